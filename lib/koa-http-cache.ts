@@ -1,10 +1,9 @@
 // The caching middleware: gives routes their methods, and sends the response of a route that was halted.
 import type { Context, Middleware } from 'koa'
 import { halted, requestLine } from './diagnostics.ts'
-import { digestOf } from './files/digest.ts'
 import { isCacheControl } from './http/cache-control.ts'
-import { parseHttpDate } from './http/validators.ts'
 import { isRetrieval } from './http/preconditions.ts'
+import { compareResponse, isA, reportUncompared } from './http-cache/compare-response.ts'
 import { addContextMethods, stateOf } from './http-cache/context-methods.ts'
 import { isHalt } from './http-cache/fresh/fresh.ts'
 import { NOT_CALLED, type RequestState, type Verdict } from './http-cache/request-state.ts'
@@ -96,7 +95,10 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   if (state.hasForgottenAwait) reportForgotten(ctx, state, settings)
   if (state.verdict === undefined) {
     if (state.isReadAsBoolean) rejectMistakenNotModified(ctx)
-    if (settings.autoEtag) evaluateContent(ctx, state, settings)
+    if (!state.isCompared) {
+      if (settings.autoEtag) state.verdict = compareResponse(ctx, state, settings)
+      else if (settings.isDevelopment) reportUncompared(ctx, settings, nameOf(ctx))
+    }
   }
   if (state.verdict !== undefined) respond(ctx, state, state.verdict)
   if (ctx.status >= 400) state.withdrawInvalidation()
@@ -153,50 +155,13 @@ function rejectMistakenNotModified(ctx: Context): void {
   )
 }
 
-function evaluateContent(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
-  if (!isRetrieval(ctx.method) || ctx.status !== 200 || ctx.res.hasHeader('ETag')) return
-  // A 304 determined before there was a body could not have this ETag (RFC 9110 section 15.4.5).
-  if (state.hasValidators) return
-  const content = contentOf(ctx.body)
-  if (content === undefined) return
-  // Weak, because an upstream middleware may compress the content.
-  const etag = `W/"${digestOf(content)}"`
-  const validators = { etag, lastModified: parseHttpDate(ctx.response.get('Last-Modified')) }
-  const { headers } = ctx.req
-  const asksByDate =
-    headers['if-modified-since'] !== undefined && headers['if-none-match'] === undefined
-  const isVersioned = asksByDate && settings.version?.(ctx) !== undefined
-  const verdict = state.evaluate(validators, settings, isVersioned)
-  state.verdict ??= verdict
-}
-
-// The body that Koa would send, if that is known in advance.
-function contentOf(body: unknown): string | Buffer | undefined {
-  if (body == null || typeof body === 'string' || Buffer.isBuffer(body)) return body ?? undefined
-  if (isWeb('Blob', body) || isWeb('ReadableStream', body) || isWeb('Response', body))
-    return undefined
-  return typeof body === 'object' && 'pipe' in body ? undefined : JSON.stringify(body)
-}
-
-interface Web {
-  readonly Blob: Blob
-  readonly ReadableStream: ReadableStream
-  readonly Response: Response
-}
-
-/** Looked up by name: Jest 27 has none of these, and Node loads what is behind them when they are first read. */
-function isWeb<Name extends keyof Web>(name: Name, body: unknown): body is Web[Name] {
-  const kind: unknown = Reflect.get(globalThis, name)
-  return typeof kind === 'function' && body instanceof kind
-}
-
 function respond(ctx: Context, state: RequestState, { status, validators }: Verdict): void {
   const { response } = ctx
   for (const name of CONTENT_FIELDS) response.remove(name)
   const given: unknown = response.body
   // Koa destroys a Node.js stream when another body replaces it, but not a web stream.
-  const stream = isWeb('Response', given) ? given.body : given
-  if (isWeb('ReadableStream', stream) && !stream.locked) {
+  const stream = isA('Response', given) ? given.body : given
+  if (isA('ReadableStream', stream) && !stream.locked) {
     stream.cancel().catch((error: unknown) => ctx.app.emit('error', error, ctx))
   }
   // Not null, which would leave a 412 without Koa's text. The status comes after: a body sets one.

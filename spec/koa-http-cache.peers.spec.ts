@@ -262,6 +262,28 @@ test('koa-session, koa-compress and @koa/cors do their work on a 304 and a 412, 
   }
 })
 
+test('HLT-13 FRS-08 with autoEtag a compressed page has an ETag where koa-compress is in front, and none where it is behind', async t => {
+  const asked = { 'accept-encoding': 'gzip' }
+  for (const isInFront of [true, false]) {
+    const app = new Koa()
+    const both = [compress(), koaHttpCache({ autoEtag: true })]
+    for (const middleware of isInFront ? both : both.toReversed()) app.use(middleware)
+    app.use(ctx => {
+      if (ctx.path === '/own') ctx.etag = 'W/"own"'
+      ctx.body = PAGE
+    })
+    const site = await open(t, app)
+    for (const path of ['/', '/own']) {
+      const { headers } = await site.get(asked, path)
+      t.is(headers['content-encoding'], 'gzip')
+      t.is(headers.etag !== undefined, isInFront || path === '/own')
+      const again = await site.get({ ...asked, 'if-none-match': headers.etag ?? '"none"' }, path)
+      t.is(again.status, headers.etag === undefined ? 200 : 304)
+    }
+    t.deepEqual(site.errors, [])
+  }
+})
+
 test('HLT-05 a web stream that was set as the body is cancelled', async t => {
   let cancelled = 0
   const site = await openRoute(t, async ctx => {

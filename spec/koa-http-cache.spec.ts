@@ -109,6 +109,18 @@ test('MOD-03 a different date, or none, gets a 200; with `before` a later one ge
   }
 })
 
+test('FRS-09 a date in the future is not sent, and a GET is not compared with it', async t => {
+  const updatedAt = new Date(Date.now() + 60_000)
+  for (const given of [updatedAt, { etag: 'x', lastModified: updatedAt.getTime() }]) {
+    const site = await openRoute(t, pageOf(given), { ifModifiedSince: 'before' })
+    const { headers } = await site.get()
+    const since = { 'if-modified-since': updatedAt.toUTCString() }
+    t.deepEqual([headers['last-modified'], (await site.get(since)).status], [undefined, 200])
+    const edit = await site.ask('PUT', { 'if-unmodified-since': HTTP_DATE })
+    t.deepEqual([edit.status, edit.headers['last-modified']], [412, undefined], 'nothing is lost')
+  }
+})
+
 // Preconditions
 
 for (const [claim, state, requests] of [

@@ -5,15 +5,17 @@ import test, { type ExecutionContext } from 'ava'
 import { build } from 'esbuild'
 import Koa from 'koa'
 import type { Compiler } from '../lib/index.ts'
-import type { koaAssets } from '../lib/koa-assets.ts'
 import { listen } from './support/front.ts'
 import { ask } from './support/raw.ts'
 import { makeProject } from './support/site.ts'
 
-/** `koaAssets` of another realm, which has Node's globals as Jest gives them to it. */
-async function loadElsewhere(): Promise<typeof koaAssets> {
+/** What a file of lib exports in another realm, which has Node's globals as Jest gives them to it. */
+async function loadElsewhere<Exports>(
+  file: string,
+  without: readonly string[] = []
+): Promise<Exports> {
   const { outputFiles } = await build({
-    entryPoints: ['lib/koa-assets.ts'],
+    entryPoints: [file],
     bundle: true,
     write: false,
     platform: 'node',
@@ -24,20 +26,20 @@ async function loadElsewhere(): Promise<typeof koaAssets> {
   const context = createContext({})
   const own = new Set<PropertyKey>(runInContext('Object.getOwnPropertyNames(globalThis)', context))
   for (const name of Object.getOwnPropertyNames(globalThis)) {
-    if (own.has(name) || name === 'globalThis') continue
+    if (own.has(name) || name === 'globalThis' || without.includes(name)) continue
     Object.defineProperty(context, name, { value: globalThis[name as keyof typeof globalThis] })
   }
-  const module = { exports: {} as { koaAssets: typeof koaAssets } }
+  const module = { exports: {} as Exports }
   const wrapped = `(function (module, exports, require) {${outputFiles[0]?.text}})`
   const run = runInContext(wrapped, context) as (...given: unknown[]) => void
   run(module, module.exports, createRequire(import.meta.url))
-  return module.exports.koaAssets
+  return module.exports
 }
 
-const loading = loadElsewhere()
+const loading = loadElsewhere<typeof import('../lib/koa-assets.ts')>('lib/koa-assets.ts')
 
 const serve = async (t: ExecutionContext, root: string, compilers: Compiler[] = []) => {
-  const elsewhere = await loading
+  const { koaAssets: elsewhere } = await loading
   const app = new Koa()
   const errors: Error[] = []
   app.on('error', error => errors.push(error))
@@ -80,4 +82,27 @@ test('in another realm what a compiler throws is reported without its stack', as
   const { port } = await serve(t, root, [{ extensions: '.own', target: '.css', compile }])
   const { text } = await ask(port, 'GET', '/assets/app.css')
   t.true(text.endsWith('app.css.own\n\nno luck\n'), text)
+})
+
+test('in a realm without Blob, ReadableStream and Response, as that of Jest 27, bodies have ETags and end in a 304', async t => {
+  const { koaHttpCache } = await loadElsewhere<typeof import('../lib/koa-http-cache.ts')>(
+    'lib/koa-http-cache.ts',
+    ['Blob', 'ReadableStream', 'Response']
+  )
+  const app = new Koa()
+  const errors: Error[] = []
+  app.on('error', error => errors.push(error))
+  app.use(koaHttpCache({ autoEtag: true }))
+  app.use(async ctx => {
+    ctx.body = { page: true }
+    if (ctx.path === '/fresh') await ctx.fresh('x')
+  })
+  const port = await listen(t, app.callback())
+  for (const path of ['/', '/fresh']) {
+    const { status, headers } = await ask(port, 'GET', path)
+    t.is(status, 200)
+    const again = await ask(port, 'GET', path, { 'If-None-Match': headers['etag'] ?? '' })
+    t.is(again.status, 304)
+  }
+  t.deepEqual(errors, [])
 })

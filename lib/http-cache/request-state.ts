@@ -45,7 +45,8 @@ export class RequestState {
   reason = NOT_CALLED
   /** Whether the halt ended the route, so nothing behind it ran. */
   isHalted = false
-  hasValidators = false
+  /** Whether the request's conditions were compared with validators, which have been set then. */
+  isCompared = false
   /** Whether `ctx.fresh` was read and not called, as by code that expects Koa's boolean. */
   isReadAsBoolean = false
   /** Whether the directives allow shared caches to store the response's cookies. */
@@ -120,14 +121,21 @@ export class RequestState {
   ): Verdict | undefined {
     const { method = '', headers } = this.ctx.req
     const reads = isRetrieval(method)
-    if (reads) this.setValidators(validators)
-    // A new version makes a different page, but not a different state of what an unsafe method changes.
+    const sent = withoutFuture(validators)
+    if (reads) {
+      if (sent !== validators) this.ctx.remove('Last-Modified')
+      this.setValidators(sent)
+    }
+    this.isCompared ||= (validators.etag ?? validators.lastModified) !== undefined
+    // A new version makes a different page, but not a different state of what an unsafe method changes. Nor does
+    // a clock that is ahead: an edit must not overwrite what its sender has not seen.
+    const state = reads ? sent : validators
     const [conditions, compared] =
-      reads || !isVersioned ? [headers, validators] : withoutVersion(headers, validators)
+      reads || !isVersioned ? [headers, state] : withoutVersion(headers, state)
     const { status, reason } = evaluatePreconditions(method, conditions, compared, settings)
     const isUncertain = isVersioned && status === 304 && headers['if-none-match'] === undefined
     this.reason = isUncertain ? DATE_ALONE : reason
-    return status === undefined || isUncertain ? undefined : { status, validators }
+    return status === undefined || isUncertain ? undefined : { status, validators: sent }
   }
 
   setValidators({ etag, lastModified }: Validators): void {
@@ -170,11 +178,17 @@ export class RequestState {
       const version = settings.version?.(ctx)
       const validators = validatorsOf(state, version)
       verdict = this.evaluate(validators, settings, version !== undefined)
-      this.hasValidators ||= (validators.etag ?? validators.lastModified) !== undefined
       if (halt) this.verdict = verdict
       this.offer = halt ? undefined : verdict
     }
     if (verdict === undefined) return PROCEED
     return halt ? halted(verdict.status) : Promise.resolve(verdict.status)
   }
+}
+
+// An origin server must not send such a date (RFC 9110 section 8.8.2.1).
+function withoutFuture(validators: Validators): Validators {
+  const { lastModified } = validators
+  const isFuture = lastModified !== undefined && lastModified > Date.now()
+  return isFuture ? { ...validators, lastModified: undefined } : validators
 }

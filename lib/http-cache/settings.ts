@@ -57,7 +57,8 @@ export interface HttpCacheOptions {
   readonly ifModifiedSince?: 'exact' | 'before' | undefined
   /**
    * Give strings, buffers and JSON a weak ETag of their content, unless the route set an ETag or validators
-   * with `ctx.fresh`. Default: `false`.
+   * with `ctx.fresh`, and compare the ETag and Last-Modified of every response to GET and HEAD that is a success,
+   * whoever set them, with the request. Default: `false`.
    */
   readonly autoEtag?: boolean | undefined
   /**

@@ -64,6 +64,19 @@ test('FRS-09 a lastModified in seconds is an error that shows the milliseconds',
   }
 })
 
+test('FRS-10 S83 with a version, a date of whole seconds is an ETag once no other edit can have it', t => {
+  const thisSecond = () => Math.floor(Date.now() / 1000) * 1000
+  const etagOf = (time: number) => validatorsOf(new Date(time), '1').etag
+  let [second, etag]: [number, string | undefined] = [0, '']
+  do {
+    second = thisSecond()
+    etag = etagOf(second)
+  } while (second !== thisSecond())
+  t.is(etag, undefined)
+  t.regex(etagOf(second - 1000) ?? '', new RegExp(`^"${second - 1000}-[0-9a-f]{16}"$`))
+  t.regex(etagOf(second + 1) ?? '', new RegExp(`^"${second + 1}-[0-9a-f]{16}"$`))
+})
+
 test('FRS-03 a time without an offset is UTC wherever the server is', t => {
   const zone = process.env.TZ
   t.teardown(() => {

@@ -19,7 +19,10 @@ export interface ResourceState {
    * await ctx.fresh({ etag: [book.id, book.revision] })
    */
   readonly etag?: string | number | bigint | readonly unknown[] | object | null | undefined
-  /** The time of the last modification, truncated to whole seconds (RFC 9110 section 8.8.2). */
+  /**
+   * The time of the last modification, sent in whole seconds (RFC 9110 section 8.8.2), and not at all while it is
+   * in the future.
+   */
   readonly lastModified?: Time | null | undefined
   /** Another spelling of `lastModified`, which wins. */
   readonly last_modified?: Time | null | undefined
@@ -27,7 +30,10 @@ export interface ResourceState {
   readonly weak?: boolean | undefined
 }
 
-/** A Date, its milliseconds (1e11 or more, as fewer are taken for seconds), or ISO 8601 text such as `2020-01-01T10:00:00Z`; without an offset it is UTC. */
+/**
+ * A Date, its milliseconds (1e11 or more, as fewer are taken for seconds), or ISO 8601 text such as
+ * `2020-01-01T10:00:00Z`; without an offset it is UTC.
+ */
 type Time = Date | number | string
 
 /** An ETag, a Last-Modified, both, or `null` for a resource that does not exist yet. */
@@ -50,13 +56,20 @@ const ADVICE =
 export function validatorsOf(given: FreshValidators, version: string | undefined): Validators {
   if (given === null) return {}
   const { etag, lastModified, last_modified, weak } = asState(given)
-  const time = lastModified ?? last_modified
-  const modified = time == null ? undefined : truncatedTime(time)
-  const identity = etag ?? (version === undefined ? undefined : modified)
+  const date = lastModified ?? last_modified
+  const time = date == null ? undefined : checkedTime(date)
+  const identity = etag ?? (version === undefined ? undefined : identityOf(time))
   return {
     etag: identity === undefined ? undefined : withVersion(tagOf(identity, weak), version),
-    lastModified: modified
+    lastModified: time === undefined ? undefined : truncated(time)
   }
+}
+
+// A date of whole seconds, as some databases have it, is that of several edits until its second is over (RFC 9110
+// section 8.8.2.2).
+function identityOf(time: number | undefined): number | undefined {
+  const isShared = time !== undefined && time === truncated(time) && Date.now() - time < 1000
+  return isShared ? undefined : time
 }
 
 function asState(given: Exclude<FreshValidators, null>): ResourceState {
@@ -83,15 +96,18 @@ function tagOf(identity: unknown, weak: boolean | undefined): string {
   throw optionError('etag', 'a string, a number, an array or an object', identity)
 }
 
-/** In milliseconds, truncated to whole seconds. */
-function truncatedTime(given: unknown): number {
-  const time = Math.floor(timeOf(given) / 1000) * 1000
+function checkedTime(given: unknown): number {
+  const time = timeOf(given)
   if (Number.isNaN(time)) {
     throw optionError('lastModified', 'a valid Date, milliseconds or an ISO 8601 string', given)
   }
   // Throws for a year that the field cannot contain.
   formatHttpDate(time)
   return time
+}
+
+function truncated(time: number): number {
+  return Math.floor(time / 1000) * 1000
 }
 
 /** As milliseconds these are times before March 1973, as seconds all that is in use. */

@@ -1,0 +1,82 @@
+// What a response has in the end is compared with the request's conditions: validators that a route or a
+// middleware behind has set, and with `autoEtag` the digest of its content.
+import type { Context } from 'koa'
+import { digestOf } from '../files/digest.ts'
+import { evaluatePreconditions, isRetrieval } from '../http/preconditions.ts'
+import { parseHttpDate, type Validators } from '../http/validators.ts'
+import type { RequestState, Verdict } from './request-state.ts'
+import type { HttpCacheSettings } from './settings.ts'
+
+/** The verdict of a response that `ctx.fresh` has not compared, which gets a weak ETag if it has none. */
+export function compareResponse(
+  ctx: Context,
+  state: RequestState,
+  settings: HttpCacheSettings
+): Verdict | undefined {
+  if (!isConditional(ctx)) return undefined
+  const own = validatorsOf(ctx)
+  const etag = own.etag ?? etagOfContent(ctx)
+  if ((etag ?? own.lastModified) === undefined) return undefined
+  return state.evaluate({ ...own, etag }, settings, isByDateAlone(ctx, settings))
+}
+
+// Sites whose log has the line below. One is enough: koa-static alone would cause one for each file.
+const reported = new WeakSet<HttpCacheSettings>()
+
+/** In development without `autoEtag`: says so once if it would have saved the response, and nothing else did. */
+export function reportUncompared(ctx: Context, settings: HttpCacheSettings, name: string): void {
+  if (reported.has(settings) || !isConditional(ctx) || isByDateAlone(ctx, settings)) return
+  const { headers } = ctx.req
+  const { status } = evaluatePreconditions(ctx.method, headers, validatorsOf(ctx), settings)
+  if (status === undefined) return
+  // koa-conditional-get upstream has yet to see the response.
+  ctx.res.once('finish', () => {
+    if (ctx.res.statusCode >= 300) return
+    reported.add(settings)
+    settings.warn(
+      `${name} has an ETag or a Last-Modified that is never compared with the request, which could have been ` +
+        `a ${status}: koaHttpCache({ autoEtag: true }) compares it, or await ctx.fresh(…) in the route`
+    )
+  })
+}
+
+// RFC 9110 section 13.2.1: conditions are ignored unless the response would be a success without them.
+function isConditional({ method, status }: Context): boolean {
+  return isRetrieval(method) && status >= 200 && status < 300
+}
+
+function isByDateAlone(ctx: Context, { version }: HttpCacheSettings): boolean {
+  const { 'if-modified-since': since, 'if-none-match': tags } = ctx.req.headers
+  return since !== undefined && tags === undefined && version?.(ctx) !== undefined
+}
+
+function validatorsOf({ res, response }: Context): Validators {
+  return {
+    etag: res.hasHeader('ETag') ? String(res.getHeader('ETag')) : undefined,
+    lastModified: parseHttpDate(response.get('Last-Modified'))
+  }
+}
+
+// Weak, because an upstream middleware may compress the content.
+function etagOfContent({ status, body }: Context): string | undefined {
+  const content = status === 200 ? contentOf(body) : undefined
+  return content === undefined ? undefined : `W/"${digestOf(content)}"`
+}
+
+// The body that Koa would send, if that is known in advance.
+function contentOf(body: unknown): string | Buffer | undefined {
+  if (body == null || typeof body === 'string' || Buffer.isBuffer(body)) return body ?? undefined
+  if (isA('Blob', body) || isA('ReadableStream', body) || isA('Response', body)) return undefined
+  return typeof body === 'object' && 'pipe' in body ? undefined : JSON.stringify(body)
+}
+
+/**
+ * Whether it is of this web class. The sandbox of Jest 27 has none of them, and Node loads what is behind these
+ * names when they are first read.
+ */
+export function isA<Kind extends 'Blob' | 'ReadableStream' | 'Response'>(
+  kind: Kind,
+  value: unknown
+): value is InstanceType<(typeof globalThis)[Kind]> {
+  return kind in globalThis && value instanceof globalThis[kind]
+}
