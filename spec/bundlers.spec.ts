@@ -27,6 +27,7 @@ const shown = page.take('Vite', 'html')
 const deploy = page.take('Deploying', 'sh')
 const [reloadOnce] = page.take('Deploying', 'js')
 const tests = page.take('Tests')
+const [upgrade] = page.take('Vite in the same process', 'nginx')
 
 /** The programs of the page, by the name in their first line. */
 const programs = new Map(
@@ -149,6 +150,16 @@ const SCRIPT = `<script src="/static/assets/main-<hash>.js" type="module" ${GUAR
 
 test('every block of the page is run here', t => {
   t.deepEqual(blocksLeft(), [])
+})
+
+test("the lines for Vite's WebSocket are those of the files for nginx", t => {
+  const words = (text: string) => text.replaceAll(/\s+/g, ' ')
+  const statements = upgrade?.text.match(/^(?:map .*\}|proxy_.*;)$/gm) ?? []
+  t.is(statements.length, 6)
+  for (const name of ['files', 'proxy']) {
+    const file = words(readFileSync(`demo/deploy/nginx/${name}.conf`, 'utf8'))
+    for (const statement of statements) t.true(file.includes(words(statement)), statement)
+  }
 })
 
 test.serial(

@@ -61,17 +61,23 @@ export async function startVarnish(
   return started('varnishd', child, port)
 }
 
-/** nginx with one of the sites: `files`, with `public`, or `proxy`, in front of replicas or of Varnish. */
+/** nginx with one of the sites: `files`, with `public` and a mount, or `proxy`, in front of replicas or of Varnish. */
 export async function startNginx(
   from: string,
   { home, port, detached = false }: Placement,
-  site: { readonly name: 'files' | 'proxy'; readonly public?: string; readonly app: ReplicaPorts }
+  site: {
+    readonly name: 'files' | 'proxy'
+    readonly public?: string
+    readonly dist?: string
+    readonly app: ReplicaPorts
+  }
 ): Promise<Server> {
   await mkdir(home, { recursive: true })
   const text = await readFile(join(from, `nginx/${site.name}.conf`), 'utf8')
   const placed = withPorts(text, site.app)
     .replace('127.0.0.1:8080', `127.0.0.1:${port}`)
     .replace('/srv/app/public', site.public ?? '/srv/app/public')
+    .replace('/srv/app/dist', site.dist ?? '/srv/app/dist')
   await writeFile(join(home, 'site.conf'), placed)
   const hasBrotli = existsSync(BROTLI)
   if (hasBrotli) await copyFile(join(from, 'nginx/brotli.conf'), join(home, 'brotli.conf'))

@@ -21,7 +21,7 @@ export async function varnishInFront(
   return portOf(t, startVarnish(DEPLOY, { home: makeProject(t), port: await freePort() }, replicas))
 }
 
-/** The port of nginx, as a proxy or over the public directory of a project. */
+/** The port of nginx, as a proxy or over the directories `public` and `dist` of a project. */
 export async function nginxInFront(
   t: ExecutionContext,
   root: string | undefined,
@@ -31,7 +31,7 @@ export async function nginxInFront(
   // Started by root, nginx reads files as another user.
   for (const directory of [root ?? home, home]) chmodSync(directory, 0o755)
   const site = root
-    ? ({ name: 'files', public: join(root, 'public'), app } as const)
+    ? ({ name: 'files', public: join(root, 'public'), dist: join(root, 'dist'), app } as const)
     : ({ name: 'proxy', app } as const)
   return portOf(t, startNginx(DEPLOY, { home, port: await freePort() }, site))
 }

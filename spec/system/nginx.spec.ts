@@ -51,6 +51,50 @@ test('nginx sends what the process itself sends, under the same names', async t 
   }
 })
 
+test('nginx allows every origin for the responses for which the process, with host, does', async t => {
+  const root = makeProject(t, {
+    ...placed({ 'stylesheets/app.css': 'a {}' }),
+    'public/robots.txt': 'robots',
+    'dist/.vite/manifest.json': JSON.stringify({
+      'src/a.js': { file: 'assets/a-CZTearZk.js', src: 'src/a.js', isEntry: true }
+    }),
+    'dist/assets/a-CZTearZk.js': 'a()',
+    'dist/plain.js': 'plain()',
+    'dist/assets/no hash.js': 'none()'
+  })
+  await run({ root })
+  const mounts = { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
+  const host = 'https://cdn.example'
+  const site = await makeSite(t, {}, { root, env: 'production', host, mounts })
+  const port = await nginxInFront(t, root, site.port, site.port, site.port)
+  const css = readManifest(root).assets['/assets/app.css']?.target ?? ''
+  const expected = new Map([
+    ...[css, '/assets/app.css', '/static/assets/a-CZTearZk.js', '/static/plain.js'].map(
+      path => [path, '*'] as const
+    ),
+    ['/static/assets/no%20hash.js', '*'],
+    ['/robots.txt', undefined],
+    [`/assets/app-${'0'.repeat(32)}.css`, undefined],
+    ['/static/.vite/manifest.json', undefined]
+  ])
+  for (const [path, origin] of expected) {
+    const { headers } = await site.ask(path)
+    const since = headers['last-modified'] ?? ''
+    for (const question of [{}, { Range: 'bytes=0-0' }, { 'If-Modified-Since': since }]) {
+      const [theirs, ours] = await Promise.all([
+        ask(port, path, { headers: question }),
+        site.ask(path, { headers: question })
+      ])
+      const what = `${path} ${JSON.stringify(question)}`
+      t.is(theirs.status, ours.status, what)
+      t.is(ours.headers['access-control-allow-origin'], origin, what)
+      t.is(theirs.headers['access-control-allow-origin'], origin, what)
+      if (ours.status < 400)
+        t.is(theirs.headers['cache-control'], ours.headers['cache-control'], what)
+    }
+  }
+})
+
 /** What becomes of a source. */
 const PUBLISHED: Readonly<Record<string, string>> = {
   scss: 'css',

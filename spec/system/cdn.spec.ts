@@ -1,0 +1,85 @@
+// Pages of one origin whose files come from another: nginx, as the origin of a CDN.
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import test, { type ExecutionContext } from 'ava'
+import { placed, run } from '../support/fingerprinted.ts'
+import { makeProject, makeSite, open } from '../support/site.ts'
+import { launch } from './chromium.ts'
+import { nginxInFront } from './in-front.ts'
+
+const MANIFEST = {
+  'src/main.js': {
+    file: 'assets/main-CZTearZk.js',
+    css: ['assets/main-CbJf3HTm.css'],
+    isEntry: true,
+    src: 'src/main.js'
+  }
+}
+
+const face = (family: string) =>
+  `@font-face { font-family: ${family}; src: url(inter.woff2) format('woff2') }`
+
+const FONT = readFileSync('node_modules/@fontsource/inter/files/inter-latin-400-normal.woff2')
+
+/** Assets and a build, nginx over them, and the application that leaves all files to it. */
+async function makeSiteWithCdn(t: ExecutionContext) {
+  const root = makeProject(t, {
+    ...placed({
+      'stylesheets/app.css': `${face('app')} p { color: rgb(1, 2, 3); font-family: app }`,
+      'fonts/inter.woff2': FONT,
+      'javascripts/app.js': "import { name } from './name.js'\nglobalThis.app = name",
+      'javascripts/name.js': "export const name = 'module'",
+      'images/logo.svg': '<svg/>'
+    }),
+    'dist/.vite/manifest.json': JSON.stringify(MANIFEST),
+    'dist/assets/main-CZTearZk.js': "globalThis.entry = 'built'",
+    'dist/assets/main-CbJf3HTm.css': `${face('entry')} i { color: rgb(3, 2, 1); font-family: entry }`,
+    'dist/assets/inter.woff2': FONT
+  })
+  await run({ root })
+  // The application comes after its CDN, whose address it needs; what nginx lacks is a 404 of this server.
+  const none = await open(
+    t,
+    createServer((_, res) => void res.writeHead(404).end())
+  )
+  const cdn = await nginxInFront(t, root, none, none, none)
+  return makeSite(
+    t,
+    {},
+    {
+      root,
+      env: 'production',
+      serve: false,
+      host: `http://127.0.0.1:${cdn}`,
+      mounts: { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } },
+      routes(ctx) {
+        const { assets } = ctx
+        ctx.type = 'html'
+        ctx.body = `<!doctype html><title>page</title><link rel="icon" href="data:,">
+          ${assets.stylesheet('app')} ${assets.javascript('app', { type: 'module', modulepreload: true })}
+          ${assets.entry('src/main.js')} <p>app</p><i>entry</i>`
+      }
+    }
+  )
+}
+
+test('a page whose files come from nginx at another origin has its styles, fonts and modules', async t => {
+  const site = await makeSiteWithCdn(t)
+  const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+  const state = await page.evaluate<readonly unknown[]>(`document.fonts.ready.then(() => [
+    getComputedStyle(document.querySelector('p')).color,
+    getComputedStyle(document.querySelector('i')).color,
+    [...document.fonts].map(({ family, status }) => family + ' ' + status).sort().join(),
+    globalThis.app, globalThis.entry,
+    document.querySelectorAll('[integrity]').length
+  ])`)
+  t.deepEqual(page.complaints, [])
+  t.deepEqual(state, [
+    'rgb(1, 2, 3)',
+    'rgb(3, 2, 1)',
+    'app loaded,entry loaded',
+    'module',
+    'built',
+    5
+  ])
+})
