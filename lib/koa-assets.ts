@@ -129,7 +129,7 @@ async function beginDevelopment(pipeline: Pipeline, options?: KoaAssetsOptions):
   if (!statIfThere(settings.nameTypes)) return
   await pipeline.load()
   const { keepNameTypes } = await import('./assets/inspecting/name-types.ts')
-  keepNameTypes(pipeline)
+  keepNameTypes(pipeline, options)
 }
 
 class AssetServer {

@@ -7,11 +7,29 @@ import { reasonOf } from '../../errors.ts'
 import { ifThere, statOf } from '../../files/disk.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
 import { printable, warnOnce } from '../../printable.ts'
+import { Bundles } from '../bundles/bundles.ts'
 import type { Pipeline } from '../pipeline.ts'
+import type { KoaAssetsOptions } from '../settings/options.ts'
+import { settleForPrecompile } from '../settings/settings.ts'
+import { Sources } from '../sources/sources.ts'
 import { mediaType } from '../views/asset-url.ts'
 
 /** What the names are taken from. */
 type Named = Pick<Pipeline, 'settings' | 'sources' | 'bundles'>
+
+/**
+ * What pages may name in production, in whichever environment this is asked: a package may offer other files in
+ * development. Of a bundle that has not been built any name is taken.
+ * @throws TypeError, AssetError as `koaAssets`
+ */
+export function namedInProduction(
+  options: KoaAssetsOptions | undefined,
+  warn: (message: string) => void
+): Named {
+  const settings = settleForPrecompile({ ...options, env: 'production' })
+  const bundles = new Bundles({ ...settings, env: 'test' }, warn)
+  return { settings, sources: new Sources(settings, warn), bundles }
+}
 
 /** @returns false when the file has the text already */
 export async function writeNameTypes(named: Named): Promise<boolean> {
@@ -22,10 +40,25 @@ export async function writeNameTypes(named: Named): Promise<boolean> {
   return true
 }
 
-/** A file that exists is written now, and again whenever a source has appeared or gone, until it is removed. */
-export function keepNameTypes(named: Named, warn = warnOnce()): void {
+/**
+ * A file that exists is written now, and again whenever a source has appeared or gone, until it is removed.
+ * @param pipeline knows the entries of dev servers
+ */
+export function keepNameTypes(
+  { bundles, settings: { nameTypes: file } }: Pick<Pipeline, 'bundles' | 'settings'>,
+  options: KoaAssetsOptions | undefined,
+  warn = warnOnce()
+): void {
+  const fail = (error: unknown) => warn(`cannot update ${file}: ${reasonOf(error)}`)
+  try {
+    follow({ ...namedInProduction(options, () => undefined), bundles }, file, fail)
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function follow(named: Named, file: string, fail: (error: unknown) => void): void {
   const { settings, sources } = named
-  const file = settings.nameTypes
   let generation: number | undefined
   const update = oneAtATime(async () => {
     // A checkout changes many files at once.
@@ -36,8 +69,7 @@ export function keepNameTypes(named: Named, warn = warnOnce()): void {
     generation = sources.generation
     await writeNameTypes(named)
   })
-  const start = () =>
-    void update().catch((error: unknown) => warn(`cannot update ${file}: ${reasonOf(error)}`))
+  const start = () => void update().catch(fail)
   const end = sources.onEvent(start)
   start()
 }

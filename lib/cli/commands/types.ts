@@ -1,8 +1,5 @@
 // The `types` command.
-import { Bundles } from '../../assets/bundles/bundles.ts'
-import { writeNameTypes } from '../../assets/inspecting/name-types.ts'
-import { settle } from '../../assets/settings/settings.ts'
-import { Sources } from '../../assets/sources/sources.ts'
+import { namedInProduction, writeNameTypes } from '../../assets/inspecting/name-types.ts'
 import { OK, type Command } from '../command.ts'
 
 export const types: Command = {
@@ -16,16 +13,15 @@ complete them. The file must be among those that tsconfig.json includes.
 In development a server keeps the file current, if it exists, whenever a source
 appears or goes. Remove it, and every name is accepted again.
 
-Whatever NODE_ENV is, the environment is development unless --env names another.
-Entries of a bundler that has not built yet are not known, so all are accepted.`,
+Whatever NODE_ENV and --env are, the names are those of production, so that the file
+is the same everywhere. Entries of a bundler that has not built yet are not known, so
+all are accepted.`,
   options: {},
   examples: [['koa-fresh-assets types && tsc', 'Fail a build for a mistyped name:']],
-  async run({ output, values: { env = 'development' }, loadOptions }) {
-    const settings = settle({ ...(await loadOptions(env)), env })
-    const sources = new Sources(settings, output.warn)
-    const bundles = new Bundles(settings, output.warn)
-    const isWritten = await writeNameTypes({ settings, sources, bundles })
-    const file = settings.nameTypes
+  async run({ output, loadOptions }) {
+    const named = namedInProduction(await loadOptions(), output.warn)
+    const isWritten = await writeNameTypes(named)
+    const file = named.settings.nameTypes
     output.result({ file, isWritten }, `${file} ${isWritten ? 'was written' : 'is current'}`)
     return OK
   }

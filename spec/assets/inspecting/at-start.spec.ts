@@ -419,6 +419,37 @@ test.serial(
   }
 )
 
+test.serial(
+  'NAM-02 the file is the same in every environment, by the command and by the server',
+  async t => {
+    const config = { packages: ['glow'], configure: { production: { sources: ['../../more'] } } }
+    const root = makeTyped(t, {
+      'javascripts/main.js': "import 'glow'",
+      '/more/later.svg': '<svg/>',
+      '/assets.config.json': JSON.stringify(config)
+    })
+    const conditions = { development: './dev.js', default: './index.js' }
+    writeFiles(join(root, 'node_modules/glow'), {
+      'package.json': JSON.stringify({ name: 'glow', version: '1.0.0', exports: conditions }),
+      'dev.js': 'console.log("a development build")',
+      'index.js': ''
+    })
+    const file = join(root, 'assets.d.ts')
+    const texts = []
+    for (const env of ['development', 'test', 'production', undefined]) {
+      rmSync(file, { force: true })
+      const { status, stderr } = await runCommand(root, 'types', { NODE_ENV: env })
+      t.is(status, 0, stderr)
+      texts.push(readFileSync(file, 'utf8'))
+    }
+    writeFileSync(file, '')
+    koaAssets({ root, env: 'development', live: false, ...config })
+    await until(() => readFileSync(file, 'utf8') !== '', 'the server has written it')
+    t.deepEqual(new Set([...texts, readFileSync(file, 'utf8')]).size, 1)
+    for (const name of ['npm/glow/index.js', 'later.svg']) t.true(texts[0]?.includes(`"${name}"`))
+  }
+)
+
 test('TYP-01 in development the file follows the sources, if it exists, and is written only then', async t => {
   const root = makeProject(t, placed(TYPED))
   const file = join(root, 'assets.d.ts')
