@@ -343,3 +343,26 @@ test('Varnish asks every replica for a fingerprinted file before it believes tha
   t.is(missing.headers['cache-control'], 'no-store')
   return undefined
 })
+
+test('Varnish asks replicas that are too busy to answer its probes', async t => {
+  let probes = 0
+  const app = new Koa()
+  app.use((ctx, next) => {
+    if (ctx.path !== '/health') return next()
+    probes++
+    // Later than a probe waits.
+    return new Promise<void>(resolve => void ctx.req.once('close', resolve))
+  })
+  app.use(ctx => {
+    if (!ctx.path.startsWith('/assets/')) ctx.body = ctx.method
+  })
+  const replica = await listen(t, app.callback())
+  const port = await varnishInFront(t, replica, replica, replica)
+  // Of the last three, two have to succeed; at first, two are believed to have.
+  await until(() => probes >= 12, 'each replica has failed three probes')
+  for (const method of ['GET', 'POST']) {
+    const { status, text } = await ask(port, '/', { method })
+    t.deepEqual([status, text], [200, method])
+  }
+  t.is((await ask(port, `/assets/app-${'0'.repeat(32)}.css`)).status, 404)
+})

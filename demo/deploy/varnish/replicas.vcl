@@ -1,5 +1,5 @@
 # The processes of the application, and what to do when one of them has no answer. Three of them; for another
-# number, change the list in the three places that name them, and `retries < 3` in two. More than four also need
+# number, change the list in the four places that name them, and `retries < 3` in two. More than four also need
 # `-p max_retries=` with their number.
 vcl 4.1;
 
@@ -7,15 +7,28 @@ import directors;
 
 probe health { .url = "/health"; .interval = 1s; .timeout = 1s; .window = 3; .threshold = 2; .initial = 2; }
 
+# Each of them twice. Varnish refuses to connect to a replica that has failed its probe, even if it is the last one,
+# and on a busy machine every replica may answer too late. So probes decide which replica is asked first, above all
+# for a request that cannot be repeated; without a probe, each can still be asked.
 backend one { .host = "127.0.0.1"; .port = "3001"; .probe = health; }
 backend two { .host = "127.0.0.1"; .port = "3002"; .probe = health; }
 backend three { .host = "127.0.0.1"; .port = "3003"; .probe = health; }
+backend one_anyway { .host = "127.0.0.1"; .port = "3001"; .connect_timeout = 1s; }
+backend two_anyway { .host = "127.0.0.1"; .port = "3002"; .connect_timeout = 1s; }
+backend three_anyway { .host = "127.0.0.1"; .port = "3003"; .connect_timeout = 1s; }
 
 sub vcl_init {
-  new replicas = directors.round_robin();
-  replicas.add_backend(one);
-  replicas.add_backend(two);
-  replicas.add_backend(three);
+  new healthy = directors.round_robin();
+  healthy.add_backend(one);
+  healthy.add_backend(two);
+  healthy.add_backend(three);
+  new any = directors.round_robin();
+  any.add_backend(one_anyway);
+  any.add_backend(two_anyway);
+  any.add_backend(three_anyway);
+  new replicas = directors.fallback();
+  replicas.add_backend(healthy.backend());
+  replicas.add_backend(any.backend());
 }
 
 sub vcl_recv {
@@ -24,9 +37,9 @@ sub vcl_recv {
 
 # A retry asks every replica by name, so it reaches each of them once.
 sub vcl_backend_fetch {
-  if (bereq.retries == 1) { set bereq.backend = one; }
-  if (bereq.retries == 2) { set bereq.backend = two; }
-  if (bereq.retries == 3) { set bereq.backend = three; }
+  if (bereq.retries == 1) { set bereq.backend = one_anyway; }
+  if (bereq.retries == 2) { set bereq.backend = two_anyway; }
+  if (bereq.retries == 3) { set bereq.backend = three_anyway; }
 }
 
 sub vcl_backend_response {
