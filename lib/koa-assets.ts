@@ -3,6 +3,7 @@ import compose from 'koa-compose'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
 import { makeDevelopment, type Development } from './assets/context/development.ts'
+import { serveIn } from './assets/context/neighbours.ts'
 import type { Preload } from './assets/context/preload.ts'
 import { provideContext, type AssetContext } from './assets/context/provide-context.ts'
 import { noticesAtStart, printOverview } from './assets/inspecting/at-start.ts'
@@ -25,12 +26,7 @@ import {
   respondMethodNotAllowed,
   setTiming
 } from './assets/serving/koa/no-file.ts'
-import {
-  reportDisconnects,
-  serve,
-  serveFound,
-  suppressDisconnects
-} from './assets/serving/koa/serve.ts'
+import { reportDisconnects, serveFound, suppressDisconnects } from './assets/serving/koa/serve.ts'
 import { loadSend } from './assets/serving/stream-file.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import { settle } from './assets/settings/settings.ts'
@@ -136,9 +132,11 @@ class AssetServer {
   readonly middleware: Middleware
   readonly #pipeline: Pipeline
   readonly #development: Development | undefined
+  readonly #send: ReturnType<typeof serveIn>
 
   constructor(pipeline: Pipeline, helpers: Middleware, development: Development | undefined) {
     this.#pipeline = pipeline
+    this.#send = serveIn(pipeline.settings)
     this.#development = development
     this.middleware = compose([this.#respond, helpers])
   }
@@ -228,7 +226,7 @@ class AssetServer {
     const { middleware, compose: join = compose } = ctx.app as Koa & { compose?: unknown }
     // A request that comes here again, behind others, has the helpers already.
     const isFirst = middleware[0] === this.middleware && join === compose && !('assets' in ctx)
-    return serve(ctx, file, opened, isFirst ? 'socket' : 'koa')
+    return this.#send(ctx, file, opened, isFirst ? 'socket' : 'koa')
   }
 
   /** The page about a source that cannot be published. */

@@ -42,6 +42,7 @@ const [filesExample] = page.take('One directory').map(asBody)
 const [ownExample] = page.take('Then your own assets').map(asBody)
 const [sendExample] = page.take('koa-send').map(asBody)
 const [routeExample] = page.take('koa-conditional-get and koa-etag').map(asBody)
+const [lifetimeExample] = page.take('koa-cache-control and koa-no-cache').map(asBody)
 const [aliasExample] = page.take('Aliases').map(asBody)
 const [everyPathExample] = page.take('A route for every path').map(asBody)
 const [loginExample] = page.take('Files behind a login').map(asBody)
@@ -476,6 +477,12 @@ test('the table for koa-range says what koa-range does, and what the 404 of koa-
   t.is((await ours('/film.mp4', { headers: old })).status, 200)
   const alone = await site(t, async ctx => void (await send(ctx, '/none', { root })))
   t.true((await alone('/none')).text.includes(root))
+})
+
+test('in place of koa-cache-control and koa-no-cache, a default and the lifetimes of routes are sent', async t => {
+  const ours = await siteOf(t, makeProject(t), lifetimeExample)
+  t.is((await ours('/prices')).headers['cache-control'], 'public, max-age=600')
+  t.is((await ours('/hello')).headers['cache-control'], 'no-store')
 })
 
 test('a route for every path leaves a missing file to the 404, which nobody stores', async t => {

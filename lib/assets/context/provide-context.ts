@@ -5,6 +5,7 @@ import { rawPath } from '../serving/request-path.ts'
 import { appOfPage } from '../settings/app-settings.ts'
 import type { ViewHelpers } from '../views/view-helpers.ts'
 import type { Development } from './development.ts'
+import { providerWatch } from './neighbours.ts'
 import { makePreload, type Preload } from './preload.ts'
 import { makeSendFile, type SendFile } from './send-file.ts'
 
@@ -43,6 +44,7 @@ export function provideContext(
   const preload = makePreload(pipeline)
   const sendFile = makeSendFile(pipeline)
   const hasNames = settings.apps.length > 0 || pipeline.hasBundles
+  const watch = providerWatch(settings)
   return function assetContext(ctx, next): Promise<unknown> {
     if (pipeline.loading) return pipeline.loading.then(() => assetContext(ctx, next))
     ctx.sendFile = sendFile
@@ -50,6 +52,7 @@ export function provideContext(
     if (!hasNames && 'assets' in ctx) return next()
     const app = appOfPage(settings, rawPath(ctx.req.url ?? ''))?.name ?? ''
     const isLive = development?.isAllowed(ctx.req) ?? false
+    watch?.(ctx)
     provide(ctx, pipeline.viewHelpers(app, isLive))
     ctx.preload = preload
     const refreshed = pipeline.beforePage()

@@ -7,7 +7,8 @@ import { check, flag, optionError, text, type Expectation } from '../../check-op
 import type { Pipeline } from '../pipeline.ts'
 import { withShared, type Representation } from '../serving/files/representation.ts'
 import type { ServedFile } from '../serving/files/served-file.ts'
-import { serve, serveFound } from '../serving/koa/serve.ts'
+import { serveIn } from './neighbours.ts'
+import { serveFound } from '../serving/koa/serve.ts'
 import { wantedAt } from '../serving/request-path.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
 
@@ -65,6 +66,7 @@ const OPTIONS = {
 } satisfies Record<keyof SendFileOptions, Expectation>
 
 export function makeSendFile({ settings, directories }: Pipeline): SendFile {
+  const serve = serveIn(settings)
   return async function sendFile(path, options) {
     requireContext('sendFile', this)
     if (typeof path !== 'string') throw optionError('path', text.expected, path, 'sendFile.')

@@ -1,0 +1,82 @@
+// What other middleware does, where it stands, to files and names of koaAssets; said once, in development.
+import type { Context } from 'koa'
+import { requestLine } from '../../diagnostics.ts'
+import { warnOnce } from '../../printable.ts'
+import { serve } from '../serving/koa/serve.ts'
+import type { Settings } from '../settings/settings.ts'
+
+/** `serve`; in development it then looks at what middleware in front has made of the response. */
+export function serveIn({ env }: Settings): typeof serve {
+  if (env !== 'development') return serve
+  const report = firstOfEach()
+  return (ctx, ...given) => {
+    const sent = serve(ctx, ...given)
+    const watch = (isSent: boolean) => {
+      if (isSent) watchResponse(ctx, report)
+      return isSent
+    }
+    return typeof sent === 'boolean' ? watch(sent) : sent.then(watch)
+  }
+}
+
+type Report = (kind: string, message: string) => void
+
+/** A site has many files, and one order of its middleware. */
+function firstOfEach(warn = warnOnce()): Report {
+  const reported = new Set<string>()
+  return (kind, message) => {
+    if (!reported.has(kind)) warn(message)
+    reported.add(kind)
+  }
+}
+
+function watchResponse({ req, res }: Context, report: Report): void {
+  if (res.headersSent) return
+  const valueOf = (name: string) => String(res.getHeader(name) ?? '')
+  const hadCookie = res.hasHeader('Set-Cookie')
+  const range = valueOf('Content-Range')
+  const { method, path } = requestLine(req)
+  res.once('finish', () => {
+    const isNew = res.hasHeader('Set-Cookie') && !hadCookie
+    if (isNew && !FOR_ONE_VISITOR.test(valueOf('Cache-Control'))) {
+      report(
+        'cookie',
+        `${method} ${path} responds with a file for everybody, and with a Set-Cookie that middleware in front ` +
+          'added after its next(): a shared cache may give the cookie to other visitors. Register koaAssets before ' +
+          'what sets the cookie, such as a session'
+      )
+    }
+    if (res.statusCode === 206 && valueOf('Content-Range') !== range) {
+      const was = range === '' ? 'the whole file' : `the part '${range}'`
+      report(
+        'range',
+        `${method} ${path}: middleware in front, such as koa-range, took '${valueOf('Content-Range')}' out of ` +
+          `${was}, so the client gets other bytes than it asked for. Remove that middleware: koaAssets and ` +
+          'ctx.sendFile respond to Range themselves'
+      )
+    }
+  })
+}
+
+// In development a file is `no-cache` where it is `public` in production.
+const FOR_ONE_VISITOR = /(?:^|[ ,])(?:private|no-store)(?:[ ,=]|$)/i
+
+const providers = new WeakMap<Context, Settings>()
+
+/** In development: for a koaAssets that is about to replace the `ctx.assets` of one in front. */
+export function providerWatch(settings: Settings): ((ctx: Context) => void) | undefined {
+  const { env, prefix } = settings
+  if (env !== 'development') return undefined
+  const warn = warnOnce()
+  return ctx => {
+    const inFront = providers.get(ctx)
+    providers.set(ctx, settings)
+    if (inFront === undefined || inFront === settings || settings.apps.length === 0) return
+    if (!inFront.serve || inFront.apps.length === 0 || inFront.prefix !== prefix) return
+    warn(
+      `two koaAssets with apps share the prefix ${prefix}: the first responds to every URL below it, and ctx.assets ` +
+        'is that of the second, which knows no mounts of the first. Give the second apps: false, or a prefix and ' +
+        'a public directory of its own'
+    )
+  }
+}

@@ -1,0 +1,171 @@
+// What is reported in development of other middleware that does harm where it stands, each kind once.
+import test, { type ExecutionContext } from 'ava'
+import newEtag from '@koa/etag'
+import type { Middleware } from 'koa'
+import Koa from 'koa'
+import compose from 'koa-compose'
+import conditional from 'koa-conditional-get'
+import range from 'koa-range'
+import session from 'koa-session'
+import { koaAssets } from '../../../lib/koa-assets.ts'
+import { koaFiles } from '../../../lib/koa-files.ts'
+import { open } from '../../support/cached-site.ts'
+import { makeProject, makeSite, type SiteOptions } from '../../support/site.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+const TEXT = '0123456789'
+
+/** One file, of a name that no other spec here has, so that warnings can be told apart. */
+function siteOf(t: ExecutionContext, name: string, options: SiteOptions) {
+  return makeSite(
+    t,
+    { [`/files/${name}.txt`]: TEXT, [`/files/${name}-2.txt`]: TEXT },
+    {
+      apps: false,
+      mounts: { '/f': { dir: 'files' } },
+      ...options
+    }
+  )
+}
+
+/** Sets its cookie on the way back, as a session does that was changed. */
+const lateCookie: Middleware = async (ctx, next) => {
+  await next()
+  ctx.cookies.set('seen', 'yes')
+}
+
+const COOKIES: Readonly<Record<string, readonly [SiteOptions, count: number]>> = {
+  'by hand': [{ front: lateCookie }, 1],
+  public: [
+    { front: lateCookie, mounts: { '/f': { dir: 'files', cacheControl: 'public, max-age=60' } } },
+    1
+  ],
+  private: [
+    { front: lateCookie, mounts: { '/f': { dir: 'files', cacheControl: 'private, max-age=60' } } },
+    0
+  ],
+  'before next': [
+    {
+      front: (ctx, next) => {
+        ctx.cookies.set('seen', 'yes')
+        return next()
+      }
+    },
+    0
+  ],
+  behind: [{ routes: lateCookie }, 0],
+  production: [{ front: lateCookie, env: 'production' }, 0],
+  none: [{ front: (_, next) => next() }, 0]
+}
+
+for (const [kind, [options, count]] of Object.entries(COOKIES)) {
+  test(`a cookie that is added beside a file (${kind}) is reported ${count === 1 ? 'once' : 'never'}`, async t => {
+    const name = `cookie-${kind.replace(' ', '-')}`
+    const site = await siteOf(t, name, options)
+    for (const path of [`/f/${name}.txt`, `/f/${name}.txt`, `/f/${name}-2.txt`]) {
+      t.is((await site.ask(path)).status, 200)
+    }
+    const said = warningsAbout(name)
+    t.is(said.length, count)
+    if (count > 0) t.regex(said[0] ?? '', /GET \/f\/\S+ .*Set-Cookie.*Register koaAssets before/)
+  })
+}
+
+test('a koa-session in front that is changed is reported beside a file, and one that only reads is not', async t => {
+  for (const [name, change, count] of [
+    ['session-read', false, 0],
+    ['session-changed', true, 1]
+  ] as const) {
+    const app = new Koa()
+    app.keys = ['a key']
+    app.use(session(app))
+    app.use((ctx, next) => {
+      if (ctx.session && change) ctx.session.seen = Date.now()
+      return next()
+    })
+    const root = makeProject(t, { [`files/${name}.txt`]: TEXT })
+    const mounts = { '/f': { dir: 'files' } }
+    app.use(koaAssets({ root, serve: true, env: 'development', apps: false, mounts }))
+    const site = await open(t, app)
+    const { headers } = await site.get({}, `/f/${name}.txt`)
+    t.is(headers['set-cookie'] !== undefined, change)
+    t.is(warningsAbout(name).length, count)
+  }
+})
+
+const RANGES: Readonly<Record<string, readonly [SiteOptions, asked: string, count: number]>> = {
+  'around koaAssets': [{ front: range }, '/f/', 1],
+  'in front of ctx.sendFile': [
+    { routes: compose([range, ctx => ctx.sendFile(ctx.path.slice(3), { root: 'files' })]) },
+    '/s/',
+    1
+  ],
+  'behind koaAssets': [{ routes: compose([range, ctx => void (ctx.body = TEXT)]) }, '/f/', 0],
+  'in production': [{ front: range, env: 'production' }, '/f/', 0]
+}
+
+for (const [place, [options, path, count]] of Object.entries(RANGES)) {
+  test(`NBR-04 a koa-range ${place} is reported ${count === 1 ? 'once' : 'never'}`, async t => {
+    const name = `range-${place.replaceAll(' ', '-')}`
+    const site = await siteOf(t, name, options)
+    const ask = (range: string) => site.ask(`${path}${name}.txt`, { headers: { range } })
+    for (let round = 0; round < 2; round++) t.is((await ask('bytes=0-3')).text, '0123')
+    // It announces four bytes, and sends none.
+    if (place !== 'behind koaAssets') await t.throwsAsync(ask('bytes=4-7'), { code: 'ECONNRESET' })
+    const said = warningsAbout(name)
+    t.is(said.length, count)
+    if (count > 0)
+      t.regex(said[0] ?? '', /koa-range, took 'bytes 0-3\/4' out of the part 'bytes 0-3\/10'/)
+  })
+}
+
+test('NBR-04 a koa-range in front of a file that changed since is reported', async t => {
+  const site = await siteOf(t, 'range-changed', { front: range })
+  const headers = { range: 'bytes=4-7', 'if-range': '"other"' }
+  t.is((await site.ask('/f/range-changed.txt', { headers })).text, '4567', 'of another file')
+  t.regex(warningsAbout('range-changed')[0] ?? '', /out of the whole file/)
+})
+
+test('koa-conditional-get and @koa/etag in front, and requests for ranges, are not reported', async t => {
+  const front = compose([conditional(), newEtag() as Middleware])
+  const site = await siteOf(t, 'harmless', { front })
+  for (const headers of [
+    {},
+    { range: 'bytes=4-7' },
+    { range: 'bytes=99-' },
+    { 'if-match': '"x"' }
+  ]) {
+    await site.ask('/f/harmless.txt', { headers })
+  }
+  t.deepEqual(warningsAbout('harmless'), [])
+})
+
+test('a second koaAssets that takes the place of the first is reported once, and no other second one', async t => {
+  const root = makeProject(t, { 'apps/web/assets/a.css': 'a{}', 'files/a.txt': TEXT })
+  const secondOf = (prefix: string): Readonly<Record<string, readonly [Middleware, number]>> => {
+    const common = { root, serve: true, env: 'development' } as const
+    const mounts = { '/f': 'files' }
+    return {
+      'with the same apps': [koaAssets({ ...common, prefix, mounts }), 1],
+      'without apps': [koaAssets({ ...common, prefix, apps: false, mounts }), 0],
+      'with a prefix of its own': [koaAssets({ ...common, prefix: `${prefix}-2` }), 0],
+      'that is koaFiles': [koaFiles('files', { root }), 0],
+      'in production': [koaAssets({ ...common, prefix, env: 'test', mounts }), 0]
+    }
+  }
+  for (const kind of Object.keys(secondOf('/x'))) {
+    const prefix = `/second-${kind.replaceAll(' ', '-')}`
+    const [second, count] = secondOf(prefix)[kind] ?? []
+    const app = new Koa()
+    app.use(koaAssets({ root, serve: true, env: 'development', prefix }))
+    if (second) app.use(second)
+    const site = await open(
+      t,
+      app.use(ctx => void (ctx.body = ctx.assets.path('a.css')))
+    )
+    for (let round = 0; round < 2; round++) t.is((await site.get()).status, 200)
+    const said = warningsAbout('two koaAssets').filter(text => text.includes(`${prefix}:`))
+    t.is(said.length, count ?? -1, kind)
+    if (count === 1) t.regex(said[0] ?? '', /Give the second apps: false/)
+  }
+})
