@@ -618,7 +618,7 @@ test('koa-static-cache, koa-static and koa-compress may stay beside koaAssets', 
   t.is((await ours('/cached.css', again)).status, 304)
 })
 
-// Layers of six applications before and after the move: every difference is listed in differences.ts, with who is
+// Layers of seven applications before and after the move: every difference is listed in differences.ts, with who is
 // right.
 
 const source = readFileSync('spec/moving/applications.ts', 'utf8')

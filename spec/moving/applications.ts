@@ -1,4 +1,4 @@
-// The static layers of six applications, in our own words: as they were, and with koaAssets. What stands in
+// The static layers of seven applications, in our own words: as they were, and with koaAssets. What stands in
 // front of such a layer, and behind it, is the same before and after.
 import { createReadStream, promises as disk } from 'node:fs'
 import { basename, extname, join } from 'node:path'
@@ -14,6 +14,7 @@ import serve from 'koa-static'
 import staticCache from 'koa-static-cache'
 import { LRUCache } from 'lru-cache'
 import { koaAssets } from '../../lib/koa-assets.ts'
+import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import type { Files } from '../support/site.ts'
 import type { Layer } from './compare.ts'
 import type { Paths } from './requests.ts'
@@ -554,4 +555,91 @@ const budibase: Application = {
   }
 }
 
-export const applications = { outline, uploads, admin, logto, egg, misskey, budibase }
+/** What koa-cache-control is: a property to assign to, read once the route is done. */
+function withCacheControl(byDefault: object): Middleware {
+  return async (ctx, next) => {
+    await next()
+    const given = (Reflect.get(ctx, 'cacheControl') ?? byDefault) as {
+      readonly noStore?: boolean
+      readonly maxAge?: number
+    }
+    const { noStore = false, maxAge } = given
+    if (noStore) ctx.set('Cache-Control', 'no-store,no-cache,max-age=0')
+    else if (maxAge !== undefined) ctx.set('Cache-Control', `max-age=${maxAge}`)
+  }
+}
+
+const SIZES = { name: 'react', gzip: 2812, description: 'words '.repeat(500) }
+
+/** Bundlephobia: koa-static, and koa-cache-control for what its routes say and do not say. */
+function bundlephobiaBefore(app: Koa, root: string): void {
+  const router = new Router()
+  const say = (ctx: Context, maxAge: number) => void Reflect.set(ctx, 'cacheControl', { maxAge })
+  app.use(serve(join(root, 'assets/public'), { maxage: DAY_MS }))
+  app.use(withCacheControl({ noStore: true }))
+  app.use(compress({ threshold: 2048 }))
+  router.get('/api/size', ctx => {
+    say(ctx, ctx.query['package'] === 'react@19.0.0' ? 43_200 : 120)
+    ctx.body = SIZES
+  })
+  router.get('/api/recent', ctx => {
+    say(ctx, 1200)
+    ctx.body = [SIZES.name]
+  })
+  router.get('/api/broken', ctx => {
+    say(ctx, 0)
+    ctx.status = 500
+    ctx.body = { error: { code: 'BuildError' } }
+  })
+  router.get('/package/:name', ctx => void (ctx.body = PAGE))
+  app.use(router.routes())
+}
+
+function bundlephobiaAfter(app: Koa, root: string): void {
+  const router = new Router()
+  const files = { dir: 'assets/public', cacheControl: 'public, max-age=86400' }
+  app.use(koaAssets({ ...OURS, root, mounts: { '/': files } }))
+  app.use(withCacheControl({ noStore: true }))
+  app.use(compress({ threshold: 2048 }))
+  app.use(koaHttpCache({ cacheControl: 'public, max-age=60', autoEtag: true }))
+  router.get('/api/size', ctx => {
+    ctx.cacheControl({ maxAge: ctx.query['package'] === 'react@19.0.0' ? 43_200 : 120 })
+    ctx.body = SIZES
+  })
+  router.get('/api/recent', ctx => {
+    ctx.cacheControl({ maxAge: 1200 })
+    ctx.body = [SIZES.name]
+  })
+  router.get('/api/broken', ctx => {
+    ctx.cacheControl({ maxAge: 0 })
+    ctx.status = 500
+    ctx.body = { error: { code: 'BuildError' } }
+  })
+  router.get('/package/:name', ctx => void (ctx.body = PAGE))
+  app.use(router.routes())
+}
+
+const bundlephobia: Application = {
+  files: {
+    'assets/public/app-0a1b2c3d.js': SCRIPT,
+    'assets/public/img/logo.png': IMAGE,
+    'assets/public/robots.txt': 'User-agent: *',
+    'package.json': '{}'
+  },
+  compressed: [],
+  before: bundlephobiaBefore,
+  after: bundlephobiaAfter,
+  paths: {
+    script: '/app-0a1b2c3d.js',
+    image: '/img/logo.png',
+    folder: '/img',
+    missing: '/img/none.js',
+    page: '/package/react',
+    more: [
+      ...['/api/size?package=react@19.0.0', '/api/size?package=react', '/api/recent'],
+      ...['/api/broken', '/api/none', '/robots.txt', '/']
+    ]
+  }
+}
+
+export const applications = { outline, uploads, admin, logto, egg, misskey, budibase, bundlephobia }

@@ -361,5 +361,32 @@ export const differences: Readonly<Record<string, Readonly<Record<string, string
     'status: 404 -> 200': '/builder/app/v1.2',
     'cache-control: max-age=0 -> public, no-cache': '/api/assets/global/client',
     'status: 500 -> 404': '/api/assets/global/'
+  },
+  bundlephobia: {
+    'cache-control: max-age=86400 -> public, max-age=86400':
+      '(the whole script) (ranges that do not count) image /robots.txt',
+    'etag: none -> strong':
+      '(the whole script) (ranges that do not count) authorization image /robots.txt',
+    'x-content-type-options: none -> nosniff':
+      '(the whole script) (ranges that do not count) authorization image /robots.txt',
+    'accept-ranges: none -> bytes':
+      '(the whole script) (ranges that do not count) authorization image /robots.txt',
+    'status: 404 -> 405': '(unsafe methods)',
+    'status: 404 -> 204': 'OPTIONS',
+    'status: 200 -> 304': '(revalidations)',
+    'status: 200 -> 412': 'im-other ius-earlier',
+    'status: 200 -> 206': '(ranges)',
+    'status: 200 -> 416': 'range-beyond',
+    'cache-control: max-age=86400 -> private, max-age=86400': 'authorization',
+    'status: 400 -> 404': 'two-slashes',
+    'status: 200 -> 404': 'dot-segment dot-dot encoded-dot-dot encoded-letter',
+    'status: 403 -> 404': 'out-of-the-root out-encoded',
+    'cache-control: none -> no-store': '(undecodable paths)',
+    'body of 400': '(undecodable paths)',
+    'cache-control: no-store,no-cache,max-age=0 -> no-store':
+      'upper-case dotfile missing missing-head missing-post missing-navigation',
+    'etag: none -> weak':
+      '(pages) page-fetch page-json /api/size?package=react@19.0.0 /api/size?package=react /api/recent',
+    'cache-control: max-age=0 -> no-store': '/api/broken'
   }
 }
