@@ -384,6 +384,24 @@ test.serial('precompile --minify minifies and maps stylesheets', async t => {
   )
 })
 
+test.serial(
+  'NAM-01 verify --views and precompile tell of a view that names what another app has',
+  async t => {
+    const root = makeShop(t, {
+      'print.css': 'a{}',
+      '/apps/admin/assets/menu.css': 'a{}',
+      '/apps/admin/views/a.ejs': "<%- assets.stylesheet('menu', 'print') %>",
+      '/assets.config.mjs': "export default { views: 'apps/*/views/*.ejs', minify: false }"
+    })
+    const message =
+      "apps/admin/views/a.ejs:1 'print.css' is not an asset of the app 'admin'; 'web' has it, as in assets.app('web')\n"
+    const verified = await run(root, 'verify --views')
+    t.deepEqual([verified.status, verified.stderr], [1, message])
+    const { status, stderr } = await run(root, 'precompile')
+    t.deepEqual([status, stderr.endsWith(`warning: ${message}`)], [0, true], stderr)
+  }
+)
+
 /** A line of a view, and what is wrong with it. */
 const VIEW: readonly (readonly [line: string, problem?: string])[] = [
   ["assets.stylesheet('app')"],

@@ -285,17 +285,49 @@ test('init <app> adds an app to a project, says where it is, and keeps what is t
   })
   const { status, stdout } = await run(root, 'init admin')
   t.is(status, 0)
-  t.true(stdout.includes('create  apps/admin/assets/stylesheets/app.css'), stdout)
+  t.true(stdout.includes('create  apps/admin/assets/stylesheets/admin.css'), stdout)
+  t.true(stdout.includes("assets.app('admin').stylesheet('admin')"), stdout)
   t.true(stdout.includes('below /admin, its assets those below /files/admin'), stdout)
-  for (const path of ASSETS) t.true(existsSync(join(root, path.replace('web', 'admin'))), path)
+  for (const path of ASSETS) {
+    const own = path.replace('web', 'admin').replace(/app(?=\.)/, 'admin')
+    t.true(existsSync(join(root, own)), own)
+  }
   t.is(readFileSync(join(root, 'apps/web/assets/app.css'), 'utf8'), 'own{}')
   t.is(readFileSync(join(root, 'assets.config.mjs'), 'utf8'), config)
   const { stdout: listed } = await run(root, 'list')
-  t.true(listed.includes('/files/admin/app.css') && listed.includes('/files/app.css'), listed)
+  t.true(listed.includes('/files/admin/admin.css') && listed.includes('/files/app.css'), listed)
   const again = await run(root, 'init admin')
   const message = "there is an app 'admin' already, in apps/admin/assets: nothing was written"
   t.is(again.status, 1)
   t.true(again.stderr.endsWith(`koa-fresh-assets: ${message}\n`), again.stderr)
+})
+
+test('NAM-01 init <app> writes no file whose name another app has', async t => {
+  const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
+  await run(root, 'init')
+  await run(root, 'init admin')
+  await run(root, 'init shop')
+  const { stdout } = await run(root, 'list --json')
+  const paths = (JSON.parse(stdout) as { path: string }[]).map(({ path }) => path)
+  t.deepEqual(paths, [
+    '/assets/admin/admin.css',
+    '/assets/admin/admin.js',
+    '/assets/app.css',
+    '/assets/app.js',
+    '/assets/favicon.ico',
+    '/assets/logo.svg',
+    '/assets/shop/shop.css',
+    '/assets/shop/shop.js'
+  ])
+  // Sources of an app that are elsewhere count as well.
+  const config = "export default { apps: { web: { dir: 'site' } } }"
+  const elsewhere = makeProject(t, {
+    'site/assets/stylesheets/admin.css.scss': '',
+    'assets.config.mjs': config
+  })
+  t.is((await run(elsewhere, 'init admin')).status, 0)
+  t.false(existsSync(join(elsewhere, 'apps/admin/assets/stylesheets/admin.css')))
+  t.true(existsSync(join(elsewhere, 'apps/admin/assets/favicon.ico')))
 })
 
 test('init <app> says what is left to do: the option apps, a single app that moves, assets at the root', async t => {

@@ -1,9 +1,8 @@
-// Looks in views for names of assets that do not exist: in the text of a view, whatever its language, at literals
-// in calls of the helpers.
+// Looks in views for names of assets that do not exist.
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { ifThere, statOf } from '../../files/disk.ts'
+import { ifThere, isInside, statOf } from '../../files/disk.ts'
 import { matcherOf } from '../../files/globs.ts'
 import { nearestPath } from '../../nearest.ts'
 import { Manifest } from '../building/manifest/manifest.ts'
@@ -12,11 +11,11 @@ import type { VerifyProblem } from '../building/verify.ts'
 import { Bundles } from '../bundles/bundles.ts'
 import { manifestFile } from '../settings/public-directory.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
-import { settleForPrecompile, type Settings } from '../settings/settings.ts'
+import { settleForPrecompile, type AppSettings, type Settings } from '../settings/settings.ts'
 import { memoized } from '../sources/catalog.ts'
 import { Sources } from '../sources/sources.ts'
 import { assetName } from '../views/asset-url.ts'
-import type { ViewHelpers } from '../views/view-helpers.ts'
+import { HELPERS, literalNames, OTHERS, type LiteralName } from './literal-names.ts'
 
 /**
  * A name in a view that is neither that of an asset nor that of a helper. Its `path` is that of the view, below
@@ -51,7 +50,8 @@ export async function checkViews(
   const { root } = settings
   const files = (await inParallel(globs, 1, glob => filesOf(root, glob))).flat()
   const views = [...new Set(files)].toSorted()
-  const problemOf = await makeCheck(options, settings)
+  const apps = await ownNames(options, settings)
+  const problemOf = await makeCheck(settings, apps)
   // The names in a partial belong to many views.
   const known = memoized((key: string) => problemOf(JSON.parse(key) as Named))
   let names = 0
@@ -59,8 +59,9 @@ export async function checkViews(
     const text = await readFile(join(root, file), 'utf8')
     const found = literalNames(text)
     names += found.filter(({ helper }) => helper !== undefined).length
+    const own = appOfView(apps, root, file)
     return found.flatMap(({ at, ...named }) => {
-      const problem = known(JSON.stringify(named))
+      const problem = known(JSON.stringify({ app: own, ...named }))
       if (!problem) return []
       const line = text.slice(0, at).split('\n').length
       return { path: `${file}:${line}`, name: named.name, ...problem }
@@ -69,25 +70,27 @@ export async function checkViews(
   return { files: views.length, names, problems: problems.flat() }
 }
 
+/** A view below an app's folder is for pages of that app, whose helpers it gets; any other is for all pages. */
+function appOfView(apps: readonly OwnNames[], root: string, file: string): string | undefined {
+  const around = apps.filter(({ dir }) => dir !== root && isInside(dir, resolve(root, file)))
+  return around.toSorted((a, b) => b.dir.length - a.dir.length)[0]?.name
+}
+
 type Problem = Pick<ViewProblem, 'near' | 'message'>
 type Named = Omit<LiteralName, 'at'>
 
 async function makeCheck(
-  options: KoaAssetsOptions,
-  settings: Settings
+  settings: Settings,
+  apps: readonly OwnNames[]
 ): Promise<(named: Named) => Problem | undefined> {
-  const apps = await ownNames(options, settings)
+  const appNames = apps.map(({ name }) => name)
   const bundles = new Bundles(settings, () => undefined)
   await bundles.loading
   const { entries, sources } = bundles.names()
-  const all = [...apps.flatMap(({ names }) => names), ...sources]
-  const exists = (name: string) => sources.has(name) || apps.some(({ has }) => has(name))
-  const unlike = (what: string, name: string, known: readonly string[]): Problem => {
-    const near = nearestPath(name, known)
-    const hint = near === undefined ? '' : `; did you mean '${near}'?`
-    return { near, message: `'${name}' is not ${what}${hint}` }
-  }
-  return ({ helper, name: given, isCertain }) => {
+  return ({ app, helper, name: given, isCertain }) => {
+    if (app !== undefined && !appNames.includes(app)) {
+      return { message: unlike('an app', app, appNames).message }
+    }
     if (helper === undefined) {
       const misspelled = unlike('a helper', given, [...Object.keys(HELPERS), ...OTHERS])
       // Another member may belong to an array of that name.
@@ -102,10 +105,9 @@ async function makeCheck(
     try {
       const name = assetName(given, HELPERS[helper])
       const isPreload = helper === 'preload'
-      const endings = isPreload ? ['', '.js', '.css'] : ['']
       if (name === undefined || (isPreload && entries.has(entry))) return undefined
-      if (endings.some(ending => exists(name + ending))) return undefined
-      return unlike('an asset', name, all)
+      const names = (isPreload ? ['', '.js', '.css'] : ['']).map(ending => name + ending)
+      return names.some(each => sources.has(each)) ? undefined : missing(names, sources, apps, app)
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       return isCertain ? { message: error.message } : undefined
@@ -113,8 +115,40 @@ async function makeCheck(
   }
 }
 
+function unlike(what: string, name: string, known: readonly string[]): Problem {
+  const near = nearestPath(name, known)
+  const hint = near === undefined ? '' : `; did you mean '${near}'?`
+  return { near, message: `'${name}' is not ${what}${hint}` }
+}
+
+/**
+ * @param names the name, and others that it may stand for
+ * @param app undefined: that of any app is right
+ */
+function missing(
+  names: readonly string[],
+  sources: Iterable<string>,
+  apps: readonly OwnNames[],
+  app: string | undefined
+): Problem | undefined {
+  const [name = ''] = names
+  const own = apps.filter(each => app === undefined || each.name === app)
+  const hasIt = ({ has }: OwnNames) => names.some(has)
+  if (own.some(hasIt)) return undefined
+  const what = app === undefined || apps.length === 1 ? 'an asset' : `an asset of the app '${app}'`
+  const other = apps.find(hasIt)?.name
+  if (other === undefined)
+    return unlike(what, name, [...own.flatMap(each => each.names), ...sources])
+  return { message: `'${name}' is not ${what}; '${other}' has it, as in assets.app('${other}')` }
+}
+
+interface OwnNames extends Pick<AppSettings, 'name' | 'dir'> {
+  readonly names: readonly string[]
+  readonly has: (name: string) => boolean
+}
+
 /** The names of each app: of its sources or, on a machine that has none, of the manifest. */
-async function ownNames(options: KoaAssetsOptions, settings: Settings) {
+async function ownNames(options: KoaAssetsOptions, settings: Settings): Promise<OwnNames[]> {
   const sources = new Sources(settings, () => undefined)
   const listed = await Promise.all(settings.apps.map(app => sources.of(app).list()))
   const file = manifestFile(settings)
@@ -122,6 +156,8 @@ async function ownNames(options: KoaAssetsOptions, settings: Settings) {
     settings.mounts.some(({ manifest }) => manifest !== undefined) && !(await statOf(file))
   if (listed.some(list => list.length > 0) || settings.apps.length === 0 || isOnlyBundles) {
     return settings.apps.map((app, at) => ({
+      name: app.name,
+      dir: app.dir,
       names: (listed[at] ?? []).map(({ name }) => name),
       has: (name: string) => sources.of(app).has(name)
     }))
@@ -131,6 +167,8 @@ async function ownNames(options: KoaAssetsOptions, settings: Settings) {
   // Those of the manifest, unless the options name them.
   const { apps } = settleForPrecompile({ ...options, compile: false })
   return apps.map(app => ({
+    name: app.name,
+    dir: app.dir,
     names: manifest.namesOf(app),
     has: (name: string) => manifest.find(app, name) !== undefined
   }))
@@ -154,76 +192,4 @@ async function filesOf(root: string, given: string): Promise<string[]> {
     return found.flat()
   }
   return walk(base)
-}
-
-/** What is called, and how a name without a known extension ends. */
-const HELPERS = {
-  javascript: '.js',
-  stylesheet: '.css',
-  image: '',
-  favicon: '',
-  video: '',
-  audio: '',
-  path: '',
-  url: '',
-  preload: '',
-  entry: '',
-  entryFiles: '',
-  importMap: '.js'
-} as const satisfies Record<Exclude<keyof ViewHelpers, Other>, string>
-
-/** Members that take no name of an asset. */
-type Other = 'app' | 'live' | 'version'
-const OTHERS: ReadonlySet<string> = new Set<Other>(['app', 'live', 'version'])
-
-interface LiteralName {
-  /** Undefined for a name that no helper has. */
-  readonly helper: keyof typeof HELPERS | undefined
-  /** Or that of what is called: `stylesheeet`. */
-  readonly name: string
-  /** The offset of the call in the text. */
-  readonly at: number
-  /** Whether it is a call of `assets.…`: an application may have its own function `path`. */
-  readonly isCertain: boolean
-}
-
-/** `importMap({ entry: ['a', 'b'] })` has the names in its options, `entry(['a', 'b'])` in a list. */
-const CALL =
-  /(?<![\w$])(\w+)\s*\((?:(?<=importMap\s*\()\s*\{[^{}]*?\bentry\s*:\s*\[?|(?<=\bentry\s*\()\s*\[)?(?=\s*['"`])/g
-const LITERAL =
-  /\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\$]|\\.)*)`)\s*(?=[,)\]}])(,?)/y
-const SEVERAL = new Set(['javascript', 'stylesheet', 'preload', 'entry', 'importMap'])
-
-const MEMBER = /\.\s*$/
-const OURS = /\b(?:assets|app\(\s*['"][^'"\n]*['"]\s*\))\s*\??\.\s*$/
-const CONTEXT = /\bctx\s*\.\s*$/
-/** `background: url('a.png'), url('b.png')` */
-const CSS = new Set(['path', 'url', 'image'])
-const IN_CSS = /[\w:,)]\s*$/
-/** For EJS and Nunjucks. */
-const COMMENT = /<%#[^]*?%>|\{#[^]*?#\}/g
-const LONGEST_RECEIVER = 80
-
-/** Names that are computed, or appear in options, are not found. */
-export function literalNames(text: string): LiteralName[] {
-  const found: LiteralName[] = []
-  const code = text.replace(COMMENT, comment => ' '.repeat(comment.length))
-  for (const { 0: call, 1: word = '', index: at } of code.matchAll(CALL)) {
-    const helper = Object.hasOwn(HELPERS, word) ? (word as keyof typeof HELPERS) : undefined
-    const before = code.slice(Math.max(0, at - LONGEST_RECEIVER), at)
-    if (helper === undefined) {
-      if (OURS.test(before) && !OTHERS.has(word))
-        found.push({ helper, name: word, at, isCertain: true })
-      continue
-    }
-    const isCertain = OURS.test(before) || (helper === 'preload' && CONTEXT.test(before))
-    if (!isCertain && (MEMBER.test(before) || (CSS.has(helper) && IN_CSS.test(before)))) continue
-    LITERAL.lastIndex = at + call.length
-    for (let match = LITERAL.exec(code); match; match = match[4] ? LITERAL.exec(code) : null) {
-      const literal = match[1] ?? match[2] ?? match[3] ?? ''
-      found.push({ helper, name: literal.replace(/\\(.)/g, '$1'), at, isCertain })
-      if (!SEVERAL.has(helper)) break
-    }
-  }
-  return found
 }

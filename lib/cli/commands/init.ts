@@ -3,6 +3,8 @@ import { appendFileSync, existsSync, lstatSync, mkdirSync, realpathSync } from '
 import { dirname, join, resolve } from 'node:path'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { appsIn } from '../../assets/settings/app-settings.ts'
+import { settle } from '../../assets/settings/settings.ts'
+import { Sources } from '../../assets/sources/sources.ts'
 import { futureRealpath, isDirectory, readIfThere } from '../../files/at-start.ts'
 import { isInside } from '../../files/disk.ts'
 import { OK, UsageError, type Call, type Command } from '../command.ts'
@@ -23,7 +25,8 @@ lack are added at the end. Nothing is written through a symbolic link that leads
 out of the project.
 
 With a name, it adds that app to the project: apps/<name>/assets with the same
-files. It is an error if there is such an app.`,
+files. Beside other apps, its stylesheet and its script have its name, and a file
+whose name another app has is left out. It is an error if there is such an app.`,
   options: {
     'dry-run': { description: 'list what would be done, and write nothing' }
   },
@@ -62,7 +65,11 @@ async function run({ output, values, args: [argument], loadOptions }: Call): Pro
     }
     return { path, ...rest }
   }
-  const files = { ...(isNew && assetsOf(argument ?? 'web')), [config.name]: contentOf(config) }
+  const isAnother = argument !== undefined && (others.length > 0 || options.apps !== undefined)
+  const stem = isAnother ? argument : 'app'
+  const taken = isAnother ? await namesOfOthers(argument, { ...options, root }) : new Set<string>()
+  const assets = isNew && assetsOf(argument ?? 'web', stem, taken)
+  const files = { ...assets, [config.name]: contentOf(config) }
   const created = Object.entries(files).map(([path, content]): Step => {
     if (existsSync(join(root, path))) return { path, action: 'keep' }
     return append(path, content, { action: 'create' })
@@ -76,7 +83,6 @@ async function run({ output, values, args: [argument], loadOptions }: Call): Pro
   })
   const steps = [...created, ...added]
   const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
-  const isAnother = argument !== undefined && (others.length > 0 || options.apps !== undefined)
   const after = isAnother ? nextOf(argument, config.name, others, options) : nextSteps(config)
   output.result({ root, dryRun, steps }, `${done}\n${dryRun ? '\nNothing was written.' : after}`)
   return OK
@@ -121,7 +127,7 @@ function nextOf(
     ...(apps === undefined ? [] : [`\nNext: add it to the option apps in ${config}: ${app}: {}`]),
     ...(hasMoved ? [`\n${others[0]} was the only app, at /; now it is at /${others[0]}.`] : []),
     `\nIts pages are those below /${app}, its assets those below ${prefix}/${app}. In its views,`,
-    `assets.stylesheet('app') is its stylesheet; in all others, assets.app('${app}').stylesheet('app').`
+    `assets.stylesheet('${app}') is its stylesheet; in all others, assets.app('${app}').stylesheet('${app}').`
   ].join('\n')
 }
 
@@ -149,9 +155,23 @@ and in a view, where the helpers are called assets:
 Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts' : 'js'}`
 }
 
-function assetsOf(app: string) {
-  const files = Object.entries(ASSETS)
-  return Object.fromEntries(files.map(([path, content]) => [`apps/${app}/assets/${path}`, content]))
+/** A page of one app that names another's asset is an error in production: no name may be in both. */
+async function namesOfOthers(app: string, options: KoaAssetsOptions): Promise<Set<string>> {
+  const settings = settle({ ...options, env: 'development' })
+  const sources = new Sources(settings, () => undefined)
+  const others = settings.apps.filter(({ name }) => name !== app)
+  const listed = await Promise.all(others.map(each => sources.of(each).list()))
+  return new Set(listed.flat().map(({ name }) => name))
+}
+
+/** @param stem of the stylesheet and the script @param taken names that no file may have */
+function assetsOf(app: string, stem: string, taken: ReadonlySet<string>) {
+  const files = Object.entries(ASSETS).flatMap(([given, content]) => {
+    const path = given.replace(/\bapp(?=\.\w+$)/, () => stem)
+    const isTaken = taken.has(path.replace(/^[^/]+\//, ''))
+    return isTaken ? [] : [[`apps/${app}/assets/${path}`, content] as const]
+  })
+  return Object.fromEntries(files)
 }
 
 /** The files that an app starts with, by path. */

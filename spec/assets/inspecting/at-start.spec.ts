@@ -5,7 +5,8 @@ import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync }
 import { join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
-import { checkViews, literalNames } from '../../../lib/assets/inspecting/check-views.ts'
+import { checkViews } from '../../../lib/assets/inspecting/check-views.ts'
+import { literalNames } from '../../../lib/assets/inspecting/literal-names.ts'
 import { noticesAtStart, overview, printOverview } from '../../../lib/assets/inspecting/at-start.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
@@ -270,6 +271,55 @@ test('VEW-01 a name that no app has is reported with its line and the nearest na
   await run({ root })
   for (const app of ['web', 'admin']) rmSync(join(root, 'apps', app), { recursive: true })
   t.deepEqual(await checkViews({ root }, ['views/**/*.{ejs,njk,ts}']), report)
+})
+
+test('NAM-01 a view of one app that names an asset of another is reported, with the app that has it', async t => {
+  const root = makeProject(t, placed(ASSETS))
+  const views =
+    "{{ assets.stylesheet('app') }}{{ assets.stylesheet('menu') }}{{ preload('menu.css') }}"
+  writeFiles(root, {
+    'apps/web/views/a.njk': views,
+    'apps/admin/views/deep/b.njk': views,
+    'views/shared.njk': views,
+    'apps/admin/views/c.njk':
+      "{{ assets.app('web').stylesheet('app') }}{{ app('web').path('menu.css') }}",
+    'apps/web/views/d.njk': "{{ app('admni').path('menu.css') }}{{ assets.stylesheet('ap') }}"
+  })
+  const webHas = (name: string) =>
+    `'${name}' is not an asset of the app 'admin'; 'web' has it, as in assets.app('web')`
+  const adminHas = (name: string) =>
+    `'${name}' is not an asset of the app 'web'; 'admin' has it, as in assets.app('admin')`
+  const expected = [
+    ['apps/admin/views/c.njk:1', adminHas('menu.css')],
+    ['apps/admin/views/deep/b.njk:1', webHas('app.css')],
+    ['apps/web/views/a.njk:1', adminHas('menu.css')],
+    ['apps/web/views/a.njk:1', adminHas('menu.css')],
+    ['apps/web/views/d.njk:1', "'admni' is not an app; did you mean 'admin'?"],
+    ['apps/web/views/d.njk:1', "'ap.css' is not an asset of the app 'web'; did you mean 'app.css'?"]
+  ]
+  const problemsIn = async (options: object) => {
+    const { problems } = await checkViews({ root, ...options }, ['{apps/*/views,views}/**/*.njk'])
+    return problems.map(({ path, message }) => [path, message])
+  }
+  t.deepEqual(await problemsIn({}), expected)
+  const apps = { web: { dir: '.' }, admin: { dir: 'apps/admin' } }
+  const fromRoot = { 'assets/stylesheets/app.css': 'a{}' }
+  writeFiles(root, fromRoot)
+  const inAdmin = expected.filter(([path]) => path?.startsWith('apps/admin/'))
+  const found = await problemsIn({ apps })
+  t.deepEqual(
+    found.filter(([path]) => path?.startsWith('apps/admin/')),
+    inAdmin
+  )
+  t.deepEqual(
+    found.filter(([path]) => path?.startsWith('views/')),
+    []
+  )
+  // As on a server, which has no sources.
+  rmSync(join(root, 'assets'), { recursive: true })
+  await run({ root })
+  for (const app of ['web', 'admin']) rmSync(join(root, 'apps', app, 'assets'), { recursive: true })
+  t.deepEqual(await problemsIn({}), expected)
 })
 
 test('VEW-01 entries and sources of bundles are names; without a build there is an error that says so', async t => {
