@@ -9,9 +9,13 @@ const MAX_EDITS = 6
  * The candidate that takes the fewest edits, the first of those that tie; undefined when all take too many.
  * Ignores case.
  */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+export function nearest(
+  word: string,
+  candidates: Iterable<string>,
+  maxEdits = MAX_EDITS
+): string | undefined {
   let best: string | undefined
-  let limit = Math.max(1, Math.min(MAX_EDITS, Math.floor(word.length * TOLERANCE)))
+  let limit = Math.max(1, Math.min(maxEdits, Math.floor(word.length * TOLERANCE)))
   const typed = word.toLowerCase()
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) > limit) continue

@@ -6,13 +6,11 @@ import { isDirectory, readDirectory, statIfThere } from '../../files/at-start.ts
 import { entriesGiven } from '../../check-options.ts'
 import { printable } from '../../printable.ts'
 import { hasSources } from '../settings/app-settings.ts'
+import { ENVIRONMENTS } from '../settings/option-table.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import type { Settings } from '../settings/settings.ts'
 import { assetSources } from '../sources/third-party.ts'
 import { encodePath } from '../urls/canonical-path.ts'
-
-// Only these environments have defaults for `compile` and `fingerprint` that publish something.
-const KNOWN = new Set(['development', 'test', 'production'])
 
 /** One message for each problem, with its remedy. */
 export function noticesAtStart(
@@ -41,7 +39,8 @@ function neitherMode({ env, apps }: Settings, options: KoaAssetsOptions): string
   const idle = apps.filter(app => !app.compile && !app.fingerprint)
   const layers = [options, ...entriesGiven(options.apps || {}).map(([, app]) => app)]
   const isNamed = layers.some(layer => Object.hasOwn(layer.configure ?? {}, env))
-  if (KNOWN.has(env) || isNamed || idle.length === 0) return undefined
+  // Only these have defaults for `compile` and `fingerprint` that publish something.
+  if (ENVIRONMENTS.includes(env) || isNamed || idle.length === 0) return undefined
   const configure = (layer: object) =>
     `configure: ${inspect({ [env]: layer }, { breakLength: Infinity })}`
   const names = idle.map(app => app.name).join(', ')

@@ -4,11 +4,12 @@ import { AssetError } from '../../errors.ts'
 import { futureRealpath, isDirectory, readDirectory } from '../../files/at-start.ts'
 import type { IntegrityAlgorithm } from '../../files/digest.ts'
 import { mediaTypeOf } from '../../http/fields.ts'
-import { entriesGiven, optionError, settleTable } from '../../check-options.ts'
+import { entriesGiven, optionError, settleTable, unknownName } from '../../check-options.ts'
+import { nearest } from '../../nearest.ts'
 import { builtInCompilers } from '../compilers/built-in.ts'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
-import { isAbsoluteUrl, LAYERED, type Project } from './option-table.ts'
+import { ENVIRONMENTS, isAbsoluteUrl, LAYERED, type Project } from './option-table.ts'
 import type { AppOptions, KoaAssetsOptions, LayeredOptions } from './options.ts'
 import { appsAtStart, manifestFile } from './public-directory.ts'
 
@@ -78,7 +79,7 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   const defaultPath = isOnly || name === 'web' ? '/' : `/${name}`
   const given = app.path ?? defaultPath
   const path = settlePath(given, 'path', "a path such as '/admin'", `apps.${name}.`)
-  const layers = [...layersOf(options, env), ...layersOf(app, env)]
+  const layers = [...layersOf(options, env), ...layersOf(app, env, `apps.${name}.`)]
   const layered = settleLayers(basis, layers)
   const extraSources = settleSources(layers, dir, layered.compile)
   const mustExist = options.apps !== undefined && layered.compile && extraSources.length === 0
@@ -108,9 +109,22 @@ export function hasSources({ sources, packages }: AppSettings): boolean {
   return packages.length > 0 || sources.some(({ dir }) => isDirectory(dir))
 }
 
-/** The options at one level: those that always hold, then those of the environment. */
-function layersOf(options: Omit<AppOptions, 'dir' | 'path'>, env: string): LayeredOptions[] {
+/**
+ * The options at one level: those that always hold, then those of the environment.
+ * @throws TypeError for an environment that is nearly the name of one that everybody has
+ */
+function layersOf(
+  options: Omit<AppOptions, 'dir' | 'path'>,
+  env: string,
+  place = ''
+): LayeredOptions[] {
   const { configure = {} } = options
+  for (const name of Object.keys(configure)) {
+    // A name that contains one of them, such as `production-eu`, was meant as it is.
+    if (name === env || ENVIRONMENTS.some(each => name.includes(each))) continue
+    if (nearest(name, ENVIRONMENTS, 2) === undefined) continue
+    throw unknownName('environment', name, ENVIRONMENTS, { place: `${place}configure.` })
+  }
   return [options, (Object.hasOwn(configure, env) && configure[env]) || {}]
 }
 

@@ -30,6 +30,9 @@ interface Situation {
 
 const MIB = 1024 * 1024
 
+/** Those that have defaults of their own; a project may have others, such as `staging`. */
+export const ENVIRONMENTS: readonly string[] = ['development', 'test', 'production']
+
 const onIn = (...environments: readonly string[]) =>
   withDefault(
     flag,

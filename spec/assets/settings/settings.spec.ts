@@ -371,6 +371,37 @@ test('SET-10 an unknown option, at any depth, is rejected with the nearest known
   }
 })
 
+test('SET-10 configure for a misspelled environment is rejected with the one that is meant, and other names are not', t => {
+  for (const [name, near] of [
+    ['prodction', 'production'],
+    ['Production', 'production'],
+    ['developement', 'development'],
+    ['devlopmet', 'development'],
+    ['tets', 'test']
+  ] as const) {
+    const configure = { [name]: {} }
+    for (const [options, place] of [
+      [{ configure }, 'configure'],
+      [{ apps: { web: { configure } } }, 'apps.web.configure']
+    ] as const) {
+      const message = `unknown environment '${place}.${name}': did you mean '${near}'?`
+      t.throws(start(options), { instanceOf: TypeError, message })
+    }
+    t.notThrows(start({ configure, env: name }))
+  }
+  const others = [
+    'staging',
+    'prod',
+    'dev',
+    'ci',
+    'e2e',
+    'testing',
+    'production-eu',
+    'preproduction'
+  ]
+  t.notThrows(start({ configure: Object.fromEntries(others.map(name => [name, {}])) }))
+})
+
 test('SET-11 two apps with the same path are rejected, with the name of the other', t => {
   const root = makeProject(t, { 'apps/a/x': '', 'apps/b/x': '', 'apps/c/x': '' })
   for (const [apps, other] of [
