@@ -7,13 +7,11 @@ import type { Plugin, ResolvedConfig, ViteDevServer } from 'vite'
 import { STYLESHEET } from './assets/bundles/bundle.ts'
 import {
   announcementIn,
-  changedAt,
-  inputsOf,
-  PLUGIN,
   STATUS,
   type Announcement,
   type DevServerStatus
-} from './assets/bundles/dev-server.ts'
+} from './assets/bundles/dev-announcement.ts'
+import { changedAt, inputsOf, PLUGIN } from './assets/bundles/dev-server.ts'
 import { readIfThere } from './files/at-start.ts'
 import { check, isText, listOf, text, type Expectation } from './check-options.ts'
 

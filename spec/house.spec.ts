@@ -185,7 +185,7 @@ test('only the serving room and the middleware know Node’s requests and respon
       .filter(({ from }) => !['serving', 'http', ...RIM].includes(roomOf(from)) && from !== MOUNT)
       .map(({ from }) => from),
     // It asks whether Vite's is still there.
-    ['assets/bundles/dev-server.ts', 'assets/bundles/dev-server.ts']
+    ['assets/bundles/dev-announcement.ts', 'assets/bundles/dev-announcement.ts']
   )
   const http = knowing.filter(({ from }) => roomOf(from) === 'http')
   t.true(

@@ -1,6 +1,8 @@
 // Vite's dev server: found by its announcement, or given to koaAssets; and pages without a build.
-import { existsSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable, type Writable } from 'node:stream'
 import react from '@vitejs/plugin-react'
 import test, { type ExecutionContext } from 'ava'
 import { build, createServer, resolveConfig, type InlineConfig } from 'vite'
@@ -121,6 +123,68 @@ test('BND-09 an announcement that was left behind is not trusted', async t => {
     "koa-fresh-assets: Vite's dev server has the base '/elsewhere/': it must be the mount's URL path, '/admin/'"
   ])
 })
+
+const STALE = { base: '/admin/', inputs: ['src/main.ts'], root: '..', token: 'mine' }
+
+test('S81 an announcement of anything but a small file with the right texts is none', async t => {
+  const origin = 'http://127.0.0.1:1'
+  const texts = [
+    { ...STALE, origin: 5 },
+    { ...STALE, origin: [origin] },
+    { ...STALE, origin, inputs: 5 },
+    { ...STALE, origin, inputs: [null] },
+    { ...STALE, origin, root: 'a\0' },
+    { ...STALE, origin, token: {} }
+  ].map(each => JSON.stringify(each))
+  const token = await listen(t, async (_, res) => void res.end('{"token":"mine","changed":5}'))
+  const live = { ...STALE, origin: `http://127.0.0.1:${token}` }
+  const kinds: Record<string, (file: string) => void> = {
+    ...Object.fromEntries(texts.map(text => [text, file => writeFileSync(file, text)])),
+    'a FIFO': file => execFileSync('mkfifo', [file]),
+    'a folder': file => mkdirSync(file),
+    'more than 64 kB': file => writeFileSync(file, JSON.stringify(live) + ' '.repeat(64 * 1024))
+  }
+  for (const [what, make] of Object.entries(kinds)) {
+    const root = makeProject(t, { 'dist/.vite/a': '' })
+    make(join(root, ANNOUNCED))
+    const { entry } = await inDevelopment(root)()
+    t.throws(() => entry('src/main.ts'), { code: 'manifest-missing' }, what)
+  }
+  const root = makeProject(t, { [ANNOUNCED]: JSON.stringify(live) })
+  t.regex((await inDevelopment(root)()).entry('src/main.ts'), /@vite\/client/, 'as it should be')
+})
+
+test('S81 pages wait 5 s and read 64 kB, all together, of what an old announcement leads to', async t => {
+  const programs: Record<string, (res: Writable) => unknown> = {
+    'never responds': () => undefined,
+    'never ends its response'(res) {
+      const timer = setInterval(() => res.write(' '), 500)
+      res.on('close', () => clearInterval(timer))
+    },
+    'sends 1 GB': res => Readable.from(gigabyte()).pipe(res)
+  }
+  await Promise.all(
+    Object.entries(programs).map(async ([what, respond]) => {
+      let requests = 0
+      const port = await listen(t, async (_, res) => {
+        requests++
+        respond(res)
+      })
+      const origin = `http://127.0.0.1:${port}`
+      const root = makeProject(t, { [ANNOUNCED]: JSON.stringify({ ...STALE, origin }) })
+      const page = inDevelopment(root)
+      for (const { entry } of [...(await Promise.all([page(), page()])), await page()])
+        t.throws(() => entry('src/main.ts'), { code: 'manifest-missing' }, what)
+      t.is(requests, 1, what)
+      t.is(warningsAbout(origin).length, 1, what)
+    })
+  )
+})
+
+function* gigabyte() {
+  const piece = Buffer.alloc(1024 * 1024, ' ')
+  for (let at = 0; at < 1024; at++) yield piece
+}
 
 test.serial("BND-09 React's refresh needs no option: the entry has the preamble", async t => {
   const app = 'export const App = () => <p>Hello</p>'
