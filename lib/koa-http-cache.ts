@@ -95,10 +95,8 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   if (state.hasForgottenAwait) reportForgotten(ctx, state, settings)
   if (state.verdict === undefined) {
     if (state.isReadAsBoolean) rejectMistakenNotModified(ctx)
-    if (!state.isCompared) {
-      if (settings.autoEtag) state.verdict = compareResponse(ctx, state, settings)
-      else if (settings.isDevelopment) reportUncompared(ctx, settings, nameOf(ctx))
-    }
+    if (!state.isCompared && settings.autoEtag)
+      state.verdict = compareResponse(ctx, state, settings)
   }
   if (state.verdict !== undefined) respond(ctx, state, state.verdict)
   if (ctx.status >= 400) state.withdrawInvalidation()
@@ -111,8 +109,10 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   }
   // A browser replaces its stored policy with that of the 304, whose nonce is not that of the stored body.
   if (ctx.status === 304 && isOutermost) removeNonces(ctx)
-  if (settings.isDevelopment && isOutermost)
+  if (settings.isDevelopment && isOutermost) {
+    reportUncompared(ctx, state, settings, nameOf(ctx))
     reportSharing(ctx, state, problem => settings.warn(`${nameOf(ctx)} ${problem}`))
+  }
   if (settings.trace && (state.reason !== NOT_CALLED || mayCallFresh(ctx)))
     ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
 }

@@ -14,6 +14,7 @@ import session from 'koa-session'
 import { koaHttpCache } from '../lib/index.ts'
 import { KOAS, open, openRoute, type Headers } from './support/cached-site.ts'
 import { cases } from './support/soak.ts'
+import { warningsAbout } from './support/warnings.ts'
 
 const PAGE = 'a page that is long enough to be worth compressing. '.repeat(100)
 
@@ -179,6 +180,44 @@ test('HLT-11 koa-conditional-get downstream is a 500 with advice, unless the val
   const advice = /register it .*koa-conditional-get.* before koaHttpCache/
   for (const { message } of site.errors) t.regex(message, advice)
 })
+
+const dated: Koa.Middleware = async ctx => {
+  if (ctx.path.startsWith('/dated')) await ctx.fresh(DATE)
+  if (ctx.path.startsWith('/decides')) await ctx.fresh('x', { halt: false })
+  ctx.body = PAGE
+}
+
+for (const [where, stack, expected] of [
+  ['behind', (cache: Koa.Middleware) => [cache, etag()], { '/page': 1, '/dated': 1 }],
+  ['in front', (cache: Koa.Middleware) => [etag(), cache], { '/page': 1, '/dated': 1 }],
+  [
+    'in front with koa-conditional-get',
+    (cache: Koa.Middleware) => [conditional(), etag(), cache],
+    { '/page': 0, '/dated': 0 }
+  ],
+  ['missing', (cache: Koa.Middleware) => [cache], { '/page': 0, '/dated': 0, '/decides': 0 }]
+] as const) {
+  test(`HLT-11 an @koa/etag ${where} whose tags never bring a 304 is reported once, any other is not`, async t => {
+    for (const [start, count] of Object.entries(expected)) {
+      const before = process.env.NODE_ENV
+      process.env.NODE_ENV = 'development'
+      const app = new Koa()
+      for (const middleware of stack(koaHttpCache())) app.use(middleware as Koa.Middleware)
+      process.env.NODE_ENV = before
+      const path = `${start}/${where.replaceAll(' ', '-')}`
+      const site = await open(t, app.use(dated))
+      const { headers } = await site.get({}, path)
+      const match = { 'if-none-match': headers.etag ?? '"x"' }
+      for (let visit = 0; visit < 2; visit++) {
+        const { status } = await site.get(match, path)
+        t.is(status, where.endsWith('get') ? 304 : 200)
+      }
+      const said = warningsAbout(`${path} `)
+      t.is(said.length, count, path)
+      if (count > 0) t.regex(said[0] ?? '', start === '/page' ? /autoEtag/ : /such as koa-etag/)
+    }
+  })
+}
 
 test('@koa/router: on the application, on the router, on one route', async t => {
   const app = new Koa()

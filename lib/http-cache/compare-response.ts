@@ -23,21 +23,41 @@ export function compareResponse(
 // Sites whose log has the line below. One is enough: koa-static alone would cause one for each file.
 const reported = new WeakSet<HttpCacheSettings>()
 
-/** In development without `autoEtag`: says so once if it would have saved the response, and nothing else did. */
-export function reportUncompared(ctx: Context, settings: HttpCacheSettings, name: string): void {
-  if (reported.has(settings) || !isConditional(ctx) || isByDateAlone(ctx, settings)) return
-  const { headers } = ctx.req
-  const { status } = evaluatePreconditions(ctx.method, headers, validatorsOf(ctx), settings)
-  if (status === undefined) return
-  // koa-conditional-get upstream has yet to see the response.
+/** In development: says once that a comparison with what was sent would have saved the response. */
+export function reportUncompared(
+  ctx: Context,
+  state: RequestState,
+  settings: HttpCacheSettings,
+  name: string
+): void {
+  // With `{ halt: false }` the route decides.
+  if (reported.has(settings) || state.offer !== undefined || isByDateAlone(ctx, settings)) return
+  const wasCompared = state.isCompared
+  // Upstream, koa-etag has yet to set its tag, and koa-conditional-get has yet to compare it.
   ctx.res.once('finish', () => {
-    if (ctx.res.statusCode >= 300) return
+    if (!isConditional(ctx) || reported.has(settings)) return
+    const { headers } = ctx.req
+    // A date was compared by the settings of the innermost koaHttpCache.
+    if (wasCompared && headers['if-none-match'] === undefined) return
+    const { status } = evaluatePreconditions(ctx.method, headers, validatorsOf(ctx), settings)
+    if (status === undefined) return
     reported.add(settings)
-    settings.warn(
-      `${name} has an ETag or a Last-Modified that is never compared with the request, which could have been ` +
-        `a ${status}: koaHttpCache({ autoEtag: true }) compares it, or await ctx.fresh(…) in the route`
-    )
+    settings.warn(`${name} ${wasCompared ? comparedTooEarly(status) : neverCompared(status)}`)
   })
+}
+
+function neverCompared(status: number): string {
+  return (
+    `has an ETag or a Last-Modified that is never compared with the request, which could have been a ${status}: ` +
+    'koaHttpCache({ autoEtag: true }) compares it, or await ctx.fresh(…) in the route'
+  )
+}
+
+function comparedTooEarly(status: number): string {
+  return (
+    `has an ETag that was set after the request had been compared, which could have been a ${status}: remove what ` +
+    'sets it, such as koa-etag, or give ctx.fresh an etag'
+  )
 }
 
 // RFC 9110 section 13.2.1: conditions are ignored unless the response would be a success without them.
