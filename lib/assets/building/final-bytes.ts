@@ -159,28 +159,50 @@ function importsOf({ app, name, draft, links }: Unfinished): Imports | undefined
   return { imports: of('import'), ...(dynamicImports.length > 0 && { dynamicImports }) }
 }
 
+/** A node whose edges are being followed. */
+interface Visit<T> {
+  readonly node: T
+  readonly index: number
+  readonly edges: Iterator<T>
+  lowest: number
+}
+
 /**
  * Groups the nodes of a graph so that every group follows the groups it refers to. Nodes of one cycle
  * share a group (Tarjan's algorithm).
  */
-function groupsInOrder<T>(nodes: Iterable<T>, edges: (node: T) => readonly T[]): T[][] {
+function groupsInOrder<T>(nodes: Iterable<T>, edgesOf: (node: T) => readonly T[]): T[][] {
   const groups: T[][] = []
   // Infinity for those that have their group, as none of them leads back.
   const indexes = new Map<T, number>()
   const open: T[] = []
-  const visit = (node: T): number => {
+  // A stack of its own: a chain of references may be longer than the call stack.
+  const visits: Visit<T>[] = []
+  const enter = (node: T) => {
     const index = indexes.size
-    let lowest = index
     indexes.set(node, index)
     open.push(node)
-    for (const next of edges(node)) lowest = Math.min(lowest, indexes.get(next) ?? visit(next))
-    if (lowest === index) {
+    visits.push({ node, index, edges: edgesOf(node).values(), lowest: index })
+  }
+  for (const first of nodes) {
+    if (!indexes.has(first)) enter(first)
+    for (let visit = visits.at(-1); visit; visit = visits.at(-1)) {
+      const next = visit.edges.next()
+      if (!next.done) {
+        const known = indexes.get(next.value)
+        if (known === undefined) enter(next.value)
+        else visit.lowest = Math.min(visit.lowest, known)
+        continue
+      }
+      visits.pop()
+      const { node, index, lowest } = visit
+      const above = visits.at(-1)
+      if (above) above.lowest = Math.min(above.lowest, lowest)
+      if (lowest !== index) continue
       const group = open.splice(open.lastIndexOf(node))
       for (const member of group) indexes.set(member, Infinity)
       groups.push(group)
     }
-    return lowest
   }
-  for (const node of nodes) if (!indexes.has(node)) visit(node)
   return groups
 }

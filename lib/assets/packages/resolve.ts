@@ -5,7 +5,7 @@ import { exports, imports } from 'resolve.exports'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { ifThere, realpathOf, statOf } from '../../files/disk.ts'
 import { nearest } from '../../nearest.ts'
-import { isRecord } from '../../check-options.ts'
+import { isRecord, isText } from '../../check-options.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
 
 export interface Package {
@@ -69,8 +69,9 @@ export class Resolver {
     if (specifier.startsWith('node:'))
       throw unusable(`${importer} imports ${specifier}, which browsers do not have: ${BUNDLE}`)
     if (from && specifier.startsWith('#')) {
-      const [meant] = ifDefined(() => imports(from.json, specifier, this.#options))
-      if (meant === undefined)
+      const [meant] = defined(from, () => imports(from.json, specifier, this.#options))
+      // Node does not look for what begins so among the imports a second time either.
+      if (meant === undefined || meant.startsWith('#'))
         throw unusable(`${importer} imports '${specifier}', which is not for browsers: ${BUNDLE}`)
       if (meant.startsWith('./')) return { of: from, path: meant }
       return this.resolve(meant, from, importer)
@@ -111,9 +112,11 @@ export class Resolver {
     const { json, directory } = of
     const hasExports = json['exports'] !== undefined
     const paths = hasExports
-      ? ifDefined(() => exports(json, subpath, this.#options))
+      ? defined(of, () => exports(json, subpath, this.#options))
       : byFields(json, subpath)
-    for (const path of paths) if ((await statOf(join(directory, path)))?.isFile()) return path
+    for (const path of paths.filter(isText)) {
+      if ((await statOf(join(directory, path)))?.isFile()) return path
+    }
     const isWhole = subpath === '.'
     const offered = isRecord(json['exports']) ? Object.keys(json['exports']) : []
     const near = isWhole
@@ -153,13 +156,13 @@ async function nearestInstalled(name: string, folders: readonly string[]) {
   )
 }
 
-/** The library throws for what is not defined. */
-function ifDefined(resolve: () => readonly string[] | void): readonly string[] {
+/** The library throws for what is not defined, and for what it cannot follow. */
+function defined({ label }: Package, resolve: () => readonly string[] | void): readonly string[] {
   try {
     return resolve() ?? []
   } catch (error) {
     if (/^(?:Missing|No known conditions)/.test(reasonOf(error))) return []
-    throw error
+    throw unusable(`the package.json of ${label} cannot be followed: ${reasonOf(error)}`, error)
   }
 }
 

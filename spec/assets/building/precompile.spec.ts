@@ -4,6 +4,8 @@ import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync }
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import test from 'ava'
+import { finishAll, type Unfinished } from '../../../lib/assets/building/final-bytes.ts'
+import { settle } from '../../../lib/assets/settings/settings.ts'
 import { type PrecompileOptions, precompile } from '../../../lib/assets/building/precompile.ts'
 import { verify } from '../../../lib/assets/inspecting/verify.ts'
 import { PrecompileError } from '../../../lib/errors.ts'
@@ -21,6 +23,7 @@ import {
   targetOf
 } from '../../support/fingerprinted.ts'
 import { type Files, makeProject, writeFiles } from '../../support/site.ts'
+import { soakTest } from '../../support/soak.ts'
 import { withDigest } from '../../support/digest.ts'
 
 const makeSources = (t: Parameters<typeof makeProject>[0], files: Files) =>
@@ -389,3 +392,70 @@ test('FPR-17a the compressed copies of a file whose mtime was moved by a second 
     t.deepEqual(snapshot(join(site.root, 'public/assets')), before)
   }
 })
+
+const chain = (length: number, name: (at: number) => string, line: (next: string) => string) =>
+  Object.fromEntries(
+    Array.from({ length }, (_, at) => [name(at), at < length - 1 ? line(name(at + 1)) : ''])
+  )
+
+test('S80 a chain of references that is longer than the call stack has its order', t => {
+  const [app] = settle({ root: makeProject(t), env: 'production' }).apps
+  if (!app) return t.fail()
+  const depth = 30_000
+  const node = (at: number): Unfinished => {
+    const name = `${at}.css`
+    const draft = { content: Buffer.from(name), inputs: [], mtimeNs: 0n, isSettled: true }
+    const links = at < depth - 1 ? [`/assets/${at + 1}.css`] : []
+    const source = { file: name } as Unfinished['source']
+    const place = { app, name, path: `/assets/${name}`, source, rivals: [], shadowed: [] }
+    return { ...place, clash: undefined, draft, links }
+  }
+  const nodes = new Map(Array.from({ length: depth }, (_, at) => [`/assets/${at}.css`, node(at)]))
+  const order = [...finishAll(nodes, t.fail).keys()]
+  t.deepEqual(
+    [order.length, order[0], order.at(-1)],
+    [depth, `/assets/${depth - 1}.css`, '/assets/0.css']
+  )
+  return undefined
+})
+
+for (const [what, files, packages] of [
+  [
+    '9,000 modules',
+    chain(
+      9000,
+      at => `m${at}.js`,
+      next => `import './${next}'`
+    ),
+    []
+  ],
+  [
+    '12,000 stylesheets',
+    chain(
+      12_000,
+      at => `m${at}.css`,
+      next => `@import '${next}';`
+    ),
+    []
+  ],
+  [
+    '8,000 modules of a package',
+    {
+      '/node_modules/deep/package.json': '{"name":"deep","version":"1.0.0","module":"m0.js"}',
+      ...chain(
+        8000,
+        at => `/node_modules/deep/m${at}.js`,
+        next => `import '${next.replace(/.*\//, './')}'`
+      )
+    },
+    ['deep']
+  ]
+] as const) {
+  soakTest(`S80 ${what} that each import the next are published`, async t => {
+    t.timeout(300_000)
+    const root = makeProject(t)
+    writeFiles(root, placed(files))
+    const { assets } = await precompile({ root, packages, minify: false }, { warn: t.fail })
+    t.true(assets >= 8000)
+  })
+}

@@ -366,6 +366,43 @@ test('PKG-03 what only some environments load may be missing, and a stylesheet i
   await t.throwsAsync(run({ root, packages: 'common' }), { code: 'package-unusable' })
 })
 
+const deep = (depth: number) => '{"import":'.repeat(depth) + '"./i.js"' + '}'.repeat(depth)
+const raw = (name: string, text: string): Files => ({
+  [`/node_modules/${name}/package.json`]: `{"name":"${name}","version":"1.0.0",${text}}`,
+  [`/node_modules/${name}/i.js`]: "import '#x'"
+})
+const HOSTILE: [what: string, json: string, message: RegExp][] = [
+  [
+    'imports that lead to themselves',
+    '"module":"i.js","imports":{"#x":"#x"}',
+    /imports '#x', which/
+  ],
+  ['imports in a circle', '"module":"i.js","imports":{"#x":"#y","#y":"#x"}', /imports '#x', which/],
+  [
+    'exports 20,000 deep',
+    `"exports":${deep(20_000)}`,
+    /package\.json of hostile .* cannot be followed/
+  ],
+  ['a NUL in exports', '"exports":"./a\\u0000.js"', /has no module for browsers/],
+  ['a NUL in main', '"main":"a\\u0000.js","module":"\\u0000"', /has no module for browsers/],
+  [
+    'a megabyte of keys',
+    `"exports":{${Array.from({ length: 40_000 }, (_, at) => `"./${at}/${'k'.repeat(20)}":"./x"`).join()}}`,
+    /has no module for browsers/
+  ]
+]
+
+for (const [what, json, message] of HOSTILE) {
+  test(`S79 a package.json with ${what} is an error that names the package`, async t => {
+    const page = await makePage(t, raw('hostile', json), { packages: 'hostile' })
+    const startedAt = performance.now()
+    t.is((await page.ask('/')).status, 500)
+    t.true(performance.now() - startedAt < 2000)
+    t.like(page.errors[0], { code: 'package-unusable' })
+    t.regex(page.errors[0]?.message ?? '', message)
+  })
+}
+
 test('a package is named as npm names it, and its files by their paths', async t => {
   const root = dirname(makeProject(t))
   const names: unknown[] = ['./tip', '../tip', '@pop', 'tip/../x', 42, [['tip']]]
