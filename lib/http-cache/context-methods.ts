@@ -82,7 +82,7 @@ declare module 'koa' {
 // One for all copies of a release: Jest may load it as ES modules and as CommonJS. The build knows the release.
 const STATE = Symbol.for(`koa-fresh-assets.http-cache ${process.env.PACKAGE_VERSION ?? ''}`)
 
-/** What middleware in front of koaHttpCache reads as `ctx.cacheControl`. */
+/** What middleware in front of koaHttpCache has assigned to `ctx.cacheControl`. */
 const IN_FRONT = Symbol('ctx.cacheControl in front of koaHttpCache')
 
 type WithState = ExtendableContext & { [STATE]?: RequestState; [IN_FRONT]?: unknown }
@@ -133,11 +133,14 @@ function cacheControlProperties(other: PropertyDescriptor | undefined) {
     [IN_FRONT]: { value: other?.value as unknown, writable: true },
     cacheControl: {
       get(this: WithState): unknown {
-        if (this[STATE]?.settings !== undefined) return cacheControl
+        const state = this[STATE]
+        if (state?.settings !== undefined || state?.isSaid === true) return cacheControl
         return other?.get === undefined ? this[IN_FRONT] : other.get.call(this)
       },
       set(this: WithState, value: unknown): void {
-        if (this[STATE]?.settings !== undefined) throw assignedError(value)
+        const state = this[STATE]
+        if (state?.settings !== undefined) throw assignedError(value)
+        if (state !== undefined) state.isSaid = false
         if (other?.set === undefined) this[IN_FRONT] = value
         else other.set.call(this, value)
       },
@@ -156,7 +159,7 @@ function assignedError(value: unknown): TypeError {
 function cacheControl(this: WithState, ...directives: readonly CacheDirective[]): void {
   const state = requireState(this, 'cacheControl')
   state.write([cacheControlField(directives)], sharesCookies(directives))
-  this[IN_FRONT] = cacheControl
+  state.isSaid = true
 }
 
 function expires(
@@ -166,7 +169,7 @@ function expires(
 ): void {
   const state = requireState(this, 'expires')
   state.write(expiryFields(lifetime, directives, Date.now()), sharesCookies(directives))
-  this[IN_FRONT] = cacheControl
+  state.isSaid = true
 }
 
 function cacheGroups(this: WithState, ...more: readonly string[]): void {

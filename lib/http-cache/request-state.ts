@@ -49,6 +49,8 @@ export class RequestState {
   isCompared = false
   /** Whether `ctx.fresh` was read and not called, as by code that expects Koa's boolean. */
   isReadAsBoolean = false
+  /** Whether a route has called `ctx.cacheControl` or `ctx.expires`, and nothing in front assigned to it since. */
+  isSaid = false
   /** Whether the directives allow shared caches to store the response's cookies. */
   sharesCookies = false
   /** Those of the innermost koaHttpCache that has any, if nothing behind it wrote about caching. */
