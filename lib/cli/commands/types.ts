@@ -13,8 +13,8 @@ complete them. The file must be among those that tsconfig.json includes.
 In development a server keeps the file current, if it exists, whenever a source
 appears or goes. Remove it, and every name is accepted again.
 
-Whatever NODE_ENV and --env are, the names are those of production, so that the file
-is the same everywhere. Entries of a bundler that has not built yet are not known, so
+Whatever NODE_ENV and --env are, the names are those of production, so the file is
+the same everywhere. Entries of a bundler that has not built yet are not known, so
 all are accepted.`,
   options: {},
   examples: [['koa-fresh-assets types && tsc', 'Fail a build for a mistyped name:']],

@@ -31,8 +31,8 @@ needs no configuration. A .gz without an original is taken for an archive, unles
 With --views, it only looks in views, in any language, for literal names in calls
 of the helpers, such as assets.stylesheet('app'), that no asset and no entry of a
 bundle has, and for misspelled helpers, and prints file and line with the nearest
-name. A view below an app's folder may name that app's assets only. Nothing needs to be precompiled for that. Those of the option views are
-checked with the files.
+name. A view below an app's folder may name that app's assets only. Nothing needs
+to be precompiled for that. Those of the option views are checked with the files.
 
 Run it after copying files to another machine, or when a page looks wrong.
 'precompile' and 'compress' fix what it finds.`,
