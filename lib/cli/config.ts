@@ -35,7 +35,7 @@ export async function loadOptions(
     output.note(`reading ${relative('.', envFile)}`)
     process.loadEnvFile(envFile)
   }
-  const file = findFile(directory, values.config)
+  const file = findConfig(directory, values.config)
   const options = file === undefined ? {} : await load(file)
   const given = root ?? options.root ?? '.'
   return {
@@ -46,7 +46,8 @@ export async function loadOptions(
   }
 }
 
-function findFile(directory: string, given: string | undefined): string | undefined {
+/** @throws UsageError for a given one that does not exist */
+export function findConfig(directory: string, given?: string): string | undefined {
   if (given === undefined) return CONFIG_NAMES.map(name => join(directory, name)).find(existsSync)
   const file = resolve(given)
   if (!existsSync(file)) throw new UsageError(`--config: no such file: ${given}`)

@@ -38,6 +38,7 @@ test.serial(
   async t => {
     const contents = { 'a.txt': 'aaaaaaaaa', 'b.txt': 'b', 'c.txt': 'ccccccccc' }
     const root = makeShop(t, contents)
+    writeFiles(root, { 'assets.config.mjs': 'export default {}' })
     const [a, b, c] = Object.entries(contents).map(([name, text]) => fingerprinted(name, text))
     await run(root, 'precompile --quiet')
     const fine = { status: 0, stdout: '3 assets, no problems\n', stderr: '' }
@@ -402,6 +403,23 @@ test.serial(
   }
 )
 
+test.serial('verify without a configuration says that it uses the defaults', async t => {
+  const root = makeShop(t, { 'app.css': 'a{}', '/views/a.ejs': '' })
+  const note = `there is no assets.config.js or .ts in ${root}: checking with the default options\n`
+  // The error that follows is often due to that.
+  const missing = await run(root, 'verify')
+  t.true(missing.stderr.startsWith(note) && missing.stderr.includes('there is no manifest'))
+  await run(root, 'precompile --quiet')
+  t.is((await run(root, 'verify')).stderr, note)
+  t.is((await run(root, 'verify --views views/*')).stderr, note)
+  t.is((await run(root, 'verify --json')).stderr, '')
+  t.is((await run(root, 'verify public')).stderr, '')
+  writeFiles(root, { 'my.json': '{}' })
+  t.is((await run(root, 'verify --config my.json')).stderr, '')
+  writeFiles(root, { 'assets.config.json': '{}' })
+  t.is((await run(root, 'verify')).stderr, '')
+})
+
 /** A line of a view, and what is wrong with it. */
 const VIEW: readonly (readonly [line: string, problem?: string])[] = [
   ["assets.stylesheet('app')"],
@@ -428,7 +446,8 @@ test.serial(
       'app.css': 'a{}',
       'shop.js': '',
       'chart.js': '',
-      '/views/a.ejs': VIEW.map(([line]) => `<%- ${line} %>`).join('\n')
+      '/views/a.ejs': VIEW.map(([line]) => `<%- ${line} %>`).join('\n'),
+      '/assets.config.json': '{}'
     })
     const { status, stdout, stderr } = await run(root, `verify --views ${views}`)
     t.is(status, 1)

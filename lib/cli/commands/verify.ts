@@ -7,7 +7,16 @@ import { verify as compare } from '../../assets/inspecting/verify.ts'
 import { verifyCopies } from '../../assets/releases/build.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { printable } from '../../printable.ts'
-import { directoryAt, FAILED, OK, UsageError, type Command, type Output } from '../command.ts'
+import {
+  directoryAt,
+  FAILED,
+  OK,
+  UsageError,
+  type Call,
+  type Command,
+  type Output
+} from '../command.ts'
+import { findConfig } from '../config.ts'
 import { count } from '../format.ts'
 
 export const verify: Command = {
@@ -47,15 +56,16 @@ Run it after copying files to another machine, or when a page looks wrong.
     ['koa-fresh-assets verify dist', 'The same for a directory with compressed copies:'],
     ["koa-fresh-assets verify --views 'views/**/*.ejs'", 'Fail a build for a mistyped name:']
   ],
-  async run({ output, values, args, loadOptions }) {
+  async run(call) {
+    const { output, values, args } = call
     const { views } = values
     const [directory] = args
     if (views !== undefined) {
-      if (directory === undefined) return verifyViews(output, await loadOptions(), views)
+      if (directory === undefined) return verifyViews(output, await optionsOf(call), views)
       const given = `got '${directory}' as well`
       throw new UsageError(`--views takes one glob: put it in quotes, ${given}`)
     }
-    if (directory === undefined) return verifyPublic(output, await loadOptions())
+    if (directory === undefined) return verifyPublic(output, await optionsOf(call))
     if (/[*?{]/.test(directory) && !existsSync(directory)) {
       throw new UsageError(`${directory} is a glob: for views, write --views '${directory}'`)
     }
@@ -64,6 +74,16 @@ Run it after copying files to another machine, or when a page looks wrong.
     const named = files === undefined ? [] : [`${count(files, 'file')} of the bundle`]
     return print(output, report, [...named, copiesText(report)], directory)
   }
+}
+
+/** A configuration that was not copied with the files would leave mounts and other directories unchecked. */
+async function optionsOf({ output, values, loadOptions }: Call): Promise<KoaAssetsOptions> {
+  const options = await loadOptions()
+  const { root = '.' } = options
+  if (findConfig(root, values.config) === undefined) {
+    output.note(`there is no assets.config.js or .ts in ${root}: checking with the default options`)
+  }
+  return options
 }
 
 async function verifyPublic(output: Output, options: KoaAssetsOptions): Promise<number> {
