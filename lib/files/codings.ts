@@ -8,7 +8,7 @@ import zlib from 'node:zlib'
 import { isCompressibleType } from '../http/fields.ts'
 import { digestOfHash } from './digest.ts'
 import { errorCode, EXACT, ifThere } from './disk.ts'
-import { readOpenFile, streamOf, withFile, type Content } from './open-file.ts'
+import { readOpenFile, streamOf, withFile, type Content, type OpenFile } from './open-file.ts'
 
 type Transcode<Result> = (
   bytes: Uint8Array,
@@ -165,11 +165,14 @@ export async function compareCopy(
 /** Larger copies are not read as a whole. */
 const MAX_AT_ONCE = 256 * 1024
 
+/** The same for an open copy. */
+export async function compareOpen(original: Original, copy: OpenFile, coding: Coding) {
+  const isSmall = copy.stats.size <= MAX_AT_ONCE
+  const bytes = isSmall ? (await readOpenFile(copy)).bytes : () => streamOf(copy)
+  return compareCopy(original, bytes, coding)
+}
+
 /** The same for a copy on disk; undefined when it is gone. */
 export function compareFile(original: Original, path: string, coding: Coding) {
-  return withFile(path, async copy => {
-    const isSmall = copy.stats.size <= MAX_AT_ONCE
-    const bytes = isSmall ? (await readOpenFile(copy)).bytes : () => streamOf(copy)
-    return compareCopy(original, bytes, coding)
-  })
+  return withFile(path, copy => compareOpen(original, copy, coding))
 }

@@ -108,18 +108,26 @@ export function readInPlace(place: ServedPlace, path: string, maxBytes: number) 
 }
 
 /**
- * A check of a new file before anything is written to it: Node has no `openat`, so a directory above it may
- * have become a link since its path was checked. Rejects, and removes the file, when it is outside.
+ * A check of what is about to be written or to get another mode or mtime: Node has no `openat`, so a directory
+ * above it may have become a link since its path was checked.
  */
 export function requireInPlace(place: ServedPlace): (file: OpenFile) => Promise<void> {
   const isAllowed = isInPlace(place)
   return async file => {
-    if (await isAllowed(file)) return
-    // Its path may lead elsewhere by now.
-    const real = await realPathOfOpen(file)
-    if (real !== undefined) await removeFile(real)
+    // A directory above the place was made for it.
+    if (!isInside(place.dir, file.path) || (await isAllowed(file))) return
     throw outsidePlace(place, dirname(file.path))
   }
+}
+
+/**
+ * Removes a file that may not exist. Node has no `unlinkat` either: what becomes a link between this check and the
+ * removal is not noticed.
+ * @throws AssetError when the file is outside
+ */
+export async function removeInPlace(place: ServedPlace, path: string): Promise<void> {
+  if (!(await wouldBeInPlace(place, path))) throw outsidePlace(place, path, 'removed')
+  await removeFile(path)
 }
 
 /** @param path absolute path of the file that was not written or removed, or of its directory */

@@ -1,7 +1,7 @@
 // Access to paths: what does not exist is `undefined`, a failure is an exception. Stamps of files, and the clock
 // that they come from.
 import { stat, type BigIntStats, type Dirent } from 'node:fs'
-import { lstat, readdir, realpath, unlink, utimes } from 'node:fs/promises'
+import { lstat, readdir, realpath, unlink, type FileHandle } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 
 /** The parts of a stat that tell one state of a file from another. */
@@ -127,9 +127,10 @@ function lastTickBefore(moment: number, { ctimeNs }: Stamp): bigint {
   return BigInt(moment) * 1_000_000n - tick
 }
 
-export async function setMtime(path: string, mtimeNs: bigint): Promise<void> {
+/** @param file a handle, since a link may take the place of any name */
+export async function setMtime(file: FileHandle, mtimeNs: bigint): Promise<void> {
   const seconds = Number(mtimeNs) / 1e9
-  await utimes(path, seconds, seconds)
+  await file.utimes(seconds, seconds)
 }
 
 /** An mtime that is no earlier than this after `setMtime`: a copy older than its original is not served. */

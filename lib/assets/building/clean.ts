@@ -2,11 +2,16 @@
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { CODINGS } from '../../files/codings.ts'
-import { outsidePlace, wouldBeInPlace } from '../../files/containment.ts'
+import {
+  outsidePlace,
+  removeInPlace,
+  wouldBeInPlace,
+  type ServedPlace
+} from '../../files/containment.ts'
 import { digestOfFile } from '../../files/digest.ts'
-import { errorCode, removeFile, statOf } from '../../files/disk.ts'
+import { errorCode, statOf } from '../../files/disk.ts'
 import { lock } from '../../files/writing/lock.ts'
-import { nowOnDisk } from '../../files/writing/atomic-write.ts'
+import { nowOnDisk } from '../../files/writing/temporary.ts'
 import {
   check,
   flag,
@@ -99,7 +104,7 @@ export async function clean(
     await held?.check()
     return {
       removed: removed.map(({ path }) => encodePath(path)).toSorted(),
-      bytes: await removeFiles(files, dryRun),
+      bytes: await removeFiles(settings.place, files, dryRun),
       kept: kept.size,
       dryRun
     }
@@ -170,6 +175,7 @@ export function withCopies(file: string): string[] {
  * @returns their total size, in bytes
  */
 export async function removeFiles(
+  place: ServedPlace,
   groups: readonly (readonly string[])[],
   isDry: boolean
 ): Promise<number> {
@@ -178,7 +184,7 @@ export async function removeFiles(
     return stats?.isFile() ? Number(stats.size) : 0
   })
   const removeAll = async (files: readonly string[]) => {
-    for (const file of files) await removeFile(file)
+    for (const file of files) await removeInPlace(place, file)
   }
   if (!isDry) await inParallel(groups, CONCURRENCY, removeAll)
   return sum(sizes)

@@ -3,20 +3,19 @@ import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError, reasonOf } from '../../errors.ts'
+import { errorCode, EXACT, ifThere, mtimeNotBefore, sameStamp, statOf } from '../../files/disk.ts'
+import { CODINGS, compareOpen, copyFor, type Coding } from '../../files/codings.ts'
 import {
-  errorCode,
-  EXACT,
-  ifThere,
-  mtimeNotBefore,
-  removeFile,
-  sameStamp,
-  statOf
-} from '../../files/disk.ts'
-import { CODINGS, compareFile, copyFor, type Coding } from '../../files/codings.ts'
-import { readInPlace, requireInPlace, type ServedPlace } from '../../files/containment.ts'
+  readInPlace,
+  removeInPlace,
+  requireInPlace,
+  type ServedPlace
+} from '../../files/containment.ts'
 import { canMakeDeltas } from '../../files/delta-format.ts'
 import { digestOf } from '../../files/digest.ts'
-import { prepareReplacement, sweepTree } from '../../files/writing/atomic-write.ts'
+import type { OpenFile } from '../../files/open-file.ts'
+import { prepareReplacement } from '../../files/writing/atomic-write.ts'
+import { sweepTree } from '../../files/writing/temporary.ts'
 import { matcherOf } from '../../files/globs.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import {
@@ -210,16 +209,16 @@ async function compressFile(place: ServedPlace, path: string) {
       // What this Node cannot read may be right, unless it is older. A link is left alone.
       const isWrong = coding.compress !== undefined || (stats && stats.mtimeNs < stamp.mtimeNs)
       if (!stats?.isFile() || !isWrong) return { coding }
-      await removeFile(target)
+      await removeInPlace(place, target)
       return { coding, change: 'removed' }
     }
     // As it is on disk, before it gets its name.
-    const checkContent = async (temporary: string): Promise<void> => {
+    const checkContent = async (temporary: OpenFile): Promise<void> => {
       const now = await statOf(file)
       if (!now || !sameStamp(now, stamp)) {
         throw failed(`${file} was edited while it was compressed: run again`)
       }
-      if ((await compareFile(original, temporary, coding)) === 'equal') return
+      if ((await compareOpen(original, temporary, coding)) === 'equal') return
       throw failed(
         `the ${coding.name} copy of ${file} did not decompress to it, and was not kept: check the disk`
       )

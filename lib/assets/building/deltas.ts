@@ -1,7 +1,12 @@
 // The deltas beside a file: what they are made from, whether they are correct, and what they save. Precompile
 // makes them from the versions of earlier deploys of an asset that changed, `compress` from an earlier build.
 import { join } from 'node:path'
-import { readInPlace, requireInPlace, type ServedPlace } from '../../files/containment.ts'
+import {
+  readInPlace,
+  removeInPlace,
+  requireInPlace,
+  type ServedPlace
+} from '../../files/containment.ts'
 import {
   canMakeDeltas,
   deltaExtension,
@@ -14,7 +19,7 @@ import {
   splitDelta
 } from '../../files/delta-format.ts'
 import { digestOf, digestOfHash } from '../../files/digest.ts'
-import { removeFile, statOf, type Stamp } from '../../files/disk.ts'
+import { statOf, type Stamp } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
 import { isCompressibleType } from '../../http/fields.ts'
@@ -197,7 +202,7 @@ async function updateDeltas(
   }
   for (const path of beside.filter(each => !written.has(each))) {
     const isReplaced = keepsOthers ? tried.has(path) : tried.size > 0
-    if (isReplaced || (await faultOfDelta(path, file))) await removeFile(path)
+    if (isReplaced || (await faultOfDelta(path, file))) await removeInPlace(place, path)
   }
   return [...written.values()]
 }

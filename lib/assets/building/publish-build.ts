@@ -1,9 +1,10 @@
 // Publishes a build: fingerprinted files first, then plain names and the manifest together.
 import { inParallel } from '../../concurrency.ts'
-import { errorCode, setMtime, statOf } from '../../files/disk.ts'
+import { errorCode, ifThere, statOf } from '../../files/disk.ts'
+import { requireInPlace, wouldBeInPlace } from '../../files/containment.ts'
 import type { Lock } from '../../files/writing/lock.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
-import { prepareReplacement, type Replacement } from '../../files/writing/atomic-write.ts'
+import { prepareReplacement, touch, type Replacement } from '../../files/writing/atomic-write.ts'
 import {
   manifestApps,
   type ManifestApps,
@@ -123,13 +124,14 @@ async function touchSuperseded(
   before: ManifestEntries,
   entries: ManifestEntries
 ): Promise<number> {
+  const checkLocation = requireInPlace(settings.place)
   const current = new Set(Array.from(entries.values(), ({ target }) => target))
   const superseded = [...before.values()].filter(({ target }) => !current.has(target))
   const found = await inParallel(superseded, CONCURRENCY, async ({ target }) => {
     const file = publicFile(settings, decodeURIComponent(target))
     const stats = await statOf(file)
-    if (!stats?.isFile()) return []
-    await setMtime(file, stats.mtimeNs).catch(unlessRefused)
+    if (!stats?.isFile() || !(await wouldBeInPlace(settings.place, file))) return []
+    await ifThere(touch(file, stats.mtimeNs, checkLocation)).catch(unlessRefused)
     return [file]
   })
   return found.flat().length
@@ -137,7 +139,7 @@ async function touchSuperseded(
 
 /** Another user's file keeps its change time. */
 function unlessRefused(error: unknown): void {
-  if (!['EPERM', 'EACCES', 'EROFS', 'ENOENT'].includes(errorCode(error) ?? '')) throw error
+  if (!['EPERM', 'EACCES', 'EROFS'].includes(errorCode(error) ?? '')) throw error
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

@@ -3,10 +3,10 @@ import { lstat } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { CODINGS, copyFor } from '../../files/codings.ts'
-import { isInPlace, requireInPlace } from '../../files/containment.ts'
-import { digestOf, digestOfFile } from '../../files/digest.ts'
-import { ifThere, removeFile } from '../../files/disk.ts'
-import { readContent, type Content } from '../../files/open-file.ts'
+import { isInPlace, removeInPlace, requireInPlace } from '../../files/containment.ts'
+import { digestOf, digestOfStream } from '../../files/digest.ts'
+import { ifThere } from '../../files/disk.ts'
+import { readContent, streamOf, type Content, type OpenFile } from '../../files/open-file.ts'
 import { prepareReplacement, type Replacement } from '../../files/writing/atomic-write.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import { publicFile } from '../settings/public-directory.ts'
@@ -80,7 +80,7 @@ async function prepareFiles(
       if (made && !isCopy) ({ isNew, mtimeNs } = made)
       // Otherwise a copy of the previous bytes could be sent for the new ones.
       const isStale = isCopy && (!made || (isNew && made.isNew))
-      if (isStale && (await ifThere(lstat(path)))) replacements.unshift(removalOf(path))
+      if (isStale && (await ifThere(lstat(path)))) replacements.unshift(removalOf(settings, path))
     }
     return replacements
   } catch (error) {
@@ -89,8 +89,8 @@ async function prepareFiles(
   }
 }
 
-function removalOf(path: string): Replacement {
-  const commit = () => removeFile(path).then(() => undefined)
+function removalOf({ place }: Settings, path: string): Replacement {
+  const commit = () => removeInPlace(place, path).then(() => undefined)
   return { isNew: false, commit, discard: async () => undefined }
 }
 
@@ -109,9 +109,10 @@ export async function discardAll(replacements: readonly Replacement[]): Promise<
 
 /** A source that is edited after it was read must not be published under its previous digest. */
 function unlessEdited(settings: Settings, built: Built) {
-  return async (temporary: string): Promise<void> => {
+  return async (temporary: OpenFile): Promise<void> => {
     if (!('copyOf' in built.content)) return
-    if ((await digestOfFile(temporary)) !== built.digest) throw new SourceEdited(settings, built)
+    if ((await digestOfStream(streamOf(temporary))) !== built.digest)
+      throw new SourceEdited(settings, built)
   }
 }
 

@@ -4,12 +4,19 @@ import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
-import { ifThere, removeFile, setMtime, statOf } from '../../files/disk.ts'
-import { isInPlace, outsidePlace, requireInPlace, wouldBeInPlace } from '../../files/containment.ts'
+import { ifThere, statOf } from '../../files/disk.ts'
+import {
+  isInPlace,
+  outsidePlace,
+  removeInPlace,
+  requireInPlace,
+  wouldBeInPlace
+} from '../../files/containment.ts'
 import { splitDelta } from '../../files/delta-format.ts'
 import { digestOfFile } from '../../files/digest.ts'
 import { readSnapshot, sameBytes } from '../../files/open-file.ts'
-import { nowOnDisk, writeAtomically } from '../../files/writing/atomic-write.ts'
+import { touch, writeAtomically } from '../../files/writing/atomic-write.ts'
+import { nowOnDisk } from '../../files/writing/temporary.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 import { check, flag } from '../../check-options.ts'
 import { outdatedAmong, removeFiles, withCopies, type CleanReport } from '../building/clean.ts'
@@ -139,12 +146,13 @@ async function writeKept(
 ): Promise<void> {
   const file = keptListIn(path)
   const existing = (await readSnapshot(file))?.bytes
-  if (kept.size === 0) return existing && removeFile(file)
+  if (kept.size === 0) return existing && removeInPlace(place, file)
   const bytes = writtenKept(kept)
   if (existing?.equals(bytes)) return
   const now = await nowOnDisk(path)
-  await writeAtomically(file, bytes, now, { checkLocation: requireInPlace(place) })
-  await setMtime(manifest, now)
+  const checkLocation = requireInPlace(place)
+  await writeAtomically(file, bytes, now, { checkLocation })
+  await touch(manifest, now, checkLocation)
 }
 
 async function copy(path: string, from: BuiltDirectory, to: BuiltDirectory): Promise<void> {
@@ -186,7 +194,7 @@ export async function cleanKept(
   // A folder or a link in the place of a copy stays.
   const copied = removed.map(file => withCopies(file).filter(path => served.files.has(path)))
   const gone = [...deltas.map(file => [file]), ...copied].map(files => files.map(pathOf))
-  const bytes = await removeFiles(gone, dryRun)
+  const bytes = await removeFiles(served.place, gone, dryRun)
   if (!dryRun) await writeKept(served, new Map(left), build.manifest)
   return { removed, bytes, kept: left.length, dryRun }
 }

@@ -1,25 +1,17 @@
 // Writes a file completely or not at all: a temporary file in the same directory, then a rename, at once or
-// together with others. Old temporary files were left by processes that were killed, and are removed.
-import { randomBytes } from 'node:crypto'
-import {
-  chmod,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  realpath,
-  rename,
-  stat,
-  writeFile
-} from 'node:fs/promises'
+// together with others. Whoever may write to the directory can put a link in the place of any name in it, so modes
+// and times are set through handles, and what is renamed is compared first.
+import { constants } from 'node:fs'
+import { lstat, mkdir, open, rename, writeFile, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { inParallel } from '../../concurrency.ts'
+import { AssetError } from '../../errors.ts'
+import { realPathOfOpen } from '../containment.ts'
 import {
   addSeconds,
-  entriesBelow,
   errorCode,
   EXACT,
   ifThere,
+  isAt,
   isSameInode,
   removeFile,
   secondsLater,
@@ -35,13 +27,17 @@ import {
   type Content,
   type OpenFile
 } from '../open-file.ts'
+import { sweepOnce, temporaryName } from './temporary.ts'
+
+/** Rejects for an open file or directory that is not where it should be. */
+export type LocationCheck = ((file: OpenFile) => Promise<void>) | undefined
 
 /** Each of these checks rejects to keep the target as it is. */
 export interface WriteChecks {
-  /** Checks where the temporary file was created, before anything is written to it. */
-  readonly checkLocation?: ((file: OpenFile) => Promise<void>) | undefined
+  /** Of what is created, before anything is written to it, and of a target whose mtime is set. */
+  readonly checkLocation?: LocationCheck
   /** Checks the bytes that were written. */
-  readonly checkContent?: ((temporary: string) => Promise<void>) | undefined
+  readonly checkContent?: ((temporary: OpenFile) => Promise<void>) | undefined
 }
 
 /** What replaces a target: complete, under a temporary name. */
@@ -106,7 +102,7 @@ async function renewMtime(
   { checkLocation }: WriteChecks
 ): Promise<Stamp | undefined> {
   try {
-    await setMtime(target, mtimeNs)
+    await touch(target, mtimeNs, checkLocation)
   } catch (error) {
     if (errorCode(error) !== 'EPERM') throw error
     // Another user's file can be replaced, although its mtime cannot be set.
@@ -115,54 +111,79 @@ async function renewMtime(
   return statOf(target)
 }
 
+/**
+ * Sets the mtime of a file.
+ * @throws ELOOP for a link
+ */
+export async function touch(
+  path: string,
+  mtimeNs: bigint,
+  checkLocation?: LocationCheck
+): Promise<void> {
+  await withHandle(path, constants.O_RDONLY | constants.O_NONBLOCK, async handle => {
+    await checkLocation?.(await described(path, handle))
+    await setMtime(handle, mtimeNs)
+  })
+}
+
 /** Everything up to the rename. */
 async function stage(
   target: string,
   content: Content,
   mtimeNs: bigint,
-  { checkLocation, checkContent }: WriteChecks
+  checks: WriteChecks
 ): Promise<Replacement> {
   const directory = dirname(target)
-  await makeDirectory(directory)
-  if (!swept.has(directory)) await sweep(directory)
-  const path = join(directory, temporaryName())
-  try {
-    await writeNew(path, content, checkLocation)
-    await checkContent?.(path)
-    await chmod(path, 0o644)
-    await setMtime(path, mtimeNs)
-    const [temporary, stamp] = [await realpath(path), await stat(path, EXACT)]
-    const discard = () => removeFile(temporary)
-    const commit = async () => {
+  await makeDirectory(directory, checks.checkLocation)
+  await sweepOnce(directory)
+  const { path, stamp } = await writeTemporary(directory, content, mtimeNs, checks)
+  const discard = () => removeFile(path)
+  const commit = async () => {
+    try {
+      if (!(await isAt(path, stamp))) throw replaced(target)
       // Into the real directory: rename() resolves its two paths one after the other, and a link above
       // them may be swapped in between.
-      const renaming = rename(temporary, join(dirname(temporary), basename(target)))
-      await renaming.catch(async (error: Error) => {
-        await discard()
-        throw Object.assign(error, { dest: target })
-      })
-      const stats = await statOf(target)
-      return stats && isSameInode(stats, stamp) ? stats : undefined
+      await rename(path, join(dirname(path), basename(target)))
+    } catch (error) {
+      await discard()
+      throw Object.assign(error as Error, { dest: target })
     }
-    return { isNew: true, commit, discard }
-  } catch (error) {
-    await removeFile(path)
-    throw error
+    const stats = await statOf(target)
+    return stats && isSameInode(stats, stamp) ? stats : undefined
   }
+  return { isNew: true, commit, discard }
 }
 
-async function writeNew(
-  path: string,
+function replaced(target: string): AssetError {
+  const message = `${target} was not written: its temporary file was removed or replaced; let nobody else write to ${dirname(target)}, and run again`
+  return new AssetError('publish-failed', message)
+}
+
+/** @returns the real path of a complete file, and its stamp */
+async function writeTemporary(
+  directory: string,
   content: Content,
-  checkLocation: WriteChecks['checkLocation']
-): Promise<void> {
-  const handle = await open(path, 'wx')
+  mtimeNs: bigint,
+  { checkLocation, checkContent }: WriteChecks
+): Promise<{ path: string; stamp: Stamp }> {
+  const name = temporaryName()
+  const given = join(directory, name)
+  const handle = await open(given, 'wx+')
+  let path = given
   try {
-    await checkLocation?.({ path, fd: handle.fd, stats: await handle.stat(EXACT) })
-    if (!('copyOf' in content)) return await handle.writeFile(content)
-    await withOriginal(content, original => writeFile(handle, streamOf(original)))
+    const file = await described(given, handle)
+    // A link above it may lead elsewhere by now. Nothing else has its name, wherever it was moved to.
+    path = join(dirname((await realPathOfOpen(file)) ?? given), name)
+    await checkLocation?.(file)
+    if (!('copyOf' in content)) await handle.writeFile(content)
+    else await withOriginal(content, original => writeFile(handle, streamOf(original)))
+    await checkContent?.(await described(given, handle))
+    await handle.chmod(0o644)
+    await setMtime(handle, mtimeNs)
+    return { path, stamp: await handle.stat(EXACT) }
   } catch (error) {
-    const { syscall, path: named = path } = error as NodeJS.ErrnoException
+    await removeFile(path)
+    const { syscall, path: named = given } = error as NodeJS.ErrnoException
     // Errors of calls on a descriptor do not name the file.
     throw syscall === undefined ? error : Object.assign(error as Error, { path: named })
   } finally {
@@ -170,64 +191,35 @@ async function writeNew(
   }
 }
 
+async function described(path: string, handle: FileHandle): Promise<OpenFile> {
+  return { path, fd: handle.fd, stats: await handle.stat(EXACT) }
+}
+
+/** Opens what a path names, unless that is a link. */
+async function withHandle(
+  path: string,
+  flags: number,
+  use: (handle: FileHandle) => Promise<void>
+): Promise<void> {
+  const handle = await open(path, flags | constants.O_NOFOLLOW)
+  try {
+    await use(handle)
+  } finally {
+    await handle.close()
+  }
+}
+
 /** Creates directories that a front web server can read, whatever the umask. */
-export async function makeDirectory(directory: string): Promise<void> {
+export async function makeDirectory(
+  directory: string,
+  checkLocation?: LocationCheck
+): Promise<void> {
   const first = await mkdir(directory, { recursive: true })
   if (first === undefined) return
   for (let path = directory; path.length >= first.length; path = dirname(path)) {
-    await chmod(path, 0o755)
-  }
-}
-
-// A dotfile is never served.
-const PREFIX = '.koa-fresh-assets-'
-const SUFFIX = '.tmp'
-const TOKEN = randomBytes(8).toString('hex')
-let count = 0
-
-export function temporaryName(): string {
-  return `${PREFIX}${TOKEN}-${count++}${SUFFIX}`
-}
-
-/** The directories that were swept: once per process. */
-const swept = new Set<string>()
-const MAX_SWEPT = 10_000
-/** Longer than a precompile keeps what it has written under temporary names. */
-const HOUR_MS = 3_600_000
-const CONCURRENCY = 8
-
-/**
- * Removes what killed processes left in a directory.
- * @param maxAge in milliseconds, by change time: the mtime is set to that of a source
- */
-export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> {
-  if (swept.size >= MAX_SWEPT) swept.clear()
-  swept.add(directory)
-  const names = (await ifThere(readdir(directory))) ?? []
-  const left = names.filter(name => name.startsWith(PREFIX) && name.endsWith(SUFFIX))
-  if (left.length === 0) return
-  const oldest = (await nowOnDisk(directory)) - BigInt(maxAge) * 1_000_000n
-  for (const path of left.map(name => join(directory, name))) {
-    const stats = await statOf(path)
-    if (stats && stats.ctimeNs < oldest) await removeFile(path)
-  }
-}
-
-/** Removes what killed processes left in a directory and in all below it. */
-export async function sweepTree(directory: string, maxAge?: number): Promise<void> {
-  const folders = (await entriesBelow(directory)).filter(entry => entry.isDirectory())
-  const paths = folders.map(folder => join(folder.parentPath, folder.name))
-  await inParallel([directory, ...paths], CONCURRENCY, path => sweep(path, maxAge))
-}
-
-/** The time, in nanoseconds, by the clock that stamps files; it may be that of a file server. */
-export async function nowOnDisk(directory: string): Promise<bigint> {
-  const path = join(directory, temporaryName())
-  const handle = await open(path, 'wx')
-  try {
-    return (await handle.stat(EXACT)).ctimeNs
-  } finally {
-    await handle.close()
-    await removeFile(path)
+    await withHandle(path, constants.O_RDONLY | constants.O_DIRECTORY, async handle => {
+      await checkLocation?.(await described(path, handle))
+      await handle.chmod(0o755)
+    })
   }
 }

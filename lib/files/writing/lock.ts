@@ -16,7 +16,8 @@ import {
   type Stamp
 } from '../disk.ts'
 import { readSnapshot } from '../open-file.ts'
-import { makeDirectory, temporaryName } from './atomic-write.ts'
+import { makeDirectory } from './atomic-write.ts'
+import { temporaryName } from './temporary.ts'
 
 const HEARTBEAT_MS = 1000
 /** Two heartbeats, also where a disk stamps whole seconds. */

@@ -20,9 +20,10 @@ import { join } from 'node:path'
 import { mock } from 'node:test'
 import test from 'ava'
 import fc, { assert, asyncProperty, bigInt } from 'fast-check'
-import { hasMtime, mtimeNotBefore, setMtime } from '../../../lib/files/disk.ts'
-import { sweep, sweepTree, writeAtomically } from '../../../lib/files/writing/atomic-write.ts'
+import { hasMtime, mtimeNotBefore } from '../../../lib/files/disk.ts'
+import { touch, writeAtomically } from '../../../lib/files/writing/atomic-write.ts'
 import { lock } from '../../../lib/files/writing/lock.ts'
+import { sweep, sweepTree } from '../../../lib/files/writing/temporary.ts'
 import { makeProject } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
@@ -70,7 +71,7 @@ test('every mtime since 1970 is recognised on its target', async t => {
   const nanoseconds = bigInt({ min: 0n, max: 4_000_000_000_000_000_000n })
   await assert(
     asyncProperty(nanoseconds, async wanted => {
-      await setMtime(path, wanted)
+      await touch(path, wanted)
       return hasMtime(statSync(path, { bigint: true }), wanted)
     }),
     {
@@ -122,7 +123,7 @@ test('an mtime that is not before another is not before it on disk either, and l
   const nanoseconds = fc.bigInt({ min: 0n, max: 4_000_000_000_000_000_000n })
   await fc.assert(
     fc.asyncProperty(nanoseconds, async original => {
-      await setMtime(file, mtimeNotBefore(original))
+      await touch(file, mtimeNotBefore(original))
       const { mtimeNs } = statSync(file, { bigint: true })
       return mtimeNs >= original && mtimeNs - original < 3000n
     }),

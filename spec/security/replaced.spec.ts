@@ -1,0 +1,308 @@
+// What somebody who may write to the directory puts in the place of a temporary file, or of a folder in which a
+// command removes files: S76, S77.
+import fs from 'node:fs/promises'
+import {
+  chmodSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import test, { type ExecutionContext } from 'ava'
+import { clean } from '../../lib/assets/building/clean.ts'
+import { compress } from '../../lib/assets/building/compress.ts'
+import { precompile } from '../../lib/assets/building/precompile.ts'
+import { cleanKept, keep } from '../../lib/assets/releases/keep.ts'
+import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
+import { requireInPlace } from '../../lib/files/containment.ts'
+import { digestOf } from '../../lib/files/digest.ts'
+import type { OpenFile } from '../../lib/files/open-file.ts'
+import { touch, writeAtomically } from '../../lib/files/writing/atomic-write.ts'
+import { filesBelow } from '../support/fingerprinted.ts'
+import { makeProject, makeSite, writeFiles } from '../support/site.ts'
+import { cases } from '../support/soak.ts'
+
+const THEN = 1_700_000_000
+const SECRET = 'private bytes'
+
+/** A private file outside, and what a change of it, or beside it, would show. */
+function makePrivate(t: ExecutionContext) {
+  const directory = makeProject(t, { key: SECRET })
+  const file = join(directory, 'key')
+  chmodSync(file, 0o600)
+  utimesSync(file, THEN, THEN)
+  chmodSync(directory, 0o700)
+  utimesSync(directory, THEN, THEN)
+  const state = () => {
+    const names = ['.', ...readdirSync(directory)]
+    return names.map(name => {
+      const { mode, mtimeNs, size } = lstatSync(join(directory, name), { bigint: true })
+      return { name, mode, mtimeNs, ...(name !== '.' && { size }) }
+    })
+  }
+  const before = state()
+  const check = (round: number | string) => {
+    t.deepEqual(state(), before, `round ${round}`)
+    t.is(readFileSync(file, 'utf8'), SECRET)
+  }
+  return { directory, file, check }
+}
+
+const TEMPORARY = /^\.koa-fresh-assets-.*\.tmp$/
+
+function temporaryIn(directory: string): string {
+  return join(directory, readdirSync(directory).find(name => TEMPORARY.test(name)) ?? '')
+}
+
+const PLACED: Readonly<Record<string, (secret: string, at: string) => void>> = {
+  'a link': (secret, at) => symlinkSync(secret, at),
+  'a link to a folder': (secret, at) => symlinkSync(join(secret, '..'), at),
+  'another file': (_, at) => writeFileSync(at, 'forged'),
+  nothing: () => undefined
+}
+
+for (const [what, place] of Object.entries(PLACED)) {
+  test(`S76 ${what} in the place of a temporary file is not published, and nothing outside changes`, async t => {
+    const secret = makePrivate(t)
+    const root = makeProject(t, { 'app.css': 'old' })
+    const checkContent = async () => {
+      const at = temporaryIn(root)
+      rmSync(at)
+      place(secret.file, at)
+    }
+    const target = join(root, 'app.css')
+    const writing = writeAtomically(target, Buffer.from('new'), 1n, { checkContent })
+    await t.throwsAsync(writing, {
+      code: 'publish-failed',
+      message: `${target} was not written: its temporary file was removed or replaced; let nobody else write to ${root}, and run again`
+    })
+    secret.check(what)
+    t.is(readFileSync(target, 'utf8'), 'old')
+    t.deepEqual(readdirSync(root), ['app.css'])
+  })
+}
+
+test('S76 the mtime of a file is not set through a link', async t => {
+  const secret = makePrivate(t)
+  const root = makeProject(t)
+  symlinkSync(secret.file, join(root, 'link'))
+  await t.throwsAsync(touch(join(root, 'link'), 1n), { code: 'ELOOP' })
+  secret.check('touch')
+})
+
+test('S76 a temporary file that was moved out is not removed by another name', async t => {
+  const root = makeProject(t, { 'public/app.css': 'old', 'away/other': '' })
+  const dir = join(root, 'public')
+  const requireInside = requireInPlace({ root, dir, symlinks: 'inside' })
+  const checkLocation = async (file: OpenFile) => {
+    // A link in the place of `away` would lead the removal of `away/key` to whatever has that name.
+    renameSync(temporaryIn(dir), join(root, 'away/key'))
+    await requireInside(file)
+  }
+  const writing = writeAtomically(join(dir, 'app.css'), Buffer.from('a{}'), 1n, { checkLocation })
+  await t.throwsAsync(writing, { code: 'publish-failed' })
+  t.deepEqual(readdirSync(join(root, 'away')).toSorted(), ['key', 'other'])
+})
+
+/** Puts a link in the place of each temporary file in these directories, as often as it can. */
+async function replacing(t: ExecutionContext, directories: readonly string[], to: string) {
+  const count = new Int32Array(new SharedArrayBuffer(4))
+  const link = join(makeProject(t), 'link')
+  const worker = new Worker(
+    `const { readdirSync, renameSync, symlinkSync, rmSync } = require('node:fs')
+     const { parentPort, workerData: { directories, link, to, count } } = require('node:worker_threads')
+     const replaceAll = directory => {
+       for (const entry of readdirSync(directory, { withFileTypes: true })) {
+         if (!entry.isFile() || !${TEMPORARY}.test(entry.name)) continue
+         rmSync(link, { force: true })
+         symlinkSync(to, link)
+         renameSync(link, directory + '/' + entry.name)
+         Atomics.add(count, 0, 1)
+       }
+     }
+     parentPort.postMessage('replacing')
+     for (;;) for (const directory of directories) {
+       try { replaceAll(directory) } catch (error) { if (error.code !== 'ENOENT') throw error }
+     }`,
+    { eval: true, workerData: { directories, link, to, count } }
+  )
+  t.teardown(() => worker.terminate())
+  await new Promise(resolve => worker.once('message', resolve))
+  return () => Atomics.load(count, 0)
+}
+
+/** What is refused while somebody replaces files. */
+function refused(error: unknown): void {
+  const { code = '', name } = error as { code?: string; name?: string }
+  const isKnown = ['publish-failed', 'compress-failed', 'ENOENT', 'ELOOP', 'EEXIST'].includes(code)
+  if (!isKnown && name !== 'PrecompileError') throw error
+}
+
+const PAGE = (round: number) => `/* ${round} */${'body { color: red }\n'.repeat(40)}`
+
+interface Race {
+  readonly directories: readonly string[]
+  run(round: number): Promise<unknown>
+}
+
+const RACES: Readonly<Record<string, (t: ExecutionContext) => Promise<Race>>> = {
+  precompile: async t => {
+    const root = makeProject(t, { 'public/assets/sub/x': '' })
+    const run = async (round: number) => {
+      writeFiles(root, { 'apps/web/assets/x/sub/app.css': PAGE(round) })
+      return precompile({ root, integrity: false }, { minify: false, warn: () => undefined })
+    }
+    return { directories: [join(root, 'public/assets/sub')], run }
+  },
+  compress: async t => {
+    const root = makeProject(t)
+    const run = async (round: number) => {
+      writeFiles(root, { 'sub/app.css': PAGE(round) })
+      return compress(root)
+    }
+    return { directories: [join(root, 'sub')], run }
+  },
+  keep: async t => {
+    const root = makeProject(t)
+    const [older, newer] = [join(root, 'older'), join(root, 'newer')]
+    const run = async (round: number) => {
+      for (const folder of [older, newer]) {
+        rmSync(folder, { recursive: true, force: true })
+        const name = `assets/app-${folder === older ? 'AAAA' : 'BBBB'}${String(round).padStart(4, '0')}.js`
+        const manifest = { 'src/app.js': { file: name, src: 'src/app.js', isEntry: true } }
+        writeFiles(folder, { [name]: PAGE(round), '.vite/manifest.json': JSON.stringify(manifest) })
+      }
+      return keep(older, newer)
+    }
+    return { directories: [newer, join(newer, 'assets')], run }
+  },
+  'a request': async t => {
+    const site = await makeSite(t, { '/public/assets/x': '' }, { env: 'test' })
+    const run = async (round: number) => {
+      site.write('x/app.css', PAGE(round))
+      // It may be refused.
+      await site.ask('/assets/app.css')
+    }
+    return { directories: [site.at('/public/assets')], run }
+  }
+}
+
+for (const [what, prepare] of Object.entries(RACES)) {
+  test.serial(
+    `S76 ${what} changes nothing outside while links take the place of its temporary files`,
+    async t => {
+      const secret = makePrivate(t)
+      const { directories, run } = await prepare(t)
+      const replaced = await replacing(t, directories, secret.file)
+      const rounds = cases(40, 300)
+      for (let round = 0; round < rounds; round++) {
+        await run(round).catch(refused)
+        secret.check(round)
+      }
+      t.true(replaced() > 0)
+      t.log(`${replaced()} links in ${rounds} rounds`)
+    }
+  )
+}
+
+/** Does something right after the first of these calls for a file in a folder. */
+function afterFirst(
+  t: ExecutionContext,
+  call: 'lstat' | 'unlink',
+  folder: string,
+  act: () => void
+) {
+  const original = fs[call] as (path: string, ...rest: unknown[]) => Promise<unknown>
+  const put = (replacement: unknown) => {
+    Object.assign(fs, { [call]: replacement })
+    syncBuiltinESMExports()
+  }
+  t.teardown(() => put(original))
+  let isFirst = true
+  put(async (path: string, ...rest: unknown[]) => {
+    const result = await original(path, ...rest)
+    if (isFirst && dirname(path) === folder && !TEMPORARY.test(basename(path))) {
+      isFirst = false
+      act()
+    }
+    return result
+  })
+}
+
+const OLD = 'old { color: red }\n'.repeat(40)
+const NAMES = ['.br', '.zst', '.gz', '']
+
+interface Removal {
+  readonly folder: string
+  /** After which the folder becomes a link, with another removal to come. Default: the first removal. */
+  readonly call?: 'lstat'
+  run(): Promise<unknown>
+}
+
+const REMOVALS: Readonly<Record<string, (t: ExecutionContext, root: string) => Promise<Removal>>> =
+  {
+    clean: async (_, root) => {
+      writeFiles(root, { 'apps/web/assets/x/sub/app.css': 'new{}' })
+      await precompile({ root, integrity: false }, { minify: false })
+      const old = withFingerprint('app.css', digestOf(OLD))
+      writeFiles(
+        root,
+        Object.fromEntries(NAMES.map(copy => [`public/assets/sub/${old}${copy}`, OLD]))
+      )
+      const run = () => clean({ root }, { keep: 0, age: 0 })
+      return { folder: join(root, 'public/assets/sub'), run }
+    },
+    'clean of a bundle': async (_, root) => {
+      const [older, newer] = [join(root, 'older'), join(root, 'newer')]
+      for (const [folder, name] of [
+        [older, 'sub/app-AAAAAAA1.js'],
+        [newer, 'sub/app-BBBBBBB2.js']
+      ] as const) {
+        const manifest = { 'src/app.js': { file: name, src: 'src/app.js', isEntry: true } }
+        writeFiles(folder, { [name]: OLD + name, '.vite/manifest.json': JSON.stringify(manifest) })
+      }
+      await keep(older, newer)
+      return { folder: join(newer, 'sub'), run: () => cleanKept(newer, { keep: 0, age: 0 }) }
+    },
+    compress: async (_, root) => {
+      // Too small for a copy, and this one does not decompress to it.
+      writeFiles(root, { 'sub/app.css': 'a{}', 'sub/app.css.br': 'x' })
+      return { folder: join(root, 'sub'), call: 'lstat', run: () => compress(root) }
+    },
+    precompile: async (_, root) => {
+      const publish = () => precompile({ root, integrity: false }, { minify: false })
+      writeFiles(root, { 'apps/web/assets/x/sub/app.css': OLD })
+      await publish()
+      writeFiles(root, { 'apps/web/assets/x/sub/app.css': 'a{}' })
+      return { folder: join(root, 'public/assets/sub'), run: publish }
+    }
+  }
+
+for (const [what, prepare] of Object.entries(REMOVALS)) {
+  test.serial(
+    `S77 ${what} looks again before each removal: of a folder that becomes a link meanwhile, nothing is removed`,
+    async t => {
+      const root = makeProject(t)
+      const { folder, call = 'unlink', run } = await prepare(t, root)
+      const outside = join(makeProject(t), 'outside')
+      const names = readdirSync(folder)
+      afterFirst(t, call, folder, () => {
+        for (const name of names) writeFiles(outside, { [name]: SECRET })
+        renameSync(folder, `${folder}-moved`)
+        symlinkSync(outside, folder)
+      })
+      await t.throwsAsync(run(), { message: /was not (?:removed|written): / })
+      t.is(readlinkSync(folder), outside, 'the removal was reached')
+      t.deepEqual(filesBelow(outside), names.toSorted())
+      for (const name of names) t.is(readFileSync(join(outside, name), 'utf8'), SECRET)
+    }
+  )
+}
