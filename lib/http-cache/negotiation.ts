@@ -10,6 +10,8 @@ const FIELDS = {
 
 const ALL: readonly string[] = Object.values(FIELDS)
 const UNKNOWN = 'unknown'
+const UNSEEN: readonly string[] = [UNKNOWN]
+const NOTHING: readonly never[] = []
 
 // One for all copies of a release, like the state of a request.
 const ASKED = Symbol.for(`koa-fresh-assets.negotiation ${process.env.PACKAGE_VERSION ?? ''}`)
@@ -45,5 +47,5 @@ export function certainFields(request: object): readonly string[] {
 
 // Koa keeps what these methods use under `_accept` once it is needed.
 function askedOf(request: Watched): readonly string[] {
-  return request[ASKED] ?? ('_accept' in request ? [UNKNOWN] : [])
+  return request[ASKED] ?? ('_accept' in request ? UNSEEN : NOTHING)
 }

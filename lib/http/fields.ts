@@ -15,7 +15,10 @@ const POLICIES = ['Content-Security-Policy', 'Content-Security-Policy-Report-Onl
 
 /** The policies that have a nonce, which is made for one response. @param valueOf the value of a field */
 export function policiesWithNonce(valueOf: (name: string) => unknown): readonly string[] {
-  return POLICIES.filter(name => /'nonce-/i.test(String(valueOf(name))))
+  return POLICIES.filter(name => {
+    const policy = valueOf(name)
+    return policy !== undefined && /'nonce-/i.test(String(policy))
+  })
 }
 
 /**
