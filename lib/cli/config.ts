@@ -109,12 +109,18 @@ export function configOf(root: string): Config {
   const file = join(root, 'package.json')
   const packaged: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
   const isModule = isRecord(packaged) && packaged.type === 'module'
-  const written = existsSync(join(root, 'tsconfig.json')) ? (isModule ? 'ts' : 'mts') : 'js'
+  const isTyped = existsSync(join(root, 'tsconfig.json')) || dependsOn(packaged, 'typescript')
+  const written = isTyped ? (isModule ? 'ts' : 'mts') : 'js'
   const there = CONFIG_NAMES.find(each => existsSync(join(root, each)))
   const name = there ?? `assets.config.${written}`
   if (name.endsWith('ts')) return { name, kind: 'typescript' }
   const isEsm = name.endsWith('.mjs') || (isModule && name.endsWith('.js'))
   return { name, kind: isEsm ? 'esm' : 'commonjs' }
+}
+
+function dependsOn(packaged: unknown, name: string): boolean {
+  const { dependencies, devDependencies } = (packaged ?? {}) as Readonly<Record<string, unknown>>
+  return [dependencies, devDependencies].some(each => isRecord(each) && Object.hasOwn(each, name))
 }
 
 /** What `init` writes. */

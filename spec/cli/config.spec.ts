@@ -11,7 +11,7 @@ import { makeOutput, progressOn, UsageError } from '../../lib/cli/command.ts'
 import { count, formatBytes, formatSeconds, table } from '../../lib/cli/format.ts'
 import { koaAssets, type Progress } from '../../lib/index.ts'
 import { filesBelow } from '../support/fingerprinted.ts'
-import { type Files, makeProject } from '../support/site.ts'
+import { type Files, makeProject, writeFiles } from '../support/site.ts'
 import { makeShop, run, runBuilt } from './run.ts'
 
 /** What `list` finds, which shows the options that it was given. */
@@ -219,6 +219,27 @@ test('init gives a TypeScript project a typed configuration, which an ES module 
     )
     const text = readFileSync(join(root, name), 'utf8')
     t.regex(text, /root: import\.meta\.dirname\n\} satisfies KoaAssetsOptions\n$/)
+  }
+})
+
+test('init before tsconfig.json takes a project that has typescript among its dependencies for one in TypeScript', async t => {
+  for (const [field, name] of [
+    ['devDependencies', 'assets.config.ts'],
+    ['dependencies', 'assets.config.ts'],
+    ['peerDependencies', 'assets.config.js']
+  ] as const) {
+    const packaged = { type: 'module', [field]: { typescript: '^6.0.0' } }
+    const root = makeProject(t, { 'package.json': JSON.stringify(packaged) })
+    await run(root, 'init')
+    t.true(existsSync(join(root, name)), field)
+    // A second run, after the other file has come, finds it.
+    writeFiles(root, { 'tsconfig.json': '{}' })
+    const { stdout } = await run(root, 'init --json')
+    const { steps } = JSON.parse(stdout) as { steps: { path: string; action: string }[] }
+    t.true(
+      steps.every(({ action }) => action === 'keep'),
+      stdout
+    )
   }
 })
 
