@@ -141,6 +141,7 @@ test('MOV-01 a middleware in front that has a ctx.cacheControl of its own gets i
   const pages: Readonly<Record<string, Route>> = {
     '/says': ctx => ctx.cacheControl('private', { maxAge: 5 }),
     '/expires': ctx => ctx.expires(5),
+    '/failed': ctx => ctx.cacheControl('public'),
     '/assigns': ctx => void Object.assign(ctx, { cacheControl: { 'no-store': true } })
   }
   const app = new Koa()
