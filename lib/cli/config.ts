@@ -1,11 +1,12 @@
 // The project's options, from a configuration file that the application can import as well.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, extname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { KoaAssetsOptions } from '../assets/settings/options.ts'
 import { reasonOf } from '../errors.ts'
+import { readIfThere } from '../files/at-start.ts'
 import { errorCode } from '../files/disk.ts'
 import { isRecord, isText, optionError } from '../check-options.ts'
 import { UsageError, type Call } from './command.ts'
@@ -107,7 +108,7 @@ export interface Config {
 /** The existing one, or the one to write: Jest and `require` cannot load an ES module everywhere. */
 export function configOf(root: string): Config {
   const file = join(root, 'package.json')
-  const packaged: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+  const packaged = parsed(readIfThere(file), file)
   const isModule = isRecord(packaged) && packaged.type === 'module'
   const isTyped = existsSync(join(root, 'tsconfig.json')) || dependsOn(packaged, 'typescript')
   const written = isTyped ? (isModule ? 'ts' : 'mts') : 'js'
@@ -121,6 +122,14 @@ export function configOf(root: string): Config {
 function dependsOn(packaged: unknown, name: string): boolean {
   const { dependencies, devDependencies } = (packaged ?? {}) as Readonly<Record<string, unknown>>
   return [dependencies, devDependencies].some(each => isRecord(each) && Object.hasOwn(each, name))
+}
+
+function parsed(bytes: Buffer | undefined, file: string): unknown {
+  try {
+    return bytes && JSON.parse(bytes.toString())
+  } catch (error) {
+    throw new Error(`${file} is not valid JSON: ${reasonOf(error)}`, { cause: error })
+  }
 }
 
 /** What `init` writes. */

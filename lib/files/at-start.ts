@@ -2,7 +2,7 @@
 import { type Dirent, type Stats, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { oneAtATime } from '../concurrency.ts'
-import { errorCode, EXACT, isMiss, showsChangesAfter, type Stamp, stampOf } from './disk.ts'
+import { errorCode, EXACT, isMiss, named, showsChangesAfter, type Stamp, stampOf } from './disk.ts'
 import { observe, recheck, type FileObservation } from './observation.ts'
 import { readSnapshot } from './open-file.ts'
 
@@ -20,7 +20,7 @@ export function statIfThere(path: string): Stats | undefined {
 }
 
 export function readIfThere(path: string): Buffer | undefined {
-  return ifThere(() => readFileSync(path))
+  return ifThere(() => readFileSync(path), path)
 }
 
 /** The real path, or the one that a path will have once it exists. */
@@ -30,12 +30,12 @@ export function futureRealpath(path: string): string {
   return parent === path ? path : join(futureRealpath(parent), basename(path))
 }
 
-function ifThere<T>(look: () => T): T | undefined {
+function ifThere<T>(look: () => T, path?: string): T | undefined {
   try {
     return look()
   } catch (error) {
     if (isMiss(error)) return undefined
-    throw error
+    throw path === undefined ? error : named(error, path)
   }
 }
 

@@ -1,6 +1,5 @@
 // The digest of bytes, which is the first characters of their SHA-256 in hex, and their integrity hashes.
 import { createHash, hash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { streamOf, withOriginal, type Content } from './open-file.ts'
 
 // 128 bits.
@@ -25,7 +24,7 @@ export async function digestOfStream(chunks: AsyncIterable<Uint8Array>): Promise
 }
 
 export function digestOfFile(path: string): Promise<string> {
-  return digestOfStream(createReadStream(path))
+  return withOriginal({ copyOf: path }, file => digestOfStream(streamOf(file)))
 }
 
 /** The hash functions of Subresource Integrity. */

@@ -1,7 +1,7 @@
 // Access to paths: what does not exist is `undefined`, a failure is an exception. Stamps of files, and the clock
 // that they come from.
 import { stat, type BigIntStats, type Dirent } from 'node:fs'
-import { lstat, readdir, realpath, unlink, type FileHandle } from 'node:fs/promises'
+import { lstat, readdir, readFile, realpath, unlink, type FileHandle } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 
 /** The parts of a stat that tell one state of a file from another. */
@@ -35,6 +35,19 @@ export async function ifThere<T>(outcome: Promise<T>): Promise<T | undefined> {
   }
 }
 
+/**
+ * The same error with the path of its file, which Node leaves out where a call on an open file fails:
+ * `EIO: i/o error, read`. For `catch`.
+ */
+export function named<T>(error: T, path: string): T {
+  const { syscall, path: known, message, stack } = (error ?? {}) as NodeJS.ErrnoException
+  if (syscall === undefined || known !== undefined) return error
+  const whole = `${message} '${path}'`
+  const traced = stack?.replace(message ?? '', () => whole)
+  Object.assign(error as object, { path, message: whole, stack: traced })
+  return error
+}
+
 export const EXACT = { bigint: true } as const
 
 /** For what requests wait for: the callback form of `fs` takes half the time of the promise form. */
@@ -49,6 +62,15 @@ export function promised<T>(
 /** Follows links. */
 export function statOf(path: string): Promise<BigIntStats | undefined> {
   return ifThere(promised<BigIntStats>(done => stat(path, EXACT, done)))
+}
+
+/** The bytes of whatever is at a path. */
+export async function bytesOf(path: string): Promise<Buffer | undefined> {
+  return ifThere(
+    readFile(path).catch((error: unknown) => {
+      throw named(error, path)
+    })
+  )
 }
 
 export function realpathOf(path: string): Promise<string | undefined> {

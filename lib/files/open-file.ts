@@ -18,6 +18,7 @@ import {
   hasMtime,
   ifThere,
   isMiss,
+  named,
   promised,
   sameStamp,
   type Stamp,
@@ -54,12 +55,21 @@ export async function withFile<T>(
   if (fd === undefined) return undefined
   let file: OpenFile | undefined
   try {
-    file = { path, fd, stats: fstatSync(fd, EXACT) }
+    file = { path, fd, stats: asking(path, () => fstatSync(fd, EXACT)) }
     return file.stats.isFile() ? await use(file) : undefined
   } finally {
     if (file?.keptOpen) void file.keptOpen.then(() => close(fd))
     else if (file && file.stats.size > SMALL_BYTES) close(fd)
-    else closeSync(fd)
+    else asking(path, () => closeSync(fd))
+  }
+}
+
+/** A call on an open file, with its path in an error. */
+function asking<T>(path: string, call: () => T): T {
+  try {
+    return call()
+  } catch (error) {
+    throw named(error, path)
   }
 }
 
@@ -85,23 +95,53 @@ export function readSnapshot(path: string): Promise<Snapshot | undefined> {
   return withFile(path, file => readOpenFile(file))
 }
 
+type Read = (
+  fd: number,
+  buffer: Buffer,
+  offset: number,
+  length: number,
+  position: number,
+  done: (error: NodeJS.ErrnoException | null, bytesRead: number, buffer: Buffer) => void
+) => void
+
+/** `read`, with the path of the file in an error. */
+function readOf(path: string): Read {
+  return (fd, buffer, offset, length, position, done) => {
+    read(fd, buffer, offset, length, position, (error, bytesRead) =>
+      done(error && named(error, path), bytesRead, buffer)
+    )
+  }
+}
+
+/** For the option `fs` of `createReadStream`: the stream leaves its descriptor open. */
+function reading(read: Read) {
+  return { read, close: (_fd: number, done: () => void) => done() }
+}
+
 /** Resolves to the number of bytes read. */
-function readInto(bytes: Buffer, fd: number, position: number): Promise<number> {
-  return promised(done => read(fd, bytes, 0, bytes.length, position, done))
+function readInto(
+  bytes: Buffer,
+  { path, fd }: Pick<OpenFile, 'path' | 'fd'>,
+  position: number
+): Promise<number> {
+  return promised(done => readOf(path)(fd, bytes, 0, bytes.length, position, done))
 }
 
 const MAX_ATTEMPTS = 5
 
 /** Reads again while the file changes. */
 export async function readOpenFile(
-  { fd, stats }: Pick<OpenFile, 'fd' | 'stats'>,
+  file: Pick<OpenFile, 'path' | 'fd' | 'stats'>,
   attempt = 1
 ): Promise<Snapshot> {
+  const { path, fd, stats } = file
   const bytes = Buffer.allocUnsafeSlow(Number(stats.size))
-  const bytesRead = await readInto(bytes, fd, 0)
-  const after = fstatSync(fd, EXACT)
+  const bytesRead = await readInto(bytes, file, 0)
+  const after = asking(path, () => fstatSync(fd, EXACT))
   const isComplete = sameStamp(stats, after) && bytesRead === bytes.length
-  if (!isComplete && attempt < MAX_ATTEMPTS) return readOpenFile({ fd, stats: after }, attempt + 1)
+  if (!isComplete && attempt < MAX_ATTEMPTS) {
+    return readOpenFile({ ...file, stats: after }, attempt + 1)
+  }
   return { bytes: bytes.subarray(0, bytesRead), stamp: stampOf(stats) }
 }
 
@@ -114,11 +154,11 @@ export async function sameBytes(one: string, other: string): Promise<boolean> {
 async function sameContent(a: OpenFile, b: OpenFile): Promise<boolean> {
   if (a.stats.size !== b.stats.size) return false
   const length = Math.min(PIECE_BYTES, Number(a.stats.size))
-  const pieces = [a, b].map(({ fd }) => ({ fd, buffer: Buffer.alloc(length) }))
+  const pieces = [a, b].map(file => ({ file, buffer: Buffer.alloc(length) }))
   for (let at = 0; at < a.stats.size; at += length) {
     const [left, right] = await Promise.all(
-      pieces.map(async ({ fd, buffer }) => {
-        return buffer.subarray(0, await readInto(buffer, fd, at))
+      pieces.map(async ({ file, buffer }) => {
+        return buffer.subarray(0, await readInto(buffer, file, at))
       })
     )
     if (!left || !right?.equals(left)) return false
@@ -156,22 +196,15 @@ export async function readContent(content: Content): Promise<Uint8Array> {
   return withOriginal(content, async original => (await readOpenFile(original)).bytes)
 }
 
-type Read = (
-  fd: number,
-  buffer: Buffer,
-  offset: number,
-  length: number,
-  position: number,
-  done: (error: NodeJS.ErrnoException | null, bytesRead: number, buffer: Buffer) => void
-) => void
-
-/** For the option `fs` of `createReadStream`: the stream leaves its descriptor open. */
-const WITHOUT_CLOSE = { read: read as Read, close: (_fd: number, done: () => void) => done() }
-
 /** @param end the last byte; default: that of the file */
 export function streamOf({ path, fd }: OpenFile, end?: number): ReadStream {
   const span = { start: 0, ...(end !== undefined && { end }) }
-  return createReadStream(path, { fd, ...span, highWaterMark: PIECE_BYTES, fs: WITHOUT_CLOSE })
+  return createReadStream(path, {
+    fd,
+    ...span,
+    highWaterMark: PIECE_BYTES,
+    fs: reading(readOf(path))
+  })
 }
 
 /** Whether an open file has not been written to since it was opened. */
@@ -197,7 +230,7 @@ function isIntact({ stats }: OpenFile, now: BigIntStats): boolean {
  * opened, or it ends before that, the stream ends before its last piece, and `cut` is called first. Bytes
  * that were only appended do no harm.
  */
-export function readUnchanged(file: OpenFile, end: number, cut: () => void): typeof WITHOUT_CLOSE {
+export function readUnchanged(file: OpenFile, end: number, cut: () => void) {
   const readChecked: Read = (fd, buffer, offset, length, position, done) => {
     const pass = (bytesRead: number) => {
       if (bytesRead === 0) cut()
@@ -209,5 +242,5 @@ export function readUnchanged(file: OpenFile, end: number, cut: () => void): typ
       else fstat(fd, EXACT, (failed, now) => pass(!failed && isIntact(file, now) ? bytesRead : 0))
     })
   }
-  return { ...WITHOUT_CLOSE, read: readChecked }
+  return reading(readChecked)
 }

@@ -1,8 +1,8 @@
 // Looks in views for names of assets that do not exist.
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { ifThere, isInside, statOf } from '../../files/disk.ts'
+import { bytesOf, ifThere, isInside, statOf } from '../../files/disk.ts'
 import { matcherOf } from '../../files/globs.ts'
 import { nearestPath } from '../../nearest.ts'
 import { Manifest } from '../building/manifest/manifest.ts'
@@ -56,7 +56,7 @@ export async function checkViews(
   const known = memoized((key: string) => problemOf(JSON.parse(key) as Named))
   let names = 0
   const problems = await inParallel(views, CONCURRENCY, async file => {
-    const text = await readFile(join(root, file), 'utf8')
+    const text = String((await bytesOf(join(root, file))) ?? '')
     const found = literalNames(text)
     names += found.filter(({ helper }) => helper !== undefined).length
     const own = appOfView(apps, root, file)

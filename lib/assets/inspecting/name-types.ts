@@ -1,10 +1,9 @@
 // The names of all assets as types, so that a mistyped name does not compile: `assets.d.ts`, by the command
 // `types`, and kept current by a server in development.
-import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { oneAtATime } from '../../concurrency.ts'
 import { reasonOf } from '../../errors.ts'
-import { ifThere, statOf } from '../../files/disk.ts'
+import { bytesOf, statOf } from '../../files/disk.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
 import { printable, warnOnce } from '../../printable.ts'
 import { Bundles } from '../bundles/bundles.ts'
@@ -35,7 +34,7 @@ export function namedInProduction(
 export async function writeNameTypes(named: Named): Promise<boolean> {
   const file = named.settings.nameTypes
   const text = await nameTypes(named)
-  if (text === (await ifThere(readFile(file, 'utf8')))) return false
+  if (text === (await bytesOf(file))?.toString()) return false
   await writeAtomically(file, Buffer.from(text), BigInt(Date.now()) * 1_000_000n)
   return true
 }

@@ -71,7 +71,7 @@ export async function keep(
   const copyOne = async (file: string): Promise<void> => {
     for (const path of withCopies(file)) {
       if (!from.files.has(path) || to.files.has(path)) continue
-      await copy(path, from, to).catch(rethrowAsPublishError({ root: to.path }, path))
+      await copy(path, from, to).catch(rethrowAsPublishError({ root: '.' }, path))
     }
   }
   await inParallel(files, CONCURRENCY, copyOne, options.signal)

@@ -1,12 +1,12 @@
 // The `init` command.
-import { appendFileSync, existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { appsIn } from '../../assets/settings/app-settings.ts'
 import { settle } from '../../assets/settings/settings.ts'
 import { Sources } from '../../assets/sources/sources.ts'
-import { futureRealpath, isDirectory, readIfThere } from '../../files/at-start.ts'
-import { isInside } from '../../files/disk.ts'
+import { isDirectory, readIfThere } from '../../files/at-start.ts'
+import { addFiles, leadsOut, STAGE, type Step } from '../add-files.ts'
 import { OK, UsageError, type Call, type Command } from '../command.ts'
 import { configOf, contentOf, stripsTypes, type Config } from '../config.ts'
 import { table } from '../format.ts'
@@ -22,7 +22,8 @@ or typescript among the dependencies; .env.development and .env.test with
 SERVE_STATIC_ASSETS=true, the latter with NODE_ENV=test as well; and adds
 public/assets and public/assets.json to .gitignore. A file that exists is kept:
 lines that .gitignore and the .env files lack are added at the end. Nothing is
-written through a symbolic link that leads out of the project.
+written through a symbolic link that leads out of the project. After an
+interruption, run it again for the rest.
 
 With a name, it adds that app to the project: apps/<name>/assets with the same
 files. Beside other apps, its stylesheet and its script have its name, and a file
@@ -38,14 +39,6 @@ whose name another app has is left out. It is an error if there is such an app.`
   run
 }
 
-/** What was done with a file, or would be. */
-interface Step {
-  readonly path: string
-  readonly action: 'create' | 'add' | 'keep' | 'skip'
-  /** The lines that are added, or would be if a link did not lead out of the project. */
-  readonly lines?: readonly string[]
-}
-
 async function run({ output, values, args: [argument], loadOptions }: Call): Promise<number> {
   const { root: given = '.', 'dry-run': dryRun = false } = values
   const root = resolve(given)
@@ -53,18 +46,12 @@ async function run({ output, values, args: [argument], loadOptions }: Call): Pro
   const config = configOf(root)
   const isConfigured = existsSync(join(root, config.name))
   const options = argument !== undefined && isConfigured ? await loadOptions('development') : {}
-  const others = appsIn(root)
+  const isRepeated = existsSync(join(root, STAGE))
+  const others = appsIn(root).filter(app => !(isRepeated && app === argument))
   if (argument !== undefined) requireNew(argument, root, others, options)
   const isNew = argument !== undefined || !(others.length > 0 || isDirectory(join(root, 'assets')))
-  // Nothing is overwritten, not even what was written meanwhile.
-  const append = (path: string, content: string | Buffer, rest: Omit<Step, 'path'>): Step => {
-    if (leadsOut(root, path)) return { path, ...rest, action: 'skip' }
-    if (!dryRun) {
-      mkdirSync(dirname(join(root, path)), { recursive: true })
-      appendFileSync(join(root, path), content)
-    }
-    return { path, ...rest }
-  }
+  const place = (step: Step): Step =>
+    leadsOut(root, step.path) ? { ...step, action: 'skip' } : step
   const isAnother = argument !== undefined && (others.length > 0 || options.apps !== undefined)
   const stem = isAnother ? argument : 'app'
   const taken = isAnother ? await namesOfOthers(argument, { ...options, root }) : new Set<string>()
@@ -72,27 +59,21 @@ async function run({ output, values, args: [argument], loadOptions }: Call): Pro
   const files = { ...assets, [config.name]: contentOf(config) }
   const created = Object.entries(files).map(([path, content]): Step => {
     if (existsSync(join(root, path))) return { path, action: 'keep' }
-    return append(path, content, { action: 'create' })
+    return place({ path, action: 'create', content })
   })
   const added = Object.entries(LINES).map(([path, wanted]): Step => {
     const text = readIfThere(join(root, path))?.toString()
     const lines = Object.keys(wanted).filter(line => !wanted[line]?.test(text ?? ''))
     if (lines.length === 0) return { path, action: 'keep' }
     const content = `${!text || text.endsWith('\n') ? '' : '\n'}${lines.join('\n')}\n`
-    return append(path, content, { action: text === undefined ? 'create' : 'add', lines })
+    return place({ path, action: text === undefined ? 'create' : 'add', lines, content })
   })
-  const steps = [...created, ...added]
+  if (!dryRun) addFiles(root, [...created, ...added])
+  const steps = [...created, ...added].map(({ path, action, lines }) => ({ path, action, lines }))
   const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
   const after = isAnother ? nextOf(argument, config.name, others, options) : nextSteps(config)
   output.result({ root, dryRun, steps }, `${done}\n${dryRun ? '\nNothing was written.' : after}`)
   return OK
-}
-
-/** Whether a symbolic link leads out of the project, or to nothing. */
-function leadsOut(root: string, path: string): boolean {
-  const file = join(root, path)
-  const isDangling = !existsSync(file) && lstatSync(file, { throwIfNoEntry: false }) !== undefined
-  return isDangling || !isInside(realpathSync(root), futureRealpath(file))
 }
 
 /** @throws UsageError for what cannot be a name; Error for an app that exists, and where it would hide another */

@@ -1,10 +1,9 @@
 // Reads public/assets.json: once, or at start and again before a page when it has changed.
-import { readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { inParallel } from '../../../concurrency.ts'
 import { AssetError, reasonOf } from '../../../errors.ts'
 import { isDirectory, readIfThere, ReloadedFile } from '../../../files/at-start.ts'
-import { errorCode, ifThere, statOf } from '../../../files/disk.ts'
+import { bytesOf, errorCode, statOf } from '../../../files/disk.ts'
 import { isRecord } from '../../../check-options.ts'
 import { manifestFile, publicFile, readApps } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -21,7 +20,7 @@ function manifestMissing(file: string, advice = ''): AssetError {
 
 /** @throws AssetError for a missing or invalid manifest: it names the file and the command */
 export async function readManifest(file: string): Promise<Manifest> {
-  const bytes = await ifThere(readFile(file))
+  const bytes = await bytesOf(file)
   if (bytes === undefined) throw manifestMissing(file)
   return parseManifest(bytes, file)
 }

@@ -1,0 +1,89 @@
+// Adds files to a project, and lines to files that it has.
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { futureRealpath } from '../files/at-start.ts'
+import { isInside, named } from '../files/disk.ts'
+
+/** What is done with a file. */
+export interface Step {
+  readonly path: string
+  readonly action: 'create' | 'add' | 'keep' | 'skip'
+  /** The lines that are added, or would be if a link did not lead out of the project. */
+  readonly lines?: readonly string[]
+  /** What it gets, or would get. */
+  readonly content?: string | Buffer
+}
+
+/** Whether a symbolic link leads out of the project, or to nothing. */
+export function leadsOut(root: string, path: string): boolean {
+  const file = join(root, path)
+  const isDangling = !existsSync(file) && lstatSync(file, { throwIfNoEntry: false }) !== undefined
+  return isDangling || !isInside(realpathSync(root), futureRealpath(file))
+}
+
+/** Where new files are written before they get their names. */
+export const STAGE = '.koa-fresh-assets-init'
+
+/**
+ * Every file appears as a whole, and the app last, with all of its files at once: whatever is missing after an
+ * interruption is what the next run creates.
+ */
+export function addFiles(root: string, steps: readonly Step[]): void {
+  const stage = join(root, STAGE)
+  rmSync(stage, { recursive: true, force: true })
+  const created = steps.filter(({ action }) => action === 'create').toReversed()
+  try {
+    for (const { path, content = '' } of created) {
+      mkdirSync(dirname(join(stage, path)), { recursive: true })
+      withName(join(stage, path), file => writeFileSync(file, content))
+    }
+    for (const { path, action, content = '' } of steps) {
+      if (action === 'add') append(join(root, path), content)
+    }
+    for (const { path } of created) {
+      const top = firstMissing(root, path)
+      if (top !== undefined) renameSync(join(stage, top), join(root, top))
+    }
+  } finally {
+    rmSync(stage, { recursive: true, force: true })
+  }
+}
+
+/** Of a path and the folders above it; undefined when all of them exist. */
+function firstMissing(root: string, path: string): string | undefined {
+  const names = path.split('/')
+  const paths = names.map((_, at) => names.slice(0, at + 1).join('/'))
+  return paths.find(each => !existsSync(join(root, each)))
+}
+
+/** Where the disk is full, what was written of the lines is taken back. */
+function append(path: string, content: string | Buffer): void {
+  const { size } = statSync(path)
+  withName(path, file => {
+    try {
+      appendFileSync(file, content)
+    } catch (error) {
+      truncateSync(file, size)
+      throw error
+    }
+  })
+}
+
+function withName(path: string, write: (path: string) => void): void {
+  try {
+    write(path)
+  } catch (error) {
+    throw named(error, path)
+  }
+}
