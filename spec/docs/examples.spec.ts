@@ -8,6 +8,7 @@ import { COMMANDS, SHARED_OPTIONS } from '../../lib/cli/arguments.ts'
 import type { KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { blocksLeft, evaluate, makeExample, readPage, urlsIn } from '../support/examples.ts'
+import { placed, run, snapshot } from '../support/fingerprinted.ts'
 import { makeSite } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { withDigest } from '../support/digest.ts'
@@ -201,6 +202,25 @@ soakTest(
     t.is((await site.ask('/none')).status, 404)
   }
 )
+
+const rollback = deployPage.take('Rolling back')
+
+test('rollback.sh brings the files of the newer release, and leaves plain names alone', async t => {
+  const release = async (number: number) => {
+    const files = { 'js/app.js': `release(${number})`.repeat(100), [`only-${number}.js`]: 'only()' }
+    const site = makeExample(t, placed(files))
+    await run({ root: site.root })
+    return site
+  }
+  const [older, newer] = [await release(1), await release(2)]
+  const publicOf = ({ root }: typeof older) => Object.fromEntries(snapshot(join(root, 'public')))
+  const [before, theirs] = [publicOf(older), publicOf(newer)]
+  await older.follow(rollback)
+  await older.run(`sh rollback.sh ${newer.root}/public`)
+  const brought = Object.entries(theirs).filter(([path]) => /-[0-9a-f]{32}\./.test(path))
+  t.true(brought.length > 2)
+  t.deepEqual(publicOf(older), { ...Object.fromEntries(brought), ...before })
+})
 
 // docs/coming-from.md
 

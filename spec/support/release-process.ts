@@ -23,8 +23,11 @@ const { release, port, options } = JSON.parse(process.argv[2] ?? '') as ReplicaS
 const report = { pages: 0, assets: 0, missing: 0, errors: [] as string[] }
 
 const app = new Koa()
+let isStopping = false
 app.on('error', (error: Error) => report.errors.push(error.stack ?? error.message))
 app.use(async (ctx, next) => {
+  // A proxy with requests to send would keep a connection that is in use, and with it this process.
+  if (isStopping) ctx.set('Connection', 'close')
   ctx.set({ 'X-Release': String(release), 'X-Replica': String(port) })
   await next()
   if (!ctx.path.startsWith('/assets/')) return
@@ -49,5 +52,6 @@ const server = createServer((req, res) => void answer(req, res))
 server.listen(port, '127.0.0.1', () => process.send?.('listening'))
 // Requests that have arrived are answered; connections without one are closed.
 process.once('SIGTERM', () => {
+  isStopping = true
   server.close(() => process.send?.(report, () => process.disconnect()))
 })

@@ -42,6 +42,8 @@ export class Rollout {
   readonly #isShared: boolean
   /** By the position of their ports. */
   readonly #replicas = new Map<number, Replica>()
+  /** What is being done at a port: a deploy and a crash may meet. */
+  readonly #turns = new Map<number, Promise<void>>()
 
   /** @param isShared whether all releases have one `public`, or each has a copy of the last one's */
   static async make(t: ExecutionContext, { isShared }: { isShared: boolean }): Promise<Rollout> {
@@ -73,8 +75,31 @@ export class Rollout {
   }
 
   /** Starts a replica; one that has its port is stopped first. */
-  async replace(at: number, release: number): Promise<void> {
-    await this.#stop(at)
+  replace(at: number, release: number): Promise<void> {
+    return this.#inTurn(at, async () => {
+      await this.#stop(at)
+      await this.#start(at, release)
+    })
+  }
+
+  /** Kills a replica; what supervises it starts the current release. */
+  crash(at: number, current: number): Promise<void> {
+    return this.#inTurn(at, async () => {
+      const child = this.#replicas.get(at)?.child
+      this.#replicas.delete(at)
+      child?.kill('SIGKILL')
+      if (child) await once(child, 'exit')
+      await this.#start(at, current)
+    })
+  }
+
+  async #inTurn(at: number, work: () => Promise<void>): Promise<void> {
+    const turn = (this.#turns.get(at) ?? Promise.resolve()).then(work)
+    this.#turns.set(at, turn)
+    await turn
+  }
+
+  async #start(at: number, release: number): Promise<void> {
     const port = this.ports[at] ?? 0
     const setup: ReplicaSetup = { release, port, options: this.options(release) }
     const child = fork(moduleFile('spec/support/release-process.ts'), [JSON.stringify(setup)], {

@@ -2,6 +2,7 @@
 // or when another release has replaced the page's own. What they should not have seen is counted.
 import { createHash } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import type { ExecutionContext } from 'ava'
 import { splitFingerprint } from '../../lib/assets/urls/fingerprint.ts'
 import { ask, type Answer } from './ask.ts'
 import { available, decode } from './deltas.ts'
@@ -34,6 +35,8 @@ export class Visitors {
   requests = 0
   /** No response, or a status other than 200. */
   failed = 0
+  /** Responses that ended in the middle: their replica was killed. The visitor asks again. */
+  cut = 0
   /** Bytes of another digest, integrity or release than they should have. */
   wrong = 0
   /** Pages of which some asset failed or was wrong, or which name assets of two releases. */
@@ -90,6 +93,12 @@ export class Visitors {
   async close(before: number): Promise<void> {
     this.oldest = before
     await Promise.all(this.#visiting)
+  }
+
+  /** Whether nobody saw anything wrong; a response that was cut came whole when it was asked for again. */
+  arePleased(t: ExecutionContext): void {
+    const { faults, failed, wrong, bare } = this
+    t.deepEqual({ faults, failed, wrong, bare }, { faults: [], failed: 0, wrong: 0, bare: 0 })
   }
 
   #visit(visit: number): Promise<void> {
@@ -177,6 +186,11 @@ export class Visitors {
       if (answer.headers['content-encoding'] === 'dcz') this.#see('deltas')
       return answer
     } catch (error) {
+      // What `http.request` reports once a response has begun.
+      if (error instanceof Error && error.message === 'aborted') {
+        this.cut++
+        return this.#get(url)
+      }
       this.#fails(`${url}: ${String(error)}`)
       return undefined
     }

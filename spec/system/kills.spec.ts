@@ -1,0 +1,91 @@
+// Deploys of three replicas while processes are killed and the machine has too much to do.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import test, { type ExecutionContext } from 'ava'
+import { clean } from '../../lib/assets/building/clean.ts'
+import { Rollout } from '../support/rollout.ts'
+import { cases } from '../support/soak.ts'
+import { Visitors } from '../support/visitors.ts'
+import { nginxInFront, varnishInFront } from './in-front.ts'
+
+const DEPLOYS = cases(2, 10)
+const BUSY = cases(2, 8)
+const LIMIT = 480_000 // ms
+/** Between two steps of a deploy; kills are between one and as many apart. */
+const VISITS = 30
+
+const FRONTS = {
+  'default.vcl': varnishInFront,
+  'proxy.conf': (t: ExecutionContext, ...ports: Rollout['ports']) =>
+    nginxInFront(t, undefined, ...ports)
+}
+
+/** Processes that want a whole processor each, until the spec is over. */
+function makeBusy(t: ExecutionContext, count: number): void {
+  const program = `const end = Date.now() + ${LIMIT}; while (Date.now() < end);`
+  for (let number = 0; number < count; number++) {
+    const child = spawn(process.execPath, ['-e', program], { stdio: 'ignore' })
+    const ended = once(child, 'exit')
+    t.teardown(async () => {
+      child.kill('SIGKILL')
+      await ended
+    })
+  }
+}
+
+/** Kills one replica after another, each after some visits; the number of kills. */
+async function killDuring(
+  work: Promise<void>,
+  { visitors, kill }: { visitors: Visitors; kill: () => Promise<void> }
+): Promise<number> {
+  const state = { isOver: false }
+  const over = work.finally(() => (state.isOver = true))
+  let kills = 0
+  for (; !state.isOver; kills++) {
+    await Promise.race([over, visitors.more(1 + Math.floor(Math.random() * VISITS))])
+    await kill()
+  }
+  await over
+  return kills
+}
+
+for (const [name, front] of Object.entries(FRONTS)) {
+  test.serial(
+    `FPR-19 no request fails while busy replicas are deployed and killed behind ${name}`,
+    async t => {
+      t.timeout(LIMIT)
+      const rollout = await Rollout.make(t, { isShared: true })
+      await rollout.build(1)
+      await rollout.replaceAll(1)
+      const visitors = new Visitors(await front(t, ...rollout.ports))
+      makeBusy(t, BUSY)
+      let current = 1
+      const deploys = async () => {
+        for (let release = 2; release <= DEPLOYS + 1; release++) {
+          await rollout.build(release, release - 1)
+          current = release
+          await visitors.more(VISITS)
+          for (const at of rollout.ports.keys()) {
+            await rollout.replace(at, release)
+            await visitors.more(VISITS)
+          }
+          await visitors.close(release - 1)
+          await clean(rollout.options(release), { keep: 2, age: 0 })
+        }
+      }
+      const kill = () => rollout.crash(Math.floor(Math.random() * rollout.ports.length), current)
+      let kills = 0
+      await visitors.during(async () => {
+        kills = await killDuring(deploys(), { visitors, kill })
+      })
+      await rollout.stopAll()
+      const { visits, requests, cut } = visitors
+      t.log(
+        `${DEPLOYS} deploys, ${kills} kills, ${visits} visits, ${requests} requests, ${cut} cut`
+      )
+      visitors.arePleased(t)
+      t.true(kills >= DEPLOYS)
+      for (const [release, { errors }] of rollout.reports) t.deepEqual(errors, [], `${release}`)
+    }
+  )
+}
