@@ -15,6 +15,7 @@ import { adviseOn } from '../sources/missing-name.ts'
 import { encodePath, whyNotCanonical } from '../urls/canonical-path.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
 import { fileNamed, listMounts, mountsFinding } from './list-mounts.ts'
+import { nearPath } from './near-path.ts'
 
 /** One step from the path to the response. */
 export interface Step {
@@ -56,9 +57,12 @@ export async function explainBy(pipeline: Pipeline, asked: string) {
   if (settings.apps.length > 0) steps.push(appStep(settings, wanted))
   const own = wanted.app === settings.publicApp ? undefined : await findSource(pipeline, wanted)
   const { outcome, file, ...found } = await findFile(pipeline, wanted, own?.sourced)
+  const isAdvised = found.isFound || own?.isAdvised || wanted.isFolder
+  const near = isAdvised ? undefined : await nearPath(pipeline, listed, wanted.path)
+  const hints = near === undefined ? [] : [`did you mean ${near}?`]
   return {
     path,
-    steps: [...steps, ...(own?.steps ?? []), file],
+    steps: [...steps, ...(own?.steps ?? []), { ...file, details: [...file.details, ...hints] }],
     outcome: settings.serve ? outcome : `with serving on: ${outcome}`,
     ...found,
     source: own?.source && relative(settings.root, own.source.file)
@@ -130,7 +134,7 @@ async function findSource(pipeline: Pipeline, { app, name: given }: Wanted) {
     { subject: 'sources', finding, details },
     { subject: 'helpers', finding: emitted, details: [] }
   ]
-  return { source, sourced: source && name, steps }
+  return { source, sourced: source && name, steps, isAdvised: advice !== undefined }
 }
 
 function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): string {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { type Explanation, explain, type Step } from '../../../lib/assets/inspecting/explain.ts'
 import { type KoaAssetsOptions, precompile } from '../../../lib/index.ts'
-import { makeProject, makeSite } from '../../support/site.ts'
+import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { CODINGS } from '../../support/copies.ts'
 import { withDigest } from '../../support/digest.ts'
 
@@ -152,6 +152,43 @@ test('explain gives advice about a name that has no source', async t => {
     t.is(explanation.outcome, 'passed to the next middleware; a 404 gets Cache-Control: no-store')
     t.false(explanation.isFound)
   }
+})
+
+test('explain has the nearest path for one that is nowhere, wherever the other is', async t => {
+  const { root, ask } = makeExplainer(t)
+  writeFiles(root, {
+    'public/assets/hand.css': '',
+    'public/assets/.hide.css': '',
+    'files/Annual report.pdf': '',
+    'files/internal.md': '',
+    'dist/manifest.json': JSON.stringify({ 'a.js': { file: 'main-B1a2C3d4.js', isEntry: true } }),
+    'dist/main-B1a2C3d4.js': ''
+  })
+  const mounts = {
+    '/files': { dir: 'files', exclude: ['**/*.md'] },
+    '/static': { dir: 'dist', manifest: 'dist/manifest.json' }
+  }
+  for (const [asked, near] of [
+    ['/asset/app.css', '/assets/app.css'],
+    ['/app.css', '/assets/app.css'],
+    ['/assets/admin/shop/menu.css', '/assets/shop/menu.css'],
+    ['/assets/hnd.css', '/assets/hand.css'],
+    ['/robot.txt', '/robots.txt'],
+    ['/files/Anual%20report.pdf', '/files/Annual%20report.pdf'],
+    ['/static/main-B1a2C3d5.js', '/static/main-B1a2C3d4.js'],
+    // These are not sent.
+    ['/files/internl.md', undefined],
+    ['/assets/hide.css', undefined],
+    ['/books/7', undefined]
+  ] as const) {
+    const { isFound, steps } = await ask(asked, { mounts })
+    t.false(isFound)
+    const hints = steps.flatMap(({ details }) => details.filter(each => each.startsWith('did you')))
+    t.deepEqual(hints, near === undefined ? [] : [`did you mean ${near}?`], asked)
+  }
+  const options = { apps: false, public: false, mounts, env: 'production' } as const
+  const { steps } = await ask('/files/Anual%20report.pdf', options)
+  t.deepEqual(steps.at(-1)?.details, ['did you mean /files/Annual%20report.pdf?'])
 })
 
 test('in production explain names the manifest entry, and every representation with its headers', async t => {
