@@ -158,7 +158,7 @@ test('explain has the nearest path for one that is nowhere, wherever the other i
   const { root, ask } = makeExplainer(t)
   writeFiles(root, {
     'public/assets/hand.css': '',
-    'public/assets/.hide.css': '',
+    'public/assets/.quarterly.css': '',
     'files/Annual report.pdf': '',
     'files/internal.md': '',
     'dist/manifest.json': JSON.stringify({ 'a.js': { file: 'main-B1a2C3d4.js', isEntry: true } }),
@@ -178,7 +178,7 @@ test('explain has the nearest path for one that is nowhere, wherever the other i
     ['/static/main-B1a2C3d5.js', '/static/main-B1a2C3d4.js'],
     // These are not sent.
     ['/files/internl.md', undefined],
-    ['/assets/hide.css', undefined],
+    ['/assets/quarterly.css', undefined],
     ['/books/7', undefined]
   ] as const) {
     const { isFound, steps } = await ask(asked, { mounts })
