@@ -104,7 +104,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   noticesAtStart(settings, options).forEach(warnOnce())
   const pipeline = new Pipeline(settings)
   if (pipeline.failure) throw pipeline.failure
-  if (settings.env === 'development') void beginDevelopment(pipeline, options)
+  if (settings.env === 'development') void beginDevelopment(pipeline, options ?? {})
   const development = settings.live && makeDevelopment(pipeline, settings.live)
   const helpers = provideContext(pipeline, development)
   if (settings.serve) {
@@ -118,10 +118,10 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
 }
 
 /** One import after the other: Jest's ES modules fail when two imports that share a module run at once. */
-async function beginDevelopment(pipeline: Pipeline, options?: KoaAssetsOptions): Promise<void> {
+async function beginDevelopment(pipeline: Pipeline, options: KoaAssetsOptions): Promise<void> {
   const { settings } = pipeline
   await pipeline.loading
-  printOverview(settings, options)
+  void printOverview(settings, options, { states: () => pipeline.bundles.states() })
   if (!statIfThere(settings.nameTypes)) return
   await pipeline.load()
   const { keepNameTypes } = await import('./assets/inspecting/name-types.ts')

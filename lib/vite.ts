@@ -4,14 +4,21 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { dirname, relative, resolve } from 'node:path'
 import type { Plugin, ResolvedConfig, ViteDevServer } from 'vite'
-import { STYLESHEET } from './assets/bundles/bundle.ts'
+import { STYLESHEET } from './assets/bundles/entry-source.ts'
 import {
   announcementIn,
   STATUS,
   type Announcement,
   type DevServerStatus
 } from './assets/bundles/dev-announcement.ts'
-import { changedAt, inputsOf, PLUGIN } from './assets/bundles/dev-server.ts'
+import {
+  changedIn,
+  inputsOf,
+  isReact,
+  PLUGIN,
+  PREAMBLE,
+  socketsOf
+} from './assets/bundles/vite-server.ts'
 import { readIfThere } from './files/at-start.ts'
 import { check, isText, listOf, text, type Expectation } from './check-options.ts'
 
@@ -35,8 +42,6 @@ const OPTIONS = {
   }
 } satisfies Record<keyof FreshAssetsOptions, Expectation>
 
-/** A module that does what React's plugin adds to Vite's own pages. */
-const PREAMBLE = `virtual:${PLUGIN}/preamble`
 const PREAMBLE_CODE = `import { injectIntoGlobalHook } from '/@react-refresh'
 injectIntoGlobalHook(window)
 window.$RefreshReg$ = () => {}
@@ -79,8 +84,7 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
 
     configResolved(resolved) {
       config = resolved
-      const isReact = config.plugins.some(({ name }) => name.startsWith('vite:react'))
-      const names = config.command === 'serve' && isReact ? inputsOf(config) : []
+      const names = config.command === 'serve' && isReact(config) ? inputsOf(config) : []
       const scripts = names.filter(name => !STYLESHEET.test(name))
       entries = new Set(scripts.map(name => resolve(config.root, name).replaceAll('\\', '/')))
     },
@@ -116,7 +120,7 @@ function announce(server: ViteDevServer): void {
   if (!httpServer) return
   const [token, file, inputs] = [randomUUID(), fileOf(config), inputsOf(config)]
   middlewares.use(config.base + STATUS, (_, res) => {
-    const changed = Object.fromEntries(inputs.map(name => [name, changedAt(server, name)]))
+    const changed = Object.fromEntries(changedIn(server))
     res.setHeader('Content-Type', 'application/json')
     res.end(JSON.stringify({ token, changed } satisfies DevServerStatus))
   })
@@ -129,6 +133,8 @@ function announce(server: ViteDevServer): void {
       base: config.base,
       inputs,
       root: relative(resolve(config.root, config.build.outDir), config.root),
+      sockets: socketsOf(config, origin),
+      isReact: isReact(config),
       token
     }
     write(file, JSON.stringify(announcement))

@@ -37,7 +37,9 @@ const programs = new Map(
     'esbuild',
     'webpack and Rspack',
     'Several entries',
+    'Lazy modules',
     'Old browsers',
+    'Content-Security-Policy',
     'Single-page applications'
   ]
     .flatMap(section => page.take(section, 'js'))
@@ -163,7 +165,7 @@ test("the lines for Vite's WebSocket are those of the files for nginx", t => {
 })
 
 test.serial(
-  "BND-01 BND-11 BND-12 BND-14 Vite's build: the tags of an entry, the same as data, as links and on a page for navigations, and files that are cached for a year",
+  "BND-01 BND-11 BND-12 BND-14 LZY-01 Vite's build: the tags of an entry and of a lazy module, the same as data, as links and on a page for navigations, and files that are cached for a year",
   async t => {
     const root = makeApp(t)
     await buildWithVite(root)
@@ -204,6 +206,23 @@ test.serial(
     )
     t.regex(JSON.stringify(stylesheets), /^\["\/static\/assets\/main-[\w-]{8}\.css"\]$/)
     t.regex(String(headers.link), /rel=preload; as=style; .*rel=modulepreload/)
+    t.is(await policyOf(t, root, 'production'), policyWith('').trimEnd())
+    const lazy = (await importProgram(root, 'lazy-page.js')) as {
+      page: (ctx: Koa.Context, html: string) => string
+    }
+    const { text: streamed } = await makeSite(
+      t,
+      {},
+      {
+        root,
+        env: 'production',
+        ...options,
+        routes: ctx => {
+          ctx.body = lazy.page(ctx, '<p></p>')
+        }
+      }
+    ).then(({ ask: get }) => get('/'))
+    t.regex(streamed, /assets\/main-[^]*<script src="\/static\/assets\/later-[\w-]{8}\.js"/)
     const shell = await site.ask('/static/orders/7', { headers: { accept: 'text/html' } })
     t.is(shell.status, 200)
     t.deepEqual(withoutHashes(shell.text).slice(2, 4), [STYLESHEET, SCRIPT])
@@ -211,7 +230,7 @@ test.serial(
 )
 
 test.serial(
-  "BND-06 BND-09 Vite's own server: the tags lead to it, and no build is needed",
+  "BND-06 BND-09 LZY-03 Vite's own server: the tags lead to it, no build is needed, and the policy allows it",
   async t => {
     const root = makeApp(t)
     const { createServer: createVite } = await import('vite')
@@ -223,8 +242,22 @@ test.serial(
     const { text } = await ask(port, '/')
     const scripts = Array.from(text.matchAll(/ src="([^"]+)"/g), ([, url]) => url)
     t.deepEqual(scripts, [`${origin}/static/@vite/client`, `${origin}/static/src/main.jsx`])
+    const dev = `${origin} ${origin.replace('http', 'ws')}`
+    t.is(await policyOf(t, root, 'development'), policyWith(dev))
   }
 )
+
+const policyWith = (dev: string) =>
+  `default-src 'self' ${dev}; script-src 'nonce-…'; style-src 'nonce-…' 'self' ${dev}`
+
+/** What the page's middleware sets, without nonces. */
+async function policyOf(t: ExecutionContext, root: string, env: string): Promise<string> {
+  const { policy } = (await importProgram(root, 'policy.js')) as { policy: Koa.Middleware }
+  const mounts = { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
+  const site = await makeSite(t, {}, { root, env, mounts, routes: policy })
+  const { headers } = await site.ask('/')
+  return String(headers['content-security-policy']).replaceAll(/nonce-[^']+/g, 'nonce-…')
+}
 
 test.serial(
   'BND-06 BND-09 Vite in the process: it serves its modules, and the application the rest, under the path of the request',

@@ -85,7 +85,7 @@ export class Pipeline {
     this.viewHelpers = makeViewHelpers(
       { ...this.settings, liveScript, apps: apps.length > 0 ? apps : [publicApp] },
       app => ({ imports: app.imports, version: () => this.#version, ...this.#addressesOf(app) }),
-      this.hasBundles ? this.bundles.find : undefined
+      this.hasBundles ? this.bundles : undefined
     )
   }
 

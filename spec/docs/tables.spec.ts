@@ -150,7 +150,7 @@ test('the table names every view helper, and each call gives what it says', asyn
   const app = new Koa()
   app.use(assets.koaAssets({ root: makeProject(t), serve: false, env: 'development' }))
   app.use(ctx => {
-    const names = [...Object.keys(ctx.assets), 'version']
+    const names = [...Object.keys(ctx.assets), 'devOrigins', 'version']
     helpers = names
     const call = ctx.get('X-Call')
     // oxlint-disable-next-line typescript/no-implied-eval -- the page's own words

@@ -7,6 +7,7 @@ import { until } from './until.ts'
 export interface Told {
   readonly parts: readonly (Part & { readonly isLate: boolean })[]
   readonly problems: readonly LinkedReport[]
+  readonly notes: readonly string[]
 }
 
 export interface Tab {

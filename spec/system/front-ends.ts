@@ -335,7 +335,7 @@ export const FRONT_ENDS = {
         [
           "default-src 'none'",
           `img-src 'self' data: ${origin}`,
-          `connect-src 'self' ${origin.replace('http', 'ws')}`,
+          `connect-src 'self' ${ctx.assets.devOrigins.join(' ')}`,
           `script-src 'nonce-${nonce}'`,
           `style-src 'nonce-${nonce}' ${origin}`
         ].join('; ')

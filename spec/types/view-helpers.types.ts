@@ -39,6 +39,7 @@ assets.entry(...names) satisfies string
 assets.entry(...names, { mount: '/' }) satisfies string
 assets.entry('main', ...names, { mount: '/' })
 assets.app('admin').version satisfies string
+assets.devOrigins satisfies readonly string[]
 
 // Helpers do not use `this`: linters accept one that is taken off its object.
 const { javascript, video }: { javascript: (name: string) => string; video: unknown } = assets

@@ -1,23 +1,28 @@
-// What a bundler's manifest says, whichever bundler wrote it, and what stands for it where there is no build. Files
-// are paths below the mount's directory.
+// What a bundler's manifest says, whichever bundler wrote it. Files are paths below the mount's directory.
 import { posix } from 'node:path'
 import { isRecord } from '../../check-options.ts'
-import { encodeAsImported } from '../urls/canonical-path.ts'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
-import type { AssetAddress } from '../views/asset-url.ts'
 import type { EntryUrl } from '../views/entry.ts'
 import { importOrder } from '../views/modules.ts'
 
 export interface Bundle {
+  /** Whether a dev server would have been found in its place. */
+  readonly isVite?: boolean
   /**
    * What pages load for each entry, by the name that they write, in document order. Made when it is asked for:
    * thousands of entries may have thousands of chunks in common.
    */
   readonly entries: ReadonlyMap<string, () => readonly LoadedFile[]>
+  /** The same for modules that others import dynamically; empty where the manifest has them among its entries. */
+  readonly lazy: ReadonlyMap<string, () => readonly LoadedFile[]>
   /** Files that the tags of some entry name. */
   readonly tagged: ReadonlySet<string>
+  /** These, and those that the tags of some module in `lazy` name. */
+  readonly taggable: ReadonlySet<string>
   /** All that an entry uses, by any kind of import and by URLs; undefined where the manifest does not say. */
   readonly usedBy?: (name: string) => readonly string[]
+  /** The file that contains a source or is the chunk of that name, as far as the manifest tells. */
+  readonly fileWith?: (name: string) => string | undefined
   /** Files by the names of their sources, as far as the manifest gives them. */
   readonly sources: ReadonlyMap<string, string>
   /** All files that the manifest names. */
@@ -92,50 +97,6 @@ export function usedFrom(chunks: Chunks, key = ''): string[] {
     const chunk = chunks.get(each)
     return chunk ? filesOf(chunk) : []
   })
-}
-
-/** The entries of a mount. */
-export interface EntrySource {
-  readonly urlPath: string
-  /** What messages call it: a manifest, or the dev server. */
-  readonly label: string
-  /** The entries; undefined where any script or stylesheet may be one. */
-  readonly names: Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'> | undefined
-  /** The sources that have a file; undefined where any may have one. */
-  readonly sourceNames: readonly string[] | undefined
-  /** Changes with the tags of any entry. */
-  readonly version: string
-  /** What a page loads, in document order; undefined for an unknown name. */
-  entry(name: string): readonly EntryUrl[] | undefined
-  /**
-   * Any of its files by the name of the source; undefined for an unknown name.
-   * @param isChosen whether the page names the mount, so that an unverifiable name is taken for one of its files
-   */
-  file(name: string, isChosen: boolean): AssetAddress | undefined
-}
-
-/** What Vite takes for a stylesheet. A link to one gets CSS, and HMR replaces it. */
-export const STYLESHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/
-
-/** Whether a tag can load a source of this name, compiled. */
-export function isLoadable(name: string): boolean {
-  return /\.[cm]?[jt]sx?$/.test(name) || STYLESHEET.test(name)
-}
-
-/**
- * The source itself, as it is before a build.
- * @param origin without a trailing slash
- * @param urlPath decoded, without a trailing slash
- * @param name the path of a source below Vite's `root`; a tag cannot load an HTML file
- */
-export function sourceUrl(origin: string, urlPath: string, name: string, query = ''): EntryUrl {
-  if (/\.html?$/.test(name)) {
-    throw new TypeError(
-      `in development, entry() needs the script or stylesheet that the page loads, got '${name}'`
-    )
-  }
-  const url = origin + encodeAsImported(`${urlPath}/${name}`) + query
-  return { url, as: STYLESHEET.test(name) ? 'stylesheet' : 'module' }
 }
 
 // Checks of what a manifest contains. Each reason completes "… is not a bundler's manifest: ".

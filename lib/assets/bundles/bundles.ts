@@ -1,11 +1,11 @@
 // The bundles of all mounts, and their entries by name.
 import { inspect } from 'node:util'
-import { AssetError } from '../../errors.ts'
+import { AssetError, reasonOf } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
 import type { AssetAddress } from '../views/asset-url.ts'
 import type { FindEntry } from '../views/entry.ts'
-import { isLoadable, type EntrySource } from './bundle.ts'
+import { isLoadable, type EntrySource } from './entry-source.ts'
 import type { DevServer } from './dev-server.ts'
 import { MountedBundle } from './mounted-bundle.ts'
 
@@ -26,10 +26,12 @@ export class Bundles {
   readonly loading: Promise<void> | undefined
   readonly #env: string
   readonly #mounts: readonly Mount[]
+  readonly #warn: (message: string) => void
 
   /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
   constructor({ env, publicApp, host = '', mounts }: Settings, warn: (message: string) => void) {
     this.#env = env
+    this.#warn = warn
     const options = { env, host, algorithms: publicApp.integrity, warn }
     this.#mounts = mounts.flatMap((settings): Mount[] => {
       const { manifest, dev } = settings
@@ -38,12 +40,12 @@ export class Bundles {
       return dev === undefined ? [] : [{ settings, build: undefined }]
     })
     if (env !== 'development' || this.isEmpty) return
-    this.loading = this.#findDevServers(warn)
+    this.loading = this.#findDevServers()
   }
 
-  async #findDevServers(warn: (message: string) => void): Promise<void> {
+  async #findDevServers(): Promise<void> {
     const { devServerOf } = await import('./dev-server.ts')
-    for (const mount of this.#mounts) mount.dev = devServerOf(mount.settings, warn)
+    for (const mount of this.#mounts) mount.dev = devServerOf(mount.settings, this.#warn)
   }
 
   /** Without any, pages cost nothing. */
@@ -67,6 +69,20 @@ export class Bundles {
     return mount?.build?.isHashed(path.slice(urlPath.length + 1)) ?? false
   }
 
+  /** Origins, http and ws, of the dev servers that run apart from the application. */
+  get devOrigins(): readonly string[] {
+    return [...new Set(this.#mounts.flatMap(({ dev }) => dev?.origins ?? []))]
+  }
+
+  /** What the tags lead to, by the URL path of the mount, where it may be either Vite's dev server or a build. */
+  async states(): Promise<ReadonlyMap<string, string>> {
+    const looks = this.#mounts.map(async ({ dev }) => dev?.refresh?.())
+    await Promise.all(looks).catch((error: unknown) => this.#warn(reasonOf(error)))
+    return new Map(
+      this.#sourcesAt().flatMap(({ urlPath, state }) => (state ? [[urlPath, state]] : []))
+    )
+  }
+
   /** Those of which pages are told as a whole: no dev server runs that notifies pages itself. */
   get followed(): readonly MountedBundle[] {
     return this.#mounts.flatMap(({ build, dev }) => (dev?.isRunning ? [] : (build ?? [])))
@@ -79,17 +95,33 @@ export class Bundles {
 
   readonly find: FindEntry = (given, mount) => {
     const name = given.replace(/^(?:\.?\/)+/, '')
-    const found = this.#pick(`entry '${name}'`, mount, source => source.entry(name))
-    if (found) return found
-    const names = this.#sourcesAt(mount).flatMap(namesOf)
-    const near = nearestPath(name, names.slice(0, MAX_COMPARED))
-    const listed = names.slice(0, MAX_LISTED).join(', ')
-    const hint =
-      near === undefined
-        ? `its entries: ${listed}${names.length > MAX_LISTED ? ', …' : ''}`
-        : `did you mean '${near}'?`
-    const message = `'${name}' is not an entry of ${this.labelsAt(mount)}; ${hint}`
+    const known = (source: EntrySource) => (source.names ? source.entry(name) : undefined)
+    const lazyOf = (source: EntrySource) => source.lazy(name)
+    const possible = (source: EntrySource) => source.entry(name)
+    for (const look of [known, lazyOf, possible]) {
+      const found = this.#pick(`entry '${name}'`, mount, look)
+      if (found && look === lazyOf) this.#tellUnbuilt(name)
+      if (found) return found
+    }
+    const message = `'${name}' is not an entry of ${this.labelsAt(mount)}; ${this.#hint(name, mount)}`
     throw new AssetError('asset-unknown', message)
+  }
+
+  /** Only a build shows what is imported dynamically. */
+  #tellUnbuilt(name: string): void {
+    if (this.#mounts.some(({ build }) => build?.names?.has(name))) return
+    this.#warn(
+      `'${name}' is not an input of Vite: in production, entry() has it only if a module imports it dynamically`
+    )
+  }
+
+  #hint(name: string, mount: string | undefined): string {
+    const sources = this.#sourcesAt(mount)
+    const users = sources.flatMap(source => source.entriesWith(name))
+    if (users.length > 0) return `it is a part of ${listed(users)}, which the page has to name`
+    const names = sources.flatMap(namesOf)
+    const near = nearestPath(name, names.slice(0, MAX_COMPARED))
+    return near === undefined ? `its entries: ${listed(names)}` : `did you mean '${near}'?`
   }
 
   hasEntry(name: string, mount: string | undefined): boolean {
@@ -155,6 +187,10 @@ export class Bundles {
       `mount must be the URL path of a mount that has a manifest or dev, ${known}, got ${inspect(mount)}`
     )
   }
+}
+
+function listed(names: readonly string[]): string {
+  return names.slice(0, MAX_LISTED).join(', ') + (names.length > MAX_LISTED ? ', …' : '')
 }
 
 function namesOf({ names }: EntrySource): string[] {

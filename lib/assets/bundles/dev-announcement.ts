@@ -19,6 +19,10 @@ export interface Announcement {
   readonly inputs: readonly string[]
   /** Vite's, relative to the directory of the build. */
   readonly root: string
+  /** The origins at which its client connects to it. */
+  readonly sockets?: readonly string[]
+  /** Whether modules expect React's preamble. */
+  readonly isReact?: boolean
   /** Different for each dev server. */
   readonly token: string
 }
@@ -26,7 +30,7 @@ export interface Announcement {
 /** What the dev server responds with below its base: it may have ended without removing its announcement. */
 export interface DevServerStatus {
   readonly token: string
-  /** By entry, when it was changed last: `lastHMRTimestamp`, 0 if it was not. */
+  /** By source, when it was changed last: `lastHMRTimestamp`. */
   readonly changed: Readonly<Record<string, number>>
 }
 
@@ -41,10 +45,18 @@ export function announcementIn(dir: string): string {
 export interface Running {
   /** Without a trailing slash; empty for that of the page. */
   readonly origin: string
-  /** By entry, when it was changed last; undefined where any name may be one. */
-  readonly inputs?: ReadonlyMap<string, number> | undefined
+  /** The entries; undefined where any name may be one. */
+  readonly inputs?: ReadonlySet<string> | undefined
+  /** By source, when it was changed last. */
+  readonly changed?: ReadonlyMap<string, number>
   /** Whether a page needs React's preamble, unless `entry` is told. */
   readonly isReact?: boolean
+  /** Whether the entries have it, and no other module does. */
+  readonly isPrepared?: boolean | undefined
+  /** The origins of its WebSocket. */
+  readonly sockets?: readonly string[]
+  /** Absolute; undefined when unknown. */
+  readonly root?: string
   /** The names in Vite's root; undefined when unknown. A name below one is taken for a source of the front end. */
   readonly top?: ReadonlySet<string>
 }
@@ -69,7 +81,7 @@ export function announcedFor({ dir, urlPath }: MountSettings, warn: (message: st
     last = undefined
     const announced = parse(text)
     if (!isAnnouncement(announced)) return undefined
-    const { origin, base, inputs, root, token } = announced
+    const { origin, base, inputs, token, sockets = [], isReact } = announced
     if (base !== expected) {
       const advice = `it must be the mount's URL path, '${expected}'`
       warn(`Vite's dev server has the base '${base}': ${advice}`)
@@ -91,8 +103,16 @@ export function announcedFor({ dir, urlPath }: MountSettings, warn: (message: st
     }
     left = { ...PATIENCE }
     last = text
-    const changed = inputs.map(name => [name, status.changed?.[name] ?? 0] as const)
-    return { origin, inputs: new Map(changed), top: await namesIn(resolve(dir, root)) }
+    const root = resolve(dir, announced.root)
+    return {
+      origin,
+      inputs: new Set(inputs),
+      changed: new Map(Object.entries(status.changed ?? {})),
+      isPrepared: isReact,
+      sockets,
+      root,
+      top: await namesIn(root)
+    }
   }
 }
 
@@ -116,14 +136,13 @@ async function textOf(file: string): Promise<string | undefined> {
 function isAnnouncement(
   value: Partial<Record<keyof Announcement, unknown>>
 ): value is Announcement {
-  const { origin, base, inputs, root, token } = value
+  const { origin, base, inputs, root, token, sockets = [] } = value
   return (
     isText(origin) &&
     /^https?:/.test(origin) &&
     URL.canParse(origin) &&
     [base, `./${String(root)}`, token].every(isText) &&
-    Array.isArray(inputs) &&
-    inputs.every(isText)
+    [inputs, sockets].every(each => Array.isArray(each) && each.every(isText))
   )
 }
 

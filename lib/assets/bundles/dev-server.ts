@@ -1,32 +1,16 @@
 // What pages load while Vite's dev server compiles the sources.
-import { relative, resolve } from 'node:path'
+import { join } from 'node:path'
 import { oneAtATime } from '../../concurrency.ts'
-import { isText } from '../../check-options.ts'
-import type { ViteConfig, ViteServer } from '../settings/mount-options.ts'
+import { statIfThere } from '../../files/at-start.ts'
+import type { ViteConfig } from '../settings/mount-options.ts'
 import type { MountSettings } from '../settings/settings.ts'
 import { encodeAsImported } from '../urls/canonical-path.ts'
 import type { AssetAddress } from '../views/asset-url.ts'
 import type { EntryUrl } from '../views/entry.ts'
-import { sourceUrl, type EntrySource } from './bundle.ts'
 import { announcedFor, namesIn, type Running } from './dev-announcement.ts'
+import { MODULE, sourceUrl, type EntrySource } from './entry-source.ts'
 import { LEGACY } from './vite.ts'
-
-/** The name of our plugin for Vite, which gives the entries React's preamble. */
-export const PLUGIN = 'koa-fresh-assets'
-
-/** The entries of a build, relative to Vite's root; none for HTML. */
-export function inputsOf({ root, build }: ViteConfig): string[] {
-  const given: unknown = (build.rolldownOptions ?? build.rollupOptions)?.input ?? []
-  const inputs = isText(given) ? [given] : Object.values(given as object)
-  return inputs
-    .filter(input => isText(input) && !/\.html?$/.test(input))
-    .map(input => relative(root, resolve(root, input as string)).replaceAll('\\', '/'))
-}
-
-/** When a module was changed last while the server runs; Vite's own page adds it to the URL. */
-export function changedAt({ environments }: ViteServer, name: string): number {
-  return environments.client.moduleGraph.urlToModuleMap.get(`/${name}`)?.lastHMRTimestamp ?? 0
-}
+import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
 
 export class DevServer implements EntrySource {
   readonly urlPath: string
@@ -47,28 +31,62 @@ export class DevServer implements EntrySource {
   }
 
   get names(): EntrySource['names'] {
-    return this.#running?.inputs
+    const { inputs } = this.#running ?? {}
+    return inputs && { has: name => this.#has(name), keys: () => inputs }
+  }
+
+  get state(): string | undefined {
+    return this.#running?.origin && `Vite at ${this.#running.origin}`
+  }
+
+  /** For a Content-Security-Policy. */
+  get origins(): readonly string[] {
+    const { origin, sockets = [] } = this.#running ?? {}
+    return origin ? [origin, ...sockets] : sockets
   }
 
   get version(): string {
-    const { origin = '', inputs = [] } = this.#running ?? {}
-    return [origin, ...inputs].join(' ')
+    const { origin = '', inputs = [], changed = [] } = this.#running ?? {}
+    return [origin, ...inputs, ...changed].join(' ')
   }
 
   entry(name: string): readonly EntryUrl[] | undefined {
-    const { origin = '', inputs, isReact = false } = this.#running ?? {}
+    const { inputs } = this.#running ?? {}
     // The plugin only takes part in builds.
     if (LEGACY.test(name)) return []
-    if (inputs && !inputs.has(name)) return undefined
-    const changed = inputs?.get(name) ?? 0
-    // As Vite's own page has it: React's plugin imports a changed module under that URL once more.
-    const source = sourceUrl(origin, this.urlPath, name, changed > 0 ? `?t=${changed}` : '')
+    return inputs && !inputs.has(name) ? undefined : this.#tagsOf(name)
+  }
+
+  lazy(name: string): readonly EntryUrl[] | undefined {
+    const { isPrepared } = this.#running ?? {}
+    if (!this.names?.has(name)) return undefined
+    return this.#tagsOf(name, isPrepared ? [`@id/__x00__${PREAMBLE}`] : [])
+  }
+
+  /** @param before modules that run before it */
+  #tagsOf(name: string, before: readonly string[] = []): EntryUrl[] {
+    const { origin = '', isReact: isNeeded = false, changed } = this.#running ?? {}
     const urlOf = (path: string) => origin + encodeAsImported(`${this.urlPath}/${path}`)
+    const at = changed?.get(name) ?? 0
     return [
-      { url: urlOf('@react-refresh'), as: 'preamble', isNeeded: isReact },
-      { url: urlOf('@vite/client'), as: 'module' },
-      source
+      { url: urlOf('@react-refresh'), as: 'preamble', isNeeded },
+      ...['@vite/client', ...before].map(path => ({ url: urlOf(path), as: 'module' }) as const),
+      // As Vite's own page has it: React's plugin imports a changed module under that URL once more.
+      sourceUrl(origin, this.urlPath, name, at > 0 ? `?t=${at}` : '')
     ]
+  }
+
+  entriesWith(): readonly string[] {
+    return []
+  }
+
+  /** Which modules are imported dynamically, Vite only knows of those that it has compiled: any of them may be. */
+  #has(name: string): boolean {
+    const { inputs, root } = this.#running ?? {}
+    if (inputs?.has(name)) return true
+    // Helpers cannot wait; this is a stat on a developer's own machine, for a name that is no input.
+    const isThere = () => root !== undefined && statIfThere(join(root, name))?.isFile()
+    return MODULE.test(name) && isThere() === true
   }
 
   file(name: string, isChosen: boolean): AssetAddress | undefined {
@@ -82,14 +100,23 @@ export class DevServer implements EntrySource {
 export function devServerOf(mount: MountSettings, warn: (message: string) => void): DevServer {
   const { urlPath, dev } = mount
   if (dev === undefined) return new DevServer(urlPath, undefined, announcedFor(mount, warn))
-  if (typeof dev !== 'object') return new DevServer(urlPath, { origin: dev === true ? '' : dev })
-  const inputs = inputsOf(dev.config)
-  const plugins = dev.config.plugins.map(({ name }) => name)
-  const isReact = plugins.some(name => name.startsWith('vite:react')) && !plugins.includes(PLUGIN)
-  const running = (): Running => {
-    const changed = new Map(inputs.map(name => [name, changedAt(dev, name)]))
-    return { origin: '', inputs: inputs.length > 0 ? changed : undefined, isReact }
-  }
-  const look = async () => ({ ...running(), top: await namesIn(dev.config.root) })
+  if (dev === true) return new DevServer(urlPath, { origin: '' })
+  if (typeof dev === 'string')
+    return new DevServer(urlPath, { origin: dev, sockets: socketsOf(UNKNOWN, dev) })
+  const { config } = dev
+  const inputs = new Set(inputsOf(config))
+  const hasPlugin = config.plugins.some(({ name }) => name === PLUGIN)
+  const running = (): Running => ({
+    origin: '',
+    inputs: inputs.size > 0 ? inputs : undefined,
+    changed: changedIn(dev),
+    isReact: isReact(config) && !hasPlugin,
+    isPrepared: isReact(config) && hasPlugin,
+    sockets: socketsOf(config),
+    root: config.root
+  })
+  const look = async () => ({ ...running(), top: await namesIn(config.root) })
   return new DevServer(urlPath, running(), look)
 }
+
+const UNKNOWN: ViteConfig = { root: '', base: '', plugins: [], build: {} }

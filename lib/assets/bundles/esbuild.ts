@@ -36,14 +36,19 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
       entryPoint === undefined ? [] : [[entryPoint, path]]
     )
   )
+  const tagged = namedBy(loadedWith(outputs, [...entries.values()]))
   return {
     // The metafile does not say which format was built. An IIFE runs as a module too; an ES module is a syntax
     // error in a classic script.
     entries: new Map(
       Array.from(entries, ([name, path]) => [name, () => loadedWith(outputs, [path])])
     ),
-    tagged: namedBy(loadedWith(outputs, [...entries.values()])),
+    // A module that is imported dynamically has an `entryPoint` as well.
+    lazy: new Map(),
+    tagged,
+    taggable: tagged,
     usedBy: name => usedFrom(outputs, entries.get(name)),
+    fileWith: name => all.find(({ inputs }) => inputs.includes(name))?.file,
     // What a loader copies is made from one source; a script or stylesheet is an entry's, or belongs to no source.
     sources: new Map(
       all.flatMap(({ file, entryPoint, inputs: [source, ...others] }) => {

@@ -2,29 +2,24 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { inParallel } from '../../concurrency.ts'
-import { AssetError, reasonOf } from '../../errors.ts'
+import { AssetError } from '../../errors.ts'
 import { readIfThere, ReloadedFile, statIfThere } from '../../files/at-start.ts'
 import { checksumsOf, digestOf, type IntegrityAlgorithm } from '../../files/digest.ts'
 import { ifThere, statOf, type Stamp } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
-import { isRecord } from '../../check-options.ts'
 import type { MountSettings } from '../settings/mounts.ts'
-import { encodeAsImported, encodeUrl } from '../urls/canonical-path.ts'
 import type { AssetAddress } from '../views/asset-url.ts'
 import type { EntryUrl } from '../views/entry.ts'
-import { sourceUrl, type Bundle, type EntrySource } from './bundle.ts'
-import { readEsbuild } from './esbuild.ts'
+import type { Bundle, LoadedFile } from './bundle.ts'
+import { sourceUrl, type EntrySource } from './entry-source.ts'
 import { keptListIn, readKept, type KeptFiles } from './kept-files.ts'
-import { readVite } from './vite.ts'
-import { readWebpack } from './webpack.ts'
+import { addressAt, readBundle, REMEDY, withoutQuery, type BundleMount } from './read-bundle.ts'
 
 const CONCURRENCY = 4
 /** A file that was written more recently may be half written. */
 const RESTED_MS = 1000
 /** A build that has not written its manifest by then never will: with fixed names it may be the same. */
 const FINISHED_MS = 2000
-
-type BundleMount = Pick<MountSettings, 'dir' | 'urlPath'> & { readonly manifest: string }
 
 type MountOfBundle = BundleMount & Pick<MountSettings, 'revalidate'>
 
@@ -56,7 +51,9 @@ export class MountedBundle implements EntrySource {
   readonly #file: ReloadedFile
   /** Undefined until there is a build. */
   #bundle: Bundle | undefined
-  /** By file, of those in tags: computed before the first page, and after each build. */
+  /** When its manifest was written: milliseconds since 1970. */
+  #builtAt = 0
+  /** By file, of those that tags may name: computed before the first page, and after each build. */
   #hashes: ReadonlyMap<string, readonly string[]> | undefined
   /** Of its files. */
   #paths: ReadonlySet<string> = new Set()
@@ -76,8 +73,10 @@ export class MountedBundle implements EntrySource {
       take: (bytes, stamp) => this.#take(bytes, stamp)
     })
     this.#file.distrust()
-    const bytes = statIfThere(manifest)?.isFile() ? readIfThere(manifest) : undefined
+    const stats = statIfThere(manifest)
+    const bytes = stats?.isFile() ? readIfThere(manifest) : undefined
     if (bytes) {
+      this.#builtAt = Number(stats?.mtimeMs)
       this.version = digestOf(bytes)
       this.#bundle = readBundle(bytes, mount)
       this.#kept = readKept(readIfThere(keptListIn(dir)), dir)
@@ -90,7 +89,17 @@ export class MountedBundle implements EntrySource {
   }
 
   get names(): EntrySource['names'] {
-    return this.#bundle?.entries
+    if (!this.#bundle) return undefined
+    const { entries, lazy } = this.#bundle
+    return {
+      has: name => entries.has(name) || lazy.has(name),
+      keys: () => [...entries.keys(), ...lazy.keys()]
+    }
+  }
+
+  get state(): string | undefined {
+    if (!this.#bundle?.isVite) return undefined
+    return `Vite is not running: tags of the build of ${localTime(this.#builtAt)}`
   }
 
   get sourceNames(): readonly string[] | undefined {
@@ -106,12 +115,25 @@ export class MountedBundle implements EntrySource {
       // The page is a developer's own, and the remedy is not in its code.
       throw Object.assign(new AssetError('manifest-missing', message), { expose: true })
     }
-    return this.#bundle.entries
-      .get(name)?.()
-      .map(({ file, as }) => {
-        const { path, integrity } = this.#addressOf(file)
-        return { url: host + path, integrity, as }
-      })
+    return this.#urlsOf(this.#bundle.entries.get(name)?.())
+  }
+
+  lazy(name: string): readonly EntryUrl[] | undefined {
+    return this.#urlsOf(this.#bundle?.lazy.get(name)?.())
+  }
+
+  entriesWith(name: string): readonly string[] {
+    const { entries, fileWith, usedBy } = this.#bundle ?? {}
+    const file = fileWith?.(name)
+    if (file === undefined) return []
+    return [...(entries?.keys() ?? [])].filter(entry => usedBy?.(entry).includes(file))
+  }
+
+  #urlsOf(loaded: readonly LoadedFile[] | undefined): readonly EntryUrl[] | undefined {
+    return loaded?.map(({ file, as }) => {
+      const { path, integrity } = this.#addressOf(file)
+      return { url: this.#options.host + path, integrity, as }
+    })
   }
 
   file(name: string): AssetAddress | undefined {
@@ -143,7 +165,7 @@ export class MountedBundle implements EntrySource {
   }
 
   /** Takes over a build as a whole, once all its files are written. */
-  async #take(bytes: Buffer, { ctimeNs }: Stamp): Promise<boolean> {
+  async #take(bytes: Buffer, { ctimeNs, mtimeNs }: Stamp): Promise<boolean> {
     const bundle = readBundle(bytes, this.#mount)
     const changedAt = await this.#changedAt(bundle)
     if (changedAt === undefined) return false
@@ -158,6 +180,7 @@ export class MountedBundle implements EntrySource {
     const { dir } = this.#mount
     this.#kept = readKept((await readSnapshot(keptListIn(dir)))?.bytes, dir)
     this.#bundle = bundle
+    this.#builtAt = Number(mtimeNs / 1_000_000n)
     this.#hashes = hashes
     this.#paths = new Set(Array.from(bundle.files, withoutQuery))
     this.version = digestOf(`${digestOf(bytes)} ${[...hashes.values()].flat().join(' ')}`)
@@ -184,12 +207,14 @@ export class MountedBundle implements EntrySource {
 
   async #hashesOf(bundle: Bundle): Promise<ReadonlyMap<string, readonly string[]>> {
     const { algorithms } = this.#options
-    const files = algorithms.length > 0 ? [...bundle.tagged] : []
+    const files = algorithms.length > 0 ? [...bundle.taggable] : []
     const hashes = await inParallel(files, CONCURRENCY, async file => {
-      const { integrity } = await checksumsOf({ copyOf: this.#pathOf(file) }, algorithms)
-      return [file, integrity] as const
+      const checksums = checksumsOf({ copyOf: this.#pathOf(file) }, algorithms)
+      // As at start: what no entry's tags name may be missing.
+      const known = bundle.tagged.has(file) ? await checksums : await ifThere(checksums)
+      return known ? [[file, known.integrity] as const] : []
     })
-    return new Map(hashes)
+    return new Map(hashes.flat())
   }
 
   #addressOf(file: string): AssetAddress {
@@ -208,32 +233,12 @@ export class MountedBundle implements EntrySource {
   }
 }
 
-export function addressAt(urlPath: string, file: string): AssetAddress {
-  const path = withoutQuery(file)
-  return { path: encodeAsImported(`${urlPath}/${path}`) + encodeUrl(file.slice(path.length)) }
-}
-
-/** webpack may put a hash there: `app.js?0fc1a5ed`. */
-export function withoutQuery(file: string): string {
-  return file.replace(/\?.*$/s, '')
-}
-
-const REMEDY =
-  'build with Vite (`vite build` with build.manifest: true), or write to it what esbuild (metafile: true) ' +
-  'or webpack and Rspack (stats.toJson({ all: false, entrypoints: true, assets: true, cachedAssets: true })) return'
-
-/** @throws AssetError for anything but the manifest of a build with at least one entry */
-export function readBundle(bytes: Buffer, { manifest, dir, urlPath }: BundleMount): Bundle {
-  try {
-    const json: unknown = JSON.parse(bytes.toString())
-    const bundle = isRecord(json)
-      ? (readWebpack(json, urlPath) ?? readEsbuild(json, dir) ?? readVite(json))
-      : undefined
-    if (!bundle) throw new TypeError('no known bundler writes this shape')
-    if (bundle.entries.size > 0) return bundle
-    throw new TypeError('it has no entry')
-  } catch (error) {
-    const message = `${manifest} is not a bundler's manifest (${reasonOf(error)}): ${REMEDY}`
-    throw new AssetError('manifest-broken', message, { cause: error })
+/** `17:17`, or `2026-11-20 17:17` if that was on another day. @param milliseconds since 1970 */
+function localTime(milliseconds: number): string {
+  const written = (at: number) => {
+    const offset = new Date(at).getTimezoneOffset() * 60_000
+    return new Date(at - offset).toISOString().slice(0, 16).split('T')
   }
+  const [day = '', time = ''] = written(milliseconds)
+  return day === written(Date.now())[0] ? time : `${day} ${time}`
 }

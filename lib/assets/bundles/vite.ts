@@ -21,6 +21,7 @@ import {
 interface ViteChunk extends Chunk {
   /** The name before a hash was added, without extension; undefined when not known. */
   readonly stem: string | undefined
+  readonly isShared: boolean
 }
 
 type Chunks = ReadonlyMap<string, ViteChunk>
@@ -39,14 +40,28 @@ export function readVite(manifest: Json): Bundle | undefined {
   const given = Object.entries(manifest as Record<string, Json>)
   const chunks: Chunks = new Map(given.map(([key, chunk]) => [key, readChunk(key, chunk)]))
   const all = [...chunks.values()]
-  const names = given.filter(([, chunk]) => chunk['isEntry'] === true).map(([key]) => key)
+  const keysWhere = (test: (chunk: Json) => boolean) =>
+    given.filter(([, chunk]) => test(chunk)).map(([key]) => key)
+  const names = keysWhere(({ isEntry }) => isEntry === true)
+  const lazy = keysWhere(
+    ({ isEntry, isDynamicEntry }) => isEntry !== true && isDynamicEntry === true
+  )
   // With `build.cssCodeSplit: false`, the only stylesheet belongs to every page, and to no chunk.
   const style = all.every(({ stylesheets }) => stylesheets.length === 0) && chunks.get('style.css')
   const common = style && !names.includes('style.css') ? [style.file] : []
+  const byName = (keys: readonly string[]) =>
+    new Map(keys.map(name => [name, () => entryOf(chunks, name, common)]))
   return {
-    entries: new Map(names.map(name => [name, () => entryOf(chunks, name, common)])),
+    isVite: true,
+    entries: byName(names),
+    lazy: byName(lazy),
     tagged: namedBy(loadedWith(chunks, names, common)),
+    taggable: namedBy(loadedWith(chunks, [...names, ...lazy], common)),
     usedBy: name => usedFrom(chunks, name),
+    // A chunk that is shared has no source, but is named after one of its modules.
+    fileWith: name =>
+      (chunks.get(name) ?? all.find(({ isShared, stem }) => isShared && stem === stemOf(name)))
+        ?.file,
     sources: new Map(Array.from(chunks, ([key, { file }]) => [key, file])),
     files: new Set(all.flatMap(filesOf)),
     hashed: hashedAmong(
@@ -69,6 +84,7 @@ function readChunk(key: string, chunk: Json): ViteChunk {
   return {
     file: fileBelow(file),
     stem: plain === undefined ? undefined : stemOf(plain),
+    isShared: key.startsWith('_'),
     imports: texts(imports, `imports of ${key}`),
     uses: [imports, dynamicImports].flatMap(each => texts(each, `imports of ${key}`)),
     stylesheets: texts(css, `css of ${key}`).map(fileBelow),

@@ -19,7 +19,7 @@ const STYLESHEET = /\.css(?:\?|$)/
 
 /** @param urlPath that of the mount, which plugins may put before the files */
 export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined {
-  const { entrypoints } = manifest
+  const { entrypoints, namedChunkGroups: groups } = manifest
   if (!isRecord(entrypoints)) return undefined
   const below = (path: string) =>
     path.startsWith(`${urlPath}/`) ? path.slice(urlPath.length + 1) : path
@@ -28,22 +28,27 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
     /\.mjs(?:\?|$)/.test(file) || assets?.get(file)?.['javascriptModule'] === true
       ? 'module'
       : 'classic'
-  const entries = new Map(
-    Object.entries(entrypoints).map(([name, entrypoint]) => {
-      // In this order a chunk comes after those that it needs. What is neither, such as a source map, gets no tag.
-      const listed = filesIn(entrypoint, name).map(below).map(fileBelow)
-      const stylesheets = listed.filter(file => STYLESHEET.test(file))
-      const scripts = listed.filter(file => SCRIPT.test(file))
-      const loaded = scripts.map((file): LoadedFile => ({ file, as: kindOf(file) }))
-      return [name, () => [...loadedAs('stylesheet', stylesheets), ...loaded]]
-    })
-  )
+  const loadOf = ([name, given]: readonly [string, unknown]) => {
+    // In this order a chunk comes after those that it needs. What is neither, such as a source map, gets no tag.
+    const listed = filesIn(given, name).map(below).map(fileBelow)
+    const stylesheets = listed.filter(file => STYLESHEET.test(file))
+    const scripts = listed.filter(file => SCRIPT.test(file))
+    const loaded = scripts.map((file): LoadedFile => ({ file, as: kindOf(file) }))
+    return [name, () => [...loadedAs('stylesheet', stylesheets), ...loaded]] as const
+  }
+  const entries = new Map(Object.entries(entrypoints).map(loadOf))
+  // The names in `webpackChunkName`, and the entrypoints. What such a script contains waits for the entry's runtime.
+  const named = Object.entries(isRecord(groups) ? groups : {})
+  const lazy = new Map(named.filter(each => !entries.has(each[0]) && isListed(each[1])).map(loadOf))
+  const filesOf = (loads: typeof entries) => [...loads.values()].flatMap(load => load())
   const mapped = Object.values(manifest).filter(value => typeof value === 'string')
-  const tagged = namedBy([...entries.values()].flatMap(load => load()))
+  const tagged = namedBy(filesOf(entries))
   const files = new Set([...tagged, ...(assets?.keys() ?? mapped.map(below).filter(isBelow))])
   return {
     entries,
+    lazy,
     tagged,
+    taggable: new Set([...tagged, ...namedBy(filesOf(lazy))]),
     // For what a loader copies, relative to the compiler's context.
     sources: new Map(
       Array.from(assets ?? []).flatMap(([file, { sourceFilename: source }]) =>
@@ -67,6 +72,10 @@ function filesIn(value: unknown, entrypoint: string): string[] {
   if (typeof name === 'string') return [name]
   if (css ?? js) return filesIn([css ?? [], js ?? []], entrypoint)
   throw new TypeError(`entrypoint ${entrypoint} lists no assets`)
+}
+
+function isListed(group: unknown): boolean {
+  return isRecord(group) && Array.isArray(group['assets']) && !group['filteredAssets']
 }
 
 /** What stats say about each file, whose name may end in a query; undefined where they describe none. */

@@ -1,6 +1,7 @@
 // What is logged when a server starts: warnings about settings under which nothing is served, possibly intended,
 // more often a mistake; and in development an overview of what a newcomer wants to know first.
 import { join, relative } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { isDirectory, readDirectory, statIfThere } from '../../files/at-start.ts'
 import { entriesGiven } from '../../check-options.ts'
@@ -80,29 +81,40 @@ function missingInMounts({ root, serve, mounts }: Settings): (string | undefined
 
 const printed = new Set<string>()
 
+/** What `Bundles.states` says of mounts, by URL path. */
+type MountStates = ReadonlyMap<string, string>
+
+interface Printing {
+  readonly states?: () => Promise<MountStates>
+  readonly processEnv?: NodeJS.ProcessEnv
+  readonly print?: (text: string) => void
+}
+
 /**
  * Prints the overview once the application has been set up, so it names what packages added since. Not in specs,
  * whose output it would flood, and not for a second identical one.
  */
-export function printOverview(
+export async function printOverview(
   settings: Settings,
-  { live, env }: KoaAssetsOptions = {},
-  processEnv = process.env,
-  print: (text: string) => void = console.warn
-): void {
+  { live, env }: KoaAssetsOptions,
+  { states, processEnv = process.env, print = console.warn }: Printing = {}
+): Promise<void> {
   const isSpec = processEnv.NODE_ENV === 'test' || processEnv.NODE_TEST_CONTEXT !== undefined
   if (settings.env !== 'development' || live === false || isSpec) return
   const source = env === undefined && !processEnv.NODE_ENV ? ', as NODE_ENV is not set' : ''
-  setImmediate(() => {
-    const block = overview(settings, `development${source}`)
-    if (printed.has(block)) return
-    printed.add(block)
-    print(block)
-  })
+  await setImmediate()
+  const block = overview(settings, `development${source}`, await states?.())
+  if (printed.has(block)) return
+  printed.add(block)
+  print(block)
 }
 
 /** @param environment its name, and where it comes from */
-export function overview(settings: Settings, environment: string): string {
+export function overview(
+  settings: Settings,
+  environment: string,
+  states: MountStates = new Map()
+): string {
   const { root, prefix, apps, mounts, live, serve, servesPublic } = settings
   const shown = (path: string) => printable(relative(root, path) || '.')
   const places: [path: string, from: string][] = [
@@ -115,7 +127,9 @@ export function overview(settings: Settings, environment: string): string {
     }),
     ...mounts.map(({ urlPath, dir, dev }): [string, string] => {
       const from = isDirectory(dir) ? shown(dir) : `${shown(dir)}, which does not exist yet`
-      return [urlPath, dev === undefined ? from : "the bundler's dev server"]
+      const state = states.get(urlPath)
+      if (dev !== undefined) return [urlPath, state ?? "the bundler's dev server"]
+      return [urlPath, state === undefined ? from : `${from}; ${state}`]
     })
   ]
   const paths = places.map(([path]) => `${printable(path)}/…`)

@@ -8,7 +8,7 @@ import { statOf } from '../../files/disk.ts'
 import { excluderOf } from '../../files/globs.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { namedBy } from '../bundles/bundle.ts'
-import { addressAt, readBundle, withoutQuery } from '../bundles/mounted-bundle.ts'
+import { addressAt, readBundle, withoutQuery } from '../bundles/read-bundle.ts'
 import { isMounted, locate } from '../serving/request-path.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
 

@@ -18,8 +18,8 @@ export const HELPERS = {
 } as const satisfies Record<Exclude<keyof ViewHelpers, Other>, string>
 
 /** Members that take no name of an asset. */
-type Other = 'app' | 'live' | 'version'
-export const OTHERS: ReadonlySet<string> = new Set<Other>(['app', 'live', 'version'])
+type Other = 'app' | 'devOrigins' | 'live' | 'version'
+export const OTHERS: ReadonlySet<string> = new Set<Other>(['app', 'devOrigins', 'live', 'version'])
 
 export interface LiteralName {
   /** Undefined for a name that no helper has. */

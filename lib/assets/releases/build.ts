@@ -9,7 +9,7 @@ import { AGE_IN_SECONDS } from '../building/clean.ts'
 import { openDirectory, type BuiltDirectory } from '../building/directory.ts'
 import { copiesIn, type VerifyCopiesReport } from '../building/verify.ts'
 import { keptListIn, readKept, type KeptFiles } from '../bundles/kept-files.ts'
-import { readBundle, withoutQuery } from '../bundles/mounted-bundle.ts'
+import { readBundle, withoutQuery } from '../bundles/read-bundle.ts'
 
 /** Which earlier builds are kept. */
 export interface BuildLimits {

@@ -28,6 +28,12 @@ export interface ViteConfig {
     readonly rollupOptions?: { readonly input?: unknown }
     readonly rolldownOptions?: { readonly input?: unknown }
   }
+  readonly server?: {
+    readonly middlewareMode?: unknown
+    readonly https?: unknown
+    readonly ws?: unknown
+    readonly hmr?: unknown
+  }
 }
 
 /** The part of Vite's dev server that is used. */

@@ -139,7 +139,7 @@ export function entryHelpers(find: FindEntry, remembered: PageMemory, page: Page
      * entry('src/main-legacy.tsx')
      * @throws {TypeError} without a name, for a wrong option, without a mount that has `manifest` or
      * `dev`, and for an entry that several mounts have
-     * @throws {AssetError} for an entry that the manifest does not contain
+     * @throws {AssetError} for a name that the manifest does not contain, or only as a part of an entry
      */
     entry: write,
 

@@ -36,6 +36,14 @@ export interface ViewHelpers
   /** A digest of everything that is published: it changes whenever the URLs in a page may. */
   readonly version: string
   /**
+   * The origins of Vite's dev servers that run now, http and ws, for a Content-Security-Policy; none in production,
+   * and none for a dev server on the application's own origin.
+   *
+   * @example
+   * devOrigins // ['http://localhost:5174', 'ws://localhost:5174']
+   */
+  readonly devOrigins: readonly string[]
+  /**
    * The helpers of another app.
    *
    * @example
@@ -69,14 +77,22 @@ export interface ViewHelperSettings<A extends App = App> {
   readonly liveScript?: string | undefined
 }
 
+/** The bundles of all mounts. */
+export interface PageBundles {
+  readonly find: FindEntry
+  readonly devOrigins: readonly string[]
+}
+
+const NO_BUNDLES: PageBundles = { find: findNone, devOrigins: [] }
+
 /**
- * The helpers of an app, made once, so a request only looks them up. With `findEntry` they are made for each
+ * The helpers of an app, made once, so a request only looks them up. With bundles they are made for each
  * page, because what a page has already determines which tags `entry` writes.
  */
 export function makeViewHelpers<A extends App>(
   settings: ViewHelperSettings<A>,
   assetsOf: (app: A) => AppAssets,
-  findEntry?: FindEntry
+  bundles?: PageBundles
 ): (app: string, isLive?: boolean) => ViewHelpers {
   const byApp = new Map<string, MakeHelpers>()
   // Where there is no app, one without a name stands in.
@@ -88,18 +104,18 @@ export function makeViewHelpers<A extends App>(
     throw unknownName('app', String(app), names, { advice })
   }
   for (const app of settings.apps) {
-    const make = helpersFor(settings, assetsOf(app), findEntry ?? findNone, pick)
+    const make = helpersFor(settings, assetsOf(app), bundles ?? NO_BUNDLES, pick)
     const shared = Object.freeze(make({ page: NO_PAGE, isLive: false }))
     const sharedLive = Object.freeze(make({ page: NO_PAGE, isLive: true }))
-    byApp.set(app.name, findEntry ? make : ({ isLive }) => (isLive ? sharedLive : shared))
+    byApp.set(app.name, bundles ? make : ({ isLive }) => (isLive ? sharedLive : shared))
   }
-  return (app, isLive = false) => pick(app, { page: findEntry ? new Set() : NO_PAGE, isLive })
+  return (app, isLive = false) => pick(app, { page: bundles ? new Set() : NO_PAGE, isLive })
 }
 
 function helpersFor(
   { host: given, liveScript }: ViewHelperSettings,
   assets: AppAssets,
-  findEntry: FindEntry,
+  bundles: PageBundles,
   pick: (app: unknown, options: PageOptions) => ViewHelpers
 ): MakeHelpers {
   const host = given?.replace(/\/+$/, '') ?? ''
@@ -113,15 +129,18 @@ function helpersFor(
     ...importMapHelpers(view),
     ...preloadHelpers(urlOf)
   }
-  // Inherited: defining an accessor on the helpers of each page would cost a microsecond per page.
+  // Inherited: defining accessors on the helpers of each page would cost a microsecond per page.
   const versioned = {
     get version() {
       return assets.version()
+    },
+    get devOrigins() {
+      return bundles.devOrigins
     }
   }
   return options =>
     Object.assign(Object.create(versioned) as typeof versioned, helpers, {
-      ...entryHelpers(findEntry, remembered, options.page),
+      ...entryHelpers(bundles.find, remembered, options.page),
       ...liveHelpers(options.isLive ? liveScript : undefined),
       app: (name: string) => pick(name, options)
     })

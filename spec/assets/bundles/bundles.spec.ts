@@ -114,7 +114,7 @@ test('BND-04 an unknown entry is an error with the nearest name, or with the lis
     ['src/man.ts', "did you mean 'src/main.ts'?"],
     ['main.ts', "did you mean 'src/main.ts'?"],
     ['styles/everything.scss', 'its entries: src/main.ts, src/other.ts'],
-    ['src/lazy.ts', "did you mean 'src/main.ts'?"],
+    ['src/lazy.ts', 'it is a part of src/other.ts, which the page has to name'],
     ['__proto__', 'its entries: src/main.ts, src/other.ts']
   ]) {
     t.throws(() => page.entry(name ?? ''), {

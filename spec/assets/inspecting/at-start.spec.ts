@@ -3,7 +3,6 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import { checkViews } from '../../../lib/assets/inspecting/check-views.ts'
 import { literalNames } from '../../../lib/assets/inspecting/literal-names.ts'
@@ -163,9 +162,8 @@ async function printedBy(all: readonly KoaAssetsOptions[], processEnv: NodeJS.Pr
   const printed: string[] = []
   for (const options of all) {
     const settings = settle({ serve: true, ...options }, processEnv)
-    printOverview(settings, options, processEnv, text => printed.push(text))
+    await printOverview(settings, options, { processEnv, print: text => printed.push(text) })
   }
-  await setImmediate()
   return printed.map(block => block.split('\n')[0])
 }
 

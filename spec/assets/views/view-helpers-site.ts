@@ -42,7 +42,8 @@ export function makeHelpers(
     version: () => 'v7',
     ...assetsOf(app)
   })
-  return makeViewHelpers({ apps, ...settings }, assets, findEntry)
+  const bundles = findEntry && { find: findEntry, devOrigins: [] }
+  return makeViewHelpers({ apps, ...settings }, assets, bundles)
 }
 
 export function fingerprinted(settings: Partial<ViewHelperSettings> = {}) {

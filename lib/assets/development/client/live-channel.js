@@ -1,6 +1,6 @@
 // The page's end of the live channel.
 import { replaceImages } from './live-images.js'
-import { showProblems } from './live-overlay.js'
+import { showNotes, showProblems } from './live-overlay.js'
 import { replaceStylesheets } from './live-stylesheets.js'
 
 /** @typedef {{ key: string, version: string | null, isLate: boolean, path?: string, url?: string }} Part */
@@ -68,9 +68,10 @@ function disconnect() {
   events = undefined
 }
 
-/** @param {{ parts: Part[], problems: import('./live-overlay.js').LinkedReport[] }} state */
-function receive({ parts, problems }) {
+/** @param {{ parts: Part[], problems: import('./live-overlay.js').LinkedReport[], notes: string[] }} state */
+function receive({ parts, problems, notes }) {
   showProblems(problems)
+  showNotes(notes)
   // Not some(): each one that can be replaced is.
   const rest = parts.filter(isChanged).filter(part => !replace(part))
   if (rest.length === 0) return

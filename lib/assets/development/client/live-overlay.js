@@ -1,10 +1,14 @@
-// Shows what is broken, in front of the page: in a shadow root, which the page's styles do not reach.
+// Shows what is broken, in front of the page, and notes in a corner of it: in a shadow root, which the page's styles
+// do not reach.
 
 /** @typedef {{ title: string, location: string, reason: string, excerpt: string, link?: string }} LinkedReport */
 
 /** By class or name. @type {Readonly<Record<string, string>>} */
 const STYLES = {
   'koa-fresh-assets-problems': 'all: initial; color-scheme: light dark',
+  'koa-fresh-assets-notes': 'all: initial; color-scheme: light dark',
+  notes:
+    'position: fixed; inset: auto auto 0 0; z-index: 2147483646; padding: .25rem .5rem; border-top: .125rem solid #d90; background: Canvas; color: CanvasText; font: 13px/1.5 system-ui, sans-serif',
   backdrop:
     'position: fixed; inset: 0; z-index: 2147483647; overflow: auto; padding: 4vmin; background: rgb(0 0 0 / 60%)',
   panel:
@@ -12,7 +16,8 @@ const STYLES = {
   h1: 'margin: 0; font-size: 1.125rem',
   p: 'overflow-wrap: anywhere; white-space: pre-wrap',
   pre: 'padding: .75rem 1rem; overflow: auto; border-left: .25rem solid #d33; background: #8882; font: 14px/1.5 ui-monospace, monospace',
-  button: 'float: right; font: inherit'
+  button: 'float: right; font: inherit',
+  close: 'margin-left: .5rem; border: 0; background: none; color: inherit; font: inherit'
 }
 
 /** @type {HTMLElement | undefined} */
@@ -49,6 +54,27 @@ function closeOnEscape(event) {
   // Keeps Escape from closing something in the page as well.
   event.stopImmediatePropagation()
   close()
+}
+
+/** @type {HTMLElement | undefined} */
+let corner
+let noted = ''
+
+/** An empty list removes them. Those that were closed stay closed until the page is reloaded. @param {string[]} notes */
+export function showNotes(notes) {
+  const text = notes.join(' · ')
+  if (text === noted) return
+  noted = text
+  if (corner) corner.remove()
+  corner = undefined
+  if (text === '') return
+  const shown = element('koa-fresh-assets-notes', {})
+  const button = element('button', { class: 'close', 'aria-label': 'Close' }, '×')
+  button.addEventListener('click', () => shown.remove())
+  const content = element('div', { class: 'notes', role: 'status' }, text, button)
+  shown.attachShadow({ mode: 'open' }).append(content)
+  document.documentElement.append(shown)
+  corner = shown
 }
 
 /** @param {LinkedReport} problem */

@@ -107,13 +107,14 @@ export class Channel {
       const { urlPath, build } = followed
       // Meanwhile pages are told about everything else.
       void followed.refresh(0)?.then(() => followed.build !== build && this.#lookSoon())
-      return { key: `build of ${urlPath || '/'}`, path: encodePath(urlPath), build }
+      const key = `build of ${urlPath || '/'}`
+      return { key, path: encodePath(urlPath), build, note: followed.state }
     })
     for (const connection of connections) {
-      const built = builds.flatMap(({ key, path, build }) =>
-        build && connection.used.some(used => isBelow(used, path)) ? { key, ...build } : []
-      )
-      connection.tell([this.#instance, watched, ...built], new Map(states))
+      const used = builds.filter(({ path }) => connection.used.some(each => isBelow(each, path)))
+      const built = used.flatMap(({ key, build }) => (build ? { key, ...build } : []))
+      const notes = used.flatMap(({ note }) => note ?? [])
+      connection.tell([this.#instance, watched, ...built], new Map(states), notes)
     }
   }
 }
@@ -165,8 +166,12 @@ class Connection {
     this.#write(':\n\n')
   }
 
-  /** Tells the page what has changed, if anything has. */
-  tell(shared: readonly Part[], assets: ReadonlyMap<string, AssetState | undefined>): void {
+  /** Tells the page what has changed, if anything has, and what a developer should know. */
+  tell(
+    shared: readonly Part[],
+    assets: ReadonlyMap<string, AssetState | undefined>,
+    notes: readonly string[]
+  ): void {
     const used = this.used.flatMap(path => assets.get(path) ?? [])
     const parts = [...shared, ...used.map(({ part }) => part)].map(({ changedAt, ...part }) => {
       // Between opening the page and connecting. A time in the future would reload the page again and again.
@@ -177,7 +182,7 @@ class Connection {
     const problems = new Set(
       used.flatMap(({ problem }) => (problem ? JSON.stringify(problem) : []))
     )
-    const state = `{"parts":${JSON.stringify(parts)},"problems":[${[...problems].join()}]}`
+    const state = `{"parts":${JSON.stringify(parts)},"problems":[${[...problems].join()}],"notes":${JSON.stringify(notes)}}`
     if (state === this.#told) return
     this.#told = state
     this.#write(`data: ${state}\n\n`)
