@@ -150,7 +150,7 @@ const PAGE = (round: number) => `/* ${round} */${'body { color: red }\n'.repeat(
 
 interface Race {
   readonly directories: readonly string[]
-  run(round: number): Promise<unknown>
+  readonly run: (round: number) => Promise<unknown>
 }
 
 const RACES: Readonly<Record<string, (t: ExecutionContext) => Promise<Race>>> = {
@@ -244,7 +244,7 @@ interface Removal {
   readonly folder: string
   /** After which the folder becomes a link, with another removal to come. Default: the first removal. */
   readonly call?: 'lstat'
-  run(): Promise<unknown>
+  readonly run: () => Promise<unknown>
 }
 
 const REMOVALS: Readonly<Record<string, (t: ExecutionContext, root: string) => Promise<Removal>>> =
