@@ -50,7 +50,11 @@ export type AssetErrorCode =
   | 'directory-unusable'
   | 'compress-failed'
 
-const MULTILINE = new Set<AssetErrorCode>(['compile-failed', 'precompile-failed'])
+const MULTILINE = new Set<AssetErrorCode>([
+  'compile-failed',
+  'precompile-failed',
+  'package-unusable'
+])
 
 const ABOUT_CODE = new Set<AssetErrorCode>([
   'root-missing',

@@ -6,6 +6,7 @@ import { makeDevelopment, type Development } from './assets/context/development.
 import { serveIn } from './assets/context/neighbours.ts'
 import type { Preload } from './assets/context/preload.ts'
 import { provideContext, type AssetContext } from './assets/context/provide-context.ts'
+import { showError } from './assets/context/show-error.ts'
 import { noticesAtStart, printOverview } from './assets/inspecting/at-start.ts'
 import { Pipeline } from './assets/pipeline.ts'
 import type { ServedFile } from './assets/serving/files/served-file.ts'
@@ -21,7 +22,6 @@ import {
   isUntouched,
   passOnUnstored,
   redirectToFolder,
-  reportErrorPage,
   respondBadRequest,
   respondMethodNotAllowed,
   setTiming
@@ -215,9 +215,9 @@ class AssetServer {
       if (!(error instanceof AssetError)) throw error
       // The last target of a source that cannot be published.
       const lastGood = () => pipeline.directories.public.find(wanted)
-      if (isDevelopment) await this.#showError(ctx, error)
-      else if (!(await serveFound(ctx, lastGood, respond))) throw error
-      ctx.app.emit('error', error, ctx)
+      if (isDevelopment) await showError(ctx, error, pipeline.settings)
+      else if (await serveFound(ctx, lastGood, respond)) ctx.app.emit('error', error, ctx)
+      else throw error
       return true
     }
   }
@@ -227,16 +227,5 @@ class AssetServer {
     // A request that comes here again, behind others, has the helpers already.
     const isFirst = middleware[0] === this.middleware && join === compose && !('assets' in ctx)
     return this.#send(ctx, file, opened, isFirst ? 'socket' : 'koa')
-  }
-
-  /** The page about a source that cannot be published. */
-  async #showError(ctx: Context, error: AssetError): Promise<void> {
-    const type = ctx.accepts('text', 'html') === 'html' ? 'html' : 'text'
-    const { errorPage } = await import('./assets/inspecting/error-page.ts')
-    ctx.status = error.status
-    ctx.type = type
-    ctx.set('Cache-Control', 'no-store')
-    ctx.body = await errorPage(error, this.#pipeline.settings, type)
-    reportErrorPage(ctx, error)
   }
 }

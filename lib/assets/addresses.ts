@@ -49,11 +49,11 @@ function withPackages(plain: Addresses, app: AppSettings, packages: AppPackages)
   return {
     ...plain,
     moduleAt(path) {
-      const imports = packages.graph?.links.get(nameAt(path))
+      const imports = packages.current?.links.get(nameAt(path))
       return imports && { path, plainPath: path, imports: imports.map(pathOf) }
     },
     bareImports() {
-      const { imports = [], scopes = [] } = packages.graph ?? {}
+      const { imports = [], scopes = [] } = packages.current ?? {}
       const inFolders = [...scopes].map(([folder, names]) => [`${pathOf(folder)}/`, names] as const)
       return { everywhere: imports, scopes: inFolders }
     },

@@ -53,6 +53,17 @@ export function isOwnPage({ 'sec-fetch-site': site }: IncomingMessage['headers']
 /** What a page is opened in. The other destinations of a navigation are `object` and `embed`. */
 const DOCUMENTS = new Set(['document', 'iframe', 'frame'])
 
+/** Where the client does not say so, by what it names as acceptable. */
+export function opensPage({
+  method,
+  headers
+}: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false
+  const { 'sec-fetch-mode': mode = 'navigate', 'sec-fetch-dest': dest } = headers
+  if (dest !== undefined) return mode === 'navigate' && DOCUMENTS.has(dest)
+  return (headers.accept ?? '').split(',').some(range => accepts(range, 'text/html'))
+}
+
 /**
  * Where the client says nothing, a request that names `text/html` as acceptable counts as a navigation, and so
  * does one that accepts anything, for a path whose last segment has no dot, or has an `@`, as in a mail address:
@@ -62,11 +73,10 @@ export function isNavigation(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
   path: string
 ): boolean {
-  if (method !== 'GET' && method !== 'HEAD') return false
-  const { 'sec-fetch-mode': mode = 'navigate', 'sec-fetch-dest': dest } = headers
-  if (dest !== undefined) return mode === 'navigate' && DOCUMENTS.has(dest)
+  if (opensPage({ method, headers })) return true
+  if ((method !== 'GET' && method !== 'HEAD') || headers['sec-fetch-dest'] !== undefined)
+    return false
   const ranges = (headers.accept ?? '').split(',')
-  if (ranges.some(range => accepts(range, 'text/html'))) return true
   const end = path.endsWith('/') ? path.slice(0, -1) : path
   const name = end.slice(end.lastIndexOf('/') + 1)
   const isPage = !name.includes('.') || /@|%40/.test(name)

@@ -1,11 +1,15 @@
 // Provides the context of a request.
 import type { Context, Middleware, Next } from 'koa'
+import { AssetError } from '../../errors.ts'
+import { opensPage } from '../../http/requests.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { rawPath } from '../serving/request-path.ts'
 import { appOfPage } from '../settings/app-settings.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { ViewHelpers } from '../views/view-helpers.ts'
 import type { Development } from './development.ts'
 import { providerWatch } from './neighbours.ts'
+import { showError } from './show-error.ts'
 import { makePreload, type Preload } from './preload.ts'
 import { makeSendFile, type SendFile } from './send-file.ts'
 
@@ -45,6 +49,7 @@ export function provideContext(
   const sendFile = makeSendFile(pipeline)
   const hasNames = settings.apps.length > 0 || pipeline.hasBundles
   const watch = providerWatch(settings)
+  const pageAfter = settings.env === 'development' ? developedAfter(settings) : nextAfter
   return function assetContext(ctx, next): Promise<unknown> {
     if (pipeline.loading) return pipeline.loading.then(() => assetContext(ctx, next))
     ctx.sendFile = sendFile
@@ -56,7 +61,7 @@ export function provideContext(
     provide(ctx, pipeline.viewHelpers(app, isLive))
     ctx.preload = preload
     const refreshed = pipeline.beforePage()
-    const responded = refreshed ? nextAfter(refreshed, next) : next()
+    const responded = refreshed ? pageAfter(refreshed, ctx, next) : next()
     if (!pipeline.hasBundles) return responded
     return responded.catch((error: unknown) => {
       // An error page starts afresh: the tags that `entry` has written were for another page.
@@ -71,7 +76,21 @@ function provide(ctx: Context, helpers: ViewHelpers): void {
   ctx.state.assets = helpers
 }
 
-async function nextAfter(work: Promise<unknown>, next: Next): Promise<void> {
+async function nextAfter(work: Promise<unknown>, _: Context, next: Next): Promise<void> {
   await work
   await next()
+}
+
+/** While a package cannot be used, browsers get a page that says so, and any other request what it asks for. */
+function developedAfter(settings: Settings): typeof nextAfter {
+  return async (work, ctx, next) => {
+    try {
+      await work
+    } catch (error) {
+      const isPackage = error instanceof AssetError && error.code === 'package-unusable'
+      if (!isPackage) throw error
+      if (opensPage(ctx.req)) return showError(ctx, error, settings)
+    }
+    await next()
+  }
 }

@@ -23,6 +23,7 @@ export async function errorPage(
 <style>
   body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 3rem auto; padding: 0 1rem; color-scheme: light dark }
   h1 { font-size: 1.25rem; color: #c33 }
+  p { white-space: pre-line }
   pre { padding: 1rem; overflow: auto; background: #8882; border-left: .25rem solid #c33 }
 </style>
 <h1>${title}</h1>
@@ -49,7 +50,8 @@ export async function errorReport(error: AssetError, settings: Settings): Promis
   const show = await shortener(settings)
   if (!(error instanceof CompileError)) {
     const reason = show(error.message)
-    return { title: 'This asset cannot be published', location: '', reason, excerpt: '' }
+    const what = error.code === 'package-unusable' ? 'A package' : 'This asset'
+    return { title: `${what} cannot be published`, location: '', reason, excerpt: '' }
   }
   const { file, line, column, excerpt = '' } = error.location
   let place = show(file)

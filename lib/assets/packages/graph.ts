@@ -6,9 +6,19 @@ import { observe, type FileObservation } from '../../files/observation.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { isBare, loadModuleLexer } from '../references/module-references.ts'
 import { findReferences, type Reference } from '../references/references.ts'
+import type { AssetError } from '../../errors.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import { decodeIfValid, isCanonicalBelow } from '../urls/canonical-path.ts'
-import { BUNDLE, pathIn, Resolver, splitSpecifier, unusable, type Package } from './resolve.ts'
+import {
+  allOf,
+  BUNDLE,
+  pathIn,
+  Resolver,
+  splitSpecifier,
+  unusable,
+  wayOut,
+  type Package
+} from './resolve.ts'
 
 export interface Script {
   readonly name: string
@@ -39,6 +49,9 @@ export class Graph {
   /** Every file that was read. */
   readonly read: FileObservation[] = []
   readonly #commonJs = new Set<string>()
+  readonly #problems: AssetError[] = []
+  /** What has not been followed yet. */
+  readonly #added: PackageFile[] = []
   readonly #app: AppSettings
   readonly #root: string
   readonly #resolver: Resolver
@@ -57,26 +70,41 @@ export class Graph {
 
   /**
    * @param scripts of the application, whose imports of these packages count as well
-   * @throws AssetError for a package that a browser cannot import
+   * @throws AssetError that tells of all packages that a browser cannot import
    */
   async walk(scripts: readonly Script[]): Promise<void> {
     for (const { specifier, files } of this.#app.packages) {
-      if (files) await this.#addFiles(specifier, files)
-      else this.imports.set(specifier, await this.#module(specifier, undefined, OPTION))
+      const work: Promise<unknown> = files
+        ? this.#addFiles(specifier, files)
+        : this.#addModule(specifier, OPTION)
+      await this.#unlessUnusable(work)
     }
     const modules = this.#app.packages.filter(({ files }) => !files)
     const listed = new Set(modules.map(({ specifier }) => splitSpecifier(specifier)[0]))
     await this.#follow(scripts, (script, reference) => this.#imported(script, reference, listed))
-    for (let next = [...this.files.values()], done = 0; next.length > 0;) {
+    while (this.#added.length > 0) {
+      const next = this.#added.splice(0)
       await this.#follow(next, (file, reference) => this.#target(file, reference))
-      done += next.length
-      next = [...this.files.values()].slice(done)
     }
-    for (const { importer, file, of } of this.files.values()) {
-      if (importer === undefined || !this.#commonJs.has(file)) continue
-      const what = `${of.label} is CommonJS (${pathIn(of, file)})`
-      throw unusable(`${what}, which no browser can import: ${BUNDLE}. It is named by ${importer}`)
+    for (const file of this.files.values()) await this.#unlessUnusable(this.#refuseCommonJs(file))
+    if (this.#problems.length > 0) throw allOf(this.#problems)
+  }
+
+  /** Undefined for a package that a browser cannot import: the others are looked at as well. */
+  async #unlessUnusable<T>(work: Promise<T>): Promise<T | undefined> {
+    try {
+      return await work
+    } catch (error) {
+      if (errorCode(error) !== 'package-unusable') throw error
+      this.#problems.push(error as AssetError)
+      return undefined
     }
+  }
+
+  async #refuseCommonJs({ importer, file, of }: PackageFile): Promise<void> {
+    if (importer === undefined || !this.#commonJs.has(file)) return
+    const what = `${of.label} is CommonJS (${pathIn(of, file)}), which no browser can import`
+    throw unusable(`${what}: ${await wayOut(of)}. It is named by ${importer}`)
   }
 
   /** @param target the name of what a file refers to; undefined where that is left as it is written */
@@ -91,7 +119,7 @@ export class Graph {
       if (isCommonJs) this.#commonJs.add(file.file)
       const links = new Set<string>()
       for (const reference of references) {
-        const to = await target(file, reference)
+        const to = await this.#unlessUnusable(target(file, reference))
         if (to !== undefined && reference.kind === 'import') links.add(to)
       }
       this.links.set(file.name, [...links])
@@ -108,9 +136,7 @@ export class Graph {
     if (!isBare(reference)) return join(dirname(name), specifier).replaceAll('\\', '/')
     const given = this.#app.imports.get(specifier)
     if (given !== undefined || !listed.has(splitSpecifier(specifier)[0])) return given
-    const to = await this.#module(specifier, undefined, relative(this.#root, file))
-    this.imports.set(specifier, to)
-    return to
+    return this.#addModule(specifier, relative(this.#root, file))
   }
 
   async #target({ of, file }: PackageFile, reference: Reference): Promise<string | undefined> {
@@ -143,6 +169,13 @@ export class Graph {
     this.scopes.set(folder, scope.set(specifier, to))
   }
 
+  /** What the application imports. @param importer for messages */
+  async #addModule(specifier: string, importer: string): Promise<string> {
+    const to = await this.#module(specifier, undefined, importer)
+    this.imports.set(specifier, to)
+    return to
+  }
+
   /** The name of the module that a bare specifier means. @param importer for messages */
   async #module(specifier: string, from: Package | undefined, importer: string): Promise<string> {
     const { of, path } = await this.#resolver.resolve(specifier, from, importer)
@@ -157,9 +190,8 @@ export class Graph {
     const { label, directory } = of
     for (const path of paths) {
       if (await this.#add(of, join(directory, path))) continue
-      throw unusable(
-        `${label} has no file ${path}, which ${OPTION} names: look for it in ${directory}`
-      )
+      const what = `${label} has no file ${path}, which ${OPTION} names`
+      this.#problems.push(unusable(`${what}: look for it in ${directory}`))
     }
   }
 
@@ -172,7 +204,9 @@ export class Graph {
     if (known) return name
     if (!isInside(of.directory, file) || !isCanonicalBelow(path)) return undefined
     if (!(await statOf(file))?.isFile()) return undefined
-    this.files.set(name, { name, file, of, importer })
+    const added = { name, file, of, importer }
+    this.files.set(name, added)
+    this.#added.push(added)
     return name
   }
 }

@@ -1,12 +1,15 @@
 // Finds packages and what a specifier means in them, as Node and bundlers do, for a browser.
-import { readdir, readFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { readdir } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
 import { exports, imports } from 'resolve.exports'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { ifThere, realpathOf, statOf } from '../../files/disk.ts'
+import { readSnapshot } from '../../files/open-file.ts'
 import { nearest } from '../../nearest.ts'
 import { isRecord, isText } from '../../check-options.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
+import { isCanonicalBelow } from '../urls/canonical-path.ts'
+import { moduleIn } from './alternative.ts'
 
 export interface Package {
   /** As in its package.json. */
@@ -25,8 +28,29 @@ type Json = Readonly<Record<string, unknown>>
 /** The remedy for everything that a browser cannot load. */
 export const BUNDLE = 'bundle it (docs/bundlers.md)'
 
+/** The same for a package, with a file of it that a browser could use. */
+export async function wayOut(of: Package): Promise<string> {
+  const path = await moduleIn(of)
+  if (path === undefined) return BUNDLE
+  const [name, asset] = [of.name, `${of.folder}/${path}`]
+  return `use its ${path}, packages: { '${name}': ['${path}'] } with imports: { '${name}': '${asset}' }, or ${BUNDLE}`
+}
+
 export function unusable(message: string, cause?: unknown): AssetError {
   return new AssetError('package-unusable', message, { cause })
+}
+
+const MAX_TOLD = 20
+
+/** One error for several, each once. */
+export function allOf(errors: readonly AssetError[]): AssetError {
+  const messages = [...new Set(errors.map(({ message }) => message))]
+  const [first = ''] = messages
+  if (messages.length === 1) return unusable(first, errors[0]?.cause)
+  const told = messages.slice(0, MAX_TOLD).map(message => `\n- ${message}`)
+  const rest =
+    messages.length > told.length ? `\n- … and ${messages.length - told.length} more` : ''
+  return unusable(`packages have ${messages.length} errors:${told.join('')}${rest}`)
 }
 
 /** `@a/b/c.js` -> `['@a/b', './c.js']` */
@@ -45,8 +69,8 @@ export class Resolver {
   readonly looked = new Set<string>()
   readonly #root: string
   readonly #options: { readonly unsafe: true; readonly conditions: readonly string[] }
-  readonly #read = new Map<string, Promise<Omit<Package, 'folder'> | undefined>>()
-  /** By label, so that a package that is installed twice in one version is published once. */
+  readonly #read = new Map<string, Promise<Installed | undefined>>()
+  /** By directory: what a package.json says is not who it is. */
   readonly #found = new Map<string, Package>()
 
   /** @param condition `development` or `production` */
@@ -84,18 +108,15 @@ export class Resolver {
 
   /** @throws AssetError for a package that is not installed */
   async find(name: string, from: Package | undefined, importer: string): Promise<Package> {
-    const folders = nodeModulesFrom(from?.directory ?? this.#root)
+    const folders = isCanonicalBelow(name) ? nodeModulesFrom(from?.directory ?? this.#root) : []
     for (const folder of folders) {
       const directory = join(folder, name)
       const reading = this.#read.get(directory) ?? this.#readPackage(directory)
       this.#read.set(directory, reading)
       const read = await reading
       if (!read) continue
-      const known = this.#found.get(read.label)
-      if (known) return known
-      const isTaken = [...this.#found.values()].some(other => other.folder === `npm/${name}`)
-      const found = { ...read, folder: `npm/${isTaken ? read.label.replace(' ', '@') : name}` }
-      this.#found.set(read.label, found)
+      const found = this.#found.get(read.directory) ?? this.#copyOf(read) ?? this.#added(read, name)
+      this.#found.set(read.directory, found)
       return found
     }
     const near = from ? undefined : await nearestInstalled(name, folders)
@@ -105,6 +126,23 @@ export class Resolver {
     throw unusable(
       `${importer} names the package ${name}, which is not installed: ${hint} npm install ${name}${way}`
     )
+  }
+
+  /** A package that is installed twice in one version is published once. */
+  #copyOf(read: Installed): Package | undefined {
+    if (!isInOwnFolder(read)) return undefined
+    return [...this.#found.values()].find(
+      other => other.label === read.label && isInOwnFolder(other)
+    )
+  }
+
+  #added(read: Installed, name: string): Package {
+    const taken = new Set([...this.#found.values()].map(({ folder }) => folder))
+    const version = /^[\w.+-]+$/.exec(String(read.json['version']))?.[0]
+    let folder = `npm/${name}`
+    if (taken.has(folder) && version !== undefined) folder += `@${version}`
+    for (let copy = 2; taken.has(folder); copy++) folder = `npm/${name}@${version ?? ''}+${copy}`
+    return { ...read, folder }
   }
 
   /** The path of the file that a subpath (`.`, `./hooks`) means. */
@@ -127,23 +165,32 @@ export class Resolver {
         )
     const what = isWhole ? 'no module for browsers' : `no export '${subpath}' for browsers`
     const files = `name files of it, packages: { '${of.name}': […] }, or ${BUNDLE}`
-    const way = near === undefined ? files : `did you mean '${near}'?`
+    const module = isWhole && (await wayOut(of))
+    const others = module && module !== BUNDLE ? module : files
+    const way = near === undefined ? others : `did you mean '${near}'?`
     throw unusable(`${of.label} has ${what}, though ${importer} names it: ${way}`)
   }
 
-  async #readPackage(path: string): Promise<Omit<Package, 'folder'> | undefined> {
+  async #readPackage(path: string): Promise<Installed | undefined> {
     const file = join(path, 'package.json')
     this.looked.add(file)
-    const [text, directory] = await Promise.all([ifThere(readFile(file, 'utf8')), realpathOf(path)])
-    if (text === undefined || directory === undefined) return undefined
+    const [read, directory] = await Promise.all([readSnapshot(file), realpathOf(path)])
+    if (read === undefined || directory === undefined) return undefined
     try {
-      const json = JSON.parse(text) as Json
+      const json = JSON.parse(read.bytes.toString()) as Json
       const name = String(json['name'])
       return { name, label: `${name} ${String(json['version'])}`, directory, json }
     } catch (error) {
       throw unusable(`${file} cannot be read: ${reasonOf(error)}; install the package again`, error)
     }
   }
+}
+
+type Installed = Omit<Package, 'folder'>
+
+/** Whether it was installed under the name that it gives itself. */
+function isInOwnFolder({ directory, name }: Installed): boolean {
+  return `${sep}${directory}`.endsWith(join(sep, 'node_modules', name))
 }
 
 /** The installed package that the name of one which is not installed most likely stands for. */
@@ -162,7 +209,10 @@ function defined({ label }: Package, resolve: () => readonly string[] | void): r
     return resolve() ?? []
   } catch (error) {
     if (/^(?:Missing|No known conditions)/.test(reasonOf(error))) return []
-    throw unusable(`the package.json of ${label} cannot be followed: ${reasonOf(error)}`, error)
+    throw unusable(
+      `the package.json of ${label} cannot be followed: ${reasonOf(error)}; ${BUNDLE}`,
+      error
+    )
   }
 }
 

@@ -14,7 +14,7 @@ const FOLDER = 'npm/'
 export class AppPackages {
   /** Grows with every change of the set of files. */
   version = 0
-  /** Undefined until it is made. */
+  /** The last one that could be made. */
   graph: Graph | undefined
   /** For what import maps contain. */
   digest = ''
@@ -23,6 +23,7 @@ export class AppPackages {
   readonly #own: () => Promise<readonly Source[]>
   #inputs: readonly Observation[] | undefined
   #walked: readonly Script[] = []
+  #failure: unknown
 
   /** @param own lists the sources of the app itself: its scripts import from packages as well */
   constructor(
@@ -38,6 +39,15 @@ export class AppPackages {
   /** Whether the name can only be one of these. */
   static owns(name: string): boolean {
     return name.startsWith(FOLDER)
+  }
+
+  /**
+   * For pages; undefined until it is made.
+   * @throws AssetError for a package that a browser cannot import
+   */
+  get current(): Graph | undefined {
+    if (this.#failure !== undefined) throw this.#failure
+    return this.graph
   }
 
   /** Makes the listing, unless it exists. */
@@ -57,7 +67,13 @@ export class AppPackages {
     this.#inputs = undefined
     const packages = await import('../packages/graph.ts')
     const graph = new packages.Graph(this.#app, this.#settings)
-    await graph.walk(scripts)
+    try {
+      await graph.walk(scripts)
+      this.#failure = undefined
+    } catch (error) {
+      this.#failure = error
+      throw error
+    }
     const { imports, scopes, looked, read } = graph
     this.#inputs = [...(await observeAll(looked)), ...read]
     this.#walked = scripts

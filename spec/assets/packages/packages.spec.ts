@@ -403,6 +403,120 @@ for (const [what, json, message] of HOSTILE) {
   })
 }
 
+const LEAFLET = pkg(
+  'leaflet',
+  { main: 'dist/leaflet-src.js', version: '1.9.4' },
+  {
+    'dist/leaflet-src.js': 'exports.map = 1',
+    'dist/leaflet-src.esm.js': 'export const map = 1',
+    'dist/node.mjs': "import 'fs'\nexport {}"
+  }
+)
+const NAVIGATION = { headers: { accept: 'text/html,*/*;q=0.8' } }
+
+test('NAM-03 a browser gets one page with all unusable packages, each with a way out; the rest of the site goes on', async t => {
+  const page = await makeSite(
+    t,
+    { ...BROKEN, ...LEAFLET, 'stylesheets/app.css': 'a {}' },
+    {
+      packages: ['leaflet', 'gone', 'tip/mor', 'uses-common', 'types-only'],
+      routes(ctx) {
+        if (ctx.path === '/api') ctx.body = { orders: 7 }
+        if (ctx.path === '/') ctx.body = ctx.assets.importMap()
+      }
+    }
+  )
+  const { status, text, headers } = await page.ask('/', NAVIGATION)
+  t.is(status, 500)
+  t.is(headers['content-type'], 'text/html; charset=utf-8')
+  t.is(headers['cache-control'], 'no-store')
+  for (const said of [
+    'leaflet 1.9.4 is CommonJS (dist/leaflet-src.js), which no browser can import: use its dist/leaflet-src.esm.js,',
+    'packages: { &#39;leaflet&#39;: [&#39;dist/leaflet-src.esm.js&#39;] } with imports: { &#39;leaflet&#39;: &#39;npm/leaflet/dist/leaflet-src.esm.js&#39; }',
+    'the package gone, which is not installed',
+    'no export &#39;./mor&#39; for browsers',
+    'common 3.1.0 is CommonJS (index.js), which no browser can import: bundle it (docs/bundlers.md). It is named by uses-common 1.0.0',
+    'types-only 1.0.0 has no module for browsers'
+  ])
+    t.true(text.includes(said), said + text)
+  t.is((await page.ask('/api')).text, '{"orders":7}')
+  t.is((await page.ask('/api', { method: 'POST' })).status, 200)
+  t.is((await page.ask('/assets/app.css')).text, 'a {}')
+  t.is((await page.ask('/')).status, 500, 'a page without its import map would fail in the browser')
+  t.true(page.errors.every(error => 'code' in error && error.code === 'package-unusable'))
+})
+
+test('NAM-03 what the page says of a package is right: its module is imported by its name', async t => {
+  const page = await makePage(t, LEAFLET, {
+    packages: { leaflet: ['dist/leaflet-src.esm.js'] },
+    imports: { leaflet: 'npm/leaflet/dist/leaflet-src.esm.js' }
+  })
+  const { leaflet = '' } = mapIn((await page.ask('/', NAVIGATION)).text).imports
+  t.is((await page.ask(leaflet)).text, 'export const map = 1')
+})
+
+for (const fields of [{ 'jsnext:main': './src/x.js' }, { browser: 'src/x.js' }]) {
+  test(`NAM-03 a browser could use a file that the package names: ${inspect(fields)}`, async t => {
+    const named = { exports: { node: './x.js' }, ...fields }
+    const files = pkg('named', named, { 'x.js': '', 'src/x.js': 'export const x = 1' })
+    const page = await makePage(t, files, { packages: 'named' })
+    t.regex((await page.ask('/', NAVIGATION)).text, /: use its src\/x\.js, packages:/)
+  })
+}
+
+test('S78 a package that claims the name and the version of another never takes its place', async t => {
+  const claim = { name: 'preact', version: '10.27.0', module: 'evil.js' }
+  const real = { version: '10.27.0', module: 'index.js' }
+  const files = {
+    ...pkg('evil', claim, { 'evil.js': "export default 'evil'", 'a.css': 'a {}' }),
+    ...pkg('evil/node_modules/x', claim, { 'evil.js': 'export {}' }),
+    ...pkg('preact', real, { 'index.js': "export default 'preact'" }),
+    ...pkg('user', { module: 'u.js' }, { 'u.js': "import 'preact'" }),
+    ...pkg('user/node_modules/preact', real, { 'index.js': "export default 'copy'" })
+  }
+  const page = await makePage(t, files, { packages: [{ evil: ['a.css'] }, 'preact', 'user'] })
+  t.deepEqual(mapIn((await page.ask('/')).text).imports, {
+    preact: '/assets/npm/preact/index.js',
+    user: '/assets/npm/user/u.js'
+  })
+  t.is((await page.ask('/assets/npm/preact/index.js')).text, "export default 'preact'")
+  t.is((await page.ask('/assets/npm/evil/a.css')).text, 'a {}')
+})
+
+test('S78 packages of one name and one version that are not copies have folders of their own', async t => {
+  const files = {
+    ...pkg('a', { module: 'a.js' }, { 'a.js': "import 'c'" }),
+    ...pkg('b', { module: 'b.js' }, { 'b.js': "import 'c'" }),
+    ...pkg('c', { module: 'c.js' }, { 'c.js': 'export const own = 1' }),
+    ...pkg('a/node_modules/c', { module: 'c.js', name: 'x' }, { 'c.js': 'export const a = 1' }),
+    ...pkg(
+      'b/node_modules/c',
+      { module: 'c.js', name: 'x', version: '1/../..' },
+      { 'c.js': 'export const b = 1' }
+    )
+  }
+  const page = await makePage(t, files, { packages: ['a', 'b', 'c'] })
+  const { scopes = {} } = mapIn((await page.ask('/')).text)
+  for (const name of ['a', 'b']) {
+    const path = scopes[`/assets/npm/${name}/`]?.['c'] ?? ''
+    t.is((await page.ask(path)).text, `export const ${name} = 1`, path)
+  }
+})
+
+for (const [what, script] of [
+  ['a NUL', "import 'a\0b'"],
+  ['a path', "import '@a/../b'"],
+  ['a file with a NUL', "import '#x'"]
+] as const) {
+  test(`S79 a module that imports ${what} as a package is an error that names it`, async t => {
+    const json = { module: 'i.js', imports: { '#x': './\0.js' } }
+    const page = await makePage(t, pkg('odd', json, { 'i.js': script }), { packages: 'odd' })
+    t.is((await page.ask('/')).status, 500)
+    t.like(page.errors[0], { code: 'package-unusable' })
+    t.regex(page.errors[0]?.message ?? '', /^odd 1\.0\.0 /)
+  })
+}
+
 test('a package is named as npm names it, and its files by their paths', async t => {
   const root = dirname(makeProject(t))
   const names: unknown[] = ['./tip', '../tip', '@pop', 'tip/../x', 42, [['tip']]]
