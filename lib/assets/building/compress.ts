@@ -129,7 +129,7 @@ export async function compress(
   check(options, COMPRESS_OPTIONS)
   const { onProgress, signal, against } = options
   const served = await openDirectory(directory)
-  const writeAgainst = against === undefined ? undefined : await writerAgainst(against, served)
+  const writeAgainst = await writerAgainst(against, served)
   await sweepTree(served.path)
   const compressible = [...served.files].filter(isCompressibleType)
   const isWanted = chosenBy(options)
@@ -146,7 +146,7 @@ export async function compress(
       const original = result.bytes.length
       originals.push(original)
       copies.push(...result.copies.map(copy => ({ ...copy, original })))
-      deltas.push(...((await writeAgainst?.(path, result)) ?? []))
+      deltas.push(...(await writeAgainst(path, result)))
     }
     onProgress?.({ done: ++done, total: candidates.length, path })
   }
@@ -172,7 +172,10 @@ export async function compress(
     }),
     tooLarge: tooLarge.toSorted(),
     leftOut: compressible.filter(path => !isWanted(path)),
-    deltas: writeAgainst && { isWritable: await canMakeDeltas(), ...savingsOf(deltas) },
+    deltas:
+      against === undefined
+        ? undefined
+        : { isWritable: await canMakeDeltas(), ...savingsOf(deltas) },
     seconds: (performance.now() - startedAt) / 1000
   }
 }

@@ -10,15 +10,13 @@ import {
 import {
   canMakeDeltas,
   deltaExtension,
-  dictionaryIn,
   isIntactDelta,
-  isSealedDelta,
   makeDelta,
   MAX_DELTA_BYTES,
   SEAL_BYTES,
   splitDelta
 } from '../../files/delta-format.ts'
-import { digestOf, digestOfHash } from '../../files/digest.ts'
+import { digestOf } from '../../files/digest.ts'
 import { statOf, type Stamp } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
@@ -36,6 +34,7 @@ import {
   groupBy,
   sum
 } from './directory.ts'
+import { faultOfDelta, removeFaulty } from './delta-faults.ts'
 import type { ManifestEntries } from './manifest/manifest.ts'
 import { publishedPath, publishedUrl, type Built } from './places.ts'
 
@@ -79,29 +78,30 @@ export function deltaWriter(settings: Settings, before: ManifestEntries) {
   let isWritable: boolean | undefined
   const sizes: DeltaSizes[] = []
   return {
-    /** Undefined when no asset changed that has an earlier version. */
+    /** Undefined when no asset that has an earlier version changed, or had a damaged delta. */
     report: (): DeltaReport | undefined =>
       isWritable === undefined ? undefined : { isWritable, ...savingsOf(sizes) },
 
     /** @param smallest the size of the smallest other representation, in bytes */
     async write(built: Built, smallest: number): Promise<void> {
       const { app, size, digest, mtimeNs } = built
+      if (!app.fingerprint) return
+      const { place } = settings
       const path = publishedPath(built)
-      const mayPay = size <= MAX_DELTA_BYTES && isCompressibleType(path)
-      if (!settings.deltas || !app.fingerprint || !mayPay) return
-      const last = before.get(encodePath(built.path))?.target
-      // An unchanged asset got its deltas when it was new.
-      if (last === publishedUrl(built)) return
+      const file = publicFile(settings, path)
       const { versions, deltas } = await (published ??= listPublished(settings))
       const all = versions.get(splitFingerprint(path)?.name ?? built.path) ?? []
       const earlier = all.filter(version => version.digest !== digest)
-      if (earlier.length === 0) return
+      const found = deltas.get(path) ?? []
+      const beside = await removeFaulty(found, file, earlier, place)
+      const last = before.get(encodePath(built.path))?.target
+      // An unchanged asset got its deltas when it was new.
+      const isDue = last !== publishedUrl(built) || beside.length < found.length
+      const mayPay = size <= MAX_DELTA_BYTES && isCompressibleType(path)
+      if (!settings.deltas || !isDue || !mayPay || earlier.length === 0) return
       isWritable = await canMakeDeltas()
-      const { place } = settings
-      const file = publicFile(settings, path)
       const bytes = await readBytes(place, { file, digest })
       if (!bytes) return
-      const beside = (deltas.get(path) ?? []).map(delta => delta.file)
       const target = { file, bytes, smallest, mtimeNs, beside, keepsOthers: false }
       sizes.push(...(await updateDeltas(target, place, await newestFirst(earlier, last))))
     }
@@ -116,11 +116,13 @@ function newestFirst(versions: readonly PublishedFile[], current: string | undef
 }
 
 /**
- * Brings the deltas of files up to date with those of an earlier build.
+ * Removes damaged deltas, and brings those of files up to date with an earlier build.
+ * @param directory of the earlier build, if there is one
  * @throws as `openDirectory` does
  */
-export async function writerAgainst(directory: string, served: BuiltDirectory) {
-  const older = await openDirectory(directory)
+export async function writerAgainst(directory: string | undefined, served: BuiltDirectory) {
+  const none = { path: served.path, place: served.place, files: new Set<string>() }
+  const older = directory === undefined ? none : await openDirectory(directory)
   const deltas = groupBy(served.files, path => splitDelta(path)?.name)
   const versions = groupBy([...older.files].filter(isCompressibleType), keyOf)
   return async (path: string, file: Omit<DeltaTarget, 'beside' | 'keepsOthers'>) => {
@@ -213,33 +215,3 @@ async function readBytes(place: ServedPlace, { file, digest }: Earlier) {
   if (!read || read === 'too-large') return undefined
   return digest === undefined || digestOf(read.bytes) === digest ? read.bytes : undefined
 }
-
-/**
- * What is wrong with a delta, to be read after its path; undefined for a correct one. It is decoded where this
- * Node can.
- * @param target the file that it leads to
- * @param versions files that may be what it starts from; undefined compares the seal alone
- */
-export async function faultOfDelta(
-  file: string,
-  target: string,
-  versions?: readonly string[]
-): Promise<string | undefined> {
-  const [delta, next] = await Promise.all([readSnapshot(file), readSnapshot(target)])
-  if (!delta || !next) return 'cannot be read'
-  const hash = dictionaryIn(delta.bytes)
-  const isSealed = isSealedDelta(delta.bytes, hash, digestOf(next.bytes))
-  if (digestOfHash(hash) !== splitDelta(file)?.digest || !isSealed) {
-    return 'is damaged or of another version, so it is not sent'
-  }
-  for (const version of versions ?? []) {
-    const old = (await readSnapshot(version))?.bytes
-    if (!old || digestOf(old) !== digestOfHash(hash)) continue
-    const isIntact = await isIntactDelta(delta.bytes, old, next.bytes)
-    return isIntact ? undefined : 'does not decode to the original'
-  }
-  return versions && NO_EARLIER
-}
-
-const NO_EARLIER =
-  'starts from a version that is not beside it, so it is never sent: keep that file, or remove the delta'

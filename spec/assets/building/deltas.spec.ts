@@ -83,7 +83,7 @@ test('DLT-05 DLT-06 precompile writes a delta from each of the last three versio
   t.deepEqual(await problems(), [])
 })
 
-test('DLT-05 a first deploy, and one that changes nothing, writes no delta and reads none', async t => {
+test('DLT-05 a first deploy, and one that changes nothing, writes no delta', async t => {
   const { root, deploy, folder, report } = await makeReleases(t, [release(1)])
   t.is(report?.deltas, undefined)
   t.not((await deploy(release(2))).deltas, undefined)
@@ -123,6 +123,54 @@ test('DLT-05 a file that is not a version of ours, or was edited, is not used as
   writeFiles(folder, { [withFingerprint('assets/app.js', '0'.repeat(32))]: old })
   await deploy(next)
   t.deepEqual(deltas(), [])
+})
+
+test('REC-04 precompile removes a damaged delta or writes it again, although nothing changed, and verify passes', async t => {
+  const [old, next] = [release(1), release(2)]
+  const { root, folder, deploy, deltas, problems } = await makeReleases(t, [old, next])
+  const path = nameOf(old, next)
+  const good = deltaFile(old, next)
+  for (const [damage, bytes] of Object.entries({
+    'cut short': good.subarray(0, -1),
+    empty: Buffer.alloc(0),
+    'of another version': deltaFile(next, next)
+  })) {
+    writeFiles(folder, { [path]: bytes })
+    t.is((await problems()).length, 1, damage)
+    await deploy(next)
+    t.deepEqual(await problems(), [], damage)
+    t.deepEqual(deltas(), isAble ? [path] : [], damage)
+  }
+  writeFiles(folder, { [path]: good })
+  await deploy(next)
+  t.deepEqual(readFileSync(join(folder, path)), good, 'an intact one stays on every Node')
+  writeFiles(folder, { [path]: good.subarray(1) })
+  await run({ root, deltas: false })
+  t.deepEqual(deltas(), [], 'without new ones, too')
+  writeFiles(folder, { [path]: good })
+  rmSync(join(folder, target(old)))
+  await deploy(next)
+  t.deepEqual(await problems(), [], 'its earlier version is gone')
+})
+
+test('REC-04 compress without an earlier build removes a damaged delta, and leaves an intact one', async t => {
+  const [damaged, intact] = ['a-DxQkLmNp.js', 'b-DxQkLmNp.js'].map(name => deltaName(name, BEFORE))
+  const { dist, deltas } = makeBuilds(
+    t,
+    {},
+    {
+      'a-BcXr2f3k.js': BEFORE,
+      'a-DxQkLmNp.js': AFTER,
+      [String(damaged)]: deltaFile(BEFORE, AFTER).subarray(0, -9),
+      'b-BcXr2f3k.js': BEFORE,
+      'b-DxQkLmNp.js': AFTER,
+      [String(intact)]: deltaFile(BEFORE, AFTER)
+    }
+  )
+  t.is((await verifyCopies(dist)).problems.length, 1)
+  t.is((await compress(dist)).deltas, undefined)
+  t.deepEqual((await verifyCopies(dist)).problems, [])
+  t.deepEqual(deltas(), [String(intact)])
 })
 
 test('DLT-01 deltas: false writes none', async t => {
