@@ -8,6 +8,43 @@ import { freePort, started, startVarnish } from '../../demo/deploy/stack.ts'
 import { ask } from '../support/ask.ts'
 import { makeExample, readPage } from '../support/examples.ts'
 import { until } from '../support/until.ts'
+import { nginxInFront } from './in-front.ts'
+
+test('the server of deploy.md ends at once behind nginx, however many requests arrive', async t => {
+  const site = makeExample(t, { 'package.json': '{ "type": "module" }' })
+  await site.run('npx koa-fresh-assets init')
+  await site.follow(
+    readPage('docs/deploy.md')
+      .take('What these files expect')
+      .filter(({ file }) => file !== undefined)
+  )
+  await site.run('npx koa-fresh-assets precompile --env production')
+  // Some responses are on their way whenever the process is told to stop.
+  site.write({ 'public/large.bin': Buffer.alloc(5_000_000) })
+  const [one, two] = [await freePort(), await freePort()]
+  const start = async (port: number) => {
+    const env = { ...process.env, NODE_ENV: 'production', SERVE_STATIC_ASSETS: 'true' }
+    const place = { PORT: String(port), HOST: '127.0.0.1' }
+    const words = { cwd: site.root, env: { ...env, ...place } }
+    const child = spawn(process.execPath, ['server.js'], words)
+    t.teardown(() => child.kill('SIGKILL'))
+    return started('server.js', child, port)
+  }
+  const [stopped] = await Promise.all([start(one), start(two)])
+  const port = await nginxInFront(t, undefined, one, two, two)
+  const state = { isOver: false, statuses: new Set<number>() }
+  const visitor = async (number: number) => {
+    const path = number % 2 === 0 ? '/large.bin' : '/'
+    while (!state.isOver) state.statuses.add((await ask(port, path)).status)
+  }
+  const visitors = Array.from({ length: 6 }, (_, number) => visitor(number))
+  await until(() => state.statuses.size > 0, 'the first response')
+  const ended = stopped.stop()
+  stopped.child.once('exit', () => (state.isOver = true))
+  await until(() => state.isOver, 'it has ended', 10_000).finally(() => (state.isOver = true))
+  await Promise.all([ended, ...visitors])
+  t.deepEqual([...state.statuses], [200])
+})
 
 for (const [name, path, section] of [
   ['getting-started.md', 'docs/getting-started.md', 'One app'],
