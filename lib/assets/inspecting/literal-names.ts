@@ -34,9 +34,12 @@ export interface LiteralName {
   readonly app?: string
 }
 
-/** `importMap({ entry: ['a', 'b'] })` has the names in its options, `entry(['a', 'b'])` in a list. */
+/**
+ * `importMap({ entry: ['a', 'b'] })` has the names in its options, `entry(['a', 'b'])` in a list; `favicon()` has
+ * a default.
+ */
 const CALL =
-  /(?<![\w$])(\w+)\s*\((?:(?<=importMap\s*\()\s*\{[^{}]*?\bentry\s*:\s*\[?|(?<=\bentry\s*\()\s*\[)?(?=\s*['"`])/g
+  /(?<![\w$])(\w+)\s*\((?:(?:(?<=importMap\s*\()\s*\{[^{}]*?\bentry\s*:\s*\[?|(?<=\bentry\s*\()\s*\[)?(?=\s*['"`])|(?<=\bfavicon\s*\()(?=\s*(\))))/g
 const LITERAL =
   /\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\$]|\\.)*)`)\s*(?=[,)\]}])(,?)/y
 const SEVERAL = new Set(['javascript', 'stylesheet', 'preload', 'entry', 'importMap'])
@@ -55,7 +58,7 @@ const LONGEST_RECEIVER = 80
 export function literalNames(text: string): LiteralName[] {
   const found: LiteralName[] = []
   const code = text.replace(COMMENT, comment => ' '.repeat(comment.length))
-  for (const { 0: call, 1: word = '', index: at } of code.matchAll(CALL)) {
+  for (const { 0: call, 1: word = '', 2: end, index: at } of code.matchAll(CALL)) {
     const helper = Object.hasOwn(HELPERS, word) ? (word as keyof typeof HELPERS) : undefined
     const before = code.slice(Math.max(0, at - LONGEST_RECEIVER), at)
     const ours = OURS.exec(before)
@@ -66,6 +69,8 @@ export function literalNames(text: string): LiteralName[] {
     }
     const isCertain = ours !== null || (helper === 'preload' && CONTEXT.test(before))
     if (!isCertain && (MEMBER.test(before) || (CSS.has(helper) && IN_CSS.test(before)))) continue
+    // Without a receiver it may be koa-favicon's.
+    if (end && ours) found.push({ helper, name: 'favicon.ico', at, isCertain, ...of })
     LITERAL.lastIndex = at + call.length
     for (let match = LITERAL.exec(code); match; match = match[4] ? LITERAL.exec(code) : null) {
       const literal = match[1] ?? match[2] ?? match[3] ?? ''

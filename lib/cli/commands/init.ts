@@ -136,7 +136,7 @@ and in a view, where the helpers are called assets:
 Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts' : 'js'}`
 }
 
-/** A page of one app that names another's asset is an error in production: no name may be in both. */
+/** Where two apps have a name, nobody sees that a view names the asset of the wrong one. */
 async function namesOfOthers(app: string, options: KoaAssetsOptions): Promise<Set<string>> {
   const settings = settle({ ...options, env: 'development' })
   const sources = new Sources(settings, () => undefined)

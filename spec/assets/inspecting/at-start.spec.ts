@@ -219,6 +219,11 @@ for (const [language, text, expected] of [
     "assets.entry('src/a.tsx', 'src/b.tsx')\nassets.entryFiles('src/c.tsx')",
     ['src/a.tsx', 'src/b.tsx', 'src/c.tsx']
   ],
+  [
+    'the default of favicon()',
+    "assets.favicon( ) assets.favicon('a.png') app.use(favicon())",
+    ['favicon.ico', 'a.png']
+  ],
   ['what is computed', "assets.path('img/' + name); assets.path(`${x}.js`); assets.path(name)", []],
   ['the first of several', "assets.javascript('app', script, 'more')", ['app']],
   ['what has other receivers', "router.url('book'); req.path('x'); this.image('a.png')", []],
