@@ -47,40 +47,48 @@ export async function lock(directory: string, warn: (message: string) => void): 
   // A link makes it appear with its owner already written.
   const own = join(directory, temporaryName())
   const handle = await open(own, 'wx')
+  let stamp: Stamp | undefined
   try {
-    let isTold = false
-    for (let seen: Stamp | undefined; ;) {
-      const now = await beat(handle)
-      if (await linked(own, file)) break
-      if ((await ifThere(lstat(file)))?.isFile() === false) {
-        throw new AssetError('publish-failed', `${file} is in the way of a lock: remove it`)
-      }
-      const { bytes, stamp } = (await readSnapshot(file)) ?? {}
-      if (!bytes || !stamp) continue
-      const owner = `another precompile (${bytes.toString() || 'unknown'})`
-      if (seen && isSameInode(seen, stamp) && !sameStamp(seen, stamp)) {
-        const message = `${owner} is running in ${directory}: wait until it has finished`
-        throw new AssetError('precompile-busy', message)
-      }
-      const age = now - stamp.mtimeNs
-      // Of two processes that find it abandoned, the later one has it, and `check` tells the other.
-      if (age > ABANDONED_NS && (await isAt(file, stamp))) {
-        await rename(own, file)
-        break
-      }
-      if (age > SILENT_NS && !isTold) {
-        isTold = true
-        warn(`waiting a few seconds: ${owner} seems to have been killed`)
-      }
-      seen = stamp
-      await setTimeout(LOOK_AGAIN_MS)
-    }
-    return hold(file, handle, await handle.stat(EXACT))
-  } catch (error) {
-    await handle.close()
-    throw error
-  } finally {
+    stamp = await handle.stat(EXACT)
+    await take(file, own, handle, warn)
     await removeFile(own)
+    return hold(file, handle, stamp)
+  } catch (error) {
+    // Whatever else fails now, this is why.
+    await Promise.allSettled([removeFile(own), stamp && removeOwn(file, stamp), handle.close()])
+    throw error
+  }
+}
+
+async function take(
+  file: string,
+  own: string,
+  handle: FileHandle,
+  warn: (message: string) => void
+): Promise<void> {
+  let isTold = false
+  for (let seen: Stamp | undefined; ;) {
+    const now = await beat(handle)
+    if (await linked(own, file)) return
+    if ((await ifThere(lstat(file)))?.isFile() === false) {
+      throw new AssetError('publish-failed', `${file} is in the way of a lock: remove it`)
+    }
+    const { bytes, stamp } = (await readSnapshot(file)) ?? {}
+    if (!bytes || !stamp) continue
+    const owner = `another precompile (${bytes.toString() || 'unknown'})`
+    if (seen && isSameInode(seen, stamp) && !sameStamp(seen, stamp)) {
+      const message = `${owner} is running in ${dirname(file)}: wait until it has finished`
+      throw new AssetError('precompile-busy', message)
+    }
+    const age = now - stamp.mtimeNs
+    // Of two processes that find it abandoned, the later one has it, and `check` tells the other.
+    if (age > ABANDONED_NS && (await isAt(file, stamp))) return rename(own, file)
+    if (age > SILENT_NS && !isTold) {
+      isTold = true
+      warn(`waiting a few seconds: ${owner} seems to have been killed`)
+    }
+    seen = stamp
+    await setTimeout(LOOK_AGAIN_MS)
   }
 }
 
@@ -97,10 +105,18 @@ function hold(file: string, handle: FileHandle, own: Stamp): Lock {
     },
     async release() {
       clearInterval(heartbeat)
-      if (await isAt(file, own)) await removeFile(file)
-      await handle.close()
+      try {
+        await removeOwn(file, own)
+      } finally {
+        await handle.close()
+      }
     }
   }
+}
+
+/** Removes the lock, unless another process has taken it over. */
+async function removeOwn(file: string, own: Stamp): Promise<void> {
+  if (await isAt(file, own)) await removeFile(file)
 }
 
 /** @returns the time by the clock of the disk, which may be that of a file server */

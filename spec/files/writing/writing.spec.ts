@@ -15,15 +15,18 @@ import {
   utimesSync,
   writeFileSync
 } from 'node:fs'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { mock } from 'node:test'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import fc, { assert, asyncProperty, bigInt } from 'fast-check'
 import { hasMtime, mtimeNotBefore } from '../../../lib/files/disk.ts'
 import { touch, writeAtomically } from '../../../lib/files/writing/atomic-write.ts'
 import { lock } from '../../../lib/files/writing/lock.ts'
 import { sweep, sweepTree } from '../../../lib/files/writing/temporary.ts'
+import { openDescriptors } from '../../support/descriptors.ts'
 import { makeProject } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
@@ -239,3 +242,78 @@ test.serial('the heartbeat of a lock fails nobody, and touches no lock but its o
   t.is(mtimeOf(join(directory, NAME)), OLD)
   await held.release()
 })
+
+/** The calls on names, and those on handles, that a lock makes. */
+const CALLS = ['link', 'lstat', 'unlink', 'rename', 'write', 'stat', 'close'] as const
+
+/** Lets the nth of these calls fail, until it is told to stop; counts them. */
+async function failing(t: ExecutionContext, call: (typeof CALLS)[number], nth: number) {
+  const probe = await fs.open(import.meta.filename)
+  const handles = Object.getPrototypeOf(probe) as Record<string, (...args: unknown[]) => unknown>
+  await probe.close()
+  const owner = (call in fs ? fs : handles) as typeof handles
+  const owners = call === 'stat' ? handles : owner
+  const original = owners[call]
+  let count = 0
+  const put = (replacement: typeof original) => {
+    Object.assign(owners, { [call]: replacement })
+    syncBuiltinESMExports()
+  }
+  put(function (this: unknown, ...args) {
+    const failure = Object.assign(new Error(`EIO: i/o error, ${call}`), {
+      code: 'EIO',
+      syscall: call
+    })
+    const isFailing = ++count === nth
+    // Descriptors are gone even where their close reports an error (close(2)).
+    if (!isFailing || call === 'close') {
+      const result = original?.apply(this, args)
+      return isFailing ? Promise.resolve(result).then(() => Promise.reject(failure)) : result
+    }
+    return Promise.reject(failure)
+  })
+  const stop = () => put(original)
+  t.teardown(() => {
+    stop()
+    mock.timers.reset()
+  })
+  return { stop, wasReached: () => count >= nth }
+}
+
+for (const isAbandoned of [false, true]) {
+  test.serial(
+    `a lock ${isAbandoned ? 'that was abandoned' : 'that is free'}: whichever call fails when it is taken or released leaves no heartbeat, descriptor or file`,
+    async t => {
+      let failures = 0
+      for (const call of CALLS) {
+        for (let nth = 1, isReached = true; isReached; nth++) {
+          const directory = makeProject(t, isAbandoned ? { [NAME]: '' } : {})
+          if (isAbandoned) utimesSync(join(directory, NAME), ago(60), ago(60))
+          mock.timers.enable({ apis: ['setInterval'] })
+          const { stop, wasReached } = await failing(t, call, nth)
+          let isHeld = false
+          const run = lock(directory, t.fail).then(held => {
+            isHeld = true
+            return held.release()
+          })
+          await run.catch((error: unknown) => t.like(error, { code: 'EIO' }))
+          isReached = wasReached()
+          stop()
+          const what = `${call} ${nth}, ${isHeld ? 'released' : 'taken'}`
+          t.is(openDescriptors(directory), 0, what)
+          const left = readdirSync(directory)
+          // What could not be looked at or removed, and an abandoned lock that was not taken over yet.
+          const isStuck = isHeld ? /lstat|unlink/.test(call) : isAbandoned && call !== 'unlink'
+          t.deepEqual(left, isStuck && isReached ? [NAME] : [], what)
+          const before = left.map(name => mtimeOf(join(directory, name)))
+          mock.timers.tick(5000)
+          mock.timers.reset()
+          const after = left.map(name => mtimeOf(join(directory, name)))
+          t.deepEqual(after, before, `${what}: no heartbeat`)
+          if (isReached) failures++
+        }
+      }
+      t.true(failures > 6, `${failures}`)
+    }
+  )
+}
