@@ -8,6 +8,8 @@ import { koaAssets } from '../../lib/koa-assets.ts'
 export interface ReplicaSetup {
   readonly release: number
   readonly port: number
+  /** Whether its page names an asset that no other release has. */
+  readonly hasOwnName: boolean
   readonly options: KoaAssetsOptions
 }
 
@@ -19,7 +21,7 @@ export interface ReplicaReport {
   readonly errors: readonly string[]
 }
 
-const { release, port, options } = JSON.parse(process.argv[2] ?? '') as ReplicaSetup
+const { release, port, hasOwnName, options } = JSON.parse(process.argv[2] ?? '') as ReplicaSetup
 const report = { pages: 0, assets: 0, missing: 0, errors: [] as string[] }
 
 const app = new Koa()
@@ -43,7 +45,7 @@ app.use(ctx => {
   ctx.set('Cache-Control', 'no-cache')
   ctx.body = `<html data-release="${release}">
     ${assets.stylesheet('app')}
-    ${assets.javascript('app', 'lib', `only-${release}`)}
+    ${assets.javascript('app', 'lib', ...(hasOwnName ? [`only-${release}`] : []))}
     ${assets.image('hero.png')}`
 })
 

@@ -40,23 +40,35 @@ export class Rollout {
   /** `public` is here when it is shared. */
   readonly home: string
   readonly #isShared: boolean
+  readonly #hasOwnNames: boolean
   /** By the position of their ports. */
   readonly #replicas = new Map<number, Replica>()
   /** What is being done at a port: a deploy and a crash may meet. */
   readonly #turns = new Map<number, Promise<void>>()
 
-  /** @param isShared whether all releases have one `public`, or each has a copy of the last one's */
-  static async make(t: ExecutionContext, { isShared }: { isShared: boolean }): Promise<Rollout> {
+  /**
+   * @param isShared whether all releases have one `public`, or each has a copy of the last one's
+   * @param hasOwnNames whether the page of each release names an asset that the next one has dropped
+   */
+  static async make(
+    t: ExecutionContext,
+    { isShared, hasOwnNames = true }: { isShared: boolean; hasOwnNames?: boolean }
+  ): Promise<Rollout> {
     const [one, two, three] = [await freePort(), await freePort(), await freePort()]
-    const rollout = new Rollout(makeProject(t), [one, two, three], isShared)
+    const rollout = new Rollout(makeProject(t), [one, two, three], { isShared, hasOwnNames })
     t.teardown(() => rollout.#kill())
     return rollout
   }
 
-  private constructor(home: string, ports: ReplicaPorts, isShared: boolean) {
+  private constructor(
+    home: string,
+    ports: ReplicaPorts,
+    { isShared, hasOwnNames }: { isShared: boolean; hasOwnNames: boolean }
+  ) {
     this.home = home
     this.ports = ports
     this.#isShared = isShared
+    this.#hasOwnNames = hasOwnNames
   }
 
   options(release: number) {
@@ -101,7 +113,8 @@ export class Rollout {
 
   async #start(at: number, release: number): Promise<void> {
     const port = this.ports[at] ?? 0
-    const setup: ReplicaSetup = { release, port, options: this.options(release) }
+    const hasOwnName = this.#hasOwnNames
+    const setup: ReplicaSetup = { release, port, hasOwnName, options: this.options(release) }
     const child = fork(moduleFile('spec/support/release-process.ts'), [JSON.stringify(setup)], {
       execArgv: [...LOADER]
     })
