@@ -10,6 +10,8 @@ export interface KeptFile {
   readonly replaced: number
   /** Whether it never changes at its URL. */
   readonly isHashed: boolean
+  /** Of its bytes; undefined in a list of release 1.1 and earlier ones. */
+  readonly digest?: string | undefined
 }
 
 /** By path below the directory. */
@@ -32,21 +34,26 @@ export function readKept(bytes: Uint8Array | undefined, dir: string): KeptFiles 
     if (!Array.isArray(builds)) throw new TypeError('builds is not a list')
     return new Map(builds.flatMap(filesOf))
   } catch (error) {
-    const remedy = "remove it, and run 'npx koa-fresh-assets keep' again"
+    const remedy =
+      "restore it, or remove it and run 'npx koa-fresh-assets keep' with the earlier build again"
     const message = `${keptListIn(dir)} is not a list of kept files (${reasonOf(error)}): ${remedy}`
     throw new AssetError('manifest-broken', message, { cause: error })
   }
 }
 
 function filesOf(build: unknown): [string, KeptFile][] {
-  const { replaced: at, hashed, others } = isRecord(build) ? build : {}
+  const { replaced: at, hashed, others, digests: given } = isRecord(build) ? build : {}
+  const digests = isRecord(given) ? given : {}
   const replaced = typeof at === 'string' ? Date.parse(at) : NaN
   if (Number.isNaN(replaced)) throw new TypeError(`${JSON.stringify(at)} is not a time`)
   const entries = (files: unknown, isHashed: boolean) =>
-    texts(files, 'files').map((file): [string, KeptFile] => [
-      fileBelow(file),
-      { replaced, isHashed }
-    ])
+    texts(files, 'files').map((file): [string, KeptFile] => {
+      const digest = digests[file]
+      return [
+        fileBelow(file),
+        { replaced, isHashed, ...(typeof digest === 'string' && { digest }) }
+      ]
+    })
   return [...entries(hashed, true), ...entries(others, false)]
 }
 
@@ -61,7 +68,10 @@ export function writtenKept(kept: KeptFiles): Buffer {
         all.flatMap(([file, { replaced, isHashed }]) =>
           replaced === at && isHashed === wanted ? [file] : []
         )
-      return { replaced: new Date(at).toISOString(), hashed: files(true), others: files(false) }
+      const listed = all.filter(([, { replaced }]) => replaced === at)
+      const digests = Object.fromEntries(listed.map(([file, { digest }]) => [file, digest]))
+      const time = new Date(at).toISOString()
+      return { replaced: time, hashed: files(true), others: files(false), digests }
     })
   return Buffer.from(`${JSON.stringify({ builds }, undefined, 2)}\n`)
 }

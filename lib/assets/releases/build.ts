@@ -1,13 +1,16 @@
 // The directory of a build: its files, what its bundler's manifest says about them, and what was kept in it.
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
+import { splitDelta } from '../../files/delta-format.ts'
+import { digestOfFile } from '../../files/digest.ts'
 import { errorCode, statOf } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { wholeNumber, type Duration, type Expectation } from '../../check-options.ts'
 import { AGE_IN_SECONDS } from '../building/clean.ts'
+import { keyOf } from '../building/deltas.ts'
 import { openDirectory, type BuiltDirectory } from '../building/directory.ts'
-import { copiesIn, type VerifyCopiesReport } from '../building/verify.ts'
+import { copiesIn, type VerifyCopiesReport, type VerifyProblem } from '../building/verify.ts'
 import { keptListIn, readKept, type KeptFiles } from '../bundles/kept-files.ts'
 import { readBundle, withoutQuery } from '../bundles/read-bundle.ts'
 
@@ -85,7 +88,8 @@ export async function readBuild(
 export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
   const built = await openDirectory(directory)
   const build = await findBuild(built)
-  const { problems, ...copies } = await copiesIn(built.path, [...built.files])
+  const { problems: faults, ...copies } = await copiesIn(built.path, [...built.files])
+  const problems = [...(await keptProblems(built, build)), ...faults]
   if (!build) return { directory: built.path, ...copies, problems }
   const message = `is missing, and ${relative(built.path, build.manifest)} names it`
   const missing = await inParallel([...build.files].toSorted(), CONCURRENCY, async path =>
@@ -96,9 +100,58 @@ export async function verifyCopies(directory: string): Promise<VerifyCopiesRepor
 }
 
 /** Undefined for any other directory: a `manifest.json` may be that of a web application. */
-function findBuild(built: BuiltDirectory): Promise<BuildFiles | undefined> {
-  return readBuild(built, undefined).catch((error: unknown) => {
+export function findBuild(
+  built: BuiltDirectory,
+  manifest?: string
+): Promise<BuildFiles | undefined> {
+  return readBuild(built, manifest).catch((error: unknown) => {
     if (['manifest-missing', 'manifest-broken'].includes(errorCode(error) ?? '')) return undefined
     throw error
   })
+}
+
+/** What is wrong with the files that `keep` has brought, and with their list. */
+async function keptProblems(
+  built: BuiltDirectory,
+  build: BuildFiles | undefined
+): Promise<VerifyProblem[]> {
+  try {
+    if (build) await requireList(built, build)
+    const kept = [...(await keptIn(built))].filter(([file]) => !build?.files.has(file))
+    const found = await inParallel(kept, CONCURRENCY, async ([path, { digest }]) => {
+      if (!built.files.has(path)) return [{ path, message: `is missing, ${KEEP_AGAIN}` }]
+      const isIntact = !digest || (await digestOfFile(join(built.path, path))) === digest
+      return isIntact ? [] : [{ path, message: `is damaged, ${KEEP_AGAIN}` }]
+    })
+    return found.flat()
+  } catch (error) {
+    if (!(error instanceof AssetError)) throw error
+    return [{ path: basename(keptListIn(built.path)), message: `cannot be used: ${error.message}` }]
+  }
+}
+
+const KEEP_AGAIN =
+  "and was kept from an earlier build: run 'npx koa-fresh-assets keep' with that build again"
+
+/**
+ * Without a list, nobody knows the files of earlier builds any more: the next `keep` would not take them along, and
+ * `clean` would not remove them.
+ * @throws AssetError with the code `manifest-missing`
+ */
+export async function requireList(
+  { path, files }: BuiltDirectory,
+  build: BuildFiles
+): Promise<void> {
+  if (await statOf(keptListIn(path))) return
+  const names = new Set(Array.from(build.hashed, keyOf))
+  const isEarlier = (file: string) => {
+    const key = build.files.has(file) || splitDelta(file) ? undefined : keyOf(file)
+    return key !== undefined && names.has(key)
+  }
+  const earlier = [...files].find(isEarlier)
+  if (earlier === undefined) return
+  const list = basename(keptListIn(path))
+  const message = `${path} contains ${earlier} of an earlier build, and no ${list} that names it`
+  const remedy = `copy that file from where 'keep' has run, or run it with the earlier build again; where it never has run, remove the files of earlier builds, or write {"builds":[]} to ${list}`
+  throw new AssetError('manifest-missing', `${message}: ${remedy}`)
 }

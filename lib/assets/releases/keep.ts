@@ -29,7 +29,15 @@ import {
 import { openDirectory, type BuiltDirectory, sum } from '../building/directory.ts'
 import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from '../bundles/kept-files.ts'
 import { hasFixedUrl, withoutHash } from '../urls/fingerprint.ts'
-import { keptIn, LIMITS, readBuild, type BuildFiles, type BuildLimits } from './build.ts'
+import {
+  findBuild,
+  keptIn,
+  LIMITS,
+  readBuild,
+  requireList,
+  type BuildFiles,
+  type BuildLimits
+} from './build.ts'
 
 export interface KeepOptions extends BuildLimits, Omit<CompressOptions, 'against'> {}
 
@@ -65,12 +73,17 @@ export async function keep(
   }
   const own = await readBuild(to, manifest, from.path)
   const old = await readBuild(from, manifest, to.path)
-  const kept = await choose(from, to, { old, own: own.files, limits: options })
+  await requireList(from, old)
+  const chosen = await choose(from, to, { old, own: own.files, limits: options })
+  const checked = await inParallel([...chosen], CONCURRENCY, entry => compared(entry, from, to))
+  const kept = new Map(checked.map(({ file, isIntact: _is, ...entry }) => [file, entry]))
+  const intact = new Set(checked.flatMap(({ file, isIntact }) => (isIntact ? file : [])))
   await writeKept(to, kept, own.manifest)
   const files = [...kept.keys()].toSorted()
   const copyOne = async (file: string): Promise<void> => {
     for (const path of withCopies(file)) {
-      if (!from.files.has(path) || to.files.has(path)) continue
+      const isThere = path === file ? intact.has(file) : to.files.has(path)
+      if (!from.files.has(path) || isThere) continue
       await copy(path, from, to).catch(rethrowAsPublishError({ root: '.' }, path))
     }
   }
@@ -82,7 +95,7 @@ export async function keep(
     kept: files,
     bytes: sum(stats.map(each => Number(each?.size ?? 0n))),
     builds: new Set(Array.from(kept.values(), ({ replaced }) => replaced)).size,
-    copied: files.filter(file => !to.files.has(file)).length,
+    copied: files.filter(file => !intact.has(file)).length,
     compressed
   }
 }
@@ -117,6 +130,26 @@ async function choose(
   return new Map(
     kept.flat().filter(([file, { replaced }]) => listed.has(file) || !outdated.has(replaced))
   )
+}
+
+/**
+ * With the digest of its bytes, and whether the new build has these: those that it had when it was first kept, else
+ * those of the earlier build.
+ */
+async function compared(
+  [file, entry]: readonly [string, KeptFile],
+  from: BuiltDirectory,
+  to: BuiltDirectory
+) {
+  const digestIn = async ({ path, files }: BuiltDirectory) =>
+    files.has(file) ? digestOfFile(join(path, file)) : undefined
+  const [source, target] = await Promise.all([from, to].map(digestIn))
+  const digest = entry.digest ?? source ?? target
+  if (digest !== target && digest !== source) {
+    const message = `${file} of an earlier build is missing or damaged in ${from.path} and in ${to.path}: restore it in one of them, or remove it from both`
+    throw new AssetError('publish-failed', message)
+  }
+  return { ...entry, file, digest, isIntact: digest === target }
 }
 
 /** When the builds were replaced that neither limit keeps: files of one build have one time. */
@@ -177,7 +210,11 @@ export async function cleanKept(
   const { dryRun = false } = options
   const served = await openDirectory(directory)
   const kept = await keptIn(served)
-  if (kept.size === 0) return { removed: [], bytes: 0, kept: 0, dryRun }
+  if (kept.size === 0) {
+    const build = await findBuild(served, options.manifest)
+    if (build) await requireList(served, build)
+    return { removed: [], bytes: 0, kept: 0, dryRun }
+  }
   const build = await readBuild(served, options.manifest)
   const outdated = outdatedTimes(options, kept)
   const known = [...kept].filter(([file]) => served.files.has(file) && !build.files.has(file))

@@ -19,8 +19,8 @@ never serve that, but send the kept files as immutable; the next run takes them
 along, unless their build is neither among the last 3 (--keep) nor was replaced in
 the last 7 days (--age). 'clean <dir>' removes them by the same rule.
 
-No file of the new build is overwritten. A second run changes nothing, and one
-after Ctrl-C does the rest.`,
+No file of the new build is overwritten, but one that was kept and is damaged since.
+A second run changes nothing, and one after Ctrl-C does the rest.`,
   options: { ...LIMIT_OPTIONS, ...GLOB_OPTIONS },
   examples: [
     ['koa-fresh-assets keep /srv/app/current/dist dist', 'After a build of Vite:'],

@@ -33,8 +33,9 @@ problem, and writes nothing.
 With a directory, such as one that 'compress' was run on, it only checks that: the
 compressed copies and deltas in it, whether each copy has an original, is not older
 than that, and decompresses to it, and whether each delta starts from a file that
-is there; and whether the files exist that a bundler's manifest in it names. This
-needs no configuration. A .gz without an original is taken for an archive, unless a
+is there; whether the files exist that a bundler's manifest in it names; and whether
+those that 'keep' brought into it are intact, and their list is. This needs no
+configuration. A .gz without an original is taken for an archive, unless a
 .br or .zst is beside it.
 
 With --views, it only looks in views, in any language, for literal names in calls

@@ -14,7 +14,7 @@ import { basename, join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { build as buildWithEsbuild } from 'esbuild'
 import { build as buildWithVite } from 'vite'
-import { cleanKept, compress, keep } from '../../../lib/index.ts'
+import { cleanKept, compress, keep, verifyCopies } from '../../../lib/index.ts'
 import { attribute, makeBundlerProject } from '../../support/bundler-project.ts'
 import { COPIES } from '../../support/copies.ts'
 import { decode, deltaName, isAble, offering } from '../../support/deltas.ts'
@@ -310,6 +310,83 @@ test('BND-16 builds of esbuild are known by their metafile, even after they were
   t.deepEqual((await keep(join(project, 'dist.old'), join(project, 'dist'))).kept, [old[0]])
 })
 
+const PICTURE = 'logo-QrSt7890.png'
+
+test('REC-04 verify reports kept files that are damaged or missing, and the next keep repairs them', async t => {
+  const {
+    at,
+    keep: run,
+    state
+  } = makeBuilds(t, {
+    old: chunks(OLD, LAZY, PICTURE),
+    new: chunks(NEW),
+    later: chunks(NEXT)
+  })
+  const problems = async (dir = 'new') => (await verifyCopies(at(dir))).problems
+  await run()
+  const whole = state().length
+  t.deepEqual(await problems(), [])
+  const advice =
+    "and was kept from an earlier build: run 'npx koa-fresh-assets keep' with that build again"
+  for (const bytes of ['', 'other()', `${readFileSync(at(`old/${PICTURE}`), 'utf8')} `]) {
+    writeFileSync(at(`new/${PICTURE}`), bytes)
+    t.deepEqual(await problems(), [{ path: PICTURE, message: `is damaged, ${advice}` }])
+    t.is((await run()).copied, 1)
+    t.deepEqual(await problems(), [], 'repaired')
+  }
+  writeFileSync(at(`new/${LAZY}`), 'lazy(')
+  rmSync(at(`new/${PICTURE}`))
+  t.true((await problems()).some(({ message }) => message === `is missing, ${advice}`))
+  t.is((await run()).copied, 2)
+  t.deepEqual([await problems(), state().length], [[], whole])
+  writeFileSync(at(`old/${LAZY}`), 'lazy(')
+  t.is((await run()).copied, 0, 'what was kept first is right')
+  writeFileSync(at(`new/${LAZY}`), 'lazy(')
+  const message =
+    /^lazy-EfGh5678\.js of an earlier build is missing or damaged in .*old and in .*new: restore/
+  await t.throwsAsync(run(), { code: 'publish-failed', message })
+  writeFiles(at('old'), chunks(LAZY))
+  rmSync(at(`old/.vite/manifest.json`))
+  writeFiles(at('old'), { '.vite/manifest.json': chunks(OLD, LAZY)['.vite/manifest.json'] ?? '' })
+  await run()
+  await run('new', 'later')
+  t.deepEqual(await problems('later'), [])
+})
+
+test('REC-04 a list of kept files that is damaged, empty or lost is an error of keep, clean and verify that says what to do', async t => {
+  const { at, keep: run } = makeBuilds(t, {
+    older: chunks(OLD, LAZY),
+    old: chunks(NEW),
+    new: chunks(NEXT)
+  })
+  await run('older', 'old')
+  const good = readFileSync(at(`old/${LIST}`))
+  for (const [bytes, code, says] of [
+    [
+      '',
+      'manifest-broken',
+      /kept\.json is not a list of kept files .*: restore it, or remove it and run .*keep/
+    ],
+    [good.subarray(0, -20), 'manifest-broken', /is not a list of kept files/],
+    [
+      undefined,
+      'manifest-missing',
+      /contains main-AbCd1234\.js of an earlier build, and no .*: copy/
+    ]
+  ] as const) {
+    if (bytes === undefined) rmSync(at(`old/${LIST}`))
+    else writeFileSync(at(`old/${LIST}`), bytes)
+    await t.throwsAsync(run('old', 'new'), { code, message: says })
+    await t.throwsAsync(cleanKept(at('old')), { code, message: says })
+    const [problem, ...others] = (await verifyCopies(at('old'))).problems
+    t.deepEqual([problem?.path, others], [LIST, []])
+    t.regex(problem?.message ?? '', says)
+  }
+  t.deepEqual(readdirSync(at('new')).toSorted(), ['.vite', NEXT], 'nothing was kept in part')
+  writeFileSync(at(`old/${LIST}`), '{"builds":[]}')
+  t.deepEqual((await run('old', 'new')).kept, [NEW], 'as the message says')
+})
+
 test('a directory that is not a build, an invalid list and wrong options are errors that say what to do', async t => {
   const { at, keep: run } = makeBuilds(t, {
     old: chunks(OLD),
@@ -333,7 +410,7 @@ test('a directory that is not a build, an invalid list and wrong options are err
       'manifest-broken',
       /names no file that is in .*: it belongs to another build/
     ],
-    ['broken', 'new', 'manifest-broken', /kept\.json is not a list of kept files .*: remove it/]
+    ['broken', 'new', 'manifest-broken', /kept\.json is not a list of kept files .*: restore it/]
   ] as const) {
     await t.throwsAsync(run(older, newer), { code, message })
   }
