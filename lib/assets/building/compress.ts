@@ -16,6 +16,7 @@ import { digestOf } from '../../files/digest.ts'
 import type { OpenFile } from '../../files/open-file.ts'
 import { prepareReplacement } from '../../files/writing/atomic-write.ts'
 import { sweepTree } from '../../files/writing/temporary.ts'
+import { Unsaved } from '../../files/writing/unsaved.ts'
 import { matcherOf } from '../../files/globs.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import {
@@ -129,6 +130,7 @@ export async function compress(
   check(options, COMPRESS_OPTIONS)
   const { onProgress, signal, against } = options
   const served = await openDirectory(directory)
+  const unsaved = new Unsaved()
   const writeAgainst = await writerAgainst(against, served)
   await sweepTree(served.path)
   const compressible = [...served.files].filter(isCompressibleType)
@@ -140,7 +142,7 @@ export async function compress(
   const deltas: DeltaSizes[] = []
   let done = 0
   const compressOne = async (path: string): Promise<void> => {
-    const result = await compressFile(served.place, path)
+    const result = await compressFile(served.place, path, unsaved)
     if (result === 'too-large') tooLarge.push(path)
     else if (result) {
       const original = result.bytes.length
@@ -152,6 +154,7 @@ export async function compress(
   }
   const compressAny = (path: string) => compressOne(path).catch(rethrowAsCompressError(path))
   await inParallel(candidates, CONCURRENCY, compressAny, signal)
+  await unsaved.save()
   return {
     directory: served.path,
     files: candidates.length,
@@ -197,7 +200,7 @@ interface CopyResult {
 }
 
 /** Brings the copies of a file up to date; undefined for a file that is gone. */
-async function compressFile(place: ServedPlace, path: string) {
+async function compressFile(place: ServedPlace, path: string, unsaved: Unsaved) {
   const file = join(place.dir, path)
   const read = await readInPlace(place, file, MAX_BYTES)
   if (!read || read === 'too-large') return read
@@ -226,7 +229,7 @@ async function compressFile(place: ServedPlace, path: string) {
         `the ${coding.name} copy of ${file} did not decompress to it, and was not kept: check the disk`
       )
     }
-    const checks = { checkLocation: requireInPlace(place), checkContent }
+    const checks = { checkLocation: requireInPlace(place), checkContent, unsaved }
     const made = await prepareReplacement(target, copy.content, mtimeNs, checks)
     await made.commit()
     return { coding, size: copy.size, ...(made.isNew && { change: 'written' }) }
@@ -234,7 +237,7 @@ async function compressFile(place: ServedPlace, path: string) {
   // Unlike Promise.all, a failure waits for the other copies.
   const copies = await inParallel(CODINGS, CODINGS.length, update)
   const smallest = Math.min(original.size, ...copies.map(({ size = Infinity }) => size))
-  return { file, bytes, mtimeNs, copies, smallest }
+  return { file, bytes, mtimeNs, copies, smallest, unsaved }
 }
 
 function failed(message: string, cause?: unknown): AssetError {

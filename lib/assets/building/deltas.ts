@@ -20,6 +20,7 @@ import { digestOf } from '../../files/digest.ts'
 import { statOf, type Stamp } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
+import type { Unsaved } from '../../files/writing/unsaved.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -72,8 +73,11 @@ const MAX_DELTAS = 3
 /** A larger delta is not worth a file, nor another copy in shared caches. */
 const MAX_RATIO = 0.5
 
-/** @param before the entries of the previous manifest */
-export function deltaWriter(settings: Settings, before: ManifestEntries) {
+/**
+ * @param before the entries of the previous manifest
+ * @param unsaved is told what is written
+ */
+export function deltaWriter(settings: Settings, before: ManifestEntries, unsaved: Unsaved) {
   let published: Promise<Published> | undefined
   let isWritable: boolean | undefined
   const sizes: DeltaSizes[] = []
@@ -102,7 +106,7 @@ export function deltaWriter(settings: Settings, before: ManifestEntries) {
       isWritable = await canMakeDeltas()
       const bytes = await readBytes(place, { file, digest })
       if (!bytes) return
-      const target = { file, bytes, smallest, mtimeNs, beside, keepsOthers: false }
+      const target = { file, bytes, smallest, mtimeNs, beside, keepsOthers: false, unsaved }
       sizes.push(...(await updateDeltas(target, place, await newestFirst(earlier, last))))
     }
   }
@@ -164,6 +168,7 @@ interface DeltaTarget {
   readonly beside: readonly string[]
   /** Whether those from other versions stay if they are intact: an earlier run may have made them. */
   readonly keepsOthers: boolean
+  readonly unsaved: Unsaved
 }
 
 /** A file that a browser may have: one without the digest is not the version that its name claims. */
@@ -178,7 +183,7 @@ interface Earlier {
  * @returns the sizes of the deltas from these versions, as they are sent
  */
 async function updateDeltas(
-  { file, bytes, smallest, mtimeNs, beside, keepsOthers }: DeltaTarget,
+  { file, bytes, smallest, mtimeNs, beside, keepsOthers, unsaved }: DeltaTarget,
   place: ServedPlace,
   earlier: readonly Earlier[],
   earlierPlace = place
@@ -198,7 +203,8 @@ async function updateDeltas(
     const isKept = mayStay && (await isIntactDelta(existing, old, bytes))
     const delta = isKept ? existing : await makeDelta(old, bytes, maxBytes)
     if (delta && !isKept) {
-      await writeAtomically(path, delta, mtimeNs, { checkLocation: requireInPlace(place) })
+      const checks = { checkLocation: requireInPlace(place), unsaved }
+      await writeAtomically(path, delta, mtimeNs, checks)
     }
     if (delta) written.set(path, { size: delta.length - SEAL_BYTES, insteadOf: smallest })
   }

@@ -12,6 +12,7 @@ import {
   publicFile
 } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
+import { Unsaved } from '../../files/writing/unsaved.ts'
 import { entriesOf, type Assets, type Built } from './places.ts'
 import { deltaWriter } from './deltas.ts'
 import type { ManifestEntries } from './manifest/manifest.ts'
@@ -37,11 +38,13 @@ export async function publishBuild(settings: Settings, assets: Assets, options: 
   const path = `${settings.prefix}.json`
   const failed = rethrowAsPublishError(settings, path)
   const before = await readEntries(manifestFile(settings)).catch(failed)
-  const deltas = deltaWriter(settings, before)
+  const unsaved = new Unsaved()
+  const save = () => unsaved.save().catch(failed)
+  const deltas = deltaWriter(settings, before, unsaved)
   const prepared = new Map<string, WrittenAsset>()
   let done = 0
   const write = async (built: Built): Promise<void> => {
-    const written = await writeAsset(settings, built, assets)
+    const written = await writeAsset(settings, built, assets, unsaved)
     prepared.set(built.path, written)
     await deltas.write(built, written.smallest)
     onProgress(++done, assets.size, built.path)
@@ -54,7 +57,9 @@ export async function publishBuild(settings: Settings, assets: Assets, options: 
     await inParallel([...assets.values()], CONCURRENCY, writeOne, signal)
     signal?.throwIfAborted()
     const entries = entriesOf(assets.values())
-    manifest.push(await prepareManifest(settings, entries).catch(failed))
+    manifest.push(await prepareManifest(settings, entries, unsaved).catch(failed))
+    // Before any name leads to it: after a power loss a page finds what the manifest names.
+    await save()
     const kept = await touchSuperseded(settings, before, entries)
     signal?.throwIfAborted()
     await lock.check()
@@ -62,7 +67,9 @@ export async function publishBuild(settings: Settings, assets: Assets, options: 
       await inParallel([...prepared], CONCURRENCY, ([at, { replacements }]) =>
         commit(at, replacements)
       )
+      await save()
       await commit(path, manifest)
+      await save()
     })
     const compressedBytes = sum(Array.from(prepared.values(), ({ smallest }) => smallest))
     const isWritten = (plain: string) => prepared.get(decodeURIComponent(plain))?.isNew === true
@@ -79,10 +86,14 @@ export async function publishBuild(settings: Settings, assets: Assets, options: 
   }
 }
 
-function prepareManifest(settings: Settings, entries: ManifestEntries): Promise<Replacement> {
+function prepareManifest(
+  settings: Settings,
+  entries: ManifestEntries,
+  unsaved: Unsaved
+): Promise<Replacement> {
   const text = serialize(entries, manifestApps(settings.apps))
   const now = BigInt(Date.now()) * 1_000_000n
-  return prepareReplacement(manifestFile(settings), Buffer.from(text), now)
+  return prepareReplacement(manifestFile(settings), Buffer.from(text), now, { unsaved })
 }
 
 /** Keys are sorted: identical sources give an identical file. */

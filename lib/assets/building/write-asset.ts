@@ -8,6 +8,7 @@ import { digestOf, digestOfStream } from '../../files/digest.ts'
 import { ifThere } from '../../files/disk.ts'
 import { readContent, streamOf, type Content, type OpenFile } from '../../files/open-file.ts'
 import { prepareReplacement, type Replacement } from '../../files/writing/atomic-write.ts'
+import type { Unsaved } from '../../files/writing/unsaved.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -33,11 +34,13 @@ type Contents = readonly (readonly [extension: string, content: Content | undefi
  * their bytes: damaged ones are written again, and intact ones are neither written nor compressed again.
  *
  * @param assets all of them, to make compressed copies as well: `data.json.gz` may be one next to `data.json`
+ * @param unsaved is told what is written
  */
 export async function writeAsset(
   settings: Settings,
   original: Built,
-  assets?: Assets
+  assets?: Assets,
+  unsaved?: Unsaved
 ): Promise<WrittenAsset> {
   const built = await inMemory(settings, original)
   const file = publicFile(settings, publishedPath(built))
@@ -47,7 +50,9 @@ export async function writeAsset(
     ['', built.content],
     ...copies.map(([extension, copy]) => [extension, copy?.content] as const)
   ]
-  const replacements = await prepareFiles(settings, built, file, contents)
+  const prepare = (path: string, from: Contents) =>
+    prepareFiles({ settings, built, unsaved }, path, from)
+  const replacements = await prepare(file, contents)
   const isNew = replacements.some(each => each.isNew)
   if (!built.app.fingerprint) return { smallest, isNew, replacements }
   await commitAll(replacements)
@@ -57,13 +62,18 @@ export async function writeAsset(
     const isCopied = from && 'copyOf' in from
     return [extension, isCopied ? { copyOf: file + extension, isAllowed } : from] as const
   })
-  const plain = await prepareFiles(settings, built, publicFile(settings, built.path), written)
+  const plain = await prepare(publicFile(settings, built.path), written)
   return { smallest, isNew: isNew || plain.some(each => each.isNew), replacements: plain }
 }
 
+interface Writing {
+  readonly settings: Settings
+  readonly built: Built
+  readonly unsaved: Unsaved | undefined
+}
+
 async function prepareFiles(
-  settings: Settings,
-  built: Built,
+  { settings, built, unsaved }: Writing,
   file: string,
   contents: Contents
 ): Promise<Replacement[]> {
@@ -74,7 +84,7 @@ async function prepareFiles(
     let [isNew, { mtimeNs }] = [false, built]
     for (const [extension, content] of contents) {
       const [path, isCopy] = [file + extension, extension !== '']
-      const checks = { checkLocation, ...(!isCopy && { checkContent }) }
+      const checks = { checkLocation, unsaved, ...(!isCopy && { checkContent }) }
       const made = content && (await prepareReplacement(path, content, mtimeNs, checks))
       if (made) replacements.push(made)
       if (made && !isCopy) ({ isNew, mtimeNs } = made)

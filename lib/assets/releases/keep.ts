@@ -15,8 +15,9 @@ import {
 import { splitDelta } from '../../files/delta-format.ts'
 import { digestOfFile } from '../../files/digest.ts'
 import { readSnapshot, sameBytes } from '../../files/open-file.ts'
-import { touch, writeAtomically } from '../../files/writing/atomic-write.ts'
+import { prepareReplacement, touch, writeAtomically } from '../../files/writing/atomic-write.ts'
 import { nowOnDisk } from '../../files/writing/temporary.ts'
+import { Unsaved } from '../../files/writing/unsaved.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 import { check, flag } from '../../check-options.ts'
 import { outdatedAmong, removeFiles, withCopies, type CleanReport } from '../building/clean.ts'
@@ -79,15 +80,17 @@ export async function keep(
   const kept = new Map(checked.map(({ file, isIntact: _is, ...entry }) => [file, entry]))
   const intact = new Set(checked.flatMap(({ file, isIntact }) => (isIntact ? file : [])))
   await writeKept(to, kept, own.manifest)
+  const unsaved = new Unsaved()
   const files = [...kept.keys()].toSorted()
   const copyOne = async (file: string): Promise<void> => {
     for (const path of withCopies(file)) {
       const isThere = path === file ? intact.has(file) : to.files.has(path)
       if (!from.files.has(path) || isThere) continue
-      await copy(path, from, to).catch(rethrowAsPublishError({ root: '.' }, path))
+      await copy(path, from, to, unsaved).catch(rethrowAsPublishError({ root: '.' }, path))
     }
   }
   await inParallel(files, CONCURRENCY, copyOne, options.signal)
+  await unsaved.save()
   const compressed = await compress(to.path, { ...copies, against: from.path })
   const stats = await inParallel(files, CONCURRENCY, file => statOf(join(to.path, file)))
   return {
@@ -184,16 +187,26 @@ async function writeKept(
   if (existing?.equals(bytes)) return
   const now = await nowOnDisk(path)
   const checkLocation = requireInPlace(place)
-  await writeAtomically(file, bytes, now, { checkLocation })
+  const unsaved = new Unsaved()
+  const list = await prepareReplacement(file, bytes, now, { checkLocation, unsaved })
+  await unsaved.save()
+  await list.commit()
+  await unsaved.save()
   await touch(manifest, now, checkLocation)
 }
 
-async function copy(path: string, from: BuiltDirectory, to: BuiltDirectory): Promise<void> {
+async function copy(
+  path: string,
+  from: BuiltDirectory,
+  to: BuiltDirectory,
+  unsaved: Unsaved
+): Promise<void> {
   const [source, target] = [join(from.path, path), join(to.path, path)]
   if (!(await wouldBeInPlace(to.place, target))) throw outsidePlace(to.place, target)
   const mtimeNs = (await statOf(source))?.mtimeNs ?? 0n
   const content = { copyOf: source, isAllowed: isInPlace(from.place) }
-  await writeAtomically(target, content, mtimeNs, { checkLocation: requireInPlace(to.place) })
+  const checks = { checkLocation: requireInPlace(to.place), unsaved }
+  await writeAtomically(target, content, mtimeNs, checks)
 }
 
 export interface CleanKeptOptions extends BuildLimits {

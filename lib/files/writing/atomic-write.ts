@@ -28,16 +28,19 @@ import {
   type OpenFile
 } from '../open-file.ts'
 import { sweepOnce, temporaryName } from './temporary.ts'
+import type { Unsaved } from './unsaved.ts'
 
 /** Rejects for an open file or directory that is not where it should be. */
 export type LocationCheck = ((file: OpenFile) => Promise<void>) | undefined
 
-/** Each of these checks rejects to keep the target as it is. */
+/** Each of the checks rejects to keep the target as it is. */
 export interface WriteChecks {
   /** Of what is created, before anything is written to it, and of a target whose mtime is set. */
   readonly checkLocation?: LocationCheck
   /** Checks the bytes that were written. */
   readonly checkContent?: ((temporary: OpenFile) => Promise<void>) | undefined
+  /** Is told what is written. */
+  readonly unsaved?: Unsaved | undefined
 }
 
 /** What replaces a target: complete, under a temporary name. */
@@ -137,13 +140,19 @@ async function stage(
   await makeDirectory(directory, checks.checkLocation)
   await sweepOnce(directory)
   const { path, stamp } = await writeTemporary(directory, content, mtimeNs, checks)
-  const discard = () => removeFile(path)
+  checks.unsaved?.written(path)
+  const discard = () => {
+    checks.unsaved?.removed(path)
+    return removeFile(path)
+  }
   const commit = async () => {
     try {
       if (!(await isAt(path, stamp))) throw replaced(target)
       // Into the real directory: rename() resolves its two paths one after the other, and a link above
       // them may be swapped in between.
-      await rename(path, join(dirname(path), basename(target)))
+      const renamed = join(dirname(path), basename(target))
+      await rename(path, renamed)
+      checks.unsaved?.renamed(path, renamed)
     } catch (error) {
       await discard()
       throw Object.assign(error as Error, { dest: target })

@@ -1,0 +1,55 @@
+// What a command has written, and what the kernel may still have in its memory alone: a power loss would leave
+// files under their names that are empty or cut short.
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { inParallel } from '../../concurrency.ts'
+import { errorCode, ifThere } from '../disk.ts'
+
+// One commit of the file system's journal serves all that wait for it.
+const CONCURRENCY = 16
+
+/** Saved together at the end, which takes a third of the time of saving each when it is written. */
+export class Unsaved {
+  readonly #files = new Set<string>()
+  readonly #folders = new Set<string>()
+
+  written(path: string): void {
+    this.#files.add(path)
+    this.#folders.add(dirname(path))
+  }
+
+  renamed(from: string, to: string): void {
+    if (this.#files.delete(from)) this.#files.add(to)
+    this.#folders.add(dirname(to))
+  }
+
+  removed(path: string): void {
+    this.#files.delete(path)
+  }
+
+  /** Waits until the bytes of all files, and their names in the folders, are on the disk. */
+  async save(): Promise<void> {
+    for (const paths of [this.#files, this.#folders]) {
+      await inParallel([...paths], CONCURRENCY, sync)
+      paths.clear()
+    }
+  }
+}
+
+async function sync(path: string): Promise<void> {
+  // Somebody else may have removed it, or put a FIFO in its place.
+  const handle = await ifThere(open(path, constants.O_RDONLY | constants.O_NONBLOCK))
+  if (!handle) return
+  try {
+    await handle.sync()
+  } catch (error) {
+    // Some file systems cannot be asked, for folders above all (fsync(2)).
+    if (!['EINVAL', 'ENOSYS', 'ENOTSUP'].includes(errorCode(error) ?? '')) {
+      // Errors of calls on a descriptor do not name the file.
+      throw Object.assign(error as Error, { path })
+    }
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,128 @@
+// Power loss: what is on the disk itself before a name, a manifest or a list leads to it.
+import { readlinkSync } from 'node:fs'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { basename, dirname, join, relative } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { compress } from '../../../lib/assets/building/compress.ts'
+import { precompile } from '../../../lib/assets/building/precompile.ts'
+import { keep } from '../../../lib/assets/releases/keep.ts'
+import { makeProject, writeFiles } from '../../support/site.ts'
+
+type Event =
+  | { readonly call: 'sync'; readonly path: string }
+  | { readonly call: 'rename'; readonly from: string; readonly to: string }
+
+/** Lists the calls that a command makes. */
+async function record(t: ExecutionContext, run: () => Promise<unknown>): Promise<Event[]> {
+  const events: Event[] = []
+  const { rename } = fs
+  const probe = await fs.open(import.meta.filename)
+  const handles = Object.getPrototypeOf(probe) as { sync: () => Promise<void> }
+  await probe.close()
+  const { sync } = handles
+  const put = (calls: { rename: typeof rename; sync: () => Promise<void> }) => {
+    fs.rename = calls.rename
+    handles.sync = calls.sync
+    syncBuiltinESMExports()
+  }
+  t.teardown(() => put({ rename, sync }))
+  put({
+    async rename(from, to) {
+      await rename(from, to)
+      events.push({ call: 'rename', from: String(from), to: String(to) })
+    },
+    async sync(this: typeof probe) {
+      const path = readlinkSync(`/proc/self/fd/${this.fd}`)
+      await sync.call(this)
+      events.push({ call: 'sync', path })
+    }
+  })
+  await run()
+  put({ rename, sync })
+  return events
+}
+
+/** Which renames, before an end, left bytes or a name that may be in memory alone. */
+function unsavedAt(events: readonly Event[], end: number): string[] {
+  const isSynced = (path: string, from: number, to: number) =>
+    events.slice(from, to).some(event => event.call === 'sync' && event.path === path)
+  return events.slice(0, end).flatMap((event, at) => {
+    if (event.call !== 'rename') return []
+    const { from, to } = event
+    const hasBytes = isSynced(from, 0, at) || isSynced(to, at, end)
+    return hasBytes && isSynced(dirname(to), at, end) ? [] : basename(to)
+  })
+}
+
+const indexOfRename = (events: readonly Event[], name: string) =>
+  events.findIndex(event => event.call === 'rename' && basename(event.to) === name)
+
+const CSS = 'body { color: red }\n'.repeat(40)
+
+test.serial(
+  'precompile has everything on the disk before the manifest names it, and plain names before they are replaced',
+  async t => {
+    const root = makeProject(t)
+    const publish = () => precompile({ root, integrity: false }, { minify: false })
+    const write = (text: string) =>
+      writeFiles(root, {
+        'apps/web/assets/css/app.css': CSS + text,
+        'apps/web/assets/images/sub/logo.png': text
+      })
+    write('first')
+    await publish()
+    write('second')
+    const events = await record(t, publish)
+    const manifest = indexOfRename(events, 'assets.json')
+    t.deepEqual(unsavedAt(events, manifest), [])
+    const plain = events.filter(
+      event =>
+        event.call === 'rename' && /\/(?:app\.css|logo\.png)(?:\.br|\.gz|\.zst)?$/.test(event.to)
+    )
+    t.true(plain.length >= 4)
+    for (const event of plain) {
+      const before = events.slice(0, events.indexOf(event))
+      const isSaved = before.some(
+        other => event.call === 'rename' && other.call === 'sync' && other.path === event.from
+      )
+      t.true(isSaved, JSON.stringify(event))
+    }
+    t.deepEqual(unsavedAt(events, events.length), [], 'the manifest itself')
+    const again = await record(t, publish)
+    t.deepEqual(again, [], 'what is unchanged is not written, and need not be saved')
+  }
+)
+
+test.serial('compress has the copies that it wrote on the disk when it ends', async t => {
+  const root = makeProject(t, { 'app.css': CSS, 'sub/other.css': CSS })
+  const events = await record(t, () => compress(root))
+  t.true(events.filter(({ call }) => call === 'rename').length >= 4)
+  t.deepEqual(unsavedAt(events, events.length), [])
+})
+
+test.serial(
+  'keep has the list on the disk before it is renamed, and all that it wrote when it ends',
+  async t => {
+    const root = makeProject(t)
+    const release = (folder: string, hash: string) => {
+      const name = `assets/app-${hash}.js`
+      const manifest = { 'src/app.js': { file: name, src: 'src/app.js', isEntry: true } }
+      writeFiles(root, {
+        [`${folder}/${name}`]: CSS + hash,
+        [`${folder}/.vite/manifest.json`]: JSON.stringify(manifest)
+      })
+    }
+    release('older', 'AAAAAAA1')
+    release('newer', 'BBBBBBB2')
+    const events = await record(t, () => keep(join(root, 'older'), join(root, 'newer')))
+    const at = indexOfRename(events, '.koa-fresh-assets-kept.json')
+    const list = events[at]
+    const isSaved = (path: string) =>
+      events.slice(0, at).some(event => event.call === 'sync' && event.path === path)
+    t.true(list?.call === 'rename' && isSaved(list.from))
+    t.deepEqual(unsavedAt(events, events.length), [])
+    const names = events.flatMap(event => (event.call === 'rename' ? relative(root, event.to) : []))
+    t.true(names.includes('newer/assets/app-AAAAAAA1.js'))
+  }
+)
