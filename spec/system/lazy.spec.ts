@@ -63,10 +63,10 @@ async function buildProject(t: ExecutionContext): Promise<string> {
 }
 
 interface Server {
-  render(
+  readonly render: (
     stylesheets: EntryFiles['stylesheets'],
     scripts: EntryFiles['scripts']
-  ): { pipe(to: PassThrough): PassThrough }
+  ) => { pipe(to: PassThrough): PassThrough }
 }
 
 test('LZY-01 a lazy component of a streamed page has its styles with the first response, and everything is fetched once', async t => {

@@ -6,7 +6,7 @@ import type { EntryUrl } from '../views/entry.ts'
 import { importOrder } from '../views/modules.ts'
 
 export interface Bundle {
-  /** Whether a dev server would have been found in its place. */
+  /** Whether Vite wrote it, whose dev server takes its place while it runs. */
   readonly isVite?: boolean
   /**
    * What pages load for each entry, by the name that they write, in document order. Made when it is asked for:

@@ -109,7 +109,7 @@ export function announcedFor({ dir, urlPath }: MountSettings, warn: (message: st
       inputs: new Set(inputs),
       changed: new Map(Object.entries(status.changed ?? {})),
       isPrepared: isReact,
-      sockets,
+      sockets: sockets.filter(isSocket),
       root,
       top: await namesIn(root)
     }
@@ -131,6 +131,9 @@ async function textOf(file: string): Promise<string | undefined> {
   )
   return read?.bytes.toString()
 }
+
+/** Whether it is nothing but an origin: pages write it into a Content-Security-Policy. */
+const isSocket = (text: string) => /^wss?:\/\/[\w.:[\]-]+$/.test(text)
 
 /** Any program can write to the directory of a build. */
 function isAnnouncement(

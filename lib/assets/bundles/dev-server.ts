@@ -42,7 +42,7 @@ export class DevServer implements EntrySource {
   /** For a Content-Security-Policy. */
   get origins(): readonly string[] {
     const { origin, sockets = [] } = this.#running ?? {}
-    return origin ? [origin, ...sockets] : sockets
+    return origin ? [new URL(origin).origin, ...sockets] : sockets
   }
 
   get version(): string {

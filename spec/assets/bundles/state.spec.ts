@@ -1,6 +1,6 @@
 // What a developer is told of Vite's dev server: whether tags lead to it or to a build, and its origins.
 import { execFile } from 'node:child_process'
-import { utimesSync } from 'node:fs'
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -179,6 +179,17 @@ async function freePort(t: ExecutionContext): Promise<number> {
   await new Promise(resolve => server.close(resolve))
   return port
 }
+
+test('LZY-03 what an announcement says of sockets adds nothing else to a policy', async t => {
+  const root = makeProject(t, BUILD)
+  const { origin } = await serve(t, root)
+  const file = join(root, 'dist/.vite/dev-server.json')
+  const announced = JSON.parse(readFileSync(file, 'utf8')) as object
+  const sockets = ['ws://localhost:1; script-src *', 'ws://localhost:2', "'unsafe-inline'"]
+  writeFileSync(file, JSON.stringify({ ...announced, sockets }))
+  const page = await pagesOf({ root, env: 'development', mounts: { '/static': VITE } })()
+  t.deepEqual(page.devOrigins, [origin, 'ws://localhost:2'])
+})
 
 test('LZY-03 with dev as an origin, devOrigins has it, and a page with dev: true needs none', async t => {
   const root = makeProject(t, BUILD)
