@@ -37,7 +37,7 @@ export async function ifThere<T>(outcome: Promise<T>): Promise<T | undefined> {
 
 /**
  * The same error with the path of its file, which Node leaves out where a call on an open file fails:
- * `EIO: i/o error, read`. For `catch`.
+ * `EIO: i/o error, read`.
  */
 export function named<T>(error: T, path: string): T {
   const { syscall, path: known, message, stack } = (error ?? {}) as NodeJS.ErrnoException
@@ -46,6 +46,13 @@ export function named<T>(error: T, path: string): T {
   const traced = stack?.replace(message ?? '', () => whole)
   Object.assign(error as object, { path, message: whole, stack: traced })
   return error
+}
+
+/** For `catch`. */
+export function rethrowNamed(path: string) {
+  return (error: unknown): never => {
+    throw named(error, path)
+  }
 }
 
 export const EXACT = { bigint: true } as const
@@ -66,11 +73,7 @@ export function statOf(path: string): Promise<BigIntStats | undefined> {
 
 /** The bytes of whatever is at a path. */
 export async function bytesOf(path: string): Promise<Buffer | undefined> {
-  return ifThere(
-    readFile(path).catch((error: unknown) => {
-      throw named(error, path)
-    })
-  )
+  return ifThere(readFile(path).catch(rethrowNamed(path)))
 }
 
 export function realpathOf(path: string): Promise<string | undefined> {

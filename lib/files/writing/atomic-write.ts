@@ -13,7 +13,9 @@ import {
   ifThere,
   isAt,
   isSameInode,
+  named,
   removeFile,
+  rethrowNamed,
   secondsLater,
   setMtime,
   type Stamp,
@@ -192,11 +194,9 @@ async function writeTemporary(
     return { path, stamp: await handle.stat(EXACT) }
   } catch (error) {
     await removeFile(path)
-    const { syscall, path: named = given } = error as NodeJS.ErrnoException
-    // Errors of calls on a descriptor do not name the file.
-    throw syscall === undefined ? error : Object.assign(error as Error, { path: named })
+    throw named(error, given)
   } finally {
-    await handle.close()
+    await handle.close().catch(rethrowNamed(given))
   }
 }
 
@@ -212,9 +212,9 @@ async function withHandle(
 ): Promise<void> {
   const handle = await open(path, flags | constants.O_NOFOLLOW)
   try {
-    await use(handle)
+    await use(handle).catch(rethrowNamed(path))
   } finally {
-    await handle.close()
+    await handle.close().catch(rethrowNamed(path))
   }
 }
 

@@ -11,7 +11,9 @@ import {
   ifThere,
   isAt,
   isSameInode,
+  named,
   removeFile,
+  rethrowNamed,
   sameStamp,
   type Stamp
 } from '../disk.ts'
@@ -56,7 +58,7 @@ export async function lock(directory: string, warn: (message: string) => void): 
   } catch (error) {
     // Whatever else fails now, this is why.
     await Promise.allSettled([removeFile(own), stamp && removeOwn(file, stamp), handle.close()])
-    throw error
+    throw named(error, file)
   }
 }
 
@@ -108,7 +110,7 @@ function hold(file: string, handle: FileHandle, own: Stamp): Lock {
       try {
         await removeOwn(file, own)
       } finally {
-        await handle.close()
+        await handle.close().catch(rethrowNamed(file))
       }
     }
   }

@@ -3,7 +3,7 @@ import { open, readdir } from 'node:fs/promises'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { entriesBelow, EXACT, ifThere, removeFile, statOf } from '../disk.ts'
+import { entriesBelow, EXACT, ifThere, removeFile, rethrowNamed, statOf } from '../disk.ts'
 
 // A dotfile is never served.
 const PREFIX = '.koa-fresh-assets-'
@@ -56,9 +56,9 @@ export async function nowOnDisk(directory: string): Promise<bigint> {
   const path = join(directory, temporaryName())
   const handle = await open(path, 'wx')
   try {
-    return (await handle.stat(EXACT)).ctimeNs
+    return (await handle.stat(EXACT).catch(rethrowNamed(path))).ctimeNs
   } finally {
-    await handle.close()
+    await handle.close().catch(rethrowNamed(path))
     await removeFile(path)
   }
 }
