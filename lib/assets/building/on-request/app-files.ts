@@ -16,6 +16,14 @@ export interface Asked {
   readonly name: string
 }
 
+/** A file that was found. */
+export interface FoundFile {
+  /** Whether the bytes have the digest that is in the name. */
+  readonly isVerified: boolean
+  /** The first one is the file itself. */
+  readonly representations: readonly [{ readonly stamp: Stamp }, ...unknown[]]
+}
+
 /** Finds the file in `public`. @param stamp the target's, if it was just looked up */
 export type Find<F> = (stamp?: Stamp) => Promise<F | undefined> | F | undefined
 
@@ -24,13 +32,9 @@ export interface AppFiles {
   readonly manifest: Manifest | undefined
   /**
    * The file that a request gets, after bringing it up to date with its source.
-   * @param find its result tells whether the bytes have the digest that is in the name
    * @throws AssetError for a source that cannot be published
    */
-  current<F extends { readonly isVerified: boolean }>(
-    asked: Asked,
-    find: Find<F>
-  ): ReturnType<Find<F>>
+  current<F extends FoundFile>(asked: Asked, find: Find<F>): ReturnType<Find<F>>
   /** Why the asset at a plain path cannot be published. */
   failureOf(path: string): AssetError | undefined
   /** Undefined where nothing is published on request. */

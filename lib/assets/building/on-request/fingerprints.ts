@@ -15,7 +15,14 @@ import { Builder, type BuildResult } from '../builder.ts'
 import { Manifest } from '../manifest/manifest.ts'
 import { entriesOf, publishedPath, type Assets, type Built } from '../places.ts'
 import { commitAll, SourceEdited, writeAsset } from '../write-asset.ts'
-import { kindOf, sourcedNameIn, type AppFiles, type Asked, type Find } from './app-files.ts'
+import {
+  kindOf,
+  sourcedNameIn,
+  type AppFiles,
+  type Asked,
+  type Find,
+  type FoundFile
+} from './app-files.ts'
 import { hasSameTargets, MtimeIndex, withdraw } from './mtime-index.ts'
 
 // Bounds the number of open files.
@@ -58,10 +65,7 @@ export class Fingerprints implements AppFiles {
     return this.#generation === this.#sources.generation && this.#sources.isCurrent
   }
 
-  async current<F extends { readonly isVerified: boolean }>(
-    { app, name }: Asked,
-    find: Find<F>
-  ): Promise<F | undefined> {
+  async current<F extends FoundFile>({ app, name }: Asked, find: Find<F>): Promise<F | undefined> {
     const plain = splitFingerprint(name)?.name
     if (plain !== undefined && (await this.#sources.of(app).find(plain))) {
       const file = await find()

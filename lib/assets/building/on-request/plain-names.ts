@@ -2,7 +2,7 @@
 import { inTurns } from '../../../concurrency.ts'
 import { published } from '../../../diagnostics.ts'
 import { outsidePlace, requireInPlace, wouldBeInPlace } from '../../../files/containment.ts'
-import { isMiss, stampOf, type Stamp } from '../../../files/disk.ts'
+import { isMiss, sameStamp, stampOf, type Stamp } from '../../../files/disk.ts'
 import { rethrowAsPublishError } from '../../../files/writing/publish-error.ts'
 import { prepareReplacement } from '../../../files/writing/atomic-write.ts'
 import { assetPath } from '../../settings/app-settings.ts'
@@ -10,9 +10,12 @@ import { publicFile } from '../../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
 import type { Asset, Sources } from '../../sources/sources.ts'
 import { Builder, type Plain } from '../builder.ts'
-import type { AppFiles, Asked, Find } from './app-files.ts'
+import type { AppFiles, Asked, Find, FoundFile } from './app-files.ts'
 import { keepIndex, type KeptIndex } from './kept-index.ts'
 import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
+
+/** While another process replaces the target, perhaps by what it read before an edit. */
+const MAX_ATTEMPTS = 5
 
 type Publishing = Promise<Stamp | undefined>
 
@@ -36,8 +39,13 @@ export class PlainNames implements AppFiles {
     this.#kept = keepIndex(settings, sources, this.index)
   }
 
-  async current<F>({ app, name }: Asked, find: Find<F>): Promise<F | undefined> {
-    return find(await this.publish(app, name))
+  async current<F extends FoundFile>({ app, name }: Asked, find: Find<F>): Promise<F | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      const stamp = await this.publish(app, name)
+      const file = await find(stamp)
+      const isOurs = !stamp || !file || sameStamp(file.representations[0].stamp, stamp)
+      if (isOurs || attempt === MAX_ATTEMPTS) return file
+    }
   }
 
   failureOf(): undefined {}
@@ -67,7 +75,7 @@ export class PlainNames implements AppFiles {
       await sources.verify()
     }
     const gone = new Set<string>()
-    for (;;) {
+    for (let attempt = 1; ;) {
       const source = await sources.find(name, gone)
       if (!source) {
         this.index.delete(path)
@@ -75,6 +83,11 @@ export class PlainNames implements AppFiles {
       }
       const generation = gone.size > 0 ? NEVER : sources.generation
       const stamp = await this.#publishFrom({ app, name, source }, path, generation)
+      if (stamp === 'replaced') {
+        if (attempt++ < MAX_ATTEMPTS) continue
+        this.index.delete(path)
+        return undefined
+      }
       if (stamp !== 'gone') return stamp
       // The source was removed after it was listed: try the next one of that name.
       gone.add(source.file)
@@ -82,7 +95,7 @@ export class PlainNames implements AppFiles {
     }
   }
 
-  /** Resolves to 'gone' when the source no longer exists. */
+  /** Resolves to 'gone' when the source no longer exists, to 'replaced' when the target is another process's. */
   async #publishFrom(asset: Asset, path: string, generation: number) {
     const startedAt = performance.now()
     const file = publicFile(this.#settings, path)
@@ -94,11 +107,7 @@ export class PlainNames implements AppFiles {
     }
     const stamp = await this.#write(file, plain)
     if (stamp === 'gone') return 'gone'
-    if (!stamp) {
-      // Another process replaced it at once.
-      this.index.delete(path)
-      return undefined
-    }
+    if (!stamp) return 'replaced'
     const source = asset.source.file
     const at = performance.now()
     const { inputs, isSettled, isLasting, compileDuration } = plain
