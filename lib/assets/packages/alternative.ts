@@ -7,6 +7,7 @@ import { readSnapshot } from '../../files/open-file.ts'
 import { loadModuleLexer } from '../references/module-references.ts'
 
 interface Installed {
+  readonly name: string
   /** Real path. */
   readonly directory: string
   /** What is in its package.json. */
@@ -18,8 +19,11 @@ const MODULE = /\.mjs$|(?:^|[./-])(?:esm?|module)[./-](?:[^/]*\.)?js$/
 const DEPTH = 2
 const MAX_READ = 20
 
-/** Its path in the package, with slashes: by the fields that bundlers read, then by its name. */
-export async function moduleIn({ directory, json }: Installed): Promise<string | undefined> {
+/**
+ * Its path in the package, with slashes: by the fields that bundlers read, then by its name, which is that of the
+ * package. One that imports others may be a part, or a wrapper of what no browser can import.
+ */
+export async function moduleIn({ name, directory, json }: Installed): Promise<string | undefined> {
   const fields = ['module', 'jsnext:main', 'browser'].map(field => json[field]).filter(isText)
   const pathOf = (file: string) => relative(directory, file).replaceAll('\\', '/')
   const entries = await entriesBelow(
@@ -30,19 +34,25 @@ export async function moduleIn({ directory, json }: Installed): Promise<string |
   const named = entries
     .filter(entry => entry.isFile())
     .map(entry => pathOf(join(entry.parentPath, entry.name)))
-    .filter(path => MODULE.test(path))
+    .filter(path => MODULE.test(path) && isMain(basename(path), basename(name)))
     .toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1))
-  const files = [...fields, ...named].map(path => join(directory, path))
-  for (const file of files.slice(0, MAX_READ)) {
-    if (isInside(directory, file) && (await isForBrowsers(file))) return pathOf(file)
+  for (const path of [...fields, ...named].slice(0, MAX_READ)) {
+    const file = join(directory, path)
+    const isUsable = (specifier: string) => fields.includes(path) && !isBuiltin(specifier)
+    if (isInside(directory, file) && (await isModule(file, isUsable))) return pathOf(file)
   }
   return undefined
 }
 
-async function isForBrowsers(file: string): Promise<boolean> {
+function isMain(file: string, name: string): boolean {
+  return file.startsWith(name) || file.startsWith('index.')
+}
+
+/** @param isUsable whether it may import what the specifier means */
+async function isModule(file: string, isUsable: (specifier: string) => boolean): Promise<boolean> {
   const read = await readSnapshot(file)
   if (!read) return false
-  const { find, isModule } = await loadModuleLexer()
+  const lexer = await loadModuleLexer()
   const code = read.bytes.toString()
-  return isModule(code) === true && !find(code).some(({ path }) => isBuiltin(path))
+  return lexer.isModule(code) === true && lexer.find(code).every(({ path }) => isUsable(path))
 }
