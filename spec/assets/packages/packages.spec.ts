@@ -397,7 +397,7 @@ for (const [what, json, message] of HOSTILE) {
     const page = await makePage(t, raw('hostile', json), { packages: 'hostile' })
     const startedAt = performance.now()
     t.is((await page.ask('/')).status, 500)
-    t.true(performance.now() - startedAt < 2000)
+    t.true(performance.now() - startedAt < 30_000, 'linear, on a busy machine too')
     t.like(page.errors[0], { code: 'package-unusable' })
     t.regex(page.errors[0]?.message ?? '', message)
   })
