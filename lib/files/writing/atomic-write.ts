@@ -139,7 +139,7 @@ async function stage(
   checks: WriteChecks
 ): Promise<Replacement> {
   const directory = dirname(target)
-  await makeDirectory(directory, checks.checkLocation)
+  await makeDirectory(directory, checks)
   await sweepOnce(directory)
   const { path, stamp } = await writeTemporary(directory, content, mtimeNs, checks)
   checks.unsaved?.written(path)
@@ -221,7 +221,7 @@ async function withHandle(
 /** Creates directories that a front web server can read, whatever the umask. */
 export async function makeDirectory(
   directory: string,
-  checkLocation?: LocationCheck
+  { checkLocation, unsaved }: WriteChecks = {}
 ): Promise<void> {
   const first = await mkdir(directory, { recursive: true })
   if (first === undefined) return
@@ -230,5 +230,6 @@ export async function makeDirectory(
       await checkLocation?.(await described(path, handle))
       await handle.chmod(0o755)
     })
+    unsaved?.created(path)
   }
 }

@@ -19,6 +19,10 @@ export class Unsaved {
     this.#folders.add(dirname(path))
   }
 
+  created(folder: string): void {
+    this.#folders.add(dirname(folder))
+  }
+
   renamed(from: string, to: string): void {
     if (this.#files.delete(from)) this.#files.add(to)
     this.#folders.add(dirname(to))

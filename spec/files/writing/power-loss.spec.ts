@@ -73,9 +73,15 @@ test.serial(
     write('first')
     await publish()
     write('second')
+    writeFiles(root, { 'apps/web/assets/images/new/deep/icon.png': 'icon' })
     const events = await record(t, publish)
     const manifest = indexOfRename(events, 'assets.json')
     t.deepEqual(unsavedAt(events, manifest), [])
+    const folder = join(root, 'public/assets/new')
+    const isSaved = events
+      .slice(0, manifest)
+      .some(event => event.call === 'sync' && event.path === folder)
+    t.true(isSaved, 'a new folder has its name on the disk')
     const plain = events.filter(
       event =>
         event.call === 'rename' && /\/(?:app\.css|logo\.png)(?:\.br|\.gz|\.zst)?$/.test(event.to)
@@ -83,10 +89,10 @@ test.serial(
     t.true(plain.length >= 4)
     for (const event of plain) {
       const before = events.slice(0, events.indexOf(event))
-      const isSaved = before.some(
+      const hasBytes = before.some(
         other => event.call === 'rename' && other.call === 'sync' && other.path === event.from
       )
-      t.true(isSaved, JSON.stringify(event))
+      t.true(hasBytes, JSON.stringify(event))
     }
     t.deepEqual(unsavedAt(events, events.length), [], 'the manifest itself')
     const again = await record(t, publish)
