@@ -14,7 +14,9 @@ export function isFieldValue(value: unknown): value is string {
 const POLICIES = ['Content-Security-Policy', 'Content-Security-Policy-Report-Only']
 
 /** The policies that have a nonce, which is made for one response. @param valueOf the value of a field */
-export function policiesWithNonce(valueOf: (name: string) => unknown): readonly string[] {
+export function policiesWithNonce(
+  valueOf: (name: string) => number | string | readonly string[] | undefined
+): readonly string[] {
   return POLICIES.filter(name => {
     const policy = valueOf(name)
     return policy !== undefined && /'nonce-/i.test(String(policy))
