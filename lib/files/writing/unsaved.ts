@@ -4,7 +4,7 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { errorCode, ifThere } from '../disk.ts'
+import { errorCode, ifThere, named, rethrowNamed } from '../disk.ts'
 
 // One commit of the file system's journal serves all that wait for it.
 const CONCURRENCY = 16
@@ -49,11 +49,8 @@ async function sync(path: string): Promise<void> {
     await handle.sync()
   } catch (error) {
     // Some file systems cannot be asked, for folders above all (fsync(2)).
-    if (!['EINVAL', 'ENOSYS', 'ENOTSUP'].includes(errorCode(error) ?? '')) {
-      // Errors of calls on a descriptor do not name the file.
-      throw Object.assign(error as Error, { path })
-    }
+    if (!['EINVAL', 'ENOSYS', 'ENOTSUP'].includes(errorCode(error) ?? '')) throw named(error, path)
   } finally {
-    await handle.close()
+    await handle.close().catch(rethrowNamed(path))
   }
 }
