@@ -196,7 +196,10 @@ async function writeTemporary(
     await removeFile(path)
     throw named(error, given)
   } finally {
-    await handle.close().catch(rethrowNamed(given))
+    await handle.close().catch(async (error: unknown) => {
+      await removeFile(path)
+      throw named(error, given)
+    })
   }
 }
 
