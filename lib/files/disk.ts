@@ -1,7 +1,16 @@
 // Access to paths: what does not exist is `undefined`, a failure is an exception. Stamps of files, and the clock
 // that they come from.
 import { stat, type BigIntStats, type Dirent } from 'node:fs'
-import { lstat, readdir, readFile, realpath, unlink, type FileHandle } from 'node:fs/promises'
+import {
+  chmod,
+  lstat,
+  lutimes,
+  readdir,
+  readFile,
+  realpath,
+  unlink,
+  type FileHandle
+} from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 
 /** The parts of a stat that tell one state of a file from another. */
@@ -153,9 +162,24 @@ function lastTickBefore(moment: number, { ctimeNs }: Stamp): bigint {
 }
 
 /** @param file a handle, since a link may take the place of any name */
-export async function setMtime(file: FileHandle, mtimeNs: bigint): Promise<void> {
+export async function setMtime(file: FileHandle, path: string, mtimeNs: bigint): Promise<void> {
   const seconds = Number(mtimeNs) / 1e9
-  await file.utimes(seconds, seconds)
+  await file.utimes(seconds, seconds).catch(unlessDenied(() => lutimes(path, seconds, seconds)))
+}
+
+/** Sets the permissions of a file that has others. */
+export async function setMode(file: FileHandle, path: string, mode: number): Promise<void> {
+  const { mode: existing } = await file.stat()
+  if ((existing & 0o777) !== mode)
+    await file.chmod(mode).catch(unlessDenied(() => chmod(path, mode)))
+}
+
+/** Node's permission model allows no such calls on open files, only on names. */
+function unlessDenied(otherwise: () => Promise<void>) {
+  return (error: unknown): Promise<void> => {
+    if (errorCode(error) !== 'ERR_ACCESS_DENIED') throw error
+    return otherwise()
+  }
 }
 
 /** An mtime that is no earlier than this after `setMtime`: a copy older than its original is not served. */

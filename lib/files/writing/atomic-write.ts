@@ -17,6 +17,7 @@ import {
   removeFile,
   rethrowNamed,
   secondsLater,
+  setMode,
   setMtime,
   type Stamp,
   statOf
@@ -127,7 +128,7 @@ export async function touch(
 ): Promise<void> {
   await withHandle(path, constants.O_RDONLY | constants.O_NONBLOCK, async handle => {
     await checkLocation?.(await described(path, handle))
-    await setMtime(handle, mtimeNs)
+    await setMtime(handle, path, mtimeNs)
   })
 }
 
@@ -179,7 +180,7 @@ async function writeTemporary(
 ): Promise<{ path: string; stamp: Stamp }> {
   const name = temporaryName()
   const given = join(directory, name)
-  const handle = await open(given, 'wx+')
+  const handle = await open(given, 'wx+', 0o644)
   let path = given
   try {
     const file = await described(given, handle)
@@ -189,8 +190,8 @@ async function writeTemporary(
     if (!('copyOf' in content)) await handle.writeFile(content)
     else await withOriginal(content, original => writeFile(handle, streamOf(original)))
     await checkContent?.(await described(given, handle))
-    await handle.chmod(0o644)
-    await setMtime(handle, mtimeNs)
+    await setMode(handle, path, 0o644)
+    await setMtime(handle, path, mtimeNs)
     return { path, stamp: await handle.stat(EXACT) }
   } catch (error) {
     await removeFile(path)
@@ -231,7 +232,7 @@ export async function makeDirectory(
   for (let path = directory; path.length >= first.length; path = dirname(path)) {
     await withHandle(path, constants.O_RDONLY | constants.O_DIRECTORY, async handle => {
       await checkLocation?.(await described(path, handle))
-      await handle.chmod(0o755)
+      await setMode(handle, path, 0o755)
     })
     unsaved?.created(path)
   }

@@ -41,6 +41,9 @@ export class Unsaved {
   }
 }
 
+/** Some file systems cannot be asked, for folders above all (fsync(2)), nor can Node 26 with its permission model. */
+const UNABLE = new Set(['EINVAL', 'ENOSYS', 'ENOTSUP', 'ERR_ACCESS_DENIED'])
+
 async function sync(path: string): Promise<void> {
   // Somebody else may have removed it, or put a FIFO in its place.
   const handle = await ifThere(open(path, constants.O_RDONLY | constants.O_NONBLOCK))
@@ -48,8 +51,7 @@ async function sync(path: string): Promise<void> {
   try {
     await handle.sync()
   } catch (error) {
-    // Some file systems cannot be asked, for folders above all (fsync(2)).
-    if (!['EINVAL', 'ENOSYS', 'ENOTSUP'].includes(errorCode(error) ?? '')) throw named(error, path)
+    if (!UNABLE.has(errorCode(error) ?? '')) throw named(error, path)
   } finally {
     await handle.close().catch(rethrowNamed(path))
   }
