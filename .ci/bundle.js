@@ -80,6 +80,8 @@ const PARTS = [
   [/^bundles\/(?:bundle\.|esbuild|vite|webpack)/, 'bundles-manifests'],
   [/^development\/inspector/, 'development-inspector'],
   [/^files\/writing/, 'files-writing'],
+  [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],
+  [/^inspecting\/(?:check-views|literal-names|name-types)/, 'inspecting-names'],
   [/^serving\/koa/, 'serving-koa'],
   [/^serving\/(?:directories|files)/, 'serving-files']
 ]

@@ -10,7 +10,6 @@ const graded = readdirSync('spec', { recursive: true })
 export default {
   files: [
     '.spec/spec/soak/**/*.spec.js',
-    '.spec/spec/system/kills.spec.js',
     ...graded.map(name => `.spec/spec/${name.replace(/ts$/, 'js')}`)
   ],
   environmentVariables: { SOAK: 'true' },
