@@ -1,5 +1,6 @@
 // Who reaches what is under -/. One process of its own: it looks at which modules were loaded.
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { request } from 'node:http'
 import test from 'ava'
@@ -195,6 +196,28 @@ test.serial('S68 LIV-05 what a bare proxy_pass of nginx sends gets 404 and no ta
   }
   t.is((await passed('/')).text, '')
 })
+
+test.serial(
+  'S85 nginx with HTTP/1.1 and nothing else cannot be told apart: the page about it says how to turn all of it off',
+  async t => {
+    const statusesOf = async (options: SiteOptions, ...fields: readonly string[]) => {
+      const { port } = await makeSite(t, FILES, { ...options, routes: page })
+      const passed = async (path: string) => {
+        const lines = [`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, 'Connection: close']
+        return readAnswer(await exchange(port, [...lines, ...fields, '', ''].join('\r\n')))
+      }
+      return [(await passed('/assets/-/')).status, (await passed('/')).text]
+    }
+    t.deepEqual(await statusesOf({}), [200, TAG])
+    t.deepEqual(await statusesOf({ live: false }), [404, ''])
+    t.deepEqual(await statusesOf({}, 'X-Forwarded-For: 203.0.113.9'), [404, ''])
+    const [told = ''] =
+      /^Some requests cannot be told apart.*$/m.exec(readFileSync('docs/live.md', 'utf8')) ?? []
+    for (const words of ['`proxy_http_version 1.1`', '`live: false`', '`hosts`']) {
+      t.true(told.includes(words), words)
+    }
+  }
+)
 
 test.serial('channels beyond the limit are refused, and open ones stay', async t => {
   const { port } = await makeSite(t, FILES)
