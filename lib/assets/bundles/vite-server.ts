@@ -59,5 +59,5 @@ export function socketsOf({ server = {} }: ViteConfig, origin?: string): string[
   })
 }
 
-/** Where developers open a page; the host of a request is nobody's to trust. */
+/** Where developers open a page. The Host of a request is not trusted. */
 const LOOPBACK = ['localhost', '127.0.0.1']
