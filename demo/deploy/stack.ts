@@ -49,7 +49,10 @@ export async function startVarnish(
     withPorts(await readFile(join(from, 'varnish/replicas.vcl'), 'utf8'), replicas)
   )
   const path = `vcl_path=${home}:${join(from, 'varnish')}`
-  const parameters = [path, 'http_gzip_support=off', 'vcc_allow_inline_c=on']
+  const parameters = [
+    ...[path, 'http_gzip_support=off', 'vcc_allow_inline_c=on'],
+    'backend_remote_error_holddown=0'
+  ]
   const words = [
     ...['-F', '-j', 'none', '-n', join(home, 'varnish'), '-s', 'malloc,64m'],
     ...['-a', `127.0.0.1:${port}`],
