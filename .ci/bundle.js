@@ -11,8 +11,11 @@ const TYPED = ['index', 'koa-assets', 'koa-http-cache', 'vite']
 const BUNDLED = '@csstools/css-tokenizer'
 const isPackage = id => !/^[./]/.test(id)
 
+/** Where an entry point is, below lib, if not at its top. */
+const PLACES = { vite: 'extras/vite/plugin' }
+
 const entries = (names, folder, extension) =>
-  Object.fromEntries(names.map(name => [name, `./${folder}/${name}${extension}`]))
+  Object.fromEntries(names.map(name => [name, `./${folder}/${PLACES[name] ?? name}${extension}`]))
 
 /** Resolves to the files that it has written: names, and their text. */
 async function bundle(input, { dir = 'dist', ...output }) {
@@ -65,23 +68,31 @@ const isOurs = id => id.includes('/lib/')
  */
 function partOf(id) {
   const [, path] = id.split('/lib/')
-  const inRoom = path.replace(/^assets\/(?=.*\/)/, '')
+  if (ENTRIES.has(path)) return undefined
+  const inRoom = path.replace(/^(?:assets|extras)\/(?=.*\/)/, '')
   const [, part] = PARTS.find(([pattern]) => pattern.test(inRoom)) ?? []
   if (part !== undefined) return part
   const [room, rest] = inRoom.split('/')
   if (rest !== undefined) return room
-  return ENTRIES.has(path) ? undefined : 'shared'
+  return 'shared'
 }
 
 const PARTS = [
   [/^building\/(?:precompile|publish-build)/, 'building-precompile'],
-  [/^building\/(?:clean|compress|deltas|directory|verify)/, 'building-copies'],
+  [
+    /^building\/(?:clean|compress|directory|verify)|^deltas\/(?:write|delta-faults)/,
+    'building-copies'
+  ],
+  [/^deltas\/delta-format/, 'files'],
+  [/^deltas\/serve/, 'serving-files'],
   [/^building\/on-request\/(?!mtime)/, 'building-on-request'],
-  [/^bundles\/(?:bundle\.|esbuild|vite|webpack)/, 'bundles-manifests'],
-  [/^development\/inspector/, 'development-inspector'],
+  [/^bundles\/entry\./, 'views'],
+  [/^bundles\/manifests/, 'bundles-manifests'],
+  [/^packages\/app-packages/, 'sources'],
   [/^files\/writing/, 'files-writing'],
   [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],
-  [/^inspecting\/(?:check-views|literal-names|name-types)/, 'inspecting-names'],
+  [/-command\.ts$/, 'cli'],
+  [/^telling\//, 'inspecting'],
   [/^serving\/koa/, 'serving-koa'],
   [/^serving\/(?:directories|files)/, 'serving-files']
 ]
@@ -103,7 +114,7 @@ function checkOrder(chunks) {
 }
 
 // What is in no room: the entry points, and koaFiles, which is a part of `index`.
-const ENTRIES = new Set([...TYPED, 'cli', 'koa-files'].map(name => `${name}.ts`))
+const ENTRIES = new Set([...TYPED, 'cli', 'koa-files'].map(name => `${PLACES[name] ?? name}.ts`))
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 
@@ -157,7 +168,7 @@ for (const name of TYPED) write(`dist/${name}.d.ts`, `export * from './cjs/${nam
 for (const dir of ['dist', 'dist/cjs']) {
   await bundle(
     {
-      input: './lib/assets/development/client/live.js',
+      input: './lib/extras/live/client/live.js',
       platform: 'browser',
       transform: { target: 'es2020' }
     },

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command-line program: runs a command, and turns every outcome into an exit status.
 import { readFile } from 'node:fs/promises'
-import { generalHelp, helpFor, parseCommandLine } from './cli/arguments.ts'
+import { allCommands, generalHelp, helpFor, parseCommandLine } from './cli/arguments.ts'
 import { FAILED, makeOutput, OK, UsageError, USAGE_ERROR } from './cli/command.ts'
 import { loadOptions } from './cli/config.ts'
 import { reasonOf } from './errors.ts'
@@ -26,11 +26,12 @@ try {
 
 /** @returns the exit status */
 async function run(words: readonly string[]): Promise<number> {
-  const { command, args, values } = parseCommandLine(words)
+  const commands = await allCommands()
+  const { command, args, values } = parseCommandLine(words, commands)
   if (values.version) return print(await ownVersion())
-  if (values.help) return print(command ? helpFor(command) : generalHelp())
+  if (values.help) return print(command ? helpFor(command) : generalHelp(commands))
   if (!command) {
-    process.stderr.write(`${generalHelp()}\n`)
+    process.stderr.write(`${generalHelp(commands)}\n`)
     return USAGE_ERROR
   }
   const output = makeOutput(values)

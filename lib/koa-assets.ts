@@ -7,6 +7,7 @@ import { serveIn } from './assets/context/neighbours.ts'
 import type { Preload } from './assets/context/preload.ts'
 import { provideContext, type AssetContext } from './assets/context/provide-context.ts'
 import { showError } from './assets/context/show-error.ts'
+import { EXTRAS } from './assets/extras.ts'
 import { noticesAtStart, printOverview } from './assets/inspecting/at-start.ts'
 import { Pipeline } from './assets/pipeline.ts'
 import type { ServedFile } from './assets/serving/files/served-file.ts'
@@ -42,7 +43,7 @@ export type { IntegrityAlgorithm } from './files/digest.ts'
 
 export * from './assets/deploy.ts'
 export type { PrecompileOptions, PrecompileReport, Progress } from './assets/building/precompile.ts'
-export type { DeltaReport, DeltaSavings } from './assets/building/deltas.ts'
+export type { DeltaReport, DeltaSavings } from './extras/deltas/write-deltas.ts'
 export type { VerifyCopiesReport, VerifyProblem } from './assets/building/verify.ts'
 export type {
   CodingReport,
@@ -52,7 +53,7 @@ export type {
 } from './assets/building/compress.ts'
 export type { VerifyReport } from './assets/inspecting/verify.ts'
 export type { CleanOptions, CleanReport } from './assets/building/clean.ts'
-export type { CleanKeptOptions, KeepOptions, KeepReport } from './assets/releases/keep.ts'
+export type { CleanKeptOptions, KeepOptions, KeepReport } from './extras/releases/keep.ts'
 export type { DiagnosticMessages } from './diagnostics.ts'
 export {
   AssetError,
@@ -105,7 +106,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   const pipeline = new Pipeline(settings)
   if (pipeline.failure) throw pipeline.failure
   if (settings.env === 'development') void beginDevelopment(pipeline, options ?? {})
-  const development = settings.live && makeDevelopment(pipeline, settings.live)
+  const development = settings.live && makeDevelopment(pipeline, settings.live, EXTRAS)
   const helpers = provideContext(pipeline, development)
   if (settings.serve) {
     void loadSend()
@@ -124,7 +125,7 @@ async function beginDevelopment(pipeline: Pipeline, options: KoaAssetsOptions): 
   void printOverview(settings, options, { states: () => pipeline.bundles.states() })
   if (!statIfThere(settings.nameTypes)) return
   await pipeline.load()
-  const { keepNameTypes } = await import('./assets/inspecting/name-types.ts')
+  const { keepNameTypes } = await import('./extras/names/name-types.ts')
   keepNameTypes(pipeline, options)
 }
 

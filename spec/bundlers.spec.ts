@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type Koa from 'koa'
 import type { ViteDevServer } from 'vite'
-import type { NamesThenEntryOptions } from '../lib/assets/views/entry.ts'
+import type { NamesThenEntryOptions } from '../lib/extras/bundles/entry.ts'
 import { ask } from './support/ask.ts'
 import { blocksLeft, evaluate, makeExample, readPage } from './support/examples.ts'
 import {

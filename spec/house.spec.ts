@@ -8,11 +8,11 @@ import * as face from '../lib/index.ts'
 import * as assets from '../lib/koa-assets.ts'
 import * as httpCache from '../lib/koa-http-cache.ts'
 
-// Each room with the rooms that it may import, types included. `ground`: the small files in lib itself.
+// Each room of the core with the rooms that it may import, types included. `ground`: the small files in lib itself.
 const LOW = ['ground', 'http', 'files']
-const SETTLED = [...LOW, 'urls', 'compilers', 'settings']
-const READ = [...SETTLED, 'references', 'packages', 'sources', 'rendering']
-const JOINED = [...READ, 'building', 'serving', 'views', 'bundles']
+const SETTLED = [...LOW, 'urls', 'compilers', 'settings', 'parts']
+const READ = [...SETTLED, 'references', 'sources', 'rendering']
+const JOINED = [...READ, 'building', 'serving', 'views']
 const ALL = [...JOINED, 'pipeline', 'inspecting']
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ground: [],
@@ -21,29 +21,85 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   urls: LOW,
   compilers: [...LOW, 'urls'],
   settings: [...LOW, 'urls', 'compilers'],
+  parts: [...LOW, 'urls', 'compilers', 'settings', 'cli'],
   references: ['ground'],
-  packages: [...SETTLED, 'references'],
-  sources: [...SETTLED, 'packages'],
+  sources: SETTLED,
   rendering: [...SETTLED, 'references', 'sources'],
   building: READ,
-  serving: [...LOW, 'urls', 'settings'],
-  views: ['ground', 'http', 'urls', 'settings'],
-  bundles: [...LOW, 'urls', 'settings', 'views'],
-  releases: JOINED,
+  serving: SETTLED,
+  views: SETTLED,
   addresses: JOINED,
   pipeline: [...JOINED, 'addresses'],
   inspecting: [...JOINED, 'pipeline'],
-  development: ALL,
-  context: [...ALL, 'development'],
-  'koa-assets': [...ALL, 'releases', 'deploy', 'context'],
+  context: ALL,
+  extras: ['parts', 'pipeline'],
+  'koa-assets': [...ALL, 'deploy', 'context', 'extras'],
   'http-cache': LOW,
   'koa-http-cache': [...LOW, 'http-cache'],
-  deploy: [...ALL, 'releases'],
-  cli: [...ALL, 'releases'],
-  vite: ['ground', 'files', 'bundles'],
+  deploy: ALL,
+  cli: [...ALL, 'extras'],
   'koa-files': ['ground', 'settings', 'koa-assets'],
   index: ['koa-assets', 'koa-files', 'koa-http-cache']
 }
+
+const EXTRAS = readdirSync('lib/extras')
+
+/** Imports of an extra by the core, other than by extras.ts, and by other extras, that are still to become parts. */
+const CROSSING: readonly string[] = [
+  'assets/addresses.ts -> extras/bundles/bundles.ts',
+  'assets/addresses.ts -> extras/packages/app-packages.ts',
+  'assets/building/compress.ts -> extras/deltas/delta-format.ts',
+  'assets/building/compress.ts -> extras/deltas/write-deltas.ts',
+  'assets/building/directory.ts -> extras/deltas/delta-format.ts',
+  'assets/building/precompile.ts -> extras/deltas/write-deltas.ts',
+  'assets/building/publish-build.ts -> extras/deltas/write-deltas.ts',
+  'assets/building/verify.ts -> extras/deltas/delta-faults.ts',
+  'assets/building/verify.ts -> extras/deltas/delta-format.ts',
+  'assets/building/verify.ts -> extras/deltas/write-deltas.ts',
+  'assets/deploy.ts -> extras/releases/build.ts',
+  'assets/deploy.ts -> extras/releases/build.ts',
+  'assets/deploy.ts -> extras/releases/keep.ts',
+  'assets/deploy.ts -> extras/releases/keep.ts',
+  'assets/deploy.ts -> extras/releases/keep.ts',
+  'assets/inspecting/verify.ts -> extras/telling/list-mounts.ts',
+  'assets/pipeline.ts -> extras/bundles/bundles.ts',
+  'assets/pipeline.ts -> extras/bundles/entry.ts',
+  'assets/serving/files/folders.ts -> extras/deltas/delta-format.ts',
+  'assets/serving/files/served-files.ts -> extras/deltas/serve-deltas.ts',
+  'assets/sources/sources.ts -> extras/packages/app-packages.ts',
+  'assets/views/preload.ts -> extras/bundles/entry.ts',
+  'assets/views/view-helpers.ts -> extras/bundles/entry.ts',
+  'assets/views/view-helpers.ts -> extras/bundles/entry.ts',
+  'cli/commands/clean.ts -> extras/releases/keep.ts',
+  'cli/commands/precompile.ts -> extras/names/check-views.ts',
+  'cli/commands/verify.ts -> extras/names/check-views.ts',
+  'cli/commands/verify.ts -> extras/releases/build.ts',
+  'cli/format.ts -> extras/deltas/write-deltas.ts',
+  'extras/bundles/bundles.ts -> extras/vite/dev-server.ts',
+  'extras/bundles/bundles.ts -> extras/vite/dev-server.ts',
+  'extras/inspector/asset-page.ts -> extras/telling/explain.ts',
+  'extras/inspector/list-page.ts -> extras/telling/list-mounts.ts',
+  'extras/inspector/pages.ts -> extras/telling/list-mounts.ts',
+  'extras/names/check-views.ts -> extras/bundles/bundles.ts',
+  'extras/names/name-types.ts -> extras/bundles/bundles.ts',
+  'extras/releases/build.ts -> extras/bundles/kept-files.ts',
+  'extras/releases/build.ts -> extras/bundles/manifests/read-bundle.ts',
+  'extras/releases/build.ts -> extras/deltas/delta-format.ts',
+  'extras/releases/build.ts -> extras/deltas/write-deltas.ts',
+  'extras/releases/keep.ts -> extras/bundles/kept-files.ts',
+  'extras/releases/keep.ts -> extras/deltas/delta-format.ts',
+  'extras/telling/list-assets.ts -> extras/deltas/delta-format.ts',
+  'extras/telling/list-assets.ts -> extras/deltas/write-deltas.ts',
+  'extras/telling/list-mounts.ts -> extras/bundles/manifests/bundle.ts',
+  'extras/telling/list-mounts.ts -> extras/bundles/manifests/read-bundle.ts',
+  'extras/vite/dev-server.ts -> extras/bundles/entry-source.ts',
+  'extras/vite/dev-server.ts -> extras/bundles/entry.ts',
+  'extras/vite/dev-server.ts -> extras/bundles/manifests/vite.ts',
+  'extras/vite/plugin.ts -> extras/bundles/entry-source.ts',
+  'koa-assets.ts -> extras/deltas/write-deltas.ts',
+  'koa-assets.ts -> extras/names/name-types.ts',
+  'koa-assets.ts -> extras/releases/keep.ts'
+]
 
 // Each package with the files that import it.
 const DOORS: Readonly<Record<string, readonly string[]>> = {
@@ -60,12 +116,15 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   ],
   'mime-types': ['http/fields.ts'],
   picomatch: ['files/globs.ts'],
-  'resolve.exports': ['assets/packages/resolve.ts'],
+  'resolve.exports': ['extras/packages/resolve.ts'],
   send: ['assets/serving/stream-file.ts']
 }
 
 /** Where Koa's context may be known, under whatever name. */
-const RIM = ['koa-assets', 'koa-files', 'context', 'development', 'koa-http-cache', 'http-cache']
+const RIM = [
+  ...['koa-assets', 'koa-files', 'context', 'parts', 'koa-http-cache', 'http-cache'],
+  ...['inspector', 'live']
+]
 
 const files = new Map(
   readdirSync('lib', { recursive: true, encoding: 'utf8' })
@@ -76,7 +135,7 @@ const code = new Map(Array.from(files, ([file, text]) => [file, withoutComments(
 
 function roomOf(file: string): string {
   const [first = '', second = ''] = file.replace(/\.ts$/, '').split('/')
-  if (first === 'assets') return second
+  if (first === 'assets' || first === 'extras') return second
   if (second !== '') return first
   return first in ROOMS ? first : 'ground'
 }
@@ -119,12 +178,32 @@ test('the house is read: many files, and many imports between them', t => {
 test('imports point one way, from room to room, types included', t => {
   const wrong = ours.filter(({ from, to }) => {
     const [room, other] = [roomOf(from), roomOf(to)]
-    return room !== other && !ROOMS[room]?.includes(other)
+    if (room === other || EXTRAS.includes(other)) return false
+    return EXTRAS.includes(room) ? ABOVE.includes(other) : !ROOMS[room]?.includes(other)
   })
   t.deepEqual(
     wrong.map(({ from, to }) => `${from} -> ${to}`),
     []
   )
+})
+
+/** What no extra imports. */
+const ABOVE = [
+  'extras',
+  'koa-assets',
+  'koa-files',
+  'deploy',
+  'index',
+  'http-cache',
+  'koa-http-cache'
+]
+
+test('nothing but extras.ts imports an extra', t => {
+  const crossing = ours.filter(({ from, to }) => {
+    const [room, other] = [roomOf(from), roomOf(to)]
+    return room !== other && room !== 'extras' && EXTRAS.includes(other)
+  })
+  t.deepEqual(crossing.map(({ from, to }) => `${from} -> ${to}`).toSorted(), CROSSING.toSorted())
 })
 
 test('no file imports itself through others, types included', t => {
@@ -185,7 +264,7 @@ test('only the serving room and the middleware know Node’s requests and respon
       .filter(({ from }) => !['serving', 'http', ...RIM].includes(roomOf(from)) && from !== MOUNT)
       .map(({ from }) => from),
     // It asks whether Vite's is still there.
-    ['assets/bundles/dev-announcement.ts', 'assets/bundles/dev-announcement.ts']
+    ['extras/vite/dev-announcement.ts', 'extras/vite/dev-announcement.ts']
   )
   const http = knowing.filter(({ from }) => roomOf(from) === 'http')
   t.true(

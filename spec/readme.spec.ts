@@ -8,13 +8,15 @@ import Router from '@koa/router'
 import test from 'ava'
 import Koa from 'koa'
 import supertest from 'supertest'
-import { COMMANDS } from '../lib/cli/arguments.ts'
+import { allCommands } from '../lib/cli/arguments.ts'
 import { koaAssets, type KoaAssetsOptions } from '../lib/koa-assets.ts'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { asBody, blocksLeft, evaluate, makeExample, readPage } from './support/examples.ts'
 import { makeProject } from './support/site.ts'
 import { withDigest } from './support/digest.ts'
 import { soakTest } from './support/soak.ts'
+
+const COMMANDS = await allCommands()
 
 const page = readPage('README.md')
 const readme = page.text
@@ -83,13 +85,13 @@ test('the README names the commands in their order', t => {
 
 test('CONTRIBUTING has every room, and names files that are there, as the decisions do', t => {
   const map = readFileSync('CONTRIBUTING.md', 'utf8')
-  for (const place of ['lib', 'lib/assets']) {
+  for (const place of ['lib', 'lib/assets', 'lib/extras']) {
     const folders = readdirSync(place, { withFileTypes: true }).filter(entry => entry.isDirectory())
     for (const { name } of folders) t.true(map.includes(`${name}/`), name)
   }
   const text = map + readFileSync('docs/decisions.md', 'utf8')
   const named = Array.from(
-    text.matchAll(/`((?:lib|spec|assets)\/[\w./-]+|[\w-][\w./-]*(?:\.ts|\/))`/g),
+    text.matchAll(/`((?:lib|spec|assets|extras)\/[\w./-]+|[\w-][\w./-]*(?:\.ts|\/))`/g),
     ([, path = '']) => path
   )
   t.true(named.length > 30)

@@ -82,7 +82,8 @@ async function loaded(t: ExecutionContext) {
 const SERVER_PACKAGES = ['fastest-levenshtein', 'koa-compose', 'lru-cache', 'mime-types', 'send']
 
 // Of these rooms, a server that publishes nothing needs these files.
-const IN_PART = /^(?:cli|assets\/(?:building|bundles|compilers|inspecting|sources))\//
+const IN_PART =
+  /^(?:cli|extras\/(?!.*extra\.ts$).*|assets\/(?:building|compilers|inspecting|sources))\//
 const PART = [
   'assets/building/manifest/manifest.ts',
   'assets/building/manifest/read-manifest.ts',
@@ -92,10 +93,11 @@ const PART = [
   'assets/inspecting/at-start.ts',
   'assets/sources/third-party.ts'
 ]
-const NONE = /^assets\/(?:development|packages|references|releases|rendering)\/|^files\/writing\//
+const NONE =
+  /^extras\/(?:inspector|live|names|packages|releases|telling)\/(?!extra\.ts)|^assets\/(?:references|rendering)\/|^files\/writing\//
 
 // A manifest has to be read before koaAssets() returns, so what reads them is there without mounts as well.
-const READERS = /^assets\/bundles\/(?!dev-)/
+const READERS = /^extras\/(?:bundles|deltas)\//
 
 test('STA-01 a production server loads nothing that compiles, builds, inspects or develops', async t => {
   const { files, packages } = await loaded(t)

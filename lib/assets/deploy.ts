@@ -3,8 +3,8 @@ import type * as Cleaning from './building/clean.ts'
 import type * as Compressing from './building/compress.ts'
 import type * as Building from './building/precompile.ts'
 import type * as Verifying from './inspecting/verify.ts'
-import type * as Copies from './releases/build.ts'
-import type * as Keeping from './releases/keep.ts'
+import type * as Copies from '../extras/releases/build.ts'
+import type * as Keeping from '../extras/releases/keep.ts'
 
 /**
  * Publishes the assets of all apps and third-party directories into `public`: under plain names, under
@@ -41,7 +41,7 @@ export const precompile: typeof Building.precompile = async (...args) =>
  * const { problems } = await verifyCopies('dist')
  */
 export const verifyCopies: typeof Copies.verifyCopies = async (...args) =>
-  (await import('./releases/build.ts')).verifyCopies(...args)
+  (await import('../extras/releases/build.ts')).verifyCopies(...args)
 
 /**
  * Writes compressed copies (`.br`, `.zst`, `.gz`) beside the files of a directory where they are smaller.
@@ -108,7 +108,7 @@ export const clean: typeof Cleaning.clean = async (...args) =>
  * const { kept } = await keep('/srv/app/current/dist', 'dist')
  */
 export const keep: typeof Keeping.keep = async (...args) =>
-  (await import('./releases/keep.ts')).keep(...args)
+  (await import('../extras/releases/keep.ts')).keep(...args)
 
 /**
  * Removes files that `keep` has brought into a build, with their compressed copies and the deltas from and to
@@ -124,4 +124,4 @@ export const keep: typeof Keeping.keep = async (...args) =>
  * const { removed } = await cleanKept('dist', { keep: 2, age: '1d' })
  */
 export const cleanKept: typeof Keeping.cleanKept = async (...args) =>
-  (await import('./releases/keep.ts')).cleanKept(...args)
+  (await import('../extras/releases/keep.ts')).cleanKept(...args)

@@ -2,7 +2,7 @@
 import { AssetError } from '../errors.ts'
 import { warnOnce } from '../printable.ts'
 import { ownAddresses, withBundles, type Addresses } from './addresses.ts'
-import { Bundles } from './bundles/bundles.ts'
+import { Bundles } from '../extras/bundles/bundles.ts'
 import type { Manifest } from './building/manifest/manifest.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import {
@@ -21,7 +21,7 @@ import type { AppSettings, Settings } from './settings/settings.ts'
 import type { AppSources, Sources } from './sources/sources.ts'
 import { encodePath } from './urls/canonical-path.ts'
 import { splitFingerprint } from './urls/fingerprint.ts'
-import type { EntryUrl } from './views/entry.ts'
+import type { EntryUrl } from '../extras/bundles/entry.ts'
 import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 
 type Found = ServedFile | undefined

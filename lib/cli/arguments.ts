@@ -1,20 +1,25 @@
 // The commands, their help, and how a command line is parsed into one of them, its arguments and its options.
 import { parseArgs } from 'node:util'
+import { EXTRAS } from '../assets/extras.ts'
 import { unknownName } from '../check-options.ts'
 import { UsageError, type Command, type OptionSpecs, type Values } from './command.ts'
 import { clean } from './commands/clean.ts'
 import { compress } from './commands/compress.ts'
-import { explain } from './commands/explain.ts'
 import { init } from './commands/init.ts'
-import { keep } from './commands/keep.ts'
-import { list } from './commands/list.ts'
 import { precompile } from './commands/precompile.ts'
-import { types } from './commands/types.ts'
 import { verify } from './commands/verify.ts'
 import { indent, table } from './format.ts'
 
 /** Of a new project, then in the order of a deployment. */
-export const COMMANDS = [init, types, precompile, compress, keep, verify, clean, explain, list]
+export async function allCommands(): Promise<readonly Command[]> {
+  const all: Command[] = [init, precompile, compress, verify, clean]
+  const added = await Promise.all(EXTRAS.flatMap(({ commands }) => (commands ? [commands()] : [])))
+  for (const command of added.flat()) {
+    const at = all.findIndex(({ name }) => name === command.before)
+    all.splice(at < 0 ? all.length : at, 0, command)
+  }
+  return all
+}
 
 export const SHARED_OPTIONS: OptionSpecs = {
   config: {
@@ -31,10 +36,11 @@ export const SHARED_OPTIONS: OptionSpecs = {
 
 /**
  * The command is undefined when the line has only options.
+ * @param commands all that there are
  * @throws UsageError for an unknown command or option, with the nearest known name
  */
-export function parseCommandLine(words: readonly string[]) {
-  const all: OptionSpecs = Object.assign({}, SHARED_OPTIONS, ...COMMANDS.map(each => each.options))
+export function parseCommandLine(words: readonly string[], commands: readonly Command[]) {
+  const all: OptionSpecs = Object.assign({}, SHARED_OPTIONS, ...commands.map(each => each.options))
   const options = Object.entries(all).map(([name, { value, short, multiple = false }]) => {
     const type = value ? 'string' : 'boolean'
     return [name, { type, multiple, ...(short && { short }) }] as const
@@ -49,17 +55,17 @@ export function parseCommandLine(words: readonly string[]) {
   // `help precompile` is the same as `precompile --help`.
   const isHelp = positionals[0] === 'help'
   const [name, ...args] = isHelp ? positionals.slice(1) : positionals
-  const command = name === undefined ? undefined : findCommand(name)
+  const command = name === undefined ? undefined : findCommand(name, commands)
   for (const token of tokens) if (token.kind === 'option') checkOption(token, command)
   const given = { ...values, ...(isHelp && { help: true }) } as Values
   if (command) checkArguments(args, command, given.help)
   return { command, args, values: given }
 }
 
-function findCommand(given: string): Command {
-  const command = COMMANDS.find(({ name }) => name === given)
+function findCommand(given: string, commands: readonly Command[]): Command {
+  const command = commands.find(({ name }) => name === given)
   if (command) return command
-  const names = COMMANDS.map(({ name }) => name)
+  const names = commands.map(({ name }) => name)
   throw new UsageError(unknownName('command', given, names).message)
 }
 
@@ -104,11 +110,11 @@ function checkArguments(
 
 const NAME = 'koa-fresh-assets'
 
-export function generalHelp(): string {
+export function generalHelp(commands: readonly Command[]): string {
   return sections([
     ['', `Usage: ${NAME} <command> [options]`],
     ['', INTRODUCTION],
-    ['Commands', table(COMMANDS.map(({ name, summary }) => [name, summary]))],
+    ['Commands', table(commands.map(({ name, summary }) => [name, summary]))],
     ['Deployment', DEPLOYMENT],
     ['Options of every command', optionTable(SHARED_OPTIONS)],
     ['Configuration', CONFIGURATION],

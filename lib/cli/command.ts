@@ -38,6 +38,8 @@ export interface Command {
   readonly name: string
   /** One line, for the list of commands. */
   readonly summary: string
+  /** The name of the command that follows it in that list. Undefined: of an extra, the end. */
+  readonly before?: string
   /** What it does, and when to use it; at most 84 characters per line. */
   readonly about: string
   /** The placeholders for its arguments: `<url or name>`, or `[dir]` if optional. Undefined: it takes none. */

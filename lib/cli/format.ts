@@ -1,5 +1,5 @@
 // Formats numbers and tables for people.
-import type { DeltaReport, DeltaSavings } from '../assets/building/deltas.ts'
+import type { DeltaReport, DeltaSavings } from '../extras/deltas/write-deltas.ts'
 import { printable } from '../printable.ts'
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']

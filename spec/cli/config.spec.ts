@@ -5,14 +5,16 @@ import { join, resolve } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import Koa from 'koa'
 import supertest from 'supertest'
-import type { ListedAsset } from '../../lib/assets/inspecting/list-assets.ts'
-import { COMMANDS, generalHelp, helpFor, parseCommandLine } from '../../lib/cli/arguments.ts'
+import type { ListedAsset } from '../../lib/extras/telling/list-assets.ts'
+import { allCommands, generalHelp, helpFor, parseCommandLine } from '../../lib/cli/arguments.ts'
 import { makeOutput, progressOn, UsageError } from '../../lib/cli/command.ts'
 import { count, formatBytes, formatSeconds, table } from '../../lib/cli/format.ts'
 import { koaAssets, type Progress } from '../../lib/index.ts'
 import { filesBelow } from '../support/fingerprinted.ts'
 import { type Files, makeProject, writeFiles } from '../support/site.ts'
 import { makeShop, run, runBuilt } from './run.ts'
+
+const COMMANDS = await allCommands()
 
 /** What `list` finds, which shows the options that it was given. */
 async function listed(root: string, line = 'list --json', runs = run) {
@@ -368,7 +370,7 @@ test('init <app> says what is left to do: the option apps, a single app that mov
   t.is((await run(single, 'init ../x')).status, 2)
 })
 
-const read = (line: string) => parseCommandLine(line.split(' ').filter(Boolean))
+const read = (line: string) => parseCommandLine(line.split(' ').filter(Boolean), COMMANDS)
 
 test('a usage error has a one-line message, with the nearest name or all', t => {
   for (const [line, message] of [
@@ -399,7 +401,7 @@ test('a usage error has a one-line message, with the nearest name or all', t => 
   // From a shell variable that is not set.
   for (const name of ['compress', 'verify', 'clean', 'keep']) {
     const message = / got an empty argument: (?:.dir.|<old build>)$/
-    t.throws(() => parseCommandLine([name, '']), { instanceOf: UsageError, message })
+    t.throws(() => parseCommandLine([name, ''], COMMANDS), { instanceOf: UsageError, message })
   }
 })
 
@@ -411,7 +413,7 @@ test('options may come before the command', t => {
 
 for (const command of COMMANDS) {
   test(`${command.name} --help shows what it does, with an example, and --help lists it`, t => {
-    const [help, all] = [helpFor(command), generalHelp()]
+    const [help, all] = [helpFor(command), generalHelp(COMMANDS)]
     t.true(help.startsWith(`Usage: koa-fresh-assets ${command.name}`))
     t.regex(help, /^Examples?$/m)
     t.true(all.includes(`\n  ${command.name.padEnd(10)}  ${command.summary}\n`))
@@ -439,7 +441,7 @@ test.serial(
   async t => {
     const root = makeProject(t)
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
-    const help = `${generalHelp()}\n`
+    const help = `${generalHelp(COMMANDS)}\n`
     t.deepEqual(await run(root, ''), { status: 2, stdout: '', stderr: help })
     t.deepEqual(await run(root, '--help'), { status: 0, stdout: help, stderr: '' })
     t.deepEqual(await run(root, '-v'), { status: 0, stdout: `${version}\n`, stderr: '' })

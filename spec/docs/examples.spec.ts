@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { Middleware } from 'koa'
-import { COMMANDS, SHARED_OPTIONS } from '../../lib/cli/arguments.ts'
+import { allCommands, SHARED_OPTIONS } from '../../lib/cli/arguments.ts'
 import type { KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { blocksLeft, evaluate, makeExample, readPage, urlsIn } from '../support/examples.ts'
@@ -13,6 +13,8 @@ import { makeSite } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { withDigest } from '../support/digest.ts'
 import { soakTest } from '../support/soak.ts'
+
+const COMMANDS = await allCommands()
 
 const gettingStartedPage = readPage('docs/getting-started.md')
 const one = gettingStartedPage.take('One app')

@@ -13,7 +13,7 @@ import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/
 import { makeSite, makeProject } from '../support/site.ts'
 import { soakTest } from '../support/soak.ts'
 import { FILE_EXTENSIONS } from '../../lib/assets/serving/koa/fallback.ts'
-import { canMakeDeltas } from '../../lib/files/delta-format.ts'
+import { canMakeDeltas } from '../../lib/extras/deltas/delta-format.ts'
 import { filesBelow } from '../support/fingerprinted.ts'
 
 // Before the first spec is declared: AVA takes none after a wait.

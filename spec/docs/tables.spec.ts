@@ -8,7 +8,7 @@ import Koa from 'koa'
 import supertest from 'supertest'
 import { MOUNT } from '../../lib/assets/settings/mount-options.ts'
 import { APP, LAYERED, LIVE, TOP } from '../../lib/assets/settings/option-table.ts'
-import { COMMANDS, SHARED_OPTIONS } from '../../lib/cli/arguments.ts'
+import { allCommands, SHARED_OPTIONS } from '../../lib/cli/arguments.ts'
 import * as assets from '../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import type { Expectation } from '../../lib/check-options.ts'
@@ -24,6 +24,8 @@ import {
 import { makeProject } from '../support/site.ts'
 import { soakTest } from '../support/soak.ts'
 import { withDigest } from '../support/digest.ts'
+
+const COMMANDS = await allCommands()
 
 const optionsPage = readPage('docs/options.md')
 const helpersPage = readPage('docs/helpers.md')

@@ -25,7 +25,7 @@ import {
   realPathByName,
   type Symlinks
 } from '../../lib/files/containment.ts'
-import { isSealedDelta, splitDelta } from '../../lib/files/delta-format.ts'
+import { isSealedDelta, splitDelta } from '../../lib/extras/deltas/delta-format.ts'
 import { digestOf } from '../../lib/files/digest.ts'
 import { isUnmodified, withFile, type OpenFile } from '../../lib/files/open-file.ts'
 import { WRITABLE_CODINGS } from '../support/copies.ts'

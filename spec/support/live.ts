@@ -1,7 +1,7 @@
 // A page of the live channel without a browser: what it is told, over a socket of its own.
 import { request, type IncomingMessage } from 'node:http'
 import type { ExecutionContext } from 'ava'
-import type { Part, LinkedReport } from '../../lib/assets/development/live/page-state.ts'
+import type { Part, LinkedReport } from '../../lib/extras/live/page-state.ts'
 import { until } from './until.ts'
 
 export interface Told {

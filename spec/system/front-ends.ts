@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream'
 import ejs from 'ejs'
 import type { Context } from 'koa'
 import type { MountOptions } from '../../lib/assets/settings/mount-options.ts'
-import type { EntryFiles } from '../../lib/assets/views/entry.ts'
+import type { EntryFiles } from '../../lib/extras/bundles/entry.ts'
 import type { Files } from '../support/site.ts'
 
 export type Render = (files: EntryFiles) => { pipe(to: PassThrough): PassThrough }

@@ -11,7 +11,7 @@ import {
   requireInPlace,
   type ServedPlace
 } from '../../files/containment.ts'
-import { canMakeDeltas } from '../../files/delta-format.ts'
+import { canMakeDeltas } from '../../extras/deltas/delta-format.ts'
 import { digestOf } from '../../files/digest.ts'
 import type { OpenFile } from '../../files/open-file.ts'
 import { prepareReplacement } from '../../files/writing/atomic-write.ts'
@@ -28,7 +28,12 @@ import {
   text,
   type Expectation
 } from '../../check-options.ts'
-import { savingsOf, writerAgainst, type DeltaReport, type DeltaSizes } from './deltas.ts'
+import {
+  savingsOf,
+  writerAgainst,
+  type DeltaReport,
+  type DeltaSizes
+} from '../../extras/deltas/write-deltas.ts'
 import { openDirectory, sum } from './directory.ts'
 
 export interface CompressProgress {

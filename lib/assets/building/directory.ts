@@ -3,7 +3,7 @@
 import { join, relative, resolve, sep } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import type { ServedPlace } from '../../files/containment.ts'
-import { splitDelta } from '../../files/delta-format.ts'
+import { splitDelta } from '../../extras/deltas/delta-format.ts'
 import { entriesBelow, realpathOf, statOf } from '../../files/disk.ts'
 import { isText, optionError } from '../../check-options.ts'
 import { canonicalSegments, encodePath } from '../urls/canonical-path.ts'

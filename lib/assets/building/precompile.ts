@@ -14,7 +14,7 @@ import { manifestFile, publicFile } from '../settings/public-directory.ts'
 import { settleForPrecompile, type AppSettings, type Settings } from '../settings/settings.ts'
 import { Sources } from '../sources/sources.ts'
 import { Builder } from './builder.ts'
-import type { DeltaReport } from './deltas.ts'
+import type { DeltaReport } from '../../extras/deltas/write-deltas.ts'
 import { listPlaces } from './places.ts'
 import { publishBuild, reportOn } from './publish-build.ts'
 

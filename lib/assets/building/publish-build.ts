@@ -14,7 +14,7 @@ import {
 import type { Settings } from '../settings/settings.ts'
 import { Unsaved } from '../../files/writing/unsaved.ts'
 import { entriesOf, type Assets, type Built } from './places.ts'
-import { deltaWriter } from './deltas.ts'
+import { deltaWriter } from '../../extras/deltas/write-deltas.ts'
 import type { ManifestEntries } from './manifest/manifest.ts'
 import { readEntries } from './manifest/read-manifest.ts'
 import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'

@@ -1,7 +1,7 @@
 // Lets requests from this machine, and no others, reach what is under `<prefix>/-/` in development.
 import type { Context, Next } from 'koa'
 import { isLocal, isOwnPage } from '../../http/requests.ts'
-import type { makeHandlers } from '../development/handlers.ts'
+import type { Extra, Pages } from '../parts.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { isRead, rawPath } from '../serving/request-path.ts'
 import type { LiveSettings } from '../settings/settings.ts'
@@ -9,13 +9,20 @@ import { encodePath } from '../urls/canonical-path.ts'
 
 export type Development = ReturnType<typeof makeDevelopment>
 
-export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
+export function makeDevelopment(
+  pipeline: Pipeline,
+  { hosts }: LiveSettings,
+  extras: readonly Extra<Pipeline>[]
+) {
   /** `/assets/-/` */
   const start = `${encodePath(pipeline.settings.prefix)}/-/`
-  let handlers: Promise<ReturnType<typeof makeHandlers>> | undefined
-  const load = async () => {
-    const [room] = await Promise.all([import('../development/handlers.ts'), pipeline.load()])
-    return room.makeHandlers(pipeline)
+  let pages: Promise<Pages> | undefined
+  const load = async (): Promise<Pages> => {
+    const made: Pages[] = []
+    await pipeline.load()
+    // One import after the other, as Jest needs it.
+    for (const { pages: make } of extras) if (make) made.push(await make(pipeline))
+    return Object.assign(Object.create(null) as Pages, ...made)
   }
   /** Whether a page may have the tag of the live channel. */
   const isAllowed = (req: Context['req']) => isLocal(req, hosts)
@@ -27,7 +34,7 @@ export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
       const path = rawPath(req.url ?? '')
       const isFor = path.startsWith(start) && isRead(req)
       if (!isFor || !isAllowed(req) || !isOwnPage(req.headers)) return next()
-      const handler = (await (handlers ??= load())).get(path.slice(start.length))
+      const handler = (await (pages ??= load()))[path.slice(start.length)]
       if (!handler) return next()
       // For browsers without Fetch Metadata; browsers do not send it over http to the names in `hosts` either.
       ctx.set('Content-Security-Policy', "frame-ancestors 'none'")

@@ -7,7 +7,7 @@ import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settleForPrecompile, type Settings } from '../settings/settings.ts'
 import { isMounted } from '../serving/request-path.ts'
 import { encodeAsImported } from '../urls/canonical-path.ts'
-import { listMounts } from './list-mounts.ts'
+import { listMounts } from '../../extras/telling/list-mounts.ts'
 
 export interface VerifyReport {
   /** Absolute path of the manifest; with `apps: false` there is none. */

@@ -7,7 +7,7 @@ import type { SourceDirectory } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { tailsOf } from '../urls/canonical-path.ts'
 import { Catalog, memoized, sourceAt, type Source } from './catalog.ts'
-import { AppPackages } from './packages.ts'
+import { AppPackages } from '../../extras/packages/app-packages.ts'
 import { thirdParty } from './third-party.ts'
 import { Tree } from './tree.ts'
 

@@ -11,7 +11,7 @@ import {
   type UrlOf
 } from './asset-url.ts'
 import type { NamesThen, OfName } from './asset-names.ts'
-import type { EntryUrl } from './entry.ts'
+import type { EntryUrl } from '../../extras/bundles/entry.ts'
 
 // With the extension that a tag appends to a name without one.
 const DESTINATIONS = {

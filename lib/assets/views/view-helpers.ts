@@ -3,13 +3,18 @@
 import { unknownName } from '../../check-options.ts'
 import type { AppName } from './asset-names.ts'
 import { makePageMemory, makeUrlOf, urlHelpers, type AppAssets } from './asset-url.ts'
-import { entryHelpers, findNone, type FindEntry, type Page } from './entry.ts'
+import { entryHelpers, findNone, type FindEntry, type Page } from '../../extras/bundles/entry.ts'
 import { importMapHelpers } from './modules.ts'
 import { mediaHelpers } from './media.ts'
 import { preloadHelpers } from './preload.ts'
 import { liveHelpers, tagHelpers } from './tags.ts'
 
-export type { EntryFile, EntryFiles, EntryOptions, EntryScriptFile } from './entry.ts'
+export type {
+  EntryFile,
+  EntryFiles,
+  EntryOptions,
+  EntryScriptFile
+} from '../../extras/bundles/entry.ts'
 
 // The families are `as const` rather than Readonly<…>: editors do not show JSDoc through a mapped type.
 /**

@@ -1,6 +1,6 @@
 // The `clean` command.
 import { AGE, clean as prune, KEEP } from '../../assets/building/clean.ts'
-import { cleanKept } from '../../assets/releases/keep.ts'
+import { cleanKept } from '../../extras/releases/keep.ts'
 import { secondsOf } from '../../check-options.ts'
 import { directoryAt, OK, UsageError, type Command, type Values } from '../command.ts'
 import { count, formatBytes } from '../format.ts'

@@ -2,7 +2,7 @@
 import { relative } from 'node:path'
 import { CODINGS } from '../../files/codings.ts'
 import { isInside } from '../../files/disk.ts'
-import { checkViews } from '../../assets/inspecting/check-views.ts'
+import { checkViews } from '../../extras/names/check-views.ts'
 import { errorReport } from '../../assets/inspecting/error-page.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { precompile as build, type PrecompileReport } from '../../assets/building/precompile.ts'

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { VerifyProblem } from '../../assets/building/verify.ts'
-import { checkViews, type ViewsReport } from '../../assets/inspecting/check-views.ts'
+import { checkViews, type ViewsReport } from '../../extras/names/check-views.ts'
 import { verify as compare } from '../../assets/inspecting/verify.ts'
-import { verifyCopies } from '../../assets/releases/build.ts'
+import { verifyCopies } from '../../extras/releases/build.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { printable } from '../../printable.ts'
 import {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { makePageMemory, type Module } from '../../../lib/assets/views/asset-url.ts'
-import type { EntryUrl } from '../../../lib/assets/views/entry.ts'
+import type { EntryUrl } from '../../../lib/extras/bundles/entry.ts'
 import type { PreloadOptions } from '../../../lib/assets/views/preload.ts'
 import type { ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
 import { makeSite } from '../../support/site.ts'

@@ -5,7 +5,7 @@ import {
   type AppAssets,
   type AssetAddress
 } from '../../../lib/assets/views/asset-url.ts'
-import type { FindEntry } from '../../../lib/assets/views/entry.ts'
+import type { FindEntry } from '../../../lib/extras/bundles/entry.ts'
 import {
   makeViewHelpers,
   type ViewHelpers,

@@ -6,7 +6,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { compress } from '../../../lib/assets/building/compress.ts'
 import { precompile } from '../../../lib/assets/building/precompile.ts'
-import { keep } from '../../../lib/assets/releases/keep.ts'
+import { keep } from '../../../lib/extras/releases/keep.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 
 type Event =

@@ -4,7 +4,7 @@
 import { opendir, readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { splitDelta } from '../../../files/delta-format.ts'
+import { splitDelta } from '../../../extras/deltas/delta-format.ts'
 import { errorCode, isMiss, statOf } from '../../../files/disk.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { composed } from '../request-path.ts'

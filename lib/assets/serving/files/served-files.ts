@@ -13,7 +13,7 @@ import { withFile, type OpenFile } from '../../../files/open-file.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { composed, hasOneSpelling, type Wanted } from '../request-path.ts'
-import { Deltas, VARY_BY_DICTIONARY } from './deltas.ts'
+import { Deltas, VARY_BY_DICTIONARY } from '../../../extras/deltas/serve-deltas.ts'
 import { Folders } from './folders.ts'
 import { makeRepresentation, readStored, type Memory, type Stored } from './representation.ts'
 import {

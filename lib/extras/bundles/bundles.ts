@@ -1,0 +1,198 @@
+// The bundles of all mounts, and their entries by name.
+import { inspect } from 'node:util'
+import { AssetError, reasonOf } from '../../errors.ts'
+import { nearestPath } from '../../nearest.ts'
+import type { MountSettings, Settings } from '../../assets/settings/settings.ts'
+import type { AssetAddress } from '../../assets/views/asset-url.ts'
+import type { FindEntry } from './entry.ts'
+import { isLoadable, type EntrySource } from './entry-source.ts'
+import type { DevServer } from '../vite/dev-server.ts'
+import { MountedBundle } from './mounted-bundle.ts'
+
+/** A page waits while the nearest name is searched for. */
+const MAX_COMPARED = 10_000
+const MAX_LISTED = 10
+
+/** A mount that has entries. */
+interface Mount {
+  readonly settings: MountSettings
+  readonly build: MountedBundle | undefined
+  /** In the place of the build while it runs. */
+  dev?: DevServer
+}
+
+export class Bundles {
+  /** Until it resolves, dev servers are not known. Undefined where there can be none. */
+  readonly loading: Promise<void> | undefined
+  readonly #env: string
+  readonly #mounts: readonly Mount[]
+  readonly #warn: (message: string) => void
+
+  /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
+  constructor({ env, publicApp, host = '', mounts }: Settings, warn: (message: string) => void) {
+    this.#env = env
+    this.#warn = warn
+    const options = { env, host, algorithms: publicApp.integrity, warn }
+    this.#mounts = mounts.flatMap((settings): Mount[] => {
+      const { manifest, dev } = settings
+      if (manifest !== undefined)
+        return [{ settings, build: new MountedBundle({ ...settings, manifest }, options) }]
+      return dev === undefined ? [] : [{ settings, build: undefined }]
+    })
+    if (env !== 'development' || this.isEmpty) return
+    this.loading = this.#findDevServers()
+  }
+
+  async #findDevServers(): Promise<void> {
+    const { devServerOf } = await import('../vite/dev-server.ts')
+    for (const mount of this.#mounts) mount.dev = devServerOf(mount.settings, this.#warn)
+  }
+
+  /** Without any, pages cost nothing. */
+  get isEmpty(): boolean {
+    return this.#mounts.length === 0
+  }
+
+  /** Changes with the tags of any entry. */
+  get version(): string {
+    return this.#sourcesAt()
+      .map(({ version }) => version)
+      .join('-')
+  }
+
+  /**
+   * Whether the manifest of a mount names the file and its name contains a hash of what is in it.
+   * @param path decoded URL path: `/static/assets/main-CZTearZk.css`
+   */
+  isHashed({ urlPath }: Pick<MountSettings, 'urlPath'>, path: string): boolean {
+    const mount = this.#mounts.find(({ settings }) => settings.urlPath === urlPath)
+    return mount?.build?.isHashed(path.slice(urlPath.length + 1)) ?? false
+  }
+
+  /** Origins, http and ws, of the dev servers that run apart from the application. */
+  get devOrigins(): readonly string[] {
+    return [...new Set(this.#mounts.flatMap(({ dev }) => dev?.origins ?? []))]
+  }
+
+  /** What the tags lead to, by the URL path of the mount, where it may be either Vite's dev server or a build. */
+  async states(): Promise<ReadonlyMap<string, string>> {
+    const looks = this.#mounts.map(async ({ dev }) => dev?.refresh?.())
+    await Promise.all(looks).catch((error: unknown) => this.#warn(reasonOf(error)))
+    return new Map(
+      this.#sourcesAt().flatMap(({ urlPath, state }) => (state ? [[urlPath, state]] : []))
+    )
+  }
+
+  /** Those of which pages are told as a whole: no dev server runs that notifies pages itself. */
+  get followed(): readonly MountedBundle[] {
+    return this.#mounts.flatMap(({ build, dev }) => (dev?.isRunning ? [] : (build ?? [])))
+  }
+
+  /** Costs one stat for each manifest that was not checked for `seconds`, or for the mount's own `revalidate`. */
+  refresh(seconds: number): (Promise<void> | undefined)[] {
+    return this.#mounts.flatMap(({ build, dev }) => [build?.refresh(seconds), dev?.refresh?.()])
+  }
+
+  readonly find: FindEntry = (given, mount) => {
+    const name = given.replace(/^(?:\.?\/)+/, '')
+    const known = (source: EntrySource) => (source.names ? source.entry(name) : undefined)
+    const lazyOf = (source: EntrySource) => source.lazy(name)
+    const possible = (source: EntrySource) => source.entry(name)
+    for (const look of [known, lazyOf, possible]) {
+      const found = this.#pick(`entry '${name}'`, mount, look)
+      if (found && look === lazyOf) this.#tellUnbuilt(name)
+      if (found) return found
+    }
+    const message = `'${name}' is not an entry of ${this.labelsAt(mount)}; ${this.#hint(name, mount)}`
+    throw new AssetError('asset-unknown', message)
+  }
+
+  /** Only a build shows what is imported dynamically. */
+  #tellUnbuilt(name: string): void {
+    if (this.#mounts.some(({ build }) => build?.names?.has(name))) return
+    this.#warn(
+      `'${name}' is not an input of Vite: in production, entry() has it only if a module imports it dynamically`
+    )
+  }
+
+  #hint(name: string, mount: string | undefined): string {
+    const sources = this.#sourcesAt(mount)
+    const users = sources.flatMap(source => source.entriesWith(name))
+    if (users.length > 0) return `it is a part of ${listed(users)}, which the page has to name`
+    const names = sources.flatMap(namesOf)
+    const near = nearestPath(name, names.slice(0, MAX_COMPARED))
+    return near === undefined ? `its entries: ${listed(names)}` : `did you mean '${near}'?`
+  }
+
+  hasEntry(name: string, mount: string | undefined): boolean {
+    return this.#sourcesAt(mount).some(({ names }) => names?.has(name) ?? isLoadable(name))
+  }
+
+  /** What pages may name, as far as the manifests tell. */
+  names() {
+    const sources = this.#sourcesAt()
+    return {
+      entries: new Set(sources.flatMap(namesOf)),
+      sources: new Set(sources.flatMap(({ sourceNames = [] }) => sourceNames)),
+      /** Whether there are no other entries. */
+      hasAllEntries: sources.every(({ names }) => names !== undefined),
+      /** Whether there are no other sources: those of a dev server are not known. */
+      hasAllSources: sources.every(({ sourceNames }) => sourceNames !== undefined)
+    }
+  }
+
+  /** The file of a source in some mount; undefined for a name that none has. */
+  file(name: string, mount: string | undefined): AssetAddress | undefined {
+    const isChosen = mount !== undefined
+    return this.#pick(`'${name}'`, mount, source => source.file(name, isChosen))
+  }
+
+  /** What messages call the places that were searched. */
+  labelsAt(mount: string | undefined): string {
+    return this.#sourcesAt(mount)
+      .map(({ label }) => label)
+      .join(' or ')
+  }
+
+  /** A mount that is known to have it comes before a dev server that may. @throws TypeError for several */
+  #pick<Found>(
+    what: string,
+    mount: string | undefined,
+    look: (source: EntrySource) => Found | undefined
+  ): Found | undefined {
+    const all = this.#sourcesAt(mount).flatMap(source => {
+      const one = look(source)
+      return one === undefined ? [] : [{ one, urlPath: source.urlPath, isSure: !!source.names }]
+    })
+    const sure = all.filter(({ isSure }) => isSure)
+    const found = sure.length > 0 ? sure : all
+    // Without a build, any mount of a test may have any name.
+    if (found.length < 2 || this.#env === 'test') return found[0]?.one
+    const paths = found.map(({ urlPath }) => `'${urlPath || '/'}'`)
+    const exists = sure.length > 0 ? 'exists' : 'may be'
+    throw new TypeError(
+      `${what} ${exists} in the mounts ${paths.join(' and ')}: name one, as in { mount: ${paths[0]} }`
+    )
+  }
+
+  #sourcesAt(mount?: string): readonly EntrySource[] {
+    const urlPath = mount?.replace(/\/$/, '')
+    const chosen = this.#mounts.filter(
+      ({ settings }) => mount === undefined || settings.urlPath === urlPath
+    )
+    const sources = chosen.flatMap(({ build, dev }) => (dev?.isRunning ? dev : (build ?? [])))
+    if (sources.length > 0 || mount === undefined) return sources
+    const known = this.#mounts.map(({ settings }) => `'${settings.urlPath || '/'}'`).join(', ')
+    throw new TypeError(
+      `mount must be the URL path of a mount that has a manifest or dev, ${known}, got ${inspect(mount)}`
+    )
+  }
+}
+
+function listed(names: readonly string[]): string {
+  return names.slice(0, MAX_LISTED).join(', ') + (names.length > MAX_LISTED ? ', …' : '')
+}
+
+function namesOf({ names }: EntrySource): string[] {
+  return [...(names?.keys() ?? [])]
+}

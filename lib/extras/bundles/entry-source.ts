@@ -1,0 +1,63 @@
+// Where the tags of a mount's entries come from: a build, or the sources themselves where there is none.
+import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
+import type { AssetAddress } from '../../assets/views/asset-url.ts'
+import type { EntryUrl } from './entry.ts'
+
+interface EntryNames {
+  has(name: string): boolean
+  /** Those that are known before they are asked for. */
+  keys(): Iterable<string>
+}
+
+/** The entries of a mount. */
+export interface EntrySource {
+  readonly urlPath: string
+  /** What messages call it: a manifest, or the dev server. */
+  readonly label: string
+  /** For developers: what the tags lead to, where it may be either Vite's dev server or the last build. */
+  readonly state: string | undefined
+  /** What `entry` and `lazy` find; undefined where any script or stylesheet may be an entry. */
+  readonly names: EntryNames | undefined
+  /** The sources that have a file; undefined where any may have one. */
+  readonly sourceNames: readonly string[] | undefined
+  /** Changes with the tags of any entry. */
+  readonly version: string
+  /** What a page loads, in document order; undefined for an unknown name. */
+  entry(name: string): readonly EntryUrl[] | undefined
+  /** The same for a module that others import dynamically. */
+  lazy(name: string): readonly EntryUrl[] | undefined
+  /** The entries that use what is neither, as far as is known. */
+  entriesWith(name: string): readonly string[]
+  /**
+   * Any of its files by the name of the source; undefined for an unknown name.
+   * @param isChosen whether the page names the mount, so that an unverifiable name is taken for one of its files
+   */
+  file(name: string, isChosen: boolean): AssetAddress | undefined
+}
+
+/** What Vite takes for a stylesheet. A link to one gets CSS, and HMR replaces it. */
+export const STYLESHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/
+
+/** What Vite compiles to a module, by itself or with the plugins of frameworks. */
+export const MODULE = /\.(?:[cm]?[jt]sx?|vue|svelte)$/
+
+/** Whether a tag can load a source of this name, compiled. */
+export function isLoadable(name: string): boolean {
+  return MODULE.test(name) || STYLESHEET.test(name)
+}
+
+/**
+ * The source itself, as it is before a build.
+ * @param origin without a trailing slash
+ * @param urlPath decoded, without a trailing slash
+ * @param name the path of a source below Vite's `root`; a tag cannot load an HTML file
+ */
+export function sourceUrl(origin: string, urlPath: string, name: string, query = ''): EntryUrl {
+  if (/\.html?$/.test(name)) {
+    throw new TypeError(
+      `in development, entry() needs the script or stylesheet that the page loads, got '${name}'`
+    )
+  }
+  const url = origin + encodeAsImported(`${urlPath}/${name}`) + query
+  return { url, as: STYLESHEET.test(name) ? 'stylesheet' : 'module' }
+}

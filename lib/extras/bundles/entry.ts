@@ -1,0 +1,241 @@
+/** `entry`: the tags of a bundler's entry point. */
+
+import { check, flag, oneOf, text, type Expectation } from '../../check-options.ts'
+import type { AssetName, NamesThen, OfName } from '../../assets/views/asset-names.ts'
+import {
+  checkString,
+  splitArguments,
+  type AssetUrl,
+  type PageMemory
+} from '../../assets/views/asset-url.ts'
+import { escapeInScript, withoutKeywords, writeAttribute } from '../../assets/views/html.ts'
+import { assetTag } from '../../assets/views/tags.ts'
+
+export interface EntryOptions {
+  /** The URL path of the mount, as in the option `mounts`. Default: the only one that has the entry. */
+  readonly mount?: string | undefined
+  /** For a Content-Security-Policy without `unsafe-inline`; on every tag. */
+  readonly nonce?: string | undefined
+  /**
+   * In development, writes the script that `@vitejs/plugin-react` requires before the entry, once in a page.
+   * Needed only where the mount's `dev` is an origin or `true`: otherwise koaAssets knows. Default: `false` there.
+   */
+  readonly reactRefresh?: boolean | undefined
+  /**
+   * How scripts are loaded, `classic` with `defer`. Default: as the manifest says; `module` for esbuild,
+   * whose metafile does not.
+   */
+  readonly type?: 'module' | 'classic' | undefined
+}
+
+export type NamesThenEntryOptions = NamesThen<'entry', EntryOptions>
+
+type Names = readonly AssetName<'entry'>[]
+
+type Spread = Names | readonly [...names: Names, options: EntryOptions | undefined]
+
+/** The second signature is for `entry(...names, options)`, whose number of names TypeScript does not know. */
+interface WriteEntry {
+  (names: Names, options?: EntryOptions): string
+  <Args extends Spread>(...args: number extends Args['length'] ? Args : never): string
+  (...args: NamesThenEntryOptions): string
+}
+
+type EntryArguments = readonly (Names | Names[number] | EntryOptions | undefined)[]
+
+export type EntryFilesOptions = Pick<EntryOptions, 'mount'>
+
+/** What the tags of an entry load, in document order. */
+export interface EntryFiles {
+  readonly scripts: readonly EntryScriptFile[]
+  readonly stylesheets: readonly EntryFile[]
+  /** Modules that the scripts import: `rel="modulepreload"`. */
+  readonly preloads: readonly EntryFile[]
+}
+
+/** One file, with the attributes of its tag. */
+export interface EntryFile {
+  readonly href: string
+  /** Undefined where the option `integrity` is empty, and in development. */
+  readonly integrity: string | undefined
+  /** Set where `integrity` is: it is not checked without. */
+  readonly crossorigin: 'anonymous' | undefined
+}
+
+export interface EntryScriptFile extends EntryFile {
+  /** `module` or `text/javascript`. */
+  readonly type: string
+  /** Whether it is only for browsers without modules. */
+  readonly nomodule: boolean
+}
+
+const SCRIPTS = {
+  module: { type: 'module' },
+  /** In order, before DOMContentLoaded. */
+  classic: { type: 'text/javascript', defer: true },
+  /** At once, where the tag is. */
+  blocking: { type: 'text/javascript' },
+  /** At once, in browsers without modules. */
+  nomodule: { type: 'text/javascript', nomodule: true }
+} as const
+
+type ScriptKind = keyof typeof SCRIPTS
+
+/** A file that a page loads for an entry, and how. */
+export interface EntryUrl extends AssetUrl {
+  /** `preamble`: React's refresh runtime, which a script in the page imports. */
+  readonly as: 'stylesheet' | 'preamble' | ScriptKind | 'modulepreload'
+  /** Of a preamble: whether the page has it unless the option `reactRefresh` says otherwise. */
+  readonly isNeeded?: boolean
+}
+
+/** @throws AssetError for an unknown entry, TypeError for a mount that is unknown or has to be named */
+export type FindEntry = (name: string, mount: string | undefined) => readonly EntryUrl[]
+
+const OPTIONS = {
+  mount: text,
+  nonce: text,
+  reactRefresh: flag,
+  type: oneOf('module', 'classic')
+} satisfies Record<keyof EntryOptions, Expectation>
+
+const FILES_OPTIONS = { mount: text } satisfies Record<keyof EntryFilesOptions, Expectation>
+
+/** What the tags of a page already load. */
+export type Page = Set<string>
+
+export function entryHelpers(find: FindEntry, remembered: PageMemory, page: Page) {
+  const write: WriteEntry = (...args: EntryArguments): string => {
+    const { names, options = {} } = splitArguments<EntryOptions>('entry', args.flat())
+    check(withoutKeywords(options), OPTIONS, 'entry.')
+    const { mount, type, reactRefresh } = options
+    const nonce = writeAttribute('nonce', options.nonce)
+    return (
+      names
+        .flatMap(name =>
+          remembered(['entry', name, mount, type, reactRefresh], () =>
+            tagsOf(find(name, mount), options)
+          )
+        )
+        .toSorted((a, b) => ORDER.indexOf(a.rank) - ORDER.indexOf(b.rank))
+        .filter(tag => isNewOn(page, tag))
+        // No attribute contains a `>` that is not escaped.
+        .map(({ html }) => html.replace('>', () => `${nonce}>`))
+        .join('\n')
+    )
+  }
+  return {
+    /**
+     * The tags of entries of a bundler's build, and of everything that they import statically: stylesheets,
+     * scripts and `modulepreload` links, with `integrity`. No tag is written twice during a request. Names
+     * are those of the manifest: the source for Vite and esbuild, the entrypoint for webpack and Rspack; several
+     * are given as arguments or as a list.
+     *
+     * In development (the mount's `dev`) the tags lead to Vite's dev server, whose `base` must be the
+     * mount's URL path.
+     *
+     * @example
+     * entry('src/main.tsx', { nonce, reactRefresh: true })
+     * // <link href="/static/assets/main-CZTearZk.css" type="text/css" rel="stylesheet" …>
+     * // <script src="/static/assets/main-Cwg7rssR.js" type="module" …></script>
+     * // <link href="/static/assets/shared-DgfC_S5W.js" rel="modulepreload" …>
+     * @example
+     * // With @vitejs/plugin-legacy, at the end of <body>; writes nothing in development.
+     * entry('src/main-legacy.tsx')
+     * @throws {TypeError} without a name, for a wrong option, without a mount that has `manifest` or
+     * `dev`, and for an entry that several mounts have
+     * @throws {AssetError} for a name that the manifest does not contain, or only as a part of an entry
+     */
+    entry: write,
+
+    /**
+     * The same as data, for code that writes tags itself: React's `bootstrapModules`, templates, tests.
+     *
+     * @example
+     * const { scripts, stylesheets } = entryFiles('src/main.tsx')
+     * renderToPipeableStream(<App />, {
+     *   bootstrapModules: scripts.map(({ href, integrity }) => ({ src: href, integrity }))
+     * })
+     * @throws as `entry` does
+     */
+    entryFiles: ((name: string, options: EntryFilesOptions = {}) => {
+      check(withoutKeywords(options), FILES_OPTIONS, 'entryFiles.')
+      return filesOf(find(checkString(name), options.mount))
+    }) as OfName<'entry', EntryFilesOptions, EntryFiles>
+  } as const
+}
+
+/** For an application without a bundle. */
+export const findNone: FindEntry = () => {
+  throw new TypeError(
+    "entry() needs a mount with the option manifest, or dev in development: mounts: { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }"
+  )
+}
+
+/** The order of tags in a page. Links to stylesheets come before anything that waits for scripts. */
+const ORDER = ['stylesheet', 'preamble', 'script', 'modulepreload'] as const
+
+interface Tag {
+  readonly rank: (typeof ORDER)[number]
+  readonly url: string
+  readonly html: string
+}
+
+function isNewOn(page: Page, { rank, url }: Tag): boolean {
+  // A script that is already in the page needs no preload.
+  if (page.has(`${rank} ${url}`) || (rank === 'modulepreload' && page.has(`script ${url}`)))
+    return false
+  page.add(`${rank} ${url}`)
+  return true
+}
+
+function tagsOf(entry: readonly EntryUrl[], { type, reactRefresh }: EntryOptions): Tag[] {
+  return entry
+    .filter(({ as }) => type !== 'classic' || as !== 'modulepreload')
+    .filter(({ as, isNeeded }) => as !== 'preamble' || (reactRefresh ?? isNeeded))
+    .map(each => tagOf(each, type))
+}
+
+function tagOf({ as, ...asset }: EntryUrl, type: EntryOptions['type']): Tag {
+  const { url } = asset
+  if (as === 'preamble') return { rank: as, url, html: preambleOf(url) }
+  if (as === 'stylesheet' || as === 'modulepreload')
+    return { rank: as, url, html: assetTag(as, asset) }
+  // Those of plugin-legacy are for some browsers: the others must not run them as well.
+  const isForSome = as === 'blocking' || as === 'nomodule'
+  const attributes = SCRIPTS[isForSome ? as : (type ?? as)]
+  return { rank: 'script', url, html: assetTag('script', asset, attributes) }
+}
+
+// What modules compiled by @vitejs/plugin-react expect to find (its README, "Middleware mode").
+function preambleOf(url: string): string {
+  const lines = [
+    `import { injectIntoGlobalHook } from ${escapeInScript(JSON.stringify(url))}`,
+    'injectIntoGlobalHook(window)',
+    'window.$RefreshReg$ = () => {}',
+    'window.$RefreshSig$ = () => type => type'
+  ]
+  return `<script type="module">${lines.join(';')}</script>`
+}
+
+function filesOf(entry: readonly EntryUrl[]): EntryFiles {
+  const filesAs = (wanted: EntryUrl['as']) => entry.filter(({ as }) => as === wanted).map(fileOf)
+  return {
+    scripts: entry.flatMap(({ as, ...asset }) => {
+      if (!Object.hasOwn(SCRIPTS, as)) return []
+      const { type } = SCRIPTS[as as ScriptKind]
+      return [{ ...fileOf(asset), type, nomodule: as === 'nomodule' }]
+    }),
+    stylesheets: filesAs('stylesheet'),
+    preloads: filesAs('modulepreload')
+  }
+}
+
+function fileOf({ url, integrity = [] }: AssetUrl): EntryFile {
+  const isGuarded = integrity.length > 0
+  return {
+    href: url,
+    integrity: isGuarded ? integrity.join(' ') : undefined,
+    crossorigin: isGuarded ? 'anonymous' : undefined
+  }
+}

@@ -1,0 +1,77 @@
+// The files of earlier builds that `keep` has brought into a build: listed beside them in a dotfile, which is
+// never served.
+import { join } from 'node:path'
+import { AssetError, reasonOf } from '../../errors.ts'
+import { isRecord } from '../../check-options.ts'
+import { fileBelow, texts } from './manifests/bundle.ts'
+
+export interface KeptFile {
+  /** When the last build that named it was replaced, in milliseconds since 1970. */
+  readonly replaced: number
+  /** Whether it never changes at its URL. */
+  readonly isHashed: boolean
+  /** Of its bytes; undefined in a list of release 1.1 and earlier ones. */
+  readonly digest?: string | undefined
+}
+
+/** By path below the directory. */
+export type KeptFiles = ReadonlyMap<string, KeptFile>
+
+/** @param dir the directory of the build */
+export function keptListIn(dir: string): string {
+  return join(dir, '.koa-fresh-assets-kept.json')
+}
+
+/**
+ * @param bytes of the list; undefined where there is none
+ * @throws AssetError with the code `manifest-broken` for anything else
+ */
+export function readKept(bytes: Uint8Array | undefined, dir: string): KeptFiles {
+  if (!bytes) return new Map()
+  try {
+    const json: unknown = JSON.parse(Buffer.from(bytes).toString())
+    const builds = isRecord(json) ? json['builds'] : undefined
+    if (!Array.isArray(builds)) throw new TypeError('builds is not a list')
+    return new Map(builds.flatMap(filesOf))
+  } catch (error) {
+    const remedy =
+      "restore it, or remove it and run 'npx koa-fresh-assets keep' with the earlier build again"
+    const message = `${keptListIn(dir)} is not a list of kept files (${reasonOf(error)}): ${remedy}`
+    throw new AssetError('manifest-broken', message, { cause: error })
+  }
+}
+
+function filesOf(build: unknown): [string, KeptFile][] {
+  const { replaced: at, hashed, others, digests: given } = isRecord(build) ? build : {}
+  const digests = isRecord(given) ? given : {}
+  const replaced = typeof at === 'string' ? Date.parse(at) : NaN
+  if (Number.isNaN(replaced)) throw new TypeError(`${JSON.stringify(at)} is not a time`)
+  const entries = (files: unknown, isHashed: boolean) =>
+    texts(files, 'files').map((file): [string, KeptFile] => {
+      const digest = digests[file]
+      return [
+        fileBelow(file),
+        { replaced, isHashed, ...(typeof digest === 'string' && { digest }) }
+      ]
+    })
+  return [...entries(hashed, true), ...entries(others, false)]
+}
+
+/** Readable for people, too: one build for each time, the latest first. */
+export function writtenKept(kept: KeptFiles): Buffer {
+  const all = [...kept].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const times = new Set(all.map(([, { replaced }]) => replaced))
+  const builds = [...times]
+    .toSorted((a, b) => b - a)
+    .map(at => {
+      const files = (wanted: boolean) =>
+        all.flatMap(([file, { replaced, isHashed }]) =>
+          replaced === at && isHashed === wanted ? [file] : []
+        )
+      const listed = all.filter(([, { replaced }]) => replaced === at)
+      const digests = Object.fromEntries(listed.map(([file, { digest }]) => [file, digest]))
+      const time = new Date(at).toISOString()
+      return { replaced: time, hashed: files(true), others: files(false), digests }
+    })
+  return Buffer.from(`${JSON.stringify({ builds }, undefined, 2)}\n`)
+}

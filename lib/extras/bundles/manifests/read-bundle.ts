@@ -1,0 +1,42 @@
+// Reads the manifest of a build, whichever bundler wrote it, and addresses the files that it names.
+import { AssetError, reasonOf } from '../../../errors.ts'
+import { isRecord } from '../../../check-options.ts'
+import type { MountSettings } from '../../../assets/settings/mounts.ts'
+import { encodeAsImported, encodeUrl } from '../../../assets/urls/canonical-path.ts'
+import type { AssetAddress } from '../../../assets/views/asset-url.ts'
+import type { Bundle } from './bundle.ts'
+import { readEsbuild } from './esbuild.ts'
+import { readVite } from './vite.ts'
+import { readWebpack } from './webpack.ts'
+
+export type BundleMount = Pick<MountSettings, 'dir' | 'urlPath'> & { readonly manifest: string }
+
+export function addressAt(urlPath: string, file: string): AssetAddress {
+  const path = withoutQuery(file)
+  return { path: encodeAsImported(`${urlPath}/${path}`) + encodeUrl(file.slice(path.length)) }
+}
+
+/** webpack may put a hash there: `app.js?0fc1a5ed`. */
+export function withoutQuery(file: string): string {
+  return file.replace(/\?.*$/s, '')
+}
+
+export const REMEDY =
+  'build with Vite (`vite build` with build.manifest: true), or write to it what esbuild (metafile: true) ' +
+  'or webpack and Rspack (stats.toJson({ all: false, entrypoints: true, assets: true, cachedAssets: true })) return'
+
+/** @throws AssetError for anything but the manifest of a build with at least one entry */
+export function readBundle(bytes: Buffer, { manifest, dir, urlPath }: BundleMount): Bundle {
+  try {
+    const json: unknown = JSON.parse(bytes.toString())
+    const bundle = isRecord(json)
+      ? (readWebpack(json, urlPath) ?? readEsbuild(json, dir) ?? readVite(json))
+      : undefined
+    if (!bundle) throw new TypeError('no known bundler writes this shape')
+    if (bundle.entries.size > 0) return bundle
+    throw new TypeError('it has no entry')
+  } catch (error) {
+    const message = `${manifest} is not a bundler's manifest (${reasonOf(error)}): ${REMEDY}`
+    throw new AssetError('manifest-broken', message, { cause: error })
+  }
+}

@@ -1,0 +1,109 @@
+// Vite's manifest: `build.manifest`, written to `.vite/manifest.json`.
+import { isRecord } from '../../../check-options.ts'
+import {
+  type Bundle,
+  type Chunk,
+  fileBelow,
+  filesOf,
+  hashedAmong,
+  HASHES,
+  isCss,
+  type Json,
+  loadedAs,
+  type LoadedFile,
+  loadedWith,
+  namedBy,
+  stemOf,
+  texts,
+  usedFrom
+} from './bundle.ts'
+
+interface ViteChunk extends Chunk {
+  /** The name before a hash was added, without extension; undefined when not known. */
+  readonly stem: string | undefined
+  readonly isShared: boolean
+}
+
+type Chunks = ReadonlyMap<string, ViteChunk>
+
+// Keys that @vitejs/plugin-legacy writes. Those of polyfills are relative to Vite's root, as if they were
+// files of the directory in which Vite was started: `../../vite/legacy-polyfills`.
+const POLYFILLS = /(?:^|\/)vite\/legacy-polyfills$/
+const LEGACY_POLYFILLS = /(?:^|\/)vite\/legacy-polyfills-legacy$/
+/** In the names of entries, of @vitejs/plugin-legacy. */
+export const LEGACY = /-legacy(?=\.[^./]*$|$)/
+
+export function readVite(manifest: Json): Bundle | undefined {
+  const values = Object.values(manifest)
+  const isVite = values.every(value => isRecord(value) && typeof value['file'] === 'string')
+  if (!isVite || values.length === 0) return undefined
+  const given = Object.entries(manifest as Record<string, Json>)
+  const chunks: Chunks = new Map(given.map(([key, chunk]) => [key, readChunk(key, chunk)]))
+  const all = [...chunks.values()]
+  const keysWhere = (test: (chunk: Json) => boolean) =>
+    given.filter(([, chunk]) => test(chunk)).map(([key]) => key)
+  const names = keysWhere(({ isEntry }) => isEntry === true)
+  const lazy = keysWhere(
+    ({ isEntry, isDynamicEntry }) => isEntry !== true && isDynamicEntry === true
+  )
+  // With `build.cssCodeSplit: false`, the only stylesheet belongs to every page, and to no chunk.
+  const style = all.every(({ stylesheets }) => stylesheets.length === 0) && chunks.get('style.css')
+  const common = style && !names.includes('style.css') ? [style.file] : []
+  const byName = (keys: readonly string[]) =>
+    new Map(keys.map(name => [name, () => entryOf(chunks, name, common)]))
+  return {
+    isVite: true,
+    entries: byName(names),
+    lazy: byName(lazy),
+    tagged: namedBy(loadedWith(chunks, names, common)),
+    taggable: namedBy(loadedWith(chunks, [...names, ...lazy], common)),
+    usedBy: name => usedFrom(chunks, name),
+    // A chunk that is shared has no source, but is named after one of its modules.
+    fileWith: name =>
+      (chunks.get(name) ?? all.find(({ isShared, stem }) => isShared && stem === stemOf(name)))
+        ?.file,
+    sources: new Map(Array.from(chunks, ([key, { file }]) => [key, file])),
+    files: new Set(all.flatMap(filesOf)),
+    hashed: hashedAmong(
+      [
+        // Vite names a chunk's stylesheet after the chunk.
+        all.flatMap(({ file, stem, stylesheets }) =>
+          stem === undefined ? [] : [file, ...stylesheets].map(each => [each, stem] as const)
+        )
+      ],
+      HASHES.vite
+    )
+  }
+}
+
+function readChunk(key: string, chunk: Json): ViteChunk {
+  const { file, name, src, imports, css, assets, dynamicImports } = chunk
+  // A shared stylesheet's key is its file, not a source: `_shared-<hash>.css`.
+  const source = typeof src === 'string' && !key.startsWith('_') ? src : undefined
+  const plain = typeof name === 'string' ? `${name}.` : source
+  return {
+    file: fileBelow(file),
+    stem: plain === undefined ? undefined : stemOf(plain),
+    isShared: key.startsWith('_'),
+    imports: texts(imports, `imports of ${key}`),
+    uses: [imports, dynamicImports].flatMap(each => texts(each, `imports of ${key}`)),
+    stylesheets: texts(css, `css of ${key}`).map(fileBelow),
+    assets: texts(assets, `assets of ${key}`).map(fileBelow)
+  }
+}
+
+function entryOf(chunks: Chunks, name: string, common: readonly string[]): LoadedFile[] {
+  const { file = '', stem } = chunks.get(name) ?? {}
+  const withPolyfills = (polyfills: RegExp) => [
+    ...[...chunks.keys()].filter(key => polyfills.test(key) && key !== name),
+    name
+  ]
+  // Both the key and the file of `src/main.ts` say it, but not the name: `src/main-legacy.ts`.
+  const isLegacy = LEGACY.test(name) && stemOf(file).startsWith(`${stem}-legacy`)
+  if (!isLegacy) return loadedWith(chunks, isCss(file) ? [name] : withPolyfills(POLYFILLS), common)
+  // The polyfills contain SystemJS, which imports an anonymous `System.register` of the script that the parser is
+  // at: so neither script may be deferred. Without modern chunks (`renderModernChunks: false`) they are for all.
+  const kind = chunks.has(name.replace(LEGACY, '')) ? 'nomodule' : 'blocking'
+  const scripts = withPolyfills(LEGACY_POLYFILLS).flatMap(key => chunks.get(key)?.file ?? [])
+  return loadedAs(kind, scripts)
+}

@@ -1,0 +1,101 @@
+// The stats of webpack and Rspack (`--json`, `stats.toJson()`), and the manifests of plugins that list
+// entrypoints: webpack-assets-manifest, and the `generate` of webpack-manifest-plugin and rspack-manifest-plugin.
+import { isRecord } from '../../../check-options.ts'
+import { hasFixedUrl } from '../../../assets/urls/fingerprint.ts'
+import {
+  type Bundle,
+  fileBelow,
+  hashedAmong,
+  HASHES,
+  isBelow,
+  type Json,
+  loadedAs,
+  type LoadedFile,
+  namedBy
+} from './bundle.ts'
+
+const SCRIPT = /\.m?js(?:\?|$)/
+const STYLESHEET = /\.css(?:\?|$)/
+
+/** @param urlPath that of the mount, which plugins may put before the files */
+export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined {
+  const { entrypoints, namedChunkGroups: groups } = manifest
+  if (!isRecord(entrypoints)) return undefined
+  const below = (path: string) =>
+    path.startsWith(`${urlPath}/`) ? path.slice(urlPath.length + 1) : path
+  const assets = readAssets(manifest['assets'])
+  const kindOf = (file: string) =>
+    /\.mjs(?:\?|$)/.test(file) || assets?.get(file)?.['javascriptModule'] === true
+      ? 'module'
+      : 'classic'
+  const loadOf = ([name, given]: readonly [string, unknown]) => {
+    // In this order a chunk comes after those that it needs. What is neither, such as a source map, gets no tag.
+    const listed = filesIn(given, name).map(below).map(fileBelow)
+    const stylesheets = listed.filter(file => STYLESHEET.test(file))
+    const scripts = listed.filter(file => SCRIPT.test(file))
+    const loaded = scripts.map((file): LoadedFile => ({ file, as: kindOf(file) }))
+    return [name, () => [...loadedAs('stylesheet', stylesheets), ...loaded]] as const
+  }
+  const entries = new Map(Object.entries(entrypoints).map(loadOf))
+  // The names in `webpackChunkName`, and the entrypoints. What such a script contains waits for the entry's runtime.
+  const named = Object.entries(isRecord(groups) ? groups : {})
+  const lazy = new Map(named.filter(each => !entries.has(each[0]) && isListed(each[1])).map(loadOf))
+  const filesOf = (loads: typeof entries) => [...loads.values()].flatMap(load => load())
+  const mapped = Object.values(manifest).filter(value => typeof value === 'string')
+  const tagged = namedBy(filesOf(entries))
+  const files = new Set([...tagged, ...(assets?.keys() ?? mapped.map(below).filter(isBelow))])
+  return {
+    entries,
+    lazy,
+    tagged,
+    taggable: new Set([...tagged, ...namedBy(filesOf(lazy))]),
+    // For what a loader copies, relative to the compiler's context.
+    sources: new Map(
+      Array.from(assets ?? []).flatMap(([file, { sourceFilename: source }]) =>
+        typeof source === 'string' ? [[source, file] as const] : []
+      )
+    ),
+    files,
+    hashed: assets
+      ? new Set([...files].filter(file => isHashed(file, assets.get(file) ?? {})))
+      : hashedAmong([Array.from(files, file => [file, undefined] as const)], HASHES.webpack)
+  }
+}
+
+/** `['a.js']`, `[{ name: 'a.js' }]`, `{ assets: … }` or `{ js: ['a.js'], css: ['a.css'] }` */
+function filesIn(value: unknown, entrypoint: string): string[] {
+  if (typeof value === 'string') return [value]
+  if (Array.isArray(value)) return value.flatMap(each => filesIn(each, entrypoint))
+  const { assets, name, css, js, filteredAssets } = isRecord(value) ? value : {}
+  if (filteredAssets) throw new TypeError(`entrypoint ${entrypoint} omits some of its assets`)
+  if (assets !== undefined) return filesIn(assets, entrypoint)
+  if (typeof name === 'string') return [name]
+  if (css ?? js) return filesIn([css ?? [], js ?? []], entrypoint)
+  throw new TypeError(`entrypoint ${entrypoint} lists no assets`)
+}
+
+function isListed(group: unknown): boolean {
+  return isRecord(group) && Array.isArray(group['assets']) && !group['filteredAssets']
+}
+
+/** What stats say about each file, whose name may end in a query; undefined where they describe none. */
+function readAssets(given: unknown): ReadonlyMap<string, Json> | undefined {
+  if (!Array.isArray(given)) return undefined
+  const assets = new Map<string, Json>()
+  for (const asset of given) {
+    const { name, info, filteredChildren } = isRecord(asset) ? asset : {}
+    // webpack leaves out those that a build has not rewritten.
+    if (filteredChildren) throw new TypeError('it omits assets: set cachedAssets: true')
+    if (isBelow(name)) assets.set(name, isRecord(info) ? info : {})
+  }
+  return assets
+}
+
+/** A hash in the query is not part of the path that is requested. */
+function isHashed(file: string, info: Json): boolean {
+  const hashes = ['contenthash', 'chunkhash', 'fullhash', 'modulehash'].flatMap(kind => info[kind])
+  const isInName = hashes.some(
+    hash => typeof hash === 'string' && hash.length >= 8 && file.includes(hash)
+  )
+  return info['immutable'] === true && isInName && !file.includes('?') && !hasFixedUrl(file)
+}

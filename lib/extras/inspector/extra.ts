@@ -1,0 +1,8 @@
+// Pages for developers: what is published, from what, and what was asked for.
+import type { Extra } from '../../assets/parts.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+
+export const inspector: Extra<Pipeline> = {
+  name: 'inspector',
+  pages: async pipeline => (await import('./pages.ts')).inspectorPages(pipeline)
+}

@@ -1,0 +1,223 @@
+// What all pages of the inspector have in common, and their stylesheet. It works without scripts, and allows none.
+import { printableLines } from '../../printable.ts'
+import { escapeHtml } from '../../assets/views/html.ts'
+
+const PAGES = { Assets: './', Mounts: 'mounts', Requests: 'requests' }
+
+/** @param json the URL of what the page shows as JSON */
+export function layout(title: string, json: string, main: Value): string {
+  const link = ([name, href]: [string, string]) =>
+    html`<a href="${href}" ${name === title && html` aria-current="page"`}>${name}</a> `
+  return html`<!doctype html>
+    <html lang="en">
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width" />
+      <title>${title} · koa-fresh-assets</title>
+      <link rel="icon" href="data:," />
+      <link rel="stylesheet" href="inspector.css" />
+      <a class="skip" href="#main">Skip to the content</a>
+      <header>
+        <p class="brand"><a href="./">koa-fresh-assets</a></p>
+        <nav aria-label="Inspector">${Object.entries(PAGES).map(link)}</nav>
+      </header>
+      <main id="main">
+        <h1>${title}</h1>
+        <p class="note"><a href="${json}">JSON</a></p>
+        ${main}
+      </main>
+    </html> `.text
+}
+
+/** Leads to the page about an asset, or about any other path. @param path encoded */
+export function assetLink(path: string): Html {
+  return html`<a href="asset?path=${encodeURIComponent(path)}">${path}</a>`
+}
+
+export function bytes(size: number): string {
+  return `${size.toLocaleString('en')} B`
+}
+
+export function list(items: readonly Value[]): Html | false {
+  return (
+    items.length > 0 &&
+    html`<ul>
+      ${items.map(item => html`<li>${item}</li>`)}
+    </ul>`
+  )
+}
+
+/** How a value is shown, by its name in the JSON. */
+const SHOWN: Readonly<Record<string, (value: never) => Value>> = {
+  path: assetLink,
+  refersTo: (paths: string[]) => list(paths.map(assetLink)),
+  referredBy: (paths: string[]) => list(paths.map(assetLink)),
+  url: (url: string) => html`<a href="${url}">${url}</a>`,
+  state: (state: string) => html`<span class="state ${state}">${state}</span>`,
+  status: (status: number) =>
+    html`<span class="state s${Math.floor(status / 100)}">${status}</span>`,
+  bytes,
+  sizes: (sizes: Readonly<Record<string, number>>) =>
+    Object.entries(sizes).map(([coding, size]) => {
+      return html`<span class="size">${coding !== 'identity' && `${coding} `}${bytes(size)}</span>`
+    })
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  url: 'Pages ask for',
+  dependencies: 'Also made of',
+  tails: 'Also found as',
+  ambiguous: 'Ambiguous, so not found as',
+  shadowed: 'Hides',
+  entries: 'In the tags of',
+  usedBy: 'Also used by'
+}
+
+function labelOf(name: string): string {
+  const words = name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+  return LABELS[name] ?? words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function shown(name: string, value: unknown): Value {
+  if (value === undefined || value instanceof Html) return value
+  if (SHOWN[name]) return SHOWN[name](value as never)
+  return Array.isArray(value) ? list(value) : (value as Value)
+}
+
+/** Names and values. */
+export function facts(model: object): Html {
+  const all = Object.entries(model).map(([name, value]) => [labelOf(name), shown(name, value)])
+  const known = all.filter(([, value]) => value && [value].flat().length > 0)
+  return html`<dl>
+    ${known.map(
+      ([name, value]) =>
+        html`<dt>${name}</dt>
+          <dd>${value}</dd> `
+    )}
+  </dl>`
+}
+
+/** @param rows with the same names in each; narrow screens show them in every cell */
+export function table(caption: string, rows: readonly object[]): Html | false {
+  const row = (cells: object) => {
+    const each = Object.entries(cells)
+    return html`<tr>
+      ${each.map(([name, value]) => html`<td data-column="${labelOf(name)}">${shown(name, value)}</td>`)}
+    </tr> `
+  }
+  const names = Object.keys(rows[0] ?? {}).map(name => html`<th scope="col">${labelOf(name)}</th>`)
+  return (
+    rows.length > 0 &&
+    html`<table>
+      <caption>
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${names}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(row)}
+      </tbody>
+    </table> `
+  )
+}
+
+/** What a template made. */
+export class Html {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+export type Value = string | number | Html | false | undefined | readonly Value[]
+
+/** What is put into a template is escaped, unless a template made it. `false` and `undefined` write nothing. */
+export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
+  return new Html(String.raw({ raw: parts }, ...values.map(written)))
+}
+
+function written(value: Value): string {
+  if (value === undefined || value === false) return ''
+  if (value instanceof Html) return value.text
+  if (typeof value === 'object') return value.map(written).join('')
+  // Control characters in names are shown, not obeyed.
+  return escapeHtml(printableLines(String(value)))
+}
+
+export const STYLE = `:root {
+  color-scheme: light dark;
+  --accent: light-dark(#0f7a56, #5fd3a5);
+  --page: light-dark(#f5f8f6, #0d1614);
+  --surface: light-dark(#fff, #14211e);
+  --line: light-dark(#d5e2dc, #263a35);
+  --text: light-dark(#14241f, #e3eeea);
+  --muted: light-dark(#4b6058, #9db4ab);
+  --kept: light-dark(#1a56a8, #8fbcff);
+  --warn: light-dark(#7a5200, #f0c36a);
+  --bad: light-dark(#b02a1c, #ff9d8f);
+}
+* { box-sizing: border-box; overflow-wrap: anywhere }
+body { margin: 0 auto; max-width: 90rem; padding: 0 1.25rem 4rem; background: var(--page); color: var(--text); font: 15px/1.5 system-ui, sans-serif }
+header, nav, .filters, .forms, form { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: end }
+header { padding-block: 1rem; border-bottom: 1px solid var(--line) }
+h1 { margin: 1.5rem 0 .25rem; font-size: 1.5rem }
+h2 { margin: 2.25rem 0 .75rem; font-size: 1.15rem }
+h3 { margin: 0; padding: .5rem .85rem; font-size: .9rem }
+a { color: var(--accent); text-underline-offset: .15em }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px }
+.skip { position: absolute; left: -100vw }
+.skip:focus { left: 1rem; padding: .5rem 1rem; background: var(--surface) }
+.brand { margin: 0; font-weight: 700 }
+.brand a, [aria-current] { color: inherit; text-decoration: none }
+[aria-current] { font-weight: 600 }
+code, pre { font: .92em/1.45 ui-monospace, 'Cascadia Code', 'DejaVu Sans Mono', Menlo, monospace }
+.note { margin: .25rem 0; color: var(--muted) }
+.problem { color: var(--bad); white-space: pre-wrap }
+.filters { padding: 0; list-style: none }
+.filters a { padding: .25rem .8rem; border: 1px solid var(--line); border-radius: 99px; background: var(--surface) }
+.filters [aria-current] { border-color: var(--accent) }
+form { flex: 1 1 20rem; gap: .4rem }
+label { flex: 1 0 100%; color: var(--muted) }
+input, button { padding: .4rem .7rem; border: 1px solid var(--line); border-radius: 8px; background: var(--surface); color: inherit; font: inherit }
+input { flex: 1; min-width: 8rem }
+button { border-color: var(--accent); color: var(--accent); cursor: pointer }
+table { width: 100%; margin-bottom: 1.25rem; border-collapse: collapse }
+caption { padding: .4rem 0; text-align: left; font-weight: 600 }
+table, dl, .code { border: 1px solid var(--line); background: var(--surface) }
+th, td { padding: .55rem .85rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line) }
+th, dt { color: var(--muted) }
+td > span, .size { display: block }
+img { margin-right: .75rem; object-fit: contain; vertical-align: middle; background: repeating-conic-gradient(var(--line) 0 25%, var(--surface) 0 50%) 0 0 / 12px 12px }
+.picture img { max-width: min(100%, 24rem); max-height: 16rem }
+.size, .state { white-space: nowrap }
+td > .state, .state { display: inline-block; padding: 0 .55rem; border: 1px solid; border-radius: 99px; font-size: .82rem }
+.published, .s2 { color: var(--accent) }
+.outdated, .s4 { color: var(--warn) }
+.unpublished, .pending { color: var(--muted) }
+.s3 { color: var(--kept) }
+.broken, .missing, .s5 { color: var(--bad); font-weight: 600 }
+summary { cursor: pointer }
+dd ul, td ul { margin: 0; padding: 0; list-style: none }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.5rem; padding: 1rem }
+dd { margin: 0 }
+.failure, .outcome, p.problem { padding: .6rem .85rem; border-left: 4px solid var(--accent); background: var(--surface) }
+.failure, p.problem { border-color: var(--bad) }
+pre { margin: 0; padding: .75rem .85rem; max-height: 32rem; overflow: auto; overflow-wrap: normal; background: var(--page); tab-size: 2 }
+.texts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr)); gap: 1rem; align-items: start }
+.code { min-width: 0 }
+.code .note { padding: 0 .85rem }
+.code pre span { counter-increment: line; overflow-wrap: normal }
+.code pre span::before { content: counter(line); display: inline-block; width: 2.5rem; margin-right: 1rem; color: var(--muted); text-align: right }
+@media (max-width: 44rem) {
+  thead { position: absolute; left: -100vw }
+  table, caption, tbody, tr, td { display: block }
+  td { border: 0; padding-block: .1rem }
+  tr { border-top: 1px solid var(--line) }
+  td:empty { display: none }
+  td + td::before { content: attr(data-column) ': ' }
+  dl { grid-template-columns: 1fr; gap: 0 }
+}
+`

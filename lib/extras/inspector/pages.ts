@@ -1,0 +1,91 @@
+// The pages of the inspector, below `<prefix>/-/`, and the same as JSON.
+import type { Context } from 'koa'
+import type { Pages } from '../../assets/parts.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+import { serve, serveFound } from '../../assets/serving/koa/serve.ts'
+import { locate, wantedAt } from '../../assets/serving/request-path.ts'
+import { encodePath } from '../../assets/urls/canonical-path.ts'
+import { listMounts } from '../telling/list-mounts.ts'
+import { assetPage, reportOn } from './asset-page.ts'
+import { STYLE } from './html.ts'
+import { listPage, logRequests, mountsPage, pageOfAssets, requestsPage } from './list-page.ts'
+import { isImage, soon, Survey } from './survey.ts'
+
+/** After how many seconds an incomplete page is reloaded. */
+const RELOAD_SECONDS = 2
+
+const POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+// An SVG has styles of its own, and is a document when it is opened by itself.
+const IMAGE_POLICY =
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+
+/** Records requests from now on. */
+export function inspectorPages(pipeline: Pipeline): Pages {
+  const { settings } = pipeline
+  const survey = new Survey(pipeline)
+  const requests = logRequests(`${encodePath(settings.prefix)}/-/`, settings.root)
+  return {
+    async ''(ctx) {
+      await lookAround(ctx, survey)
+      const model = await pageOfAssets(survey, queryOf(ctx))
+      if (model.surveyed < model.total) ctx.set('Refresh', String(RELOAD_SECONDS))
+      respond(ctx, model, listPage)
+    },
+    async asset(ctx) {
+      await lookAround(ctx, survey)
+      const model = await reportOn(survey, queryOf(ctx).get('path') ?? '')
+      ctx.status = model.asset || model.explanation.isFound ? 200 : 404
+      respond(ctx, model, assetPage)
+    },
+    async mounts(ctx) {
+      respond(ctx, { mounts: await listMounts(settings) }, mountsPage)
+    },
+    requests(ctx) {
+      respond(ctx, requests, requestsPage)
+    },
+    'inspector.css'(ctx) {
+      protect(ctx)
+      ctx.type = 'css'
+      ctx.body = STYLE
+    },
+    /** The source of an image, which need not be published. */
+    async image(ctx) {
+      if (survey.places.size === 0) await survey.list()
+      const asked = locate(queryOf(ctx).get('path') ?? '', settings)
+      const place = typeof asked === 'object' ? survey.places.get(asked.path) : undefined
+      if (!place || !isImage(place)) return
+      protect(ctx, IMAGE_POLICY)
+      const files = pipeline.directories.rootAt(place.source.directory)
+      const find = () => files.find(wantedAt(`/${place.source.path}`, settings))
+      await serveFound(ctx, find, (file, opened) => serve(ctx, file, opened))
+    }
+  }
+}
+
+/** Waits for what is known soon. */
+async function lookAround(ctx: Context, survey: Survey): Promise<void> {
+  await survey.pipeline.beforePage()
+  await survey.list()
+  await soon(survey.refresh().catch((error: Error) => ctx.app.emit('error', error, ctx)))
+}
+
+function respond<T extends object>(ctx: Context, model: T, page: (model: T) => string): void {
+  protect(ctx)
+  const isJson = queryOf(ctx).has('json')
+  ctx.type = isJson ? 'json' : 'html'
+  ctx.body = isJson ? model : page(model)
+}
+
+function protect(ctx: Context, policy = POLICY): void {
+  ctx.set({
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': policy,
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'same-origin'
+  })
+}
+
+function queryOf(ctx: Context): URLSearchParams {
+  return new URLSearchParams(ctx.querystring)
+}

@@ -1,0 +1,204 @@
+// The live channel: tells connected pages what has changed in what they use.
+import { randomUUID } from 'node:crypto'
+import { PassThrough } from 'node:stream'
+import type { Context } from 'koa'
+import { inParallel, oneAtATime } from '../../concurrency.ts'
+import { reasonOf } from '../../errors.ts'
+import { warnOnce } from '../../printable.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+import { connected } from '../../assets/serving/connection.ts'
+import { suppressDisconnects } from '../../assets/serving/koa/serve.ts'
+import { isBelow } from '../../assets/serving/request-path.ts'
+import { encodePath } from '../../assets/urls/canonical-path.ts'
+import { type AssetState, type Part, stateOf, watchedFiles } from './page-state.ts'
+
+const MAX_CONNECTIONS = 256
+/** With fingerprints, assets that are looked up at the same time share one check of all sources. */
+const CONCURRENCY = 256
+
+/** An editor that saves causes several events; these milliseconds after the last, it is done. */
+const SETTLED_MS = 20
+
+/** Milliseconds. A server that is being closed waits for its connections. */
+const TICK_MS = 500
+
+/** Milliseconds between checks without an event, which may be lost, and the share of a core that they may use. */
+const LOOK_EVERY_MS = 2000
+const MAX_LOAD = 0.02
+
+export class Channel {
+  readonly #pipeline: Pipeline
+  readonly #watched: () => Promise<Part>
+  readonly #warn = warnOnce()
+  readonly #connections = new Set<Connection>()
+  readonly #tellAll = oneAtATime(() => this.#tell())
+  /** A page that is told a different one, or is older than the process, reloads: the server was restarted. */
+  readonly #instance: Part = {
+    key: 'instance',
+    version: randomUUID(),
+    changedAt: performance.timeOrigin
+  }
+  #stop: (() => void) | undefined
+  #nextLook: NodeJS.Timeout | undefined
+  /** Whether an event asks for the next look. */
+  #isAsked = false
+
+  constructor(pipeline: Pipeline) {
+    this.#pipeline = pipeline
+    this.#watched = watchedFiles(pipeline.settings, () => this.#lookSoon())
+  }
+
+  /** Responds with events until the page is closed. */
+  async connect(ctx: Context): Promise<void> {
+    if (!(await connected(ctx.res))) return
+    if (this.#connections.size >= MAX_CONNECTIONS) ctx.throw(503)
+    const prefix = `${encodePath(this.#pipeline.settings.prefix)}/`
+    const connection: Connection = new Connection(ctx, prefix, () => {
+      this.#connections.delete(connection)
+      if (this.#connections.size === 0) this.#stop?.()
+    })
+    this.#connections.add(connection)
+    this.#stop ??= this.#start()
+    void this.#look()
+  }
+
+  #start(): () => void {
+    const endEvents = this.#pipeline.sources.onEvent(() => this.#lookSoon())
+    const keepAlive = () => this.#connections.forEach(connection => connection.keepAlive())
+    const timer = setInterval(keepAlive, TICK_MS).unref()
+    return () => {
+      endEvents()
+      clearInterval(timer)
+      clearTimeout(this.#nextLook)
+      this.#stop = undefined
+    }
+  }
+
+  #lookSoon(): void {
+    this.#isAsked = true
+    this.#lookIn(SETTLED_MS)
+  }
+
+  #lookIn(milliseconds: number): void {
+    clearTimeout(this.#nextLook)
+    if (this.#stop) this.#nextLook = setTimeout(() => void this.#look(), milliseconds).unref()
+  }
+
+  async #look(): Promise<void> {
+    const wasAsked = this.#isAsked
+    this.#isAsked = false
+    const before = process.cpuUsage()
+    await this.#tellAll().catch((error: unknown) =>
+      this.#warn(`cannot look up what has changed for open pages: ${reasonOf(error)}`)
+    )
+    const { user, system } = process.cpuUsage(before)
+    const rest = wasAsked ? 0 : (user + system) / 1000 / MAX_LOAD
+    if (!this.#isAsked) this.#lookIn(Math.max(LOOK_EVERY_MS, rest))
+  }
+
+  async #tell(): Promise<void> {
+    const connections = [...this.#connections]
+    const used = [...new Set(connections.flatMap(connection => connection.used))]
+    const watched = await this.#watched()
+    const states = await inParallel(used, CONCURRENCY, async path => {
+      return [path, await stateOf(this.#pipeline, path)] as const
+    })
+    const builds = this.#pipeline.bundles.followed.map(followed => {
+      const { urlPath, build } = followed
+      // Meanwhile pages are told about everything else.
+      void followed.refresh(0)?.then(() => followed.build !== build && this.#lookSoon())
+      const key = `build of ${urlPath || '/'}`
+      return { key, path: encodePath(urlPath), build, note: followed.state }
+    })
+    for (const connection of connections) {
+      const used = builds.filter(({ path }) => connection.used.some(each => isBelow(each, path)))
+      const built = used.flatMap(({ key, build }) => (build ? { key, ...build } : []))
+      const notes = used.flatMap(({ note }) => note ?? [])
+      connection.tell([this.#instance, watched, ...built], new Map(states), notes)
+    }
+  }
+}
+
+const MAX_USED = 1000
+
+/** Proxies end a connection on which nothing is sent, often after 30 s. */
+const HEARTBEAT_MS = 15_000
+
+/** For a page that does not read what it is sent. */
+const MAX_WAITING_BYTES = 256 * 1024
+
+/** One page that is connected (the HTML standard, "Server-sent events"). */
+class Connection {
+  /** The URL paths that the page has requested. */
+  readonly used: readonly string[]
+  /** Given to Koa, so middleware in front can set fields and cookies after it. */
+  readonly #events = new PassThrough()
+  readonly #server: { readonly listening?: boolean } | undefined
+  /** When the page was opened, in milliseconds since 1970; Infinity for one that was connected before. */
+  readonly #openedAt: number
+  #told = ''
+  #writtenAt = 0
+
+  /**
+   * @param prefix of the paths that do not begin with a slash
+   * @param onClose is called when the page has been closed
+   */
+  constructor(ctx: Context, prefix: string, onClose: () => void) {
+    const query = new URLSearchParams(ctx.querystring)
+    const paths = (query.get('use') ?? '').split('\n', MAX_USED).filter(Boolean)
+    this.used = [...new Set(paths.map(path => (path.startsWith('/') ? path : prefix + path)))]
+    const age = Number(query.get('age') ?? NaN)
+    this.#openedAt = age >= 0 ? Date.now() - age : Infinity
+    this.#server = Reflect.get(ctx.req.socket, 'server') as { listening?: boolean } | undefined
+    suppressDisconnects(ctx)
+    ctx.type = 'text/event-stream'
+    ctx.set({
+      // If compressed, events would wait for more of them.
+      'Cache-Control': 'no-store, no-transform',
+      'X-Accel-Buffering': 'no'
+    })
+    ctx.body = this.#events
+    ctx.res.once('close', () => {
+      this.#events.destroy()
+      onClose()
+    })
+    // It sends the head of the response: until then the browser is still connecting.
+    this.#write(':\n\n')
+  }
+
+  /** Tells the page what has changed, if anything has, and what a developer should know. */
+  tell(
+    shared: readonly Part[],
+    assets: ReadonlyMap<string, AssetState | undefined>,
+    notes: readonly string[]
+  ): void {
+    const used = this.used.flatMap(path => assets.get(path) ?? [])
+    const parts = [...shared, ...used.map(({ part }) => part)].map(({ changedAt, ...part }) => {
+      // Between opening the page and connecting. A time in the future would reload the page again and again.
+      const isLate = changedAt > this.#openedAt && changedAt <= Date.now()
+      return { ...part, isLate }
+    })
+    // One source may break several assets.
+    const problems = new Set(
+      used.flatMap(({ problem }) => (problem ? JSON.stringify(problem) : []))
+    )
+    const state = `{"parts":${JSON.stringify(parts)},"problems":[${[...problems].join()}],"notes":${JSON.stringify(notes)}}`
+    if (state === this.#told) return
+    this.#told = state
+    this.#write(`data: ${state}\n\n`)
+  }
+
+  /** Sends a comment from time to time, and ends when the server no longer accepts connections. */
+  keepAlive(): void {
+    if (this.#server?.listening === false) this.#events.end()
+    else if (performance.now() - this.#writtenAt > HEARTBEAT_MS) this.#write(':\n\n')
+  }
+
+  #write(text: string): void {
+    const events = this.#events
+    this.#writtenAt = performance.now()
+    if (!events.writable) return
+    events.write(text)
+    if (events.readableLength + events.writableLength > MAX_WAITING_BYTES) events.destroy()
+  }
+}

@@ -1,0 +1,102 @@
+// What the live channel tells a page: the version of everything that it was made from, and what is broken.
+import { join } from 'node:path'
+import { inParallel } from '../../concurrency.ts'
+import { AssetError, CompileError } from '../../errors.ts'
+import { digestOf } from '../../files/digest.ts'
+import { statOf, type Stamp } from '../../files/disk.ts'
+import { errorReport, type ErrorReport } from '../../assets/inspecting/error-page.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+import { isBelow, locate } from '../../assets/serving/request-path.ts'
+import type { Settings } from '../../assets/settings/settings.ts'
+import { Tree } from '../../assets/sources/tree.ts'
+import { encodePath } from '../../assets/urls/canonical-path.ts'
+
+/** Something that a page was made from. A page compares its version with the one that it has. */
+export interface Part {
+  /** The plain URL path of an asset, encoded; otherwise a name that is not a path. */
+  readonly key: string
+  /** Null while an asset cannot be published. */
+  readonly version: string | null
+  /** Milliseconds since 1970. */
+  readonly changedAt: number
+  /** The URL path by which the page requested the asset. */
+  readonly path?: string
+  /** The URL path by which it is requested now. */
+  readonly url?: string
+}
+
+/** The link opens the location in an editor. */
+export type LinkedReport = ErrorReport & { readonly link?: string | undefined }
+
+export type AssetState = NonNullable<Awaited<ReturnType<typeof stateOf>>>
+
+/**
+ * The state of an asset, after bringing it up to date as a request would.
+ * @param path as a request would send it
+ * @returns undefined for a path that is not served, and for the file of a build
+ */
+export async function stateOf(
+  pipeline: Pipeline,
+  path: string
+): Promise<{ readonly part: Part; readonly problem?: LinkedReport } | undefined> {
+  const wanted = locate(path, pipeline.settings)
+  if (typeof wanted !== 'object') return undefined
+  const plain = await pipeline.plain(wanted)
+  const key = encodePath(plain.path)
+  try {
+    const file = await pipeline.current(plain)
+    if (!file) return undefined
+    const [{ etag, stamp }] = file.representations
+    if (isBuilt(pipeline, plain.path, stamp)) return undefined
+    const changedAt = Number(stamp.mtimeNs / 1_000_000n)
+    return { part: { key, version: etag, changedAt, path, url: pipeline.addressOf(plain) } }
+  } catch (error) {
+    if (!(error instanceof AssetError)) throw error
+    const report = await errorReport(error, pipeline.settings)
+    const part = { key, version: null, changedAt: 0, path, url: key }
+    return { part, problem: { ...report, link: linkTo(error, pipeline.settings) } }
+  }
+}
+
+/** Pages are told about a build as a whole: its files are written one after the other. */
+function isBuilt({ bundles }: Pipeline, path: string, { ctimeNs }: Stamp): boolean {
+  const writtenAt = Number(ctimeNs / 1_000_000n)
+  return bundles.followed.some(
+    each =>
+      isBelow(path, each.urlPath) && each.hasBuilt(path.slice(each.urlPath.length + 1), writtenAt)
+  )
+}
+
+/** `vscode://file/srv/app/apps/web/assets/stylesheets/app.css.scss:3:7` */
+function linkTo(error: AssetError, { live }: Settings): string | undefined {
+  if (!live?.editor || !(error instanceof CompileError)) return undefined
+  const { file, line = 1, column = 1 } = error.location
+  const path = encodePath(file.replaceAll('\\', '/'))
+  return `${live.editor}://file${path.startsWith('/') ? '' : '/'}${path}:${line}:${column}`
+}
+
+const CONCURRENCY = 16
+
+/**
+ * Makes the check of the files of the option `live.watch`: all of them together have one version.
+ * @param onEvent is called when a file may have changed
+ */
+export function watchedFiles(
+  { live, symlinks }: Settings,
+  onEvent: () => void
+): () => Promise<Part> {
+  const trees = (live?.watch ?? []).map(directory => new Tree(directory, symlinks, onEvent))
+  return async () => {
+    await Promise.all(trees.map(tree => tree.refresh()))
+    const files = trees.flatMap(tree =>
+      [...tree.files(), ...tree.files('partials')].map(path => join(tree.directory, path))
+    )
+    let changedAt = 0
+    const all = await inParallel(files.toSorted(), CONCURRENCY, async file => {
+      const stats = await statOf(file)
+      if (stats) changedAt = Math.max(changedAt, Number(stats.mtimeNs / 1_000_000n))
+      return [file, stats?.ino, stats?.size, stats?.mtimeNs].join('\n')
+    })
+    return { key: 'live.watch', version: digestOf(all.join('\n')), changedAt }
+  }
+}

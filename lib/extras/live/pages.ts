@@ -1,0 +1,25 @@
+// What an open page loads and connects to, below `<prefix>/-/`.
+import { readFile } from 'node:fs/promises'
+import type { Context } from 'koa'
+import type { Pages } from '../../assets/parts.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+import { Channel } from './channel.ts'
+
+/** For browsers; they refer to each other by relative URLs. */
+const SCRIPTS = ['live', 'live-channel', 'live-images', 'live-overlay', 'live-stylesheets'].map(
+  name => `${name}.js`
+)
+
+export function livePages(pipeline: Pipeline): Pages {
+  const channel = new Channel(pipeline)
+  return {
+    ...Object.fromEntries(SCRIPTS.map(name => [name, (ctx: Context) => sendScript(ctx, name)])),
+    live: ctx => channel.connect(ctx)
+  }
+}
+
+async function sendScript(ctx: Context, name: string): Promise<void> {
+  ctx.type = 'text/javascript'
+  ctx.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' })
+  ctx.body = await readFile(new URL(`client/${name}`, import.meta.url))
+}

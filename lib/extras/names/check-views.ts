@@ -1,0 +1,199 @@
+// Looks in views for names of assets that do not exist.
+import { readdir } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { inParallel } from '../../concurrency.ts'
+import { bytesOf, ifThere, isInside, statOf } from '../../files/disk.ts'
+import { matcherOf } from '../../files/globs.ts'
+import { nearestPath } from '../../nearest.ts'
+import { Manifest } from '../../assets/building/manifest/manifest.ts'
+import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
+import type { VerifyProblem } from '../../assets/building/verify.ts'
+import { Bundles } from '../bundles/bundles.ts'
+import { manifestFile } from '../../assets/settings/public-directory.ts'
+import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
+import {
+  settleForPrecompile,
+  type AppSettings,
+  type Settings
+} from '../../assets/settings/settings.ts'
+import { memoized } from '../../assets/sources/catalog.ts'
+import { Sources } from '../../assets/sources/sources.ts'
+import { assetName } from '../../assets/views/asset-url.ts'
+import { HELPERS, literalNames, OTHERS, type LiteralName } from './literal-names.ts'
+
+/**
+ * A name in a view that is neither that of an asset nor that of a helper. Its `path` is that of the view, below
+ * the root, and the line: `views/a.ejs:7`.
+ */
+export interface ViewProblem extends VerifyProblem {
+  readonly name: string
+  /** The known name that is most similar. */
+  readonly near?: string | undefined
+}
+
+export interface ViewsReport {
+  /** How many views were read. */
+  readonly files: number
+  /** How many names were found in them. */
+  readonly names: number
+  /** Empty when all of them exist. */
+  readonly problems: readonly ViewProblem[]
+}
+
+const CONCURRENCY = 16
+
+/**
+ * @param globs relative to the root
+ * @throws AssetError for the manifest of a mount that is missing or broken
+ */
+export async function checkViews(
+  options: KoaAssetsOptions,
+  globs: readonly string[]
+): Promise<ViewsReport> {
+  const settings = settleForPrecompile(options)
+  const { root } = settings
+  const files = (await inParallel(globs, 1, glob => filesOf(root, glob))).flat()
+  const views = [...new Set(files)].toSorted()
+  const apps = await ownNames(options, settings)
+  const problemOf = await makeCheck(settings, apps)
+  // The names in a partial belong to many views.
+  const known = memoized((key: string) => problemOf(JSON.parse(key) as Named))
+  let names = 0
+  const problems = await inParallel(views, CONCURRENCY, async file => {
+    const text = String((await bytesOf(join(root, file))) ?? '')
+    const found = literalNames(text)
+    names += found.filter(({ helper }) => helper !== undefined).length
+    const own = appOfView(apps, root, file)
+    return found.flatMap(({ at, ...named }) => {
+      const problem = known(JSON.stringify({ app: own, ...named }))
+      if (!problem) return []
+      const line = text.slice(0, at).split('\n').length
+      return { path: `${file}:${line}`, name: named.name, ...problem }
+    })
+  })
+  return { files: views.length, names, problems: problems.flat() }
+}
+
+/** A view below an app's folder is for pages of that app, whose helpers it gets; any other is for all pages. */
+function appOfView(apps: readonly OwnNames[], root: string, file: string): string | undefined {
+  const around = apps.filter(({ dir }) => dir !== root && isInside(dir, resolve(root, file)))
+  return around.toSorted((a, b) => b.dir.length - a.dir.length)[0]?.name
+}
+
+type Problem = Pick<ViewProblem, 'near' | 'message'>
+type Named = Omit<LiteralName, 'at'>
+
+async function makeCheck(
+  settings: Settings,
+  apps: readonly OwnNames[]
+): Promise<(named: Named) => Problem | undefined> {
+  const appNames = apps.map(({ name }) => name)
+  const bundles = new Bundles(settings, () => undefined)
+  await bundles.loading
+  const { entries, sources } = bundles.names()
+  return ({ app, helper, name: given, isCertain }) => {
+    if (app !== undefined && !appNames.includes(app)) {
+      return { message: unlike('an app', app, appNames).message }
+    }
+    if (helper === undefined) {
+      const misspelled = unlike('a helper', given, [...Object.keys(HELPERS), ...OTHERS])
+      // Another member may belong to an array of that name.
+      return misspelled.near === undefined ? undefined : misspelled
+    }
+    const entry = given.replace(/^(?:\.?\/)+/, '')
+    if (helper === 'entry' || helper === 'entryFiles') {
+      const isElse = entries.size === 0 && !isCertain
+      const what = entries.size > 0 ? 'an entry' : 'an entry: no mount has a manifest'
+      return isElse || entries.has(entry) ? undefined : unlike(what, entry, [...entries])
+    }
+    try {
+      const name = assetName(given, HELPERS[helper])
+      const isPreload = helper === 'preload'
+      if (name === undefined || (isPreload && entries.has(entry))) return undefined
+      const names = (isPreload ? ['', '.js', '.css'] : ['']).map(ending => name + ending)
+      return names.some(each => sources.has(each)) ? undefined : missing(names, sources, apps, app)
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      return isCertain ? { message: error.message } : undefined
+    }
+  }
+}
+
+function unlike(what: string, name: string, known: readonly string[]): Problem {
+  const near = nearestPath(name, known)
+  const hint = near === undefined ? '' : `; did you mean '${near}'?`
+  return { near, message: `'${name}' is not ${what}${hint}` }
+}
+
+/**
+ * @param names the name, and others that it may stand for
+ * @param app undefined: that of any app is right
+ */
+function missing(
+  names: readonly string[],
+  sources: Iterable<string>,
+  apps: readonly OwnNames[],
+  app: string | undefined
+): Problem | undefined {
+  const [name = ''] = names
+  const own = apps.filter(each => app === undefined || each.name === app)
+  const hasIt = ({ has }: OwnNames) => names.some(has)
+  if (own.some(hasIt)) return undefined
+  const what = app === undefined || apps.length === 1 ? 'an asset' : `an asset of the app '${app}'`
+  const other = apps.find(hasIt)?.name
+  if (other === undefined)
+    return unlike(what, name, [...own.flatMap(each => each.names), ...sources])
+  return { message: `'${name}' is not ${what}; '${other}' has it, as in assets.app('${other}')` }
+}
+
+interface OwnNames extends Pick<AppSettings, 'name' | 'dir'> {
+  readonly names: readonly string[]
+  readonly has: (name: string) => boolean
+}
+
+/** The names of each app: of its sources or, on a machine that has none, of the manifest. */
+async function ownNames(options: KoaAssetsOptions, settings: Settings): Promise<OwnNames[]> {
+  const sources = new Sources(settings, () => undefined)
+  const listed = await Promise.all(settings.apps.map(app => sources.of(app).list()))
+  const file = manifestFile(settings)
+  const isOnlyBundles =
+    settings.mounts.some(({ manifest }) => manifest !== undefined) && !(await statOf(file))
+  if (listed.some(list => list.length > 0) || settings.apps.length === 0 || isOnlyBundles) {
+    return settings.apps.map((app, at) => ({
+      name: app.name,
+      dir: app.dir,
+      names: (listed[at] ?? []).map(({ name }) => name),
+      has: (name: string) => sources.of(app).has(name)
+    }))
+  }
+  const { assets } = await readManifest(file)
+  const manifest = new Manifest(assets)
+  // Those of the manifest, unless the options name them.
+  const { apps } = settleForPrecompile({ ...options, compile: false })
+  return apps.map(app => ({
+    name: app.name,
+    dir: app.dir,
+    names: manifest.namesOf(app),
+    has: (name: string) => manifest.find(app, name) !== undefined
+  }))
+}
+
+/** Files that match a glob, relative to the root; folders of packages and hidden ones only if it begins there. */
+async function filesOf(root: string, given: string): Promise<string[]> {
+  const glob = given.startsWith('/') ? relative(root, given) : given.replace(/^(?:\.\/)+/, '')
+  // The folders before the first name with a pattern.
+  const [base = ''] = /^(?:[^*?[\]{}()!+@\\/]+\/)*/.exec(glob) ?? []
+  const matches = matcherOf([glob])
+  const walk = async (folder: string): Promise<string[]> => {
+    const entries = (await ifThere(readdir(resolve(root, folder), { withFileTypes: true }))) ?? []
+    const found = await inParallel(entries, CONCURRENCY, async entry => {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) return /^\.|^node_modules$/.test(entry.name) ? [] : walk(path)
+      // A link may lead to a folder.
+      const isView = matches(path) && (await statOf(resolve(root, path)))?.isFile()
+      return isView ? [path] : []
+    })
+    return found.flat()
+  }
+  return walk(base)
+}

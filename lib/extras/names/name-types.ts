@@ -1,0 +1,125 @@
+// The names of all assets as types, so that a mistyped name does not compile: `assets.d.ts`, by the command
+// `types`, and kept current by a server in development.
+import { setTimeout } from 'node:timers/promises'
+import { oneAtATime } from '../../concurrency.ts'
+import { reasonOf } from '../../errors.ts'
+import { bytesOf, statOf } from '../../files/disk.ts'
+import { writeAtomically } from '../../files/writing/atomic-write.ts'
+import { printable, warnOnce } from '../../printable.ts'
+import { Bundles } from '../bundles/bundles.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
+import { settleForPrecompile } from '../../assets/settings/settings.ts'
+import { Sources } from '../../assets/sources/sources.ts'
+import { mediaType } from '../../assets/views/asset-url.ts'
+
+/** What the names are taken from. */
+type Named = Pick<Pipeline, 'settings' | 'sources' | 'bundles'>
+
+/**
+ * What pages may name in production, in whichever environment this is asked: a package may offer other files in
+ * development. Of a bundle that has not been built any name is taken.
+ * @throws TypeError, AssetError as `koaAssets`
+ */
+export function namedInProduction(
+  options: KoaAssetsOptions | undefined,
+  warn: (message: string) => void
+): Named {
+  const settings = settleForPrecompile({ ...options, env: 'production' })
+  const bundles = new Bundles({ ...settings, env: 'test' }, warn)
+  return { settings, sources: new Sources(settings, warn), bundles }
+}
+
+/** @returns false when the file has the text already */
+export async function writeNameTypes(named: Named): Promise<boolean> {
+  const file = named.settings.nameTypes
+  const text = await nameTypes(named)
+  if (text === (await bytesOf(file))?.toString()) return false
+  await writeAtomically(file, Buffer.from(text), BigInt(Date.now()) * 1_000_000n)
+  return true
+}
+
+/**
+ * A file that exists is written now, and again whenever a source has appeared or gone, until it is removed.
+ * @param pipeline knows the entries of dev servers
+ */
+export function keepNameTypes(
+  { bundles, settings: { nameTypes: file } }: Pick<Pipeline, 'bundles' | 'settings'>,
+  options: KoaAssetsOptions | undefined,
+  warn = warnOnce()
+): void {
+  const fail = (error: unknown) => warn(`cannot update ${file}: ${reasonOf(error)}`)
+  try {
+    follow({ ...namedInProduction(options, () => undefined), bundles }, file, fail)
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function follow(named: Named, file: string, fail: (error: unknown) => void): void {
+  const { settings, sources } = named
+  let generation: number | undefined
+  const update = oneAtATime(async () => {
+    // A checkout changes many files at once.
+    if (generation !== undefined) await setTimeout(SETTLE_MS, undefined, { ref: false })
+    await Promise.all(settings.apps.map(app => sources.of(app).refresh()))
+    if (generation === sources.generation) return
+    if (!(await statOf(file))) return end()
+    generation = sources.generation
+    await writeNameTypes(named)
+  })
+  const start = () => void update().catch(fail)
+  const end = sources.onEvent(start)
+  start()
+}
+
+const SETTLE_MS = 100
+
+async function nameTypes({ settings: { apps }, sources, bundles }: Named): Promise<string> {
+  const listed = await Promise.all(apps.map(app => sources.of(app).list()))
+  const own = listed.flat().flatMap(({ app, name, source }) => {
+    return [name, ...(app.tails ? sources.of(app).tailsOf(source).own : [])]
+  })
+  const built = bundles.names()
+  // In a page, what follows a `?` or a `#` does not belong to the name.
+  const names = new Set([...own, ...built.sources].filter(name => !/[?#]/.test(name)))
+  const members = [
+    ...(apps.length > 0 ? [member('apps', literals(apps.map(({ name }) => name)))] : []),
+    ...KINDS.map(kind => {
+      const ofKind = literals([...names].filter(name => kindOf(name) === kind))
+      return member(kind, built.hasAllSources ? ofKind : [...ofKind, IN_A_FOLDER])
+    }),
+    ...(bundles.isEmpty
+      ? []
+      : [member('entries', built.hasAllEntries ? literals(built.entries) : ['string'])])
+  ]
+  return HEAD + members.join('') + TAIL
+}
+
+const KINDS = ['scripts', 'styles', 'images', 'others']
+/** Names of what a bundler has not built yet, or of what a dev server has. */
+const IN_A_FOLDER = '`${string}/${string}`'
+
+const HEAD = `// The names of all assets. Written by \`npx koa-fresh-assets types\`, and kept current in development.
+export {}
+
+declare global {
+  interface KoaFreshAssetNames {
+`
+const TAIL = '  }\n}\n'
+
+function kindOf(name: string): string {
+  const type = mediaType(name) ?? ''
+  if (type === 'text/javascript') return 'scripts'
+  if (type === 'text/css') return 'styles'
+  return type.startsWith('image/') ? 'images' : 'others'
+}
+
+function literals(names: Iterable<string>): string[] {
+  return [...names].toSorted().map(name => printable(JSON.stringify(name)))
+}
+
+function member(name: string, types: readonly string[]): string {
+  const union = types.length === 0 ? ' never' : types.map(type => `\n      | ${type}`).join('')
+  return `    ${name}:${union}\n`
+}

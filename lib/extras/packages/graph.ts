@@ -1,0 +1,235 @@
+// Which files of packages a browser needs: those that the options name, and what these refer to.
+import { dirname, extname, join, relative } from 'node:path'
+import { inParallel } from '../../concurrency.ts'
+import { errorCode, isInside, statOf } from '../../files/disk.ts'
+import { observe, type FileObservation } from '../../files/observation.ts'
+import { readSnapshot } from '../../files/open-file.ts'
+import { isBare, loadModuleLexer } from '../../assets/references/module-references.ts'
+import { findReferences, type Reference } from '../../assets/references/references.ts'
+import type { AssetError } from '../../errors.ts'
+import type { AppSettings } from '../../assets/settings/settings.ts'
+import { decodeIfValid, isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
+import {
+  allOf,
+  BUNDLE,
+  pathIn,
+  Resolver,
+  splitSpecifier,
+  unusable,
+  wayOut,
+  type Package
+} from './resolve.ts'
+
+export interface Script {
+  readonly name: string
+  /** Absolute, without links. */
+  readonly file: string
+}
+
+/** A file of a package that is published. */
+interface PackageFile extends Script {
+  readonly of: Package
+  /** What imports it as a module, for messages; undefined: nothing does. */
+  importer: string | undefined
+}
+
+/** The importer of what the options name. */
+const OPTION = 'the option packages'
+
+/** Everything is found by following it. */
+export class Graph {
+  /** By name, in the order in which they were found. */
+  readonly files = new Map<string, PackageFile>()
+  /** The names that bare specifiers mean. */
+  readonly imports = new Map<string, string>()
+  /** Where they mean something else: by the folder of the importing package. */
+  readonly scopes = new Map<string, Map<string, string>>()
+  /** The names of what a script, of a package or of the application, imports statically. */
+  readonly links = new Map<string, readonly string[]>()
+  /** Every file that was read. */
+  readonly read: FileObservation[] = []
+  readonly #commonJs = new Set<string>()
+  readonly #problems: AssetError[] = []
+  /** What has not been followed yet. */
+  readonly #added: PackageFile[] = []
+  readonly #app: AppSettings
+  readonly #root: string
+  readonly #resolver: Resolver
+
+  constructor(app: AppSettings, { root, env }: { readonly root: string; readonly env: string }) {
+    const isDevelopment = env === 'development' || env === 'test'
+    this.#app = app
+    this.#root = root
+    this.#resolver = new Resolver(root, isDevelopment ? 'development' : 'production')
+  }
+
+  /** Every `package.json` that was read or looked for. */
+  get looked(): ReadonlySet<string> {
+    return this.#resolver.looked
+  }
+
+  /**
+   * @param scripts of the application, whose imports of these packages count as well
+   * @throws AssetError that tells of all packages that a browser cannot import
+   */
+  async walk(scripts: readonly Script[]): Promise<void> {
+    for (const { specifier, files } of this.#app.packages) {
+      const work: Promise<unknown> = files
+        ? this.#addFiles(specifier, files)
+        : this.#addModule(specifier, OPTION)
+      await this.#unlessUnusable(work)
+    }
+    const modules = this.#app.packages.filter(({ files }) => !files)
+    const listed = new Set(modules.map(({ specifier }) => splitSpecifier(specifier)[0]))
+    await this.#follow(scripts, (script, reference) => this.#imported(script, reference, listed))
+    while (this.#added.length > 0) {
+      const next = this.#added.splice(0)
+      await this.#follow(next, (file, reference) => this.#target(file, reference))
+    }
+    for (const file of this.files.values()) await this.#unlessUnusable(this.#refuseCommonJs(file))
+    if (this.#problems.length > 0) throw allOf(this.#problems)
+  }
+
+  /** Undefined for a package that a browser cannot import: the others are looked at as well. */
+  async #unlessUnusable<T>(work: Promise<T>): Promise<T | undefined> {
+    try {
+      return await work
+    } catch (error) {
+      if (errorCode(error) !== 'package-unusable') throw error
+      this.#problems.push(error as AssetError)
+      return undefined
+    }
+  }
+
+  async #refuseCommonJs({ importer, file, of }: PackageFile): Promise<void> {
+    if (importer === undefined || !this.#commonJs.has(file)) return
+    const what = `${of.label} is CommonJS (${pathIn(of, file)}), which no browser can import`
+    throw unusable(`${what}: ${await wayOut(of)}. It is named by ${importer}`)
+  }
+
+  /** @param target the name of what a file refers to; undefined where that is left as it is written */
+  async #follow<F extends Script>(
+    files: readonly F[],
+    target: (from: F, reference: Reference) => Promise<string | undefined>
+  ): Promise<void> {
+    const parsed = await inParallel(files, CONCURRENCY, parse)
+    for (const [at, file] of files.entries()) {
+      const { seen, references = [], isCommonJs } = parsed[at] ?? {}
+      if (seen) this.read.push(seen)
+      if (isCommonJs) this.#commonJs.add(file.file)
+      const links = new Set<string>()
+      for (const reference of references) {
+        const to = await this.#unlessUnusable(target(file, reference))
+        if (to !== undefined && reference.kind === 'import') links.add(to)
+      }
+      this.links.set(file.name, [...links])
+    }
+  }
+
+  async #imported(
+    { name, file }: Script,
+    reference: Reference,
+    listed: ReadonlySet<string>
+  ): Promise<string | undefined> {
+    const { kind, path: specifier } = reference
+    if (kind !== 'import' && kind !== 'dynamic-import') return undefined
+    if (!isBare(reference)) return join(dirname(name), specifier).replaceAll('\\', '/')
+    const given = this.#app.imports.get(specifier)
+    if (given !== undefined || !listed.has(splitSpecifier(specifier)[0])) return given
+    return this.#addModule(specifier, relative(this.#root, file))
+  }
+
+  async #target({ of, file }: PackageFile, reference: Reference): Promise<string | undefined> {
+    const { kind, path: specifier } = reference
+    const isStatic = kind === 'import'
+    const label = `${of.label} (${pathIn(of, file)})`
+    if (isBare(reference)) {
+      if (this.#app.imports.has(specifier)) return undefined
+      if (/^(?:https?|data|blob):/i.test(specifier)) return undefined
+      const resolving = this.#module(specifier, of, label)
+      // What only some environments load may be missing.
+      const to = await (isStatic ? resolving : resolving.catch(unlessUnusable))
+      if (to !== undefined) this.#remember(of.folder, specifier, to)
+      return to
+    }
+    const path = decodeIfValid(specifier)
+    if (path === undefined || /^(?:\/|[a-z][a-z\d+.-]*:|$)/i.test(path)) return undefined
+    const to = await this.#add(of, join(dirname(file), path), isStatic ? label : undefined)
+    if (to === undefined && isStatic)
+      throw unusable(`${label} imports '${specifier}', which a browser cannot find: ${BUNDLE}`)
+    return to
+  }
+
+  /** The first meaning of a specifier counts everywhere; another one, in the package that it belongs to. */
+  #remember(folder: string, specifier: string, to: string): void {
+    const isPrivate = specifier.startsWith('#')
+    const first = isPrivate ? undefined : (this.imports.get(specifier) ?? to)
+    if (first === to) return void this.imports.set(specifier, to)
+    const scope = this.scopes.get(folder) ?? new Map<string, string>()
+    this.scopes.set(folder, scope.set(specifier, to))
+  }
+
+  /** What the application imports. @param importer for messages */
+  async #addModule(specifier: string, importer: string): Promise<string> {
+    const to = await this.#module(specifier, undefined, importer)
+    this.imports.set(specifier, to)
+    return to
+  }
+
+  /** The name of the module that a bare specifier means. @param importer for messages */
+  async #module(specifier: string, from: Package | undefined, importer: string): Promise<string> {
+    const { of, path } = await this.#resolver.resolve(specifier, from, importer)
+    const name = await this.#add(of, join(of.directory, path), importer)
+    if (name !== undefined) return name
+    throw unusable(`${of.label} exports ${path}, which is not in the package: ${BUNDLE}`)
+  }
+
+  /** Adds files that the options name. */
+  async #addFiles(name: string, paths: readonly string[]): Promise<void> {
+    const of = await this.#resolver.find(name, undefined, OPTION)
+    const { label, directory } = of
+    for (const path of paths) {
+      if (await this.#add(of, join(directory, path))) continue
+      const what = `${label} has no file ${path}, which ${OPTION} names`
+      this.#problems.push(unusable(`${what}: look for it in ${directory}`))
+    }
+  }
+
+  /** Its name; undefined for what is not a file of the package. */
+  async #add(of: Package, file: string, importer?: string): Promise<string | undefined> {
+    const path = pathIn(of, file)
+    const name = `${of.folder}/${path}`
+    const known = this.files.get(name)
+    if (known) known.importer ??= importer
+    if (known) return name
+    if (!isInside(of.directory, file) || !isCanonicalBelow(path)) return undefined
+    if (!(await statOf(file))?.isFile()) return undefined
+    const added = { name, file, of, importer }
+    this.files.set(name, added)
+    this.#added.push(added)
+    return name
+  }
+}
+
+function unlessUnusable(error: unknown): undefined {
+  if (errorCode(error) !== 'package-unusable') throw error
+}
+
+const CONCURRENCY = 16
+const TYPES: Readonly<Record<string, 'css' | 'js'>> = { '.css': 'css', '.js': 'js', '.mjs': 'js' }
+const COMMON_JS = /\bmodule\.exports\b|\bexports\s*[.[=]|\brequire\s*\(/
+
+/** Undefined for a file that refers to nothing. */
+async function parse({ name, file }: Script) {
+  const type = TYPES[extname(name).toLowerCase()]
+  const readAt = Date.now()
+  const read = type && (await readSnapshot(file))
+  if (!read) return undefined
+  const seen = observe(file, read.stamp, () => read.bytes, readAt)
+  const code = new TextDecoder().decode(read.bytes)
+  const found = findReferences(type, code)
+  if (type === 'css') return { seen, references: found, isCommonJs: false }
+  const { find, isModule } = await loadModuleLexer()
+  const isCommonJs = COMMON_JS.test(code) && isModule(code) === false
+  return { seen, references: [...found, ...find(code)], isCommonJs }
+}

@@ -1,0 +1,161 @@
+// The directory of a build: its files, what its bundler's manifest says about them, and what was kept in it.
+import { basename, join, relative } from 'node:path'
+import { inParallel } from '../../concurrency.ts'
+import { AssetError } from '../../errors.ts'
+import { splitDelta } from '../deltas/delta-format.ts'
+import { digestOfFile } from '../../files/digest.ts'
+import { errorCode, statOf } from '../../files/disk.ts'
+import { readSnapshot } from '../../files/open-file.ts'
+import { wholeNumber, type Duration, type Expectation } from '../../check-options.ts'
+import { AGE_IN_SECONDS } from '../../assets/building/clean.ts'
+import { keyOf } from '../deltas/write-deltas.ts'
+import { openDirectory, type BuiltDirectory } from '../../assets/building/directory.ts'
+import {
+  copiesIn,
+  type VerifyCopiesReport,
+  type VerifyProblem
+} from '../../assets/building/verify.ts'
+import { keptListIn, readKept, type KeptFiles } from '../bundles/kept-files.ts'
+import { readBundle, withoutQuery } from '../bundles/manifests/read-bundle.ts'
+
+/** Which earlier builds are kept. */
+export interface BuildLimits {
+  /** How many earlier builds to keep, however old they are. Default: 3. */
+  readonly keep?: number | undefined
+  /**
+   * Seconds, or a duration such as `'12h'`, `'1d'` or `'2w'`. A build that was replaced within that time is
+   * kept, however many there are. Default: `'7d'`.
+   */
+  readonly age?: number | Duration | undefined
+  /**
+   * The bundler's manifest, relative to the directory of each build: `'build/stats.json'`. Default:
+   * `.vite/manifest.json`, `metafile.json`, `meta.json`, `stats.json`, `assets-manifest.json` or
+   * `manifest.json`, the first that is there.
+   */
+  readonly manifest?: string | undefined
+}
+
+export const LIMITS = {
+  keep: wholeNumber('builds'),
+  age: AGE_IN_SECONDS,
+  manifest: {
+    expected: 'a path relative to the builds',
+    holds: path => typeof path === 'string' && /^[^/\0][^\0]*$/.test(path)
+  }
+} satisfies Record<keyof BuildLimits, Expectation>
+
+export async function keptIn({ path }: BuiltDirectory): Promise<KeptFiles> {
+  return readKept((await readSnapshot(keptListIn(path)))?.bytes, path)
+}
+
+const CONCURRENCY = 8
+
+const USUAL = [
+  ...['.vite/manifest.json', 'metafile.json', 'meta.json', 'stats.json'],
+  ...['assets-manifest.json', 'manifest.json']
+]
+
+/** What the manifest in a build says: paths below its directory. */
+export interface BuildFiles {
+  /** Absolute. */
+  readonly manifest: string
+  readonly files: ReadonlySet<string>
+  readonly hashed: ReadonlySet<string>
+}
+
+/**
+ * @param other where the directory may have been when it was built: esbuild's paths start with its name
+ * @throws AssetError with the code `manifest-missing` or `manifest-broken`
+ */
+export async function readBuild(
+  { path, files }: BuiltDirectory,
+  name: string | undefined,
+  other = path
+): Promise<BuildFiles> {
+  const names = name === undefined ? USUAL : [name]
+  for (const manifest of names.map(each => join(path, each))) {
+    const read = await readSnapshot(manifest)
+    if (!read) continue
+    const named = [path, other].map(dir => {
+      const bundle = readBundle(read.bytes, { manifest, dir, urlPath: '' })
+      return { ...bundle, files: new Set(Array.from(bundle.files, withoutQuery)) }
+    })
+    const found = named.find(bundle => [...bundle.files].some(file => files.has(file)))
+    if (found) return { ...found, manifest }
+    const message = `${manifest} names no file that is in ${path}: it belongs to another build`
+    throw new AssetError('manifest-broken', message)
+  }
+  const message = `there is no manifest ${names.join(', ')} in ${path}: build with one, or name it by the option manifest`
+  throw new AssetError('manifest-missing', message)
+}
+
+export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
+  const built = await openDirectory(directory)
+  const build = await findBuild(built)
+  const { problems: faults, ...copies } = await copiesIn(built.path, [...built.files])
+  const problems = [...(await keptProblems(built, build)), ...faults]
+  if (!build) return { directory: built.path, ...copies, problems }
+  const message = `is missing, and ${relative(built.path, build.manifest)} names it`
+  const missing = await inParallel([...build.files].toSorted(), CONCURRENCY, async path =>
+    (await statOf(join(built.path, path)))?.isFile() ? [] : [{ path, message }]
+  )
+  const files = build.files.size
+  return { directory: built.path, files, ...copies, problems: [...missing.flat(), ...problems] }
+}
+
+/** Undefined for any other directory: a `manifest.json` may be that of a web application. */
+export function findBuild(
+  built: BuiltDirectory,
+  manifest?: string
+): Promise<BuildFiles | undefined> {
+  return readBuild(built, manifest).catch((error: unknown) => {
+    if (['manifest-missing', 'manifest-broken'].includes(errorCode(error) ?? '')) return undefined
+    throw error
+  })
+}
+
+/** What is wrong with the files that `keep` has brought, and with their list. */
+async function keptProblems(
+  built: BuiltDirectory,
+  build: BuildFiles | undefined
+): Promise<VerifyProblem[]> {
+  try {
+    if (build) await requireList(built, build)
+    const kept = [...(await keptIn(built))].filter(([file]) => !build?.files.has(file))
+    const found = await inParallel(kept, CONCURRENCY, async ([path, { digest }]) => {
+      if (!built.files.has(path)) return [{ path, message: `is missing, ${KEEP_AGAIN}` }]
+      const isIntact = !digest || (await digestOfFile(join(built.path, path))) === digest
+      return isIntact ? [] : [{ path, message: `is damaged, ${KEEP_AGAIN}` }]
+    })
+    return found.flat()
+  } catch (error) {
+    if (!(error instanceof AssetError)) throw error
+    return [{ path: basename(keptListIn(built.path)), message: `cannot be used: ${error.message}` }]
+  }
+}
+
+const KEEP_AGAIN =
+  "and was kept from an earlier build: run 'npx koa-fresh-assets keep' with that build again"
+
+/**
+ * Without a list, nobody knows the files of earlier builds any more: the next `keep` would not take them along, and
+ * `clean` would not remove them.
+ * @throws AssetError with the code `manifest-missing`
+ */
+export async function requireList(
+  { path, files }: BuiltDirectory,
+  build: BuildFiles
+): Promise<void> {
+  if (await statOf(keptListIn(path))) return
+  const names = new Set(Array.from(build.hashed, keyOf))
+  const isEarlier = (file: string) => {
+    const key = build.files.has(file) || splitDelta(file) ? undefined : keyOf(file)
+    return key !== undefined && names.has(key)
+  }
+  const earlier = [...files].find(isEarlier)
+  if (earlier === undefined) return
+  const list = basename(keptListIn(path))
+  const message = `${path} contains ${earlier} of an earlier build, and no ${list} that names it`
+  const remedy = `copy that file from where 'keep' has run, or run it with the earlier build again; where it never has run, remove the files of earlier builds, or write {"builds":[]} to ${list}`
+  throw new AssetError('manifest-missing', `${message}: ${remedy}`)
+}

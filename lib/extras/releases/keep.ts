@@ -1,0 +1,255 @@
+// Brings what open pages still ask for into a new build, the hashed files of the builds before it, and removes
+// them once no page does.
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { inParallel } from '../../concurrency.ts'
+import { AssetError } from '../../errors.ts'
+import { ifThere, statOf } from '../../files/disk.ts'
+import {
+  isInPlace,
+  outsidePlace,
+  removeInPlace,
+  requireInPlace,
+  wouldBeInPlace
+} from '../../files/containment.ts'
+import { splitDelta } from '../deltas/delta-format.ts'
+import { digestOfFile } from '../../files/digest.ts'
+import { readSnapshot, sameBytes } from '../../files/open-file.ts'
+import { prepareReplacement, touch, writeAtomically } from '../../files/writing/atomic-write.ts'
+import { nowOnDisk } from '../../files/writing/temporary.ts'
+import { Unsaved } from '../../files/writing/unsaved.ts'
+import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
+import { check, flag } from '../../check-options.ts'
+import {
+  outdatedAmong,
+  removeFiles,
+  withCopies,
+  type CleanReport
+} from '../../assets/building/clean.ts'
+import {
+  COMPRESS_OPTIONS,
+  type CompressOptions,
+  type CompressReport,
+  compress
+} from '../../assets/building/compress.ts'
+import { openDirectory, type BuiltDirectory, sum } from '../../assets/building/directory.ts'
+import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from '../bundles/kept-files.ts'
+import { hasFixedUrl, withoutHash } from '../../assets/urls/fingerprint.ts'
+import {
+  findBuild,
+  keptIn,
+  LIMITS,
+  readBuild,
+  requireList,
+  type BuildFiles,
+  type BuildLimits
+} from './build.ts'
+
+export interface KeepOptions extends BuildLimits, Omit<CompressOptions, 'against'> {}
+
+export interface KeepReport {
+  /** Real path of the new build. */
+  readonly directory: string
+  /** The files of earlier builds that are in it now, relative to it; sorted. */
+  readonly kept: readonly string[]
+  /** Their total size, in bytes. */
+  readonly bytes: number
+  /** How many earlier builds they come from. */
+  readonly builds: number
+  /** How many of them this run copied. */
+  readonly copied: number
+  /** What `compress` wrote afterwards. */
+  readonly compressed: CompressReport
+}
+
+const { against: _, ...COPIES } = COMPRESS_OPTIONS
+const CONCURRENCY = 4
+
+export async function keep(
+  older: string,
+  newer: string,
+  options: KeepOptions = {}
+): Promise<KeepReport> {
+  check(options, { ...LIMITS, ...COPIES })
+  const { keep: _keep, age: _age, manifest, ...copies } = options
+  const [from, to] = [await openDirectory(older), await openDirectory(newer)]
+  if (from.path === to.path) {
+    const message = `${older} and ${newer} are the same directory: name the earlier build, then the new one`
+    throw new AssetError('directory-unusable', message)
+  }
+  const own = await readBuild(to, manifest, from.path)
+  const old = await readBuild(from, manifest, to.path)
+  await requireList(from, old)
+  const chosen = await choose(from, to, { old, own: own.files, limits: options })
+  const checked = await inParallel([...chosen], CONCURRENCY, entry => compared(entry, from, to))
+  const kept = new Map(checked.map(({ file, isIntact: _is, ...entry }) => [file, entry]))
+  const intact = new Set(checked.flatMap(({ file, isIntact }) => (isIntact ? file : [])))
+  await writeKept(to, kept, own.manifest)
+  const unsaved = new Unsaved()
+  const files = [...kept.keys()].toSorted()
+  const copyOne = async (file: string): Promise<void> => {
+    for (const path of withCopies(file)) {
+      const isThere = path === file ? intact.has(file) : to.files.has(path)
+      if (!from.files.has(path) || isThere) continue
+      await copy(path, from, to, unsaved).catch(rethrowAsPublishError({ root: '.' }, path))
+    }
+  }
+  await inParallel(files, CONCURRENCY, copyOne, options.signal)
+  await unsaved.save()
+  const compressed = await compress(to.path, { ...copies, against: from.path })
+  const stats = await inParallel(files, CONCURRENCY, file => statOf(join(to.path, file)))
+  return {
+    directory: to.path,
+    kept: files,
+    bytes: sum(stats.map(each => Number(each?.size ?? 0n))),
+    builds: new Set(Array.from(kept.values(), ({ replaced }) => replaced)).size,
+    copied: files.filter(file => !intact.has(file)).length,
+    compressed
+  }
+}
+
+interface Choice {
+  readonly old: BuildFiles
+  /** What the new build has by itself. */
+  readonly own: ReadonlySet<string>
+  readonly limits: BuildLimits
+}
+
+/** What is listed already stays as it is, so that a second run changes nothing. */
+async function choose(
+  from: BuiltDirectory,
+  to: BuiltDirectory,
+  { old, own, limits }: Choice
+): Promise<KeptFiles> {
+  const listed = await keptIn(to)
+  const mayStay = async (file: string): Promise<boolean> => {
+    if (own.has(file)) return false
+    const [source, target] = [join(from.path, file), join(to.path, file)]
+    if (!to.files.has(file)) return from.files.has(file) && !(await ifThere(lstat(target)))
+    // Without a list the directory was not emptied before the build.
+    return listed.has(file) || (from.files.has(file) && sameBytes(source, target))
+  }
+  // For each file the last one counts.
+  const all = new Map([...(await keptIn(from)), ...filesWithHash(old), ...listed])
+  const kept = await inParallel([...all], CONCURRENCY, async entry =>
+    (await mayStay(entry[0])) ? [entry] : []
+  )
+  const outdated = outdatedTimes(limits, kept.flat())
+  return new Map(
+    kept.flat().filter(([file, { replaced }]) => listed.has(file) || !outdated.has(replaced))
+  )
+}
+
+/**
+ * With the digest of its bytes, and whether the new build has these: those that it had when it was first kept, else
+ * those of the earlier build.
+ */
+async function compared(
+  [file, entry]: readonly [string, KeptFile],
+  from: BuiltDirectory,
+  to: BuiltDirectory
+) {
+  const digestIn = async ({ path, files }: BuiltDirectory) =>
+    files.has(file) ? digestOfFile(join(path, file)) : undefined
+  const [source, target] = await Promise.all([from, to].map(digestIn))
+  const digest = entry.digest ?? source ?? target
+  if (digest !== target && digest !== source) {
+    const message = `${file} of an earlier build is missing or damaged in ${from.path} and in ${to.path}: restore it in one of them, or remove it from both`
+    throw new AssetError('publish-failed', message)
+  }
+  return { ...entry, file, digest, isIntact: digest === target }
+}
+
+/** When the builds were replaced that neither limit keeps: files of one build have one time. */
+function outdatedTimes(limits: BuildLimits, kept: Iterable<readonly [string, KeptFile]>) {
+  const times = Array.from(kept, ([, { replaced }]) => [replaced, replaced] as const)
+  return outdatedAmong(limits, new Map(times))
+}
+
+/** Vite's manifest does not give the name of a worker without its hash: it is kept, but not immutable. */
+function filesWithHash({ files, hashed }: BuildFiles): [string, KeptFile][] {
+  const replaced = Date.now()
+  return Array.from(files).flatMap(file => {
+    const isHashed = hashed.has(file)
+    const isKept = isHashed || (withoutHash(`/${file}`) && !hasFixedUrl(file))
+    return isKept ? [[file, { replaced, isHashed }]] : []
+  })
+}
+
+/**
+ * The list comes first: whatever happens while the files are copied, each of them is known. A server that has
+ * already read the manifest reads both again when the manifest has changed.
+ */
+async function writeKept(
+  { path, place }: BuiltDirectory,
+  kept: KeptFiles,
+  manifest: string
+): Promise<void> {
+  const file = keptListIn(path)
+  const existing = (await readSnapshot(file))?.bytes
+  if (kept.size === 0) return existing && removeInPlace(place, file)
+  const bytes = writtenKept(kept)
+  if (existing?.equals(bytes)) return
+  const now = await nowOnDisk(path)
+  const checkLocation = requireInPlace(place)
+  const unsaved = new Unsaved()
+  const list = await prepareReplacement(file, bytes, now, { checkLocation, unsaved })
+  await unsaved.save()
+  await list.commit()
+  await unsaved.save()
+  await touch(manifest, now, checkLocation)
+}
+
+async function copy(
+  path: string,
+  from: BuiltDirectory,
+  to: BuiltDirectory,
+  unsaved: Unsaved
+): Promise<void> {
+  const [source, target] = [join(from.path, path), join(to.path, path)]
+  if (!(await wouldBeInPlace(to.place, target))) throw outsidePlace(to.place, target)
+  const mtimeNs = (await statOf(source))?.mtimeNs ?? 0n
+  const content = { copyOf: source, isAllowed: isInPlace(from.place) }
+  const checks = { checkLocation: requireInPlace(to.place), unsaved }
+  await writeAtomically(target, content, mtimeNs, checks)
+}
+
+export interface CleanKeptOptions extends BuildLimits {
+  /** Reports what would be removed, and removes nothing. Default: false. */
+  readonly dryRun?: boolean | undefined
+}
+
+/** Removes what `keep` has brought into a build, once no open page asks for it. */
+export async function cleanKept(
+  directory: string,
+  options: CleanKeptOptions = {}
+): Promise<CleanReport> {
+  check(options, { ...LIMITS, dryRun: flag })
+  const { dryRun = false } = options
+  const served = await openDirectory(directory)
+  const kept = await keptIn(served)
+  if (kept.size === 0) {
+    const build = await findBuild(served, options.manifest)
+    if (build) await requireList(served, build)
+    return { removed: [], bytes: 0, kept: 0, dryRun }
+  }
+  const build = await readBuild(served, options.manifest)
+  const outdated = outdatedTimes(options, kept)
+  const known = [...kept].filter(([file]) => served.files.has(file) && !build.files.has(file))
+  const left = known.filter(([, { replaced }]) => !outdated.has(replaced))
+  const removed = known
+    .flatMap(([file, { replaced }]) => (outdated.has(replaced) ? file : []))
+    .toSorted()
+  const pathOf = (file: string) => join(served.path, file)
+  const digests = await inParallel(removed, CONCURRENCY, file => digestOfFile(pathOf(file)))
+  const deltas = [...served.files].filter(file => {
+    const delta = splitDelta(file)
+    return delta && (removed.includes(delta.name) || digests.includes(delta.digest))
+  })
+  // A folder or a link in the place of a copy stays.
+  const copied = removed.map(file => withCopies(file).filter(path => served.files.has(path)))
+  const gone = [...deltas.map(file => [file]), ...copied].map(files => files.map(pathOf))
+  const bytes = await removeFiles(served.place, gone, dryRun)
+  if (!dryRun) await writeKept(served, new Map(left), build.manifest)
+  return { removed, bytes, kept: left.length, dryRun }
+}

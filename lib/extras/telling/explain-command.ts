@@ -1,0 +1,32 @@
+// The `explain` command.
+import { explain as resolve } from './explain.ts'
+import { OK, FAILED, type Command } from '../../cli/command.ts'
+import { table } from '../../cli/format.ts'
+
+export const explain: Command = {
+  name: 'explain',
+  summary: 'show step by step how a URL or a name is resolved',
+  argument: '<url or name>',
+  about: `Follows a path from the request to the response: whether it is an asset path,
+which app it belongs to, which directories are searched and what they contain,
+what view helpers emit, and which file is sent with which headers. Use it when an
+asset is missing or unexpected.
+
+The environment is that of NODE_ENV or --env, by default development. Nothing is
+written. The exit status is 1 when the response is not a file.`,
+  options: {},
+  examples: [
+    ['koa-fresh-assets explain /assets/app.css', 'Where does this stylesheet come from?'],
+    ['koa-fresh-assets explain app.css --env production', 'And in production?']
+  ],
+  async run({ output, loadOptions, args: [asked = ''] }) {
+    const explanation = await resolve(asked, await loadOptions('development'))
+    const { steps, outcome, isFound } = explanation
+    const lines = steps.flatMap(({ subject, finding, details }) => [
+      [subject, finding],
+      ...details.map(detail => ['', detail])
+    ])
+    output.result(explanation, table([...lines, ['response', outcome]]))
+    return isFound ? OK : FAILED
+  }
+}

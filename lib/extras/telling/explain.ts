@@ -1,0 +1,218 @@
+// Shows step by step how a URL path is resolved, by asking the code that resolves it.
+import { relative } from 'node:path'
+import { AssetError } from '../../errors.ts'
+import { digestOfFile } from '../../files/digest.ts'
+import { statOf } from '../../files/disk.ts'
+import { sourcedNameIn } from '../../assets/building/on-request/app-files.ts'
+import { Pipeline } from '../../assets/pipeline.ts'
+import { fallbackAt } from '../../assets/serving/koa/fallback.ts'
+import {
+  isManifest,
+  isOurs,
+  locate,
+  rawPath,
+  type Wanted
+} from '../../assets/serving/request-path.ts'
+import { assetPath } from '../../assets/settings/app-settings.ts'
+import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
+import { publicFile } from '../../assets/settings/public-directory.ts'
+import { settle, type AppSettings, type Settings } from '../../assets/settings/settings.ts'
+import { adviseOn } from '../../assets/sources/missing-name.ts'
+import { encodePath, whyNotCanonical } from '../../assets/urls/canonical-path.ts'
+import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
+import { fileNamed, listMounts, mountsFinding } from './list-mounts.ts'
+import { nearPath } from './near-path.ts'
+
+/** One step from the path to the response. */
+export interface Step {
+  readonly subject: 'settings' | 'path' | 'mounts' | 'app' | 'sources' | 'helpers' | 'file'
+  readonly finding: string
+  /** The facts behind the finding, one per line. */
+  readonly details: readonly string[]
+}
+
+export type Explanation = Awaited<ReturnType<typeof explainBy>>
+
+/**
+ * Shows how a path, a URL or a name is resolved. Writes nothing.
+ *
+ * @param asked `/assets/app.css`, `https://example.org/assets/app.css`, or a name as a view writes it
+ * @throws TypeError for a wrong option
+ */
+export async function explain(asked: string, options: KoaAssetsOptions = {}) {
+  return explainBy(new Pipeline(settle(options), () => undefined), asked)
+}
+
+/** The same in a running process. */
+export async function explainBy(pipeline: Pipeline, asked: string) {
+  await pipeline.load()
+  const { settings } = pipeline
+  const listed = await listMounts(settings)
+  const bundled = fileNamed(asked, listed)
+  const isBundled = bundled !== undefined && !(await assetOf(pipeline, asked))
+  const path = isBundled ? bundled : pathOf(asked, settings)
+  const wanted = locate(path, settings)
+  const steps = [settingsStep(pipeline), pathStep(path, settings)]
+  if (listed.length > 0) {
+    steps.push({ subject: 'mounts', ...mountsFinding(settings, path, listed) })
+  }
+  if (typeof wanted !== 'object') {
+    const outcome = wanted ? '400 Bad Request: the path cannot be decoded' : goesOn(settings, path)
+    return { path, steps, outcome, isFound: false, source: undefined, representations: [] }
+  }
+  if (settings.apps.length > 0) steps.push(appStep(settings, wanted))
+  const own = wanted.app === settings.publicApp ? undefined : await findSource(pipeline, wanted)
+  const { outcome, file, ...found } = await findFile(pipeline, wanted, own?.sourced)
+  const isAdvised = found.isFound || own?.isAdvised || wanted.isFolder
+  const near = isAdvised ? undefined : await nearPath(pipeline, listed, wanted.path)
+  const hints = near === undefined ? [] : [`did you mean ${near}?`]
+  return {
+    path,
+    steps: [...steps, ...(own?.steps ?? []), { ...file, details: [...file.details, ...hints] }],
+    outcome: settings.serve ? outcome : `with serving on: ${outcome}`,
+    ...found,
+    source: own?.source && relative(settings.root, own.source.file)
+  }
+}
+
+/** The path that a path, a URL or a name stands for; a name, as a view writes it, belongs to the app at `/`. */
+function pathOf(asked: string, { apps }: Settings): string {
+  if (/^(?:\/|https?:\/\/)/i.test(asked)) return rawPath(asked)
+  const app = apps.find(({ path }) => path === '/') ?? apps.at(-1)
+  return encodePath(`${app?.urlPrefix ?? ''}/${asked}`)
+}
+
+/** The plain URL path, decoded, of the asset of a path or a name, with a fingerprint or without. */
+export async function assetOf({ settings, sources }: Pipeline, asked: string) {
+  const wanted = locate(pathOf(asked, settings), settings)
+  if (typeof wanted !== 'object' || wanted.app === settings.publicApp) return undefined
+  const { app, name } = wanted
+  const sourced = await sourcedNameIn(sources, app, name)
+  const source = sourced === undefined ? undefined : await sources.of(app).find(sourced)
+  return source && assetPath(app, source.name)
+}
+
+function settingsStep({ settings, failure }: Pipeline): Step {
+  const { env, root, serve, publicDir, servesPublic } = settings
+  const serving = serve ? 'on' : "off: neither serve: true nor SERVE_STATIC_ASSETS='true' is set"
+  const details = [`root: ${root}`]
+  if (servesPublic) details.push(`public: ${relative(root, publicDir)}`)
+  if (failure) details.push(`koaAssets() throws: ${failure.message}`)
+  return { subject: 'settings', finding: `${env}; serving is ${serving}`, details }
+}
+
+function pathStep(path: string, settings: Settings): Step {
+  const reason = isManifest(path, settings) ? 'the manifest is never served' : whyNotCanonical(path)
+  const finding = reason ? `${path} is not an asset path: ${reason}` : `${path} is canonical`
+  return { subject: 'path', finding, details: [] }
+}
+
+function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step {
+  const places = mounts.length === 0 ? 'public' : 'a mount or public'
+  const compile = app.compile ? 'compiles on request' : 'does not compile on request'
+  const fingerprint = app.fingerprint ? 'fingerprinted names' : 'plain names'
+  const isOwn = app !== publicApp
+  return {
+    subject: 'app',
+    finding: isOwn
+      ? `${app.name}: ${compile}, ${fingerprint}`
+      : `none: a file in ${places}, if it exists`,
+    details: apps.map(({ name, urlPrefix }) => `${urlPrefix}/… belongs to the app ${name}`)
+  }
+}
+
+/** The source of a name, with a fingerprint or without, and what the helpers emit for it. */
+async function findSource(pipeline: Pipeline, { app, name: given }: Wanted) {
+  const { settings, sources } = pipeline
+  const sourced = await sourcedNameIn(sources, app, given)
+  const name = sourced ?? splitFingerprint(given)?.name ?? given
+  const { source, clash, warning, candidates } = await sources.of(app).explain(name)
+  const shown = (path: string) => relative(settings.root, path) || '.'
+  const missing = warning ?? `no source is published as ${name}`
+  const finding = source ? `found ${shown(source.file)}` : missing
+  const advice = clash ?? warning ?? (source ? undefined : await adviseOn(sources, app, name))
+  const details = candidates.map(
+    ({ directory, found }) => `${shown(directory)}: ${found.join(', ') || 'no match'}`
+  )
+  if (advice !== undefined && advice !== finding) details.push(advice)
+  const emitted = helpersFinding(pipeline, app, source?.name ?? name)
+  const steps: Step[] = [
+    { subject: 'sources', finding, details },
+    { subject: 'helpers', finding: emitted, details: [] }
+  ]
+  return { source, sourced: source && name, steps, isAdvised: advice !== undefined }
+}
+
+function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): string {
+  const manifest = pipeline.manifestOf(app)
+  if (!app.fingerprint) return `emit ${encodePath(assetPath(app, name))}`
+  if (!manifest) return `fail: ${pipeline.failure?.message}`
+  if (app.compile && manifest.entries.size === 0)
+    return 'emit a fingerprinted URL from the manifest in memory'
+  try {
+    return `emit ${manifest.entry(app, name)[1].target}`
+  } catch (error) {
+    if (!(error instanceof AssetError)) throw error
+    return `fail: ${error.message}`
+  }
+}
+
+/** @param sourced the plain name, if it has a source */
+async function findFile({ settings, directories }: Pipeline, wanted: Wanted, sourced?: string) {
+  const { app, path, name } = wanted
+  const mounted = await directories.findInMounts(wanted)
+  const found =
+    mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
+  const representations = (found?.representations ?? []).map(({ coding, size, ok }) => {
+    return { coding, size, headers: Object.fromEntries(ok.fields) as Record<string, string> }
+  })
+  const file: Step = {
+    subject: 'file',
+    finding: found
+      ? `${relative(settings.root, found.representations[0].file)} exists`
+      : await whyNoFile(settings, wanted),
+    details: representations.flatMap(detailsOf)
+  }
+  const answer = (isFound: boolean, outcome: string) => {
+    return { isFound, outcome, representations, file }
+  }
+  if (app.compile && sourced && !mounted && (sourced === name || app.fingerprint)) {
+    if (sourced !== name && !found) {
+      return answer(false, '200 if the source still yields these bytes, otherwise 404')
+    }
+    return answer(true, `200, after publishing its source${found ? ', if that has changed' : ''}`)
+  }
+  if (found) return answer(true, `200, the file in ${mounted ? 'a mount' : 'public'}`)
+  if (await directories.hasIndex(wanted))
+    return answer(false, `301 to ${path}/, for its index file`)
+  const storing = isOurs(path, settings) ? '; a 404 gets Cache-Control: no-store' : ''
+  return answer(false, goesOn(settings, encodePath(path), storing))
+}
+
+const SHOWN_HEADERS = ['Cache-Control', 'ETag', 'Content-Type', 'Last-Modified']
+
+function detailsOf({ coding, size, headers }: Explanation['representations'][number]): string[] {
+  if (coding !== 'identity') return [`${coding}: ${size} bytes, ETag ${headers['ETag']}`]
+  const shown = SHOWN_HEADERS.filter(name => name in headers)
+  return [`identity: ${size} bytes`, ...shown.map(name => `${name}: ${headers[name]}`)]
+}
+
+async function whyNoFile(settings: Settings, { app, name, path }: Wanted): Promise<string> {
+  if (!settings.servesPublic) return `no mount has ${path}`
+  const file = publicFile(settings, path)
+  const stats = await statOf(file)
+  const shown = relative(settings.root, file)
+  if (!stats) return `${shown} does not exist`
+  if (!stats.isFile()) return `${shown} is not a file`
+  const fingerprint = app === settings.publicApp ? undefined : splitFingerprint(name)
+  return fingerprint && (await digestOfFile(file)) !== fingerprint.digest
+    ? `${shown} does not match its fingerprint, and is not served`
+    : `${shown} is a symbolic link that may not be followed (option symlinks)`
+}
+
+/** What happens to a request for which there is no file. @param path as it is sent */
+function goesOn(settings: Settings, path: string, storing = ''): string {
+  const shell = fallbackAt(path, settings)
+  const got = shell && `; a navigation that remains a 404 gets ${shell.wanted?.path ?? 'a page'}`
+  return `passed to the next middleware${storing}${got ?? ''}`
+}

@@ -1,0 +1,11 @@
+// What there is, and why a request gets what it gets.
+import type { Extra } from '../../assets/parts.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+
+export const telling: Extra<Pipeline> = {
+  name: 'telling',
+  commands: async () => [
+    (await import('./explain-command.ts')).explain,
+    (await import('./list-command.ts')).list
+  ]
+}

@@ -1,0 +1,83 @@
+// The `list` command.
+import { REMEDY } from '../../assets/building/manifest/read-manifest.ts'
+import { listAssets, type ListedAsset } from './list-assets.ts'
+import { listMounts, type ListedMount } from './list-mounts.ts'
+import { settleForPrecompile } from '../../assets/settings/settings.ts'
+import { CODINGS } from '../../files/codings.ts'
+import { OK, type Command } from '../../cli/command.ts'
+import { formatBytes, savingsText, table } from '../../cli/format.ts'
+
+export const list: Command = {
+  name: 'list',
+  summary: 'list every asset, and the files of bundles, with source and size',
+  about: `Prints a line for each asset: its plain URL path, its source, its size and the path
+of the fingerprinted file. The last two come from the manifest and are missing for
+assets that are not precompiled yet. Where there are deltas from earlier versions,
+it says what they save.
+
+Then come the mounts, and each file that a bundler's manifest names: its source, its
+size and those of its compressed copies, and the entries whose tags include it; in
+parentheses, those that use it in another way, such as by a dynamic import. A file
+that is missing is listed as such.`,
+  options: {},
+  examples: [
+    ['koa-fresh-assets list', 'What is published, and from where?'],
+    ['koa-fresh-assets list | grep confetti', 'Only the assets of one package:']
+  ],
+  async run({ output, loadOptions }) {
+    const options = await loadOptions()
+    const assets = await listAssets(options)
+    const mounts = await listMounts(settleForPrecompile(options))
+    const isBuilt = assets.length === 0 || assets.some(({ target }) => target !== undefined)
+    const text = [
+      ...(assets.length === 0 ? [] : [assetsText(assets)]),
+      ...(isBuilt ? [] : [`None of them is precompiled: ${REMEDY}`]),
+      ...(mounts.length === 0 ? [] : mountsText(mounts))
+    ]
+    output.result([...assets, ...mounts.flatMap(asAssets)], text.join('\n\n') || 'No assets found.')
+    return OK
+  }
+}
+
+const sizeText = (size: number | undefined, missing = '-') =>
+  size === undefined ? missing : formatBytes(size)
+
+function assetsText(assets: readonly ListedAsset[]): string {
+  const rows = assets.map(({ path, source, target = '-', size, deltas }) => {
+    return [path, source, sizeText(size), target, deltas ? savingsText(deltas) : '']
+  })
+  const deltas = assets.some(asset => asset.deltas) ? 'deltas' : ''
+  return table([['asset', 'source', 'size', 'target', deltas], ...rows], [2])
+}
+
+/** With the fields of an asset, and its own. */
+function asAssets({ files, problem, ...listed }: ListedMount): object[] {
+  const { mount, directory } = listed
+  const itself = { path: mount, source: directory, target: mount, ...listed, problem }
+  const named = files.map(file => {
+    const size = file.sizes['identity']
+    const target = size === undefined ? undefined : file.path
+    return { ...file, source: file.source ?? '', target, size, mount, isMissing: !target }
+  })
+  return [itself, ...named]
+}
+
+function mountsText(mounts: readonly ListedMount[]): string[] {
+  const rows = mounts.map(({ mount, directory, manifest = '-', problem = '' }) => {
+    return [mount, directory, manifest, problem]
+  })
+  const heading = ['file', 'source', 'size', ...CODINGS.map(({ name }) => name), 'entries']
+  const files = mounts.flatMap(each => each.files)
+  const named = files.map(({ path, source = '-', sizes, entries, usedBy }) => [
+    path,
+    source,
+    sizeText(sizes['identity'], 'missing'),
+    ...CODINGS.map(({ name }) => sizeText(sizes[name])),
+    [...entries, ...usedBy.map(name => `(${name})`)].join(', ')
+  ])
+  const isRight = [2, ...CODINGS.map((_, at) => at + 3)]
+  return [
+    table([['mount', 'directory', 'manifest'], ...rows]),
+    ...(named.length > 0 ? [table([heading, ...named], isRight)] : [])
+  ]
+}

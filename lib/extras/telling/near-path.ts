@@ -1,0 +1,61 @@
+// Finds the path that a mistyped one most likely stands for, among all assets, the files of bundles, and the files
+// beside it.
+import { readdir } from 'node:fs/promises'
+import { dirname, join, posix } from 'node:path'
+import { ifThere } from '../../files/disk.ts'
+import { nearest, nearestPath } from '../../nearest.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+import { isMounted, locate } from '../../assets/serving/request-path.ts'
+import { appAt, assetPath } from '../../assets/settings/app-settings.ts'
+import type { Settings } from '../../assets/settings/settings.ts'
+import { encodePath } from '../../assets/urls/canonical-path.ts'
+import type { ListedMount } from './list-mounts.ts'
+
+/** @param path decoded */
+export async function nearPath(
+  pipeline: Pipeline,
+  listed: readonly ListedMount[],
+  path: string
+): Promise<string | undefined> {
+  const { settings, sources } = pipeline
+  const assets = settings.apps.map(async app => {
+    const named = (await sources.of(app).list()).map(({ name }) => assetPath(app, name))
+    // A name that begins with another app's path cannot be requested.
+    const own = named.filter(each => appAt(settings, each) === app).map(encodePath)
+    return [...own, ...(pipeline.manifestOf(app)?.entries.keys() ?? [])]
+  })
+  const bundled = listed.flatMap(({ files }) => files.map(file => file.path))
+  const known = [
+    ...(await Promise.all(assets)).flat(),
+    ...bundled,
+    ...(await beside(pipeline, path))
+  ]
+  const asked = encodePath(path)
+  const shortestFirst = known.toSorted((a, b) => a.length - b.length)
+  // What differs in its leading folders only may be more than a few edits away.
+  return nearest(asked, known) ?? nearestPath(posix.basename(asked), shortestFirst)
+}
+
+/** The files that would be sent from the folder of a path. */
+async function beside(pipeline: Pipeline, path: string): Promise<string[]> {
+  const folder = posix.dirname(path)
+  const folders = placesOf(pipeline.settings, path).map(({ urlPath, dir }) =>
+    join(dir, dirname(path.slice(urlPath.length)))
+  )
+  const names = await Promise.all(folders.map(async each => (await ifThere(readdir(each))) ?? []))
+  const paths = names.flat().map(name => encodePath(posix.join(folder, name)))
+  const near = nearest(encodePath(path), paths)
+  return near !== undefined && (await isSent(pipeline, near)) ? [near] : []
+}
+
+function placesOf({ mounts, servesPublic, publicDir }: Settings, path: string) {
+  const covering = mounts.filter(mount => mount.dev === undefined && isMounted(path, mount))
+  return [...covering, ...(servesPublic ? [{ urlPath: '', dir: publicDir }] : [])]
+}
+
+async function isSent({ settings, directories }: Pipeline, path: string): Promise<boolean> {
+  const wanted = locate(path, settings)
+  if (typeof wanted !== 'object') return false
+  if (await directories.isInMounts(wanted)) return true
+  return settings.servesPublic && directories.public.has(wanted)
+}

@@ -1,0 +1,122 @@
+// What pages load while Vite's dev server compiles the sources.
+import { join } from 'node:path'
+import { oneAtATime } from '../../concurrency.ts'
+import { statIfThere } from '../../files/at-start.ts'
+import type { ViteConfig } from '../../assets/settings/mount-options.ts'
+import type { MountSettings } from '../../assets/settings/settings.ts'
+import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
+import type { AssetAddress } from '../../assets/views/asset-url.ts'
+import type { EntryUrl } from '../bundles/entry.ts'
+import { announcedFor, namesIn, type Running } from './dev-announcement.ts'
+import { MODULE, sourceUrl, type EntrySource } from '../bundles/entry-source.ts'
+import { LEGACY } from '../bundles/manifests/vite.ts'
+import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
+
+export class DevServer implements EntrySource {
+  readonly urlPath: string
+  readonly label = "Vite's dev server"
+  readonly sourceNames = undefined
+  /** Looks for it again; undefined where there is nothing to look for. */
+  readonly refresh: (() => Promise<void>) | undefined
+  #running: Running | undefined
+
+  constructor(urlPath: string, running?: Running, look?: () => Promise<Running | undefined>) {
+    this.urlPath = urlPath
+    this.#running = running
+    this.refresh = look && oneAtATime(async () => void (this.#running = await look()))
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined
+  }
+
+  get names(): EntrySource['names'] {
+    const { inputs } = this.#running ?? {}
+    return inputs && { has: name => this.#has(name), keys: () => inputs }
+  }
+
+  get state(): string | undefined {
+    return this.#running?.origin && `Vite at ${this.#running.origin}`
+  }
+
+  /** For a Content-Security-Policy. */
+  get origins(): readonly string[] {
+    const { origin, sockets = [] } = this.#running ?? {}
+    return origin ? [new URL(origin).origin, ...sockets] : sockets
+  }
+
+  get version(): string {
+    const { origin = '', inputs = [], changed = [] } = this.#running ?? {}
+    return [origin, ...inputs, ...changed].join(' ')
+  }
+
+  entry(name: string): readonly EntryUrl[] | undefined {
+    const { inputs } = this.#running ?? {}
+    // The plugin only takes part in builds.
+    if (LEGACY.test(name)) return []
+    return inputs && !inputs.has(name) ? undefined : this.#tagsOf(name)
+  }
+
+  lazy(name: string): readonly EntryUrl[] | undefined {
+    const { isPrepared } = this.#running ?? {}
+    if (!this.names?.has(name)) return undefined
+    return this.#tagsOf(name, isPrepared ? [`@id/__x00__${PREAMBLE}`] : [])
+  }
+
+  /** @param before modules that run before it */
+  #tagsOf(name: string, before: readonly string[] = []): EntryUrl[] {
+    const { origin = '', isReact: isNeeded = false, changed } = this.#running ?? {}
+    const urlOf = (path: string) => origin + encodeAsImported(`${this.urlPath}/${path}`)
+    const at = changed?.get(name) ?? 0
+    return [
+      { url: urlOf('@react-refresh'), as: 'preamble', isNeeded },
+      ...['@vite/client', ...before].map(path => ({ url: urlOf(path), as: 'module' }) as const),
+      // As Vite's own page has it: React's plugin imports a changed module under that URL once more.
+      sourceUrl(origin, this.urlPath, name, at > 0 ? `?t=${at}` : '')
+    ]
+  }
+
+  entriesWith(): readonly string[] {
+    return []
+  }
+
+  /** Which modules are imported dynamically, Vite only knows of those that it has compiled: any of them may be. */
+  #has(name: string): boolean {
+    const { inputs, root } = this.#running ?? {}
+    if (inputs?.has(name)) return true
+    // Helpers cannot wait; this is a stat on a developer's own machine, for a name that is no input.
+    const isThere = () => root !== undefined && statIfThere(join(root, name))?.isFile()
+    return MODULE.test(name) && isThere() === true
+  }
+
+  file(name: string, isChosen: boolean): AssetAddress | undefined {
+    const { origin = '', top } = this.#running ?? {}
+    if (!isChosen && !top?.has(name.replace(/\/.*$/s, ''))) return undefined
+    return { origin, path: encodeAsImported(`${this.urlPath}/${name}`) }
+  }
+}
+
+/** That of the option `dev`, or the one that announces itself beside the build, as long as it runs. */
+export function devServerOf(mount: MountSettings, warn: (message: string) => void): DevServer {
+  const { urlPath, dev } = mount
+  if (dev === undefined) return new DevServer(urlPath, undefined, announcedFor(mount, warn))
+  if (dev === true) return new DevServer(urlPath, { origin: '' })
+  if (typeof dev === 'string')
+    return new DevServer(urlPath, { origin: dev, sockets: socketsOf(UNKNOWN, dev) })
+  const { config } = dev
+  const inputs = new Set(inputsOf(config))
+  const hasPlugin = config.plugins.some(({ name }) => name === PLUGIN)
+  const running = (): Running => ({
+    origin: '',
+    inputs: inputs.size > 0 ? inputs : undefined,
+    changed: changedIn(dev),
+    isReact: isReact(config) && !hasPlugin,
+    isPrepared: isReact(config) && hasPlugin,
+    sockets: socketsOf(config),
+    root: config.root
+  })
+  const look = async () => ({ ...running(), top: await namesIn(config.root) })
+  return new DevServer(urlPath, running(), look)
+}
+
+const UNKNOWN: ViteConfig = { root: '', base: '', plugins: [], build: {} }

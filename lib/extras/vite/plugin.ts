@@ -1,0 +1,154 @@
+// The plugin for Vite that tells koaAssets what it needs to know: `koa-fresh-assets/vite`.
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { dirname, relative, resolve } from 'node:path'
+import type { Plugin, ResolvedConfig, ViteDevServer } from 'vite'
+import { STYLESHEET } from '../bundles/entry-source.ts'
+import {
+  announcementIn,
+  STATUS,
+  type Announcement,
+  type DevServerStatus
+} from './dev-announcement.ts'
+import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
+import { readIfThere } from '../../files/at-start.ts'
+import { check, isText, listOf, text, type Expectation } from '../../check-options.ts'
+
+export interface FreshAssetsOptions {
+  /** The URL path of the mount, as in the option `mounts` of koaAssets: `/admin`. It is Vite's `base`. */
+  readonly mount: string
+  /**
+   * The scripts and stylesheets that pages load, relative to Vite's `root`: `src/main.tsx`; or the pages
+   * themselves, `index.html`.
+   */
+  readonly input: string | readonly string[]
+}
+
+const OPTIONS = {
+  mount: { ...text, expected: "a URL path such as '/admin'", isRequired: true },
+  input: {
+    ...listOf('the path of a script or a stylesheet, or a list of them', isText),
+    holds: value =>
+      isText(value) || (Array.isArray(value) && value.length > 0 && value.every(isText)),
+    isRequired: true
+  }
+} satisfies Record<keyof FreshAssetsOptions, Expectation>
+
+const PREAMBLE_CODE = `import { injectIntoGlobalHook } from '/@react-refresh'
+injectIntoGlobalHook(window)
+window.$RefreshReg$ = () => {}
+window.$RefreshSig$ = () => type => type`
+
+/**
+ * A plugin for Vite: sets `base`, the input and `build.manifest` for a mount of koaAssets, which in
+ * development finds the dev server by itself while it runs, with its entries and React's refresh. Unless
+ * `publicDir` is set, no folder is copied into the build: koaAssets serves what is in `public`.
+ *
+ * @example
+ * // vite.config.ts
+ * export default defineConfig({
+ *   plugins: [react(), freshAssets({ mount: '/admin', input: 'src/main.tsx' })]
+ * })
+ * @throws TypeError for a wrong option
+ */
+export function freshAssets(options: FreshAssetsOptions): Plugin {
+  check(options, OPTIONS)
+  const { mount, input } = options
+  const base = `/${mount}/`.replace(/\/{2,}/g, '/')
+  let config: ResolvedConfig
+  /** The scripts that get React's preamble. */
+  let entries = new Set<string>()
+  let announced: string | undefined
+  return {
+    name: PLUGIN,
+    // After the plugins that compile.
+    enforce: 'post',
+
+    config({ base: own, build = {}, publicDir }) {
+      const key = 'rolldownVersion' in (this?.meta ?? {}) ? 'rolldownOptions' : 'rollupOptions'
+      return {
+        base: own ?? base,
+        // koaAssets serves `public`, and precompile writes to it: no build needs a copy.
+        publicDir: publicDir ?? false,
+        build: { manifest: build.manifest ?? true, [key]: { input: [input].flat() } }
+      }
+    },
+
+    configResolved(resolved) {
+      config = resolved
+      const names = config.command === 'serve' && isReact(config) ? inputsOf(config) : []
+      const scripts = names.filter(name => !STYLESHEET.test(name))
+      entries = new Set(scripts.map(name => resolve(config.root, name).replaceAll('\\', '/')))
+    },
+
+    configureServer(server) {
+      announce(server)
+    },
+
+    resolveId: id => (id === PREAMBLE ? `\0${PREAMBLE}` : undefined),
+    load: id => (id === `\0${PREAMBLE}` ? PREAMBLE_CODE : undefined),
+    // On the first line, so the lines of the source stay where they are.
+    transform: (code, id) =>
+      entries.has(id.replace(/\?.*$/s, ''))
+        ? { code: `import '${PREAMBLE}';${code}`, map: null }
+        : undefined,
+
+    // A build empties the directory in which a dev server may have announced itself.
+    buildStart() {
+      if (config.command === 'build') announced = readIfThere(fileOf(config))?.toString()
+    },
+    writeBundle() {
+      if (announced !== undefined) write(fileOf(config), announced)
+    }
+  }
+}
+
+/**
+ * Tells koaAssets of a dev server from when it listens until it ends. A server in Koa's process is handed over
+ * directly.
+ */
+function announce(server: ViteDevServer): void {
+  const { config, httpServer, middlewares } = server
+  if (!httpServer) return
+  const [token, file, inputs] = [randomUUID(), fileOf(config), inputsOf(config)]
+  middlewares.use(config.base + STATUS, (_, res) => {
+    const changed = Object.fromEntries(changedIn(server))
+    res.setHeader('Content-Type', 'application/json')
+    res.end(JSON.stringify({ token, changed } satisfies DevServerStatus))
+  })
+  httpServer.once('listening', () => {
+    const origin = config.server.origin ?? originOf(config, httpServer.address() as AddressInfo)
+    // Pages have another origin than the images that their scripts and stylesheets name.
+    config.server.origin = origin
+    const announcement: Announcement = {
+      origin,
+      base: config.base,
+      inputs,
+      root: relative(resolve(config.root, config.build.outDir), config.root),
+      sockets: socketsOf(config, origin),
+      isReact: isReact(config),
+      token
+    }
+    write(file, JSON.stringify(announcement))
+    httpServer.once('close', () => {
+      // Another dev server may have announced itself since.
+      if (readIfThere(file)?.includes(token)) rmSync(file, { force: true })
+    })
+  })
+}
+
+function originOf({ server }: ResolvedConfig, { port }: AddressInfo): string {
+  const { host, https } = server
+  const isNamed = typeof host === 'string' && !/^(?:0\.0\.0\.0|::)$/.test(host)
+  return `${https ? 'https' : 'http'}://${isNamed ? host : 'localhost'}:${port}`
+}
+
+function fileOf({ root, build }: ResolvedConfig): string {
+  return announcementIn(resolve(root, build.outDir))
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}

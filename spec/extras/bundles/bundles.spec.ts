@@ -1,0 +1,368 @@
+// Entries by name and mount, and manifests that cannot be used.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import fc from 'fast-check'
+import {
+  hashedAmong,
+  HASHES,
+  type NamedFile
+} from '../../../lib/extras/bundles/manifests/bundle.ts'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import { AssetError } from '../../../lib/errors.ts'
+import { pagesOf, summary } from '../../support/bundler-project.ts'
+import { growsInProportion } from '../../support/cost.ts'
+import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+/** A project whose mount `/static` has a manifest, and what it names. */
+function given(t: ExecutionContext, manifest?: unknown, files: readonly string[] = ['a.js']) {
+  const root = makeProject(t, Object.fromEntries(files.map(file => [`dist/${file}`, file])))
+  const text = typeof manifest === 'string' ? manifest : JSON.stringify(manifest)
+  if (manifest !== undefined) writeFiles(root, { 'manifest.json': text })
+  return { root, mounts: { '/static': { dir: 'dist', manifest: 'manifest.json' } } }
+}
+
+const entryAt = (file: string) => ({ file, isEntry: true })
+
+const TWO: Files = {
+  'app/main.js': '',
+  'app/other.js': '',
+  'back/admin.js': '',
+  'app/meta.json': JSON.stringify({
+    'src/main.ts': entryAt('main.js'),
+    'src/other.ts': entryAt('other.js'),
+    'src/lazy.ts': { file: 'other.js' }
+  }),
+  'back/meta.json': JSON.stringify({
+    'src/admin.ts': entryAt('admin.js'),
+    'src/other.ts': entryAt('admin.js')
+  })
+}
+
+const mount = (dir: string) => ({ dir, manifest: `${dir}/meta.json` })
+
+function two(t: ExecutionContext) {
+  const root = makeProject(t, { ...TWO, 'files/a.txt': '' })
+  return pagesOf({ root, mounts: { '/': mount('app'), '/back': mount('back'), '/files': 'files' } })
+}
+
+test('an entry is that of the only mount that has it; one that two have needs { mount }, and the error names both', async t => {
+  const page = await two(t)()
+  t.deepEqual(summary(page.entry('src/main.ts')), ['module /main.js'])
+  t.deepEqual(summary(page.entry('src/admin.ts')), ['module /back/admin.js'])
+  t.throws(() => page.entry('src/other.ts'), {
+    instanceOf: TypeError,
+    message:
+      "entry 'src/other.ts' exists in the mounts '/back' and '/': name one, as in { mount: '/back' }"
+  })
+  t.deepEqual(summary(page.entry('src/other.ts', { mount: '/' })), ['module /other.js'])
+  for (const mount of ['/back', '/back/']) {
+    const { entryFiles } = page
+    t.is(entryFiles('src/other.ts', { mount }).scripts[0]?.href, '/back/admin.js')
+  }
+  for (const path of ['/files', '/nothing', 'back']) {
+    t.throws(() => page.entry('src/other.ts', { mount: path }), {
+      instanceOf: TypeError,
+      message: `mount must be the URL path of a mount that has a manifest or dev, '/back', '/', got '${path}'`
+    })
+  }
+})
+
+test('a mount that is known to have an entry comes before a dev server that may have it', async t => {
+  const root = makeProject(t, TWO)
+  const dev = (port: number) => ({ dir: 'dist', dev: `http://localhost:${port}` })
+  const pageOf = (mounts: KoaAssetsOptions['mounts']) =>
+    pagesOf({ root, env: 'development', mounts })()
+  const mixed = await pageOf({ '/': mount('app'), '/new': dev(5173) })
+  t.deepEqual(summary(mixed.entry('src/main.ts')), ['module /main.js'])
+  const lost = 'src/new.ts'
+  t.is(summary(mixed.entry(lost)).at(-1), 'module http://localhost:5173/new/src/new.ts')
+  const both = await pageOf({ '/a': dev(5173), '/b': dev(5174) })
+  t.throws(() => both.entry(lost), {
+    instanceOf: TypeError,
+    message: `entry '${lost}' may be in the mounts '/a' and '/b': name one, as in { mount: '/a' }`
+  })
+})
+
+test('entry() takes several names as arguments or as a list', async t => {
+  const page = await two(t)()
+  const names = ['src/main.ts', 'src/admin.ts'] as const
+  const expected = ['module /main.js', 'module /back/admin.js']
+  t.deepEqual(summary(page.entry([...names])), expected)
+  const again = await two(t)()
+  t.deepEqual(summary(again.entry(...names)), expected)
+  const nonced = (await two(t)()).entry([...names], { nonce: 'x' })
+  t.is(nonced.match(/nonce="x"/g)?.length, 2)
+})
+
+test('BND-02 the tags of a bundle have integrity in staging as in production', async t => {
+  const root = makeProject(t, TWO)
+  for (const [env, expected] of [
+    ['production', true],
+    ['staging', true],
+    ['development', false],
+    ['test', false]
+  ] as const) {
+    const page = await pagesOf({ root, env, apps: false, mounts: { '/': mount('app') } })()
+    t.is(page.entry('src/main.ts').includes('integrity="sha384-'), expected, env)
+  }
+})
+
+test('BND-04 an unknown entry is an error with the nearest name, or with the list of entries', async t => {
+  const root = makeProject(t, TWO)
+  const page = await pagesOf({ root, mounts: { '/': mount('app') } })()
+  const file = join(root, 'app/meta.json')
+  for (const [name, hint] of [
+    ['src/man.ts', "did you mean 'src/main.ts'?"],
+    ['main.ts', "did you mean 'src/main.ts'?"],
+    ['styles/everything.scss', 'its entries: src/main.ts, src/other.ts'],
+    ['src/lazy.ts', 'it is a part of src/other.ts, which the page has to name'],
+    ['__proto__', 'its entries: src/main.ts, src/other.ts']
+  ]) {
+    t.throws(() => page.entry(name ?? ''), {
+      instanceOf: AssetError,
+      code: 'asset-unknown',
+      message: `'${name}' is not an entry of ${file}; ${hint}`
+    })
+  }
+})
+
+test('wrong options of entry() are TypeErrors, and so is an entry without a mount that has a manifest', async t => {
+  const root = makeProject(t, { 'files/a.js': '' })
+  const without = await pagesOf({ root, mounts: { '/files': 'files' } })()
+  t.throws(() => without.entry('src/main.ts'), {
+    instanceOf: TypeError,
+    message: /^entry\(\) needs a mount with the option manifest, or dev in development/
+  })
+  const page = await two(t)()
+  for (const [options, message] of [
+    [{ nonse: 'x' }, "unknown option 'entry.nonse': did you mean 'nonce'?"],
+    [
+      { q: 1, __keywords: true },
+      "unknown option 'entry.q': known options: mount, nonce, reactRefresh, type"
+    ],
+    [{ nonce: 42 }, 'nonce must be a string, got 42 (entry.nonce)'],
+    [{ type: 'defer' }, "type must be 'module' or 'classic', got 'defer' (entry.type)"],
+    [{ reactRefresh: 'yes' }, "reactRefresh must be true or false, got 'yes' (entry.reactRefresh)"]
+  ] as const) {
+    t.throws(() => Reflect.apply(page.entry, null, ['src/main.ts', options]), {
+      instanceOf: TypeError,
+      message
+    })
+  }
+  t.throws(() => Reflect.apply(page.entry, null, []), {
+    instanceOf: TypeError,
+    message: /needs the name/
+  })
+  // Nunjucks adds this key to the object that it makes of keyword arguments.
+  t.regex(
+    Reflect.apply(page.entry, null, ['src/main.ts', { nonce: 'x', __keywords: true }]) as string,
+    / nonce="x"/
+  )
+})
+
+test('BND-04 a missing manifest is an error at start, with the commands that make one', t => {
+  const options = given(t)
+  const manifest = join(options.root, 'manifest.json')
+  const missing = {
+    instanceOf: AssetError,
+    code: 'manifest-missing',
+    message: `there is no manifest ${manifest}: build with Vite (\`vite build\` with build.manifest: true), or write to it what esbuild (metafile: true) or webpack and Rspack (stats.toJson({ all: false, entrypoints: true, assets: true, cachedAssets: true })) return`
+  }
+  t.throws(() => pagesOf(options), missing)
+  mkdirSync(manifest)
+  t.throws(() => pagesOf(options), missing, 'a directory in its place')
+  rmSync(manifest, { recursive: true })
+  execFileSync('mkfifo', [manifest])
+  t.throws(() => pagesOf(options), missing, 'a FIFO in its place')
+})
+
+test('BND-04 a manifest that is broken is an error at start that gives the reason', t => {
+  const shape = /no known bundler writes this shape/
+  const below = /is not a path below/
+  for (const [manifest, reason] of [
+    ['{ "src/a.ts": { "file": "a.', /JSON/],
+    ['', /JSON/],
+    ['null', shape],
+    [[], shape],
+    [{}, shape],
+    [{ 'a.js': '/static/a.js' }, shape],
+    [{ '_a.js': { file: 'a.js' } }, /it has no entry/],
+    [{ a: entryAt('../a.js') }, below],
+    [{ a: entryAt('/a.js') }, below],
+    [{ a: entryAt('..\\a.js') }, below],
+    [String.raw`{ "a": { "file": "\ud800.js", "isEntry": true } }`, below],
+    [{ a: { ...entryAt('a.js'), imports: 'b' } }, /imports of a is not a list/],
+    [{ a: { ...entryAt('a.js'), imports: ['b'] } }, /b is imported but missing/],
+    [{ outputs: { 'a.js': 1 } }, /output a\.js is not an object/]
+  ] as const) {
+    const { message } = t.throws(() => pagesOf(given(t, manifest)), { code: 'manifest-broken' })
+    t.regex(message, /manifest\.json is not a bundler's manifest \(/)
+    t.regex(message, reason)
+  }
+  const options = given(t, { a: entryAt('b.js') })
+  t.throws(() => pagesOf(options), {
+    code: 'manifest-broken',
+    message: `${options.root}/manifest.json names b.js, which is not in ${options.root}/dist: build again, and let the mount's dir be the bundler's output directory`
+  })
+})
+
+test('BND-01 imports in a cycle, and a file that imports itself, are followed only once', async t => {
+  const chunk = (file: string, imports: string[], more = {}) => ({ file, imports, ...more })
+  const manifest = {
+    a: chunk('a.js', ['b', 'a'], { isEntry: true, css: ['a.css'] }),
+    b: chunk('b.js', ['c'], { css: ['b.css'] }),
+    c: chunk('c.js', ['a', 'b'], { css: ['c.css', 'a.css'] })
+  }
+  const files = ['a.js', 'b.js', 'c.js', 'a.css', 'b.css', 'c.css']
+  const page = await pagesOf(given(t, manifest, files))()
+  t.deepEqual(summary(page.entry('a')), [
+    'stylesheet /static/c.css',
+    'stylesheet /static/a.css',
+    'stylesheet /static/b.css',
+    'module /static/a.js',
+    'modulepreload /static/c.js',
+    'modulepreload /static/b.js'
+  ])
+})
+
+test('with build.cssCodeSplit: false every entry has the only stylesheet', async t => {
+  const manifest = { 'a.ts': entryAt('a.js'), 'style.css': { file: 'style.css' } }
+  const page = await pagesOf(given(t, manifest, ['a.js', 'style.css']))()
+  const tags = ['stylesheet /static/style.css', 'module /static/a.js']
+  t.deepEqual(summary(page.entry('a.ts')), tags)
+})
+
+test('BND-07 without modern chunks the legacy entry is for every browser', async t => {
+  const manifest = {
+    '../../vite/legacy-polyfills-legacy': entryAt('polyfills-legacy-CZTearZk.js'),
+    'a-legacy.ts': { ...entryAt('a-legacy-BveffPw_.js'), name: 'a', src: 'a-legacy.ts' }
+  }
+  const files = ['polyfills-legacy-CZTearZk.js', 'a-legacy-BveffPw_.js']
+  const page = await pagesOf(given(t, manifest, files))()
+  t.deepEqual(
+    summary(page.entry('a-legacy.ts')),
+    files.map(file => `text/javascript /static/${file}`)
+  )
+})
+
+test('S50 entries named like object properties are ordinary entries', async t => {
+  const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
+  const chunks = names.map(name => `${JSON.stringify(name)}: { "file": "a.js", "isEntry": true }`)
+  const pages = pagesOf(given(t, `{ ${chunks.join(', ')} }`))
+  for (const name of names)
+    t.deepEqual(summary((await pages()).entry(name)), ['module /static/a.js'])
+  t.is(({} as { file?: string }).file, undefined)
+  const list = '{ "entrypoints": { "__proto__": { "assets": ["a.js"] } } }'
+  const { entry } = await pagesOf(given(t, list))()
+  t.deepEqual(summary(entry('__proto__')), ['text/javascript defer /static/a.js'])
+})
+
+test('S61 a chain of imports costs in proportion to its length, as one of entries too, and may be longer than the stack', t => {
+  const chain = (length: number) =>
+    Object.fromEntries(
+      Array.from({ length }, (_, at) => [
+        `c${at}`,
+        { file: 'a.js', isEntry: at % 2 === 0, imports: at + 1 < length ? [`c${at + 1}`] : [] }
+      ])
+    )
+  const sizes = [1000, 4000, 20_000]
+  const manifests = new Map(sizes.map(length => [length, given(t, chain(length))]))
+  const start = (length: number) => pagesOf(manifests.get(length) ?? {})
+  t.notThrows(() => start(20_000))
+  t.true(growsInProportion(1000, start))
+})
+
+test('a project with only mounts needs neither an app nor precompile', async t => {
+  for (const env of ['production', 'development']) {
+    const options = { ...given(t, { a: entryAt('a.js') }), env }
+    const site = await makeSite(t, {}, options)
+    t.is((await site.ask('/manifest.json')).status, 404)
+    const page = await pagesOf(options)()
+    t.is(page.entry('a').includes('integrity='), env === 'production')
+    t.deepEqual(warningsAbout(options.root), [])
+  }
+})
+
+// Which names are taken for hashed.
+
+const isHashed = (file: string, stem: string | undefined, hash: RegExp) =>
+  hashedAmong([[[file, stem]]], hash).has(file)
+
+const HASHED = [
+  ['assets/main-CZTearZk.css', 'main', 'vite'],
+  ['assets/logo-WHL-7HyY.svg', 'logo', 'vite'],
+  ['assets/shared-BveffPw_.css', 'shared', 'vite'],
+  ['js/main.BX3f_9aZ.js', 'main', 'vite'],
+  ['assets/main-legacy-DonsPPRv.js', 'main', 'vite'],
+  ['assets/index-3f2a9c81d0e4.js', 'index', 'vite'],
+  ['main-37S42XUG.js', 'main', 'esbuild'],
+  ['main.0fc1a5ed7a847a4bcb69.js', undefined, 'webpack'],
+  ['js/main-60312ead.js', undefined, 'webpack'],
+  ['205.f07ff05d73c05d76.js', undefined, 'webpack'],
+  ['0fc1a5ed7a847a4bcb69.svg', undefined, 'webpack']
+] as const
+
+const PLAIN = [
+  ['main.js', 'main', 'vite'],
+  ['my-component.js', 'my-component', 'vite'],
+  ['my-component.css', 'my', 'vite'],
+  ['admin-DataTable.css', 'admin', 'vite'],
+  ['data-20240101.json', 'data', 'vite'],
+  ['main-Version2.js', 'main', 'vite'],
+  ['main-release-candidate-2.js', 'main', 'vite'],
+  ['main-a1b2c3.js', 'main', 'vite'],
+  ['mainCZTearZk.js', 'main', 'vite'],
+  ['CZTearZk.js', 'main', 'vite'],
+  ['sw-CZTearZk.js', 'sw', 'vite'],
+  ['page-CZTearZk.html', 'page', 'vite'],
+  ['site-CZTearZk.webmanifest', 'site', 'vite'],
+  ['main-SETTINGS.js', 'main', 'esbuild'],
+  ['main-VERSION2.js', 'main', 'esbuild'],
+  ['main-37s42xug.js', 'main', 'esbuild'],
+  ['main-37S42XU.js', 'main', 'esbuild'],
+  ['main-facade12.js', undefined, 'webpack'],
+  ['data-20240101.json', undefined, 'webpack'],
+  ['main-deadbeef.js', undefined, 'webpack'],
+  ['main.0fc1a5.js', undefined, 'webpack']
+] as const
+
+test('BND-08 a hash follows the name that the manifest gives, and no word, date or release is one', t => {
+  for (const [file, stem, tool] of HASHED) t.true(isHashed(file, stem, HASHES[tool]), file)
+  for (const [file, stem, tool] of PLAIN) t.false(isHashed(file, stem, HASHES[tool]), file)
+})
+
+test('BND-08 a suffix of several files is not a hash, but where each file has its own, even a word is one', t => {
+  const release = ['main', 'admin'].map((stem): NamedFile => [`${stem}-CZTearZk.js`, stem])
+  t.is(hashedAmong([release], HASHES.vite).size, 0)
+  const files = [
+    ['main-SETTINGS.js', 'main'],
+    ['main-5FMGWVRF.css', 'main']
+  ] as const
+  t.is(hashedAmong([files], HASHES.esbuild).size, 2)
+  t.is(hashedAmong([[...files, ['other.js', 'other']]], HASHES.esbuild).size, 1)
+})
+
+const name = fc.stringMatching(/^[A-Za-z0-9_]+(?:[-.][A-Za-z0-9_]+){0,3}$/)
+
+test('BND-08 a file whose name is the one in its manifest is never taken as hashed', t => {
+  fc.assert(
+    fc.property(name, fc.constantFrom('vite', 'esbuild'), (stem, tool) => {
+      t.false(isHashed(`assets/${stem}.js`, stem, HASHES[tool]))
+    })
+  )
+})
+
+test('no name takes long to look up', t => {
+  for (const suffix of ['a'.repeat(64), 'aA'.repeat(32), `${'aa'.repeat(31)}1a`, '-'.repeat(64)]) {
+    const start = process.cpuUsage()
+    for (let round = 0; round < 1000; round++) {
+      for (const tool of ['vite', 'webpack', 'esbuild'] as const) {
+        isHashed(`main-${suffix}.js`, 'main', HASHES[tool])
+      }
+    }
+    t.true(process.cpuUsage(start).user < 500_000, suffix)
+  }
+})

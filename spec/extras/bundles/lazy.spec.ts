@@ -1,0 +1,268 @@
+// Modules that others import dynamically, named by a page: what four bundlers built, and Vite's dev server.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Configuration as RspackConfiguration, rspack } from '@rspack/core'
+import react from '@vitejs/plugin-react'
+import test from 'ava'
+import { build as bundle } from 'esbuild'
+import { build, createServer } from 'vite'
+import webpack, { type Configuration } from 'webpack'
+import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
+import {
+  attribute,
+  makeBundlerProject,
+  PAGES,
+  pagesOf,
+  sha384,
+  summary
+} from '../../support/bundler-project.ts'
+import { makeSite, writeFiles } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+const { root, remove } = makeBundlerProject({
+  ...PAGES,
+  'src/named.ts':
+    "import { deep } from './deep.ts'\ndocument.title = deep()\n" +
+    "onclick = () => import(/* webpackChunkName: 'later' */ './lazy.ts')"
+})
+test.after.always(remove)
+
+type Tool = (configuration: object, done: (error: unknown, stats?: Compiled) => void) => void
+
+interface Compiled {
+  toJson(options: object): unknown
+}
+
+async function compile(name: string, tool: Tool): Promise<void> {
+  const configuration = {
+    mode: 'production',
+    context: root,
+    entry: { main: './src/named.ts' },
+    resolve: { extensions: ['.ts'] },
+    output: { path: join(root, name), filename: '[name].[contenthash].js' },
+    module: { rules: [{ test: /\.css$/, type: 'css/auto' }] },
+    experiments: { css: true }
+  }
+  const stats = await new Promise<Compiled | undefined>((resolve, reject) =>
+    tool(configuration, (error, done) => (error ? reject(error) : resolve(done)))
+  )
+  const options = { all: false, entrypoints: true, chunkGroups: true, assets: true }
+  writeFileSync(join(root, name, 'manifest.json'), JSON.stringify(stats?.toJson(options)))
+}
+
+test.before(async () => {
+  await build({
+    root,
+    base: '/static/',
+    configFile: false,
+    logLevel: 'error',
+    build: {
+      outDir: 'vite',
+      manifest: 'manifest.json',
+      minify: false,
+      assetsInlineLimit: 0,
+      rollupOptions: { input: ['src/main.ts', 'src/admin.ts', 'src/other.ts'] }
+    }
+  })
+  const { metafile } = await bundle({
+    absWorkingDir: root,
+    entryPoints: ['src/main.ts', 'src/admin.ts'],
+    outdir: 'esbuild',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    metafile: true,
+    loader: { '.svg': 'file' }
+  })
+  writeFileSync(join(root, 'esbuild/manifest.json'), JSON.stringify(metafile))
+  await compile('webpack', (given, done) => void webpack(given as Configuration, done))
+  await compile('rspack', (given, done) => void rspack(given as RspackConfiguration, done))
+})
+
+const optionsOf = (tool: string) => ({
+  root,
+  apps: false as const,
+  mounts: { '/static': { dir: tool, manifest: `${tool}/manifest.json` } }
+})
+
+/** Without hashes, numbers of chunks, and the prefix. */
+const kinds = (tags: string) =>
+  summary(tags).map(tag =>
+    tag
+      .replace('/static/', '')
+      .replace('assets/', '')
+      .replace(/[-.][\w-]{8,20}(?=\.(?:js|css)$)/, '')
+  )
+
+for (const [tool, name, expected] of [
+  [
+    'vite',
+    'src/lazy.ts',
+    [
+      'stylesheet deep.css',
+      'stylesheet shared.css',
+      'stylesheet lazy.css',
+      'module lazy.js',
+      'modulepreload deep.js',
+      'modulepreload shared.js'
+    ]
+  ],
+  ['esbuild', 'src/lazy.ts', ['stylesheet lazy.css', 'module lazy.js', 'modulepreload chunk.js']],
+  ['webpack', 'later', ['stylesheet later.css', 'text/javascript defer later.js']],
+  ['rspack', 'later', ['stylesheet later.css', 'text/javascript defer later.js']]
+] as const) {
+  test(`LZY-01 ${tool}: entry, entryFiles and ctx.preload take a module that is imported dynamically, with all its stylesheets`, async t => {
+    const page = await pagesOf(optionsOf(tool))()
+    const tags = page.entry(name)
+    t.deepEqual(kinds(tags), [...expected])
+    for (const tag of tags.split('\n')) {
+      const url = attribute('href', tag) ?? attribute('src', tag) ?? ''
+      t.is(attribute('integrity', tag), sha384(join(root, url.replace('/static', tool))))
+    }
+    const { scripts, stylesheets, preloads } = page.entryFiles(name)
+    const hrefs = [...stylesheets, ...scripts, ...preloads].map(({ href }) => href)
+    t.deepEqual(
+      hrefs,
+      summary(tags).map(tag => tag.replace(/.* /, ''))
+    )
+    const site = await makeSite(
+      t,
+      {},
+      {
+        ...optionsOf(tool),
+        env: 'production',
+        routes: ctx => {
+          ctx.preload(name)
+          ctx.body = 'page'
+        }
+      }
+    )
+    const link = String((await site.ask('/')).headers['link'])
+    t.deepEqual(
+      Array.from(link.matchAll(/<([^>]*)>/g), ([, url]) => url),
+      hrefs
+    )
+  })
+}
+
+test('LZY-01 beside its entry a lazy module adds what the entry does not load, and path() has its file', async t => {
+  const page = await pagesOf(optionsOf('vite'))()
+  const entry = kinds(page.entry('src/main.ts'))
+  t.false(entry.join().includes('lazy'))
+  t.deepEqual(kinds(page.entry('src/lazy.ts')), ['stylesheet lazy.css', 'module lazy.js'])
+  t.regex(page.path('src/lazy.ts'), /^\/static\/assets\/lazy-[\w-]{8}\.js$/)
+})
+
+for (const [tool, name, hint] of [
+  ['vite', 'src/shared.ts', /it is a part of src\/admin\.ts, src\/main\.ts, which the page/],
+  ['vite', 'src/logo.svg', /it is a part of src\/main\.ts, which the page has to name$/],
+  ['esbuild', 'src/shared.ts', /it is a part of src\/main\.ts, src\/admin\.ts, src\/lazy\.ts, /],
+  ['vite', 'src/lzy.ts', /did you mean 'src\/lazy\.ts'\?$/],
+  ['webpack', 'src/shared.ts', /its entries: main, later$/]
+] as const) {
+  test(`LZY-01 ${tool}: entry('${name}') is an error that says which entries it belongs to, as far as the manifest tells`, async t => {
+    const page = await pagesOf(optionsOf(tool))()
+    t.throws(() => page.entry(name), { code: 'asset-unknown', message: hint })
+  })
+}
+
+test('LZY-01 an entry comes before a lazy module of that name in another mount', async t => {
+  const manifest = { 'src/lazy.ts': { file: 'own.js', isEntry: true } }
+  writeFiles(root, { 'other/own.js': '', 'other.json': JSON.stringify(manifest) })
+  const mounts = { ...optionsOf('vite').mounts, '/other': { dir: 'other', manifest: 'other.json' } }
+  const page = await pagesOf({ root, apps: false, mounts })()
+  t.deepEqual(summary(page.entry('src/lazy.ts')), ['module /other/own.js'])
+  t.regex(page.entry('src/lazy.ts', { mount: '/static' }), /assets\/lazy-/)
+})
+
+test('LZY-01 a lazy chunk that is missing on disk keeps nobody from starting', async t => {
+  const manifest = {
+    'src/main.ts': { file: 'main.js', isEntry: true, dynamicImports: ['src/lazy.ts'] },
+    'src/lazy.ts': { file: 'lazy.js', isDynamicEntry: true, src: 'src/lazy.ts' }
+  }
+  const partial = makeBundlerProject({
+    'dist/main.js': '',
+    'dist/meta.json': JSON.stringify(manifest)
+  })
+  t.teardown(partial.remove)
+  const mounts = { '/': { dir: 'dist', manifest: 'dist/meta.json' } }
+  const page = await pagesOf({ root: partial.root, apps: false, mounts })()
+  t.truthy(attribute('integrity', page.entry('src/main.ts')))
+  t.is(attribute('integrity', page.entry('src/lazy.ts')), undefined)
+})
+
+const APP = 'export default () => <i>lazy</i>'
+
+for (const way of ['beside', 'in the process of'] as const) {
+  test(`LZY-01 with Vite ${way} the application, a page names the same modules`, async t => {
+    const project = makeBundlerProject({
+      'src/main.tsx': "globalThis.later = () => import('./lazy.tsx')",
+      'src/lazy.tsx': APP,
+      'src/pages/Home.vue': '<template></template>'
+    })
+    t.teardown(project.remove)
+    const server = await createServer({
+      root: project.root,
+      configFile: false,
+      logLevel: 'silent',
+      cacheDir: join(project.root, '.vite'),
+      optimizeDeps: { noDiscovery: true },
+      plugins: [react(), freshAssets({ mount: '/static', input: 'src/main.tsx' })],
+      server:
+        way === 'beside'
+          ? { port: 0, host: '127.0.0.1', ws: false }
+          : { middlewareMode: true, ws: false }
+    })
+    t.teardown(() => server.close())
+    if (way === 'beside') await server.listen()
+    const origin = way === 'beside' ? new URL(server.resolvedUrls?.local[0] ?? '').origin : ''
+    const dev = way === 'beside' ? undefined : server
+    const mount = { dir: 'dist', manifest: 'dist/.vite/manifest.json', dev }
+    const options = { root: project.root, env: 'development', mounts: { '/static': mount } }
+    const pages = pagesOf(options)
+    const page = await pages()
+    const at = `${origin}/static`
+    const preamble = `${at}/@id/__x00__virtual:koa-fresh-assets/preamble`
+    t.deepEqual(summary(page.entry('src/lazy.tsx')), [
+      `module ${at}/@vite/client`,
+      // A component that runs before the entry expects it, too.
+      `module ${preamble}`,
+      `module ${at}/src/lazy.tsx`
+    ])
+    t.true(
+      warningsAbout("'src/lazy.tsx'").includes(
+        "koa-fresh-assets: 'src/lazy.tsx' is not an input of Vite: in production, entry() has it only if a module imports it dynamically"
+      )
+    )
+    t.is(page.entryFiles('src/pages/Home.vue').scripts.at(-1)?.href, `${at}/src/pages/Home.vue`)
+    for (const name of ['src/lzy.tsx', 'src/Lazy.tsx', 'package.json', 'src'])
+      t.throws(() => page.entry(name), { code: 'asset-unknown' }, name)
+    const { ask } = await makeSite(
+      t,
+      {},
+      {
+        ...options,
+        routes: ctx => {
+          ctx.preload('src/lazy.tsx')
+          ctx.body = 'page'
+        }
+      }
+    )
+    t.true(
+      String((await ask('/')).headers['link']).includes(`<${at}/src/lazy.tsx>; rel=modulepreload`)
+    )
+
+    await server.transformRequest('/src/main.tsx')
+    await server.transformRequest('/src/lazy.tsx')
+    const lazy = await server.environments.client.moduleGraph.getModuleByUrl('/src/lazy.tsx')
+    writeFiles(project.root, { 'src/lazy.tsx': APP.replace('lazy', 'edited') })
+    await until(() => (lazy?.lastHMRTimestamp ?? 0) > 0, 'Vite sees the edit')
+    const source = (await pages()).entryFiles('src/lazy.tsx').scripts.at(-1)?.href
+    t.is(
+      source,
+      `${at}/src/lazy.tsx?t=${lazy?.lastHMRTimestamp}`,
+      'the URL by which it is imported'
+    )
+  })
+}

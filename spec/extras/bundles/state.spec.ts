@@ -1,0 +1,205 @@
+// What a developer is told of Vite's dev server: whether tags lead to it or to a build, and its origins.
+import { execFile } from 'node:child_process'
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import test, { type ExecutionContext } from 'ava'
+import { createServer, type InlineConfig } from 'vite'
+import { socketsOf } from '../../../lib/extras/vite/vite-server.ts'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
+import { pagesOf } from '../../support/bundler-project.ts'
+import { openTab } from '../../support/live.ts'
+import { makeProject, makeSite, open } from '../../support/site.ts'
+import { LOADER, moduleFile } from '../../support/typescript.ts'
+import { until } from '../../support/until.ts'
+
+const BUILD = {
+  'src/main.js': 'console.log(1)',
+  'dist/main-B1a2C3d4.js': '',
+  'dist/.vite/manifest.json': JSON.stringify({
+    'src/main.js': { file: 'main-B1a2C3d4.js', src: 'src/main.js', isEntry: true }
+  }),
+  'other/main.js': '',
+  'other/meta.json': JSON.stringify({
+    outputs: { 'other/main.js': { imports: [], entryPoint: 'src/main.js', inputs: {} } }
+  })
+}
+const VITE = { dir: 'dist', manifest: 'dist/.vite/manifest.json' }
+const ESBUILD = { dir: 'other', manifest: 'other/meta.json' }
+
+/** A project whose build is of 17:17, on the given day. */
+function builtAt1717(t: ExecutionContext, day = new Date()): string {
+  const root = makeProject(t, BUILD)
+  const [year, month, date] = [day.getFullYear(), day.getMonth(), day.getDate()]
+  const at = new Date(year, month, date, 17, 17)
+  utimesSync(join(root, VITE.manifest), at, at)
+  return root
+}
+
+async function serve(t: ExecutionContext, root: string, more: InlineConfig = {}) {
+  const server = await createServer({
+    root,
+    configFile: false,
+    logLevel: 'silent',
+    cacheDir: join(root, '.vite'),
+    optimizeDeps: { noDiscovery: true },
+    plugins: [freshAssets({ mount: '/static', input: 'src/main.js' })],
+    ...more,
+    server: { port: 0, host: '127.0.0.1', ...more.server }
+  })
+  t.teardown(() => server.close())
+  if (!more.server?.middlewareMode) await server.listen()
+  return { server, origin: new URL(server.resolvedUrls?.local[0] ?? 'http://none').origin }
+}
+
+/** What a server prints that starts in development. */
+async function printed(options: KoaAssetsOptions): Promise<string> {
+  const library = JSON.stringify(pathToFileURL(moduleFile('lib/koa-assets.ts')).href)
+  const script = `import { koaAssets } from ${library}\nkoaAssets(${JSON.stringify(options)})`
+  const env = { ...process.env, NODE_ENV: 'development' }
+  const words = [...LOADER, '--input-type=module', '--eval', script]
+  return (await promisify(execFile)(process.execPath, words, { env })).stderr
+}
+
+test('LZY-02 without Vite the line at start says of when the build is, and with it where it runs', async t => {
+  const root = builtAt1717(t)
+  const mounts = { '/static': VITE, '/other': ESBUILD, '/none': { ...VITE, manifest: 'none.json' } }
+  const options = { root, serve: true, apps: false as const, mounts }
+  const before = await printed(options)
+  t.regex(before, /^  \/static\/… +dist; Vite is not running: tags of the build of 17:17$/m)
+  t.regex(before, /^  \/other\/… +other$/m, 'no word about Vite where another bundler built')
+  t.regex(before, /^  \/none\/… +dist$/m)
+  const { origin } = await serve(t, root)
+  t.true((await printed(options)).includes(`dist; Vite at ${origin}\n`))
+})
+
+test('LZY-02 a build of another day is named with its date', async t => {
+  const root = builtAt1717(t, new Date(2020, 1, 29))
+  const stderr = await printed({ root, serve: true, mounts: { '/static': VITE } })
+  t.true(stderr.includes('Vite is not running: tags of the build of 2020-02-29 17:17\n'))
+})
+
+test('LZY-02 a page that uses a build of Vite is told so, and no other', async t => {
+  const root = builtAt1717(t)
+  const site = await makeSite(
+    t,
+    {},
+    {
+      root,
+      mounts: { '/static': VITE, '/other': ESBUILD },
+      routes: ctx => {
+        ctx.body = ctx.assets.entry('src/main.js', { mount: '/static' })
+      }
+    }
+  )
+  await site.ask('/')
+  const notesOf = async (path: string) => {
+    const tab = await openTab(t, site.port, `use=${path}`)
+    await until(() => tab.told().length > 0, 'the first message')
+    const [first] = tab.told()
+    tab.close()
+    return first?.notes
+  }
+  const note = 'Vite is not running: tags of the build of 17:17'
+  t.deepEqual(await notesOf('/static/main-B1a2C3d4.js'), [note])
+  t.deepEqual(await notesOf('/other/main.js'), [])
+  const { server } = await serve(t, root)
+  await site.ask('/')
+  t.deepEqual(await notesOf('/static/main-B1a2C3d4.js'), [])
+  await server.close()
+  await site.ask('/')
+  t.deepEqual(await notesOf('/static/main-B1a2C3d4.js'), [note])
+})
+
+test('LZY-03 devOrigins has the http and ws origins of Vite, on the first page after it took another port, and none in production', async t => {
+  const root = makeProject(t, BUILD)
+  const pages = pagesOf({ root, env: 'development', mounts: { '/static': VITE } })
+  const devOrigins = async () => (await pages()).devOrigins
+  t.deepEqual(await devOrigins(), [], 'it does not run')
+  const first = await serve(t, root)
+  t.deepEqual(await devOrigins(), [first.origin, first.origin.replace('http', 'ws')])
+  const second = await serve(t, root)
+  t.not(second.origin, first.origin)
+  t.deepEqual(await devOrigins(), [second.origin, second.origin.replace('http', 'ws')])
+  const { devOrigins: built } = await pagesOf({ root, mounts: { '/static': VITE } })()
+  t.deepEqual(built, [])
+  const { devOrigins: none } = await pagesOf({ root, env: 'development' })()
+  t.deepEqual(none, [])
+})
+
+for (const [what, config, expected] of [
+  ['ws.clientPort', { ws: { clientPort: 443, protocol: 'wss' } }, ['wss://127.0.0.1:443']],
+  ['ws.host', { ws: { host: 'hmr.localhost' } }, ['ws://hmr.localhost:<port>']],
+  ['hmr.clientPort, as before Vite 8', { hmr: { clientPort: 8443 } }, ['ws://127.0.0.1:8443']],
+  ['ws: false', { ws: false as const }, []]
+] as const) {
+  test(`LZY-03 devOrigins follows Vite's own options: ${what}`, async t => {
+    const root = makeProject(t, BUILD)
+    const { origin } = await serve(t, root, { server: config })
+    const pages = pagesOf({ root, env: 'development', mounts: { '/static': VITE } })
+    const { devOrigins } = await pages()
+    const sockets = expected.map(each => each.replace('<port>', new URL(origin).port))
+    t.deepEqual(devOrigins, [origin, ...sockets])
+  })
+}
+
+for (const [what, ws, expected] of [
+  ['a port of its own', (port: number) => ({ port }), ['localhost', '127.0.0.1']],
+  ["the application's server", () => ({ server: createHttpServer() }), []],
+  ['none', () => false as const, []]
+] as const) {
+  test(`LZY-03 devOrigins of Vite in the process has what 'self' does not allow: its WebSocket is at ${what}`, async t => {
+    const root = makeProject(t, BUILD)
+    const port = await freePort(t)
+    const { server: dev } = await serve(t, root, {
+      server: { middlewareMode: true, ws: ws(port) }
+    })
+    const mounts = { '/static': { ...VITE, dev } }
+    const { devOrigins } = await pagesOf({ root, env: 'development', mounts })()
+    t.deepEqual(
+      devOrigins,
+      expected.map(host => `ws://${host}:${port}`)
+    )
+  })
+}
+
+test('LZY-03 without a port in its configuration, Vite in the process has its default one', t => {
+  const config = { root: '', base: '', plugins: [], build: {}, server: { middlewareMode: true } }
+  t.deepEqual(socketsOf(config), ['ws://localhost:24678', 'ws://127.0.0.1:24678'])
+  const secure = { ...config, server: { ...config.server, https: {} } }
+  t.deepEqual(socketsOf(secure), ['wss://localhost:24678', 'wss://127.0.0.1:24678'])
+})
+
+async function freePort(t: ExecutionContext): Promise<number> {
+  const server = createHttpServer()
+  const port = await open(t, server)
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+test('LZY-03 what an announcement says of sockets adds nothing else to a policy', async t => {
+  const root = makeProject(t, BUILD)
+  const { origin } = await serve(t, root)
+  const file = join(root, 'dist/.vite/dev-server.json')
+  const announced = JSON.parse(readFileSync(file, 'utf8')) as object
+  const sockets = ['ws://localhost:1; script-src *', 'ws://localhost:2', "'unsafe-inline'"]
+  writeFileSync(file, JSON.stringify({ ...announced, sockets }))
+  const page = await pagesOf({ root, env: 'development', mounts: { '/static': VITE } })()
+  t.deepEqual(page.devOrigins, [origin, 'ws://localhost:2'])
+})
+
+test('LZY-03 with dev as an origin, devOrigins has it, and a page with dev: true needs none', async t => {
+  const root = makeProject(t, BUILD)
+  for (const [dev, expected] of [
+    ['http://localhost:5173/', ['http://localhost:5173', 'ws://localhost:5173']],
+    ['https://dev.localhost', ['https://dev.localhost', 'wss://dev.localhost']],
+    [true, []]
+  ] as const) {
+    const mounts = { '/static': { ...VITE, dev }, '/other': { ...ESBUILD, dev } }
+    const page = await pagesOf({ root, env: 'development', mounts })()
+    t.deepEqual(page.devOrigins, [...expected])
+  }
+})

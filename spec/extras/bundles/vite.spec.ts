@@ -1,0 +1,373 @@
+// What Vite built: the tags, links and URLs of its entries and files, React, Vue and plain TypeScript.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runInNewContext } from 'node:vm'
+import legacy from '@vitejs/plugin-legacy'
+import react from '@vitejs/plugin-react'
+import vue from '@vitejs/plugin-vue'
+import test from 'ava'
+import { build, createServer } from 'vite'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import { listMounts } from '../../../lib/extras/telling/list-mounts.ts'
+import { settle } from '../../../lib/assets/settings/settings.ts'
+import {
+  attribute,
+  makeBundlerProject,
+  PAGES,
+  pagesOf,
+  sha384,
+  summary,
+  unhashed
+} from '../../support/bundler-project.ts'
+import { makeSite } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+
+const { root, remove } = makeBundlerProject({
+  ...PAGES,
+  'index.html': '<!doctype html><script type="module" src="/src/main.ts"></script>',
+  'src/hero.png': Buffer.alloc(5000, 'hero'),
+  'src/react.tsx':
+    "import { createRoot } from 'react-dom/client'\nimport { shared } from './shared.ts'\n" +
+    "import hero from './hero.png'\ncreateRoot(document.body).render(<img src={hero} alt={shared()} />)",
+  'src/vue.ts':
+    "import { createApp } from 'vue'\nimport App from './App.vue'\ncreateApp(App).mount('body')",
+  'src/App.vue':
+    "<script setup>\nimport { deep } from './deep.ts'\n</script>\n<template><h1>{{ deep() }}</h1></template>\n" +
+    '<style scoped>h1 { color: red }</style>',
+  'src/a b/(group)/né.ts': "import { deep } from '../../deep.ts'\nconsole.log(deep())",
+  'apps/web/assets/images/own.png': 'own',
+  'apps/web/assets/src/both.png': 'own'
+})
+test.after.always(remove)
+
+const input = {
+  main: 'src/main.ts',
+  admin: 'src/admin.ts',
+  other: 'src/other.ts',
+  print: 'src/print.css',
+  html: 'index.html',
+  react: 'src/react.tsx',
+  vue: 'src/vue.ts',
+  'a b/(group)/né': 'src/a b/(group)/né.ts'
+}
+
+const MANIFEST = 'dist/.vite/manifest.json'
+const MOUNT = { dir: 'dist', manifest: MANIFEST }
+const optionsOf = (more: KoaAssetsOptions = {}) => ({
+  root,
+  apps: { web: { fingerprint: false } },
+  mounts: { '/static': MOUNT },
+  ...more
+})
+
+test.before(() =>
+  build({
+    root,
+    base: '/static/',
+    configFile: false,
+    logLevel: 'error',
+    plugins: [react(), vue()],
+    // Minifying costs most of a build, and changes no manifest.
+    build: { manifest: true, minify: false, rollupOptions: { input }, assetsInlineLimit: 0 }
+  })
+)
+
+test('BND-01 an entry is the stylesheets of its whole static graph, its module, and a preload for each import', async t => {
+  const tagsOf = async (name: string) =>
+    unhashed(summary((await pagesOf(optionsOf())()).entry(name)))
+  t.deepEqual(await tagsOf('src/main.ts'), [
+    'stylesheet /static/assets/deep.css',
+    'stylesheet /static/assets/shared.css',
+    'stylesheet /static/assets/main.css',
+    'module /static/assets/main.js',
+    'modulepreload /static/assets/deep.js',
+    'modulepreload /static/assets/shared.js'
+  ])
+  const modules = (tags: string[]) => tags.filter(tag => tag.startsWith('module '))
+  t.deepEqual(modules(await tagsOf('src/react.tsx')), ['module /static/assets/react.js'])
+  const vueTags = await tagsOf('src/vue.ts')
+  t.true(vueTags.includes('stylesheet /static/assets/vue.css'))
+  t.true(vueTags.includes('modulepreload /static/assets/deep.js'))
+  t.deepEqual(await tagsOf('src/print.css'), ['stylesheet /static/assets/print.css'])
+  t.deepEqual(await tagsOf('/src/other.ts'), await tagsOf('./src/other.ts'))
+})
+
+test('BND-01 stylesheets and preloads are those of the page that Vite writes, in its order', async t => {
+  const html = readFileSync(join(root, 'dist/index.html'), 'utf8')
+  const page = await pagesOf(optionsOf())()
+  const ours = page.entry('index.html')
+  for (const rel of ['stylesheet', 'modulepreload']) {
+    const written = [...html.matchAll(/<link rel="(\w+)" crossorigin href="([^"]*)">/g)]
+    const urls = written.filter(([, each]) => each === rel).map(([, , url]) => `${rel} ${url}`)
+    t.true(urls.length >= 2)
+    t.deepEqual(
+      summary(ours).filter(tag => tag.startsWith(rel)),
+      urls
+    )
+  }
+})
+
+test('BND-02 each tag has the integrity of the bytes on disk, crossorigin once, and the nonce', async t => {
+  const page = await pagesOf(optionsOf())()
+  const tags = page.entry('src/main.ts', 'src/print.css', { nonce: 'a"b' }).split('\n')
+  t.is(tags.length, 7)
+  for (const tag of tags) {
+    const url = attribute('href', tag) ?? attribute('src', tag) ?? ''
+    t.is(attribute('integrity', tag), sha384(join(root, 'dist', url.replace('/static/', ''))))
+    t.is(tag.split('crossorigin').length, 2)
+    t.is(attribute('crossorigin', tag), 'anonymous')
+    t.is(attribute('nonce', tag), 'a&quot;b')
+  }
+  const several = await pagesOf(optionsOf({ integrity: ['sha256', 'sha512'] }))()
+  const both = /integrity="sha256-[^" ]+ sha512-[^" ]+" crossorigin="anonymous">$/
+  t.regex(several.entry('src/print.css'), both)
+  const without = await pagesOf(optionsOf({ integrity: false, host: 'https://cdn.example' }))()
+  t.regex(
+    without.entry('src/print.css'),
+    /^<link href="https:\/\/cdn\.example\/static\/[^"]+" type="text\/css" rel="stylesheet">$/
+  )
+})
+
+test('BND-03 entries with common chunks, and entries that import each other, write no tag twice', async t => {
+  const pages = pagesOf(optionsOf())
+  const [one, several] = [await pages(), await pages()]
+  const names = ['src/main.ts', 'src/admin.ts', 'src/print.css', 'index.html'] as const
+  const together = one.entry(...names).split('\n')
+  t.is(new Set(together.map(tag => summary(tag)[0])).size, together.length)
+  const apart = [...names, 'src/main.ts'].map(name => several.entry(name)).filter(Boolean)
+  t.deepEqual(apart.join('\n').split('\n').toSorted(), together.toSorted())
+  t.is(one.app('web').entry('src/admin.ts'), '', 'the helpers of an app are of the same page')
+  const page = await pages()
+  const preload = 'modulepreload /static/assets/main.js'
+  t.true(unhashed(summary(page.entry('index.html'))).includes(preload))
+  const own = unhashed(summary(page.entry('src/main.ts')))
+  t.deepEqual(own, ['module /static/assets/main.js'], 'a preload is no script yet')
+})
+
+test('MNT-04 what the manifest names is immutable, lazy chunks and images too; nothing else is', async t => {
+  const { ask } = await makeSite(t, {}, optionsOf({ env: 'production' }))
+  const manifest = JSON.parse(readFileSync(join(root, MANIFEST), 'utf8')) as Record<
+    string,
+    { file: string; css?: string[] }
+  >
+  const files = Object.values(manifest).flatMap(({ file, css = [] }) => [file, ...css])
+  t.true(files.some(file => file.includes('lazy')) && files.some(file => file.endsWith('.svg')))
+  for (const file of new Set(files)) {
+    const { headers } = await ask(`/static/${encodeURI(file)}`)
+    t.is(headers['cache-control'], 'public, max-age=31536000, immutable', file)
+  }
+  const html = await ask('/static/index.html')
+  t.is(html.status, 200)
+  t.is(html.headers['cache-control'], 'public, max-age=0, must-revalidate')
+  t.is((await ask(`/static/.vite/manifest.json`)).status, 404)
+  // As a browser encodes the imports in the modules: a module with two URLs would run twice.
+  const tags = (await pagesOf(optionsOf())()).entry('src/a b/(group)/né.ts')
+  const url = attribute('src', tags.split('\n').find(tag => tag.includes('src=')) ?? '') ?? ''
+  t.regex(url, /^\/static\/assets\/a%20b\/\(group\)\/n%C3%A9-[\w-]{8}\.js$/)
+  t.is((await ask(url)).status, 200)
+})
+
+test('BND-11 entryFiles lists what the tags load, with their attributes', async t => {
+  const { entry, entryFiles } = await pagesOf(optionsOf())()
+  const tags = entry('src/main.ts').split('\n')
+  const { scripts, stylesheets, preloads } = entryFiles('src/main.ts')
+  t.deepEqual(
+    [...stylesheets, ...scripts, ...preloads].map(each => [
+      each.href,
+      each.integrity,
+      each.crossorigin
+    ]),
+    tags.map(tag => [
+      attribute(tag.startsWith('<link') ? 'href' : 'src', tag),
+      attribute('integrity', tag),
+      attribute('crossorigin', tag) as 'anonymous'
+    ])
+  )
+  const [script] = scripts
+  t.is(stylesheets.length, 3)
+  t.deepEqual([scripts.length, script?.type, script?.nomodule], [1, 'module', false])
+  const plain = await pagesOf(optionsOf({ integrity: false }))()
+  t.deepEqual(plain.entryFiles('src/main.ts').scripts, [
+    { ...script, integrity: undefined, crossorigin: undefined } as never
+  ])
+  t.throws(() => entryFiles('src/none.ts'), { code: 'asset-unknown' })
+  t.throws(() => Reflect.apply(entryFiles, null, ['src/admin.ts', { nonce: '' }]), {
+    message: "unknown option 'entryFiles.nonce': known options: mount"
+  })
+})
+
+test('BND-12 ctx.preload of an entry names each of its files once, as its tags request them', async t => {
+  const { ask } = await makeSite(
+    t,
+    {},
+    {
+      ...optionsOf({ env: 'production' }),
+      routes(ctx) {
+        ctx.preload('src/main.ts')
+        ctx.preload('src/main.ts', 'src/hero.png')
+        ctx.body = ctx.assets.entry('src/main.ts')
+      }
+    }
+  )
+  const { headers, text } = await ask('/')
+  const links = String(headers.link).split(/, (?=<)/)
+  const expected = text.split('\n').map(tag => {
+    const url = attribute('href', tag) ?? attribute('src', tag)
+    const isStyle = / rel="stylesheet"/.test(tag)
+    const rel = isStyle ? 'rel=preload; as=style' : 'rel=modulepreload'
+    return `<${url}>; ${rel}; integrity="${attribute('integrity', tag)}"; crossorigin`
+  })
+  t.deepEqual(links.slice(0, -1), expected)
+  t.regex(links.at(-1) ?? '', /^<\/static\/assets\/hero-[^>]+>; rel=preload; as=image$/)
+})
+
+test('BND-13 helpers find a file by its source, unless an own asset has the name; an unknown name is an error that names the manifest', async t => {
+  const page = await pagesOf(optionsOf({ env: 'development', host: 'https://cdn.example' }))()
+  const hero = page.path('src/hero.png')
+  t.regex(hero, /^\/static\/assets\/hero-[\w-]+\.png$/)
+  t.is(page.url('src/hero.png'), `https://cdn.example${hero}`)
+  t.is(page.path('src/hero.png?v=1', { mount: '/static' }), `${hero}?v=1`)
+  t.true(
+    page
+      .image('src/hero.png', { mount: '/static', width: 5 })
+      .startsWith(`<img src="https://cdn.example${hero}" alt="Hero" width="5"`)
+  )
+  t.true(page.favicon('src/hero.png').includes(hero))
+  t.true(page.preload('src/hero.png').includes(`${hero}>; rel=preload; as=image`))
+  t.is(page.path('own.png'), '/assets/own.png')
+  t.is(page.path('both.png'), '/assets/both.png')
+  t.throws(() => page.path('src/hero.pgn', { mount: '/static' }), {
+    code: 'asset-unknown',
+    message: `'src/hero.pgn' is not a source in ${root}/${MANIFEST}`
+  })
+  const withFingerprints = await pagesOf(
+    optionsOf({ env: 'test', fingerprint: true, apps: { web: {} } })
+  )()
+  const error = t.throws(() => withFingerprints.path('src/nothing.png'), { code: 'asset-unknown' })
+  t.true(error?.message.endsWith(`; nor is it a source in ${root}/${MANIFEST}`))
+})
+
+test("BND-13 while Vite's dev server runs, what is below a folder of its root leads to it", async t => {
+  const dev = await createServer({
+    root,
+    configFile: false,
+    logLevel: 'silent',
+    base: '/static/',
+    optimizeDeps: { noDiscovery: true },
+    server: { middlewareMode: true, ws: false }
+  })
+  t.teardown(() => dev.close())
+  const mounts = { '/static': { ...MOUNT, dev } }
+  const page = await pagesOf(optionsOf({ env: 'development', mounts }))()
+  t.is(page.path('src/hero.png'), '/static/src/hero.png')
+  t.is(page.path('own.png'), '/assets/own.png')
+  t.is(page.path('mistyped.png'), '/assets/mistyped.png')
+  t.is(page.path('mistyped.png', { mount: '/static' }), '/static/mistyped.png')
+})
+
+test('BND-17 each file of a build is listed with the entries that load it, at once or later', async t => {
+  const [listed] = await listMounts(settle(optionsOf()))
+  const loaded = (part: RegExp) => {
+    const { entries, usedBy } = listed?.files.find(({ path }) => part.test(path)) ?? {}
+    return [entries, usedBy]
+  }
+  const [main, page] = ['src/main.ts', 'index.html']
+  t.deepEqual(loaded(/lazy[^/]*\.js$/), [[], [page, main]])
+  t.deepEqual(loaded(/hero[^/]*\.png$/), [[], ['src/react.tsx']])
+  t.deepEqual(loaded(/admin[^/]*\.css$/), [['src/admin.ts'], []])
+})
+
+// Tags for what @vitejs/plugin-legacy built.
+
+const { root: legacyRoot, remove: removeLegacy } = makeBundlerProject(PAGES)
+test.after.always(removeLegacy)
+
+const polyfills = ['es.array.at']
+
+test.before(() =>
+  build({
+    root: legacyRoot,
+    base: '/static/',
+    configFile: false,
+    logLevel: 'silent',
+    plugins: [legacy({ targets: ['chrome >= 40'], polyfills, modernPolyfills: polyfills })],
+    build: {
+      manifest: true,
+      minify: false,
+      rollupOptions: { input: ['src/admin.ts', 'src/print.css'] }
+    }
+  })
+)
+
+const legacyPages = () => pagesOf({ root: legacyRoot, mounts: { '/static': MOUNT } })
+
+test('BND-07 a legacy entry is SystemJS, then the entry, with nomodule, neither of them deferred', async t => {
+  const page = await legacyPages()()
+  const tags = page.entry('src/admin-legacy.ts', { nonce: 'r4nd0m' })
+  t.deepEqual(unhashed(summary(tags)), [
+    'text/javascript nomodule /static/assets/polyfills-legacy.js',
+    'text/javascript nomodule /static/assets/admin-legacy.js'
+  ])
+  for (const tag of tags.split('\n')) {
+    const file = join(legacyRoot, 'dist', (attribute('src', tag) ?? '').replace('/static/', ''))
+    t.is(attribute('integrity', tag), sha384(file))
+    t.is(attribute('nonce', tag), 'r4nd0m')
+    t.notRegex(tag, /defer|async|type="module"/)
+  }
+})
+
+test('BND-07 plain tags are enough: SystemJS imports the script that the parser has reached', async t => {
+  const page = await legacyPages()()
+  const urls = page
+    .entry('src/admin-legacy.ts')
+    .split('\n')
+    .map(tag => attribute('src', tag) ?? '')
+  const origin = 'http://old.example'
+  const scripts: { src: string }[] = []
+  const document = {
+    readyState: 'loading',
+    baseURI: `${origin}/`,
+    title: '',
+    head: { appendChild: (script: { src?: string; onload?: () => void }) => load(script) },
+    createElement: () => ({
+      addEventListener(event: string, run: () => void) {
+        Object.assign(this, { [`on${event}`]: run })
+      }
+    }),
+    querySelector: () => null,
+    querySelectorAll: (selector: string) => (selector === 'script[src]' ? scripts : []),
+    addEventListener: () => undefined
+  }
+  const browser = {
+    document,
+    location: new URL(origin),
+    URL,
+    setTimeout,
+    console,
+    addEventListener: () => undefined
+  }
+  const context = Object.assign(browser, { window: browser, self: browser })
+  const load = (script: { src?: string; onload?: () => void }): void => {
+    if (script.src === undefined) return
+    scripts.push({ src: script.src })
+    const file = join(legacyRoot, 'dist', new URL(script.src).pathname.replace('/static/', ''))
+    runInNewContext(readFileSync(file, 'utf8'), context)
+    script.onload?.()
+  }
+  for (const url of urls) load({ src: origin + url })
+  await until(() => document.title !== '', 'the entry has run')
+  t.is(document.title, `shared deep ${origin}/`)
+})
+
+test('the modern polyfills come before the module of each entry, and not with a stylesheet', async t => {
+  const pages = legacyPages()
+  t.deepEqual(
+    unhashed(summary((await pages()).entry('src/admin.ts'))).filter(tag =>
+      tag.startsWith('module ')
+    ),
+    ['module /static/assets/polyfills.js', 'module /static/assets/admin.js']
+  )
+  t.deepEqual(unhashed(summary((await pages()).entry('src/print.css'))), [
+    'stylesheet /static/assets/print.css'
+  ])
+})

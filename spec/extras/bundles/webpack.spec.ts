@@ -1,0 +1,293 @@
+// What webpack, Rspack and esbuild built, by their stats and metafiles and by manifests that plugins make of them.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Configuration as RspackConfiguration, rspack } from '@rspack/core'
+import test, { type ExecutionContext } from 'ava'
+import { build, type BuildOptions, type Metafile } from 'esbuild'
+import webpack, { type Configuration } from 'webpack'
+import { listMounts } from '../../../lib/extras/telling/list-mounts.ts'
+import { settle } from '../../../lib/assets/settings/settings.ts'
+import { AssetError } from '../../../lib/errors.ts'
+import {
+  attribute,
+  makeBundlerProject,
+  PAGES,
+  pagesOf,
+  sha384,
+  summary
+} from '../../support/bundler-project.ts'
+import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
+
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+const REVALIDATED = 'public, max-age=0, must-revalidate'
+
+const { root, remove } = makeBundlerProject({
+  ...PAGES,
+  ...Object.fromEntries(
+    Object.entries(PAGES).map(([path, text]) => [
+      path.replace(/\.ts$/, '.js'),
+      String(text).replaceAll(/\.ts'/g, ".js'")
+    ])
+  )
+})
+test.after.always(remove)
+
+const optionsOf = (dir: string, manifest = `${dir}.json`) => ({
+  root,
+  apps: false as const,
+  mounts: { '/static': { dir, manifest } }
+})
+
+/** Each file of the tags has the integrity of its bytes. */
+function areOf(t: ExecutionContext, dir: string, tags: readonly string[]): void {
+  for (const tag of tags) {
+    const url = attribute('href', tag) ?? attribute('src', tag) ?? ''
+    t.is(attribute('integrity', tag), sha384(join(root, url.replace('/static', dir))))
+    t.is(attribute('crossorigin', tag), 'anonymous')
+  }
+}
+
+interface Stats {
+  readonly entrypoints?: Record<string, { readonly assets?: readonly { readonly name: string }[] }>
+  readonly assets?: readonly { readonly name: string }[]
+}
+
+interface Compiled {
+  hasErrors(): boolean
+  toString(): string
+  toJson(options: object): unknown
+}
+
+const TOOLS = {
+  webpack: (configuration: object, done: (error: unknown, stats?: Compiled) => void) =>
+    void webpack({ ...configuration, experiments: { css: true } } as Configuration, done),
+  rspack: (configuration: object, done: (error: unknown, stats?: Compiled) => void) =>
+    void rspack(configuration as RspackConfiguration, done)
+}
+
+async function compile(tool: keyof typeof TOOLS): Promise<Stats> {
+  const configuration = {
+    mode: 'production',
+    context: root,
+    entry: { main: './src/main.js', admin: './src/admin.js', print: './src/print.css' },
+    output: {
+      path: join(root, tool),
+      filename: '[name].[contenthash].js',
+      cssFilename: '[name].[contenthash].css',
+      assetModuleFilename: '[hash][ext]',
+      publicPath: '/static/'
+    },
+    module: {
+      rules: [
+        { test: /\.css$/, type: 'css' },
+        { test: /\.svg$/, type: 'asset/resource' }
+      ]
+    },
+    // Minifying costs most of a build, and changes no manifest.
+    optimization: {
+      minimize: false,
+      runtimeChunk: 'single',
+      splitChunks: { chunks: 'all', minSize: 0 }
+    }
+  }
+  const stats = await new Promise<Compiled>((resolve, reject) =>
+    TOOLS[tool](configuration, (error, result) => (result ? resolve(result) : reject(error)))
+  )
+  if (stats.hasErrors()) throw new Error(stats.toString())
+  const listed = { all: false, entrypoints: true, assets: true, cachedAssets: true }
+  const json = stats.toJson(listed) as Stats
+  writeFiles(root, { [`${tool}.json`]: JSON.stringify(json) })
+  return json
+}
+
+const builds = { webpack: compile('webpack'), rspack: compile('rspack') }
+
+for (const tool of ['webpack', 'rspack'] as const) {
+  test(`BND-07 MNT-04 an entrypoint of ${tool} is its stylesheets, then its scripts in their order, with defer; every file with a hash is immutable`, async t => {
+    const { entrypoints, assets = [] } = await builds[tool]
+    const pages = pagesOf(optionsOf(tool))
+    const [page, other] = [await pages(), await pages()]
+    const tags = page.entry('admin', { nonce: 'r4nd0m' }).split('\n')
+    const files = entrypoints?.['admin']?.assets?.map(({ name }) => name) ?? []
+    const of = (extension: string) => files.filter(file => file.endsWith(extension))
+    t.true(of('.css').length >= 1 && of('.js').length >= 3)
+    t.deepEqual(summary(tags.join('\n')), [
+      ...of('.css').map(file => `stylesheet /static/${file}`),
+      ...of('.js').map(file => `text/javascript defer /static/${file}`)
+    ])
+    areOf(t, tool, tags)
+    for (const tag of tags) t.is(attribute('nonce', tag), 'r4nd0m')
+    const together = other.entry('main', 'admin').split('\n')
+    t.is(new Set(together).size, together.length, 'shared chunks are written once')
+
+    const { ask } = await makeSite(t, {}, { ...optionsOf(tool), env: 'production' })
+    const image = assets.find(({ name }) => name.endsWith('.svg'))?.name
+    t.regex(image ?? '', /^[0-9a-f]+\.svg$/, 'it is named by its hash alone')
+    t.is(page.path('src/logo.svg'), `/static/${image}`)
+    for (const { name } of assets)
+      t.is((await ask(`/static/${name}`)).headers['cache-control'], IMMUTABLE, name)
+  })
+}
+
+test('BND-08 a hash in the query does not make the path immutable, and is in the tag; scripts of output.module are modules', async t => {
+  const hash = '0fc1a5ed7a847a4bcb69'
+  const name = `main-c0ffee12.js?${hash}`
+  const info = { contenthash: hash, immutable: true, javascriptModule: true }
+  const project = makeProject(t, {
+    'dist/main-c0ffee12.js': 'main()',
+    'stats.json': JSON.stringify({
+      entrypoints: { main: { assets: [{ name }] } },
+      assets: [{ name, info }]
+    })
+  })
+  const options = {
+    root: project,
+    apps: false,
+    mounts: { '/static': { dir: 'dist', manifest: 'stats.json' } }
+  } as const
+  const page = await pagesOf(options)()
+  t.deepEqual(summary(page.entry('main')), [`module /static/${name}`])
+  const { ask } = await makeSite(t, {}, { ...options, env: 'production' })
+  const { status, headers } = await ask(`/static/${name}`)
+  t.deepEqual([status, headers['cache-control']], [200, REVALIDATED])
+})
+
+test('manifests of plugins that list entrypoints are read as well', async t => {
+  const { entrypoints } = await builds.webpack
+  const files = entrypoints?.['admin']?.assets?.map(({ name }) => name) ?? []
+  const of = (extension: string) => files.filter(file => file.endsWith(extension))
+  const expected = (await pagesOf(optionsOf('webpack'))()).entry('admin')
+  const path = (file: string) => `/static/${file}`
+  const shapes = {
+    'webpack-assets-manifest': { admin: { assets: { js: of('.js'), css: of('.css') } } },
+    'webpack-assets-manifest with publicPath': {
+      admin: { assets: { js: of('.js').map(path), css: of('.css').map(path) } }
+    },
+    'webpack-manifest-plugin with generate': { admin: files },
+    'webpack 4': { admin: { assets: files } }
+  }
+  for (const [what, shape] of Object.entries(shapes)) {
+    const manifest = { entrypoints: shape, 'main.js': path('gone.js') }
+    writeFiles(root, { 'plugin.json': JSON.stringify(manifest) })
+    t.is((await pagesOf(optionsOf('webpack', 'plugin.json'))()).entry('admin'), expected, what)
+  }
+})
+
+test('BND-04 stats that leave assets out are an error at start that says what to set', async t => {
+  const stats = await builds.webpack
+  for (const [shape, message] of [
+    [
+      { ...stats, assets: [{ type: 'assets by status', filteredChildren: 8 }] },
+      /cachedAssets: true/
+    ],
+    [{ entrypoints: { main: { chunks: [1] } } }, /entrypoint main lists no assets/],
+    [{ entrypoints: { main: { assets: [], filteredAssets: 3 } } }, /entrypoint main omits some/],
+    [{ entrypoints: { main: { assets: ['https://cdn.example/a.js'] } } }, /not a path below/],
+    [{ entrypoints: { main: { assets: ['../a.js'] } } }, /not a path below/],
+    [{ entrypoints: {} }, /it has no entry/]
+  ] as const) {
+    writeFiles(root, { 'incomplete.json': JSON.stringify(shape) })
+    t.throws(() => pagesOf(optionsOf('webpack', 'incomplete.json')), {
+      instanceOf: AssetError,
+      code: 'manifest-broken',
+      message
+    })
+  }
+})
+
+// Tags for what esbuild built, by its metafile.
+
+const entryPoints = ['src/main.ts', 'src/admin.ts', 'src/other.ts', 'src/print.css']
+
+async function run(at: string, options: BuildOptions = {}): Promise<Metafile> {
+  const { metafile } = await build({
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    loader: { '.svg': 'file' },
+    logLevel: 'silent',
+    absWorkingDir: root,
+    entryPoints: entryPoints.map(path => join(root, path)),
+    outdir: at,
+    entryNames: '[name]-[hash]',
+    ...options,
+    metafile: true
+  })
+  writeFiles(root, { [`${at}.json`]: JSON.stringify(metafile) })
+  return metafile
+}
+
+const hashed = run('site/dist')
+const short = (tags: string) => summary(tags).map(tag => tag.replace(/-[A-Z2-7]{8}(?=\.)/, '-HASH'))
+const ADMIN = [
+  'stylesheet /static/admin-HASH.css',
+  'module /static/admin-HASH.js',
+  'modulepreload /static/chunk-HASH.js',
+  'modulepreload /static/chunk-HASH.js'
+]
+
+test('BND-07 an entry of the metafile is its stylesheet, its module, and a preload for each import', async t => {
+  await hashed
+  const pages = pagesOf(optionsOf('site/dist'))
+  const [page, other] = [await pages(), await pages()]
+  t.deepEqual(short(other.entry('src/admin.ts')), ADMIN)
+  t.deepEqual(short(other.entry('src/print.css')), ['stylesheet /static/print-HASH.css'])
+  const tags = page.entry('src/main.ts', 'src/admin.ts', 'src/other.ts').split('\n')
+  t.is(new Set(tags).size, tags.length)
+  t.false(tags.join().includes('lazy'), 'dynamic imports are not loaded')
+  areOf(t, 'site/dist', tags)
+  t.regex(page.path('src/logo.svg'), /^\/static\/logo-[A-Z2-7]{8}\.svg$/)
+})
+
+test('the outputs are found whatever directory esbuild was started in', async t => {
+  for (const [at, absWorkingDir, outdir] of [
+    ['two/dist', join(root, 'two'), 'dist'],
+    ['three/dist', join(root, 'src'), '../three/dist'],
+    ['four/dist', join(root, 'four/dist'), '.']
+  ] as const) {
+    mkdirSync(absWorkingDir, { recursive: true })
+    const { outputs } = await run(at, { absWorkingDir, outdir })
+    const names = Object.values(outputs).map(({ entryPoint = '' }) => entryPoint)
+    const name = names.find(each => /(?:^|src\/)admin\.ts$/.test(each)) ?? ''
+    t.deepEqual(short((await pagesOf(optionsOf(at))()).entry(name)), ADMIN, at)
+  }
+})
+
+test('type: classic loads an IIFE with defer; without it, it is a module', async t => {
+  const names = { entryNames: '[name]', assetNames: '[name]' }
+  await run('classic', { splitting: false, format: 'iife', ...names })
+  const pages = pagesOf(optionsOf('classic'))
+  t.deepEqual(summary((await pages()).entry('src/other.ts', { type: 'classic' })), [
+    'stylesheet /static/other.css',
+    'text/javascript defer /static/other.js'
+  ])
+  t.is(summary((await pages()).entry('src/other.ts'))[1], 'module /static/other.js')
+})
+
+test('BND-08 only names with a hash are immutable, those of lazy chunks and images too', async t => {
+  const { outputs } = await hashed
+  await run('plain', { entryNames: '[name]', chunkNames: '[name]-[hash]', assetNames: '[name]' })
+  const withHash = await makeSite(t, {}, { ...optionsOf('site/dist'), env: 'production' })
+  const without = await makeSite(t, {}, { ...optionsOf('plain'), env: 'production' })
+  t.true(/lazy.*\.js/.test(Object.keys(outputs).join()))
+  for (const path of Object.keys(outputs)) {
+    const { headers } = await withHash.ask(path.replace('site/dist', '/static'))
+    t.is(headers['cache-control'], IMMUTABLE, path)
+  }
+  for (const path of ['main.js', 'main.css', 'logo.svg', 'print.css', 'other.js'])
+    t.is((await without.ask(`/static/${path}`)).headers['cache-control'], REVALIDATED, path)
+})
+
+test('BND-17 each file of a build is listed with the entries that load it, at once or later', async t => {
+  await hashed
+  const [listed] = await listMounts(settle(optionsOf('site/dist')))
+  const loaded = (part: RegExp) => {
+    const { entries, usedBy } = listed?.files.find(({ path }) => part.test(path)) ?? {}
+    return [entries, usedBy]
+  }
+  t.deepEqual(loaded(/main[^/]*\.js$/), [['src/main.ts'], []])
+  t.deepEqual(loaded(/main[^/]*\.css$/), [['src/main.ts'], []])
+  // To esbuild it is an entry as well.
+  t.deepEqual(loaded(/lazy[^/]*\.js$/)[1], ['src/main.ts'])
+  t.deepEqual(loaded(/logo[^/]*\.svg$/), [[], ['src/main.ts']])
+})

@@ -1,0 +1,343 @@
+// Deltas: what a browser is sent that has an earlier version (RFC 9842).
+import { symlinkSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import test, { type ExecutionContext } from 'ava'
+import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
+import { digestOf } from '../../../lib/files/digest.ts'
+import { sealDelta } from '../../../lib/extras/deltas/delta-format.ts'
+import {
+  available,
+  decode,
+  deltaFile,
+  deltaName,
+  deltaSent,
+  forgedFile,
+  isAble,
+  offering,
+  sha256
+} from '../../support/deltas.ts'
+import { ask as askRaw } from '../../support/raw.ts'
+import { makeProject, makeSite, type Files, type SiteOptions } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+import { WAYS } from '../../support/ways.ts'
+
+const line = 'export const answer = () => 42\n'
+const OLD = line.repeat(400)
+const NEW = `${line.repeat(200)}export const question = 'six by nine'\n${line.repeat(200)}`
+const APP = withFingerprint('/assets/app.js', digestOf(NEW))
+const VARY = 'Accept-Encoding, Available-Dictionary'
+const DICTIONARY = 'match="/assets/app-*.js"'
+const options = {
+  env: 'production',
+  apps: { web: { compile: false, fingerprint: false } }
+} satisfies SiteOptions
+
+const files: Files = {
+  [`/public${withFingerprint('/assets/app.js', digestOf(OLD))}`]: OLD,
+  [`/public${APP}`]: NEW,
+  [`/public${deltaName(APP, OLD)}`]: deltaFile(OLD, NEW),
+  '/public/assets/app.js': NEW
+}
+
+const make = (t: ExecutionContext, more: SiteOptions = {}, placed = files) =>
+  makeSite(t, placed, { ...options, ...more })
+
+for (const [way, more] of WAYS.slice(0, 2)) {
+  test(`DLT-02 a browser that has an earlier version is sent the difference, ${way}`, async t => {
+    const site = await make(t, more)
+    for (let asked = 0; asked < 3; asked++) {
+      const { status, headers, bytes } = await site.ask(APP, { headers: offering(OLD) })
+      t.is(status, 200)
+      t.is(headers['content-encoding'], 'dcz')
+      t.is(headers['content-type'], 'text/javascript; charset=utf-8')
+      t.is(headers['content-length'], String(bytes.length))
+      t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
+      t.is(headers.vary, VARY)
+      t.is(headers['use-as-dictionary'], DICTIONARY, 'it is the next dictionary')
+      t.deepEqual(bytes, deltaSent(OLD, NEW))
+      t.true([NEW, undefined].includes(decode(bytes, OLD)))
+    }
+    t.is((await site.ask(APP)).text, NEW)
+    t.deepEqual(site.errors, [])
+  })
+
+  test(`DLT-04 a delta has a tag, ranges, HEAD and 304 of its own, ${way}`, async t => {
+    const site = await make(t, more)
+    const sent = deltaSent(OLD, NEW)
+    const ask = (headers = {}, method = 'GET') =>
+      site.ask(APP, { method, headers: { ...offering(OLD), ...headers } })
+    const whole = await site.ask(APP)
+    const delta = await ask()
+    t.not(delta.headers.etag, whole.headers.etag)
+    t.false(delta.headers.etag?.startsWith('W/'))
+    const head = await ask({}, 'HEAD')
+    t.is(head.headers['content-length'], String(sent.length))
+    t.is(head.headers['content-encoding'], 'dcz')
+    t.is(head.bytes.length, 0)
+    const part = await ask({ Range: 'bytes=8-39', 'If-Range': delta.headers.etag })
+    t.is(part.status, 206)
+    t.is(part.headers['content-range'], `bytes 8-39/${sent.length}`)
+    t.is(part.headers['content-encoding'], 'dcz')
+    t.deepEqual(part.bytes, sha256(OLD))
+    const last = await ask({ Range: 'bytes=-5' })
+    t.deepEqual(last.bytes, sent.subarray(-5), 'the seal is no part of it')
+    t.is((await ask({ Range: `bytes=${sent.length}-` })).status, 416)
+    const same = await ask({ 'If-None-Match': delta.headers.etag })
+    t.is(same.status, 304)
+    t.is(same.headers.etag, delta.headers.etag)
+    const failed = await ask({ 'If-Match': whole.headers.etag })
+    t.is(failed.status, 412)
+    const changed = await site.ask(APP, { headers: { 'if-none-match': delta.headers.etag } })
+    t.is(changed.status, 200, 'for a client that no longer has the dictionary')
+    t.is(changed.text, NEW)
+    const all = [whole, delta, head, part, last, same, failed, changed]
+    for (const { status, headers } of all) t.is(headers.vary, VARY, String(status))
+    t.deepEqual(site.errors, [])
+  })
+}
+
+test('DLT-03 over the wire, anything but an offer of this very dictionary gets the response without a delta', async t => {
+  const site = await make(t)
+  const without = await askRaw(site.port, 'GET', APP)
+  const halved = Buffer.concat([sha256(OLD).subarray(0, 16), sha256(NEW).subarray(16)])
+  const asked: Record<string, Record<string, string>> = {
+    'an unknown dictionary': { 'available-dictionary': available('unknown') },
+    'a hash that is right in its first half': {
+      'available-dictionary': `:${halved.toString('base64')}:`
+    },
+    'a malformed field': { 'available-dictionary': available(OLD).slice(0, -1) },
+    'a field of 12 KiB': { 'available-dictionary': `:${'A'.repeat(12 * 1024)}:` },
+    'dcz;q=0': { 'accept-encoding': 'gzip, dcz;q=0' },
+    '*': { 'accept-encoding': '*' },
+    'another coding of dictionaries': { 'accept-encoding': 'gzip, dcb' },
+    'a page of another site': { 'sec-fetch-mode': 'no-cors', 'sec-fetch-site': 'cross-site' }
+  }
+  for (const [what, headers] of Object.entries(asked)) {
+    const answer = await askRaw(site.port, 'GET', APP, { ...offering(OLD), ...headers })
+    t.is(answer.status, 200, what)
+    t.is(answer.text, NEW, what)
+    t.is(answer.headers['etag'], without.headers['etag'], what)
+    t.is(answer.headers['content-encoding'], undefined, what)
+  }
+  const { 'accept-encoding': _, ...unnamed } = offering(OLD)
+  t.is((await askRaw(site.port, 'GET', APP, unnamed)).text, NEW)
+  const cors = { 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'cross-site' }
+  const readable = await askRaw(site.port, 'GET', APP, { ...offering(OLD), ...cors })
+  t.deepEqual(readable.body, deltaSent(OLD, NEW))
+})
+
+test('S62 an Available-Dictionary of 16 KiB is too much for Node, and harmless', async t => {
+  const site = await make(t)
+  const headers = { ...offering(OLD), 'available-dictionary': `:${'A'.repeat(16 * 1024)}:` }
+  t.is((await askRaw(site.port, 'GET', APP, headers)).status, 431)
+  t.is((await site.ask(APP)).text, NEW)
+  t.deepEqual(site.errors, [])
+})
+
+test('S62 a guarded file is sent to nobody else, not even as a delta', async t => {
+  const site = await make(t, {
+    front(ctx, next) {
+      if (ctx.path.startsWith('/assets/') && ctx.get('authorization') === '') ctx.throw(401)
+      return next()
+    }
+  })
+  const denied = await site.ask(APP, { headers: offering(OLD) })
+  t.is(denied.status, 401)
+  t.is(denied.headers['use-as-dictionary'], undefined)
+  const allowed = { ...offering(OLD), authorization: 'Basic eA==' }
+  t.deepEqual((await site.ask(APP, { headers: allowed })).bytes, deltaSent(OLD, NEW))
+})
+
+test('DLT-01 an immutable file whose type compresses may be a dictionary, and no other may', async t => {
+  const content = 'x'.repeat(300)
+  const name = (path: string) => withFingerprint(path, digestOf(content))
+  const types = ['js', 'css', 'json', 'svg', 'mjs', 'wasm', 'ttf']
+  const others = ['png', 'woff2', 'mp4', 'gz']
+  const paths = [...types, ...others].map(type => name(`/assets/a.${type}`))
+  const placed = [...paths, '/assets/app.js', '/plain.js', '/assets/a b+c.js']
+  const site = await make(
+    t,
+    {},
+    {
+      ...Object.fromEntries(placed.map(path => [`/public${path}`, content])),
+      [`/public${name('/assets/a b+(c).js')}`]: content
+    }
+  )
+  const dictionary = async (path: string) => {
+    const { headers, status } = await site.ask(path)
+    t.is(status, 200, path)
+    const isDictionary = headers['use-as-dictionary'] !== undefined
+    t.is(headers.vary, isDictionary ? 'Accept-Encoding' : undefined, path)
+    return headers['use-as-dictionary']
+  }
+  for (const type of types) {
+    t.is(await dictionary(name(`/assets/a.${type}`)), `match="/assets/a-*.${type}"`)
+  }
+  for (const type of others) t.is(await dictionary(name(`/assets/a.${type}`)), undefined, type)
+  for (const path of ['/assets/app.js', '/plain.js', '/assets/a%20b+c.js']) {
+    t.is(await dictionary(path), undefined, path)
+  }
+  const spelled = encodeURI(name('/assets/a b+(c).js')).replace('+', '%2B')
+  t.is(await dictionary(spelled), 'match="/assets/a%20b%2B%28c%29-*.js"')
+})
+
+test('DLT-01 deltas: false leaves the fields out, and sends no delta', async t => {
+  const site = await make(t, { deltas: false })
+  const { headers, text } = await site.ask(APP, { headers: offering(OLD) })
+  t.is(text, NEW)
+  t.is(headers.vary, undefined)
+  t.is(headers['use-as-dictionary'], undefined)
+})
+
+const BUNDLED: SiteOptions = { mounts: { '/static': { dir: 'dist', immutable: /-[\w-]{8}\.js$/ } } }
+
+test('DLT-02 a mount sends deltas of its immutable files, where Node can decode them', async t => {
+  const path = '/static/(a)-BcXr2f3k.js'
+  const site = await make(t, BUNDLED, {
+    '/dist/(a)-BcXr2f3k.js': NEW,
+    '/dist/(a)-_ldB-4nk.js': OLD,
+    '/dist/(a)-Other123.js': `${OLD}!`,
+    [deltaName('/dist/(a)-BcXr2f3k.js', OLD)]: deltaFile(OLD, NEW),
+    '/dist/plain.js': NEW,
+    [deltaName('/dist/plain.js', OLD)]: deltaFile(OLD, NEW)
+  })
+  const { headers, bytes } = await site.ask(path, { headers: offering(OLD) })
+  t.deepEqual(bytes, isAble ? deltaSent(OLD, NEW) : Buffer.from(NEW))
+  t.is(headers['use-as-dictionary'], String.raw`match="/static/\\(a\\)-*.js"`)
+  t.is(headers.vary, isAble ? VARY : 'Accept-Encoding')
+  t.is((await site.ask('/static/plain.js', { headers: offering(OLD) })).text, NEW)
+  site.write('/dist/(a)-BcXr2f3k.js', OLD)
+  await until(async () => (await site.ask(path)).text === OLD, 'the mount has other bytes')
+  t.is((await site.ask(path, { headers: offering(OLD) })).text, OLD, 'it leads to other bytes')
+})
+
+for (const [way, more] of WAYS.slice(0, 2)) {
+  test(`DLT-04 a file without a delta varies only by Accept-Encoding, one with a delta by both, ${way}`, async t => {
+    const bare = withFingerprint('/assets/bare.js', digestOf(NEW))
+    const site = await make(
+      t,
+      { ...more, ...BUNDLED },
+      {
+        ...files,
+        [`/public${bare}`]: NEW,
+        // Beside a file whose name begins with the same characters, and beside none.
+        [`/public${deltaName(`${bare}.map`, OLD)}`]: deltaFile(OLD, NEW),
+        '/dist/a-12345678.js': NEW,
+        '/dist/b-12345678.js': NEW,
+        [deltaName('/dist/b-12345678.js', OLD)]: deltaFile(OLD, NEW)
+      }
+    )
+    for (const [path, vary] of [
+      [APP, VARY],
+      [bare, 'Accept-Encoding'],
+      ['/static/a-12345678.js', 'Accept-Encoding'],
+      ['/static/b-12345678.js', isAble ? VARY : 'Accept-Encoding']
+    ] as const) {
+      const { headers } = await site.ask(path)
+      for (const [fields, status] of [
+        [{}, 200],
+        [offering('unknown'), 200],
+        [{ range: 'bytes=0-1' }, 206],
+        [{ 'if-none-match': headers.etag }, 304],
+        [{ 'if-match': '"x"' }, 412],
+        [{ range: 'bytes=9999999-' }, 416]
+      ] as const) {
+        const answer = await site.ask(path, { headers: fields })
+        t.deepEqual([answer.status, answer.headers.vary], [status, vary], path)
+        if (status < 400) t.truthy(answer.headers['use-as-dictionary'])
+      }
+    }
+    t.deepEqual(site.errors, [])
+  })
+}
+
+const FORGED: Record<string, (evil: string) => Buffer> = {
+  'that decodes to other bytes': evil => forgedFile(OLD, OLD, NEW, evil),
+  'with other bytes behind the right ones': evil => forgedFile(OLD, OLD, NEW, NEW, evil),
+  'that is no Zstandard': evil => sealDelta(sha256(OLD), Buffer.from(evil), digestOf(NEW)),
+  'from a dictionary that is not there': evil => forgedFile('none', 'none', NEW, evil)
+}
+
+test('S71 a delta that does not lead to its file is never sent, even if its seal is right', async t => {
+  const evil = NEW.replace('six by nine', 'forged')
+  for (const [what, forge] of Object.entries(FORGED)) {
+    const forged = forge(evil)
+    const dictionary = what.includes('dictionary') ? 'none' : OLD
+    const site = await make(t, BUNDLED, {
+      ...files,
+      '/dist/app-12345678.js': NEW,
+      '/dist/app-abcdefgh.js': OLD,
+      [deltaName('/dist/app-12345678.js', dictionary)]: forged,
+      [`/public${deltaName(APP, dictionary)}`]: forged
+    })
+    // An older Node believes what is in the folder of precompile.
+    for (const path of isAble ? ['/static/app-12345678.js', APP] : ['/static/app-12345678.js']) {
+      for (let asked = 0; asked < 2; asked++) {
+        const { headers, text } = await site.ask(path, { headers: offering(dictionary) })
+        t.is(headers['content-encoding'], undefined, `${what} at ${path}`)
+        t.is(text, NEW)
+      }
+    }
+    t.deepEqual(site.errors, [])
+  }
+})
+
+test('S71 concurrent requests for one delta decode it once, and all of them get it', async t => {
+  const site = await make(t, { memory: { maxFileBytes: 0 } })
+  const asked = Array.from({ length: 50 }, () => site.ask(APP, { headers: offering(OLD) }))
+  for (const { bytes } of await Promise.all(asked)) t.deepEqual(bytes, deltaSent(OLD, NEW))
+  site.write(`/public${deltaName(APP, OLD)}`, Buffer.alloc(deltaFile(OLD, NEW).length))
+  t.is((await site.ask(APP, { headers: offering(OLD) })).text, NEW, 'it was replaced')
+  t.deepEqual(site.errors, [])
+})
+
+test('S55 a delta that is damaged, for other bytes or not a file of ours is never sent', async t => {
+  const good = deltaFile(OLD, NEW)
+  const corrupt: Record<string, Buffer> = {
+    'cut short': good.subarray(0, -3),
+    'without its seal': deltaSent(OLD, NEW),
+    'of its first byte': good.subarray(0, 1),
+    empty: Buffer.alloc(0),
+    'from another dictionary': deltaFile(`${OLD}!`, NEW),
+    'to other bytes': deltaFile(OLD, `${NEW}!`),
+    'of a header that lies': sealDelta(sha256('lie'), good.subarray(40, -40), digestOf(NEW)),
+    'of no such coding': Buffer.from(NEW)
+  }
+  const path = (what: string) => withFingerprint(`/assets/${what}.js`, digestOf(NEW))
+  const site = await make(t)
+  const delta = (what: string) => `/public${deltaName(path(what), OLD)}`
+  for (const [what, bytes] of Object.entries(corrupt)) site.write(delta(what), bytes)
+  const outside = makeProject(t, { delta: good })
+  symlinkSync(`${outside}/delta`, site.at(delta('a link out of public')))
+  site.write(`${delta('a folder')}/file`, '')
+  for (const what of [...Object.keys(corrupt), 'a link out of public', 'a folder']) {
+    site.write(`/public${path(what)}`, NEW)
+    const headers = offering(OLD)
+    const { text, headers: sent } = await site.ask(encodeURI(path(what)), { headers })
+    t.is(text, NEW, what)
+    t.is(sent['content-encoding'], undefined, what)
+    t.is(sent.vary, VARY, 'it was looked at')
+  }
+  t.deepEqual(site.errors, [])
+})
+
+test('a file that a deploy has just added has its copies and deltas, however recent the last listing is', async t => {
+  const { '/public/assets/app.js': plain = '', ...added } = files
+  const site = await make(t, { revalidate: 3600 }, { '/public/assets/app.js': plain })
+  t.is((await site.ask('/assets/missing')).status, 404, 'the folder is read')
+  for (const [path, bytes = ''] of Object.entries(added)) site.write(path, bytes)
+  site.write(`/public${APP}.gz`, gzipSync(NEW))
+  const encoding = async (headers: Record<string, string>) =>
+    (await site.ask(APP, { headers })).headers['content-encoding']
+  t.is(await encoding({ 'accept-encoding': 'gzip' }), 'gzip')
+  t.is(await encoding(offering(OLD)), 'dcz')
+})
+
+test('a delta that is written after its file and its listing is sent, if nobody has asked for the file before', async t => {
+  const { [`/public${deltaName(APP, OLD)}`]: delta = '', ...rest } = files
+  const site = await make(t, { revalidate: 3600 }, rest)
+  t.is((await site.ask('/assets/missing')).status, 404, 'the folder is read')
+  site.write(`/public${deltaName(APP, OLD)}`, delta)
+  const { headers } = await site.ask(APP, { headers: offering(OLD) })
+  t.deepEqual([headers['content-encoding'], headers.vary], ['dcz', VARY])
+})

@@ -1,0 +1,353 @@
+// The deltas that precompile writes, verify checks and clean removes. Where zlib takes no dictionary for
+// Zstandard, precompile says so once, and everything else is as before.
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import type { ListedAsset } from '../../../lib/extras/telling/list-assets.ts'
+import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
+import { sealDelta, splitDelta, canMakeDeltas } from '../../../lib/extras/deltas/delta-format.ts'
+import { digestOf } from '../../../lib/files/digest.ts'
+import { type KoaAssetsOptions, clean, compress, verify, verifyCopies } from '../../../lib/index.ts'
+import { run as runCommand } from '../../cli/run.ts'
+import { decode, deltaFile, deltaName, deltaSent, sha256 } from '../../support/deltas.ts'
+import { filesBelow, run, snapshot } from '../../support/fingerprinted.ts'
+import { type Files, makeProject, writeFiles } from '../../support/site.ts'
+
+const isAble = await canMakeDeltas()
+
+/** Text that compresses to about a third. */
+const text = (seed: number, lines = 400) =>
+  Array.from({ length: lines }, (_, at) => `export const v${at} = ${(at * seed) % 9973}\n`).join('')
+
+const release = (number: number) =>
+  text(7919).replace('export const v100 ', `export const version = ${number}\n$&`)
+
+const [BEFORE, AFTER] = [release(0), release(1)]
+
+const target = (content: string, path = '/assets/app.js') =>
+  withFingerprint(path, digestOf(content))
+
+/** A project in which app.js was published in each of these states. */
+async function makeReleases(
+  t: ExecutionContext,
+  releases: readonly string[],
+  options: KoaAssetsOptions = {}
+) {
+  const root = makeProject(t)
+  const deploy = (content: string) => {
+    writeFiles(root, { 'apps/web/assets/app.js': content })
+    return run({ ...options, root })
+  }
+  const reports = []
+  for (const content of releases) reports.push(await deploy(content))
+  const folder = join(root, 'public')
+  return {
+    root,
+    folder,
+    deploy,
+    report: reports.at(-1),
+    deltas: () => filesBelow(folder).filter(path => splitDelta(path) !== undefined),
+    problems: async () => (await verify({ root })).problems
+  }
+}
+
+const nameOf = (old: string, next: string) => deltaName(target(next).slice(1), old)
+
+test('DLT-05 DLT-06 precompile writes a delta from each of the last three versions, and says what they save', async t => {
+  const releases = [0, 1, 2, 3, 4].map(release)
+  const last = releases.at(-1) ?? ''
+  const { folder, deltas, problems, report } = await makeReleases(t, releases)
+  const expected = releases.slice(1, 4).map(old => nameOf(old, last))
+  const found = deltas().filter(path => path.startsWith(target(last).slice(1)))
+  t.deepEqual(found, isAble ? expected.toSorted() : [])
+  for (const old of isAble ? releases.slice(1, 4) : []) {
+    const file = readFileSync(join(folder, nameOf(old, last)))
+    t.is(decode(file.subarray(0, -40), old), last)
+    t.deepEqual(file.subarray(8, 40), sha256(old))
+    t.true(file.length < 200, String(file.length))
+    t.is(statSync(join(folder, nameOf(old, last))).mode & 0o777, 0o644)
+  }
+  const size = (path: string) => statSync(join(folder, path)).size - 40
+  const smallest = Math.min(
+    ...['.br', '.gz', '.zst']
+      .map(extension => join(folder, target(last)) + extension)
+      .filter(existsSync)
+      .map(path => statSync(path).size)
+  )
+  t.deepEqual(report?.deltas, {
+    isWritable: isAble,
+    files: isAble ? 3 : 0,
+    bytes: isAble ? expected.reduce((sum, path) => sum + size(path), 0) : 0,
+    insteadOf: isAble ? 3 * smallest : 0
+  })
+  t.deepEqual(await problems(), [])
+})
+
+test('DLT-05 a first deploy, and one that changes nothing, writes no delta', async t => {
+  const { root, deploy, folder, report } = await makeReleases(t, [release(1)])
+  t.is(report?.deltas, undefined)
+  t.not((await deploy(release(2))).deltas, undefined)
+  const before = snapshot(folder)
+  t.is((await deploy(release(2))).deltas, undefined)
+  t.deepEqual(snapshot(folder), before)
+  writeFiles(root, { 'apps/web/assets/other.js': 'go()' })
+  rmSync(join(folder, nameOf(release(1), release(2))), { force: true })
+  t.is((await deploy(release(2))).deltas, undefined, 'the asset itself has not changed')
+})
+
+test('DLT-05 a delta of more than half the smallest representation is not kept', async t => {
+  const { deltas, report } = await makeReleases(t, [text(7919), text(6577)])
+  t.deepEqual(deltas(), [])
+  t.is(report?.deltas?.files, 0)
+})
+
+test('DLT-05 a delta that is present and correct is kept, and one for other bytes is replaced', async t => {
+  const [old, next] = [release(1), release(2)]
+  const { root, folder, deltas, deploy } = await makeReleases(t, [old])
+  const path = join(folder, nameOf(old, next))
+  const good = deltaFile(old, next)
+  writeFiles(folder, { [nameOf(old, next)]: good })
+  await deploy(next)
+  t.deepEqual(readFileSync(path), good)
+  await deploy(old)
+  t.deepEqual(deltas().includes(nameOf(next, old)), isAble, 'after a rollback as well')
+  writeFileSync(path, deltaFile(old, old))
+  await deploy(next)
+  t.deepEqual((await verify({ root })).problems, [])
+})
+
+test('DLT-05 a file that is not a version of ours, or was edited, is not used as a dictionary', async t => {
+  const [old, next] = [release(1), release(2)]
+  const { folder, deltas, deploy } = await makeReleases(t, [old])
+  writeFileSync(join(folder, target(old)), `${old}edited`)
+  writeFiles(folder, { [withFingerprint('assets/app.js', '0'.repeat(32))]: old })
+  await deploy(next)
+  t.deepEqual(deltas(), [])
+})
+
+test('REC-04 precompile removes a damaged delta or writes it again, although nothing changed, and verify passes', async t => {
+  const [old, next] = [release(1), release(2)]
+  const { root, folder, deploy, deltas, problems } = await makeReleases(t, [old, next])
+  const path = nameOf(old, next)
+  const good = deltaFile(old, next)
+  for (const [damage, bytes] of Object.entries({
+    'cut short': good.subarray(0, -1),
+    empty: Buffer.alloc(0),
+    'of another version': deltaFile(next, next)
+  })) {
+    writeFiles(folder, { [path]: bytes })
+    t.is((await problems()).length, 1, damage)
+    await deploy(next)
+    t.deepEqual(await problems(), [], damage)
+    t.deepEqual(deltas(), isAble ? [path] : [], damage)
+  }
+  writeFiles(folder, { [path]: good })
+  await deploy(next)
+  t.deepEqual(readFileSync(join(folder, path)), good, 'an intact one stays on every Node')
+  writeFiles(folder, { [path]: good.subarray(1) })
+  await run({ root, deltas: false })
+  t.deepEqual(deltas(), [], 'without new ones, too')
+  writeFiles(folder, { [path]: good })
+  rmSync(join(folder, target(old)))
+  await deploy(next)
+  t.deepEqual(await problems(), [], 'its earlier version is gone')
+})
+
+test('REC-04 compress without an earlier build removes a damaged delta, and leaves an intact one', async t => {
+  const [damaged, intact] = ['a-DxQkLmNp.js', 'b-DxQkLmNp.js'].map(name => deltaName(name, BEFORE))
+  const { dist, deltas } = makeBuilds(
+    t,
+    {},
+    {
+      'a-BcXr2f3k.js': BEFORE,
+      'a-DxQkLmNp.js': AFTER,
+      [String(damaged)]: deltaFile(BEFORE, AFTER).subarray(0, -9),
+      'b-BcXr2f3k.js': BEFORE,
+      'b-DxQkLmNp.js': AFTER,
+      [String(intact)]: deltaFile(BEFORE, AFTER)
+    }
+  )
+  t.is((await verifyCopies(dist)).problems.length, 1)
+  t.is((await compress(dist)).deltas, undefined)
+  t.deepEqual((await verifyCopies(dist)).problems, [])
+  t.deepEqual(deltas(), [String(intact)])
+})
+
+test('DLT-01 deltas: false writes none', async t => {
+  const { deltas, report } = await makeReleases(t, [release(1), release(2)], { deltas: false })
+  t.deepEqual(deltas(), [])
+  t.is(report?.deltas, undefined)
+})
+
+test('DLT-05 clean removes a delta together with either of its files', async t => {
+  const releases = [1, 2, 3].map(release)
+  const [first = '', second = '', third = ''] = releases
+  const { root, folder, deltas } = await makeReleases(t, releases)
+  const all = { first, second, third }
+  const pairs = [
+    [first, second],
+    [first, third],
+    [second, third],
+    [second, first],
+    ['an unknown version', third]
+  ] as const
+  writeFiles(
+    folder,
+    Object.fromEntries(pairs.map(([old, next]) => [nameOf(old, next), deltaFile(old, next)]))
+  )
+  writeFiles(folder, { [deltaName('assets/plain.js', first)]: 'somebody else made it' })
+  const dry = await clean({ root }, { keep: 2, age: 0, dryRun: true })
+  t.is(deltas().length, pairs.length + 1)
+  const report = await clean({ root }, { keep: 2, age: 0 })
+  t.is(report.bytes, dry.bytes)
+  t.deepEqual(report.removed, [target(all.first)])
+  t.deepEqual(deltas(), [nameOf(second, third), deltaName('assets/plain.js', first)].toSorted())
+})
+
+test('DLT-05 verify decodes each delta where Node can, and compares its seal everywhere', async t => {
+  const [old, next] = [release(1), release(2)]
+  const { folder, problems } = await makeReleases(t, [old, next])
+  const path = nameOf(old, next)
+  const put = (bytes: Uint8Array) => writeFiles(folder, { [path]: bytes })
+  const good = deltaFile(old, next)
+  put(good)
+  t.deepEqual(await problems(), [])
+  const damaged = {
+    path: `/${path}`,
+    message: 'is damaged or of another version, so it is not sent'
+  }
+  for (const bytes of [
+    good.subarray(1),
+    good.subarray(0, -1),
+    deltaSent(old, next),
+    deltaFile(next, next)
+  ]) {
+    put(bytes)
+    t.deepEqual(await problems(), [damaged])
+  }
+  put(sealDelta(sha256(old), deltaSent(old, old).subarray(40), digestOf(next)))
+  const message = 'does not decode to the original'
+  t.deepEqual(await problems(), isAble ? [{ path: `/${path}`, message }] : [])
+})
+
+test.serial(
+  'DLT-06 the command says once what the deltas save, or that this Node cannot write them',
+  async t => {
+    const root = makeProject(t, { 'apps/web/assets/app.js': release(1) })
+    await runCommand(root, 'precompile')
+    writeFiles(root, { 'apps/web/assets/app.js': release(2) })
+    const { status, stdout } = await runCommand(root, 'precompile')
+    t.is(status, 0)
+    const lines = stdout.split('\n').filter(line => line.startsWith('Deltas'))
+    // Of the script and of its source map.
+    const saved = /^Deltas {6}2 files, \d+ B instead of \d(?:\.\d)? kB$/
+    const cannot = /^Deltas {6}none: Node [\d.]+ cannot write them; 22\.19, 24\.6 and newer can$/
+    t.is(lines.length, 1)
+    t.regex(lines[0] ?? '', isAble ? saved : cannot)
+    const again = await runCommand(root, 'precompile')
+    t.notRegex(again.stdout, /Deltas/)
+    const listed = await runCommand(root, 'list')
+    t.is(/ 1 file, \d+ B instead of \d(?:\.\d)? kB\n$/.test(listed.stdout), isAble)
+    const [asset] = JSON.parse((await runCommand(root, 'list --json')).stdout) as ListedAsset[]
+    t.is(asset?.deltas?.files, isAble ? 1 : undefined)
+  }
+)
+
+function makeBuilds(t: ExecutionContext, old: Files, next: Files) {
+  const root = makeProject(t)
+  writeFiles(join(root, 'old'), old)
+  writeFiles(join(root, 'dist'), next)
+  return {
+    root,
+    dist: join(root, 'dist'),
+    run: () => compress(join(root, 'dist'), { against: join(root, 'old') }),
+    deltas: () => filesBelow(join(root, 'dist')).filter(path => splitDelta(path) !== undefined)
+  }
+}
+
+test('DLT-05 compress against an earlier build writes deltas from the files that differ in their hash', async t => {
+  const { root, dist, run, deltas } = makeBuilds(
+    t,
+    {
+      'assets/index-BcXr2f3k.js': BEFORE,
+      'assets/same-BcXr2f3k.js': BEFORE,
+      'other/index-BcXr2f3k.js': AFTER,
+      'assets/plain.js': BEFORE,
+      'assets/main.3f9a1c2b.chunk.js': `// webpack\n${BEFORE}`
+    },
+    {
+      'assets/index-DxQkLmNp.js': AFTER,
+      'assets/same-BcXr2f3k.js': BEFORE,
+      'assets/plain.js': AFTER,
+      'assets/main.4e8b0d1a.chunk.js': `// webpack\n${AFTER}`
+    }
+  )
+  const expected = [
+    deltaName('assets/index-DxQkLmNp.js', BEFORE),
+    deltaName('assets/main.4e8b0d1a.chunk.js', `// webpack\n${BEFORE}`)
+  ]
+  const report = await run()
+  t.deepEqual(deltas(), isAble ? expected : [])
+  t.is(report.deltas?.isWritable, isAble)
+  t.is(report.deltas?.files, isAble ? 2 : 0)
+  writeFiles(dist, {
+    'assets/index-BcXr2f3k.js': BEFORE,
+    'assets/main.3f9a1c2b.chunk.js': `// webpack\n${BEFORE}`
+  })
+  t.deepEqual((await verifyCopies(dist)).problems, [])
+  const stamps = () => deltas().map(path => statSync(join(dist, path)).ino)
+  const before = stamps()
+  t.is((await run()).deltas?.files, isAble ? 2 : 0)
+  t.deepEqual(stamps(), before, 'a delta that is right is not written again')
+  writeFiles(join(root, 'older'), { 'assets/index-AaXr2f3k.js': `older();${BEFORE}` })
+  await compress(dist, { against: join(root, 'older') })
+  t.is(deltas().filter(path => expected.includes(path)).length, isAble ? 2 : 0, 'it stays')
+})
+
+test('DLT-05 if several earlier chunks have one name, the three nearest in size are used', async t => {
+  const chunk = (lines: number) => text(7919, 390 + lines)
+  const old = Object.fromEntries(
+    [0, 1, 2, 3, 4].map(lines => [
+      `chunk-${'ABCDE'[lines]}2345678.js`.replace('8', ''),
+      chunk(lines)
+    ])
+  )
+  const { run, deltas } = makeBuilds(t, old, { 'chunk-Z234567A.js': `${chunk(4)}//` })
+  await run()
+  const nearest = [4, 3, 2].map(lines => deltaName('chunk-Z234567A.js', chunk(lines)))
+  t.deepEqual(deltas(), isAble ? nearest.toSorted() : [])
+})
+
+test('S55 a delta beside a file that was rebuilt under the same name is removed, and until then verify reports it', async t => {
+  const path = deltaName('index-DxQkLmNp.js', BEFORE)
+  const orphan = deltaName('gone-DxQkLmNp.js', BEFORE)
+  const { dist, run, deltas } = makeBuilds(
+    t,
+    { 'unrelated.css': 'a{}' },
+    {
+      'index-DxQkLmNp.js': AFTER,
+      [path]: deltaFile(BEFORE, BEFORE),
+      [deltaName('index-DxQkLmNp.js', AFTER)]: deltaFile(AFTER, AFTER),
+      [orphan]: deltaFile(BEFORE, AFTER)
+    }
+  )
+  const { problems, copies } = await verifyCopies(dist)
+  t.is(copies, 3)
+  t.deepEqual(problems, [
+    { path: orphan, message: 'has no original, so it is not needed: remove it' },
+    { path, message: 'is damaged or of another version, so it is not sent' }
+  ])
+  await run()
+  t.deepEqual(deltas(), [orphan, deltaName('index-DxQkLmNp.js', AFTER)].toSorted())
+})
+
+test('verify reports a delta whose earlier version is not beside it, as it is never sent', async t => {
+  const name = 'index-DxQkLmNp.js'
+  const path = deltaName(name, BEFORE)
+  const { dist } = makeBuilds(t, {}, { [name]: AFTER, [path]: deltaFile(BEFORE, AFTER) })
+  const message =
+    'starts from a version that is not beside it, so it is never sent: keep that file, or remove the delta'
+  t.deepEqual((await verifyCopies(dist)).problems, [{ path, message }])
+  writeFiles(dist, { 'index-BcXr2f3k.js': BEFORE })
+  t.deepEqual((await verifyCopies(dist)).problems, [])
+})

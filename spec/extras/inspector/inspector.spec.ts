@@ -1,0 +1,409 @@
+// The pages of the inspector, and the same as JSON.
+import { rmSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import test, { type ExecutionContext } from 'ava'
+import type { AssetReport } from '../../../lib/extras/inspector/asset-page.ts'
+import type { LoggedRequest, PageOfAssets } from '../../../lib/extras/inspector/list-page.ts'
+import type { ListedMount } from '../../../lib/extras/telling/list-mounts.ts'
+import { makeSite, type Files, type Site, type SiteOptions } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3])
+
+const FILES: Files = {
+  'css/app.css.scss':
+    "@use 'colors';\n.a { background: url('a.png') }\n.b { background: url('none.png') }",
+  'css/_colors.scss': 'a { color: red }',
+  'css/admin/menu.css': '@import "app.css";',
+  'css/user/menu.css': 'a {}',
+  'css/broken.css.scss': 'a {\n  color: ;;{\n}',
+  'js/twice.js': '1',
+  'lib/twice.js': '2',
+  'img/a.png': PNG,
+  '/more/css/admin/menu.css': 'b {}'
+}
+
+const makeInspected = (t: ExecutionContext, files = FILES, options: SiteOptions = {}) =>
+  makeSite(t, files, {
+    ...(files['/more/css/admin/menu.css'] && { sources: '../../more' }),
+    ...options
+  })
+
+async function json<T>(site: Site, path: string): Promise<T> {
+  const { text } = await site.ask(`/assets/-/${path}`)
+  return JSON.parse(text) as T
+}
+
+/** The list once every asset has been looked at. */
+async function listOf(site: Site, query = ''): Promise<PageOfAssets> {
+  let list = await json<PageOfAssets>(site, `?json${query}`)
+  await until(async () => {
+    list = await json<PageOfAssets>(site, `?json${query}`)
+    return list.surveyed === list.total
+  }, 'the survey is complete')
+  return list
+}
+
+test('INS-01 every asset is listed with its state, sizes, digest and references, problems first', async t => {
+  const site = await makeInspected(t)
+  await site.ask('/assets/app.css')
+  await site.ask('/assets/admin/menu.css')
+  await site.ask('/assets/user/menu.css')
+  site.write('css/user/menu.css', 'a { b: c }')
+  const { assets, total, counts, found } = await listOf(site)
+  t.deepEqual([total, found], [6, 6])
+  t.deepEqual(counts, { broken: 1, published: 2, outdated: 1, unpublished: 2, problems: 3 })
+  t.deepEqual(
+    assets.map(({ path, state, source }) => [path, state, source]),
+    [
+      ['/assets/app.css', 'published', 'apps/web/assets/css/app.css.scss'],
+      ['/assets/broken.css', 'broken', 'apps/web/assets/css/broken.css.scss'],
+      ['/assets/twice.js', 'unpublished', 'apps/web/assets/js/twice.js'],
+      ['/assets/a.png', 'unpublished', 'apps/web/assets/img/a.png'],
+      ['/assets/admin/menu.css', 'published', 'apps/web/assets/css/admin/menu.css'],
+      ['/assets/user/menu.css', 'outdated', 'apps/web/assets/css/user/menu.css']
+    ]
+  )
+  const [app, broken, twice, image, menu] = assets
+  const published = await site.ask('/assets/app.css')
+  t.deepEqual(app?.sizes, { identity: published.bytes.length })
+  t.is(published.headers.etag, `"${app?.digest}"`)
+  t.deepEqual([app?.refersTo, app?.referredBy], [['/assets/a.png'], ['/assets/admin/menu.css']])
+  t.deepEqual(image?.referredBy, ['/assets/app.css'])
+  t.true(app?.problems[0]?.includes('refers to none.png, which was not found'))
+  t.true(broken?.problems[0]?.startsWith('apps/web/assets/css/broken.css.scss:2'))
+  t.true(twice?.problems[0]?.includes('are published as twice.js'))
+  t.deepEqual(twice?.shadowed, ['apps/web/assets/lib/twice.js'])
+  t.deepEqual(menu?.shadowed, ['more/css/admin/menu.css'])
+  t.deepEqual([menu?.tails, menu?.ambiguous], [['css/admin/menu.css'], ['menu.css']])
+})
+
+test('INS-01 what is fixed, added or removed shows on the next page', async t => {
+  const site = await makeInspected(t, { 'css/a.css.scss': 'a {', 'css/b.css': 'b {}' })
+  t.is((await listOf(site)).counts['broken'], 1)
+  site.write('css/a.css.scss', 'a { b: c }')
+  site.write('css/c.css', '@import "b.css";')
+  const { assets, counts } = await listOf(site)
+  t.deepEqual(counts, { unpublished: 3 })
+  t.deepEqual(assets.find(({ name }) => name === 'b.css')?.referredBy, ['/assets/c.css'])
+  rmSync(site.at('css/b.css'))
+  const later = await listOf(site)
+  t.deepEqual(
+    later.assets.map(({ name, problems }) => [name, problems.length]),
+    [
+      ['c.css', 1],
+      ['a.css', 0]
+    ]
+  )
+})
+
+test('INS-01 a slow compiler delays no page: meanwhile its asset is listed as not looked at yet', async t => {
+  const compiled: ((output: { code: string }) => void)[] = []
+  const compile = () => new Promise<{ code: string }>(resolve => compiled.push(resolve))
+  const files = { 'css/slow.css.x': '', 'css/quick.css': '' }
+  const compilers = [{ extensions: '.x', target: '.css', compile }]
+  const site = await makeSite(t, files, { compilers })
+  await until(
+    async () => (await json<PageOfAssets>(site, '?json')).surveyed === 1,
+    'the other asset has been looked at'
+  )
+  const { headers, text } = await site.ask('/assets/-/')
+  t.regex(String(headers['refresh']), /^\d+$/)
+  t.true(text.includes('Looked at 1 of 2 assets'))
+  t.true(text.includes('not looked at yet'))
+  for (const finish of compiled) finish({ code: 'a {}' })
+  const { assets } = await listOf(site)
+  t.deepEqual(
+    assets.map(({ state }) => state),
+    ['unpublished', 'unpublished']
+  )
+  t.false('refresh' in (await site.ask('/assets/-/')).headers)
+})
+
+test('INS-01 a source is compiled once for all pages, until an input changes', async t => {
+  let compiled = 0
+  const compile = ({ code }: { code: string }) => {
+    compiled++
+    return { code }
+  }
+  const compilers = [{ extensions: '.x', target: '.css', compile }]
+  const site = await makeSite(t, { 'css/app.css.x': 'a {}' }, { compilers })
+  const report = () => json<AssetReport>(site, 'asset?path=app.css&json')
+  await Promise.all([report(), report(), listOf(site)])
+  t.is((await report()).texts.compiled?.text, 'a {}')
+  t.is(compiled, 1)
+  site.write('css/app.css.x', 'b {}')
+  t.is((await report()).texts.compiled?.text, 'b {}')
+  t.is(site.read('/public/assets/app.css'), undefined, 'nothing is published')
+})
+
+test('INS-01 names with any characters are linked to their page', async t => {
+  const names = [
+    'a b#c?d%25&e.css',
+    "it's.css",
+    'caf\u00e9.css',
+    'cafe\u0301.css',
+    '-/x.css',
+    'a+b.css'
+  ]
+  const site = await makeSite(t, Object.fromEntries(names.map(name => [`css/${name}`, name])))
+  const { text } = await site.ask('/assets/-/')
+  const links = Array.from(text.matchAll(/href="(asset\?path=[^"]+)"/g), ([, link = '']) => link)
+  t.is(links.length, names.length)
+  const found = await Promise.all(links.map(link => json<AssetReport>(site, `${link}&json`)))
+  t.deepEqual(found.map(({ asset }) => asset?.name ?? '').toSorted(), names.toSorted())
+  for (const { asset } of found) t.is((await site.ask(asset?.url ?? '')).text, asset?.name ?? '')
+})
+
+test('INS-01 with fingerprints an asset is listed with the URL that pages ask for', async t => {
+  const files = { 'css/app.css': 'a{}', 'css/broken.css': "a { background: url('none.png') }" }
+  const site = await makeSite(t, files, { fingerprint: true, missing: 'error' })
+  const { assets } = await listOf(site)
+  const [broken, app] = assets
+  t.is(broken?.state, 'broken')
+  t.is(app?.state, 'published')
+  t.is(app?.url, `/assets/app-${app?.digest}.css`)
+  t.is((await site.ask(app?.url ?? '')).text, 'a{}')
+  const byUrl = await json<AssetReport>(site, `asset?json&path=${app?.url}`)
+  t.is(byUrl.asset?.path, '/assets/app.css')
+  t.regex(byUrl.representations[0]?.headers[2]?.reason ?? '', /fingerprint is their digest/)
+})
+
+test('INS-01 the list is filtered by text and state, and paged', async t => {
+  const many = Array.from({ length: 110 }, (_, at) => [`css/many/${at}.css`, 'a{}'])
+  const site = await makeInspected(t, { ...FILES, ...Object.fromEntries(many) })
+  const first = await listOf(site)
+  t.deepEqual([first.total, first.found, first.pages, first.assets.length], [116, 116, 2, 100])
+  for (const [page, rel, to] of [
+    [1, 'next', 2],
+    [2, 'prev', 1]
+  ]) {
+    const { text } = await site.ask(`/assets/-/?q=css&page=${page}`)
+    t.regex(text, new RegExp(`rel="${rel}" href="\\./\\?q=css&amp;state=&amp;page=${to}"`))
+    t.is(text.split('rel="').length, 4, 'no other page')
+  }
+  for (const [query, found, shown] of [
+    ['page=2', 116, 16],
+    ['page=99', 116, 16],
+    ['page=-1', 116, 100],
+    ['state=problems', 3, 3],
+    ['q=MANY/10', 11, 11],
+    ['q=app.css.scss&state=unpublished', 1, 1],
+    ['q=nothing', 0, 0]
+  ]) {
+    const list = await json<PageOfAssets>(site, `?json&${query}`)
+    t.deepEqual([list.found, list.assets.length], [found, shown], String(query))
+  }
+})
+
+test('INS-01 the page of an asset has the steps of explain, its texts, and a reason for each header', async t => {
+  const site = await makeInspected(t)
+  await site.ask('/assets/app.css')
+  const report = await json<AssetReport>(site, 'asset?path=/assets/app.css&json')
+  t.deepEqual(
+    report.explanation.steps.map(({ subject }) => subject),
+    ['settings', 'path', 'app', 'sources', 'helpers', 'file']
+  )
+  t.is(report.explanation.outcome, '200, after publishing its source, if that has changed')
+  t.deepEqual(report.asset?.dependencies, ['apps/web/assets/css/_colors.scss'])
+  const { source, compiled, published } = report.texts
+  t.true(source?.text.startsWith("@use 'colors'"))
+  t.true(compiled?.text.startsWith('a {\n  color: red;'))
+  t.true(published?.text.startsWith('a {\n  color: red;'))
+  t.is(source?.file, 'apps/web/assets/css/app.css.scss')
+  const { headers } = await site.ask('/assets/app.css')
+  const [identity] = report.representations
+  t.true((identity?.headers.length ?? 0) > 5)
+  for (const { name, value, reason } of identity?.headers ?? []) {
+    t.is(headers[name.toLowerCase()], value, name)
+    t.true(reason.length > 10)
+  }
+})
+
+test('INS-01 a source that does not compile is shown with the place and its text', async t => {
+  const site = await makeInspected(t)
+  const { asset, texts, explanation } = await json<AssetReport>(site, 'asset?path=broken.css&json')
+  const { location = '', reason = '', excerpt = '' } = asset?.failure ?? {}
+  t.regex(location, /^apps\/web\/assets\/css\/broken\.css\.scss:2:/)
+  t.true(excerpt.includes('color: ;;{'))
+  t.deepEqual(asset?.problems, [`${location}: ${reason}`])
+  t.deepEqual(Object.keys(texts), ['source'])
+  t.is(explanation.outcome, '500, as its source cannot be published')
+  const page = await site.ask('/assets/-/asset?path=broken.css')
+  t.is(page.text.split(escaped(reason)).length, 2, 'once')
+})
+test('INS-01 a path that is not an asset is explained; a tail and a name find their asset', async t => {
+  const site = await makeInspected(t)
+  const nothing = await site.ask('/assets/-/asset?path=/assets/ap.css')
+  t.is(nothing.status, 404)
+  t.true(nothing.text.includes('did you mean'))
+  for (const path of ['app.css', 'css/app.css', 'http://localhost/assets/app.css?v=1']) {
+    const { asset } = await json<AssetReport>(site, `asset?json&path=${encodeURIComponent(path)}`)
+    t.is(asset?.path, '/assets/app.css', path)
+  }
+  for (const path of ['', '/', '/%', '/assets/../..', '/assets.json', '%00', '/assets/-/']) {
+    const { status } = await site.ask(`/assets/-/asset?path=${encodeURIComponent(path)}`)
+    t.is(status, 404, path)
+  }
+})
+
+test('INS-01 long text is cut, and what is not text is not shown as text', async t => {
+  const site = await makeInspected(t, {
+    'js/long.js': `${'x'.repeat(600)}\n${'y\n'.repeat(60_000)}`,
+    'img/a.png': PNG,
+    'js/odd.js': Buffer.from([0xff, 0xfe])
+  })
+  const { texts } = await json<AssetReport>(site, 'asset?path=long.js&json')
+  t.is(texts.source?.omitted, 'only the first 64 KiB are shown')
+  t.true(texts.source?.text.startsWith(`${'x'.repeat(500)}…\ny\n`))
+  t.true((texts.source?.text.length ?? 0) < 66_000)
+  for (const path of ['a.png', 'odd.js']) {
+    t.deepEqual((await json<AssetReport>(site, `asset?path=${path}&json`)).texts, {}, path)
+  }
+})
+
+test('INS-01 the last 100 requests have status, reason and bytes, the latest first', async t => {
+  const site = await makeInspected(t)
+  await site.ask('/assets/-/')
+  const { headers, bytes } = await site.ask('/assets/a.png?x')
+  await site.ask('/assets/a.png', { headers: { 'If-None-Match': headers.etag } })
+  await site.ask('/assets/none.css')
+  await site.ask('/assets/broken.css')
+  await site.ask('/assets/-/image?path=/assets/a.png')
+  const requests = await json<LoggedRequest[]>(site, 'requests?json')
+  // Other instances of this process are among them.
+  const own = requests.filter(({ path }) => /a\.png|none|broken/.test(path))
+  t.like(own, [
+    { path: '/assets/broken.css', status: 500 },
+    { path: '/assets/none.css', status: 404 },
+    { path: '/assets/a.png', status: 304, bytes: 0, reason: 'If-None-Match names the ETag' },
+    { path: '/assets/a.png', status: 200, bytes: bytes.length }
+  ])
+  for (let at = 0; at < 110; at++) await site.ask('/assets/a.png')
+  t.is((await json<LoggedRequest[]>(site, 'requests?json')).length, 100)
+  t.true((await site.ask('/assets/-/requests')).text.includes('/assets/a.png'))
+})
+
+const PAGES = ['', 'asset?path=/assets/app.css', 'asset?path=broken.css', 'requests']
+
+test('INS-01 the page says what its JSON says', async t => {
+  const site = await makeInspected(t)
+  await site.ask('/assets/app.css')
+  const { assets } = await listOf(site)
+  const page = await site.ask('/assets/-/')
+  for (const { path, source, state, problems, digest, sizes } of assets) {
+    const said = [path, source, state, digest?.slice(0, 8), sizes['identity']?.toLocaleString('en')]
+    for (const each of said) t.true(each === undefined || page.text.includes(each), each)
+    for (const each of problems) t.true(page.text.includes(escaped(each)), each)
+  }
+  const { explanation, texts, representations } = await json<AssetReport>(
+    site,
+    'asset?path=/assets/app.css&json'
+  )
+  const { text } = await site.ask('/assets/-/asset?path=/assets/app.css')
+  const lines = Object.values(texts).flatMap(each => (each?.text ?? '').trimEnd().split('\n'))
+  const headers = representations.flatMap(each => each.headers.flatMap(one => Object.values(one)))
+  const steps = explanation.steps.flatMap(({ finding, details }) => [finding, ...details])
+  for (const each of [...lines, ...headers, ...steps]) t.true(text.includes(escaped(each)), each)
+})
+
+function escaped(text: string): string {
+  const named: Record<string, string> = {
+    '<': 'lt',
+    '>': 'gt',
+    '"': 'quot',
+    "'": '#39',
+    '&': 'amp'
+  }
+  return text.replace(/[<>"'&]/g, character => `&${named[character]};`)
+}
+
+test('INS-02 names that contain markup are shown literally', async t => {
+  const name = `<script>alert(1)<!-- "' \u202e.css`
+  const site = await makeInspected(t, { [`css/${name}`]: '</code><script>alert(2)</script>' })
+  const path = encodeURIComponent(`/assets/${encodeURIComponent(name)}`)
+  await site.ask(`/assets/${encodeURIComponent(name)}`)
+  await site.ask('/assets/%3Cscript%3Enone')
+  const pages = [
+    '',
+    `asset?path=${path}`,
+    '?q=%3Cscript%3E%22',
+    '?state=%3Cscript%3E%22',
+    'requests'
+  ]
+  for (const page of [...pages, 'asset?path=%3Cscript%3E%22']) {
+    const { text } = await site.ask(`/assets/-/${page}`)
+    t.false(/<script|<!--|\u202e/.test(text), page)
+  }
+  const found = await site.ask('/assets/-/?q=%3Cscript%3E%22')
+  t.true(found.text.includes('value="&lt;script&gt;&quot;"'))
+  const { text } = await site.ask(`/assets/-/asset?path=${path}`)
+  t.true(text.includes('&lt;script&gt;alert(1)&lt;!-- &quot;&#39; \\u202e.css'))
+  t.true(text.includes('&lt;/code&gt;&lt;script&gt;alert(2)'))
+})
+
+test('INS-02 every page reads without scripts, allows none, and is not stored', async t => {
+  const site = await makeInspected(t)
+  for (const page of [...PAGES, '?json', 'inspector.css']) {
+    const { headers, text, status } = await site.ask(`/assets/-/${page}`)
+    t.is(status, 200, page)
+    t.is(headers['cache-control'], 'no-store')
+    t.is(headers['x-content-type-options'], 'nosniff')
+    t.true(
+      String(headers['content-security-policy']).startsWith(
+        "default-src 'none'; style-src 'self'; img-src 'self' data:; "
+      )
+    )
+    // Without an icon, a browser asks the application for /favicon.ico.
+    t.is(text.includes('<link rel="icon" href="data:,"'), PAGES.includes(page), page)
+    t.false(/<script|<style| style=| on\w+=/.test(text), page)
+    const head = await site.ask(`/assets/-/${page}`, { method: 'HEAD' })
+    t.deepEqual([head.status, head.bytes.length], [200, 0])
+  }
+})
+
+test('an image is shown from its source, without being published', async t => {
+  const site = await makeInspected(t)
+  await site.ask('/assets/-/asset?path=/assets/a.png')
+  const { headers, bytes } = await site.ask('/assets/-/image?path=/assets/a.png')
+  t.deepEqual(bytes, PNG)
+  t.is(headers['content-type'], 'image/png')
+  t.is(headers['cache-control'], 'no-store')
+  t.true(String(headers['content-security-policy']).startsWith('sandbox'))
+  t.is(site.read('/public/assets/a.png'), undefined)
+  for (const path of ['/assets/app.css', '/assets/none.png', '', '/%']) {
+    t.is((await site.ask(`/assets/-/image?path=${path}`)).status, 404, path)
+  }
+})
+
+test('BND-17 the mounts are shown with the files of their bundles, those that are missing first', async t => {
+  const manifest = {
+    'src/<b>.js': { file: 'main-a1.js', isEntry: true },
+    'src/lazy.js': { file: 'lazy-b2.js' }
+  }
+  const site = await makeSite(
+    t,
+    {
+      '/dist/list.json': JSON.stringify(manifest),
+      '/dist/main-a1.js': 'main()',
+      '/dist/main-a1.js.gz': gzipSync('main()'),
+      '/docs/a.html': 'a'
+    },
+    { mounts: { '/static': { dir: 'dist', manifest: 'dist/list.json' }, '/docs': 'docs' } }
+  )
+  const { mounts } = await json<{ mounts: ListedMount[] }>(site, 'mounts?json')
+  const [bundle, docs] = mounts
+  t.deepEqual(docs, { mount: '/docs', directory: 'docs', files: [] } as unknown as ListedMount)
+  t.deepEqual(bundle?.files.at(-1), {
+    path: '/static/main-a1.js',
+    source: 'src/<b>.js',
+    entries: ['src/<b>.js'],
+    usedBy: [],
+    sizes: { identity: 6, gzip: 27 - 1 }
+  })
+  const { text } = await site.ask('/assets/-/mounts')
+  t.regex(text, /1 of 2 files are missing[^]*lazy-b2\.js[^]*>missing<[^]*main-a1\.js/)
+  t.true(text.includes('src/&lt;b&gt;.js'))
+  t.false(text.includes('<b>'))
+  t.regex((await site.ask('/assets/-/')).text, /<a href="mounts"/)
+})

@@ -1,0 +1,287 @@
+import { once } from 'node:events'
+import { connect, createServer } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { renameSync, rmSync, utimesSync } from 'node:fs'
+import test from 'ava'
+import compose from 'koa-compose'
+import compress from 'koa-compress'
+import type { LinkedReport } from '../../../lib/extras/live/page-state.ts'
+import { openTab, type Tab } from '../../support/live.ts'
+import { startProcess } from '../../support/processes.ts'
+import { makeProject, makeSite, writeFiles, type Site } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+
+const FILES = {
+  'css/app.css.scss': "@use 'part';",
+  'css/_part.scss': 'a { b: c }',
+  'css/other.css': 'o{}',
+  'js/app.js': 'app()'
+}
+const APP = '/assets/app.css'
+
+/** A tab that has been told something. */
+async function openTold(...args: Parameters<typeof openTab>): Promise<Tab> {
+  const tab = await openTab(...args)
+  await until(() => tab.told().length === 1, 'the first message')
+  return tab
+}
+
+test('LIV-01 a page is told the versions of what it uses, and the new one after an edit', async t => {
+  const site = await makeSite(t, FILES)
+  const tab = await openTold(t, site.port, 'use=app.css,/assets/app.js,/elsewhere.css')
+  const { headers } = tab.answer
+  t.is(headers['content-type'], 'text/event-stream; charset=utf-8')
+  t.is(headers['cache-control'], 'no-store, no-transform')
+  const [{ parts, problems } = { parts: [], problems: [] }] = tab.told()
+  t.deepEqual(problems, [])
+  t.deepEqual(
+    parts.map(({ key }) => key),
+    ['instance', 'live.watch', APP, '/assets/app.js']
+  )
+  const [, , app] = parts
+  t.is(app?.version, (await site.ask(APP)).headers.etag)
+  t.deepEqual([app?.path, app?.url, app?.isLate], [APP, APP, false])
+
+  site.write('css/_part.scss', 'a { b: d }')
+  const { parts: now } = await tab.next()
+  t.not(now[2]?.version, app?.version)
+  t.is(now[2]?.version, (await site.ask(APP)).headers.etag)
+  t.deepEqual([now[0], now[1], now[3]], [parts[0], parts[1], parts[3]])
+})
+
+test('LIV-01 with fingerprints a page is told the URL that replaces its own', async t => {
+  const site = await makeSite(t, FILES, {
+    fingerprint: true,
+    routes: ctx => {
+      ctx.body = ctx.assets.path('app.css')
+    }
+  })
+  const before = (await site.ask('/')).text
+  const tab = await openTold(t, site.port, `use=${before}`)
+  site.write('css/_part.scss', 'a { b: d }')
+  const { parts } = await tab.next()
+  const part = parts.find(({ path }) => path === before)
+  t.is(part?.key, APP)
+  t.not(part?.url, before)
+  t.is(part?.url, (await site.ask('/')).text)
+})
+
+test('LIV-03 a page is told what is broken, and that it is fixed', async t => {
+  const site = await makeSite(t, FILES, { live: { editor: 'cursor' } })
+  const tab = await openTold(t, site.port, `use=${APP}`)
+  const other = await openTold(t, site.port, 'use=/assets/other.css')
+  const good = tab.version(APP)
+
+  site.write('css/_part.scss', 'a {\n  b: }\n}')
+  const { problems } = await tab.next()
+  const { excerpt, reason, ...problem } = problems[0] as LinkedReport
+  t.deepEqual(problem, {
+    title: 'This source does not compile',
+    location: 'apps/web/assets/css/_part.scss:2:6',
+    link: `cursor://file${site.at('css/_part.scss')}:2:6`
+  })
+  t.regex(reason, /Expected/)
+  t.regex(excerpt, /^2 \| .*b: \}/)
+  t.is(tab.version(APP), null)
+
+  site.write('css/_part.scss', 'a { b: c }')
+  t.deepEqual((await tab.next()).problems, [])
+  t.is(tab.version(APP), good)
+  t.is(other.told().length, 1, 'it uses nothing of this')
+})
+
+test('LIV-02 files of live.watch have one version, whichever way an editor saves', async t => {
+  const site = await makeSite(
+    t,
+    { '/views/page.ejs': '1', '/views/parts/_head.ejs': '1', '/views/.hidden': '1' },
+    { live: { watch: ['views'] } }
+  )
+  const tab = await openTold(t, site.port)
+  const change = async (edit: () => void) => {
+    const before = tab.version('live.watch')
+    edit()
+    await until(() => tab.version('live.watch') !== before, 'another version')
+  }
+  await change(() => site.write('/views/page.ejs', '2'))
+  await change(() => site.write('/views/parts/_head.ejs', '2'))
+  await change(() => {
+    site.write('/views/page.ejs~', '3')
+    renameSync(site.at('/views/page.ejs~'), site.at('/views/page.ejs'))
+  })
+  await change(() => site.write('/views/new/page.ejs', '1'))
+  await change(() => rmSync(site.at('/views/new'), { recursive: true }))
+
+  const { length } = tab.told()
+  site.write('/views/.hidden', '2')
+  site.write('/views/page.ejs', '4')
+  await tab.next()
+  t.is(tab.told().length, length + 1)
+})
+
+test('LIV-01 what was changed after the page was opened is reported as late', async t => {
+  const site = await makeSite(t, FILES)
+  const minutesAgo = (minutes: number) => Date.now() / 1000 - minutes * 60
+  for (const [file, minutes] of [
+    ['css/_part.scss', 9],
+    ['css/app.css.scss', 9],
+    ['css/other.css', 3],
+    ['js/app.js', -9]
+  ] as const) {
+    utimesSync(site.at(file), minutesAgo(minutes), minutesAgo(minutes))
+  }
+  const use = 'use=app.css,other.css,app.js'
+  const late = async (query: string) => {
+    const tab = await openTold(t, site.port, query)
+    const parts = tab.told()[0]?.parts.filter(({ isLate }) => isLate) ?? []
+    // This process may be younger than the page is said to be.
+    return parts.map(({ key }) => key).filter(key => key !== 'instance')
+  }
+  t.deepEqual(await late(`age=${5 * 60_000}&${use}`), ['/assets/other.css'])
+  t.deepEqual(await late(`age=1000&${use}`), [], 'nothing, and not what has a time to come')
+  t.deepEqual(await late(use), [], 'nothing for a page that connects again')
+  t.deepEqual(await late(`age=x&${use}`), [])
+})
+
+test('names with any characters are reported, of the first 1,000 lines, and what is not a name is left out', async t => {
+  const name = "a, b+c&d=%é'.css"
+  const site = await makeSite(t, { [`css/${name}`]: 'a{}', 'css/n992.css': '', 'css/n993.css': '' })
+  const path = `/assets/${encodeURI(name)}`
+  t.is((await site.ask(path)).status, 200)
+  const use = encodeURIComponent(path)
+  const numbered = Array.from({ length: 1000 }, (_, number) => `n${number}.css`)
+  const query = `x=1&use=${use},%,%zz,..%2Fx,/assets/../a,//a,,${numbered.join()}`
+  const tab = await openTold(t, site.port, query)
+  const paths = tab.told()[0]?.parts.flatMap(({ path }) => path ?? [])
+  t.deepEqual(paths, [path, '/assets/n992.css'])
+})
+
+test('LIV-01 LIV-02 on a file system without events every edit is reported within seconds', async t => {
+  const files = { 'apps/web/assets/css/app.css': 'a{}', 'views/_page.ejs': '1' }
+  const root = makeProject(t, files)
+  const options = { root, env: 'development', live: { watch: ['views'] } }
+  const { first } = await startProcess(t, 'silent-site.ts', options)
+  const tab = await openTold(t, Number(first), 'use=app.css')
+  for (const [file, key] of [
+    ['apps/web/assets/css/app.css', APP],
+    ['views/_page.ejs', 'live.watch']
+  ] as const) {
+    const before = tab.version(key)
+    writeFiles(root, { [file]: 'edited' })
+    await until(() => tab.version(key) !== before, `another version of ${file}`)
+  }
+  t.true(tab.told().length >= 3)
+})
+
+const manifest = (entry: string) =>
+  JSON.stringify({ 'src/main.js': { file: entry, isEntry: true, css: ['main.css'] } })
+
+test('BND-18 a page is told about a build once, when all of it is written, and about no other', async t => {
+  const dist = {
+    '/dist/main.js': '1',
+    '/dist/main.css': '1',
+    '/dist/list.json': manifest('main.js')
+  }
+  const site = await makeSite(
+    t,
+    { ...FILES, ...dist, '/dist/alone.svg': '<svg/>' },
+    { mounts: { '/static': { dir: 'dist', manifest: 'dist/list.json' } } }
+  )
+  await site.ask('/')
+  const use = ['/static/main.js', '/static/main.css', '/static/alone.svg', '/assets/other.css']
+  const tab = await openTold(t, site.port, `use=${use.join()}`)
+  const other = await openTold(t, site.port, 'use=other.css')
+  const keys = () => tab.told()[0]?.parts.map(({ key }) => key)
+  const build = 'build of /static'
+  const shared = ['instance', 'live.watch']
+  t.deepEqual(keys(), [...shared, build, '/static/alone.svg', '/assets/other.css'])
+  t.deepEqual(
+    other.told()[0]?.parts.map(({ key }) => key),
+    [...shared, '/assets/other.css']
+  )
+  const told: (string | null | undefined)[] = []
+  const change = async (edits: Readonly<Record<string, string>>) => {
+    for (const [file, content] of Object.entries(edits)) site.write(file, content)
+    const before = tab.version(build)
+    await until(() => tab.version(build) !== before, 'the build is told')
+    told.push(tab.version(build))
+  }
+  site.write('/dist/main.js', '2')
+  site.write('css/other.css', 'o{b:c}')
+  const { parts } = await tab.next()
+  t.is(parts[2]?.version, tab.told()[0]?.parts[2]?.version, 'the manifest is not there yet')
+  await change({ '/dist/main.css': '2', '/dist/list.json': manifest('main.js') })
+  await change({ '/dist/main-a1.js': '3', '/dist/list.json': manifest('main-a1.js') })
+  await change({ '/dist/main.css': '4' })
+  site.write('css/other.css', 'o{d:e}')
+  await tab.next()
+  const versions = tab.told().map(({ parts: [, , { version } = {}] }) => version)
+  t.deepEqual([...new Set(versions)].slice(1), told, 'each build once')
+  t.is(tab.told().length, 6)
+  t.is(other.told().length, 3)
+})
+
+const connectionsOf = ({ server }: Site) =>
+  new Promise<number>(resolve => server.getConnections((_, count) => resolve(count)))
+
+test('LIV-04 a server that is closed ends its channels, and a closed tab leaves nothing', async t => {
+  const site = await makeSite(t, FILES)
+  const [one, other] = [await openTab(t, site.port, `use=${APP}`), await openTab(t, site.port)]
+  await until(() => one.told().length === 1, 'the first message')
+  other.close()
+  await until(async () => (await connectionsOf(site)) === 1, 'one connection is left')
+  site.server.close()
+  await once(site.server, 'close')
+  await until(() => one.answer.complete, 'a whole answer')
+  t.pass()
+})
+
+test('LIV-04 what is in front may set fields and cookies, and compress, and a closed tab is not an error', async t => {
+  const site = await makeSite(t, FILES, {
+    front: compose([
+      compress({ threshold: 0 }),
+      async (ctx, next) => {
+        await next()
+        ctx.set('X-Request', 'seen')
+        ctx.cookies.set('session', 'renewed')
+      }
+    ])
+  })
+  const { status } = await site.ask('/assets/-/live', { method: 'HEAD' })
+  t.is(status, 200)
+  const tab = await openTold(t, site.port, 'use=app.css')
+  const { headers } = tab.answer
+  t.is(headers['content-encoding'], undefined, 'events come at once')
+  t.is(headers['x-request'], 'seen')
+  t.regex(String(headers['set-cookie']), /^session=renewed/)
+  tab.close()
+  await until(async () => (await connectionsOf(site)) === 0, 'the connection is closed')
+  t.deepEqual(site.errors, [])
+})
+
+test('LIV-04 a page that is older than the process is told so when it first connects', async t => {
+  const site = await makeSite(t, FILES)
+  const isLate = async (age: number) => {
+    const tab = await openTold(t, site.port, `age=${Math.round(age)}`)
+    return tab.told()[0]?.parts.find(({ key }) => key === 'instance')?.isLate
+  }
+  t.true(await isLate(performance.now() + 60_000))
+  t.false(await isLate(0))
+})
+
+test('LIV-04 over HTTP/2 a page is told as well, and a closed tab is not an error', async t => {
+  const site = await makeSite(t, FILES)
+  const server = createServer(site.app.callback())
+  t.teardown(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  t.teardown(() => session.destroy())
+  const stream = session.request({ ':path': '/assets/-/live?use=app.css' })
+  let text = ''
+  stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+  await until(() => text.includes(`"key":"${APP}"`), 'the first message')
+  site.write('css/_part.scss', 'a { b: 2 }')
+  await until(() => text.split('data: ').length > 2, 'the second message')
+  stream.close()
+  await once(stream, 'close')
+  t.deepEqual(site.errors, [])
+})

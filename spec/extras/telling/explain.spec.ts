@@ -1,0 +1,359 @@
+// What `explain` says of a path is what a request for it gets.
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { type Explanation, explain, type Step } from '../../../lib/extras/telling/explain.ts'
+import { type KoaAssetsOptions, precompile } from '../../../lib/index.ts'
+import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { CODINGS } from '../../support/copies.ts'
+import { withDigest } from '../../support/digest.ts'
+
+const FILES = {
+  'apps/web/assets/stylesheets/app.css.scss': 'a { color: red; }',
+  'apps/web/assets/stylesheets/_part.scss': '',
+  'apps/web/assets/stylesheets/admin/menu.css': 'b{}',
+  'apps/web/assets/stylesheets/shop/menu.css': 'c{}',
+  'apps/web/assets/docs/logo.png': 'one',
+  'apps/web/assets/images/logo.png': 'two',
+  'apps/admin/assets/stylesheets/app.css': 'd{}',
+  'package/assets/stylesheets/lib.css': 'e{}',
+  'public/robots.txt': 'robots'
+}
+
+const OPTIONS: KoaAssetsOptions = {
+  env: 'development',
+  serve: true,
+  sources: '../../package/assets'
+}
+
+function makeExplainer(t: ExecutionContext) {
+  const root = makeProject(t, FILES)
+  const ask = (asked: string, options: KoaAssetsOptions = {}) =>
+    explain(asked, { ...OPTIONS, root, ...options })
+  return { root, ask }
+}
+
+function step({ steps }: Explanation, subject: Step['subject']): Step | undefined {
+  return steps.find(one => one.subject === subject)
+}
+
+const BROWSED = '200, after publishing its source'
+
+test('explain follows a path, a name and a URL from the request to the response', async t => {
+  const { root, ask } = makeExplainer(t)
+  const explained = await ask('/assets/app.css')
+  for (const asked of ['app.css', 'https://example.org/assets/app.css', '/assets/app.css?v=1']) {
+    t.deepEqual(await ask(asked), explained)
+  }
+  t.deepEqual(explained, {
+    path: '/assets/app.css',
+    steps: [
+      {
+        subject: 'settings',
+        finding: 'development; serving is on',
+        details: [`root: ${root}`, 'public: public']
+      },
+      { subject: 'path', finding: '/assets/app.css is canonical', details: [] },
+      {
+        subject: 'app',
+        finding: 'web: compiles on request, plain names',
+        details: ['/assets/admin/… belongs to the app admin', '/assets/… belongs to the app web']
+      },
+      {
+        subject: 'sources',
+        finding: 'found apps/web/assets/stylesheets/app.css.scss',
+        details: ['apps/web/assets: stylesheets/app.css.scss', 'package/assets: no match']
+      },
+      { subject: 'helpers', finding: 'emit /assets/app.css', details: [] },
+      { subject: 'file', finding: 'public/assets/app.css does not exist', details: [] }
+    ],
+    outcome: BROWSED,
+    isFound: true,
+    source: 'apps/web/assets/stylesheets/app.css.scss',
+    representations: []
+  })
+})
+
+const AMBIGUOUS = 'it contains a backslash, a colon, a control character or an encoded slash'
+
+test('explain shows why a path is not an asset path', async t => {
+  const { ask } = makeExplainer(t)
+  for (const [path, reason] of [
+    ['/assets/%61pp.css', 'it percent-encodes a character that needs no encoding'],
+    ['/assets//app.css', 'it has an empty segment'],
+    ['/assets/../app.css', 'it has a segment that starts with a dot'],
+    ['/assets/.env', 'it has a segment that starts with a dot'],
+    ['/assets/a%5Cb.css', AMBIGUOUS],
+    ['/assets/a%2Fb.css', AMBIGUOUS],
+    ['/assets/é.css', 'it contains a character that must be percent-encoded'],
+    ['/assets/aux.css', 'Windows interprets one of its segments as another name'],
+    ['/assets.json', 'the manifest is never served']
+  ] as const) {
+    const explanation = await ask(path)
+    t.is(step(explanation, 'path')?.finding, `${path} is not an asset path: ${reason}`)
+    t.is(explanation.outcome, 'passed to the next middleware')
+    t.false(explanation.isFound)
+  }
+  t.is((await ask('/assets/%zz.css')).outcome, '400 Bad Request: the path cannot be decoded')
+})
+
+test('explain names the candidates of an ambiguous tail, and the losers of a collision', async t => {
+  const { root, ask } = makeExplainer(t)
+  const ambiguous = await ask('/assets/menu.css')
+  t.is(
+    step(ambiguous, 'sources')?.finding,
+    `menu.css is ambiguous in ${join(root, 'apps/web/assets')}: use one of stylesheets/admin/menu.css, stylesheets/shop/menu.css`
+  )
+  t.false(ambiguous.isFound)
+  const collision = await ask('/assets/logo.png')
+  t.is(collision.source, 'apps/web/assets/docs/logo.png')
+  t.deepEqual(step(collision, 'sources')?.details, [
+    'apps/web/assets: docs/logo.png, images/logo.png',
+    'package/assets: no match',
+    `several sources in ${join(root, 'apps/web/assets')} are published as logo.png: docs/logo.png, images/logo.png; development uses the first, precompile refuses them: rename or exclude all but one`
+  ])
+})
+
+test('explain finds a tail, an extra source, the app with the longer prefix, and, with serving off, what is in public', async t => {
+  const { ask } = makeExplainer(t)
+  const robots = await ask('/robots.txt', { serve: false })
+  t.is(step(robots, 'app')?.finding, 'none: a file in public, if it exists')
+  t.is(
+    step(robots, 'settings')?.finding,
+    "development; serving is off: neither serve: true nor SERVE_STATIC_ASSETS='true' is set"
+  )
+  t.is(robots.outcome, 'with serving on: 200, the file in public')
+  t.true(robots.isFound)
+  const tail = await ask('/assets/shop/menu.css')
+  t.is(tail.source, 'apps/web/assets/stylesheets/shop/menu.css')
+  t.is((await ask('lib.css')).source, 'package/assets/stylesheets/lib.css')
+  const admin = await ask('/assets/admin/app.css')
+  t.is(admin.source, 'apps/admin/assets/stylesheets/app.css')
+  t.is(step(admin, 'app')?.finding, 'admin: compiles on request, plain names')
+})
+
+test('explain gives advice about a name that has no source', async t => {
+  const { ask } = makeExplainer(t)
+  for (const [asked, advice, options] of [
+    ['app.css.scss', 'stylesheets/app.css.scss is a source; it is published as app.css'],
+    ['_part.scss', 'a Sass or Less partial is not published'],
+    ['_part.css', 'a Sass or Less partial is not published'],
+    ['apq.css', "did you mean 'app.css'?"],
+    ['mine', 'the import map has it, for app.css', { imports: { mine: 'app.css' } }],
+    [
+      'stylesheets/app.css',
+      'stylesheets/app.css.scss is published as app.css; tails: false disables other names',
+      { tails: false }
+    ]
+  ] as const) {
+    const explanation = await ask(asked, options)
+    t.is(step(explanation, 'sources')?.finding, `no source is published as ${asked}`)
+    t.is(step(explanation, 'sources')?.details.at(-1), advice)
+    t.is(explanation.outcome, 'passed to the next middleware; a 404 gets Cache-Control: no-store')
+    t.false(explanation.isFound)
+  }
+})
+
+test('explain has the nearest path for one that is nowhere, wherever the other is', async t => {
+  const { root, ask } = makeExplainer(t)
+  writeFiles(root, {
+    'public/assets/hand.css': '',
+    'public/assets/.quarterly.css': '',
+    'files/Annual report.pdf': '',
+    'files/internal.md': '',
+    'dist/manifest.json': JSON.stringify({ 'a.js': { file: 'main-B1a2C3d4.js', isEntry: true } }),
+    'dist/main-B1a2C3d4.js': ''
+  })
+  const mounts = {
+    '/files': { dir: 'files', exclude: ['**/*.md'] },
+    '/static': { dir: 'dist', manifest: 'dist/manifest.json' }
+  }
+  for (const [asked, near] of [
+    ['/asset/app.css', '/assets/app.css'],
+    ['/app.css', '/assets/app.css'],
+    ['/assets/admin/shop/menu.css', '/assets/shop/menu.css'],
+    ['/assets/hnd.css', '/assets/hand.css'],
+    ['/robot.txt', '/robots.txt'],
+    ['/files/Anual%20report.pdf', '/files/Annual%20report.pdf'],
+    ['/static/main-B1a2C3d5.js', '/static/main-B1a2C3d4.js'],
+    // These are not sent.
+    ['/files/internl.md', undefined],
+    ['/assets/quarterly.css', undefined],
+    ['/books/7', undefined]
+  ] as const) {
+    const { isFound, steps } = await ask(asked, { mounts })
+    t.false(isFound)
+    const hints = steps.flatMap(({ details }) => details.filter(each => each.startsWith('did you')))
+    t.deepEqual(hints, near === undefined ? [] : [`did you mean ${near}?`], asked)
+  }
+  const options = { apps: false, public: false, mounts, env: 'production' } as const
+  const { steps } = await ask('/files/Anual%20report.pdf', options)
+  t.deepEqual(steps.at(-1)?.details, ['did you mean /files/Annual%20report.pdf?'])
+})
+
+test('in production explain names the manifest entry, and every representation with its headers', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/app.css': 'body { color: red }\n'.repeat(100)
+  })
+  const options = { root, env: 'production', serve: true }
+  await precompile({ ...options, minify: false })
+  const plain = await explain('app.css', options)
+  const [, target = ''] = /^emit (.*)$/.exec(step(plain, 'helpers')?.finding ?? '') ?? []
+  t.regex(target, withDigest(/^\/assets\/app-DIGEST\.css$/))
+  t.is(step(plain, 'app')?.finding, 'web: does not compile on request, fingerprinted names')
+
+  const fingerprinted = await explain(target, options)
+  t.is(fingerprinted.source, 'apps/web/assets/app.css')
+  t.is(fingerprinted.outcome, '200, the file in public')
+  t.deepEqual(fingerprinted.representations.map(({ coding }) => coding).toSorted(), CODINGS)
+
+  const site = await makeSite(t, {}, options)
+  for (const { coding, headers } of fingerprinted.representations) {
+    const response = await site.ask(target, { headers: { 'Accept-Encoding': coding } })
+    const { date: _, connection: __, 'keep-alive': ___, ...sent } = response.headers
+    const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+    t.deepEqual(sent, Object.fromEntries(lowerCase))
+  }
+})
+
+test('in production explain reports a missing manifest, wrong bytes, and a link that points outside', async t => {
+  const { root, ask } = makeExplainer(t)
+  const production = { env: 'production' }
+  const unpublished = await ask('app.css', production)
+  t.is(
+    step(unpublished, 'helpers')?.finding,
+    `fail: there is no manifest ${join(root, 'public/assets.json')}: run npx koa-fresh-assets precompile`
+  )
+  const mounts = { '/x': { dir: 'public', manifest: 'none.json' } }
+  const unbuilt = await ask('app.css', { mounts, env: 'staging', compile: true })
+  t.regex(step(unbuilt, 'settings')?.details.at(-1) ?? '', /^koaAssets\(\) throws: .*none\.json/)
+  t.true(unbuilt.isFound)
+  t.false(unpublished.isFound)
+  rmSync(join(root, 'apps/web/assets/docs/logo.png'))
+  await precompile({ ...OPTIONS, root })
+  const { finding = '' } = step(await ask('app.css', production), 'helpers') ?? {}
+  const target = finding.replace('emit /assets/', 'public/assets/')
+  writeFileSync(join(root, target), 'edited')
+  const edited = await ask(`/${target.replace('public/', '')}`, production)
+  t.is(step(edited, 'file')?.finding, `${target} does not match its fingerprint, and is not served`)
+  symlinkSync(join(root, 'package'), join(root, 'public/assets/package'))
+  const led = await ask('/assets/package/assets/stylesheets/lib.css', production)
+  t.is(
+    step(led, 'file')?.finding,
+    'public/assets/package/assets/stylesheets/lib.css is a symbolic link that may not be followed (option symlinks)'
+  )
+  const unknown = await ask('ap.css', production)
+  t.regex(step(unknown, 'helpers')?.finding ?? '', /^fail: .*; did you mean 'app\.css'\?$/)
+})
+
+test('a name that ends in 32 hex characters that are not its digest is explained as it is served', async t => {
+  const other = '0123456789abcdef'.repeat(2)
+  const name = `logo-${other}.png`
+  const root = makeProject(t, {
+    [`apps/web/assets/images/${name}`]: 'logo',
+    'apps/web/assets/images/logo.png': 'another'
+  })
+  await precompile({ root })
+  const options = { serve: true, revalidate: 0, env: 'production', root } as const
+  t.true((await explain(`/assets/${name}`, options)).isFound)
+  t.true((await explain(`/assets/${name}`, { ...options, compile: true })).isFound)
+  t.false((await explain(`/assets/absent-${other}.png`, options)).isFound)
+})
+
+const MANIFEST = JSON.stringify({
+  'src/main.ts': {
+    file: 'assets/main-BX3f_9aZ.js',
+    src: 'src/main.ts',
+    name: 'main',
+    isEntry: true
+  }
+})
+const MOUNTED = {
+  'css/app.css': 'a{}',
+  '/public/robots.txt': 'robots',
+  '/public/static/only.txt': 'only',
+  '/admin/.vite/manifest.json': MANIFEST,
+  '/admin/assets/main-BX3f_9aZ.js': 'main',
+  '/admin/index.html': 'shell',
+  '/build/a.txt': 'a',
+  '/build/docs/index.html': 'docs'
+}
+const MOUNTS: NonNullable<KoaAssetsOptions['mounts']> = {
+  '/static': { dir: 'build', index: 'index.html', extensions: ['txt'] },
+  '/admin': { dir: 'admin', manifest: 'admin/.vite/manifest.json', fallback: 'index.html' }
+}
+
+async function makeExplained(t: ExecutionContext) {
+  const options = { mounts: MOUNTS, env: 'development' }
+  const site = await makeSite(t, MOUNTED, options)
+  return {
+    site,
+    explainPath: (path: string) => explain(path, { ...options, serve: true, root: site.root })
+  }
+}
+
+const NO_STORE = '; a 404 gets Cache-Control: no-store'
+const SHELL = '; a navigation that remains a 404 gets /admin/index.html'
+
+test('what explain says about a path in a mount is what a request for it gets', async t => {
+  const { site, explainPath } = await makeExplained(t)
+  for (const [path, status, outcome, file] of [
+    ['/static/a.txt', 200, '200, the file in a mount', 'build/a.txt exists'],
+    ['/static/a', 200, '200, the file in a mount', 'build/a.txt exists'],
+    ['/static/docs/', 200, '200, the file in a mount', 'build/docs/index.html exists'],
+    ['/static/docs', 301, '301 to /static/docs/, for its index file', undefined],
+    ['/static/only.txt', 200, '200, the file in public', 'public/static/only.txt exists'],
+    ['/robots.txt', 200, '200, the file in public', 'public/robots.txt exists'],
+    ['/static/none', 404, `passed to the next middleware${NO_STORE}`, undefined],
+    ['/admin/users', 404, `passed to the next middleware${NO_STORE}${SHELL}`, undefined],
+    ['/admin/types/api::page', 404, `passed to the next middleware${SHELL}`, undefined],
+    ['/admin/none.js', 404, `passed to the next middleware${NO_STORE}`, undefined],
+    ['/none', 404, 'passed to the next middleware', undefined],
+    ['/assets/app.css', 200, '200, after publishing its source', undefined],
+    ['/admin/.vite/manifest.json', 404, 'passed to the next middleware', undefined]
+  ] as const) {
+    const explained = await explainPath(path)
+    t.is(explained.outcome, outcome)
+    t.is(explained.isFound, status === 200)
+    const found = explained.steps.find(({ subject }) => subject === 'file')
+    if (file !== undefined) t.is(found?.finding, file)
+    const answer = await site.ask(path)
+    t.is(answer.status, status)
+    const [identity] = explained.representations
+    if (file === undefined) t.is(identity, undefined)
+    for (const [name, value] of Object.entries(identity?.headers ?? {})) {
+      t.is(answer.headers[name.toLowerCase()], value, name)
+    }
+  }
+})
+
+test('explain shows which mounts are searched, and that a hashed file of a bundle is immutable', async t => {
+  const { site, explainPath } = await makeExplained(t)
+  const details = ['/static/…: build', '/admin/…: admin']
+  const path = '/admin/assets/main-BX3f_9aZ.js'
+  const { steps, representations } = await explainPath(path)
+  const mountsOf = (all: readonly Step[]) => all.find(({ subject }) => subject === 'mounts')
+  const finding = 'the mount /admin, then public'
+  const named = [
+    'admin/.vite/manifest.json names it, made from src/main.ts',
+    `the tags of src/main.ts: ${path}`
+  ]
+  t.deepEqual(mountsOf(steps), { subject: 'mounts', finding, details: [...details, ...named] })
+  t.is((await explainPath('src/main.ts')).path, path, 'BND-17 by the name of its source as well')
+  rmSync(join(site.root, 'admin/assets/main-BX3f_9aZ.js'))
+  const missing = await explainPath('src/main.ts')
+  t.false(missing.isFound)
+  t.true(mountsOf(missing.steps)?.details.includes('it is missing on disk: build again'))
+  t.is(representations[0]?.headers['Cache-Control'], 'public, max-age=31536000, immutable')
+  const elsewhere = await explainPath('/elsewhere/a.txt')
+  t.is(mountsOf(elsewhere.steps)?.finding, 'none has this path')
+  const mounts = { '/static': { dir: 'none', dev: 'http://localhost:5173' } }
+  const { root } = site
+  const left = await explain('/static/a.txt', { root, env: 'development', serve: true, mounts })
+  t.deepEqual(mountsOf(left.steps), {
+    subject: 'mounts',
+    finding: "left to the bundler's dev server",
+    details: ["/static/…: the bundler's dev server"]
+  })
+  t.is(left.outcome, `passed to the next middleware${NO_STORE}`)
+})

@@ -1,0 +1,377 @@
+// Vite's dev server: found by its announcement, or given to koaAssets; and pages without a build.
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable, type Writable } from 'node:stream'
+import react from '@vitejs/plugin-react'
+import test, { type ExecutionContext } from 'ava'
+import { build, createServer, resolveConfig, type InlineConfig } from 'vite'
+import type { MountOptions } from '../../../lib/assets/settings/mount-options.ts'
+import { AssetError } from '../../../lib/errors.ts'
+import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
+import {
+  attribute,
+  makeBundlerProject,
+  PAGES,
+  pagesOf,
+  summary
+} from '../../support/bundler-project.ts'
+import { listen } from '../../support/front.ts'
+import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+const MANIFEST = { dir: 'dist', manifest: 'dist/.vite/manifest.json' }
+const ANNOUNCED = 'dist/.vite/dev-server.json'
+const MAIN = ['src/main.ts', 'src/print.css']
+
+function project(t: ExecutionContext, files = {}) {
+  const { root, remove } = makeBundlerProject({ ...PAGES, ...files })
+  t.teardown(remove)
+  const config = (more: InlineConfig = {}): InlineConfig => ({
+    root,
+    configFile: false,
+    logLevel: 'silent',
+    cacheDir: join(root, '.vite'),
+    // Nothing is bundled ahead: the specs ask for single files.
+    optimizeDeps: { noDiscovery: true },
+    plugins: [freshAssets({ mount: '/admin', input: MAIN })],
+    ...more
+  })
+  return { root, config }
+}
+
+/** A dev server on a port of its own. */
+async function serve(t: ExecutionContext, config: InlineConfig) {
+  const server = await createServer({ ...config, server: { port: 0, host: '127.0.0.1' } })
+  await server.listen()
+  t.teardown(() => server.close())
+  return { server, origin: new URL(server.resolvedUrls?.local[0] ?? '').origin }
+}
+
+const inDevelopment = (root: string, more: Partial<MountOptions> = {}) =>
+  pagesOf({ root, env: 'development', mounts: { '/admin': { ...MANIFEST, ...more } } })
+
+test.serial(
+  'BND-09 BND-10 tags lead to the dev server of the plugin while it runs, then to the build, else one sentence says what to do',
+  async t => {
+    const { root, config } = project(t, {
+      'public/assets.json': '{}',
+      'shop/a.js': '',
+      'shop/meta.json': '{ "shop.ts": { "file": "a.js", "isEntry": true } }'
+    })
+    const page = inDevelopment(root)
+    const none = await page()
+    const error = t.throws(() => none.entry('src/main.ts'), {
+      instanceOf: AssetError,
+      code: 'manifest-missing',
+      message:
+        /^the mount \/admin has neither a build nor a dev server: there is no .*dist\/\.vite\/manifest\.json, and Vite is not running/
+    })
+    t.true(error instanceof AssetError && error.expose, 'Koa shows it in the page')
+    const older = await serve(t, config())
+    const { server, origin } = await serve(t, config())
+    await older.server.close()
+    const { entry } = await page()
+    t.throws(() => entry('src/mian.ts'), {
+      code: 'asset-unknown',
+      message: "'src/mian.ts' is not an entry of Vite's dev server; did you mean 'src/main.ts'?"
+    })
+    t.deepEqual(summary(entry(...MAIN)), [
+      `stylesheet ${origin}/admin/src/print.css`,
+      `module ${origin}/admin/@vite/client`,
+      `module ${origin}/admin/src/main.ts`
+    ])
+    const image = await fetch(`${origin}/admin/src/logo.svg?import&no-inline`)
+    t.true(
+      (await image.text()).includes(`${origin}/admin/src/logo.svg`),
+      'pages have another origin'
+    )
+    const mounts = { '/admin': MANIFEST, '/shop': { dir: 'shop', manifest: 'shop/meta.json' } }
+    const both = await pagesOf({ root, env: 'development', mounts })()
+    t.true(both.entry('src/main.ts').includes(origin))
+    t.deepEqual(summary(both.entry('shop.ts')), ['module /shop/a.js'])
+
+    await build(config())
+    t.false(existsSync(join(root, 'dist/assets.json')), 'what koaAssets publishes is not copied')
+    const meanwhile = (await page()).entry('src/main.ts')
+    t.regex(meanwhile, /@vite\/client/, 'a build meanwhile changes nothing')
+    rmSync(join(root, ANNOUNCED))
+    t.regex((await page()).entry('src/main.ts'), /@vite\/client/, 'as a build does at its start')
+    await server.close()
+    t.regex((await page()).entry('src/main.ts'), /"\/admin\/assets\/main-/)
+    t.false(existsSync(join(root, ANNOUNCED)))
+  }
+)
+
+test('BND-09 an announcement that was left behind is not trusted', async t => {
+  const root = makeProject(t, { 'dist/a.js': '' })
+  const port = await listen(t, async (_, res) => void res.end('{"token":"other","changed":{}}'))
+  const page = inDevelopment(root)
+  const announced = { base: '/admin/', inputs: ['src/main.ts'], root: '..', token: 'mine' }
+  const origins = [`http://127.0.0.1:${port}`, 'http://127.0.0.1:1', 'http://a b', 'file:///a']
+  const texts = origins.map(origin => JSON.stringify({ ...announced, origin }))
+  for (const text of [...texts, '{"base":', '[]', '{}']) {
+    writeFiles(root, { [ANNOUNCED]: text })
+    const { entry } = await page()
+    t.throws(() => entry('src/main.ts'), { code: 'manifest-missing' }, text)
+  }
+  const elsewhere = { ...announced, origin: origins[0], base: '/elsewhere/' }
+  writeFiles(root, { [ANNOUNCED]: JSON.stringify(elsewhere) })
+  await page()
+  t.deepEqual(warningsAbout('/elsewhere/'), [
+    "koa-fresh-assets: Vite's dev server has the base '/elsewhere/': it must be the mount's URL path, '/admin/'"
+  ])
+})
+
+const STALE = { base: '/admin/', inputs: ['src/main.ts'], root: '..', token: 'mine' }
+
+test('S81 an announcement of anything but a small file with the right texts is none', async t => {
+  const origin = 'http://127.0.0.1:1'
+  const texts = [
+    { ...STALE, origin: 5 },
+    { ...STALE, origin: [origin] },
+    { ...STALE, origin, inputs: 5 },
+    { ...STALE, origin, inputs: [null] },
+    { ...STALE, origin, root: 'a\0' },
+    { ...STALE, origin, token: {} }
+  ].map(each => JSON.stringify(each))
+  const token = await listen(t, async (_, res) => void res.end('{"token":"mine","changed":5}'))
+  const live = { ...STALE, origin: `http://127.0.0.1:${token}` }
+  const kinds: Record<string, (file: string) => void> = {
+    ...Object.fromEntries(texts.map(text => [text, file => writeFileSync(file, text)])),
+    'a FIFO': file => execFileSync('mkfifo', [file]),
+    'a folder': file => mkdirSync(file),
+    'more than 64 kB': file => writeFileSync(file, JSON.stringify(live) + ' '.repeat(64 * 1024))
+  }
+  for (const [what, make] of Object.entries(kinds)) {
+    const root = makeProject(t, { 'dist/.vite/a': '' })
+    make(join(root, ANNOUNCED))
+    const { entry } = await inDevelopment(root)()
+    t.throws(() => entry('src/main.ts'), { code: 'manifest-missing' }, what)
+  }
+  const root = makeProject(t, { [ANNOUNCED]: JSON.stringify(live) })
+  t.regex((await inDevelopment(root)()).entry('src/main.ts'), /@vite\/client/, 'as it should be')
+})
+
+test('S81 pages wait 5 s and read 64 kB, all together, of what an old announcement leads to', async t => {
+  const programs: Record<string, (res: Writable) => unknown> = {
+    'never responds': () => undefined,
+    'never ends its response'(res) {
+      const timer = setInterval(() => res.write(' '), 500)
+      res.on('close', () => clearInterval(timer))
+    },
+    'sends 1 GB': res => Readable.from(gigabyte()).pipe(res)
+  }
+  await Promise.all(
+    Object.entries(programs).map(async ([what, respond]) => {
+      let requests = 0
+      const port = await listen(t, async (_, res) => {
+        requests++
+        respond(res)
+      })
+      const origin = `http://127.0.0.1:${port}`
+      const root = makeProject(t, { [ANNOUNCED]: JSON.stringify({ ...STALE, origin }) })
+      const page = inDevelopment(root)
+      for (const { entry } of [...(await Promise.all([page(), page()])), await page()])
+        t.throws(() => entry('src/main.ts'), { code: 'manifest-missing' }, what)
+      t.is(requests, 1, what)
+      t.is(warningsAbout(origin).length, 1, what)
+    })
+  )
+})
+
+function* gigabyte() {
+  const piece = Buffer.alloc(1024 * 1024, ' ')
+  for (let at = 0; at < 1024; at++) yield piece
+}
+
+test.serial("BND-09 React's refresh needs no option: the entry has the preamble", async t => {
+  const app = 'export const App = () => <p>Hello</p>'
+  const main =
+    "import { createRoot } from 'react-dom/client'\nimport { App } from './app.tsx'\ncreateRoot(document.body).render(<App />)"
+  const { root, config } = project(t, { 'src/main.tsx': main, 'src/app.tsx': app })
+  const plugins = [react(), freshAssets({ mount: '/admin', input: 'src/main.tsx' })]
+  const { server, origin } = await serve(t, config({ plugins }))
+  const tags = (await inDevelopment(root)()).entry('src/main.tsx')
+  t.false(
+    tags.includes('injectIntoGlobalHook'),
+    'no inline script, so a policy needs no nonce for it'
+  )
+  const code = await (await fetch(`${origin}/admin/src/main.tsx`)).text()
+  t.regex(code, /^[^\n]*?\bimport "\/admin\/@id\/__x00__virtual:koa-fresh-assets\/preamble"/)
+  const preamble = await fetch(`${origin}/admin/@id/__x00__virtual:koa-fresh-assets/preamble`)
+  t.true((await preamble.text()).includes('injectIntoGlobalHook(window)'))
+
+  // Without the plugin, a script in the page prepares it for what Vite makes of a component.
+  const page = await inDevelopment(root, { dev: true })()
+  const [inline = ''] = page.entry('src/main.tsx', { reactRefresh: true }).split('\n')
+  const [, specifier = '', rest = ''] =
+    /^<script type="module">import \{ injectIntoGlobalHook \} from ("[^"]+");(.*)<\/script>$/.exec(
+      inline
+    ) ?? []
+  t.is(JSON.parse(specifier), '/admin/@react-refresh')
+  const runtime = await server.transformRequest('/@react-refresh')
+  t.regex(runtime?.code ?? '', /export function injectIntoGlobalHook\(/)
+  const window: Record<string, unknown> = {}
+  const hooked: unknown[] = []
+  // oxlint-disable-next-line typescript/no-implied-eval -- what a browser runs
+  new Function('injectIntoGlobalHook', 'window', rest)((at: unknown) => hooked.push(at), window)
+  t.deepEqual(hooked, [window])
+  const module = await server.transformRequest('/src/app.tsx')
+  t.regex(module?.code ?? '', /window\.\$RefreshReg\$/)
+  t.deepEqual(Object.keys(window), ['$RefreshReg$', '$RefreshSig$'])
+})
+
+test('BND-06 with an origin no manifest is needed: the client, then the entry, and the preamble where it is asked for', async t => {
+  const root = makeProject(t)
+  const origin = 'http://localhost:5173'
+  const pages = inDevelopment(root, { dir: 'not/built', dev: `${origin}/` })
+  const [page, other] = [await pages(), await pages()]
+  const options = { reactRefresh: true, nonce: 'n' }
+  const tags = page.entry('src/main.tsx', 'src/print.css', '/src/other.ts', options)
+  t.deepEqual(summary(tags), [
+    `stylesheet ${origin}/admin/src/print.css`,
+    'module <inline>',
+    `module ${origin}/admin/@vite/client`,
+    `module ${origin}/admin/src/main.tsx`,
+    `module ${origin}/admin/src/other.ts`
+  ])
+  for (const tag of tags.split('\n')) {
+    t.is(attribute('nonce', tag), 'n')
+    t.notRegex(tag, /integrity|crossorigin/)
+  }
+  t.is(page.entry('src/main.tsx', { reactRefresh: true }), '', 'each is written once in a page')
+  t.deepEqual(summary(other.entry('src/main.tsx')), [
+    `module ${origin}/admin/@vite/client`,
+    `module ${origin}/admin/src/main.tsx`
+  ])
+  t.is(other.entry('src/main-legacy.tsx'), '', 'a legacy entry exists only in builds')
+  t.throws(() => other.entry('index.html'), { instanceOf: TypeError, message: /'index\.html'$/ })
+  const own = await inDevelopment(root, { dev: true })()
+  t.is(summary(own.entry('src/main.tsx')).at(-1), 'module /admin/src/main.tsx')
+  const elsewhere = { root, env: 'production', mounts: { '/admin': { ...MANIFEST, dev: true } } }
+  t.throws(() => pagesOf(elsewhere), { instanceOf: AssetError })
+})
+
+/** In the process of the application, whose route is an API below the mount's path. */
+async function inProcess(t: ExecutionContext, more: Partial<MountOptions> = {}, files = {}) {
+  const { root, config } = project(t, files)
+  const dev = await createServer(config({ server: { middlewareMode: true, ws: false } }))
+  t.teardown(() => dev.close())
+  const mounts = { '/admin': { ...MANIFEST, dev, ...more } }
+  const site = await makeSite(
+    t,
+    {},
+    {
+      root,
+      mounts,
+      routes(ctx) {
+        if (ctx.path === '/admin/api') ctx.body = 'the API'
+        if (ctx.path === '/page') ctx.body = ctx.assets.entry(...MAIN)
+      }
+    }
+  )
+  return { ...site, dev, mounts }
+}
+
+test('BND-09 a dev server in this process gets what is below the mount and no route answers', async t => {
+  const { ask, app, errors, root, dev } = await inProcess(t, {}, { 'index.html': '<p>page</p>' })
+  const tags = ['/admin/src/print.css', '/admin/@vite/client', '/admin/src/main.ts']
+  const page = await ask('/page')
+  for (const path of tags) {
+    t.true(page.text.includes(`"${path}"`))
+    const { status, headers, text } = await ask(path, { headers: { accept: 'text/css,*/*' } })
+    t.is(status, 200, path)
+    t.true(text.length > 0)
+    t.is(headers['content-type'], path.endsWith('.css') ? 'text/css' : 'text/javascript')
+  }
+  t.is((await ask('/admin/api')).text, 'the API')
+  t.is((await ask('/src/main.ts')).status, 404, 'without the base')
+  for (const accept of ['*/*', 'text/html,*/*;q=0.1', undefined]) {
+    const headers = accept ? { accept } : {}
+    for (const path of ['/admin/missing.js', '/admin/logo.png?a/', '/admin/.env', '/admin/x'])
+      t.is((await ask(path, { headers })).status, 404, `${path}: never Vite's page`)
+    t.true((await ask('/admin/', { headers })).text.includes('page'))
+  }
+  app.middleware.unshift(async (ctx, next) => {
+    await next()
+    ctx.cookies.set('session', 'renewed')
+  })
+  t.is((await ask('/admin/src/main.ts')).status, 200)
+  t.deepEqual(errors, [], 'a cookie may be set after Vite has responded')
+  const main = await dev.environments.client.moduleGraph.getModuleByUrl('/src/main.ts')
+  writeFiles(root, { 'src/main.ts': 'console.log(1)' })
+  await until(() => (main?.lastHMRTimestamp ?? 0) > 0, 'Vite sees the edit')
+  const edited = `"/admin/src/main.ts?t=${main?.lastHMRTimestamp}"`
+  t.true((await ask('/page')).text.includes(edited), 'the URL by which modules import it again')
+})
+
+test("BND-09 the file of fallback is Vite's own page in development, and the base has to be the mount's", async t => {
+  const html =
+    '<!doctype html><title>Shop</title><script type="module" src="/src/main.ts"></script>'
+  const { ask, root, mounts } = await inProcess(
+    t,
+    { fallback: 'index.html' },
+    { 'index.html': html }
+  )
+  const accept = { headers: { accept: 'text/html' } }
+  const { status, text, headers } = await ask('/admin/orders/7', accept)
+  t.is(status, 200)
+  t.regex(
+    text,
+    /src="\/admin\/@vite\/client"[^]*<title>Shop<\/title>[^]*src="\/admin\/src\/main\.ts/
+  )
+  t.is(headers['cache-control'], 'no-cache')
+  t.is((await ask('/admin/api', accept)).text, 'the API')
+  const elsewhere = { root, mounts: { '/shop': mounts['/admin'] } }
+  t.throws(() => pagesOf({ ...elsewhere, env: 'development' }), {
+    instanceOf: TypeError,
+    message: "dev must be a dev server with the base '/shop/', got '/admin/' (mounts./shop.dev)"
+  })
+  t.notThrows(() => pagesOf({ ...elsewhere, env: 'test' }))
+})
+
+for (const [what, env, dev, origin] of [
+  ['in a test without a build', 'test', undefined, ''],
+  ["with the dev server's origin", 'development', 'http://localhost:5173', 'http://localhost:5173']
+] as const) {
+  test(`BND-12 BND-15 ctx.preload takes an entry ${what} too, and tags have the source names`, async t => {
+    const { ask } = await makeSite(
+      t,
+      {},
+      {
+        env,
+        mounts: { '/admin': { ...MANIFEST, dev } },
+        routes(ctx) {
+          ctx.preload('src/main.ts')
+          ctx.body = ctx.assets.entry(...MAIN)
+        }
+      }
+    )
+    const { text, headers } = await ask('/')
+    const url = `${origin}/admin/src/main.ts`
+    t.true(String(headers.link).includes(`<${url}>; rel=modulepreload`))
+    const tags = summary(text)
+    t.deepEqual(
+      [tags[0], tags.at(-1)],
+      [`stylesheet ${origin}/admin/src/print.css`, `module ${url}`]
+    )
+  })
+}
+
+test('the plugin leaves a publicDir that is set, and says what is wrong with its options', async t => {
+  const { config } = project(t)
+  const { publicDir } = await resolveConfig(config({ publicDir: 'static' }), 'build')
+  t.regex(publicDir, /static$/)
+  for (const [options, message] of [
+    [{}, "mount must be a URL path such as '/admin', got undefined"],
+    [
+      { mount: '/a', input: [] },
+      'input must be the path of a script or a stylesheet, or a list of them, got []'
+    ],
+    [{ mount: '/a', input: 'a.ts', moun: '' }, "unknown option 'moun': did you mean 'mount'?"]
+  ] as const) {
+    t.throws(() => Reflect.apply(freshAssets, null, [options]), { instanceOf: TypeError, message })
+  }
+})
