@@ -126,6 +126,8 @@ None of them is precompiled: run npx koa-fresh-assets precompile
     await run(root, 'precompile --quiet')
     rmSync(join(root, 'apps/web/assets/b.txt'))
     const { stdout } = await run(root, 'list --json')
+    writeFiles(root, { 'apps/web/assets/c.txt': 'c' })
+    t.notRegex((await run(root, 'list')).stdout, /None/)
     const source = 'apps/web/assets/stylesheets/app.css'
     t.deepEqual(JSON.parse(stdout), [
       { path: '/assets/app.css', source, target: fingerprinted('app.css', 'a{}'), size: 3 },

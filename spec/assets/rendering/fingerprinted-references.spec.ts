@@ -40,7 +40,7 @@ for (const mode of MODES) {
     const site = await makeFingerprinted(t, mode, {
       'images/logo.png': 'logo',
       'images/other.png': 'other',
-      'css/page.css': '@import "theme.css";',
+      'css/PAGE.CSS': '@import "theme.css";',
       'css/theme.css': 'a { background: url(logo.png) }',
       'css/plain.css': 'b { background: url(other.png) }',
       'js/store.js': 'export const one = 1',
@@ -51,7 +51,7 @@ for (const mode of MODES) {
       'js/b.js': "import './a.js'",
       'js/outside.js': "import './a.js'"
     })
-    const sheets = ['logo.png', 'theme.css', 'page.css', 'other.png', 'plain.css']
+    const sheets = ['logo.png', 'theme.css', 'PAGE.CSS', 'other.png', 'plain.css']
     const names = [
       ...sheets,
       'store.js',
@@ -64,7 +64,7 @@ for (const mode of MODES) {
     ]
     const paths = () => Promise.all(names.map(name => site.path(name)))
     for (const [edit, renamed] of [
-      [{ 'images/logo.png': 'LOGO' }, ['logo.png', 'theme.css', 'page.css']],
+      [{ 'images/logo.png': 'LOGO' }, ['logo.png', 'theme.css', 'PAGE.CSS']],
       [{ 'js/store.js': 'export const one = 2' }, ['store.js', 'inc.js', 'app.js']],
       // Modules that import each other keep plain names.
       [{ 'js/a.js': "import './b.js'; edited()" }, ['a.js', 'outside.js']]
@@ -82,7 +82,7 @@ for (const mode of MODES) {
     }
     const [logo, theme] = await paths()
     t.is(await textOf(site, 'theme.css'), `a { background: url(${logo}) }`)
-    t.is(await textOf(site, 'page.css'), `@import "${theme}";`)
+    t.is(await textOf(site, 'PAGE.CSS'), `@import "${theme}";`)
     t.is(await textOf(site, 'app.js'), `import("${await site.path('inc.js')}")`)
   })
 

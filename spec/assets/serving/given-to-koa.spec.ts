@@ -302,6 +302,8 @@ interface Case {
   readonly body?: Buffer
   /** In place of those of the response to HEAD, which follows one without them. */
   readonly fields?: Fields
+  /** No head is used twice. */
+  readonly isNew?: true
 }
 
 type Write = (res: ServerResponse, response: PreparedResponse, body?: Buffer) => void
@@ -431,19 +433,32 @@ const WRITTEN: Readonly<Record<string, Case>> = {
   'a body of no bytes': { body: Buffer.alloc(0) },
   'a body that is as long as both may be': { body: Buffer.alloc(MAX_ONE_WRITE_BYTES, 'x') },
   'a body that is sent in several pieces': { body: Buffer.alloc(1 << 22, EVERY_BYTE) },
-  'a client that ends the connection': { head: 'Connection: close\r\n' },
-  'a client of HTTP/1.0': { version: '1.0' },
+  'a client that ends the connection': { isNew: true, head: 'Connection: close\r\n' },
+  'a client of HTTP/1.0': { isNew: true, version: '1.0' },
   'a client of HTTP/1.0 that keeps the connection': {
+    isNew: true,
     version: '1.0',
     head: 'Connection: keep-alive\r\n'
   },
-  'a client that waits for 100 and gets the response': { head: 'Expect: 100-continue\r\n' },
-  'a header that was set before': { prepare: res => res.setHeader('X-Frame-Options', 'DENY') },
-  'a Date of one’s own': { prepare: res => res.setHeader('Date', 'yesterday') },
-  'no Date': { prepare: res => (res.sendDate = false) },
-  'no Connection': { prepare: res => res.removeHeader('Connection') },
-  'a connection that the server ends': { prepare: res => (res.shouldKeepAlive = false) },
-  'a server that counts requests': { prepare: (_, server) => (server.maxRequestsPerSocket = 100) },
+  'a client that waits for 100 and gets the response': {
+    isNew: true,
+    head: 'Expect: 100-continue\r\n'
+  },
+  'a header that was set before': {
+    isNew: true,
+    prepare: res => res.setHeader('X-Frame-Options', 'DENY')
+  },
+  'a Date of one’s own': { isNew: true, prepare: res => res.setHeader('Date', 'yesterday') },
+  'no Date': { isNew: true, prepare: res => (res.sendDate = false) },
+  'no Connection': { isNew: true, prepare: res => res.removeHeader('Connection') },
+  'a connection that the server ends': {
+    isNew: true,
+    prepare: res => (res.shouldKeepAlive = false)
+  },
+  'a server that counts requests': {
+    isNew: true,
+    prepare: (_, server) => (server.maxRequestsPerSocket = 100)
+  },
   'another timeout': {
     prepare: (_, server, count) => (server.keepAliveTimeout = 1000 * (1 + (count % 3)))
   },
@@ -471,8 +486,20 @@ const FLAGS: Readonly<Record<string, unknown>> = {
 }
 
 for (const [title, one] of Object.entries(WRITTEN)) {
-  test(`a reused head gives the bytes that Node would send for ${title}`, async t => {
-    t.deepEqual(await sent(t, writeResponse, one), await sent(t, usual, one))
+  const verb = one.isNew ? 'made anew' : 'reused'
+  test(`a head that is ${verb} has the bytes that Node would send for ${title}`, async t => {
+    const made: boolean[] = []
+    const prepare: Case['prepare'] = (res, server, count) => {
+      one.prepare?.(res, server, count)
+      made.push(false)
+      const store = Reflect.get(res, '_storeHeader') as () => void
+      Reflect.set(res, '_storeHeader', (...args: []) => {
+        made[count] = true
+        store.apply(res, args)
+      })
+    }
+    t.deepEqual(await sent(t, writeResponse, { ...one, prepare }), await sent(t, usual, one))
+    t.is(made.every(Boolean), one.isNew === true)
   })
 }
 

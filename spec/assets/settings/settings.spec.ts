@@ -271,7 +271,13 @@ const WRONG: ReadonlyArray<readonly [path: string, ...given: unknown[]]> = [
   ['revalidate', -1, NaN],
   ['symlinks', true],
   ['integrity', true, ['md5']],
-  ['compilers', {}, [{ ...compiler, extensions: [] }], [{ ...compiler, extensions: '.css.x' }]],
+  [
+    'compilers',
+    {},
+    ['x'],
+    [{ ...compiler, extensions: [] }],
+    [{ ...compiler, extensions: '.css.x' }]
+  ],
   ['imports', { './a': 'a.js' }, { '/a': 'a.js' }, { 'node:fs': 'a.js' }, ['a.js']],
   ['imports', { 'lib/': 'a.js' }, { '': 'a.js' }, { a: '../a.js' }, { a: '/a.js' }, { a: 1 }],
   ['imports', { a: 'data:text/javascript,' }],
@@ -351,7 +357,7 @@ const MOUNT =
 test('SET-10 an unknown option, at any depth, is rejected with the nearest known name, else with all', t => {
   for (const [options, message] of [
     [{ fingerprints: true }, "'fingerprints': did you mean 'fingerprint'?"],
-    [{ memory: { maxByte: 1 } }, "'memory.maxByte': did you mean 'maxBytes'?"],
+    [{ memory: { MAXBITS: 1 } }, "'memory.MAXBITS': did you mean 'maxBytes'?"],
     [{ index: { entries: 1 } }, "'index.entries': known options: max"],
     [{ live: { host: [] } }, "'live.host': did you mean 'hosts'?"],
     [{ apps: { web: { dirs: '.' } } }, "'apps.web.dirs': did you mean 'dir'?"],
