@@ -251,7 +251,7 @@ test.serial(
     t.notRegex(again.stdout, /Deltas/)
     const listed = await runCommand(root, 'list')
     t.is(/ deltas\n[^]* 1 file, \d+ B instead of \d(?:\.\d)? kB\n$/.test(listed.stdout), isAble)
-    const [asset] = JSON.parse((await runCommand(root, 'list --json')).stdout) as ListedAsset[]
+    const [, asset] = JSON.parse((await runCommand(root, 'list --json')).stdout) as ListedAsset[]
     t.is(asset?.deltas?.files, isAble ? 1 : undefined)
   }
 )
