@@ -14,7 +14,7 @@ import koaStatic from 'koa-static'
 import koaStaticCache from 'koa-static-cache'
 import serveStatic from 'serve-static'
 import sirv from 'sirv'
-import { koaAssets, koaHttpCache, type KoaAssetsOptions } from 'koa-fresh-assets'
+import { koaAssets, koaHttpCache, type KoaAssetsOptions } from '../dist/index.js'
 
 /** The project to serve. `public/assets` has the files of `apps/web/assets`, with gzip copies. */
 export interface Project {

@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, extname, join, resolve } from 'node:path'
-import { precompile } from 'koa-fresh-assets'
+import { precompile } from '../dist/index.js'
 
 const RELEASES = [
   ['bootstrap', '5.3.8', '5.3.9', 'dist/css/bootstrap.min.css'],

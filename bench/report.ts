@@ -1,6 +1,6 @@
 // results.md: one table with all cases, and the versions of those that took part. chart.svg: the main cases.
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type { Case, Options, Row } from './measure.ts'
@@ -55,7 +55,10 @@ function versionsOf(): string[] {
     'serve-static'
   ]
   const packages = names.map(name => {
-    const file = join(import.meta.dirname, '../node_modules', name, 'package.json')
+    const file = ['node_modules', '../node_modules']
+      .map(folder => join(import.meta.dirname, folder, name, 'package.json'))
+      .find(path => existsSync(path))
+    if (file === undefined) throw new Error(`${name} is not installed`)
     return `${name} ${(JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version}`
   })
   // `nginx -v` writes to stderr.

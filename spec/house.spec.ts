@@ -413,22 +413,25 @@ test('Koa, its types, what the compilers load and Vite are peers; all but Koa ar
   )
 })
 
-test('the lock file names no registry, so that an install uses the configured one', t => {
-  t.false(readFileSync('package-lock.json', 'utf8').includes('"resolved"'))
-})
+// The package's, and those of the lanes that need more.
+for (const lock of ['package-lock.json', 'bench/package-lock.json']) {
+  test(`${lock} names no registry, so that an install uses the configured one`, t => {
+    t.false(readFileSync(lock, 'utf8').includes('"resolved"'))
+  })
 
-test('the lock file has all that npm ci asks for, the binaries of other platforms too', t => {
-  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
-    packages: Record<string, { dependencies?: object; optionalDependencies?: object }>
-  }
-  const installed = new Set(Object.keys(packages).map(at => at.replace(/^.*node_modules\//, '')))
-  const missing = Object.values(packages).flatMap(entry =>
-    Object.keys({ ...entry.dependencies, ...entry.optionalDependencies }).filter(
-      name => !installed.has(name)
+  test(`${lock} has all that npm ci asks for, the binaries of other platforms too`, t => {
+    const { packages } = JSON.parse(readFileSync(lock, 'utf8')) as {
+      packages: Record<string, { dependencies?: object; optionalDependencies?: object }>
+    }
+    const installed = new Set(Object.keys(packages).map(at => at.replace(/^.*node_modules\//, '')))
+    const missing = Object.values(packages).flatMap(entry =>
+      Object.keys({ ...entry.dependencies, ...entry.optionalDependencies }).filter(
+        name => !installed.has(name)
+      )
     )
-  )
-  t.deepEqual(missing, [])
-})
+    t.deepEqual(missing, [])
+  })
+}
 
 interface Package {
   readonly type: string

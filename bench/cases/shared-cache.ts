@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Koa from 'koa'
-import { koaAssets, koaHttpCache, precompile } from 'koa-fresh-assets'
+import { koaAssets, koaHttpCache, precompile } from '../../dist/index.js'
 import { freePort, startVarnish } from '../../demo/deploy/stack.ts'
 import { whole, type Case, type Row } from '../measure.ts'
 

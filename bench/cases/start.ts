@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { precompile } from 'koa-fresh-assets'
+import { precompile } from '../../dist/index.js'
 import { median, type Case, type Options, type Row } from '../measure.ts'
 
 interface Start {
@@ -19,21 +19,24 @@ interface Start {
   readonly rss: number
 }
 
+const BENCH = join(import.meta.dirname, '..')
+const ROOT = join(BENCH, '..')
 const OURS = '(module, root) => module.koaAssets({ root, env: "production", serve: true })'
 
 /** The module, and what makes a middleware of it. */
 const CONTESTANTS: Readonly<Record<string, readonly [module: string, use: string]>> = {
-  'koa-fresh-assets': ['koa-fresh-assets', OURS],
-  'koa-fresh-assets, its half of assets': ['koa-fresh-assets/assets', OURS],
+  'koa-fresh-assets': [built(ROOT, 'index'), OURS],
+  'koa-fresh-assets, its half of assets': [built(ROOT, 'koa-assets'), OURS],
   ...(process.env.BENCH_BEFORE && {
-    'koa-fresh-assets, before': [
-      pathToFileURL(join(process.env.BENCH_BEFORE, 'dist/index.js')).href,
-      OURS
-    ]
+    'koa-fresh-assets, before': [built(process.env.BENCH_BEFORE, 'index'), OURS]
   }),
   'koa-static': ['koa-static', '(module, root) => module.default(`${root}/public`)'],
   sirv: ['sirv', '(module, root) => (module.default(`${root}/public`), undefined)'],
   '@fastify/static': ['@fastify/static', '() => undefined']
+}
+
+function built(root: string, name: string): string {
+  return pathToFileURL(join(root, 'dist', `${name}.js`)).href
 }
 
 /** What each stands on is loaded before. */
@@ -88,7 +91,13 @@ function startOf(name: string, root: string): Start {
   const code = program(BASE[name] ?? 'koa', CONTESTANTS[name] ?? ['', ''], root)
   const args = ['--expose-gc', '--input-type=module', '--eval', code]
   const env = { ...process.env, NODE_ENV: 'production', NODE_OPTIONS: '' }
-  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', env })) as Start
+  return JSON.parse(
+    execFileSync(process.execPath, args, {
+      cwd: BENCH,
+      encoding: 'utf8',
+      env
+    })
+  ) as Start
 }
 
 function rowsOf(starts: ReadonlyMap<string, readonly Start[]>): Row[] {

@@ -1,0 +1,19 @@
+// node .ci/install.js <folder>: the packages that only this lane needs, where its lock is not what is installed.
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const [folder] = process.argv.slice(2)
+const lock = join(folder, 'package-lock.json')
+const installed = join(folder, 'node_modules/.installed.json')
+
+const isInstalled = existsSync(installed) && readFileSync(installed).equals(readFileSync(lock))
+if (!isInstalled) {
+  console.log(`npm ci in ${folder}, once`)
+  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
+    cwd: folder,
+    stdio: 'inherit'
+  })
+  if (status === 0) copyFileSync(lock, installed)
+  process.exitCode = status ?? 1
+}
