@@ -2,7 +2,9 @@
 // The command-line program: runs a command, and turns every outcome into an exit status.
 import { readFile } from 'node:fs/promises'
 import { allCommands, generalHelp, helpFor, parseCommandLine } from './cli/arguments.ts'
+import { settleSite } from './assets/site.ts'
 import { FAILED, makeOutput, OK, UsageError, USAGE_ERROR } from './cli/command.ts'
+import type { Call } from './assets/parts.ts'
 import { loadOptions } from './cli/config.ts'
 import { reasonOf } from './errors.ts'
 import { errorCode } from './files/disk.ts'
@@ -35,8 +37,12 @@ async function run(words: readonly string[]): Promise<number> {
     return USAGE_ERROR
   }
   const output = makeOutput(values)
-  const load = (environment = 'production') => loadOptions({ values, output }, environment)
-  return command.run({ values, args, output, loadOptions: load })
+  const loadSite: Call['loadSite'] = async use => {
+    const isDeployed = use === 'deployment'
+    const options = await loadOptions({ values, output }, isDeployed ? 'production' : use)
+    return settleSite(options, process.env, isDeployed)
+  }
+  return command.run({ values, args, output, loadSite })
 }
 
 function print(text: string): number {

@@ -7,7 +7,6 @@ import { serveIn } from './assets/context/neighbours.ts'
 import type { Preload } from './assets/context/preload.ts'
 import { provideContext, type AssetContext } from './assets/context/provide-context.ts'
 import { showError } from './assets/context/show-error.ts'
-import { EXTRAS } from './assets/extras.ts'
 import { noticesAtStart, printOverview } from './assets/inspecting/at-start.ts'
 import { Pipeline } from './assets/pipeline.ts'
 import type { ServedFile } from './assets/serving/files/served-file.ts'
@@ -30,7 +29,7 @@ import {
 import { reportDisconnects, serveFound, suppressDisconnects } from './assets/serving/koa/serve.ts'
 import { loadSend } from './assets/serving/stream-file.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
-import { settle } from './assets/settings/settings.ts'
+import { settleSite } from './assets/site.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
 import { AssetError } from './errors.ts'
 import { statIfThere } from './files/at-start.ts'
@@ -101,12 +100,12 @@ declare module 'koa' {
  * @throws AssetError for a directory or a manifest that is needed and cannot be used
  */
 export function koaAssets(options?: KoaAssetsOptions): Middleware {
-  const settings = settle(options)
+  const settings = settleSite(options)
   noticesAtStart(settings, options).forEach(warnOnce())
   const pipeline = new Pipeline(settings)
   if (pipeline.failure) throw pipeline.failure
   if (settings.env === 'development') void beginDevelopment(pipeline, options ?? {})
-  const development = settings.live && makeDevelopment(pipeline, settings.live, EXTRAS)
+  const development = settings.live && makeDevelopment(pipeline, settings.live)
   const helpers = provideContext(pipeline, development)
   if (settings.serve) {
     void loadSend()
@@ -126,7 +125,7 @@ async function beginDevelopment(pipeline: Pipeline, options: KoaAssetsOptions): 
   if (!statIfThere(settings.nameTypes)) return
   await pipeline.load()
   const { keepNameTypes } = await import('./extras/names/name-types.ts')
-  keepNameTypes(pipeline, options)
+  keepNameTypes(pipeline)
 }
 
 class AssetServer {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { explain } from '../lib/extras/telling/explain.ts'
+import { explain } from './support/told.ts'
 import { noticesAtStart, overview } from '../lib/assets/inspecting/at-start.ts'
 import type { KoaAssetsOptions } from '../lib/assets/settings/options.ts'
 import { settle } from '../lib/assets/settings/settings.ts'

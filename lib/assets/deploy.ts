@@ -1,10 +1,12 @@
 // What a deploy script calls. A server does none of it, so each is loaded when it is called.
-import type * as Cleaning from './building/clean.ts'
+import type { CleanOptions, CleanReport } from './building/clean.ts'
 import type * as Compressing from './building/compress.ts'
-import type * as Building from './building/precompile.ts'
-import type * as Verifying from './inspecting/verify.ts'
+import type { PrecompileOptions, PrecompileReport } from './building/precompile.ts'
+import type { VerifyReport } from './inspecting/verify.ts'
 import type * as Copies from '../extras/releases/build.ts'
 import type * as Keeping from '../extras/releases/keep.ts'
+import type { KoaAssetsOptions } from './settings/options.ts'
+import { settleForPrecompile } from './site.ts'
 
 /**
  * Publishes the assets of all apps and third-party directories into `public`: under plain names, under
@@ -23,8 +25,13 @@ import type * as Keeping from '../extras/releases/keep.ts'
  * @example
  * const { assets, seconds } = await precompile({ root: import.meta.dirname }, { minify: true })
  */
-export const precompile: typeof Building.precompile = async (...args) =>
-  (await import('./building/precompile.ts')).precompile(...args)
+export async function precompile(
+  options: KoaAssetsOptions = {},
+  precompileOptions: PrecompileOptions = {}
+): Promise<PrecompileReport> {
+  const room = await import('./building/precompile.ts')
+  return room.precompile(settleForPrecompile(options), precompileOptions)
+}
 
 /**
  * Decompresses every compressed copy (`.br`, `.zst`, `.gz`) in a directory and compares it with its original, and
@@ -73,8 +80,9 @@ export const compress: typeof Compressing.compress = async (...args) =>
  * const { problems } = await verify({ root: import.meta.dirname })
  * for (const { path, message } of problems) console.error(path, message)
  */
-export const verify: typeof Verifying.verify = async (...args) =>
-  (await import('./inspecting/verify.ts')).verify(...args)
+export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyReport> {
+  return (await import('./inspecting/verify.ts')).verify(settleForPrecompile(options))
+}
 
 /**
  * Removes old fingerprinted files with their compressed copies. A file is removed when it is not in the
@@ -89,8 +97,12 @@ export const verify: typeof Verifying.verify = async (...args) =>
  * @example
  * const { removed } = await clean({ root: import.meta.dirname }, { keep: 2, age: '1d' })
  */
-export const clean: typeof Cleaning.clean = async (...args) =>
-  (await import('./building/clean.ts')).clean(...args)
+export async function clean(
+  options: KoaAssetsOptions = {},
+  cleanOptions: CleanOptions = {}
+): Promise<CleanReport> {
+  return (await import('./building/clean.ts')).clean(settleForPrecompile(options), cleanOptions)
+}
 
 /**
  * Copies the hashed files of an earlier build, and those that were kept in it, into a new one that lacks

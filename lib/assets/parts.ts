@@ -1,15 +1,28 @@
 // What an extra can be made of: the core reaches extras in no other way. A part is here because an extra uses it.
 import type { Context } from 'koa'
-import type { Command } from '../cli/command.ts'
+import type { KoaAssetsOptions } from './settings/options.ts'
+import type { Settings } from './settings/settings.ts'
 
-/** One folder of lib/extras, as its line in extras.ts tells it to the core. @typeParam Whole what joins the rooms */
-export interface Extra<Whole> {
+/** The settings, and the extras that they ask for. */
+export interface Site extends Settings {
+  /** As they were given. */
+  readonly options: KoaAssetsOptions
+  readonly extras: readonly Extra[]
+  /** With some options in place of the given ones, or as `precompile` has them. @throws as `koaAssets` */
+  readonly changed: (options: KoaAssetsOptions, isPrecompile?: boolean) => Site
+}
+
+/**
+ * One folder of lib/extras, as its line in extras.ts tells it to the core.
+ * @typeParam Whole `Pipeline`, which is made of rooms above this one
+ */
+export interface Extra<Whole = unknown> {
   /** That of its folder. */
   readonly name: string
   /** Pages for developers below `<prefix>/-/`, made with the first request for one. */
-  readonly pages?: (pipeline: Whole) => Promise<Pages>
+  pages?(pipeline: Whole): Promise<Pages>
   /** Commands of the command line. */
-  readonly commands?: () => Promise<readonly Command[]>
+  commands?(): Promise<readonly Command[]>
 }
 
 /** By the name below `-/`: `live`, or the empty string for `-/` itself. */
@@ -17,3 +30,61 @@ export type Pages = Readonly<Record<string, Page>>
 
 /** Responds to a GET or HEAD request that comes from this machine. */
 export type Page = (ctx: Context) => Promise<void> | void
+
+export interface OptionSpec {
+  readonly short?: string
+  /** The placeholder for its value in the help: `FILE`, or `[FILE]` if it may be missing. Undefined: a flag. */
+  readonly value?: string
+  readonly description: string
+  /** Whether it may be given several times. */
+  readonly multiple?: true
+}
+
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>
+
+/** The options on the command line, of all commands. */
+export type Values = Readonly<
+  Partial<
+    Record<'config' | 'root' | 'env' | 'keep' | 'age' | 'manifest' | 'against', string> &
+      Record<'json' | 'quiet' | 'help' | 'version' | 'dry-run' | 'verbose' | 'minify', boolean> &
+      Record<'include' | 'exclude', readonly string[]> & { views: string | true }
+  >
+>
+
+/** What a command is run with. */
+export interface Call {
+  readonly values: Values
+  readonly args: readonly string[]
+  readonly output: Output
+  /** Loads the project's environment and its configuration file, as a deployment or a server in development has them. */
+  readonly loadSite: (use: 'deployment' | 'development') => Promise<Site>
+}
+
+export interface Command {
+  readonly name: string
+  /** One line, for the list of commands. */
+  readonly summary: string
+  /** The name of the command that follows it in that list. Undefined: of an extra, the end. */
+  readonly before?: string
+  /** What it does, and when to use it; at most 84 characters per line. */
+  readonly about: string
+  /** The placeholders for its arguments: `<url or name>`, or `[dir]` if optional. Undefined: it takes none. */
+  readonly argument?: string
+  readonly options: OptionSpecs
+  readonly examples: readonly (readonly [line: string, description: string])[]
+  /** Resolves to the exit status. */
+  readonly run: (call: Call) => Promise<number>
+}
+
+/** Results go to stdout, progress and errors to stderr. */
+export interface Output {
+  readonly isJson: boolean
+  /** What the command was run for: JSON for programs with --json, a text for people unless --quiet. */
+  readonly result: (value: unknown, text: string) => void
+  /** Progress; silent with --json or --quiet. */
+  readonly note: (text: string) => void
+  readonly warn: (text: string) => void
+  readonly error: (text: string) => void
+  /** Shows a line until the next one, or until anything else is printed; undefined where nobody would see it. */
+  readonly status: ((line: string) => void) | undefined
+}

@@ -17,7 +17,8 @@ import { Directories } from './serving/directories/directories.ts'
 import type { ServedFile } from './serving/files/served-file.ts'
 import { wantedAt, type Wanted } from './serving/request-path.ts'
 import { appOfPage, assetPath } from './settings/app-settings.ts'
-import type { AppSettings, Settings } from './settings/settings.ts'
+import type { AppSettings } from './settings/settings.ts'
+import type { Site } from './parts.ts'
 import type { AppSources, Sources } from './sources/sources.ts'
 import { encodePath } from './urls/canonical-path.ts'
 import { splitFingerprint } from './urls/fingerprint.ts'
@@ -27,7 +28,7 @@ import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 type Found = ServedFile | undefined
 
 export class Pipeline {
-  readonly settings: Settings
+  readonly settings: Site
   readonly directories: Directories
   readonly bundles: Bundles
   /** A manifest that is needed and missing or broken: no server starts without it. */
@@ -42,7 +43,7 @@ export class Pipeline {
   #onRequest: OnRequest | undefined
   #files: ReadonlyMap<AppSettings, AppFiles> = new Map()
 
-  constructor(settings: Settings, warn = warnOnce()) {
+  constructor(settings: Site, warn = warnOnce()) {
     this.settings = settings
     this.#warn = warn
     this.directories = new Directories(settings, {

@@ -2,7 +2,8 @@
 import { parseArgs } from 'node:util'
 import { EXTRAS } from '../assets/extras.ts'
 import { unknownName } from '../check-options.ts'
-import { UsageError, type Command, type OptionSpecs, type Values } from './command.ts'
+import { UsageError } from './command.ts'
+import type { Command, OptionSpecs, Values } from '../assets/parts.ts'
 import { clean } from './commands/clean.ts'
 import { compress } from './commands/compress.ts'
 import { init } from './commands/init.ts'
@@ -13,7 +14,9 @@ import { indent, table } from './format.ts'
 /** Of a new project, then in the order of a deployment. */
 export async function allCommands(): Promise<readonly Command[]> {
   const all: Command[] = [init, precompile, compress, verify, clean]
-  const added = await Promise.all(EXTRAS.flatMap(({ commands }) => (commands ? [commands()] : [])))
+  const added = await Promise.all(
+    EXTRAS.flatMap(extra => (extra.commands ? [extra.commands()] : []))
+  )
   for (const command of added.flat()) {
     const at = all.findIndex(({ name }) => name === command.before)
     all.splice(at < 0 ? all.length : at, 0, command)

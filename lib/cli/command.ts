@@ -1,54 +1,9 @@
-// The contract of a command (arguments.ts lists them): how it is parsed and run, its help, output and exit status.
+// What commands share: exit statuses, output, and how a long run is ended early.
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
-import type { KoaAssetsOptions } from '../assets/settings/options.ts'
+import type { Call, Output, Values } from '../assets/parts.ts'
 import { printable, printableLines } from '../printable.ts'
 import { count } from './format.ts'
-
-export interface OptionSpec {
-  readonly short?: string
-  /** The placeholder for its value in the help: `FILE`, or `[FILE]` if it may be missing. Undefined: a flag. */
-  readonly value?: string
-  readonly description: string
-  /** Whether it may be given several times. */
-  readonly multiple?: true
-}
-
-export type OptionSpecs = Readonly<Record<string, OptionSpec>>
-
-/** The options on the command line, of all commands. */
-export type Values = Readonly<
-  Partial<
-    Record<'config' | 'root' | 'env' | 'keep' | 'age' | 'manifest' | 'against', string> &
-      Record<'json' | 'quiet' | 'help' | 'version' | 'dry-run' | 'verbose' | 'minify', boolean> &
-      Record<'include' | 'exclude', readonly string[]> & { views: string | true }
-  >
->
-
-/** What a command is run with. */
-export interface Call {
-  readonly values: Values
-  readonly args: readonly string[]
-  readonly output: Output
-  /** Loads the project's environment, by default `production`, and its configuration file. */
-  readonly loadOptions: (environment?: string) => Promise<KoaAssetsOptions>
-}
-
-export interface Command {
-  readonly name: string
-  /** One line, for the list of commands. */
-  readonly summary: string
-  /** The name of the command that follows it in that list. Undefined: of an extra, the end. */
-  readonly before?: string
-  /** What it does, and when to use it; at most 84 characters per line. */
-  readonly about: string
-  /** The placeholders for its arguments: `<url or name>`, or `[dir]` if optional. Undefined: it takes none. */
-  readonly argument?: string
-  readonly options: OptionSpecs
-  readonly examples: readonly (readonly [line: string, description: string])[]
-  /** Resolves to the exit status. */
-  readonly run: (call: Call) => Promise<number>
-}
 
 /** Exit statuses. */
 export const OK = 0
@@ -65,15 +20,13 @@ export function directoryAt({ root = '.' }: Values, directory: string): string {
   return resolve(root, directory)
 }
 
-export type Output = ReturnType<typeof makeOutput>
-
 const CLEAR = '\r\u001B[K'
 
 /** Results go to stdout, progress and errors to stderr. */
 export function makeOutput(
   { json: isJson = false, quiet: isQuiet = false }: Pick<Values, 'json' | 'quiet'>,
   { stdout, stderr, env }: Pick<NodeJS.Process, 'stdout' | 'stderr' | 'env'> = process
-) {
+): Output {
   const isSilent = isJson || isQuiet
   // Logs, and users who asked for plain text, get no line that changes.
   const isSeen = !isSilent && stderr.isTTY && !env.CI && !env.NO_COLOR && env.TERM !== 'dumb'
@@ -84,21 +37,16 @@ export function makeOutput(
   const say = (text: string) => print(stderr, printableLines(text))
   return {
     isJson,
-    /** What the command was run for: JSON for programs with --json, a text for people unless --quiet. */
-    result(value: unknown, text: string) {
+    result(value, text) {
       if (isJson) print(stdout, printableLines(JSON.stringify(value, undefined, 2)))
       else if (!isQuiet) print(stdout, printableLines(text))
     },
-    /** Progress; silent with --json or --quiet. */
-    note: (text: string) => void (isSilent || say(text)),
-    warn: (text: string) => void (isQuiet || say(`warning: ${text}`)),
+    note: text => void (isSilent || say(text)),
+    warn: text => void (isQuiet || say(`warning: ${text}`)),
     error: say,
-    /**
-     * Shows a line until the next one, or until anything else is printed; undefined where nobody would see it.
-     * A line that wraps could not be cleared.
-     */
+    // A line that wraps could not be cleared.
     status: isSeen
-      ? (line: string) => void stderr.write(CLEAR + line.slice(0, (stderr.columns || 80) - 1))
+      ? line => void stderr.write(CLEAR + line.slice(0, (stderr.columns || 80) - 1))
       : undefined
   }
 }

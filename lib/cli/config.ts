@@ -9,7 +9,8 @@ import { reasonOf } from '../errors.ts'
 import { readIfThere } from '../files/at-start.ts'
 import { errorCode } from '../files/disk.ts'
 import { isRecord, isText, optionError } from '../check-options.ts'
-import { UsageError, type Call } from './command.ts'
+import { UsageError } from './command.ts'
+import type { Call } from '../assets/parts.ts'
 
 /** In the order in which they are looked for. */
 const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'].map(

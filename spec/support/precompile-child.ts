@@ -3,7 +3,7 @@
 // `write 3 SIGKILL`, or `commit 2 SIGINT` for the second file that a plain name is given.
 // Exit status 1 and the message on stderr when it fails.
 import fs from 'node:fs/promises'
-import { precompile, type Progress } from '../../lib/assets/building/precompile.ts'
+import { precompile, type Progress } from '../../lib/koa-assets.ts'
 import { withDigest } from './digest.ts'
 
 const [root = '', stage = '', count = '', signal = ''] = process.argv.slice(2)

@@ -2,7 +2,7 @@
 import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { clean } from '../../lib/assets/building/clean.ts'
+import { clean } from '../../lib/assets/deploy.ts'
 import { canMakeDeltas } from '../../lib/extras/deltas/delta-format.ts'
 import { ask } from '../support/ask.ts'
 import { start } from '../cli/run.ts'

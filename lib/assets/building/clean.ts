@@ -21,9 +21,8 @@ import {
   type Expectation
 } from '../../check-options.ts'
 import { warnOnce } from '../../printable.ts'
-import type { KoaAssetsOptions } from '../settings/options.ts'
+import type { Site } from '../parts.ts'
 import { manifestFile, publicFile } from '../settings/public-directory.ts'
-import { settleForPrecompile } from '../settings/settings.ts'
 import { encodePath } from '../urls/canonical-path.ts'
 import { splitFingerprint, withFingerprint } from '../urls/fingerprint.ts'
 import { readManifest } from './manifest/read-manifest.ts'
@@ -70,13 +69,9 @@ const OPTIONS = {
 
 const CONCURRENCY = 8
 
-export async function clean(
-  options: KoaAssetsOptions = {},
-  cleanOptions: CleanOptions = {}
-): Promise<CleanReport> {
+export async function clean(settings: Site, cleanOptions: CleanOptions = {}): Promise<CleanReport> {
   check(cleanOptions, OPTIONS)
   const { dryRun = false } = cleanOptions
-  const settings = settleForPrecompile(options)
   const directory = publicFile(settings, settings.prefix)
   if (!(await wouldBeInPlace(settings.place, join(directory, 'any')))) {
     throw outsidePlace(settings.place, directory, 'cleaned')

@@ -9,9 +9,9 @@ import { sweep, sweepTree } from '../../files/writing/temporary.ts'
 import { abortSignal, callback, check, flag, type Expectation } from '../../check-options.ts'
 import { warnOnce } from '../../printable.ts'
 import { loadMinifier, type MinifyReport } from '../rendering/minify.ts'
-import type { KoaAssetsOptions } from '../settings/options.ts'
+import type { Site } from '../parts.ts'
 import { manifestFile, publicFile } from '../settings/public-directory.ts'
-import { settleForPrecompile, type AppSettings, type Settings } from '../settings/settings.ts'
+import type { AppSettings, Settings } from '../settings/settings.ts'
 import { Sources } from '../sources/sources.ts'
 import { Builder } from './builder.ts'
 import type { DeltaReport } from '../../extras/deltas/write-deltas.ts'
@@ -91,12 +91,11 @@ const CONCURRENCY = 8
 const LEFT_MS = 60_000
 
 export async function precompile(
-  options: KoaAssetsOptions = {},
+  settings: Site,
   precompileOptions: PrecompileOptions = {}
 ): Promise<PrecompileReport> {
   const startedAt = performance.now()
   check(precompileOptions, OPTIONS)
-  const settings = settleForPrecompile(options)
   const { signal, onProgress, minify } = precompileOptions
   const { prefix, root, apps } = settings
   const warn = warnOnce(precompileOptions.warn)

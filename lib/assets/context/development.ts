@@ -1,7 +1,7 @@
 // Lets requests from this machine, and no others, reach what is under `<prefix>/-/` in development.
 import type { Context, Next } from 'koa'
 import { isLocal, isOwnPage } from '../../http/requests.ts'
-import type { Extra, Pages } from '../parts.ts'
+import type { Pages } from '../parts.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { isRead, rawPath } from '../serving/request-path.ts'
 import type { LiveSettings } from '../settings/settings.ts'
@@ -9,11 +9,7 @@ import { encodePath } from '../urls/canonical-path.ts'
 
 export type Development = ReturnType<typeof makeDevelopment>
 
-export function makeDevelopment(
-  pipeline: Pipeline,
-  { hosts }: LiveSettings,
-  extras: readonly Extra<Pipeline>[]
-) {
+export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
   /** `/assets/-/` */
   const start = `${encodePath(pipeline.settings.prefix)}/-/`
   let pages: Promise<Pages> | undefined
@@ -21,7 +17,10 @@ export function makeDevelopment(
     const made: Pages[] = []
     await pipeline.load()
     // One import after the other, as Jest needs it.
-    for (const { pages: make } of extras) if (make) made.push(await make(pipeline))
+    for (const extra of pipeline.settings.extras) {
+      const pages = await extra.pages?.(pipeline)
+      if (pages) made.push(pages)
+    }
     return Object.assign(Object.create(null) as Pages, ...made)
   }
   /** Whether a page may have the tag of the live channel. */

@@ -3,8 +3,8 @@ import { realpathOf, statOf } from '../../files/disk.ts'
 import { requestableFiles } from '../building/directory.ts'
 import { copiesIn, verifyAssets, type VerifyProblem } from '../building/verify.ts'
 import { manifestFile } from '../settings/public-directory.ts'
-import type { KoaAssetsOptions } from '../settings/options.ts'
-import { settleForPrecompile, type Settings } from '../settings/settings.ts'
+import type { Site } from '../parts.ts'
+import type { Settings } from '../settings/settings.ts'
 import { isMounted } from '../serving/request-path.ts'
 import { encodeAsImported } from '../urls/canonical-path.ts'
 import { listMounts } from '../../extras/telling/list-mounts.ts'
@@ -27,8 +27,7 @@ export interface VerifyReport {
   readonly problems: readonly VerifyProblem[]
 }
 
-export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyReport> {
-  const settings = settleForPrecompile(options)
+export async function verify(settings: Site): Promise<VerifyReport> {
   const own =
     settings.apps.length > 0
       ? await verifyAssets(settings)

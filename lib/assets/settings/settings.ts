@@ -59,11 +59,6 @@ export function settle(
   })
 }
 
-/** The settings of `precompile`, whose default environment is `production`. */
-export function settleForPrecompile(options?: KoaAssetsOptions, processEnv?: NodeJS.ProcessEnv) {
-  return settle(options, processEnv, true)
-}
-
 function settleRoot(root = process.cwd()): string {
   const path = resolve(root)
   if (isDirectory(path)) return path

@@ -2,7 +2,8 @@
 import { AGE, clean as prune, KEEP } from '../../assets/building/clean.ts'
 import { cleanKept } from '../../extras/releases/keep.ts'
 import { secondsOf } from '../../check-options.ts'
-import { directoryAt, OK, UsageError, type Command, type Values } from '../command.ts'
+import { directoryAt, OK, UsageError } from '../command.ts'
+import type { Command, Values } from '../../assets/parts.ts'
 import { count, formatBytes } from '../format.ts'
 
 /** Shared by every command that keeps earlier files. */
@@ -43,7 +44,7 @@ Run it some time after a deployment, when no page of the old version is open.`,
     ['koa-fresh-assets clean --keep 2 --age 1d', "Keep two versions, and the last day's files:"],
     ['koa-fresh-assets clean dist', "What 'keep' brought into a build of Vite:"]
   ],
-  async run({ output, loadOptions, values, args: [directory] }) {
+  async run({ output, loadSite, values, args: [directory] }) {
     const { manifest, 'dry-run': dryRun } = values
     if (manifest !== undefined && directory === undefined) {
       throw new UsageError("--manifest is for a bundler's build: clean <dir> --manifest FILE")
@@ -51,7 +52,7 @@ Run it some time after a deployment, when no page of the old version is open.`,
     const limits = { ...limitsIn(values), dryRun }
     const report =
       directory === undefined
-        ? await prune(await loadOptions(), limits)
+        ? await prune(await loadSite('deployment'), limits)
         : await cleanKept(directoryAt(values, directory), { ...limits, manifest })
     const { removed, bytes, kept } = report
     const verb = dryRun ? 'would be removed' : 'removed'

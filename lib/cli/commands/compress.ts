@@ -4,7 +4,8 @@ import {
   compress as compressDirectory
 } from '../../assets/building/compress.ts'
 import { CODINGS } from '../../files/codings.ts'
-import { directoryAt, longRun, OK, type Command, type Output } from '../command.ts'
+import { directoryAt, longRun, OK } from '../command.ts'
+import type { Command, Output } from '../../assets/parts.ts'
 import { count, deltasText, formatBytes, formatSeconds, table } from '../format.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')

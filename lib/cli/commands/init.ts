@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { appsIn } from '../../assets/settings/app-settings.ts'
-import { settle } from '../../assets/settings/settings.ts'
+import { settle, type Settings } from '../../assets/settings/settings.ts'
 import { Sources } from '../../assets/sources/sources.ts'
 import { isDirectory, readIfThere } from '../../files/at-start.ts'
 import { addFiles, leadsOut, STAGE, type Step } from '../add-files.ts'
-import { OK, UsageError, type Call, type Command } from '../command.ts'
+import { OK, UsageError } from '../command.ts'
+import type { Call, Command } from '../../assets/parts.ts'
 import { configOf, contentOf, stripsTypes, type Config } from '../config.ts'
 import { table } from '../format.ts'
 
@@ -39,13 +40,14 @@ whose name another app has is left out. It is an error if there is such an app.`
   run
 }
 
-async function run({ output, values, args: [argument], loadOptions }: Call): Promise<number> {
+async function run({ output, values, args: [argument], loadSite }: Call): Promise<number> {
   const { root: given = '.', 'dry-run': dryRun = false } = values
   const root = resolve(given)
   if (!isDirectory(root)) throw new UsageError(`--root: no such directory: ${given}`)
   const config = configOf(root)
   const isConfigured = existsSync(join(root, config.name))
-  const options = argument !== undefined && isConfigured ? await loadOptions('development') : {}
+  const site = argument !== undefined && isConfigured ? await loadSite('development') : undefined
+  const options = site?.options ?? {}
   const isRepeated = existsSync(join(root, STAGE))
   const others = appsIn(root).filter(app => !(isRepeated && app === argument))
   if (argument !== undefined) requireNew(argument, root, others, options)
@@ -54,7 +56,12 @@ async function run({ output, values, args: [argument], loadOptions }: Call): Pro
     leadsOut(root, step.path) ? { ...step, action: 'skip' } : step
   const isAnother = argument !== undefined && (others.length > 0 || options.apps !== undefined)
   const stem = isAnother ? argument : 'app'
-  const taken = isAnother ? await namesOfOthers(argument, { ...options, root }) : new Set<string>()
+  const taken = isAnother
+    ? await namesOfOthers(
+        argument,
+        site?.changed({ env: 'development' }) ?? settle({ root, env: 'development' })
+      )
+    : new Set<string>()
   const assets = isNew && assetsOf(argument ?? 'web', stem, taken)
   const files = { ...assets, [config.name]: contentOf(config) }
   const created = Object.entries(files).map(([path, content]): Step => {
@@ -137,8 +144,7 @@ Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts'
 }
 
 /** Where two apps have a name, nobody sees that a view names the asset of the wrong one. */
-async function namesOfOthers(app: string, options: KoaAssetsOptions): Promise<Set<string>> {
-  const settings = settle({ ...options, env: 'development' })
+async function namesOfOthers(app: string, settings: Settings): Promise<Set<string>> {
   const sources = new Sources(settings, () => undefined)
   const others = settings.apps.filter(({ name }) => name !== app)
   const listed = await Promise.all(others.map(each => sources.of(each).list()))

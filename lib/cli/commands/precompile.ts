@@ -4,12 +4,11 @@ import { CODINGS } from '../../files/codings.ts'
 import { isInside } from '../../files/disk.ts'
 import { checkViews } from '../../extras/names/check-views.ts'
 import { errorReport } from '../../assets/inspecting/error-page.ts'
-import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
+import type { Command, Site } from '../../assets/parts.ts'
 import { precompile as build, type PrecompileReport } from '../../assets/building/precompile.ts'
-import { settleForPrecompile } from '../../assets/settings/settings.ts'
 import { AssetError, PrecompileError } from '../../errors.ts'
 import { printable } from '../../printable.ts'
-import { FAILED, longRun, OK, type Command } from '../command.ts'
+import { FAILED, longRun, OK } from '../command.ts'
 import {
   count,
   deltasText,
@@ -56,20 +55,20 @@ The environment is production, unless NODE_ENV or --env names another.`,
   ],
   run: call =>
     longRun(call, 'nothing was published', async run => {
-      const { output, loadOptions, values } = call
-      const options = await loadOptions()
+      const { output, loadSite, values } = call
+      const site = await loadSite('deployment')
       try {
-        const report = await build(options, {
+        const report = await build(site, {
           ...run,
           minify: values.minify,
           warn: output.warn
         })
-        await warnOfViews(options, output.warn)
+        await warnOfViews(site, output.warn)
         output.result(report, report.assets > 0 ? summary(report) : NOTHING)
         return OK
       } catch (error) {
         if (!(error instanceof PrecompileError)) throw error
-        output.error(await format(error, options))
+        output.error(await format(error, site))
         return FAILED
       }
     })
@@ -78,11 +77,11 @@ The environment is production, unless NODE_ENV or --env names another.`,
 const NOTHING = 'Nothing to compile: this project has no assets of its own.'
 
 /** Names in views that do not exist are warnings, since the assets are published. */
-async function warnOfViews(options: KoaAssetsOptions, warn: (message: string) => void) {
-  const globs = [options.views ?? []].flat()
+async function warnOfViews(site: Site, warn: (message: string) => void) {
+  const globs = [site.options.views ?? []].flat()
   if (globs.length === 0) return
   try {
-    const { files, problems } = await checkViews(options, globs)
+    const { files, problems } = await checkViews(site, globs)
     if (files === 0) warn(`no view matches ${globs.join(' or ')} (the option views)`)
     for (const { path, message } of problems) warn(`${printable(path)} ${message}`)
   } catch (error) {
@@ -92,9 +91,8 @@ async function warnOfViews(options: KoaAssetsOptions, warn: (message: string) =>
 }
 
 /** Prints every broken source, with its location and an excerpt. */
-async function format({ problems }: PrecompileError, options: KoaAssetsOptions): Promise<string> {
-  const settings = settleForPrecompile(options)
-  const reports = await Promise.all(problems.map(problem => errorReport(problem, settings)))
+async function format({ problems }: PrecompileError, site: Site): Promise<string> {
+  const reports = await Promise.all(problems.map(problem => errorReport(problem, site)))
   const lines = reports.map(({ location, reason, excerpt }) => {
     const heading = [printable(location), reason].filter(Boolean).join(': ')
     return excerpt ? `${heading}\n\n${indent(excerpt, '    ')}\n` : heading

@@ -5,17 +5,9 @@ import type { VerifyProblem } from '../../assets/building/verify.ts'
 import { checkViews, type ViewsReport } from '../../extras/names/check-views.ts'
 import { verify as compare } from '../../assets/inspecting/verify.ts'
 import { verifyCopies } from '../../extras/releases/build.ts'
-import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
+import type { Call, Command, Output, Site } from '../../assets/parts.ts'
 import { printable } from '../../printable.ts'
-import {
-  directoryAt,
-  FAILED,
-  OK,
-  UsageError,
-  type Call,
-  type Command,
-  type Output
-} from '../command.ts'
+import { directoryAt, FAILED, OK, UsageError } from '../command.ts'
 import { findConfig } from '../config.ts'
 import { count } from '../format.ts'
 
@@ -62,11 +54,11 @@ Run it after copying files to another machine, or when a page looks wrong.
     const { views } = values
     const [directory] = args
     if (views !== undefined) {
-      if (directory === undefined) return verifyViews(output, await optionsOf(call), views)
+      if (directory === undefined) return verifyViews(output, await siteOf(call), views)
       const given = `got '${directory}' as well`
       throw new UsageError(`--views takes one glob: put it in quotes, ${given}`)
     }
-    if (directory === undefined) return verifyPublic(output, await optionsOf(call))
+    if (directory === undefined) return verifyPublic(output, await siteOf(call))
     if (/[*?{]/.test(directory) && !existsSync(directory)) {
       throw new UsageError(`${directory} is a glob: for views, write --views '${directory}'`)
     }
@@ -78,17 +70,17 @@ Run it after copying files to another machine, or when a page looks wrong.
 }
 
 /** A configuration that was not copied with the files would leave mounts and other directories unchecked. */
-async function optionsOf({ output, values, loadOptions }: Call): Promise<KoaAssetsOptions> {
-  const options = await loadOptions()
-  const { root = '.' } = options
+async function siteOf({ output, values, loadSite }: Call): Promise<Site> {
+  const site = await loadSite('deployment')
+  const { root } = site
   if (findConfig(root, values.config) === undefined) {
     output.note(`there is no assets.config.js or .ts in ${root}: checking with the default options`)
   }
-  return options
+  return site
 }
 
-async function verifyPublic(output: Output, options: KoaAssetsOptions): Promise<number> {
-  const report = await compare(options)
+async function verifyPublic(output: Output, site: Site): Promise<number> {
+  const report = await compare(site)
   const { assets, mounts } = report
   const totals = [
     ...(assets > 0 || !mounts ? [count(assets, 'asset')] : []),
@@ -96,19 +88,19 @@ async function verifyPublic(output: Output, options: KoaAssetsOptions): Promise<
       ? [`${count(mounts.files, 'file')} of bundles`, `${copiesText(mounts)} in mounts`]
       : [])
   ]
-  const globs = [options.views ?? []].flat()
+  const globs = [site.options.views ?? []].flat()
   if (globs.length === 0) return print(output, report, totals)
-  const views = await checkViews(options, globs)
+  const views = await checkViews(site, globs)
   const all = { ...report, problems: [...report.problems, ...views.problems], views }
   return print(output, all, [...totals, viewsText(views)])
 }
 
-async function verifyViews(output: Output, options: KoaAssetsOptions, given: string | true) {
-  const globs = given === true ? [options.views ?? []].flat() : [given]
+async function verifyViews(output: Output, site: Site, given: string | true) {
+  const globs = given === true ? [site.options.views ?? []].flat() : [given]
   if (globs.length === 0) throw new UsageError('--views requires a glob, or the option views')
-  const report = await checkViews(options, globs)
+  const report = await checkViews(site, globs)
   if (report.files > 0) return print(output, report, [viewsText(report)])
-  throw new UsageError(`--views: no file in ${options.root} matches ${globs.join(', ')}`)
+  throw new UsageError(`--views: no file in ${site.root} matches ${globs.join(', ')}`)
 }
 
 function viewsText({ files, names }: ViewsReport): string {

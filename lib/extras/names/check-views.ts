@@ -10,12 +10,8 @@ import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
 import type { VerifyProblem } from '../../assets/building/verify.ts'
 import { Bundles } from '../bundles/bundles.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
-import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
-import {
-  settleForPrecompile,
-  type AppSettings,
-  type Settings
-} from '../../assets/settings/settings.ts'
+import type { Site } from '../../assets/parts.ts'
+import type { AppSettings, Settings } from '../../assets/settings/settings.ts'
 import { memoized } from '../../assets/sources/catalog.ts'
 import { Sources } from '../../assets/sources/sources.ts'
 import { assetName } from '../../assets/views/asset-url.ts'
@@ -46,15 +42,11 @@ const CONCURRENCY = 16
  * @param globs relative to the root
  * @throws AssetError for the manifest of a mount that is missing or broken
  */
-export async function checkViews(
-  options: KoaAssetsOptions,
-  globs: readonly string[]
-): Promise<ViewsReport> {
-  const settings = settleForPrecompile(options)
+export async function checkViews(settings: Site, globs: readonly string[]): Promise<ViewsReport> {
   const { root } = settings
   const files = (await inParallel(globs, 1, glob => filesOf(root, glob))).flat()
   const views = [...new Set(files)].toSorted()
-  const apps = await ownNames(options, settings)
+  const apps = await ownNames(settings)
   const problemOf = await makeCheck(settings, apps)
   // The names in a partial belong to many views.
   const known = memoized((key: string) => problemOf(JSON.parse(key) as Named))
@@ -152,7 +144,7 @@ interface OwnNames extends Pick<AppSettings, 'name' | 'dir'> {
 }
 
 /** The names of each app: of its sources or, on a machine that has none, of the manifest. */
-async function ownNames(options: KoaAssetsOptions, settings: Settings): Promise<OwnNames[]> {
+async function ownNames(settings: Site): Promise<OwnNames[]> {
   const sources = new Sources(settings, () => undefined)
   const listed = await Promise.all(settings.apps.map(app => sources.of(app).list()))
   const file = manifestFile(settings)
@@ -169,7 +161,7 @@ async function ownNames(options: KoaAssetsOptions, settings: Settings): Promise<
   const { assets } = await readManifest(file)
   const manifest = new Manifest(assets)
   // Those of the manifest, unless the options name them.
-  const { apps } = settleForPrecompile({ ...options, compile: false })
+  const { apps } = settings.changed({ compile: false })
   return apps.map(app => ({
     name: app.name,
     dir: app.dir,

@@ -8,8 +8,7 @@ import { writeAtomically } from '../../files/writing/atomic-write.ts'
 import { printable, warnOnce } from '../../printable.ts'
 import { Bundles } from '../bundles/bundles.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
-import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
-import { settleForPrecompile } from '../../assets/settings/settings.ts'
+import type { Site } from '../../assets/parts.ts'
 import { Sources } from '../../assets/sources/sources.ts'
 import { mediaType } from '../../assets/views/asset-url.ts'
 
@@ -21,11 +20,8 @@ type Named = Pick<Pipeline, 'settings' | 'sources' | 'bundles'>
  * development. Of a bundle that has not been built any name is taken.
  * @throws TypeError, AssetError as `koaAssets`
  */
-export function namedInProduction(
-  options: KoaAssetsOptions | undefined,
-  warn: (message: string) => void
-): Named {
-  const settings = settleForPrecompile({ ...options, env: 'production' })
+export function namedInProduction(site: Site, warn: (message: string) => void): Named {
+  const settings = site.changed({ env: 'production' }, true)
   const bundles = new Bundles({ ...settings, env: 'test' }, warn)
   return { settings, sources: new Sources(settings, warn), bundles }
 }
@@ -44,13 +40,13 @@ export async function writeNameTypes(named: Named): Promise<boolean> {
  * @param pipeline knows the entries of dev servers
  */
 export function keepNameTypes(
-  { bundles, settings: { nameTypes: file } }: Pick<Pipeline, 'bundles' | 'settings'>,
-  options: KoaAssetsOptions | undefined,
+  { bundles, settings }: Pick<Pipeline, 'bundles' | 'settings'>,
   warn = warnOnce()
 ): void {
+  const { nameTypes: file } = settings
   const fail = (error: unknown) => warn(`cannot update ${file}: ${reasonOf(error)}`)
   try {
-    follow({ ...namedInProduction(options, () => undefined), bundles }, file, fail)
+    follow({ ...namedInProduction(settings, () => undefined), bundles }, file, fail)
   } catch (error) {
     fail(error)
   }

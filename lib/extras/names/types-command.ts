@@ -1,6 +1,7 @@
 // The `types` command.
 import { namedInProduction, writeNameTypes } from './name-types.ts'
-import { OK, type Command } from '../../cli/command.ts'
+import { OK } from '../../cli/command.ts'
+import type { Command } from '../../assets/parts.ts'
 
 export const types: Command = {
   name: 'types',
@@ -19,8 +20,8 @@ the same everywhere. Entries of a bundler that has not built yet are not known, 
 all are accepted.`,
   options: {},
   examples: [['koa-fresh-assets types && tsc', 'Fail a build for a mistyped name:']],
-  async run({ output, loadOptions }) {
-    const named = namedInProduction(await loadOptions(), output.warn)
+  async run({ output, loadSite }) {
+    const named = namedInProduction(await loadSite('deployment'), output.warn)
     const isWritten = await writeNameTypes(named)
     const file = named.settings.nameTypes
     output.result({ file, isWritten }, `${file} ${isWritten ? 'was written' : 'is current'}`)

@@ -1,6 +1,7 @@
 // The `keep` command.
 import { keep as keepFiles } from './keep.ts'
-import { directoryAt, longRun, OK, type Command } from '../../cli/command.ts'
+import { directoryAt, longRun, OK } from '../../cli/command.ts'
+import type { Command } from '../../assets/parts.ts'
 import { count, formatBytes } from '../../cli/format.ts'
 import { LIMIT_OPTIONS, limitsIn } from '../../cli/commands/clean.ts'
 import { GLOB_OPTIONS, summary, warnOfLarge } from '../../cli/commands/compress.ts'

@@ -1,6 +1,7 @@
 // The `explain` command.
 import { explain as resolve } from './explain.ts'
-import { OK, FAILED, type Command } from '../../cli/command.ts'
+import { OK, FAILED } from '../../cli/command.ts'
+import type { Command } from '../../assets/parts.ts'
 import { table } from '../../cli/format.ts'
 
 export const explain: Command = {
@@ -19,8 +20,8 @@ written. The exit status is 1 when the response is not a file.`,
     ['koa-fresh-assets explain /assets/app.css', 'Where does this stylesheet come from?'],
     ['koa-fresh-assets explain app.css --env production', 'And in production?']
   ],
-  async run({ output, loadOptions, args: [asked = ''] }) {
-    const explanation = await resolve(asked, await loadOptions('development'))
+  async run({ output, loadSite, args: [asked = ''] }) {
+    const explanation = await resolve(asked, await loadSite('development'))
     const { steps, outcome, isFound } = explanation
     const lines = steps.flatMap(({ subject, finding, details }) => [
       [subject, finding],

@@ -14,9 +14,9 @@ import {
   type Wanted
 } from '../../assets/serving/request-path.ts'
 import { assetPath } from '../../assets/settings/app-settings.ts'
-import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
+import type { Site } from '../../assets/parts.ts'
 import { publicFile } from '../../assets/settings/public-directory.ts'
-import { settle, type AppSettings, type Settings } from '../../assets/settings/settings.ts'
+import type { AppSettings, Settings } from '../../assets/settings/settings.ts'
 import { adviseOn } from '../../assets/sources/missing-name.ts'
 import { encodePath, whyNotCanonical } from '../../assets/urls/canonical-path.ts'
 import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
@@ -37,10 +37,9 @@ export type Explanation = Awaited<ReturnType<typeof explainBy>>
  * Shows how a path, a URL or a name is resolved. Writes nothing.
  *
  * @param asked `/assets/app.css`, `https://example.org/assets/app.css`, or a name as a view writes it
- * @throws TypeError for a wrong option
  */
-export async function explain(asked: string, options: KoaAssetsOptions = {}) {
-  return explainBy(new Pipeline(settle(options), () => undefined), asked)
+export async function explain(asked: string, site: Site) {
+  return explainBy(new Pipeline(site, () => undefined), asked)
 }
 
 /** The same in a running process. */

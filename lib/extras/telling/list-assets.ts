@@ -10,9 +10,8 @@ import { listPublished, type PublishedFile } from '../../assets/building/directo
 import { listPlaces } from '../../assets/building/places.ts'
 import type { ManifestEntry } from '../../assets/building/manifest/manifest.ts'
 import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
-import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { manifestFile, publicFile } from '../../assets/settings/public-directory.ts'
-import { settleForPrecompile, type Settings } from '../../assets/settings/settings.ts'
+import type { Settings } from '../../assets/settings/settings.ts'
 import { Sources } from '../../assets/sources/sources.ts'
 import { warnOnce } from '../../printable.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
@@ -30,9 +29,8 @@ export interface ListedAsset {
   readonly deltas?: DeltaSavings | undefined
 }
 
-/** @throws TypeError for a wrong option; AssetError for a broken manifest */
-export async function listAssets(options: KoaAssetsOptions = {}): Promise<ListedAsset[]> {
-  const settings = settleForPrecompile(options)
+/** @throws AssetError for a broken manifest */
+export async function listAssets(settings: Settings): Promise<ListedAsset[]> {
   if (!settings.servesPublic) return []
   const published = await lastManifest(settings)
   const places = await listPlaces(settings, new Sources(settings, warnOnce()))

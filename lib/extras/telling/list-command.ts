@@ -2,9 +2,9 @@
 import { REMEDY } from '../../assets/building/manifest/read-manifest.ts'
 import { listAssets, type ListedAsset } from './list-assets.ts'
 import { listMounts, type ListedMount } from './list-mounts.ts'
-import { settleForPrecompile } from '../../assets/settings/settings.ts'
 import { CODINGS } from '../../files/codings.ts'
-import { OK, type Command } from '../../cli/command.ts'
+import { OK } from '../../cli/command.ts'
+import type { Command } from '../../assets/parts.ts'
 import { formatBytes, savingsText, table } from '../../cli/format.ts'
 
 export const list: Command = {
@@ -24,10 +24,10 @@ that is missing is listed as such.`,
     ['koa-fresh-assets list', 'What is published, and from where?'],
     ['koa-fresh-assets list | grep confetti', 'Only the assets of one package:']
   ],
-  async run({ output, loadOptions }) {
-    const options = await loadOptions()
-    const assets = await listAssets(options)
-    const mounts = await listMounts(settleForPrecompile(options))
+  async run({ output, loadSite }) {
+    const site = await loadSite('deployment')
+    const assets = await listAssets(site)
+    const mounts = await listMounts(site)
     const isBuilt = assets.length === 0 || assets.some(({ target }) => target !== undefined)
     const text = [
       ...(assets.length === 0 ? [] : [assetsText(assets)]),

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
-import { type PrecompileOptions, precompile } from '../../../lib/assets/building/precompile.ts'
+import { type PrecompileOptions, precompile } from '../../../lib/koa-assets.ts'
 import {
   digestIn,
   digestOf,

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import type { Middleware } from 'koa'
-import { listAssets } from '../../../lib/extras/telling/list-assets.ts'
+import { listAssets } from '../../support/told.ts'
 import { makeFingerprinted, MODES, readManifest } from '../../support/fingerprinted.ts'
 import {
   type Files,
