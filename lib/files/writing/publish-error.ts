@@ -10,10 +10,8 @@ type Project = Pick<ServedPlace, 'root'>
 /** Wraps the error of a system call; any other error stays as it is. */
 export function asPublishError({ root }: Project, path: string, error: unknown): unknown {
   const code = errorCode(error)
-  if (error instanceof AssetError || code === undefined || !('syscall' in (error as object))) {
-    return error
-  }
-  const { path: source, dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string }
+  const { path: source, dest, syscall } = (error ?? {}) as NodeJS.ErrnoException & { dest?: string }
+  if (code === undefined || syscall === undefined) return error
   // Copy and rename have two paths: ENOENT is about the source, any other failure about the target.
   const failed = code === 'ENOENT' ? source : (dest ?? source)
   const file = failed === undefined ? '' : ` ${relative(root, failed) || root}`
