@@ -22,5 +22,5 @@ export default {
   workerThreads: false,
   // More processes than cores, since most specs wait for sockets and files.
   concurrency: Math.max(4, availableParallelism()),
-  timeout: '2m'
+  timeout: '5m'
 }

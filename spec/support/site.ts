@@ -99,8 +99,13 @@ export async function makeSite(
   }
 }
 
+// Longer than any spec: a request on a kept connection never crosses with the server's closing it, which a busy
+// machine would be slow to tell the client.
+const KEEP_ALIVE_MS = 3_600_000
+
 /** The loopback port at which a server listens until the spec is over. */
 export async function open(t: ExecutionContext, server: Server | Http2Server): Promise<number> {
+  if ('keepAliveTimeout' in server) server.keepAliveTimeout = KEEP_ALIVE_MS
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {
     server.close()

@@ -77,7 +77,7 @@ export class Visitors {
   /** Until there were so many more visits. */
   async more(visits: number): Promise<void> {
     const goal = this.visits + visits
-    await until(() => this.visits >= goal, `${visits} more visits`, 120_000)
+    await until(() => this.visits >= goal, `${visits} more visits`, 12_000)
   }
 
   /** Until the front uses a replica. */

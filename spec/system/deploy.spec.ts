@@ -41,7 +41,7 @@ test('the server of deploy.md ends at once behind nginx, however many requests a
   await until(() => state.statuses.size > 0, 'the first response')
   const ended = stopped.stop()
   stopped.child.once('exit', () => (state.isOver = true))
-  await until(() => state.isOver, 'it has ended', 10_000).finally(() => (state.isOver = true))
+  await until(() => state.isOver, 'it has ended', 1000).finally(() => (state.isOver = true))
   await Promise.all([ended, ...visitors])
   t.deepEqual([...state.statuses], [200])
 })
