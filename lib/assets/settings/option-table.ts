@@ -19,6 +19,7 @@ import {
   type SettingsOf
 } from '../../check-options.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
+import { PROJECT_EXTRAS } from './extra-options.ts'
 import { globs, headers, isExtension, MOUNT } from './mount-options.ts'
 import type { AppOptions, KoaAssetsOptions, LayeredOptions, LiveOptions } from './options.ts'
 
@@ -128,7 +129,7 @@ export const PROJECT = {
   revalidate: seconds,
   symlinks: withDefault(oneOf('inside', 'follow', 'deny'), 'inside'),
   tails: withDefault(flag, true),
-  deltas: withDefault(flag, true),
+  ...PROJECT_EXTRAS,
   live: {
     expected: 'true, false or an object',
     holds: value => typeof value === 'boolean' || isRecord(value),

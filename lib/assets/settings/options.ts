@@ -1,6 +1,7 @@
 // The options of koaAssets as users write them. Each has a row in option-table.ts.
 import type { IntegrityAlgorithm } from '../../files/digest.ts'
 import type { Compiler } from '../compilers/compiler.ts'
+import type { ProjectExtras } from './extra-options.ts'
 import type { ByPath, HeaderValues, MountOptions } from './mount-options.ts'
 
 /** A source directory that is published as it is, or in part. */
@@ -128,7 +129,7 @@ export interface LiveOptions {
 }
 
 /** The options of `koaAssets`. `undefined` means "not set" everywhere. */
-export interface KoaAssetsOptions extends LayeredOptions {
+export interface KoaAssetsOptions extends LayeredOptions, ProjectExtras {
   /**
    * The project's root directory, at which relative paths start. Default: `process.cwd()`.
    *
@@ -217,11 +218,6 @@ export interface KoaAssetsOptions extends LayeredOptions {
    * `false`: by its full name only, so a guard on `/assets/admin/` holds. Default: `true`.
    */
   tails?: boolean | undefined
-  /**
-   * Immutable responses whose type compresses say `Use-As-Dictionary` (RFC 9842), precompile writes deltas
-   * (`.dcz`) from earlier versions, and a browser that has one of these is sent the delta. Default: `true`.
-   */
-  deltas?: boolean | undefined
   /**
    * The live channel, `ctx.assets.live()`, and pages for developers under `<prefix>/-/`, only in the environment
    * `development`, with `serve`. They respond only to requests that no proxy forwarded, from a loopback address to
