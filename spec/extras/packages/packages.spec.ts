@@ -410,7 +410,8 @@ const LEAFLET = pkg(
     'dist/leaflet-src.js': 'exports.map = 1',
     'dist/leaflet-src.esm.js': 'export const map = 1',
     'dist/leaflet.mjs': "export { default } from './leaflet-src.js'",
-    'dist/a.mjs': 'export const part = 1'
+    'dist/a.mjs': 'export const part = 1',
+    'dist/esm/leaflet-extra.js': 'export const part = 1'
   }
 )
 const NAVIGATION = { headers: { accept: 'text/html,*/*;q=0.8' } }
