@@ -92,7 +92,7 @@ const PARTS = [
   [/^files\/writing/, 'files-writing'],
   [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],
   [/-command\.ts$/, 'cli'],
-  [/^telling\//, 'inspecting'],
+  [/^telling\//, 'inventory'],
   [/^serving\/koa/, 'serving-koa'],
   [/^serving\/(?:directories|files)/, 'serving-files']
 ]

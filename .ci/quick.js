@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 const FAST =
-  /^spec\/(?:koa-|ground|(?:http|http-cache|files|assets\/(?:compilers|inspecting|rendering|settings|sources|urls|views))\/)/
+  /^spec\/(?:koa-|ground|(?:http|http-cache|files|assets\/(?:compilers|inventory|rendering|settings|sources|urls|views))\/)/
 
 const specs = readdirSync('spec', { recursive: true })
   .map(path => `spec/${path.replaceAll('\\', '/')}`)

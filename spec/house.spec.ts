@@ -13,7 +13,7 @@ const LOW = ['ground', 'http', 'files']
 const SETTLED = [...LOW, 'urls', 'compilers', 'settings', 'parts']
 const READ = [...SETTLED, 'references', 'sources', 'rendering']
 const JOINED = [...READ, 'building', 'serving', 'views']
-const ALL = [...JOINED, 'pipeline', 'inspecting']
+const ALL = [...JOINED, 'pipeline', 'inventory']
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ground: [],
   http: ['ground'],
@@ -30,7 +30,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   views: SETTLED,
   addresses: JOINED,
   pipeline: [...JOINED, 'addresses'],
-  inspecting: [...JOINED, 'pipeline'],
+  inventory: [...JOINED, 'pipeline'],
   context: ALL,
   extras: ['parts', 'pipeline'],
   site: ['parts', 'extras', 'settings'],
@@ -62,7 +62,7 @@ const CROSSING: readonly string[] = [
   'assets/deploy.ts -> extras/releases/keep.ts',
   'assets/deploy.ts -> extras/releases/keep.ts',
   'assets/deploy.ts -> extras/releases/keep.ts',
-  'assets/inspecting/verify.ts -> extras/telling/list-mounts.ts',
+  'assets/inventory/verify.ts -> extras/telling/list-mounts.ts',
   'assets/pipeline.ts -> extras/bundles/bundles.ts',
   'assets/pipeline.ts -> extras/bundles/entry.ts',
   'assets/serving/files/folders.ts -> extras/deltas/delta-format.ts',

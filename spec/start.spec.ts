@@ -83,14 +83,14 @@ const SERVER_PACKAGES = ['fastest-levenshtein', 'koa-compose', 'lru-cache', 'mim
 
 // Of these rooms, a server that publishes nothing needs these files.
 const IN_PART =
-  /^(?:cli|extras\/(?!.*extra\.ts$).*|assets\/(?:building|compilers|inspecting|sources))\//
+  /^(?:cli|extras\/(?!.*extra\.ts$).*|assets\/(?:building|compilers|inventory|sources))\//
 const PART = [
   'assets/building/manifest/manifest.ts',
   'assets/building/manifest/read-manifest.ts',
   'assets/building/on-request/app-files.ts',
   'assets/compilers/built-in.ts',
   'assets/compilers/compiler.ts',
-  'assets/inspecting/at-start.ts',
+  'assets/inventory/at-start.ts',
   'assets/sources/third-party.ts'
 ]
 const NONE =

@@ -2,7 +2,7 @@
 import type { CleanOptions, CleanReport } from './building/clean.ts'
 import type * as Compressing from './building/compress.ts'
 import type { PrecompileOptions, PrecompileReport } from './building/precompile.ts'
-import type { VerifyReport } from './inspecting/verify.ts'
+import type { VerifyReport } from './inventory/verify.ts'
 import type * as Copies from '../extras/releases/build.ts'
 import type * as Keeping from '../extras/releases/keep.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
@@ -81,7 +81,7 @@ export const compress: typeof Compressing.compress = async (...args) =>
  * for (const { path, message } of problems) console.error(path, message)
  */
 export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyReport> {
-  return (await import('./inspecting/verify.ts')).verify(settleForPrecompile(options))
+  return (await import('./inventory/verify.ts')).verify(settleForPrecompile(options))
 }
 
 /**

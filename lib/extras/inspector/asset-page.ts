@@ -2,7 +2,7 @@
 import { StringDecoder } from 'node:string_decoder'
 import { streamOf } from '../../files/open-file.ts'
 import type { Place } from '../../assets/building/places.ts'
-import type { ErrorReport } from '../../assets/inspecting/error-page.ts'
+import type { ErrorReport } from '../../assets/inventory/error-page.ts'
 import { assetOf, explainBy } from '../telling/explain.ts'
 import type { ServedFiles } from '../../assets/serving/files/served-files.ts'
 import { wantedAt } from '../../assets/serving/request-path.ts'
