@@ -281,7 +281,7 @@ const BROKEN = {
   ...pkg(
     'common',
     { main: 'index.js', version: '3.1.0' },
-    { 'index.js': "const a = require('a')\nexports.a = a // export default" }
+    { 'index.js': "const a = require('a')\nexports.a = import('./index.js') // export default" }
   ),
   ...pkg('uses-common', { module: 'index.js' }, { 'index.js': "import a from 'common'" }),
   ...pkg('lacks', { module: 'index.js' }, { 'index.js': "import 'gone'" }),
@@ -347,7 +347,11 @@ test('PKG-03 what only some environments load may be missing, and a stylesheet i
   const optional = pkg(
     'optional',
     { module: 'i.js' },
-    { 'i.js': "import('gone').catch(() => 0)\nimport('./none.js')" }
+    {
+      'i.js':
+        "import('gone').catch(() => 0)\nimport('./none.js')\nimport './meta.js' // require('x')",
+      'meta.js': "import.meta.url // require('x')"
+    }
   )
   const page = await makePage(
     t,
