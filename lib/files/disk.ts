@@ -1,16 +1,7 @@
 // Access to paths: what does not exist is `undefined`, a failure is an exception. Stamps of files, and the clock
 // that they come from.
-import { stat, type BigIntStats, type Dirent } from 'node:fs'
-import {
-  chmod,
-  lstat,
-  lutimes,
-  readdir,
-  readFile,
-  realpath,
-  unlink,
-  type FileHandle
-} from 'node:fs/promises'
+import { fchmod, futimes, stat, type BigIntStats, type Dirent } from 'node:fs'
+import { chmod, lstat, lutimes, readdir, readFile, realpath, unlink } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 
 /** The parts of a stat that tell one state of a file from another. */
@@ -161,17 +152,23 @@ function lastTickBefore(moment: number, { ctimeNs }: Stamp): bigint {
   return BigInt(moment) * 1_000_000n - tick
 }
 
-/** @param file a handle, since a link may take the place of any name */
-export async function setMtime(file: FileHandle, path: string, mtimeNs: bigint): Promise<void> {
+/** A file that is open; a link may take the place of any name. */
+interface Opened {
+  readonly fd: number
+  readonly stats: BigIntStats
+}
+
+export async function setMtime({ fd }: Opened, path: string, mtimeNs: bigint): Promise<void> {
   const seconds = Number(mtimeNs) / 1e9
-  await file.utimes(seconds, seconds).catch(unlessDenied(() => lutimes(path, seconds, seconds)))
+  await promised<void>(done => futimes(fd, seconds, seconds, done)).catch(
+    unlessDenied(() => lutimes(path, seconds, seconds))
+  )
 }
 
 /** Sets the permissions of a file that has others. */
-export async function setMode(file: FileHandle, path: string, mode: number): Promise<void> {
-  const { mode: existing } = await file.stat()
-  if ((existing & 0o777) !== mode)
-    await file.chmod(mode).catch(unlessDenied(() => chmod(path, mode)))
+export async function setMode({ fd, stats }: Opened, path: string, mode: number): Promise<void> {
+  if ((Number(stats.mode) & 0o777) === mode) return
+  await promised<void>(done => fchmod(fd, mode, done)).catch(unlessDenied(() => chmod(path, mode)))
 }
 
 /** Node's permission model allows no such calls on open files, only on names. */

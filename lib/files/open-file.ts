@@ -40,11 +40,11 @@ export interface OpenFile {
 // the pool takes ten times as long to pass on the answer.
 
 // Opening a FIFO without a writer would block a thread of the pool forever.
-const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+export const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 /** Closing the last descriptor of a file that was replaced meanwhile frees its space on disk. */
 const SMALL_BYTES = 1024 * 1024
 // Each piece is a system call.
-const PIECE_BYTES = 1024 * 1024
+export const PIECE_BYTES = 1024 * 1024
 
 /** Opens a file for `use` and closes it afterwards; undefined when it is not a regular file. */
 export async function withFile<T>(
@@ -55,13 +55,22 @@ export async function withFile<T>(
   if (fd === undefined) return undefined
   let file: OpenFile | undefined
   try {
-    file = { path, fd, stats: asking(path, () => fstatSync(fd, EXACT)) }
+    file = describe(path, fd)
     return file.stats.isFile() ? await use(file) : undefined
   } finally {
     if (file?.keptOpen) void file.keptOpen.then(() => close(fd))
     else if (file && file.stats.size > SMALL_BYTES) close(fd)
-    else asking(path, () => closeSync(fd))
+    else closeAtOnce(path, fd)
   }
+}
+
+export function describe(path: string, fd: number): OpenFile {
+  return { path, fd, stats: asking(path, () => fstatSync(fd, EXACT)) }
+}
+
+/** Of what was only read, or has been saved. */
+export function closeAtOnce(path: string, fd: number): void {
+  asking(path, () => closeSync(fd))
 }
 
 /** A call on an open file, with its path in an error. */
@@ -119,7 +128,7 @@ function reading(read: Read) {
 }
 
 /** Resolves to the number of bytes read. */
-function readInto(
+export function readInto(
   bytes: Buffer,
   { path, fd }: Pick<OpenFile, 'path' | 'fd'>,
   position: number
@@ -143,27 +152,6 @@ export async function readOpenFile(
     return readOpenFile({ ...file, stats: after }, attempt + 1)
   }
   return { bytes: bytes.subarray(0, bytesRead), stamp: stampOf(stats) }
-}
-
-/** Whether two files have the same bytes; reads them in pieces, as they may be larger than memory. */
-export async function sameBytes(one: string, other: string): Promise<boolean> {
-  const same = withFile(one, a => withFile(other, b => sameContent(a, b)))
-  return (await same) ?? false
-}
-
-async function sameContent(a: OpenFile, b: OpenFile): Promise<boolean> {
-  if (a.stats.size !== b.stats.size) return false
-  const length = Math.min(PIECE_BYTES, Number(a.stats.size))
-  const pieces = [a, b].map(file => ({ file, buffer: Buffer.alloc(length) }))
-  for (let at = 0; at < a.stats.size; at += length) {
-    const [left, right] = await Promise.all(
-      pieces.map(async ({ file, buffer }) => {
-        return buffer.subarray(0, await readInto(buffer, file, at))
-      })
-    )
-    if (!left || !right?.equals(left)) return false
-  }
-  return true
 }
 
 export type Content = Uint8Array | Copy

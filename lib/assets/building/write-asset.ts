@@ -100,8 +100,11 @@ async function prepareFiles(
 }
 
 function removalOf({ place }: Settings, path: string): Replacement {
-  const commit = () => removeInPlace(place, path).then(() => undefined)
-  return { isNew: false, commit, discard: async () => undefined }
+  return {
+    isNew: false,
+    commit: () => removeInPlace(place, path),
+    discard: async () => undefined
+  }
 }
 
 export async function commitAll(replacements: readonly Replacement[]): Promise<void> {

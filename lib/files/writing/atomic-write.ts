@@ -1,11 +1,9 @@
 // Writes a file completely or not at all: a temporary file in the same directory, then a rename, at once or
-// together with others. Whoever may write to the directory can put a link in the place of any name in it, so modes
-// and times are set through handles, and what is renamed is compared first.
+// together with others. What is renamed is compared first: somebody may have put a link in its place.
 import { constants } from 'node:fs'
-import { lstat, mkdir, open, rename, writeFile, type FileHandle } from 'node:fs/promises'
+import { lstat, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import { realPathOfOpen } from '../containment.ts'
 import {
   addSeconds,
   errorCode,
@@ -13,46 +11,34 @@ import {
   ifThere,
   isAt,
   isSameInode,
-  named,
   removeFile,
-  rethrowNamed,
   secondsLater,
-  setMode,
   setMtime,
   type Stamp,
   statOf
 } from '../disk.ts'
+import { readSnapshot, type Content } from '../open-file.ts'
+import { sameBytes } from '../same-bytes.ts'
 import {
-  readSnapshot,
-  sameBytes,
-  streamOf,
-  withOriginal,
-  type Content,
-  type OpenFile
-} from '../open-file.ts'
-import { sweepOnce, temporaryName } from './temporary.ts'
-import type { Unsaved } from './unsaved.ts'
-
-/** Rejects for an open file or directory that is not where it should be. */
-export type LocationCheck = ((file: OpenFile) => Promise<void>) | undefined
-
-/** Each of the checks rejects to keep the target as it is. */
-export interface WriteChecks {
-  /** Of what is created, before anything is written to it, and of a target whose mtime is set. */
-  readonly checkLocation?: LocationCheck
-  /** Checks the bytes that were written. */
-  readonly checkContent?: ((temporary: OpenFile) => Promise<void>) | undefined
-  /** Is told what is written. */
-  readonly unsaved?: Unsaved | undefined
-}
+  withOpened,
+  writeTemporary,
+  type LocationCheck,
+  type WriteChecks
+} from './write-temporary.ts'
 
 /** What replaces a target: complete, under a temporary name. */
 export interface Replacement {
   /** False when the target already has these bytes, and at most its mtime is set, or when it is removed. */
   readonly isNew: boolean
-  /** Returns the new stamp of the target; undefined when another process has already replaced it. */
-  commit(): Promise<Stamp | undefined>
+  commit(): Promise<void>
   discard(): Promise<void>
+}
+
+interface Prepared extends Replacement {
+  /** That of the target after the commit. */
+  readonly mtimeNs: bigint
+  /** The stamp of the target after the commit; undefined when another process has already replaced it. */
+  stamp(): Promise<Stamp | undefined>
 }
 
 /**
@@ -65,12 +51,13 @@ export async function writeAtomically(
   mtimeNs: bigint,
   checks: WriteChecks = {}
 ): Promise<Stamp | undefined> {
-  return (await stage(target, content, mtimeNs, checks)).commit()
+  const staged = await stage(target, content, mtimeNs, checks)
+  await staged.commit()
+  return staged.stamp()
 }
 
 /**
- * Prepares nothing when the target has the same bytes already. A link counts as no target. `mtimeNs` of the
- * result is the mtime of the target after the commit.
+ * Prepares nothing when the target has the same bytes already. A link counts as no target.
  *
  * Different bytes never get an mtime in the same second as the previous ones. An image may be replaced by
  * an older one, and packages give their files one mtime in every version; a server that derives validators
@@ -82,18 +69,23 @@ export async function prepareReplacement(
   content: Content,
   wanted: bigint,
   checks: WriteChecks = {}
-): Promise<Replacement & { readonly mtimeNs: bigint }> {
+): Promise<Prepared> {
   const stats = await ifThere(lstat(target, EXACT))
   const existing = stats?.isFile() ? stats : undefined
   const seconds = existing && secondsLater(existing, wanted)
   if (existing && (await hasContent(target, existing, content))) {
     const mtimeNs = addSeconds(wanted, seconds ?? 0)
-    const commit = async () =>
-      seconds === undefined ? renewMtime(target, mtimeNs, checks) : existing
-    return { isNew: false, mtimeNs, commit, discard: async () => undefined }
+    const isDue = seconds === undefined
+    return {
+      isNew: false,
+      mtimeNs,
+      commit: async () => (isDue ? renewMtime(target, mtimeNs, checks) : undefined),
+      stamp: async () => (isDue ? statOf(target) : existing),
+      discard: async () => undefined
+    }
   }
   const mtimeNs = seconds === undefined ? wanted : addSeconds(wanted, seconds + 1)
-  return { ...(await stage(target, content, mtimeNs, checks)), mtimeNs }
+  return stage(target, content, mtimeNs, checks)
 }
 
 async function hasContent(target: string, { size }: Stamp, content: Content): Promise<boolean> {
@@ -106,15 +98,14 @@ async function renewMtime(
   target: string,
   mtimeNs: bigint,
   { checkLocation }: WriteChecks
-): Promise<Stamp | undefined> {
+): Promise<void> {
   try {
     await touch(target, mtimeNs, checkLocation)
   } catch (error) {
     if (errorCode(error) !== 'EPERM') throw error
     // Another user's file can be replaced, although its mtime cannot be set.
-    return writeAtomically(target, { copyOf: target }, mtimeNs, { checkLocation })
+    await writeAtomically(target, { copyOf: target }, mtimeNs, { checkLocation })
   }
-  return statOf(target)
 }
 
 /**
@@ -126,9 +117,9 @@ export async function touch(
   mtimeNs: bigint,
   checkLocation?: LocationCheck
 ): Promise<void> {
-  await withHandle(path, constants.O_RDONLY | constants.O_NONBLOCK, async handle => {
-    await checkLocation?.(await described(path, handle))
-    await setMtime(handle, path, mtimeNs)
+  await withOpened(path, constants.O_RDONLY | constants.O_NONBLOCK, async file => {
+    await checkLocation?.(file)
+    await setMtime(file, path, mtimeNs)
   })
 }
 
@@ -138,11 +129,8 @@ async function stage(
   content: Content,
   mtimeNs: bigint,
   checks: WriteChecks
-): Promise<Replacement> {
-  const directory = dirname(target)
-  await makeDirectory(directory, checks)
-  await sweepOnce(directory)
-  const { path, stamp } = await writeTemporary(directory, content, mtimeNs, checks)
+): Promise<Prepared> {
+  const { path, stamp } = await writeTemporary(dirname(target), content, mtimeNs, checks)
   checks.unsaved?.written(path)
   const discard = () => {
     checks.unsaved?.removed(path)
@@ -160,80 +148,15 @@ async function stage(
       await discard()
       throw Object.assign(error as Error, { dest: target })
     }
+  }
+  const now = async () => {
     const stats = await statOf(target)
     return stats && isSameInode(stats, stamp) ? stats : undefined
   }
-  return { isNew: true, commit, discard }
+  return { isNew: true, mtimeNs, commit, stamp: now, discard }
 }
 
 function replaced(target: string): AssetError {
   const message = `${target} was not written: its temporary file was removed or replaced; let nobody else write to ${dirname(target)}, and run again`
   return new AssetError('publish-failed', message)
-}
-
-/** @returns the real path of a complete file, and its stamp */
-async function writeTemporary(
-  directory: string,
-  content: Content,
-  mtimeNs: bigint,
-  { checkLocation, checkContent }: WriteChecks
-): Promise<{ path: string; stamp: Stamp }> {
-  const name = temporaryName()
-  const given = join(directory, name)
-  const handle = await open(given, 'wx+', 0o644)
-  let path = given
-  try {
-    const file = await described(given, handle)
-    // A link above it may lead elsewhere by now. Nothing else has its name, wherever it was moved to.
-    path = join(dirname((await realPathOfOpen(file)) ?? given), name)
-    await checkLocation?.(file)
-    if (!('copyOf' in content)) await handle.writeFile(content)
-    else await withOriginal(content, original => writeFile(handle, streamOf(original)))
-    await checkContent?.(await described(given, handle))
-    await setMode(handle, path, 0o644)
-    await setMtime(handle, path, mtimeNs)
-    return { path, stamp: await handle.stat(EXACT) }
-  } catch (error) {
-    await removeFile(path)
-    throw named(error, given)
-  } finally {
-    await handle.close().catch(async (error: unknown) => {
-      await removeFile(path)
-      throw named(error, given)
-    })
-  }
-}
-
-async function described(path: string, handle: FileHandle): Promise<OpenFile> {
-  return { path, fd: handle.fd, stats: await handle.stat(EXACT) }
-}
-
-/** Opens what a path names, unless that is a link. */
-async function withHandle(
-  path: string,
-  flags: number,
-  use: (handle: FileHandle) => Promise<void>
-): Promise<void> {
-  const handle = await open(path, flags | constants.O_NOFOLLOW)
-  try {
-    await use(handle).catch(rethrowNamed(path))
-  } finally {
-    await handle.close().catch(rethrowNamed(path))
-  }
-}
-
-/** Creates directories that a front web server can read, whatever the umask. */
-export async function makeDirectory(
-  directory: string,
-  { checkLocation, unsaved }: WriteChecks = {}
-): Promise<void> {
-  const first = await mkdir(directory, { recursive: true })
-  if (first === undefined) return
-  for (let path = directory; path.length >= first.length; path = dirname(path)) {
-    await withHandle(path, constants.O_RDONLY | constants.O_DIRECTORY, async handle => {
-      await checkLocation?.(await described(path, handle))
-      await setMode(handle, path, 0o755)
-    })
-    unsaved?.created(path)
-  }
 }

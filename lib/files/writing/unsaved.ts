@@ -1,10 +1,10 @@
 // What a command has written, and what the kernel may still have in its memory alone: a power loss would leave
 // files under their names that are empty or cut short.
-import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { fsync, open } from 'node:fs'
 import { dirname } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { errorCode, ifThere, named, rethrowNamed } from '../disk.ts'
+import { errorCode, ifThere, named, promised } from '../disk.ts'
+import { closeAtOnce, READ } from '../open-file.ts'
 
 // One commit of the file system's journal serves all that wait for it.
 const CONCURRENCY = 16
@@ -46,13 +46,13 @@ const UNABLE = new Set(['EINVAL', 'ENOSYS', 'ENOTSUP', 'ERR_ACCESS_DENIED'])
 
 async function sync(path: string): Promise<void> {
   // Somebody else may have removed it, or put a FIFO in its place.
-  const handle = await ifThere(open(path, constants.O_RDONLY | constants.O_NONBLOCK))
-  if (!handle) return
+  const fd = await ifThere(promised<number>(done => open(path, READ, done)))
+  if (fd === undefined) return
   try {
-    await handle.sync()
+    await promised<void>(done => fsync(fd, done))
   } catch (error) {
     if (!UNABLE.has(errorCode(error) ?? '')) throw named(error, path)
   } finally {
-    await handle.close().catch(rethrowNamed(path))
+    closeAtOnce(path, fd)
   }
 }

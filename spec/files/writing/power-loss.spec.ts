@@ -1,6 +1,6 @@
 // Power loss: what is on the disk itself before a name, a manifest or a list leads to it.
-import { readlinkSync } from 'node:fs'
-import fs from 'node:fs/promises'
+import fs from 'node:fs'
+import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
@@ -16,30 +16,28 @@ type Event =
 /** Lists the calls that a command makes. */
 async function record(t: ExecutionContext, run: () => Promise<unknown>): Promise<Event[]> {
   const events: Event[] = []
-  const { rename } = fs
-  const probe = await fs.open(import.meta.filename)
-  const handles = Object.getPrototypeOf(probe) as { sync: () => Promise<void> }
-  await probe.close()
-  const { sync } = handles
-  const put = (calls: { rename: typeof rename; sync: () => Promise<void> }) => {
-    fs.rename = calls.rename
-    handles.sync = calls.sync
+  const { rename } = promises
+  const { fsync } = fs
+  const put = (calls: { rename: typeof rename; fsync: typeof fsync }) => {
+    promises.rename = calls.rename
+    fs.fsync = calls.fsync
     syncBuiltinESMExports()
   }
-  t.teardown(() => put({ rename, sync }))
-  put({
-    async rename(from, to) {
-      await rename(from, to)
-      events.push({ call: 'rename', from: String(from), to: String(to) })
-    },
-    async sync(this: typeof probe) {
-      const path = readlinkSync(`/proc/self/fd/${this.fd}`)
-      await sync.call(this)
+  t.teardown(() => put({ rename, fsync }))
+  const recorded: typeof rename = async (from, to) => {
+    await rename(from, to)
+    events.push({ call: 'rename', from: String(from), to: String(to) })
+  }
+  const recordedSync = (fd: number, done: fs.NoParamCallback) => {
+    const path = fs.readlinkSync(`/proc/self/fd/${fd}`)
+    fsync(fd, error => {
       events.push({ call: 'sync', path })
-    }
-  })
+      done(error)
+    })
+  }
+  put({ rename: recorded, fsync: recordedSync as typeof fsync })
   await run()
-  put({ rename, sync })
+  put({ rename, fsync })
   return events
 }
 

@@ -128,7 +128,9 @@ export class PlainNames implements AppFiles {
   async #write(file: string, { content, mtimeNs }: Plain) {
     try {
       const checkLocation = requireInPlace(this.#settings.place)
-      return await (await prepareReplacement(file, content, mtimeNs, { checkLocation })).commit()
+      const made = await prepareReplacement(file, content, mtimeNs, { checkLocation })
+      await made.commit()
+      return await made.stamp()
     } catch (error) {
       const { path } = error as NodeJS.ErrnoException
       if (isMiss(error) && 'copyOf' in content && path === content.copyOf) return 'gone'
