@@ -12,6 +12,8 @@ export interface Expectation {
   /** What the value under every key must be, if it is an object. */
   readonly each?: Expectation
   readonly isRequired?: true
+  /** Layers of options add to it: it is a list. Undefined: the last layer that sets it counts. */
+  readonly isAppended?: true
 }
 
 export interface ExpectationOf<Value> extends Expectation {
@@ -75,6 +77,15 @@ export function listOf(expected: string, holds: Expectation['holds']): Expectati
   return { expected, holds: value => Array.isArray(value) && value.every(each => holds(each)) }
 }
 
+/** A list, or one item of it, to which each layer of options adds; empty where none does. */
+export function appended<Item>(
+  expected: string,
+  holds: Expectation['holds']
+): Option<readonly Item[], unknown> {
+  const isEach = (value: unknown) => [value].flat().every(item => holds(item))
+  return { expected, holds: isEach, isAppended: true, default: () => [] }
+}
+
 /** @param unit in the plural, such as `bytes` */
 export function wholeNumber(unit: string, least = 0): ExpectationOf<number> {
   return {
@@ -90,6 +101,21 @@ export function withDefault<Value extends string | number | boolean, Situation =
 ): Option<Value, Situation> {
   const isFunction = typeof fallback === 'function'
   return { ...expectation, default: isFunction ? fallback : () => fallback }
+}
+
+/** One layer in place of several. */
+export function joinLayers<Layer extends object>(
+  table: Expectations,
+  layers: readonly Layer[]
+): Partial<Layer> {
+  const joined: Record<string, unknown> = {}
+  const given: [string, unknown][] = layers.flatMap(layer => Object.entries(layer))
+  for (const [name, value] of given) {
+    if (value === undefined) continue
+    const isAppended = table[name]?.isAppended
+    joined[name] = isAppended ? Object.freeze([joined[name] ?? [], value].flat()) : value
+  }
+  return joined as Partial<Layer>
 }
 
 /** The settings of the options that have a default, for the options that are given; frozen. */

@@ -112,7 +112,7 @@ test('every option of koaAssets is in its table with type, unit and default, and
       name
     )
   }
-  for (const name of Object.keys(LAYERED)) {
+  for (const name of flatten(LAYERED).keys()) {
     t.true(
       rows(optionsPage.text, 'Options of each app').some(([cell]) => code(cell) === name),
       name

@@ -120,7 +120,9 @@ export function overview(
   const places: [path: string, from: string][] = [
     ...apps.map(({ urlPrefix, sources, packages }): [string, string] => {
       const own = [...sources.map(({ dir }) => dir), ...assetSources.list()]
-      const names = new Set(packages.map(({ specifier }) => specifier))
+      const names = new Set(
+        packages.flatMap(each => (typeof each === 'string' ? each : Object.keys(each)))
+      )
       const npm = names.size > 0 ? [`npm: ${[...names].join(', ')}`] : []
       const from = [...own.filter(isDirectory).map(shown), ...npm].join(', ')
       return [urlPrefix, from || 'no source directory exists']

@@ -4,13 +4,21 @@ import { AssetError } from '../../errors.ts'
 import { futureRealpath, isDirectory, readDirectory } from '../../files/at-start.ts'
 import type { IntegrityAlgorithm } from '../../files/digest.ts'
 import { mediaTypeOf } from '../../http/fields.ts'
-import { entriesGiven, optionError, settleTable, unknownName } from '../../check-options.ts'
+import {
+  entriesGiven,
+  joinLayers,
+  optionError,
+  settleTable,
+  unknownName,
+  type Expectation
+} from '../../check-options.ts'
 import { nearest } from '../../nearest.ts'
 import { builtInCompilers } from '../compilers/built-in.ts'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
+import { LAYERED_EXTRAS } from './extra-options.ts'
 import { ENVIRONMENTS, isAbsoluteUrl, LAYERED, type Project } from './option-table.ts'
-import type { AppOptions, KoaAssetsOptions, LayeredOptions } from './options.ts'
+import type { AppOptions, KoaAssetsOptions, LayeredOptions, SourceOptions } from './options.ts'
 import { appsAtStart, manifestFile } from './public-directory.ts'
 
 export type AppSettings = ReturnType<typeof settleApp>
@@ -81,7 +89,7 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   const path = settlePath(given, 'path', "a path such as '/admin'", `apps.${name}.`)
   const layers = [...layersOf(options, env), ...layersOf(app, env, `apps.${name}.`)]
   const layered = settleLayers(basis, layers)
-  const extraSources = settleSources(layers, dir, layered.compile)
+  const extraSources = settleSources(layered.sources, dir, layered.compile)
   const mustExist = options.apps !== undefined && layered.compile && extraSources.length === 0
   if (mustExist && !isDirectory(dir)) {
     throw new AssetError(
@@ -105,9 +113,15 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
 }
 
 /** Whether there is something to publish: a production server may have only `public`. */
-export function hasSources({ sources, packages }: AppSettings): boolean {
-  return packages.length > 0 || sources.some(({ dir }) => isDirectory(dir))
+export function hasSources(app: AppSettings): boolean {
+  const lists: Readonly<Record<string, unknown>> = app
+  const isNamed = ADDED.some(name => [lists[name]].flat().length > 0)
+  return isNamed || app.sources.some(({ dir }) => isDirectory(dir))
 }
+
+const ADDED = Object.entries<Expectation>(LAYERED_EXTRAS).flatMap(([name, { isAppended }]) =>
+  isAppended ? name : []
+)
 
 /**
  * The options at one level: those that always hold, then those of the environment.
@@ -129,8 +143,7 @@ function layersOf(
 }
 
 /** A directory that is not read need not exist: a production server may have only `public`. */
-function settleSources(layers: readonly LayeredOptions[], base: string, isRead: boolean) {
-  const given = layers.flatMap(layer => layer.sources ?? [])
+function settleSources(given: readonly (string | SourceOptions)[], base: string, isRead: boolean) {
   return given.map((source): SourceDirectory => {
     const { dir, at, include, exclude } = typeof source === 'string' ? { dir: source } : source
     return {
@@ -159,8 +172,7 @@ function unique(sources: readonly SourceDirectory[]): SourceDirectory[] {
 }
 
 function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
-  const set = layers.flatMap(layer => entriesGiven({ ...layer }))
-  const given: LayeredOptions = Object.fromEntries(set)
+  const given: LayeredOptions = joinLayers(LAYERED, layers)
   const plain = settleTable(LAYERED, given, basis)
   // What a bundler built has it wherever that is deployed, in `staging` as well.
   const isDeployed = plain.fingerprint || !['development', 'test'].includes(basis.env)
@@ -170,7 +182,6 @@ function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
     integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
     /** By bare module specifier: the name of an asset, or an absolute URL. */
     imports: new Map(entriesGiven(imports).map(([bare, name]) => [bare, scriptName(name)])),
-    packages: Object.freeze(layers.flatMap(layer => settlePackages(layer.packages))),
     /** By extension, with its dot. */
     compilers: compilersByExtension(compilers),
     /** Seconds. */
@@ -178,21 +189,6 @@ function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
     /** Whether a tail of an asset's path finds it. */
     tails: basis.tails
   }
-}
-
-/** The part of an npm package that is published. */
-export interface PackageSetting {
-  /** `preact/hooks`; for files, the name of the package. */
-  readonly specifier: string
-  /** Paths in the package; undefined: the module of the specifier. */
-  readonly files: readonly string[] | undefined
-}
-
-function settlePackages(packages: LayeredOptions['packages'] = []): PackageSetting[] {
-  return [packages].flat().flatMap((given): PackageSetting[] => {
-    if (typeof given === 'string') return [{ specifier: given, files: undefined }]
-    return entriesGiven(given).map(([specifier, files]) => ({ specifier, files: [files].flat() }))
-  })
 }
 
 /** As in `javascript()`: `.js` is appended to a name without a known extension. */

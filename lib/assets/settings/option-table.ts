@@ -2,6 +2,7 @@
 // on another option or on the disk gets its default in settings.ts or app-settings.ts.
 import { INTEGRITY_ALGORITHMS } from '../../files/digest.ts'
 import {
+  appended,
   callback,
   entriesGiven,
   flag,
@@ -19,9 +20,15 @@ import {
   type SettingsOf
 } from '../../check-options.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
-import { PROJECT_EXTRAS } from './extra-options.ts'
+import { LAYERED_EXTRAS, PROJECT_EXTRAS } from './extra-options.ts'
 import { globs, headers, isExtension, MOUNT } from './mount-options.ts'
-import type { AppOptions, KoaAssetsOptions, LayeredOptions, LiveOptions } from './options.ts'
+import type {
+  AppOptions,
+  KoaAssetsOptions,
+  LayeredOptions,
+  LiveOptions,
+  SourceOptions
+} from './options.ts'
 
 /** What a default may depend on. */
 interface Situation {
@@ -48,15 +55,11 @@ const isTextOrFalse = (value: unknown) => value === false || isText(value)
 export const LAYERED = {
   compile: onIn('development', 'test'),
   fingerprint: onIn('production'),
-  sources: {
-    expected: 'a list of directories, each a path or { dir, at, include, exclude }',
-    holds: value => [value].flat().every(isSource)
-  },
-  packages: {
-    expected:
-      "a list of packages such as 'preact' or 'preact/hooks', and of files of packages such as { bootstrap: ['dist/css/bootstrap.css'] }",
-    holds: value => [value].flat().every(isPackage)
-  },
+  sources: appended<string | SourceOptions>(
+    'a list of directories, each a path or { dir, at, include, exclude }',
+    isSource
+  ),
+  ...LAYERED_EXTRAS,
   integrity: {
     expected: `false, ${INTEGRITY_ALGORITHMS.map(name => `'${name}'`).join(', ')} or a list of these`,
     holds: value => value === false || [value].flat().every(oneOf(...INTEGRITY_ALGORITHMS).holds)
@@ -164,15 +167,6 @@ export function isAbsoluteUrl(name: string): boolean {
 }
 
 const isName = (value: unknown) => isText(value) && isCanonicalBelow(value)
-
-const PACKAGE = /^(?:@[\w.~-]+\/)?[\w~-][\w.~-]*(?=\/|$)/
-
-function isPackage(value: unknown): boolean {
-  if (!isRecord(value)) return isName(value) && PACKAGE.test(String(value))
-  return entriesGiven(value).every(
-    ([name, files]) => PACKAGE.exec(name)?.[0] === name && [files].flat().every(isName)
-  )
-}
 
 function isSource(value: unknown): boolean {
   if (!isRecord(value)) return isText(value)

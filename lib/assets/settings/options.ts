@@ -1,7 +1,7 @@
 // The options of koaAssets as users write them. Each has a row in option-table.ts.
 import type { IntegrityAlgorithm } from '../../files/digest.ts'
 import type { Compiler } from '../compilers/compiler.ts'
-import type { ProjectExtras } from './extra-options.ts'
+import type { LayeredExtras, ProjectExtras } from './extra-options.ts'
 import type { ByPath, HeaderValues, MountOptions } from './mount-options.ts'
 
 /** A source directory that is published as it is, or in part. */
@@ -20,14 +20,11 @@ export interface SourceOptions {
   exclude?: string | readonly string[] | undefined
 }
 
-/** Paths in packages, by the name of the package. */
-export type PackageFiles = Readonly<Record<string, string | readonly string[] | undefined>>
-
 /**
  * Options that may be set at four levels, each of which overrides the one before: at the top, in its
- * `configure`, in an app, in the app's `configure`. `sources` and `packages` are appended instead.
+ * `configure`, in an app, in the app's `configure`. Lists of sources are appended instead.
  */
-export interface LayeredOptions {
+export interface LayeredOptions extends LayeredExtras {
   /** Copy or compile a source when its asset is requested. Default: true in `development` and `test`. */
   compile?: boolean | undefined
   /** Emit and serve fingerprinted names, `app-<32 hex>.css`. Default: true in `production`. */
@@ -42,20 +39,6 @@ export interface LayeredOptions {
    * ['../../packages/theme', { dir: '../../node_modules/bootstrap-icons/icons', at: 'icons', include: '*.svg' }]
    */
   sources?: string | SourceOptions | readonly (string | SourceOptions)[] | undefined
-  /**
-   * npm packages whose files are published as they are, at `npm/<package>/<path in the package>`. Default: none.
-   *
-   * A name, or one of a subpath that the package exports, stands for the module that a browser imports by
-   * it and all that this one imports; `importMap()` contains their bare specifiers. An object names files of
-   * a package instead, which bring along what they refer to.
-   *
-   * A package that is not installed, or is not made of modules, is an AssetError on every page in development and
-   * in precompile.
-   *
-   * @example
-   * ['preact', 'preact/hooks', { '@fontsource/inter': ['latin-400.css'] }]
-   */
-  packages?: string | PackageFiles | readonly (string | PackageFiles)[] | undefined
   /**
    * Algorithms of the `integrity` attribute (W3C Subresource Integrity): one, a list, or `false` for none.
    * Default: `false` in development and test without `fingerprint`, else `sha384`.

@@ -1,5 +1,6 @@
 // Which files of packages a browser needs: those that the options name, and what these refer to.
 import { dirname, extname, join, relative } from 'node:path'
+import { entriesGiven } from '../../check-options.ts'
 import { inParallel } from '../../concurrency.ts'
 import { errorCode, isInside, statOf } from '../../files/disk.ts'
 import { observe, type FileObservation } from '../../files/observation.ts'
@@ -9,6 +10,7 @@ import { findReferences, type Reference } from '../../assets/references/referenc
 import type { AssetError } from '../../errors.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import { decodeIfValid, isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
+import type { PackageFiles } from './options.ts'
 import {
   allOf,
   BUNDLE,
@@ -31,6 +33,13 @@ interface PackageFile extends Script {
   readonly of: Package
   /** What imports it as a module, for messages; undefined: nothing does. */
   importer: string | undefined
+}
+
+interface Listed {
+  /** `preact/hooks`; for files, the name of the package. */
+  readonly specifier: string
+  /** Paths in the package; undefined: the module of the specifier. */
+  readonly files: readonly string[] | undefined
 }
 
 /** The importer of what the options name. */
@@ -73,15 +82,16 @@ export class Graph {
    * @throws AssetError that tells of all packages that a browser cannot import
    */
   async walk(scripts: readonly Script[]): Promise<void> {
-    for (const { specifier, files } of this.#app.packages) {
+    const packages = this.#app.packages.flatMap(listed)
+    for (const { specifier, files } of packages) {
       const work: Promise<unknown> = files
         ? this.#addFiles(specifier, files)
         : this.#addModule(specifier, OPTION)
       await this.#unlessUnusable(work)
     }
-    const modules = this.#app.packages.filter(({ files }) => !files)
-    const listed = new Set(modules.map(({ specifier }) => splitSpecifier(specifier)[0]))
-    await this.#follow(scripts, (script, reference) => this.#imported(script, reference, listed))
+    const modules = packages.filter(({ files }) => !files)
+    const names = new Set(modules.map(({ specifier }) => splitSpecifier(specifier)[0]))
+    await this.#follow(scripts, (script, reference) => this.#imported(script, reference, names))
     while (this.#added.length > 0) {
       const next = this.#added.splice(0)
       await this.#follow(next, (file, reference) => this.#target(file, reference))
@@ -209,6 +219,12 @@ export class Graph {
     this.#added.push(added)
     return name
   }
+}
+
+/** What an item of the option lists. */
+function listed(given: string | PackageFiles): readonly Listed[] {
+  if (typeof given === 'string') return [{ specifier: given, files: undefined }]
+  return entriesGiven(given).map(([specifier, files]) => ({ specifier, files: [files].flat() }))
 }
 
 function unlessUnusable(error: unknown): undefined {

@@ -6,8 +6,8 @@ import { runInNewContext } from 'node:vm'
 import test, { type ExecutionContext } from 'ava'
 import { precompile } from '../../../lib/assets/deploy.ts'
 import { verify } from '../../../lib/assets/deploy.ts'
-import type { MountOptions } from '../../../lib/assets/settings/mount-options.ts'
-import { TOP } from '../../../lib/assets/settings/option-table.ts'
+import { MOUNT, type MountOptions } from '../../../lib/assets/settings/mount-options.ts'
+import { LAYERED, TOP } from '../../../lib/assets/settings/option-table.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { type AppSettings, settle } from '../../../lib/assets/settings/settings.ts'
 import { AssetError } from '../../../lib/errors.ts'
@@ -348,11 +348,7 @@ test('SET-11 a value that is not a table of options is rejected, and so is a fie
   }
 })
 
-const LAYERED =
-  'compile, fingerprint, sources, packages, integrity, compilers, imports, missing, minify'
-const ALL = Object.keys(TOP).join(', ')
-const MOUNT =
-  'dir, manifest, dev, immutable, cacheControl, headers, index, extensions, exclude, fallback, revalidate, symlinks'
+const listed = (table: object) => Object.keys(table).join(', ')
 
 test('SET-10 an unknown option, at any depth, is rejected with the nearest known name, else with all', t => {
   for (const [options, message] of [
@@ -363,15 +359,15 @@ test('SET-10 an unknown option, at any depth, is rejected with the nearest known
     [{ apps: { web: { dirs: '.' } } }, "'apps.web.dirs': did you mean 'dir'?"],
     [
       { configure: { test: { prefix: '/' } } },
-      `'configure.test.prefix': known options: ${LAYERED}`
+      `'configure.test.prefix': known options: ${listed(LAYERED)}`
     ],
-    [{ mounts: { '/a': { path: 'x' } } }, `'mounts./a.path': known options: ${MOUNT}`],
+    [{ mounts: { '/a': { path: 'x' } } }, `'mounts./a.path': known options: ${listed(MOUNT)}`],
     [
       { mounts: { '/a': { dir: 'x', imutable: 1 } } },
       "'mounts./a.imutable': did you mean 'immutable'?"
     ],
-    [JSON.parse('{"__proto__": 1}'), `'__proto__': known options: ${ALL}`],
-    [{ constructor: 1 }, `'constructor': known options: ${ALL}`]
+    [JSON.parse('{"__proto__": 1}'), `'__proto__': known options: ${listed(TOP)}`],
+    [{ constructor: 1 }, `'constructor': known options: ${listed(TOP)}`]
   ] as const) {
     t.throws(start(options), { instanceOf: TypeError, message: `unknown option ${message}` })
   }
