@@ -1,10 +1,18 @@
 // The extras: what each is, and how it is loaded. Without its lines and its folder everything else works as before.
 import type { Extra } from './parts.ts'
 import type { Pipeline } from './pipeline.ts'
+import { bundles } from '../extras/bundles/extra.ts'
 import { inspector } from '../extras/inspector/extra.ts'
 import { live } from '../extras/live/extra.ts'
 import { names } from '../extras/names/extra.ts'
 import { releases } from '../extras/releases/extra.ts'
 import { telling } from '../extras/telling/extra.ts'
 
-export const EXTRAS: readonly Extra<Pipeline>[] = [inspector, live, names, releases, telling]
+export const EXTRAS: readonly Extra<Pipeline>[] = [
+  bundles,
+  inspector,
+  live,
+  names,
+  releases,
+  telling
+]

@@ -1,7 +1,7 @@
 // What an extra can be made of: the core reaches extras in no other way. A part is here because an extra uses it.
 import type { Context } from 'koa'
 import type { KoaAssetsOptions } from './settings/options.ts'
-import type { Settings } from './settings/settings.ts'
+import type { MountSettings, Settings } from './settings/settings.ts'
 
 /** The settings, and the extras that they ask for. */
 export interface Site extends Settings {
@@ -23,6 +23,30 @@ export interface Extra<Whole = unknown> {
   pages?(pipeline: Whole): Promise<Pages>
   /** Commands of the command line. */
   commands?(): Promise<readonly Command[]>
+  /** What is known of the files of a mount by what built it; undefined for a mount that it did not build. */
+  facts?(mount: MountSettings, env: string): Promise<MountFacts | undefined>
+}
+
+export interface MountFacts {
+  /** Absolute path of the file that has the names. */
+  readonly manifest: string
+  /** Why there are none: it is missing or broken. */
+  readonly problem?: string | undefined
+  /** In the order of paths. */
+  readonly files?: readonly NamedFile[]
+}
+
+export interface NamedFile {
+  /** Below the mount's directory. */
+  readonly file: string
+  /** The URL path, as tags have it: `/static/assets/main-CZTearZk.js`. */
+  readonly path: string
+  /** The name of its source, as pages write it; undefined where the manifest gives none. */
+  readonly source: string | undefined
+  /** The entries whose tags include it. */
+  readonly entries: readonly string[]
+  /** Other entries that use it, such as by a dynamic import, as far as the manifest tells. */
+  readonly usedBy: readonly string[]
 }
 
 /** By the name below `-/`: `live`, or the empty string for `-/` itself. */

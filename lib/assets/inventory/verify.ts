@@ -4,10 +4,9 @@ import { requestableFiles } from '../building/directory.ts'
 import { copiesIn, verifyAssets, type VerifyProblem } from '../building/verify.ts'
 import { manifestFile } from '../settings/public-directory.ts'
 import type { Site } from '../parts.ts'
-import type { Settings } from '../settings/settings.ts'
 import { isMounted } from '../serving/request-path.ts'
 import { encodeAsImported } from '../urls/canonical-path.ts'
-import { listMounts } from '../../extras/telling/list-mounts.ts'
+import { listMounts } from './mounts.ts'
 
 export interface VerifyReport {
   /** Absolute path of the manifest; with `apps: false` there is none. */
@@ -37,7 +36,7 @@ export async function verify(settings: Site): Promise<VerifyReport> {
   return { ...own, mounts, problems: [...own.problems, ...problems] }
 }
 
-async function verifyMounts(settings: Settings) {
+async function verifyMounts(settings: Site) {
   const problems: VerifyProblem[] = []
   let [files, copies, unread] = [0, 0, 0]
   const listed = await listMounts(settings)
@@ -49,7 +48,7 @@ async function verifyMounts(settings: Settings) {
     files += named.length
     // The front end may be built after the project's own assets.
     if (problem !== undefined && (isMade || settings.apps.length === 0)) {
-      problems.push({ path: urlPath || '/', message: `has no bundle: ${problem}` })
+      problems.push({ path: urlPath || '/', message: `has no build: ${problem}` })
     }
     for (const { path, sizes } of named) {
       const isMissing = sizes['identity'] === undefined

@@ -20,7 +20,8 @@ import type { AppSettings, Settings } from '../../assets/settings/settings.ts'
 import { adviseOn } from '../../assets/sources/missing-name.ts'
 import { encodePath, whyNotCanonical } from '../../assets/urls/canonical-path.ts'
 import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
-import { fileNamed, listMounts, mountsFinding } from './list-mounts.ts'
+import { listMounts } from '../../assets/inventory/mounts.ts'
+import { fileNamed, mountsFinding } from './explain-mounts.ts'
 import { nearPath } from './near-path.ts'
 
 /** One step from the path to the response. */

@@ -9,7 +9,7 @@ import { isMounted, locate } from '../../assets/serving/request-path.ts'
 import { appAt, assetPath } from '../../assets/settings/app-settings.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
-import type { ListedMount } from './list-mounts.ts'
+import type { ListedMount } from '../../assets/inventory/mounts.ts'
 
 /** @param path decoded */
 export async function nearPath(

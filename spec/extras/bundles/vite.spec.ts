@@ -8,8 +8,8 @@ import vue from '@vitejs/plugin-vue'
 import test from 'ava'
 import { build, createServer } from 'vite'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { listMounts } from '../../../lib/extras/telling/list-mounts.ts'
-import { settle } from '../../../lib/assets/settings/settings.ts'
+import { listMounts } from '../../../lib/assets/inventory/mounts.ts'
+import { settleSite } from '../../../lib/assets/site.ts'
 import {
   attribute,
   makeBundlerProject,
@@ -266,7 +266,7 @@ test("BND-13 while Vite's dev server runs, what is below a folder of its root le
 })
 
 test('BND-17 each file of a build is listed with the entries that load it, at once or later', async t => {
-  const [listed] = await listMounts(settle(optionsOf()))
+  const [listed] = await listMounts(settleSite(optionsOf()))
   const loaded = (part: RegExp) => {
     const { entries, usedBy } = listed?.files.find(({ path }) => part.test(path)) ?? {}
     return [entries, usedBy]

@@ -5,8 +5,8 @@ import { type Configuration as RspackConfiguration, rspack } from '@rspack/core'
 import test, { type ExecutionContext } from 'ava'
 import { build, type BuildOptions, type Metafile } from 'esbuild'
 import webpack, { type Configuration } from 'webpack'
-import { listMounts } from '../../../lib/extras/telling/list-mounts.ts'
-import { settle } from '../../../lib/assets/settings/settings.ts'
+import { listMounts } from '../../../lib/assets/inventory/mounts.ts'
+import { settleSite } from '../../../lib/assets/site.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import {
   attribute,
@@ -280,7 +280,7 @@ test('BND-08 only names with a hash are immutable, those of lazy chunks and imag
 
 test('BND-17 each file of a build is listed with the entries that load it, at once or later', async t => {
   await hashed
-  const [listed] = await listMounts(settle(optionsOf('site/dist')))
+  const [listed] = await listMounts(settleSite(optionsOf('site/dist')))
   const loaded = (part: RegExp) => {
     const { entries, usedBy } = listed?.files.find(({ path }) => part.test(path)) ?? {}
     return [entries, usedBy]

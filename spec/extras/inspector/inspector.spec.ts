@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import type { AssetReport } from '../../../lib/extras/inspector/asset-page.ts'
 import type { LoggedRequest, PageOfAssets } from '../../../lib/extras/inspector/list-page.ts'
-import type { ListedMount } from '../../../lib/extras/telling/list-mounts.ts'
+import type { ListedMount } from '../../../lib/assets/inventory/mounts.ts'
 import { makeSite, type Files, type Site, type SiteOptions } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 

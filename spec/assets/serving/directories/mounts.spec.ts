@@ -5,8 +5,8 @@ import * as zlib from 'node:zlib'
 import test from 'ava'
 import type { Context } from 'koa'
 import { COPIES } from '../../../support/copies.ts'
-import { listMounts } from '../../../../lib/extras/telling/list-mounts.ts'
-import { settle } from '../../../../lib/assets/settings/settings.ts'
+import { listMounts } from '../../../../lib/assets/inventory/mounts.ts'
+import { settleSite } from '../../../../lib/assets/site.ts'
 import { makeProject, makeSite, type Files } from '../../../support/site.ts'
 import { until, untilSettled } from '../../../support/until.ts'
 import { ENVIRONMENTS } from '../../../support/ways.ts'
@@ -380,7 +380,7 @@ test('MOV-03 what exclude names is a 404, compressed, linked to and as an index 
     for (const path of served) t.is((await site.ask(path)).status, 200, path)
     const { root } = site
     const listed = await listMounts(
-      settle({ root, env, apps: false, mounts: { '/x': { ...dist, exclude } } }, {})
+      settleSite({ root, env, apps: false, mounts: { '/x': { ...dist, exclude } } }, {})
     )
     t.deepEqual(
       listed.flatMap(({ files: each }) => each.map(({ path }) => path)),

@@ -1,0 +1,45 @@
+// What a bundler's manifest says about each file that it names.
+import { AssetError } from '../../errors.ts'
+import { readSnapshot } from '../../files/open-file.ts'
+import type { MountFacts, NamedFile } from '../../assets/parts.ts'
+import type { MountSettings } from '../../assets/settings/settings.ts'
+import { namedBy } from './manifests/bundle.ts'
+import { addressAt, readBundle, withoutQuery } from './manifests/read-bundle.ts'
+
+export async function factsOf(mount: MountSettings, env: string): Promise<MountFacts | undefined> {
+  const { manifest } = mount
+  if (manifest === undefined) return undefined
+  try {
+    return { manifest, files: await filesOf({ ...mount, manifest }, env) }
+  } catch (error) {
+    if (!(error instanceof AssetError)) throw error
+    return { manifest, problem: error.message }
+  }
+}
+
+/** Sorted by path. @throws AssetError for a manifest that is missing or broken */
+async function filesOf(
+  mount: MountSettings & { readonly manifest: string },
+  env: string
+): Promise<NamedFile[]> {
+  const { manifest, urlPath } = mount
+  const read = await readSnapshot(manifest)
+  if (!read) {
+    const hint = env === 'development' ? ', unless its dev server is running' : ''
+    throw new AssetError('manifest-missing', `there is no ${manifest}: build first${hint}`)
+  }
+  const bundle = readBundle(read.bytes, mount)
+  const sources = new Map(Array.from(bundle.sources, ([name, file]) => [file, name]))
+  const uses = Array.from(bundle.entries, ([name, load]) => {
+    return { name, tags: namedBy(load()), all: new Set(bundle.usedBy?.(name)) }
+  })
+  const namesWhere = (test: (use: (typeof uses)[number]) => boolean) =>
+    uses.filter(test).map(({ name }) => name)
+  return [...bundle.files].toSorted().map(file => ({
+    file: withoutQuery(file),
+    path: addressAt(urlPath, file).path,
+    source: sources.get(file),
+    entries: namesWhere(({ tags }) => tags.has(file)),
+    usedBy: namesWhere(({ tags, all }) => all.has(file) && !tags.has(file))
+  }))
+}

@@ -1,0 +1,54 @@
+// What explain says about mounts: in which of them a path is looked for, and what their manifests tell of it.
+import { relative } from 'node:path'
+import { excluderOf } from '../../files/globs.ts'
+import type { ListedMount } from '../../assets/inventory/mounts.ts'
+import { isMounted, locate } from '../../assets/serving/request-path.ts'
+import type { Settings } from '../../assets/settings/settings.ts'
+
+/** The URL path of a bundle's file by the name of its source, or of an entry; undefined for other names. */
+export function fileNamed(name: string, listed: readonly ListedMount[]): string | undefined {
+  const files = listed.flatMap(each => each.files)
+  const found =
+    files.find(({ source }) => source === name) ??
+    files.find(({ entries }) => entries.includes(name))
+  return found?.path
+}
+
+/** In which mounts a path is looked for, and what the manifests say about it. */
+export function mountsFinding(settings: Settings, path: string, listed: readonly ListedMount[]) {
+  const { root, mounts, servesPublic } = settings
+  const wanted = locate(path, settings)
+  const isCovering = mounts.map(each => typeof wanted === 'object' && isMounted(wanted.path, each))
+  const covering = mounts.filter((_, at) => isCovering[at])
+  const places = covering
+    .filter(({ dev }) => dev === undefined)
+    .map(({ urlPath }) => `the mount ${urlPath || '/'}`)
+  if (places.length > 0 && servesPublic) places.push('public')
+  const without = covering.length === 0 ? 'none has this path' : "left to the bundler's dev server"
+  const details = mounts.map(({ urlPath, dir, dev, published, exclude = [] }, at) => {
+    const from = dev === undefined ? relative(root, dir) : "the bundler's dev server"
+    const below =
+      isCovering[at] && typeof wanted === 'object' && wanted.path.slice(urlPath.length + 1)
+    const isExcluded = below && excluderOf(exclude)(below)
+    const apps = published ? `, except ${published}/…, which the apps publish` : ''
+    return `${urlPath}/…: ${from}${apps}${isExcluded ? ', but exclude leaves this path out' : ''}`
+  })
+  const told = listed.filter((_, at) => isCovering[at]).flatMap(mount => detailsOf(mount, path))
+  return { finding: places.join(', then ') || without, details: [...details, ...told] }
+}
+
+function detailsOf({ manifest, problem, files }: ListedMount, path: string): string[] {
+  if (problem !== undefined) return [problem]
+  if (manifest === undefined) return []
+  const file = files.find(each => each.path === path)
+  if (!file) return [`${manifest} does not name it`]
+  const { source, entries, usedBy, sizes } = file
+  const details = [`${manifest} names it${source === undefined ? '' : `, made from ${source}`}`]
+  if (!('identity' in sizes)) details.push('it is missing on disk: build again')
+  for (const entry of entries) {
+    const tags = files.filter(each => each.entries.includes(entry))
+    details.push(`the tags of ${entry}: ${tags.map(each => each.path).join(', ')}`)
+  }
+  if (usedBy.length > 0) details.push(`used by ${usedBy.join(', ')}, whose tags do not include it`)
+  return details
+}
