@@ -2,7 +2,7 @@
 import { type Dirent, type Stats, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { oneAtATime } from '../concurrency.ts'
-import { errorCode, EXACT, isMiss, named, showsChangesAfter, type Stamp, stampOf } from './disk.ts'
+import { EXACT, isMiss, named, showsChangesAfter, type Stamp, stampOf } from './disk.ts'
 import { observe, recheck, type FileObservation } from './observation.ts'
 import { readSnapshot } from './open-file.ts'
 
@@ -44,8 +44,8 @@ interface Reading {
   readonly failure: string
   readonly warn: (message: string) => void
   /**
-   * Takes over the new bytes. Resolves to false when it could not yet: the next check reads them again, as after
-   * every failure except one with the code `manifest-broken`.
+   * Takes over the new bytes. Resolves to false when it could not yet: the next check reads them again, as after a
+   * failure.
    */
   readonly take: (bytes: Buffer, stamp: Stamp) => Promise<boolean>
 }
@@ -98,11 +98,6 @@ export class ReloadedFile {
     if (!read) return
     const { bytes, stamp } = read
     const known = observe(this.path, stamp, () => bytes, readAt)
-    const isTaken = await this.#reading.take(bytes, stamp).catch((error: unknown) => {
-      // Only a fault in the bytes themselves persists until they change.
-      if (errorCode(error) === 'manifest-broken') this.#known = known
-      throw error
-    })
-    if (isTaken) this.#known = known
+    if (await this.#reading.take(bytes, stamp)) this.#known = known
   }
 }

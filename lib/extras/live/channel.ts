@@ -134,7 +134,7 @@ class Connection {
   /** Given to Koa, so middleware in front can set fields and cookies after it. */
   readonly #events = new PassThrough()
   readonly #server: { readonly listening?: boolean } | undefined
-  /** When the page was opened, in milliseconds since 1970; Infinity for one that was connected before. */
+  /** When the page was opened, in milliseconds since 1970; NaN for one that was connected before. */
   readonly #openedAt: number
   #told = ''
   #writtenAt = 0
@@ -147,8 +147,7 @@ class Connection {
     const query = new URLSearchParams(ctx.querystring)
     const paths = (query.get('use') ?? '').split('\n', MAX_USED).filter(Boolean)
     this.used = [...new Set(paths.map(path => (path.startsWith('/') ? path : prefix + path)))]
-    const age = Number(query.get('age') ?? NaN)
-    this.#openedAt = age >= 0 ? Date.now() - age : Infinity
+    this.#openedAt = Date.now() - Number(query.get('age') ?? NaN)
     this.#server = Reflect.get(ctx.req.socket, 'server') as { listening?: boolean } | undefined
     suppressDisconnects(ctx)
     ctx.type = 'text/event-stream'
