@@ -427,7 +427,11 @@ test('Koa, its types, what the compilers load and Vite are peers; all but Koa ar
 })
 
 // The package's, and those of the lanes that need more.
-for (const lock of ['package-lock.json', 'bench/package-lock.json']) {
+for (const lock of [
+  'package-lock.json',
+  'bench/package-lock.json',
+  'spec/system/package-lock.json'
+]) {
   test(`${lock} names no registry, so that an install uses the configured one`, t => {
     t.false(readFileSync(lock, 'utf8').includes('"resolved"'))
   })

@@ -18,3 +18,11 @@ declare module 'koa-range' {
   const range: Middleware
   export default range
 }
+
+// Installed by `npm run test:system` alone (spec/system/package.json); npm test checks the types of the rest.
+declare module '@rspack/core'
+declare module '@vitejs/plugin-legacy'
+declare module '@vitejs/plugin-vue'
+declare module 'koa-static-cache'
+declare module 'sirv'
+declare module 'webpack'

@@ -13,11 +13,15 @@ import { writeFiles, type Files } from './site.ts'
  * A directory in which bundlers find the packages that are installed here, for all specs of a file: call
  * `remove` after them.
  */
-export function makeBundlerProject(files: Files) {
+export function makeBundlerProject(files: Files, link = linkModules) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'koa-fresh-assets-bundle-')))
-  symlinkSync(resolve('node_modules'), join(root, 'node_modules'))
+  link(root)
   writeFiles(root, { 'package.json': '{ "private": true, "type": "module" }', ...files })
   return { root, remove: () => rmSync(root, { recursive: true, force: true }) }
+}
+
+function linkModules(root: string): void {
+  symlinkSync(resolve('node_modules'), join(root, 'node_modules'))
 }
 
 /**

@@ -123,10 +123,10 @@ const SHELL = `set -e
 const SERVER = /^(?:\w+=\S+ )*(?:node|npx tsx) .*\bserver\.[cm]?[jt]s$/
 
 /** A project below a folder in which packages are installed as in this repository, ours as it was built. */
-export function makeExample(t: ExecutionContext, files: Files = {}) {
+export function makeExample(t: ExecutionContext, files: Files = {}, link = linkModules) {
   checkBuild()
   const folder = makeProject(t)
-  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'), 'dir')
+  link(folder)
   const root = join(folder, 'shop')
   writeFiles(root, { 'package.json': '{ "type": "module" }', 'node_modules/.keep': '', ...files })
   symlinkSync(resolve('.'), join(root, 'node_modules/koa-fresh-assets'), 'dir')
@@ -189,6 +189,10 @@ export function makeExample(t: ExecutionContext, files: Files = {}) {
 }
 
 const linesOf = (text: string) => text.replaceAll('\\\n', '').split('\n').filter(Boolean)
+
+function linkModules(root: string): void {
+  symlinkSync(resolve('node_modules'), join(root, 'node_modules'), 'dir')
+}
 
 let isChecked = false
 

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -14,6 +14,7 @@ import { makeProject, open } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch, type Browser, type Page } from './chromium.ts'
 import { FRONT_ENDS, STATE, type FrontEnd, type Render } from './front-ends.ts'
+import { linkPackages } from './installed.ts'
 
 const VITE = resolve('node_modules/vite/bin/vite.js')
 const MANIFEST = 'dist/.vite/manifest.json'
@@ -34,7 +35,7 @@ class Project {
     this.#t = t
     this.given = given
     this.root = makeProject(t, { 'package.json': '{ "type": "module" }', ...given.files })
-    symlinkSync(resolve('node_modules'), join(this.root, 'node_modules'), 'dir')
+    linkPackages(this.root)
   }
 
   /** The command that a developer runs beside the application; resolves to what ends it. */

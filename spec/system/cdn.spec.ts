@@ -1,10 +1,12 @@
 // Pages of one origin whose files come from another: nginx, as the origin of a CDN.
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createServer } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
 import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, makeSite, open } from '../support/site.ts'
 import { launch } from './chromium.ts'
+import { folderOf } from './installed.ts'
 import { nginxInFront } from './in-front.ts'
 
 const MANIFEST = {
@@ -19,7 +21,7 @@ const MANIFEST = {
 const face = (family: string) =>
   `@font-face { font-family: ${family}; src: url(inter.woff2) format('woff2') }`
 
-const FONT = readFileSync('node_modules/@fontsource/inter/files/inter-latin-400-normal.woff2')
+const FONT = readFileSync(join(folderOf('@fontsource/inter'), 'files/inter-latin-400-normal.woff2'))
 
 /** Assets and a build, nginx over them, and the application that leaves all files to it. */
 async function makeSiteWithCdn(t: ExecutionContext) {

@@ -14,10 +14,11 @@ import { run, targetOf } from '../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch, type Page } from './chromium.ts'
+import { folderOf } from './installed.ts'
 import { nginxInFront, varnishInFront } from './in-front.ts'
 
 const isAble = await canMakeDeltas()
-const LIBRARY = readFileSync('node_modules/katex/dist/katex.min.js', 'utf8')
+const LIBRARY = readFileSync(join(folderOf('katex'), 'dist/katex.min.js'), 'utf8')
 const half = LIBRARY.indexOf(';', LIBRARY.length / 2) + 1
 
 /** One line differs, in the middle of a script of 270 kB. */

@@ -64,6 +64,11 @@ function view(read: () => string): Middleware {
   }
 }
 
+interface Built {
+  hasErrors(): boolean
+  toJson(options: object): object
+}
+
 /** Of a request: what its response waits for. */
 type Hold = (path: string, socket: Socket) => Promise<void> | undefined
 const NOTHING: Hold = () => undefined
@@ -461,7 +466,7 @@ const WATCHERS = {
     const output = { path, filename: '[name].js', publicPath: '/static/' }
     const compiler = webpack({ mode: 'development', devtool: false, context: root, entry, output })
     const stats = { all: false, entrypoints: true, assets: true, cachedAssets: true }
-    const watching = compiler?.watch({}, (_, built) => {
+    const watching = compiler?.watch({}, (_: unknown, built?: Built) => {
       if (built?.hasErrors()) return
       writeFileSync(join(path, 'list.json'), JSON.stringify(built?.toJson(stats)))
     })

@@ -8,6 +8,7 @@ import { blocksOf } from '../support/examples.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles } from '../support/site.ts'
 import { launch } from './chromium.ts'
+import { folderOf } from './installed.ts'
 
 const PACKAGES = [
   ...['bootstrap', 'preact', 'htm', 'lit', 'three', 'd3'],
@@ -70,11 +71,11 @@ for (const [what, options] of Object.entries({
     writeFiles(root, FILES)
     mkdirSync(join(root, 'node_modules'))
     for (const name of ['bootstrap', '@popperjs', '@fontsource', 'preact', 'htm', 'three']) {
-      cpSync(join('node_modules', name), join(root, 'node_modules', name), { recursive: true })
+      cpSync(folderOf(name), join(root, 'node_modules', name), { recursive: true })
     }
     // As in a workspace: these are found by links.
     for (const name of ['lit', 'd3']) {
-      symlinkSync(join(process.cwd(), 'node_modules', name), join(root, 'node_modules', name))
+      symlinkSync(folderOf(name), join(root, 'node_modules', name))
     }
     const settings = { ...options, root, packages: PACKAGES }
     const { warnings } = options.env === 'production' ? await run(settings) : { warnings: [] }
@@ -133,7 +134,7 @@ for (const env of ['development', 'production']) {
     const root = makeProject(t, placed({ 'javascripts/map.js': MAP }))
     const options = {
       ...{ root, env, imports: { leaflet: 'leaflet-src.esm.js' } },
-      sources: [join(process.cwd(), 'node_modules/leaflet/dist')]
+      sources: [folderOf('leaflet/dist')]
     }
     if (env === 'production') await run(options)
     const site = await makeSite(

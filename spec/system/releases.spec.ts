@@ -10,6 +10,9 @@ import { blocksOf } from '../support/examples.ts'
 import { makeSite, writeFiles } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch, type Page } from './chromium.ts'
+import { folderOf } from './installed.ts'
+
+const KATEX = folderOf('katex/dist/katex.mjs')
 
 const reloadOnce = blocksOf(readFileSync('docs/bundlers.md', 'utf8')).find(
   ({ file }) => file === 'src/reload-once.js'
@@ -22,7 +25,7 @@ test('BND-16 an open page loads its lazy chunk after a deploy, reloads once wher
     const outDir = `releases/${number}`
     writeFiles(root, {
       'src/main.js': `import './reload-once.js'
-        import katex from 'katex'
+        import katex from '${KATEX}'
         globalThis.release = ${number}
         globalThis.katex = katex
         globalThis.loadMore = () => import('./lazy.js')`,

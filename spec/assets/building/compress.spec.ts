@@ -30,8 +30,8 @@ import {
 import { type Files, makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { LOADER, moduleFile } from '../../support/typescript.ts'
 
-const CSS = readFileSync('node_modules/bootstrap/dist/css/bootstrap.css').subarray(0, 50_000)
-const JS = readFileSync('node_modules/bootstrap/dist/js/bootstrap.js').subarray(0, 50_000)
+const SCRIPT = readFileSync('node_modules/react-dom/cjs/react-dom-client.development.js')
+const [CSS, JS] = [SCRIPT.subarray(0, 50_000), SCRIPT.subarray(50_000, 100_000)]
 const TEXT = 'body { color: red }\n'.repeat(200)
 const OTHER = 'body { color: tan }\n'.repeat(200)
 

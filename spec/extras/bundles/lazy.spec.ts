@@ -1,12 +1,10 @@
-// Modules that others import dynamically, named by a page: what four bundlers built, and Vite's dev server.
+// Modules that others import dynamically, named by a page: what three bundlers built, and Vite's dev server.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Configuration as RspackConfiguration, rspack } from '@rspack/core'
 import react from '@vitejs/plugin-react'
 import test from 'ava'
 import { build as bundle } from 'esbuild'
 import { build, createServer } from 'vite'
-import webpack, { type Configuration } from 'webpack'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import {
   attribute,
@@ -19,37 +17,10 @@ import {
 import { makeSite, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
+import { writeStats } from '../../support/webpack-stats.ts'
 
-const { root, remove } = makeBundlerProject({
-  ...PAGES,
-  'src/named.ts':
-    "import { deep } from './deep.ts'\ndocument.title = deep()\n" +
-    "onclick = () => import(/* webpackChunkName: 'later' */ './lazy.ts')"
-})
+const { root, remove } = makeBundlerProject(PAGES)
 test.after.always(remove)
-
-type Tool = (configuration: object, done: (error: unknown, stats?: Compiled) => void) => void
-
-interface Compiled {
-  toJson(options: object): unknown
-}
-
-async function compile(name: string, tool: Tool): Promise<void> {
-  const configuration = {
-    mode: 'production',
-    context: root,
-    entry: { main: './src/named.ts' },
-    resolve: { extensions: ['.ts'] },
-    output: { path: join(root, name), filename: '[name].[contenthash].js' },
-    module: { rules: [{ test: /\.css$/, type: 'css/auto' }] },
-    experiments: { css: true }
-  }
-  const stats = await new Promise<Compiled | undefined>((resolve, reject) =>
-    tool(configuration, (error, done) => (error ? reject(error) : resolve(done)))
-  )
-  const options = { all: false, entrypoints: true, chunkGroups: true, assets: true }
-  writeFileSync(join(root, name, 'manifest.json'), JSON.stringify(stats?.toJson(options)))
-}
 
 test.before(async () => {
   await build({
@@ -76,8 +47,7 @@ test.before(async () => {
     loader: { '.svg': 'file' }
   })
   writeFileSync(join(root, 'esbuild/manifest.json'), JSON.stringify(metafile))
-  await compile('webpack', (given, done) => void webpack(given as Configuration, done))
-  await compile('rspack', (given, done) => void rspack(given as RspackConfiguration, done))
+  writeStats(root, 'webpack', 'webpack/manifest.json')
 })
 
 const optionsOf = (tool: string) => ({
@@ -109,8 +79,17 @@ for (const [tool, name, expected] of [
     ]
   ],
   ['esbuild', 'src/lazy.ts', ['stylesheet lazy.css', 'module lazy.js', 'modulepreload chunk.js']],
-  ['webpack', 'later', ['stylesheet later.css', 'text/javascript defer later.js']],
-  ['rspack', 'later', ['stylesheet later.css', 'text/javascript defer later.js']]
+  [
+    'webpack',
+    'later',
+    [
+      'stylesheet 373.css',
+      'stylesheet 843.css',
+      'stylesheet later.css',
+      'text/javascript defer 843.js',
+      'text/javascript defer later.js'
+    ]
+  ]
 ] as const) {
   test(`LZY-01 ${tool}: entry, entryFiles and ctx.preload take a module that is imported dynamically, with all its stylesheets`, async t => {
     const page = await pagesOf(optionsOf(tool))()
@@ -159,7 +138,7 @@ for (const [tool, name, hint] of [
   ['vite', 'src/logo.svg', /it is a part of src\/main\.ts, which the page has to name$/],
   ['esbuild', 'src/shared.ts', /it is a part of src\/main\.ts, src\/admin\.ts, src\/lazy\.ts, /],
   ['vite', 'src/lzy.ts', /did you mean 'src\/lazy\.ts'\?$/],
-  ['webpack', 'src/shared.ts', /its entries: main, later$/]
+  ['webpack', 'src/shared.ts', /its entries: main, admin, print, later$/]
 ] as const) {
   test(`LZY-01 ${tool}: entry('${name}') is an error that says which entries it belongs to, as far as the manifest tells`, async t => {
     const page = await pagesOf(optionsOf(tool))()

@@ -1,10 +1,7 @@
-// What Vite built: the tags, links and URLs of its entries and files, React, Vue and plain TypeScript.
+// What Vite built: the tags, links and URLs of its entries and files, React and plain TypeScript.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runInNewContext } from 'node:vm'
-import legacy from '@vitejs/plugin-legacy'
 import react from '@vitejs/plugin-react'
-import vue from '@vitejs/plugin-vue'
 import test from 'ava'
 import { build, createServer } from 'vite'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
@@ -20,7 +17,6 @@ import {
   unhashed
 } from '../../support/bundler-project.ts'
 import { makeSite } from '../../support/site.ts'
-import { until } from '../../support/until.ts'
 
 const { root, remove } = makeBundlerProject({
   ...PAGES,
@@ -29,11 +25,6 @@ const { root, remove } = makeBundlerProject({
   'src/react.tsx':
     "import { createRoot } from 'react-dom/client'\nimport { shared } from './shared.ts'\n" +
     "import hero from './hero.png'\ncreateRoot(document.body).render(<img src={hero} alt={shared()} />)",
-  'src/vue.ts':
-    "import { createApp } from 'vue'\nimport App from './App.vue'\ncreateApp(App).mount('body')",
-  'src/App.vue':
-    "<script setup>\nimport { deep } from './deep.ts'\n</script>\n<template><h1>{{ deep() }}</h1></template>\n" +
-    '<style scoped>h1 { color: red }</style>',
   'src/a b/(group)/né.ts': "import { deep } from '../../deep.ts'\nconsole.log(deep())",
   'apps/web/assets/images/own.png': 'own',
   'apps/web/assets/src/both.png': 'own'
@@ -47,7 +38,6 @@ const input = {
   print: 'src/print.css',
   html: 'index.html',
   react: 'src/react.tsx',
-  vue: 'src/vue.ts',
   'a b/(group)/né': 'src/a b/(group)/né.ts'
 }
 
@@ -66,7 +56,7 @@ test.before(() =>
     base: '/static/',
     configFile: false,
     logLevel: 'error',
-    plugins: [react(), vue()],
+    plugins: [react()],
     // Minifying costs most of a build, and changes no manifest.
     build: { manifest: true, minify: false, rollupOptions: { input }, assetsInlineLimit: 0 }
   })
@@ -85,9 +75,6 @@ test('BND-01 an entry is the stylesheets of its whole static graph, its module, 
   ])
   const modules = (tags: string[]) => tags.filter(tag => tag.startsWith('module '))
   t.deepEqual(modules(await tagsOf('src/react.tsx')), ['module /static/assets/react.js'])
-  const vueTags = await tagsOf('src/vue.ts')
-  t.true(vueTags.includes('stylesheet /static/assets/vue.css'))
-  t.true(vueTags.includes('modulepreload /static/assets/deep.js'))
   t.deepEqual(await tagsOf('src/print.css'), ['stylesheet /static/assets/print.css'])
   t.deepEqual(await tagsOf('/src/other.ts'), await tagsOf('./src/other.ts'))
 })
@@ -275,99 +262,4 @@ test('BND-17 each file of a build is listed with the entries that load it, at on
   t.deepEqual(loaded(/lazy[^/]*\.js$/), [[], [page, main]])
   t.deepEqual(loaded(/hero[^/]*\.png$/), [[], ['src/react.tsx']])
   t.deepEqual(loaded(/admin[^/]*\.css$/), [['src/admin.ts'], []])
-})
-
-// Tags for what @vitejs/plugin-legacy built.
-
-const { root: legacyRoot, remove: removeLegacy } = makeBundlerProject(PAGES)
-test.after.always(removeLegacy)
-
-const polyfills = ['es.array.at']
-
-test.before(() =>
-  build({
-    root: legacyRoot,
-    base: '/static/',
-    configFile: false,
-    logLevel: 'silent',
-    plugins: [legacy({ targets: ['chrome >= 40'], polyfills, modernPolyfills: polyfills })],
-    build: {
-      manifest: true,
-      minify: false,
-      rollupOptions: { input: ['src/admin.ts', 'src/print.css'] }
-    }
-  })
-)
-
-const legacyPages = () => pagesOf({ root: legacyRoot, mounts: { '/static': MOUNT } })
-
-test('BND-07 a legacy entry is SystemJS, then the entry, with nomodule, neither of them deferred', async t => {
-  const page = await legacyPages()()
-  const tags = page.entry('src/admin-legacy.ts', { nonce: 'r4nd0m' })
-  t.deepEqual(unhashed(summary(tags)), [
-    'text/javascript nomodule /static/assets/polyfills-legacy.js',
-    'text/javascript nomodule /static/assets/admin-legacy.js'
-  ])
-  for (const tag of tags.split('\n')) {
-    const file = join(legacyRoot, 'dist', (attribute('src', tag) ?? '').replace('/static/', ''))
-    t.is(attribute('integrity', tag), sha384(file))
-    t.is(attribute('nonce', tag), 'r4nd0m')
-    t.notRegex(tag, /defer|async|type="module"/)
-  }
-})
-
-test('BND-07 plain tags are enough: SystemJS imports the script that the parser has reached', async t => {
-  const page = await legacyPages()()
-  const urls = page
-    .entry('src/admin-legacy.ts')
-    .split('\n')
-    .map(tag => attribute('src', tag) ?? '')
-  const origin = 'http://old.example'
-  const scripts: { src: string }[] = []
-  const document = {
-    readyState: 'loading',
-    baseURI: `${origin}/`,
-    title: '',
-    head: { appendChild: (script: { src?: string; onload?: () => void }) => load(script) },
-    createElement: () => ({
-      addEventListener(event: string, run: () => void) {
-        Object.assign(this, { [`on${event}`]: run })
-      }
-    }),
-    querySelector: () => null,
-    querySelectorAll: (selector: string) => (selector === 'script[src]' ? scripts : []),
-    addEventListener: () => undefined
-  }
-  const browser = {
-    document,
-    location: new URL(origin),
-    URL,
-    setTimeout,
-    console,
-    addEventListener: () => undefined
-  }
-  const context = Object.assign(browser, { window: browser, self: browser })
-  const load = (script: { src?: string; onload?: () => void }): void => {
-    if (script.src === undefined) return
-    scripts.push({ src: script.src })
-    const file = join(legacyRoot, 'dist', new URL(script.src).pathname.replace('/static/', ''))
-    runInNewContext(readFileSync(file, 'utf8'), context)
-    script.onload?.()
-  }
-  for (const url of urls) load({ src: origin + url })
-  await until(() => document.title !== '', 'the entry has run')
-  t.is(document.title, `shared deep ${origin}/`)
-})
-
-test('the modern polyfills come before the module of each entry, and not with a stylesheet', async t => {
-  const pages = legacyPages()
-  t.deepEqual(
-    unhashed(summary((await pages()).entry('src/admin.ts'))).filter(tag =>
-      tag.startsWith('module ')
-    ),
-    ['module /static/assets/polyfills.js', 'module /static/assets/admin.js']
-  )
-  t.deepEqual(unhashed(summary((await pages()).entry('src/print.css'))), [
-    'stylesheet /static/assets/print.css'
-  ])
 })

@@ -1,10 +1,8 @@
-// What webpack, Rspack and esbuild built, by their stats and metafiles and by manifests that plugins make of them.
+// What webpack and esbuild built, by its stats and its metafile and by manifests that plugins make of them.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Configuration as RspackConfiguration, rspack } from '@rspack/core'
 import test, { type ExecutionContext } from 'ava'
 import { build, type BuildOptions, type Metafile } from 'esbuild'
-import webpack, { type Configuration } from 'webpack'
 import { listMounts } from '../../../lib/assets/inventory/mounts.ts'
 import { settleSite } from '../../../lib/assets/site.ts'
 import { AssetError } from '../../../lib/errors.ts'
@@ -14,22 +12,16 @@ import {
   PAGES,
   pagesOf,
   sha384,
-  summary
+  summary,
+  unhashed
 } from '../../support/bundler-project.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { writeStats } from '../../support/webpack-stats.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 const REVALIDATED = 'public, max-age=0, must-revalidate'
 
-const { root, remove } = makeBundlerProject({
-  ...PAGES,
-  ...Object.fromEntries(
-    Object.entries(PAGES).map(([path, text]) => [
-      path.replace(/\.ts$/, '.js'),
-      String(text).replaceAll(/\.ts'/g, ".js'")
-    ])
-  )
-})
+const { root, remove } = makeBundlerProject(PAGES)
 test.after.always(remove)
 
 const optionsOf = (dir: string, manifest = `${dir}.json`) => ({
@@ -47,87 +39,25 @@ function areOf(t: ExecutionContext, dir: string, tags: readonly string[]): void 
   }
 }
 
-interface Stats {
-  readonly entrypoints?: Record<string, { readonly assets?: readonly { readonly name: string }[] }>
-  readonly assets?: readonly { readonly name: string }[]
-}
+const stats = writeStats(root, 'webpack')
 
-interface Compiled {
-  hasErrors(): boolean
-  toString(): string
-  toJson(options: object): unknown
-}
-
-const TOOLS = {
-  webpack: (configuration: object, done: (error: unknown, stats?: Compiled) => void) =>
-    void webpack({ ...configuration, experiments: { css: true } } as Configuration, done),
-  rspack: (configuration: object, done: (error: unknown, stats?: Compiled) => void) =>
-    void rspack(configuration as RspackConfiguration, done)
-}
-
-async function compile(tool: keyof typeof TOOLS): Promise<Stats> {
-  const configuration = {
-    mode: 'production',
-    context: root,
-    entry: { main: './src/main.js', admin: './src/admin.js', print: './src/print.css' },
-    output: {
-      path: join(root, tool),
-      filename: '[name].[contenthash].js',
-      cssFilename: '[name].[contenthash].css',
-      assetModuleFilename: '[hash][ext]',
-      publicPath: '/static/'
-    },
-    module: {
-      rules: [
-        { test: /\.css$/, type: 'css' },
-        { test: /\.svg$/, type: 'asset/resource' }
-      ]
-    },
-    // Minifying costs most of a build, and changes no manifest.
-    optimization: {
-      minimize: false,
-      runtimeChunk: 'single',
-      splitChunks: { chunks: 'all', minSize: 0 }
-    }
-  }
-  const stats = await new Promise<Compiled>((resolve, reject) =>
-    TOOLS[tool](configuration, (error, result) => (result ? resolve(result) : reject(error)))
-  )
-  if (stats.hasErrors()) throw new Error(stats.toString())
-  const listed = { all: false, entrypoints: true, assets: true, cachedAssets: true }
-  const json = stats.toJson(listed) as Stats
-  writeFiles(root, { [`${tool}.json`]: JSON.stringify(json) })
-  return json
-}
-
-const builds = { webpack: compile('webpack'), rspack: compile('rspack') }
-
-for (const tool of ['webpack', 'rspack'] as const) {
-  test(`BND-07 MNT-04 an entrypoint of ${tool} is its stylesheets, then its scripts in their order, with defer; every file with a hash is immutable`, async t => {
-    const { entrypoints, assets = [] } = await builds[tool]
-    const pages = pagesOf(optionsOf(tool))
-    const [page, other] = [await pages(), await pages()]
-    const tags = page.entry('admin', { nonce: 'r4nd0m' }).split('\n')
-    const files = entrypoints?.['admin']?.assets?.map(({ name }) => name) ?? []
-    const of = (extension: string) => files.filter(file => file.endsWith(extension))
-    t.true(of('.css').length >= 1 && of('.js').length >= 3)
-    t.deepEqual(summary(tags.join('\n')), [
-      ...of('.css').map(file => `stylesheet /static/${file}`),
-      ...of('.js').map(file => `text/javascript defer /static/${file}`)
-    ])
-    areOf(t, tool, tags)
-    for (const tag of tags) t.is(attribute('nonce', tag), 'r4nd0m')
-    const together = other.entry('main', 'admin').split('\n')
-    t.is(new Set(together).size, together.length, 'shared chunks are written once')
-
-    const { ask } = await makeSite(t, {}, { ...optionsOf(tool), env: 'production' })
-    const image = assets.find(({ name }) => name.endsWith('.svg'))?.name
-    t.regex(image ?? '', /^[0-9a-f]+\.svg$/, 'it is named by its hash alone')
-    t.is(page.path('src/logo.svg'), `/static/${image}`)
-    for (const { name } of assets)
-      t.is((await ask(`/static/${name}`)).headers['cache-control'], IMMUTABLE, name)
-  })
-}
+test('BND-07 MNT-04 an entrypoint is its stylesheets, then its scripts in their order, with defer; every file with a hash is immutable', async t => {
+  const page = await pagesOf(optionsOf('webpack'))()
+  const tags = page.entry('admin').split('\n')
+  t.deepEqual(unhashed(summary(tags.join('\n'))), [
+    'stylesheet /static/373.css',
+    'stylesheet /static/843.css',
+    'stylesheet /static/admin.css',
+    'text/javascript defer /static/runtime.js',
+    'text/javascript defer /static/843.js',
+    'text/javascript defer /static/admin.js'
+  ])
+  areOf(t, 'webpack', tags)
+  t.regex(page.path('src/logo.svg'), /^\/static\/[0-9a-f]{20}\.svg$/)
+  const { ask } = await makeSite(t, {}, { ...optionsOf('webpack'), env: 'production' })
+  for (const { name } of stats.assets)
+    t.is((await ask(`/static/${name}`)).headers['cache-control'], IMMUTABLE, name)
+})
 
 test('BND-08 a hash in the query does not make the path immutable, and is in the tag; scripts of output.module are modules', async t => {
   const hash = '0fc1a5ed7a847a4bcb69'
@@ -153,8 +83,7 @@ test('BND-08 a hash in the query does not make the path immutable, and is in the
 })
 
 test('manifests of plugins that list entrypoints are read as well', async t => {
-  const { entrypoints } = await builds.webpack
-  const files = entrypoints?.['admin']?.assets?.map(({ name }) => name) ?? []
+  const files = stats.entrypoints['admin']?.assets.map(({ name }) => name) ?? []
   const of = (extension: string) => files.filter(file => file.endsWith(extension))
   const expected = (await pagesOf(optionsOf('webpack'))()).entry('admin')
   const path = (file: string) => `/static/${file}`
@@ -174,7 +103,6 @@ test('manifests of plugins that list entrypoints are read as well', async t => {
 })
 
 test('BND-04 stats that leave assets out are an error at start that says what to set', async t => {
-  const stats = await builds.webpack
   for (const [shape, message] of [
     [
       { ...stats, assets: [{ type: 'assets by status', filteredChildren: 8 }] },

@@ -1,16 +1,16 @@
 // docs/bundlers.md: each of its programs is run, over an application that it fits.
 import test, { type ExecutionContext } from 'ava'
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type Koa from 'koa'
 import type { ViteDevServer } from 'vite'
-import type { NamesThenEntryOptions } from '../lib/extras/bundles/entry.ts'
-import { ask } from './support/ask.ts'
-import { blocksLeft, evaluate, makeExample, readPage } from './support/examples.ts'
+import type { NamesThenEntryOptions } from '../../lib/extras/bundles/entry.ts'
+import { ask } from '../support/ask.ts'
+import { blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
 import {
   makeProject,
   makeSite,
@@ -18,9 +18,9 @@ import {
   writeFiles,
   type Files,
   type SiteOptions
-} from './support/site.ts'
-import { moduleFile } from './support/typescript.ts'
-import { soakTest } from './support/soak.ts'
+} from '../support/site.ts'
+import { moduleFile } from '../support/typescript.ts'
+import { linkPackages } from './installed.ts'
 
 const page = readPage('docs/bundlers.md')
 const shown = page.take('Vite', 'html')
@@ -65,7 +65,7 @@ const UNBUNDLED = "  cacheDir: '.cache',\n  optimizeDeps: { noDiscovery: true }"
 /** An application with the page's programs, and with what is installed here. */
 function makeApp(t: ExecutionContext): string {
   const root = makeProject(t, { 'package.json': '{ "type": "module" }', ...SOURCES })
-  symlinkSync(resolve('node_modules'), join(root, 'node_modules'), 'dir')
+  linkPackages(root)
   const plugin = pathToFileURL(resolve('dist/vite.js')).href
   const library = pathToFileURL(moduleFile('lib/index.ts')).href
   for (const [name, text] of programs) {
@@ -286,7 +286,7 @@ test.serial(
   }
 )
 
-soakTest('the same server in production does without Vite', async t => {
+test.serial('the same server in production does without Vite', async t => {
   const root = makeApp(t)
   await buildWithVite(root)
   const port = await start(t, root, 'server-with-vite.js', 'production')
@@ -319,8 +319,7 @@ for (const [bundler, load] of Object.entries({
   webpack: "import bundle from 'webpack'",
   Rspack: "import { rspack as bundle } from '@rspack/core'"
 })) {
-  const declare = bundler === 'webpack' ? soakTest : test.serial
-  declare(`BND-07 ${bundler}: the tags of an entrypoint`, async (t: ExecutionContext) => {
+  test.serial(`BND-07 ${bundler}: the tags of an entrypoint`, async t => {
     const root = makeApp(t)
     writeFiles(root, {
       'run.js': `${load}
@@ -340,7 +339,7 @@ for (const [bundler, load] of Object.entries({
   })
 }
 
-soakTest('BND-03 several entries: what both import is written once', async t => {
+test.serial('BND-03 several entries: what both import is written once', async t => {
   const root = makeApp(t)
   configure(
     root,
@@ -365,7 +364,7 @@ soakTest('BND-03 several entries: what both import is written once', async t => 
   t.deepEqual((await tagsOf(t, { root, mounts }, 'src/main.css')).tags, [STYLESHEET])
 })
 
-soakTest(
+test.serial(
   'BND-07 a legacy build: a module for new browsers, polyfills and a script for old ones',
   async t => {
     const root = makeApp(t)
@@ -402,7 +401,7 @@ soakTest(
   }
 )
 
-soakTest('a CDN: the tags and the files that scripts refer to exist', async t => {
+test.serial('a CDN: the tags and the files that scripts refer to exist', async t => {
   const root = makeApp(t)
   const host = 'https://cdn.example.com'
   configure(root, 'plugins:', `base: '${host}/static/', build: { assetsInlineLimit: 0 }, plugins:`)
@@ -446,7 +445,7 @@ test.serial(
   }
 )
 
-soakTest('BND-16 the script deploys builds, each with the files of those before it', async t => {
+test.serial('BND-16 the script deploys builds, each with the files of those before it', async t => {
   const site = makeExample(t, SOURCES)
   const plugin = pathToFileURL(resolve('dist/vite.js')).href
   const config = programs.get('vite.config.js')?.replace("'koa-fresh-assets/vite'", `'${plugin}'`)
@@ -469,7 +468,7 @@ soakTest('BND-16 the script deploys builds, each with the files of those before 
   t.regex(await site.run('npx koa-fresh-assets clean dist'), /^0 files removed/)
 })
 
-soakTest('BND-15 the tests of the page pass without a build, and with one', async t => {
+test.serial('BND-15 the tests of the page pass without a build, and with one', async t => {
   const site = makeExample(t, SOURCES)
   await site.follow(tests)
   const passes = async () =>

@@ -2,8 +2,8 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import type { ExecutionContext } from 'ava'
 import Koa from 'koa'
-import { ask, type Answer } from '../support/ask.ts'
-import { listen } from '../support/front.ts'
+import { ask, type Answer } from '../../support/ask.ts'
+import { listen } from '../../support/front.ts'
 import { GROUPS, requestsOf, type Paths } from './requests.ts'
 
 /** What differs in a response, `status: 200 -> 304`, with the names of the requests in which it does. */

@@ -16,22 +16,21 @@ import send from 'koa-send'
 import serve from 'koa-static'
 import staticCache from 'koa-static-cache'
 import sirv from 'sirv'
-import { MOUNT } from '../lib/assets/settings/mount-options.ts'
-import { TOP } from '../lib/assets/settings/option-table.ts'
+import { MOUNT } from '../../lib/assets/settings/mount-options.ts'
+import { TOP } from '../../lib/assets/settings/option-table.ts'
 import {
   compress as compressCopies,
   koaAssets,
   precompile,
   type KoaAssetsOptions
-} from '../lib/koa-assets.ts'
-import { koaFiles } from '../lib/koa-files.ts'
-import { koaHttpCache } from '../lib/koa-http-cache.ts'
-import { ask, type Question } from './support/ask.ts'
-import { listen as listenTo } from './support/front.ts'
-import { asBody, blocksLeft, evaluate, readPage } from './support/examples.ts'
-import { makeProject, writeFiles, type Files } from './support/site.ts'
-import { warningsAbout } from './support/warnings.ts'
-import { soakTest } from './support/soak.ts'
+} from '../../lib/koa-assets.ts'
+import { koaFiles } from '../../lib/koa-files.ts'
+import { koaHttpCache } from '../../lib/koa-http-cache.ts'
+import { ask, type Question } from '../support/ask.ts'
+import { listen as listenTo } from '../support/front.ts'
+import { asBody, blocksLeft, evaluate, readPage } from '../support/examples.ts'
+import { makeProject, writeFiles, type Files } from '../support/site.ts'
+import { warningsAbout } from '../support/warnings.ts'
 import { applications, type Application } from './moving/applications.ts'
 import { compare, grouped, type Differences, type Layer } from './moving/compare.ts'
 import { differences, verdictOf, VERDICTS, type Right } from './moving/differences.ts'
@@ -621,7 +620,7 @@ test('koa-static-cache, koa-static and koa-compress may stay beside koaAssets', 
 // Layers of seven applications before and after the move: every difference is listed in differences.ts, with who is
 // right.
 
-const source = readFileSync('spec/moving/applications.ts', 'utf8')
+const source = readFileSync('spec/system/moving/applications.ts', 'utf8')
 const MADE = new Date('2024-05-01T10:00:00Z')
 const used = new Set<unknown>()
 let judged = 0
@@ -638,34 +637,30 @@ function linesOf(name: string): number {
   return body.split('\n').length - 1
 }
 
-for (const [at, [name, application]] of Object.entries(applications).entries()) {
-  const declare = at < 2 ? test : soakTest
-  declare(
-    `${name} responds after the move as it did before, except for what is listed`,
-    async (t: ExecutionContext) => {
-      const { before, after, front, behind, paths, compressed } = application
-      const [old, ours] = [await projectOf(t, application), await projectOf(t, application)]
-      for (const dir of compressed) await compressCopies(join(ours, dir))
-      const layers = (layer: Layer, root: string) => (app: Koa) => {
-        for (const each of [front, layer, behind]) each?.(app, root)
-      }
-      const found = await compare(t, paths, layers(before, old), layers(after, ours))
-      const listed = Object.entries(found.differences).map(([difference, names]) => [
-        difference,
-        grouped(names)
-      ])
-      t.deepEqual(Object.fromEntries(listed), differences[name])
-
-      const figures = [
-        ...[linesOf(`${name}Before`), linesOf(`${name}After`), found.requests],
-        ...verdictsOn(found.differences)
-      ]
-      t.true(found.requests >= 60)
-      const row = new RegExp(`^\\| ${name} .*$`, 'm').exec(page.text)?.[0].split('|').slice(3, -1)
-      t.deepEqual(row?.map(Number), figures, `the page's row: ${figures.join(' | ')}`)
-      judged++
+for (const [name, application] of Object.entries(applications)) {
+  test(`${name} responds after the move as it did before, except for what is listed`, async (t: ExecutionContext) => {
+    const { before, after, front, behind, paths, compressed } = application
+    const [old, ours] = [await projectOf(t, application), await projectOf(t, application)]
+    for (const dir of compressed) await compressCopies(join(ours, dir))
+    const layers = (layer: Layer, root: string) => (app: Koa) => {
+      for (const each of [front, layer, behind]) each?.(app, root)
     }
-  )
+    const found = await compare(t, paths, layers(before, old), layers(after, ours))
+    const listed = Object.entries(found.differences).map(([difference, names]) => [
+      difference,
+      grouped(names)
+    ])
+    t.deepEqual(Object.fromEntries(listed), differences[name])
+
+    const figures = [
+      ...[linesOf(`${name}Before`), linesOf(`${name}After`), found.requests],
+      ...verdictsOn(found.differences)
+    ]
+    t.true(found.requests >= 60)
+    const row = new RegExp(`^\\| ${name} .*$`, 'm').exec(page.text)?.[0].split('|').slice(3, -1)
+    t.deepEqual(row?.map(Number), figures, `the page's row: ${figures.join(' | ')}`)
+    judged++
+  })
 }
 
 /** How many requests differ, and in how many of them ours is right, either, theirs. */

@@ -1,0 +1,31 @@
+// Packages that real projects use: those of this lane (spec/system/package.json), and those of npm test.
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+
+const FOLDERS = ['spec/system/node_modules', 'node_modules'].map(path => resolve(path))
+
+export function folderOf(name: string): string {
+  const found = FOLDERS.map(folder => join(folder, name)).find(folder => existsSync(folder))
+  if (found === undefined)
+    throw new Error(`${name} is not installed: npm run test:system installs it`)
+  return found
+}
+
+/** Links for a project to every package. */
+export function linkPackages(root: string): void {
+  const names = FOLDERS.flatMap(folder =>
+    readdirSync(folder).flatMap(name => inScope(folder, name))
+  )
+  for (const name of new Set(names)) {
+    const link = join(root, 'node_modules', name)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(folderOf(name), link, 'dir')
+  }
+}
+
+function inScope(folder: string, name: string): readonly string[] {
+  if (name.startsWith('.')) return []
+  return name.startsWith('@')
+    ? readdirSync(join(folder, name)).map(each => `${name}/${each}`)
+    : [name]
+}

@@ -1,0 +1,61 @@
+// docs/npm-assets.md: its programs are run, with the packages that they name.
+import test from 'ava'
+import { blocksLeft, makeExample, readPage, urlsIn } from '../support/examples.ts'
+import { linkPackages } from './installed.ts'
+
+const npmAssetsPage = readPage('docs/npm-assets.md')
+const preprocessed = npmAssetsPage.take('Sass and Less from a package')
+const modules = npmAssetsPage.take('Modules of a package')
+const files = npmAssetsPage.take('Directories of a package')
+
+test('Bootstrap is compiled, and fonts, icons and scripts of packages are served by name', async t => {
+  const site = makeExample(t, {}, linkPackages)
+  const packages = '@fontsource/inter @fortawesome/fontawesome-free leaflet bootstrap'
+  await site.run(`npm install ${packages}`)
+  await site.follow(preprocessed)
+  await site.follow(files)
+  await site.run('SERVE_STATIC_ASSETS=true node server.js')
+  t.regex((await site.ask('/')).text, /"leaflet": ?"\/assets\/leaflet-src\.esm\.js"/)
+  t.is((await site.ask('/assets/leaflet-src.esm.js')).status, 200)
+  const bootstrap = (await site.ask('/assets/app.css')).text
+  t.regex(bootstrap, /--bs-primary: #1f7a5c/)
+  const { text, headers } = await site.ask('/')
+  t.is(headers.link, '</assets/inter-latin-400-normal.woff2>; rel=preload; as=font; crossorigin')
+  for (const url of urlsIn(text)) t.is((await site.ask(url)).status, 200, url)
+  for (const [sheet, image] of [
+    ['leaflet.css', /url\((.*layers\.png)\)/],
+    ['solid.css', /url\("([^)"]*fa-solid-900\.woff2)"\)/]
+  ] as const) {
+    const [, url = ''] = image.exec((await site.ask(`/assets/${sheet}`)).text) ?? []
+    const { pathname } = new URL(url, `http://x/assets/${sheet}`)
+    t.regex((await site.ask(pathname)).headers['content-type'] ?? '', /^(?:image|font)\//, pathname)
+  }
+  t.is((await site.ask('/assets/inter-latin-400-normal.woff2')).status, 200)
+  t.regex(text, /<script src="\/assets\/bootstrap\.bundle\.min\.js" type="text\/javascript" defer/)
+  t.regex((await site.ask('/assets/bootstrap.esm.js')).text, /^import .* from '@popperjs\/core'/m)
+  const layers = await Promise.all(
+    ['layers.png', 'images/layers.png'].map(path => site.ask(`/assets/${path}`))
+  )
+  t.deepEqual(
+    layers.map(({ status }) => status),
+    [200, 200]
+  )
+})
+
+test('PKG-01 modules and files of packages are published without a bundler, in every environment', async t => {
+  const site = makeExample(t, {}, linkPackages)
+  await site.follow(modules)
+  await site.run('SERVE_STATIC_ASSETS=true node server.js')
+  const development = (await site.ask('/')).text
+  t.true(development.includes('"@popperjs/core":"/assets/npm/@popperjs/core/lib/index.js"'))
+  t.true(urlsIn(development).includes('/assets/npm/preact/hooks/dist/hooks.mjs'))
+  await site.run('npx koa-fresh-assets precompile')
+  await site.run('NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js')
+  const production = (await site.ask('/')).text
+  t.is(urlsIn(production).length, urlsIn(development).length)
+  for (const url of urlsIn(production)) t.is((await site.ask(url)).status, 200, url)
+})
+
+test('every block of the page is run here', t => {
+  t.deepEqual(blocksLeft(), [])
+})
