@@ -3,7 +3,8 @@ import { StringDecoder } from 'node:string_decoder'
 import { streamOf } from '../../files/open-file.ts'
 import type { Place } from '../../assets/building/places.ts'
 import type { ErrorReport } from '../../assets/inventory/error-page.ts'
-import { assetOf, explainBy } from '../telling/explain.ts'
+import { ownPath } from '../../assets/inventory/own.ts'
+import { explainBy } from '../telling/explain.ts'
 import type { ServedFiles } from '../../assets/serving/files/served-files.ts'
 import { wantedAt } from '../../assets/serving/request-path.ts'
 import { bytes, facts, html, layout, table, type Html, type Value } from './html.ts'
@@ -22,7 +23,7 @@ export async function reportOn(survey: Survey, asked: string) {
       const pieces = await streamOf(opened, MAX_BYTES).toArray()
       return shownText(Buffer.concat(pieces as Buffer[]), file)
     })
-  const place = survey.places.get((await assetOf(pipeline, asked)) ?? '')
+  const place = survey.places.get((await ownPath(pipeline, asked)) ?? '')
   const seen = place && (await survey.look(place))
   const asset = place && (await recordOf(survey, place, seen))
   // It compiles nothing.

@@ -6,13 +6,7 @@ import { statOf } from '../../files/disk.ts'
 import { sourcedNameIn } from '../../assets/building/on-request/app-files.ts'
 import { Pipeline } from '../../assets/pipeline.ts'
 import { fallbackAt } from '../../assets/serving/koa/fallback.ts'
-import {
-  isManifest,
-  isOurs,
-  locate,
-  rawPath,
-  type Wanted
-} from '../../assets/serving/request-path.ts'
+import { isManifest, isOurs, locate, type Wanted } from '../../assets/serving/request-path.ts'
 import { assetPath } from '../../assets/settings/app-settings.ts'
 import type { Site } from '../../assets/parts.ts'
 import { publicFile } from '../../assets/settings/public-directory.ts'
@@ -21,6 +15,7 @@ import { adviseOn } from '../../assets/sources/missing-name.ts'
 import { encodePath, whyNotCanonical } from '../../assets/urls/canonical-path.ts'
 import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
 import { listMounts } from '../../assets/inventory/mounts.ts'
+import { ownPath, pathOf } from '../../assets/inventory/own.ts'
 import { fileNamed, mountsFinding } from './explain-mounts.ts'
 import { nearPath } from './near-path.ts'
 
@@ -49,7 +44,7 @@ export async function explainBy(pipeline: Pipeline, asked: string) {
   const { settings } = pipeline
   const listed = await listMounts(settings)
   const bundled = fileNamed(asked, listed)
-  const isBundled = bundled !== undefined && !(await assetOf(pipeline, asked))
+  const isBundled = bundled !== undefined && !(await ownPath(pipeline, asked))
   const path = isBundled ? bundled : pathOf(asked, settings)
   const wanted = locate(path, settings)
   const steps = [settingsStep(pipeline), pathStep(path, settings)]
@@ -73,23 +68,6 @@ export async function explainBy(pipeline: Pipeline, asked: string) {
     ...found,
     source: own?.source && relative(settings.root, own.source.file)
   }
-}
-
-/** The path that a path, a URL or a name stands for; a name, as a view writes it, belongs to the app at `/`. */
-function pathOf(asked: string, { apps }: Settings): string {
-  if (/^(?:\/|https?:\/\/)/i.test(asked)) return rawPath(asked)
-  const app = apps.find(({ path }) => path === '/') ?? apps.at(-1)
-  return encodePath(`${app?.urlPrefix ?? ''}/${asked}`)
-}
-
-/** The plain URL path, decoded, of the asset of a path or a name, with a fingerprint or without. */
-export async function assetOf({ settings, sources }: Pipeline, asked: string) {
-  const wanted = locate(pathOf(asked, settings), settings)
-  if (typeof wanted !== 'object' || wanted.app === settings.publicApp) return undefined
-  const { app, name } = wanted
-  const sourced = await sourcedNameIn(sources, app, name)
-  const source = sourced === undefined ? undefined : await sources.of(app).find(sourced)
-  return source && assetPath(app, source.name)
 }
 
 function settingsStep({ settings, failure }: Pipeline): Step {

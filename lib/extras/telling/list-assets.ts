@@ -7,14 +7,13 @@ import { SEAL_BYTES } from '../deltas/delta-format.ts'
 import { statOf } from '../../files/disk.ts'
 import { savingsOf, type DeltaSavings } from '../deltas/write-deltas.ts'
 import { listPublished, type PublishedFile } from '../../assets/building/directory.ts'
-import { listPlaces } from '../../assets/building/places.ts'
+import { listOwn } from '../../assets/inventory/own.ts'
 import type { ManifestEntry } from '../../assets/building/manifest/manifest.ts'
 import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
 import { manifestFile, publicFile } from '../../assets/settings/public-directory.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import { Sources } from '../../assets/sources/sources.ts'
 import { warnOnce } from '../../printable.ts'
-import { encodePath } from '../../assets/urls/canonical-path.ts'
 
 export interface ListedAsset {
   /** The plain URL path: `/assets/app.css`. */
@@ -33,21 +32,17 @@ export interface ListedAsset {
 export async function listAssets(settings: Settings): Promise<ListedAsset[]> {
   if (!settings.servesPublic) return []
   const published = await lastManifest(settings)
-  const places = await listPlaces(settings, new Sources(settings, warnOnce()))
-  const sources = new Map(
-    places.map(({ path, source }) => [encodePath(path), relative(settings.root, source.file)])
-  )
-  const paths = new Set([...sources.keys(), ...published.keys()])
+  const own = await listOwn(settings, new Sources(settings, warnOnce()), published)
+  const places = new Map(own.map(({ path, place }) => [path, place]))
   const { deltas } = await listPublished(settings)
-  return inParallel([...paths].toSorted(), CONCURRENCY, async path => {
-    const entry = published.get(path)
+  return inParallel(own, CONCURRENCY, async ({ path, place, entry }) => {
     // A source map belongs to a source.
-    const source = sources.get(path) ?? sources.get(path.replace(/\.map$/, '')) ?? entry?.source
+    const { source } = place ?? places.get(path.replace(/\.map$/, '')) ?? {}
     const beside = entry && deltas.get(decodeURIComponent(entry.target))
     const savings = beside && (await savingsAt(settings, entry, beside))
     return {
       path,
-      source: source ?? '',
+      source: source ? relative(settings.root, source.file) : (entry?.source ?? ''),
       target: entry?.target,
       size: entry?.size,
       ...(savings && { deltas: savings })

@@ -6,9 +6,9 @@ import { ifThere } from '../../files/disk.ts'
 import { nearest, nearestPath } from '../../nearest.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { isMounted, locate } from '../../assets/serving/request-path.ts'
-import { appAt, assetPath } from '../../assets/settings/app-settings.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
+import { listOwn } from '../../assets/inventory/own.ts'
 import type { ListedMount } from '../../assets/inventory/mounts.ts'
 
 /** @param path decoded */
@@ -18,18 +18,10 @@ export async function nearPath(
   path: string
 ): Promise<string | undefined> {
   const { settings, sources } = pipeline
-  const assets = settings.apps.map(async app => {
-    const named = (await sources.of(app).list()).map(({ name }) => assetPath(app, name))
-    // A name that begins with another app's path cannot be requested.
-    const own = named.filter(each => appAt(settings, each) === app).map(encodePath)
-    return [...own, ...(pipeline.manifestOf(app)?.entries.keys() ?? [])]
-  })
+  const published = settings.apps.flatMap(app => [...(pipeline.manifestOf(app)?.entries ?? [])])
+  const own = await listOwn(settings, sources, new Map(published))
   const bundled = listed.flatMap(({ files }) => files.map(file => file.path))
-  const known = [
-    ...(await Promise.all(assets)).flat(),
-    ...bundled,
-    ...(await beside(pipeline, path))
-  ]
+  const known = [...own.map(each => each.path), ...bundled, ...(await beside(pipeline, path))]
   const asked = encodePath(path)
   const shortestFirst = known.toSorted((a, b) => a.length - b.length)
   // What differs in its leading folders only may be more than a few edits away.
