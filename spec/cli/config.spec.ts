@@ -13,6 +13,7 @@ import { koaAssets, type Progress } from '../../lib/index.ts'
 import { filesBelow } from '../support/fingerprinted.ts'
 import { type Files, makeProject, writeFiles } from '../support/site.ts'
 import { makeShop, run, runBuilt } from './run.ts'
+import { words } from '../support/texts.ts'
 
 const COMMANDS = await allCommands()
 
@@ -155,13 +156,10 @@ test.serial(
   }
 )
 
-const ASSETS = [
-  'apps/web/assets/favicon.ico',
-  'apps/web/assets/fonts/.gitkeep',
-  'apps/web/assets/images/logo.svg',
-  'apps/web/assets/javascripts/app.js',
-  'apps/web/assets/stylesheets/app.css'
-]
+const ASSETS = words(`
+  apps/web/assets/favicon.ico apps/web/assets/fonts/.gitkeep apps/web/assets/images/logo.svg
+  apps/web/assets/javascripts/app.js apps/web/assets/stylesheets/app.css
+`)
 const SERVE = 'SERVE_STATIC_ASSETS=true\n'
 const IGNORED = 'public/assets\npublic/assets.json\n'
 
@@ -332,16 +330,13 @@ test('NAM-01 init <app> writes no file whose name another app has', async t => {
   await run(root, 'init shop')
   const { stdout } = await run(root, 'list --json')
   const paths = (JSON.parse(stdout) as { path: string }[]).map(({ path }) => path)
-  t.deepEqual(paths, [
-    '/assets/admin/admin.css',
-    '/assets/admin/admin.js',
-    '/assets/app.css',
-    '/assets/app.js',
-    '/assets/favicon.ico',
-    '/assets/logo.svg',
-    '/assets/shop/shop.css',
-    '/assets/shop/shop.js'
-  ])
+  t.deepEqual(
+    paths,
+    words(`
+    /assets/admin/admin.css /assets/admin/admin.js /assets/app.css /assets/app.js
+    /assets/favicon.ico /assets/logo.svg /assets/shop/shop.css /assets/shop/shop.js
+  `)
+  )
   // Sources of an app that are elsewhere count as well.
   const config = "export default { apps: { web: { dir: 'site' } } }"
   const elsewhere = makeProject(t, {

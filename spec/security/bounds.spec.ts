@@ -15,6 +15,7 @@ import { cases } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 import { PLACES } from './places.ts'
 import { makeStronghold } from './stronghold.ts'
+import { words } from '../support/texts.ts'
 
 const MIB = 1024 * 1024
 const EIGHT_KIB = 'x'.repeat(8 * 1024)
@@ -140,28 +141,15 @@ test('S40 only names that have a source are written, and only below the prefix',
     'README.css': 'readme'
   })
   const { port, errors } = await makeFront(t, { root, env: 'development' })
-  const refused = [
-    ...['_part.css', '_part.scss', 'part.css', 'app.css.scss', 'app.scss'],
-    ...['stylesheets/_part.scss', 'stylesheets/_part.css', 'stylesheets/app.css.scss'],
-    ...['sub/_deep.css', 'sub/_deep.scss', '_deep.scss', 'sub/deep.css', 'main.js.ts', 'main.ts'],
-    ...['types.d.ts', 'types.d.js', 'types.js', 'main.js.ts~', 'main.js~', '.main.js.swp'],
-    ...[
-      '%23main.js%23',
-      'page.css',
-      'views/page.css',
-      '../views/page.css',
-      'README.css',
-      'app.css.map'
-    ],
-    ...[
-      'web/assets/stylesheets/app.css',
-      'assets/app.css',
-      'apps/web/assets/app.css',
-      'app.css.css'
-    ],
-    ...['sub/menu.css.css', 'tylesheets/app.css', 'enu.css', 'ub/menu.css', 'app.css.tmp'],
-    ...['app-0123456789abcdef0123456789abcdef.css', 'app.css.gz', 'app.css.br', 'app.cs', 'app']
-  ]
+  const refused = words(`
+    _part.css _part.scss part.css app.css.scss app.scss stylesheets/_part.scss stylesheets/_part.css
+    stylesheets/app.css.scss sub/_deep.css sub/_deep.scss _deep.scss sub/deep.css main.js.ts main.ts
+    types.d.ts types.d.js types.js main.js.ts~ main.js~ .main.js.swp %23main.js%23 page.css
+    views/page.css ../views/page.css README.css app.css.map web/assets/stylesheets/app.css
+    assets/app.css apps/web/assets/app.css app.css.css sub/menu.css.css tylesheets/app.css enu.css
+    ub/menu.css app.css.tmp app-0123456789abcdef0123456789abcdef.css app.css.gz app.css.br app.cs
+    app
+  `)
   for (const name of refused) {
     for (const method of METHODS) {
       t.is((await ask(port, method, `/assets/${name}`)).status, 404, `${method} ${name}`)

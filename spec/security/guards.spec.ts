@@ -15,6 +15,7 @@ import { type Answer, ask } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
 import { PLACES, targetAt } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
+import { words } from '../support/texts.ts'
 
 /** What people write in front of a folder. */
 function guard(prefix: string): Middleware {
@@ -30,97 +31,43 @@ function refused(status: number, target: string): boolean {
 }
 
 const guarded: Readonly<Record<string, readonly string[]>> = {
-  'S16 a guard on /admin cannot be talked past with %2F': [
-    '/admin%2Fsecret.html',
-    '/admin%2fsecret.html',
-    '/admin%2F%2Fsecret.html',
-    '/%2Fadmin/secret.html',
-    '/%2fadmin%2fsecret.html',
-    '/css%2F..%2Fadmin%2Fsecret.html'
-  ],
-  'S17 a guard on /admin cannot be talked past with //': [
-    '//admin/secret.html',
-    '///admin/secret.html',
-    '/admin//secret.html',
-    '//localhost/admin/secret.html',
-    '//localhost//admin/secret.html',
-    '//@/admin/secret.html'
-  ],
-  'S18 a guard on /admin cannot be talked past with a backslash': [
-    '/admin%5Csecret.html',
-    '/admin%5csecret.html',
-    '/admin\\secret.html',
-    '\\admin\\secret.html',
-    '/\\admin/secret.html',
-    '/%5Cadmin/secret.html'
-  ],
-  'S19 a guard on /admin cannot be talked past with another spelling': [
-    '/x/../admin/secret.html',
-    '/css/../admin/secret.html',
-    '/x/%2e%2e/admin/secret.html',
-    '/./admin/secret.html',
-    '/%2e/admin/secret.html',
-    '/%61dmin/secret.html',
-    '/%61%64%6d%69%6e/secret.html',
-    '/admi%6E/secret.html',
-    '/%2561dmin/secret.html',
-    '/ADMIN/secret.html',
-    '/Admin/secret.html',
-    '/admin./secret.html',
-    '/admin%20/secret.html',
-    '/admin%09/secret.html',
-    '/admin%0a/secret.html',
-    '/admin%00/secret.html',
-    '/admin;/secret.html',
-    '/admin;x=1/secret.html',
-    '/admin%3B/secret.html',
-    '/admin%3f/secret.html',
-    '/admin%23/secret.html',
-    '/admin::$INDEX_ALLOCATION/secret.html',
-    '/%c1%a1dmin/secret.html',
-    '/%e0%81%a1dmin/secret.html',
-    '/\u00e1dmin/secret.html',
-    '/admin%C0%AFsecret.html',
-    '/admin%EF%BC%8Fsecret.html',
-    '/%EF%BD%81dmin/secret.html',
-    '/?/../admin/secret.html',
-    '/no-such-file?/../admin/secret.html',
-    '?/admin/secret.html',
-    '#/admin/secret.html',
-    '/#/../admin/secret.html',
-    'admin/secret.html',
-    '*',
-    './admin/secret.html'
-  ],
-  'S19 a guard on /admin cannot be talked past with an absolute target': [
-    'http://localhost/admin%2Fsecret.html',
-    'http://localhost//admin/secret.html',
-    'http://localhost\\admin/secret.html',
-    'http://localhost\\admin\\secret.html',
-    'http://localhost/%61dmin/secret.html',
-    'http://localhost/x/../admin/secret.html',
-    'http://a:b/admin/secret.html',
-    'http://a:1:2/admin/secret.html',
-    'http://a:80b/admin/secret.html',
-    'http://[::1/admin/secret.html',
-    'http://a[b/admin/secret.html',
-    'http://]/admin/secret.html',
-    'http://xn--a/admin/secret.html',
-    'http://:@/admin/secret.html',
-    'http://x@y/admin/secret.html',
-    'http://localhost?/admin/secret.html',
-    'http://localhost#/admin/secret.html',
-    'http://localhost;/admin/secret.html',
-    'http:/admin/secret.html',
-    'http:admin/secret.html',
-    'http:///admin/secret.html',
-    'http:\\\\localhost/admin/secret.html',
-    'https:admin/secret.html',
-    'HTTP://a:b/admin/secret.html',
-    'ftp://localhost/admin/secret.html',
-    'file:///admin/secret.html',
-    'javascript:/admin/secret.html'
-  ]
+  'S16 a guard on /admin cannot be talked past with %2F': words(`
+    /admin%2Fsecret.html /admin%2fsecret.html /admin%2F%2Fsecret.html /%2Fadmin/secret.html
+    /%2fadmin%2fsecret.html /css%2F..%2Fadmin%2Fsecret.html
+  `),
+  'S17 a guard on /admin cannot be talked past with //': words(`
+    //admin/secret.html ///admin/secret.html /admin//secret.html //localhost/admin/secret.html
+    //localhost//admin/secret.html //@/admin/secret.html
+  `),
+  'S18 a guard on /admin cannot be talked past with a backslash': words(`
+    /admin%5Csecret.html /admin%5csecret.html /admin\\secret.html \\admin\\secret.html
+    /\\admin/secret.html /%5Cadmin/secret.html
+  `),
+  'S19 a guard on /admin cannot be talked past with another spelling': words(`
+    /x/../admin/secret.html /css/../admin/secret.html /x/%2e%2e/admin/secret.html
+    /./admin/secret.html /%2e/admin/secret.html /%61dmin/secret.html /%61%64%6d%69%6e/secret.html
+    /admi%6E/secret.html /%2561dmin/secret.html /ADMIN/secret.html /Admin/secret.html
+    /admin./secret.html /admin%20/secret.html /admin%09/secret.html /admin%0a/secret.html
+    /admin%00/secret.html /admin;/secret.html /admin;x=1/secret.html /admin%3B/secret.html
+    /admin%3f/secret.html /admin%23/secret.html /admin::$INDEX_ALLOCATION/secret.html
+    /%c1%a1dmin/secret.html /%e0%81%a1dmin/secret.html /\u00e1dmin/secret.html
+    /admin%C0%AFsecret.html /admin%EF%BC%8Fsecret.html /%EF%BD%81dmin/secret.html
+    /?/../admin/secret.html /no-such-file?/../admin/secret.html ?/admin/secret.html
+    #/admin/secret.html /#/../admin/secret.html admin/secret.html * ./admin/secret.html
+  `),
+  'S19 a guard on /admin cannot be talked past with an absolute target': words(`
+    http://localhost/admin%2Fsecret.html http://localhost//admin/secret.html
+    http://localhost\\admin/secret.html http://localhost\\admin\\secret.html
+    http://localhost/%61dmin/secret.html http://localhost/x/../admin/secret.html
+    http://a:b/admin/secret.html http://a:1:2/admin/secret.html http://a:80b/admin/secret.html
+    http://[::1/admin/secret.html http://a[b/admin/secret.html http://]/admin/secret.html
+    http://xn--a/admin/secret.html http://:@/admin/secret.html http://x@y/admin/secret.html
+    http://localhost?/admin/secret.html http://localhost#/admin/secret.html
+    http://localhost;/admin/secret.html http:/admin/secret.html http:admin/secret.html
+    http:///admin/secret.html http:\\\\localhost/admin/secret.html https:admin/secret.html
+    HTTP://a:b/admin/secret.html ftp://localhost/admin/secret.html file:///admin/secret.html
+    javascript:/admin/secret.html
+  `)
 }
 
 const guardedPlaces = PLACES.flatMap(place =>
@@ -237,20 +184,12 @@ test('S19 an app’s own prefix is as strict as its guard', async t => {
     inFront: [guard('/assets/admin')]
   })
   t.is((await ask(front.port, 'GET', '/assets/admin/panel.js')).status, 403)
-  const spellings = [
-    '/assets/%61dmin/panel.js',
-    '/assets//admin/panel.js',
-    '/assets/admin%2Fpanel.js',
-    '/assets/admin%2fjavascripts%2fpanel.js',
-    '/assets/./admin/panel.js',
-    '/assets/x/../admin/panel.js',
-    '/%61ssets/admin/panel.js',
-    '/assets%2Fadmin/panel.js',
-    '/assets/ADMIN/panel.js',
-    '//assets/admin/panel.js',
-    'http://a:b/assets/admin/panel.js',
-    '/assets/panel.js'
-  ]
+  const spellings = words(`
+    /assets/%61dmin/panel.js /assets//admin/panel.js /assets/admin%2Fpanel.js
+    /assets/admin%2fjavascripts%2fpanel.js /assets/./admin/panel.js /assets/x/../admin/panel.js
+    /%61ssets/admin/panel.js /assets%2Fadmin/panel.js /assets/ADMIN/panel.js //assets/admin/panel.js
+    http://a:b/assets/admin/panel.js /assets/panel.js
+  `)
   for (const target of spellings) {
     const answer = await ask(front.port, 'GET', target)
     t.true(refused(answer.status, target), `${target} ${answer.status}`)
@@ -388,13 +327,9 @@ test('S35 a root, a prefix and an app’s path are taken literally', async t => 
   const textOf = async (target: string) => (await ask(front.port, 'GET', target)).text
   t.is(await textOf('/a+b(c)[d]/app.css'), 'web')
   t.is(await textOf('/a+b(c)[d]/x+(y)/app.css'), 'odd')
-  for (const target of [
-    '/aab(c)d/app.css',
-    '/aab/app.css',
-    '/a+b(c)d/app.css',
-    '/ab/app.css',
-    '/aabcd/app.css'
-  ]) {
+  for (const target of words(`
+    /aab(c)d/app.css /aab/app.css /a+b(c)d/app.css /ab/app.css /aabcd/app.css
+  `)) {
     t.is(await textOf(target), 'Not Found', target)
   }
   t.is(readFileSync(join(outer, odd, 'public/a+b(c)[d]/app.css'), 'utf8'), 'web')
@@ -433,13 +368,9 @@ test('S35 the URL path of a mount is taken literally, and its directory too', as
     const { port } = await makeFront(t, { root, ...environment, mounts, alone: true })
     t.is((await ask(port, 'GET', '/a+b(c)[d]/a.css')).text, 'odd')
     t.is((await ask(port, 'GET', '/a+b(c)%5Bd%5D/a.css')).text, 'odd')
-    for (const target of [
-      '/aab(c)d/a.css',
-      '/ab/a.css',
-      '/a+b(c)d/a.css',
-      '/xx/a.css',
-      '/x/a.css'
-    ]) {
+    for (const target of words(`
+      /aab(c)d/a.css /ab/a.css /a+b(c)d/a.css /xx/a.css /x/a.css
+    `)) {
       t.is((await ask(port, 'GET', target)).status, 404, target)
     }
     const missing = await ask(port, 'GET', '/a+b(c)[d]/missing.css')

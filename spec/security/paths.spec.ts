@@ -11,16 +11,13 @@ import { cases } from '../support/soak.ts'
 import { notOurs } from './not-ours.ts'
 import { PLACES, targetAt } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
+import { words } from '../support/texts.ts'
 
 const keys = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'],
-  ...[
-    '__proto__/polluted',
-    'constructor/prototype',
-    'x.__proto__',
-    'x.constructor',
-    'app.__proto__'
-  ]
+  ...words(`
+    __proto__/polluted constructor/prototype x.__proto__ x.constructor app.__proto__
+  `)
 ]
 
 const ends: Array<Parameters<ExecutionContext['teardown']>[0]> = []
@@ -136,14 +133,9 @@ test('S22 S23 in a mount what cannot be decoded is refused, at / where it can on
   const mounts = { '/static': 'public', '/': 'public' }
   const fronts = await makeFronts(t, root, { public: 'public-unused', mounts })
   for (const { front } of fronts) {
-    for (const path of [
-      'a%00.png',
-      '%00.css',
-      '%zz.css',
-      '%c0%ae%c0%ae/x.js',
-      'app.js%',
-      '%FF.a'
-    ]) {
+    for (const path of words(`
+      a%00.png %00.css %zz.css %c0%ae%c0%ae/x.js app.js% %FF.a
+    `)) {
       for (const method of METHODS) {
         for (const target of [`/static/${path}`, `/x/${path}`]) {
           const answer = await ask(front.port, method, target)
@@ -169,22 +161,10 @@ test('S22 a bare NUL never arrives', async t => {
 
 test('S23 what cannot be decoded is refused under the prefix, and never breaks anything', async t => {
   const fronts = await makeFronts(t, makeStronghold(t))
-  const broken = [
-    '%',
-    '%zz',
-    '%2',
-    'x%',
-    '%c0%ae%c0%ae/x',
-    '%C0%AF',
-    '%E0%80%AE%E0%80%AE/x',
-    '%E0%A4%A',
-    '%ED%A0%80',
-    '%ED%BF%BF.css',
-    '%F5%80%80%80',
-    '%FF',
-    '%u002e%u002e/x',
-    'app.js%'
-  ]
+  const broken = words(`
+    % %zz %2 x% %c0%ae%c0%ae/x %C0%AF %E0%80%AE%E0%80%AE/x %E0%A4%A %ED%A0%80 %ED%BF%BF.css
+    %F5%80%80%80 %FF %u002e%u002e/x app.js%
+  `)
   for (const { front, alone } of fronts) {
     for (const name of broken) {
       for (const method of METHODS) {

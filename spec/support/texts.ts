@@ -7,3 +7,6 @@ export function anyText(maxLength = 20): Arbitrary<string> {
     String.fromCharCode(...units)
   )
 }
+
+/** The words of a text. */
+export const words = (text: string): string[] => text.trim().split(/\s+/)

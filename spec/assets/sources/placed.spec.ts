@@ -14,6 +14,7 @@ import {
 } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
+import { words } from '../../support/texts.ts'
 
 const FILES = {
   'css/app.css': 'a { src: url(icons/solid/star.svg); b: url(../../../../lib/solid/bell.svg) }',
@@ -41,13 +42,9 @@ test('PKG-04 a source with `at` is published as it is under that folder, as far 
   // Neither without a folder, nor by a tail, nor what no glob names.
   const none = [
     ...['solid/star.svg', 'top.svg', 'bell.svg', 'icons/star.svg', 'lib/top.svg'],
-    ...[
-      'icons/notes.txt',
-      'notes.txt',
-      'icons/test/fixture.svg',
-      'fixture.svg',
-      'icons/_colors.css'
-    ]
+    ...words(`
+      icons/notes.txt notes.txt icons/test/fixture.svg fixture.svg icons/_colors.css
+    `)
   ]
   for (const name of none) t.is((await site.ask(`/assets/${name}`)).status, 404, name)
 })
@@ -83,13 +80,12 @@ test('PKG-04 one directory may be given twice, and the first place wins for a na
     sources,
     missing: 'ignore'
   })
-  t.deepEqual(Object.keys(readManifest(root).assets), [
-    '/assets/app.css',
-    '/assets/icons/bell.svg',
-    '/assets/icons/star.svg',
-    '/assets/star.svg',
-    '/assets/top.svg'
-  ])
+  t.deepEqual(
+    Object.keys(readManifest(root).assets),
+    words(`
+    /assets/app.css /assets/icons/bell.svg /assets/icons/star.svg /assets/star.svg /assets/top.svg
+  `)
+  )
   const textOf = async (name: string) => (await site.ask(await site.path(name))).bytes.toString()
   t.deepEqual(
     [await textOf('icons/star.svg'), await textOf('star.svg')],

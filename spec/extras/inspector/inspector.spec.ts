@@ -34,12 +34,16 @@ async function json<T>(site: Site, path: string): Promise<T> {
   return JSON.parse(text) as T
 }
 
-/** The list once every asset has been looked at. */
-async function listOf(site: Site, query = ''): Promise<PageOfAssets> {
+/** The list once every asset has been looked at; after an edit a busy machine shows the last look for a while. */
+async function listOf(
+  site: Site,
+  query = '',
+  isNew: (list: PageOfAssets) => boolean = () => true
+): Promise<PageOfAssets> {
   let list = await json<PageOfAssets>(site, `?json${query}`)
   await until(async () => {
     list = await json<PageOfAssets>(site, `?json${query}`)
-    return list.surveyed === list.total
+    return list.surveyed === list.total && isNew(list)
   }, 'the survey is complete')
   return list
 }
@@ -78,16 +82,16 @@ test('INS-01 every asset is listed with its state, sizes, digest and references,
   t.deepEqual([menu?.tails, menu?.ambiguous], [['css/admin/menu.css'], ['menu.css']])
 })
 
-test('INS-01 what is fixed, added or removed shows on the next page', async t => {
+test('INS-01 what is fixed, added or removed shows when a page is loaded again', async t => {
   const site = await makeInspected(t, { 'css/a.css.scss': 'a {', 'css/b.css': 'b {}' })
   t.is((await listOf(site)).counts['broken'], 1)
   site.write('css/a.css.scss', 'a { b: c }')
   site.write('css/c.css', '@import "b.css";')
-  const { assets, counts } = await listOf(site)
+  const { assets, counts } = await listOf(site, '', list => !list.counts['broken'])
   t.deepEqual(counts, { unpublished: 3 })
   t.deepEqual(assets.find(({ name }) => name === 'b.css')?.referredBy, ['/assets/c.css'])
   rmSync(site.at('css/b.css'))
-  const later = await listOf(site)
+  const later = await listOf(site, '', list => list.counts['problems'] === 1)
   t.deepEqual(
     later.assets.map(({ name, problems }) => [name, problems.length]),
     [
@@ -133,7 +137,7 @@ test('INS-01 a source is compiled once for all pages, until an input changes', a
   t.is((await report()).texts.compiled?.text, 'a {}')
   t.is(compiled, 1)
   site.write('css/app.css.x', 'b {}')
-  t.is((await report()).texts.compiled?.text, 'b {}')
+  await until(async () => (await report()).texts.compiled?.text === 'b {}', 'the edit shows')
   t.is(site.read('/public/assets/app.css'), undefined, 'nothing is published')
 })
 

@@ -1,5 +1,6 @@
 // The requests by which an application's static layer is compared before and after its move.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import { words } from '../support/texts.ts'
 
 /** Paths of an application. */
 export interface Paths {
@@ -104,26 +105,12 @@ const spellings: Readonly<Record<string, (path: string) => string>> = {
 /** Names of requests that a response usually has the same differences in, by the name of the group. */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   '(the whole script)': [
-    ...[
-      'GET',
-      'HEAD',
-      'inm-other',
-      'ims-earlier',
-      'ims-bad',
-      'inm-other-ims-own',
-      'im-own',
-      'ius-own'
-    ],
-    ...[
-      'no-cache',
-      'gzip',
-      'br',
-      'browser',
-      'gzip-alone',
-      'gzip-q0',
-      'gzip-before-br',
-      'no-identity'
-    ],
+    ...words(`
+      GET HEAD inm-other ims-earlier ims-bad inm-other-ims-own im-own ius-own
+    `),
+    ...words(`
+      no-cache gzip br browser gzip-alone gzip-q0 gzip-before-br no-identity
+    `),
     ...['cookie', 'head-gzip', 'query']
   ],
   '(ranges that do not count)': [

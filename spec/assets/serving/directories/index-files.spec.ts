@@ -12,6 +12,7 @@ import { ask } from '../../../support/raw.ts'
 import { type Files, makeProject, makeSite } from '../../../support/site.ts'
 import { ENVIRONMENTS } from '../../../support/ways.ts'
 import { cases } from '../../../support/soak.ts'
+import { words } from '../../../support/texts.ts'
 
 const FILES: Files = {
   '/html/index.html': 'home',
@@ -146,13 +147,9 @@ test('S5 no spelling of a folder is redirected to another host, or anywhere but 
       '/\\evil.example',
       '\\\\evil.example'
     ],
-    ...[
-      '/%5Cevil.example',
-      '/%5cevil.example',
-      '/%2F%2Fevil.example',
-      '/%2fevil.example',
-      '/%09/docs'
-    ],
+    ...words(`
+      /%5Cevil.example /%5cevil.example /%2F%2Fevil.example /%2fevil.example /%09/docs
+    `),
     ...[
       '//docs',
       '/./docs',
@@ -247,15 +244,9 @@ for (const [where, options] of ENVIRONMENTS) {
     t.is(page.headers['content-type'], 'text/html; charset=utf-8')
     t.is((await site.ask('/guide')).headers.location, '/guide/')
     t.is((await site.ask('/about', { method: 'POST' })).status, 405)
-    for (const path of [
-      '/about/',
-      '/none',
-      '/about.htm',
-      '/%61bout',
-      '/.hidden',
-      '/news',
-      '/docs/.'
-    ]) {
+    for (const path of words(`
+      /about/ /none /about.htm /%61bout /.hidden /news /docs/.
+    `)) {
       t.is((await site.ask(path)).status, 404, path)
     }
     t.deepEqual(site.errors, [])
