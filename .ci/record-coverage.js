@@ -1,11 +1,10 @@
-// Loaded by each process of AVA for `npm run coverage`: writes which parts of lib have run, for `c8 report`. What
+// Loaded by each process of AVA for `npm run coverage`: writes which parts of lib have run, for .ci/report-coverage.js. What
 // Node writes itself (NODE_V8_COVERAGE) is two megabytes for each process and child, nearly all of it about packages.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-// Where c8 looks for them.
 const directory = resolve('coverage/tmp')
 const lib = `${pathToFileURL('.spec/lib').href}/`
 

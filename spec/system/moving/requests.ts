@@ -1,6 +1,6 @@
 // The requests by which an application's static layer is compared before and after its move.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
-import { words } from '../support/texts.ts'
+import { words } from '../../support/texts.ts'
 
 /** Paths of an application. */
 export interface Paths {

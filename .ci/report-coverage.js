@@ -1,0 +1,81 @@
+// npm run coverage: which lines of lib no spec has run, from what .ci/record-coverage.js wrote. V8 counts ranges of
+// the compiled files; a line that is wholly within ranges that no process has run is not covered.
+import { readdirSync, readFileSync } from 'node:fs'
+import { SourceMap } from 'node:module'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+const AT_LEAST_PERCENT = 95
+const RECORDS = 'coverage/tmp'
+const LIB = '.spec/lib'
+
+const files = new Map(
+  readdirSync(LIB, { recursive: true })
+    .filter(name => name.endsWith('.js') && !name.includes('/client/'))
+    .map(name => {
+      const text = readFileSync(join(LIB, name), 'utf8')
+      return [
+        pathToFileURL(resolve(LIB, name)).href,
+        { name, text, isRun: new Uint8Array(text.length) }
+      ]
+    })
+)
+
+for (const record of readdirSync(RECORDS)) {
+  const { result } = JSON.parse(readFileSync(join(RECORDS, record), 'utf8'))
+  for (const { url, functions } of result) add(files.get(url), functions)
+}
+
+/** Inner ranges come after those around them. */
+function add(file, functions) {
+  const inThisProcess = new Uint8Array(file.text.length)
+  for (const { startOffset, endOffset, count } of functions.flatMap(({ ranges }) => ranges)) {
+    inThisProcess.fill(count > 0 ? 1 : 0, startOffset, endOffset)
+  }
+  inThisProcess.forEach((isRun, at) => {
+    if (isRun) file.isRun[at] = 1
+  })
+}
+
+/** The lines with code, and the numbers, from 0, of those that were not run. */
+function linesOf({ text, isRun }) {
+  let offset = 0
+  let total = 0
+  const missed = []
+  for (const [number, line] of text.split('\n').entries()) {
+    const code = line.trim()
+    const start = offset + line.indexOf(code)
+    if (code && !/^(?:\/\/|\/?\*)/.test(code)) {
+      total++
+      if (!isRun.subarray(start, start + code.length).includes(1)) missed.push(number)
+    }
+    offset += line.length + 1
+  }
+  return { total, missed }
+}
+
+/** `7, 12-15`, of the TypeScript. */
+function placesOf(name, missed) {
+  const map = new SourceMap(JSON.parse(readFileSync(join(LIB, `${name}.map`), 'utf8')))
+  const lines = missed.map(number => (map.findEntry(number, 0).originalLine ?? number) + 1)
+  const ranges = []
+  for (const line of new Set(lines)) {
+    const last = ranges.at(-1)
+    if (last && line <= last[1] + 1) last[1] = line
+    else ranges.push([line, line])
+  }
+  return ranges.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join(', ')
+}
+
+let [total, run] = [0, 0]
+for (const file of files.values()) {
+  const lines = linesOf(file)
+  total += lines.total
+  run += lines.total - lines.missed.length
+  if (lines.missed.length > 0) {
+    console.log(`lib/${file.name.replace(/js$/, 'ts')}: ${placesOf(file.name, lines.missed)}`)
+  }
+}
+const percent = (100 * run) / total
+console.log(`\n${percent.toFixed(2)} % of ${total} lines were run; the others are listed above`)
+process.exitCode = percent >= AT_LEAST_PERCENT ? 0 : 1
