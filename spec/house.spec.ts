@@ -64,8 +64,6 @@ const CROSSING: readonly string[] = [
   'assets/deploy.ts -> extras/releases/keep.ts',
   'assets/pipeline.ts -> extras/bundles/bundles.ts',
   'assets/pipeline.ts -> extras/bundles/entry.ts',
-  'assets/serving/files/folders.ts -> extras/deltas/delta-format.ts',
-  'assets/serving/files/served-files.ts -> extras/deltas/serve-deltas.ts',
   'assets/sources/sources.ts -> extras/packages/app-packages.ts',
   'assets/views/preload.ts -> extras/bundles/entry.ts',
   'assets/views/view-helpers.ts -> extras/bundles/entry.ts',
@@ -263,8 +261,11 @@ test('only the serving room and the middleware know Node’s requests and respon
     knowing
       .filter(({ from }) => !['serving', 'http', ...RIM].includes(roomOf(from)) && from !== MOUNT)
       .map(({ from }) => from),
-    // It asks whether Vite's is still there.
-    ['extras/vite/dev-announcement.ts', 'extras/vite/dev-announcement.ts']
+    [
+      'extras/deltas/dictionary-fields.ts',
+      // It asks whether Vite's is still there.
+      ...['extras/vite/dev-announcement.ts', 'extras/vite/dev-announcement.ts']
+    ]
   )
   const http = knowing.filter(({ from }) => roomOf(from) === 'http')
   t.true(

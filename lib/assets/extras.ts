@@ -2,6 +2,7 @@
 import type { Extra } from './parts.ts'
 import type { Pipeline } from './pipeline.ts'
 import { bundles } from '../extras/bundles/extra.ts'
+import { deltas } from '../extras/deltas/extra.ts'
 import { inspector } from '../extras/inspector/extra.ts'
 import { live } from '../extras/live/extra.ts'
 import { names } from '../extras/names/extra.ts'
@@ -10,6 +11,7 @@ import { telling } from '../extras/telling/extra.ts'
 
 export const EXTRAS: readonly Extra<Pipeline>[] = [
   bundles,
+  deltas,
   inspector,
   live,
   names,

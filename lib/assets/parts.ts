@@ -1,7 +1,11 @@
 // What an extra can be made of: the core reaches extras in no other way. A part is here because an extra uses it.
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Context } from 'koa'
+import type { ServedPlace } from '../files/containment.ts'
+import type { Stamp } from '../files/disk.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { MountSettings, Settings } from './settings/settings.ts'
+import type { WithoutHash } from './urls/fingerprint.ts'
 
 /** The settings, and the extras that they ask for. */
 export interface Site extends Settings {
@@ -25,6 +29,61 @@ export interface Extra<Whole = unknown> {
   commands?(): Promise<readonly Command[]>
   /** What is known of the files of a mount by what built it; undefined for a mount that it did not build. */
   facts?(mount: MountSettings, env: string): Promise<MountFacts | undefined>
+  /** Made when a server starts, for all files that it sends; undefined where the settings do not want it. */
+  sender?(settings: Settings): Sender | undefined
+}
+
+/** Sends further representations of files, to clients that can read them. */
+export interface Sender {
+  /** Asked when a file is loaded; undefined for one whose responses stay as they are. */
+  of(file: SentFile): Promise<Sent | undefined>
+}
+
+/** What one file holds: the bytes of a representation. */
+export interface Stored {
+  /** `identity`, or the name of a content coding. */
+  readonly coding: string
+  /** Absolute. */
+  readonly file: string
+  readonly stamp: Stamp
+  /** In bytes. */
+  readonly size: number
+  /** Undefined for a file that is too big for memory, unless its digest was asked for. */
+  readonly digest: string | undefined
+  /** Undefined for a file that is too big for memory. */
+  readonly body: Buffer | undefined
+}
+
+export interface SentFile extends Stored {
+  /** The decoded URL path. */
+  readonly path: string
+  readonly place: ServedPlace
+  /** The URL path around the hash in it; undefined for a file that may change at its URL. */
+  readonly around: WithoutHash | undefined
+  /** The path without our fingerprint; undefined for a file that precompile did not write. */
+  readonly plain: string | undefined
+  /** The composed names in its folder, as far as they are known; the last ones may be missing. */
+  readonly names: () => Promise<ReadonlyMap<string, unknown> | undefined>
+  /** The same with its digest, unless it changed meanwhile. */
+  readonly digested: () => Promise<Stored>
+}
+
+export interface Sent {
+  /** Of every response that has the fields of the file. */
+  readonly fields: readonly (readonly [name: string, value: string])[]
+  /** The request fields by which a representation is selected. */
+  readonly vary: readonly string[]
+  /** What may be sent to a request instead of the file; undefined: nothing. */
+  readonly find?: ((headers: IncomingHttpHeaders) => Further | undefined) | undefined
+}
+
+export interface Further {
+  /** By which it is remembered, among those of one path. */
+  readonly key: string
+  /** What the client needs in order to read it, and has. */
+  readonly needs: string
+  /** Called until it is remembered; undefined if there is no such file. */
+  readonly read: () => Promise<{ readonly needs: string; readonly stored?: Stored } | undefined>
 }
 
 export interface MountFacts {

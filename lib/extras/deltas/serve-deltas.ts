@@ -9,148 +9,123 @@ import {
   isSealedDelta,
   leadsTo,
   MAX_DELTA_BYTES,
-  SEAL_BYTES
+  SEAL_BYTES,
+  splitDelta
 } from './delta-format.ts'
+import { DELTA_CODING, offeredDictionary, useAsDictionary } from './dictionary-fields.ts'
 import { digestOf, digestOfHash } from '../../files/digest.ts'
 import { readInPlace } from '../../files/containment.ts'
 import { isUnchangedSince } from '../../files/disk.ts'
-import { DELTA_CODING } from '../../http/negotiation.ts'
+import { isCompressibleType } from '../../http/fields.ts'
 import { withFingerprint, withoutHash } from '../../assets/urls/fingerprint.ts'
-import type {
-  ServedDirectory,
-  SharedFields
-} from '../../assets/serving/directories/served-directory.ts'
-import { composed, type Wanted } from '../../assets/serving/request-path.ts'
-import { deltasAmong, namesIn, type Folders } from '../../assets/serving/files/folders.ts'
-import {
-  makeRepresentation,
-  type FindDelta,
-  type Kept,
-  type Memory,
-  type Representation,
-  type Stored
-} from '../../assets/serving/files/representation.ts'
+import type { Sender, Sent, SentFile, Stored } from '../../assets/parts.ts'
+import { composed } from '../../assets/serving/request-path.ts'
+import { namesIn } from '../../assets/serving/files/folders.ts'
 import { ifReadable } from '../../assets/serving/files/served-file.ts'
+import type { Settings } from '../../assets/settings/settings.ts'
 
 const MINUTE_MS = 60_000
 
-export const VARY_BY_DICTIONARY = 'Accept-Encoding, Available-Dictionary'
-
 /** What the deltas of one file lead to. */
-interface Target extends Stored {
-  readonly path: string
+interface Target extends SentFile {
   readonly digest: string
-  readonly fields: SharedFields
-  /** The name without our fingerprint; undefined for a file that precompile did not write. */
-  readonly plain: string | undefined
 }
 
-/** A delta, with no representation if it is not sent: so it is not decoded for each request. */
-interface Delta extends Kept {
-  /** The SHA-256 of what it starts from. */
-  readonly dictionary: Buffer
+export function senderOf({ deltas, memory }: Settings): Sender | undefined {
+  return deltas ? { of: file => sentWith(file, memory.maxFileBytes) } : undefined
 }
 
-export class Deltas {
-  readonly #directory: ServedDirectory
-  readonly #memory: Memory
-  readonly #folders: Folders
-  readonly #maxFileBytes: number
-  readonly #loads = new Map<string, Promise<Delta | undefined>>()
-
-  constructor(directory: ServedDirectory, memory: Memory, folders: Folders, maxFileBytes: number) {
-    this.#directory = directory
-    this.#memory = memory
-    this.#folders = folders
-    this.#maxFileBytes = maxFileBytes
-  }
-
-  /**
-   * Undefined for a file that has none, from any version, or none that can be believed.
-   * @param digested gives the file with its digest, which one that is not in memory may lack
-   */
-  async of(
-    wanted: Wanted,
-    file: Stored,
-    fields: SharedFields,
-    digested: () => Promise<Stored>
-  ): Promise<FindDelta | undefined> {
-    if (fields.dictionary === undefined) return undefined
-    const plain = this.#directory.fingerprintOf?.(wanted)?.name
-    // What this Node cannot decode is trusted only from precompile, which has decoded it.
-    if (plain === undefined && !(await canMakeDeltas())) return undefined
-    const { path } = wanted
-    const { deltas } = await this.#folders.beside(path, this.#directory.revalidateMiss(wanted))
-    const name = composed(basename(path))
-    // Deltas are written after their file, and that may be since the names were read.
-    const isSure = deltas?.has(name) || isUnchangedSince(file.stamp, Date.now() - MINUTE_MS)
-    const known = (isSure && deltas) || deltasAmong(await namesIn(dirname(file.file)))
-    const dictionaries = known.get(name)
-    const { digest } = dictionaries ? await digested() : file
-    if (!dictionaries || digest === undefined) return undefined
-    const target = { ...file, path, digest, fields, plain }
-    return hash => this.#find(target, hash, dictionaries)
-  }
-
-  #find(target: Target, hash: Buffer, dictionaries: readonly string[]): ReturnType<FindDelta> {
-    const dictionary = digestOfHash(hash)
-    if (!dictionaries.includes(dictionary)) return undefined
-    const extension = deltaExtension(dictionary)
-    // No path contains a line break.
-    const key = `${this.#directory.memoryKey}${target.path}${extension}\n${target.digest}`
-    const known = this.#memory.get(key) as Delta | undefined
-    if (known) return startingFrom(hash, known)
-    const load = this.#loads.get(key) ?? this.#load(key, target.file + extension, target)
-    this.#loads.set(key, load)
-    return load.then(delta => startingFrom(hash, delta))
-  }
-
-  async #load(key: string, file: string, target: Target): Promise<Delta | undefined> {
-    try {
-      const delta = await ifReadable(file, this.#read(file, target))
-      if (delta) this.#memory.set(key, delta)
-      return delta
-    } finally {
-      this.#loads.delete(key)
+async function sentWith(file: SentFile, maxBytes: number): Promise<Sent | undefined> {
+  const { path, around } = file
+  if (!around || !isCompressibleType(path)) return undefined
+  const fields = [['Use-As-Dictionary', useAsDictionary(around.before, around.after)]] as const
+  const dictionaries = await dictionariesOf(file)
+  const { digest } = dictionaries ? await file.digested() : file
+  // A cache selects by the Vary of what it has stored (RFC 9111 section 4.1): deltas may come later.
+  if (!dictionaries || digest === undefined) return { fields, vary: ['Accept-Encoding'] }
+  const target = { ...file, digest }
+  return {
+    fields,
+    vary: ['Accept-Encoding', 'Available-Dictionary'],
+    find(headers) {
+      const hash = offeredDictionary(headers)
+      const dictionary = hash && digestOfHash(hash)
+      if (!dictionary || !dictionaries.includes(dictionary)) return undefined
+      const extension = deltaExtension(dictionary)
+      const delta = file.file + extension
+      return {
+        key: `${extension}\n${digest}`,
+        needs: hash.toString('base64'),
+        read: () => ifReadable(delta, readDelta(delta, target, maxBytes))
+      }
     }
-  }
-
-  async #read(file: string, target: Target): Promise<Delta | undefined> {
-    const read = await readInPlace(this.#directory.place, file, MAX_DELTA_BYTES)
-    if (typeof read !== 'object') return undefined
-    const { stamp, bytes } = read
-    const dictionary = Buffer.from(dictionaryIn(bytes))
-    if (!(await this.#isRight(bytes, dictionary, target))) {
-      return { dictionary, representations: [] }
-    }
-    const size = bytes.length - SEAL_BYTES
-    const body = size > this.#maxFileBytes ? undefined : bytes.subarray(0, size)
-    const stored = { coding: DELTA_CODING, file, stamp, size, digest: digestOf(bytes), body }
-    const sent = makeRepresentation(stored, target.fields, VARY_BY_DICTIONARY)
-    return { dictionary, representations: [sent] }
-  }
-
-  /** Whether a delta is undamaged and leads to the file; where this Node can, it is decoded. */
-  async #isRight(bytes: Buffer, dictionary: Buffer, target: Target): Promise<boolean> {
-    const { file, digest, size, plain } = target
-    if (!isSealedDelta(bytes, dictionary, digest)) return false
-    if (!(await canMakeDeltas())) return true
-    const versions = plain
-      ? [basename(withFingerprint(plain, digestOfHash(dictionary)))]
-      : await otherVersions(file)
-    for (const version of versions) {
-      const path = join(dirname(file), version)
-      const old = await readInPlace(this.#directory.place, path, MAX_DELTA_BYTES)
-      if (typeof old !== 'object') continue
-      const isDictionary = createHash('sha256').update(old.bytes).digest().equals(dictionary)
-      if (isDictionary) return leadsTo(bytes, old.bytes, digest, size)
-    }
-    return false
   }
 }
 
-function startingFrom(hash: Buffer, delta: Delta | undefined): Representation | undefined {
-  return delta?.dictionary.equals(hash) ? delta.representations[0] : undefined
+/** The digests of the dictionaries for which there are deltas. Undefined: none, or none that can be believed. */
+async function dictionariesOf(file: SentFile): Promise<readonly string[] | undefined> {
+  // What this Node cannot decode is trusted only from precompile, which has decoded it.
+  if (file.plain === undefined && !(await canMakeDeltas())) return undefined
+  const name = composed(basename(file.path))
+  const names = await file.names()
+  const known = names && dictionariesAmong(names).get(name)
+  // Deltas are written after their file, and that may be since the names were read.
+  const isSure = known || (names && isUnchangedSince(file.stamp, Date.now() - MINUTE_MS))
+  if (isSure) return known
+  const now = new Map((await namesIn(dirname(file.file))).map(each => [composed(each), each]))
+  return dictionariesAmong(now).get(name)
+}
+
+/** By the names of the files beside the deltas. */
+type Dictionaries = ReadonlyMap<string, readonly string[]>
+
+/** A folder is listed once for all of its files. */
+const listed = new WeakMap<ReadonlyMap<string, unknown>, Dictionaries>()
+
+function dictionariesAmong(names: ReadonlyMap<string, unknown>): Dictionaries {
+  const known = listed.get(names)
+  if (known) return known
+  const dictionaries = new Map<string, string[]>()
+  for (const each of names.keys()) {
+    const { name, digest } = splitDelta(each) ?? {}
+    if (name === undefined || !digest) continue
+    dictionaries.set(name, [...(dictionaries.get(name) ?? []), digest])
+  }
+  listed.set(names, dictionaries)
+  return dictionaries
+}
+
+async function readDelta(file: string, target: Target, maxBytes: number) {
+  const read = await readInPlace(target.place, file, MAX_DELTA_BYTES)
+  if (typeof read !== 'object') return undefined
+  const { stamp, bytes } = read
+  const dictionary = Buffer.from(dictionaryIn(bytes))
+  const needs = dictionary.toString('base64')
+  if (!(await isRight(bytes, dictionary, target))) return { needs }
+  const size = bytes.length - SEAL_BYTES
+  const body = size > maxBytes ? undefined : bytes.subarray(0, size)
+  const stored: Stored = {
+    ...{ coding: DELTA_CODING, file, stamp, size, body },
+    digest: digestOf(bytes)
+  }
+  return { needs, stored }
+}
+
+/** Whether a delta is undamaged and leads to the file; where this Node can, it is decoded. */
+async function isRight(bytes: Buffer, dictionary: Buffer, target: Target): Promise<boolean> {
+  const { file, place, digest, size, plain } = target
+  if (!isSealedDelta(bytes, dictionary, digest)) return false
+  if (!(await canMakeDeltas())) return true
+  const versions = plain
+    ? [basename(withFingerprint(plain, digestOfHash(dictionary)))]
+    : await otherVersions(file)
+  for (const version of versions) {
+    const old = await readInPlace(place, join(dirname(file), version), MAX_DELTA_BYTES)
+    if (typeof old !== 'object') continue
+    const isDictionary = createHash('sha256').update(old.bytes).digest().equals(dictionary)
+    if (isDictionary) return leadsTo(bytes, old.bytes, digest, size)
+  }
+  return false
 }
 
 /** The files that differ from a bundler's file only in the hash. */

@@ -2,6 +2,7 @@
 import { futureRealpath } from '../../../files/at-start.ts'
 import { withoutCodingExtension } from '../../../files/codings.ts'
 import { manifestFile } from '../../settings/public-directory.ts'
+import type { Site } from '../../parts.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
 import { makeMemory } from '../files/representation.ts'
 import type { ServedFile } from '../files/served-file.ts'
@@ -33,13 +34,14 @@ export class Directories {
   readonly #mounts: readonly ServedMount[]
 
   constructor(
-    settings: Settings,
+    settings: Site,
     { isOrdinary, isHashed }: Pick<ServedDirectory, 'isOrdinary'> & { readonly isHashed: IsHashed }
   ) {
     const { mounts } = settings
     const memory = makeMemory(settings.memory)
     this.#settings = settings
-    this.#filesOf = directory => new ServedFiles(directory, memory, settings)
+    const senders = settings.extras.flatMap(extra => extra.sender?.(settings) ?? [])
+    this.#filesOf = directory => new ServedFiles(directory, memory, settings, senders)
     const manifests = mounts.flatMap(({ manifest }) => manifest ?? [])
     // Our own manifest is hidden by its URL path in `public`, but not where `public` is mounted as well.
     const isHidden = hides(mounts.length > 0 ? [...manifests, manifestFile(settings)] : [])

@@ -3,8 +3,7 @@ import { join, relative, sep } from 'node:path'
 import { withoutCodingExtension } from '../../../files/codings.ts'
 import type { ServedPlace } from '../../../files/containment.ts'
 import { isCacheControl } from '../../../http/cache-control.ts'
-import { useAsDictionary } from '../../../http/negotiation.ts'
-import { contentType, isCompressibleType } from '../../../http/fields.ts'
+import { contentType } from '../../../http/fields.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
 import { encodeAsImported, encodePath } from '../../urls/canonical-path.ts'
 import {
@@ -53,8 +52,10 @@ export interface SharedFields {
   readonly type: string
   readonly cacheControl: string
   readonly crossOrigin: boolean
-  /** The value of Use-As-Dictionary; undefined for a file that has no deltas. */
-  readonly dictionary: string | undefined
+  /** The URL path around the hash in it; undefined for a file that may change at its URL. */
+  readonly around: WithoutHash | undefined
+  /** Those that extras add. */
+  readonly further?: Readonly<Record<string, string>>
   /** Those that the application adds; they replace ours. */
   readonly more: Fields
   /** In milliseconds, whole seconds; `false` for none. Undefined: by the file's mtime. */
@@ -77,12 +78,6 @@ const IMMUTABLE = 'public, max-age=31536000, immutable'
 /** For a file that may change at its URL. */
 function revalidated(isCompiled: boolean): string {
   return isCompiled ? 'no-cache' : 'public, max-age=0, must-revalidate'
-}
-
-/** The value of Use-As-Dictionary for an immutable file; undefined when it has no deltas. */
-function dictionaryOf({ deltas }: Settings, path: string, next: WithoutHash | undefined) {
-  if (!deltas || !next || !isCompressibleType(path)) return undefined
-  return useAsDictionary(next.before, next.after)
 }
 
 /** Files that the apps publish, and those that were put there by hand. */
@@ -108,9 +103,7 @@ export function publicDirectory(
       type: contentType(path),
       cacheControl: isVerified ? IMMUTABLE : revalidated(app.compile),
       crossOrigin: host !== undefined && path.startsWith(`${prefix}/`),
-      dictionary: isVerified
-        ? dictionaryOf(settings, path, withoutFingerprint(encodePath(path)))
-        : undefined,
+      around: isVerified ? withoutFingerprint(encodePath(path)) : undefined,
       more: Object.entries(settings.headers?.(path) ?? {})
     })
   }
@@ -165,7 +158,6 @@ export function mountDirectory(
       const isPage = shells.has(fileIn(mount, path))
       const isFixed = !isPage && (mount.isImmutable?.(path) ?? isHashed(mount, path))
       const lasting = isFixed ? IMMUTABLE : mount.cacheControl?.(path)
-      const next = isFixed ? withoutHash(encodeAsImported(path)) : undefined
       return {
         type: contentType(path),
         cacheControl: isPage
@@ -173,7 +165,7 @@ export function mountDirectory(
           : (lasting ?? revalidated(publicApp.compile)),
         // Scripts and fonts of a CDN are fetched in CORS mode.
         crossOrigin: host !== undefined && mount.manifest !== undefined,
-        dictionary: dictionaryOf(settings, path, next),
+        around: isFixed ? withoutHash(encodeAsImported(path)) : undefined,
         // No field that holds for all files gives the page a lifetime.
         more: [settings.headers, mount.headers].flatMap(values =>
           Object.entries(values?.(path) ?? {}).filter(
@@ -202,7 +194,7 @@ export function fileRoot(settings: Settings, root: string): ServedDirectory {
       cacheControl: 'private, no-cache',
       crossOrigin: false,
       // Its URL belongs to the route.
-      dictionary: undefined,
+      around: undefined,
       more: []
     })
   }

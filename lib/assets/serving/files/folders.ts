@@ -4,7 +4,6 @@
 import { opendir, readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { splitDelta } from '../../../extras/deltas/delta-format.ts'
 import { errorCode, isMiss, statOf } from '../../../files/disk.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { composed } from '../request-path.ts'
@@ -13,11 +12,7 @@ import { composed } from '../request-path.ts'
 interface Listing {
   /** Whether it is a folder, not a link. */
   readonly isFolder?: ReadonlyMap<string, boolean>
-  readonly deltas?: DeltaNames
 }
-
-/** The digests of the dictionaries for which there are deltas, by the names of the files beside them. */
-type DeltaNames = ReadonlyMap<string, readonly string[]>
 
 /** Of all folders together; one may have a quarter of them. */
 const MAX_NAMES = 20_000
@@ -62,9 +57,9 @@ export class Folders {
   }
 
   /** What is beside an existing file, as far as is known: a listing without the file itself is older. */
-  async beside(path: string, seconds: number): Promise<Listing> {
+  async beside(path: string, seconds: number): Promise<Listing['isFolder']> {
     const listing = await this.#read(path.slice(0, path.lastIndexOf('/') + 1), seconds)
-    return listing?.isFolder?.has(composed(basename(path))) ? listing : {}
+    return listing?.isFolder?.has(composed(basename(path))) ? listing.isFolder : undefined
   }
 
   /** Whether a decoded path has every name in its case on disk: a guard compares the path as it was sent. */
@@ -100,16 +95,7 @@ async function listingOf(folder: string): Promise<Listing> {
     if (errorCode(error) === undefined) throw error
     if (!isMiss(error)) return {}
   }
-  return { isFolder, deltas: deltasAmong(isFolder.keys()) }
-}
-
-export function deltasAmong(names: Iterable<string>): DeltaNames {
-  const deltas = new Map<string, string[]>()
-  for (const each of names) {
-    const { name, digest } = splitDelta(composed(each)) ?? {}
-    if (name !== undefined && digest) deltas.set(name, [...(deltas.get(name) ?? []), digest])
-  }
-  return deltas
+  return { isFolder }
 }
 
 /**

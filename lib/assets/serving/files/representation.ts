@@ -5,24 +5,10 @@ import { digestOf } from '../../../files/digest.ts'
 import { stampOf, type Stamp } from '../../../files/disk.ts'
 import { readOpenFile, type OpenFile } from '../../../files/open-file.ts'
 import { isCacheControl, privateCacheControl } from '../../../http/cache-control.ts'
+import type { Stored } from '../../parts.ts'
 import type { SharedFields } from '../directories/served-directory.ts'
 import { namesSaid, privateFields, withMore } from '../fields.ts'
 import { MAX_ONE_WRITE_BYTES, prepareResponse, type PreparedResponse } from '../write-response.ts'
-
-/** What one file holds: the bytes of a representation. */
-export interface Stored {
-  /** `identity`, or the name of a content coding. */
-  readonly coding: string
-  /** Absolute. */
-  readonly file: string
-  readonly stamp: Stamp
-  /** In bytes. */
-  readonly size: number
-  /** Undefined for a file that is too big for memory, unless its digest was asked for. */
-  readonly digest: string | undefined
-  /** Undefined for a file that is too big for memory. */
-  readonly body: Buffer | undefined
-}
 
 export interface Representation extends Stored, Validators {
   readonly etag: string
@@ -85,7 +71,7 @@ export function makeRepresentation(
     'Last-Modified': lastModified === undefined ? undefined : formatHttpDate(lastModified),
     'Cache-Control': shared.cacheControl,
     'X-Content-Type-Options': 'nosniff',
-    'Use-As-Dictionary': shared.dictionary,
+    ...shared.further,
     ...always,
     'Content-Type': shared.type,
     'Accept-Ranges': 'bytes',
@@ -125,17 +111,12 @@ export function privately(representation: Representation): Representation {
   })
 }
 
-/** The delta from a dictionary; undefined when there is none. @param dictionary its SHA-256 */
-export type FindDelta = (
-  dictionary: Buffer
-) => Promise<Representation | undefined> | Representation | undefined
-
 /** What is known of a path: its representations, none for what is not sent. */
 export interface Kept {
   readonly representations: readonly Representation[]
 }
 
-/** One for all directories that are served: files by their paths, deltas by theirs and what they lead to. */
+/** One for all directories that are served: files by their paths, further representations by theirs and a key. */
 export type Memory = LRUCache<string, Kept>
 
 // What a representation costs beside its body, measured in resident memory: strings, fields, stamps, the

@@ -8,21 +8,17 @@ import { isInPlace, type ServedPlace } from '../../../files/containment.ts'
 import { errorCode, ifThere, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
 import { withFile, isUnmodified, streamOf, type OpenFile } from '../../../files/open-file.ts'
 import { digestOfStream } from '../../../files/digest.ts'
-import {
-  readStored,
-  type FindDelta,
-  type Kept,
-  type Representation,
-  type Stored
-} from './representation.ts'
+import type { Stored } from '../../parts.ts'
+import type { FindFurther } from './further.ts'
+import { readStored, type Kept, type Representation } from './representation.ts'
 
 export interface ServedFile extends Kept {
   readonly representations: readonly [identity: Representation, ...Representation[]]
   readonly copies: Copies
   /** Whether the name has a fingerprint that is the digest of the bytes. */
   readonly isVerified: boolean
-  /** Undefined for a file that has no deltas. */
-  readonly findDelta: FindDelta | undefined
+  /** Each finds what a request may be sent instead. */
+  readonly further: readonly FindFurther[]
   /** Whether its bytes are in memory, and its path is the raw path of every request for it. */
   readonly isAtHand: boolean
   /** False for a file that changed so recently that it may change again without a new stamp. */

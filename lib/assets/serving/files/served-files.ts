@@ -10,12 +10,13 @@ import {
 } from '../../../files/disk.ts'
 import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
+import type { Sender, Stored } from '../../parts.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { composed, hasOneSpelling, type Wanted } from '../request-path.ts'
-import { Deltas, VARY_BY_DICTIONARY } from '../../../extras/deltas/serve-deltas.ts'
 import { Folders } from './folders.ts'
-import { makeRepresentation, readStored, type Memory, type Stored } from './representation.ts'
+import { FurtherFiles, prepareWith } from './further.ts'
+import { readStored, type Memory } from './representation.ts'
 import {
   findCopies,
   ifReadable,
@@ -32,18 +33,23 @@ export class ServedFiles {
   readonly directory: ServedDirectory
   readonly #memory: Memory
   readonly #folders: Folders
-  readonly #deltas: Deltas
+  readonly #further: FurtherFiles
   readonly #maxFileBytes: number
   /** In milliseconds. Where each request checks its file, three more stats would be most of its cost. */
   readonly #copiesTrust: number
   readonly #loads = new Map<string, Promise<Found>>()
 
-  constructor(directory: ServedDirectory, memory: Memory, settings: Settings) {
+  constructor(
+    directory: ServedDirectory,
+    memory: Memory,
+    settings: Settings,
+    senders: readonly Sender[]
+  ) {
     const { maxFileBytes } = settings.memory
     this.directory = directory
     this.#memory = memory
     this.#folders = new Folders(directory)
-    this.#deltas = new Deltas(directory, memory, this.#folders, maxFileBytes)
+    this.#further = new FurtherFiles(senders, memory)
     this.#maxFileBytes = maxFileBytes
     this.#copiesTrust = settings.publicApp.revalidate * 1000
   }
@@ -165,18 +171,19 @@ export class ServedFiles {
     if (fingerprint && !isVerified && !(await isOrdinary?.(wanted, fingerprint.name))) {
       return undefined
     }
-    const fields = fieldsOf(wanted, isVerified)
-    const digested = () => withDigest(identity, opened)
-    const findDelta = await this.#deltas.of(wanted, identity, fields, digested)
+    const own = fieldsOf(wanted, isVerified)
+    const sent = await this.#further.of({
+      ...identity,
+      ...{ path: wanted.path, place, around: own.around, plain: fingerprint?.name },
+      names: () => this.#namesBeside(wanted),
+      digested: () => withDigest(identity, opened)
+    })
     const rest = await readCopies(place, identity, copies, maxBytes)
-    // A cache selects by the Vary of what it has stored (RFC 9111 section 4.1): deltas may come later.
-    const mayBeEncoded = rest.length > 0 || fields.dictionary !== undefined
-    const varying = mayBeEncoded ? 'Accept-Encoding' : undefined
-    const vary = findDelta ? VARY_BY_DICTIONARY : varying
-    const encoded = rest.map(copy => makeRepresentation(copy, fields, vary))
-    const representations = [makeRepresentation(identity, fields, vary), ...encoded] as const
+    const make = prepareWith(own, rest.length > 0, sent)
+    const representations = [make(identity), ...rest.map(make)] as const
     const file: ServedFile = {
-      ...{ representations, copies, isVerified, findDelta },
+      ...{ representations, copies, isVerified },
+      further: this.#further.finders(this.#key(wanted.path), sent, make),
       isAtHand: hasOneSpelling(wanted.path) && representations.every(({ body }) => body),
       hasRested: representations.every(({ stamp }) => isUnchangedSince(stamp, openedAt)),
       open: use => this.open(wanted, use, file),
@@ -197,9 +204,12 @@ export class ServedFiles {
 
   async #copiesOf(wanted: Wanted, file: Pick<Stored, 'file' | 'stamp'>): Promise<Copies> {
     if (this.directory.isPublishedOnRequest?.(wanted)) return []
-    const seconds = this.directory.revalidateMiss(wanted)
-    const { isFolder } = await this.#folders.beside(wanted.path, seconds)
-    return findCopies(file, copy => isFolder?.has(composed(basename(copy))) ?? true)
+    const names = await this.#namesBeside(wanted)
+    return findCopies(file, copy => names?.has(composed(basename(copy))) ?? true)
+  }
+
+  #namesBeside(wanted: Wanted): Promise<ReadonlyMap<string, boolean> | undefined> {
+    return this.#folders.beside(wanted.path, this.directory.revalidateMiss(wanted))
   }
 
   #drop(path: string): undefined {

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { requestLine, served } from '../../../diagnostics.ts'
 import { policiesWithNonce } from '../../../http/fields.ts'
-import { chooseCoding, offeredDictionary } from '../../../http/negotiation.ts'
+import { chooseCoding } from '../../../http/negotiation.ts'
 import { evaluatePreconditions, chooseRange, type ByteRange } from '../../../http/preconditions.ts'
 import { sameStamp } from '../../../files/disk.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
@@ -32,16 +32,16 @@ export type Exit = 'koa' | 'socket'
  */
 export function serve(
   ctx: Context,
-  { representations, findDelta }: ServedFile,
+  { representations, further }: ServedFile,
   opened?: OpenFile,
   exit: Exit = 'koa',
   status?: number
 ): boolean | Promise<boolean> {
-  const dictionary = findDelta && offeredDictionary(ctx.req.headers)
-  const delta = dictionary && findDelta(dictionary)
-  if (!delta) return respond(ctx, exit, representations, opened, status)
-  return Promise.resolve(delta).then(found => {
-    const offers = found ? ([...representations, found] as const) : representations
+  // Most files have none.
+  const asked = further.length > 0 && further.flatMap(find => find(ctx.req.headers) ?? [])
+  if (!asked || asked.length === 0) return respond(ctx, exit, representations, opened, status)
+  return Promise.all(asked).then(found => {
+    const offers = [...representations, ...found.filter(each => each !== undefined)] as const
     return respond(ctx, exit, offers, opened, status)
   })
 }

@@ -17,7 +17,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { wantedAt } from '../../../../lib/assets/serving/request-path.ts'
-import { settle } from '../../../../lib/assets/settings/settings.ts'
+import { settleSite } from '../../../../lib/assets/site.ts'
 import { withFingerprint } from '../../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../../lib/files/digest.ts'
 import { growsInProportion } from '../../../support/cost.ts'
@@ -160,7 +160,7 @@ test('a file that is forgotten while it is read is not kept: its source may be g
   const root = makeProject(t, { [`public${path}`]: bytes })
   const file = join(root, 'public', path)
   const apps = { web: {} }
-  const settings = settle({ root, apps, env: 'production', compile: false, fingerprint: false })
+  const settings = settleSite({ root, apps, env: 'production', compile: false, fingerprint: false })
   const files = publicFilesOf(settings)
   const wanted = wantedAt(path, settings)
   const found = files.find(wanted)
@@ -337,6 +337,8 @@ test('S30 a file whose folders have more names than are remembered is served, ho
 })
 
 test('S30 a path of thousands of folders takes time in proportion to its length', t => {
-  const files = publicFilesOf(settle({ root: makeProject(t), env: 'production', apps: false }, {}))
+  const files = publicFilesOf(
+    settleSite({ root: makeProject(t), env: 'production', apps: false }, {})
+  )
   t.true(growsInProportion(4096, length => files.recall('/a'.repeat(length / 2))))
 })
