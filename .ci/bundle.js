@@ -83,8 +83,7 @@ const PARTS = [
     /^building\/(?:clean|compress|directory|verify)|^deltas\/(?:write|delta-faults)/,
     'building-copies'
   ],
-  [/^deltas\/delta-format/, 'files'],
-  [/^deltas\/serve/, 'serving-files'],
+  [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
   [/^building\/on-request\/(?!mtime)/, 'building-on-request'],
   [/^bundles\/entry\./, 'views'],
   [/^bundles\/manifests/, 'bundles-manifests'],
