@@ -428,7 +428,7 @@ test('CC-15 what was written for the failure itself, or not by these methods, is
     if (ctx.path === '/unwritten') throw new Error('database')
     if (ctx.path !== '/alone') written(ctx)
     if (ctx.path === '/thrown') ctx.throw(503, 'busy', { headers: { 'cache-control': own } })
-    ctx.status = 503
+    ctx.status = 500
     if (ctx.path === '/') ctx.cacheControl('public', { maxAge: 5 })
     else ctx.set('Cache-Control', own)
   })

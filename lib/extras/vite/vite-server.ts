@@ -11,11 +11,11 @@ export const PREAMBLE = `virtual:${PLUGIN}/preamble`
 
 /** The entries of a build, relative to Vite's root; none for HTML. */
 export function inputsOf({ root, build }: ViteConfig): string[] {
-  const given: unknown = (build.rolldownOptions ?? build.rollupOptions)?.input ?? []
-  const inputs = isText(given) ? [given] : Object.values(given as object)
+  const given = (build.rolldownOptions ?? build.rollupOptions)?.input ?? []
+  const inputs = typeof given === 'string' ? [given] : Object.values(given)
   return inputs
-    .filter(input => isText(input) && !/\.html?$/.test(input))
-    .map(input => relative(root, resolve(root, input as string)).replaceAll('\\', '/'))
+    .filter(input => !/\.html?$/.test(input))
+    .map(input => relative(root, resolve(root, input)).replaceAll('\\', '/'))
 }
 
 /** More would make the response longer than it may be. */

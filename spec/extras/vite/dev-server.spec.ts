@@ -35,7 +35,7 @@ function project(t: ExecutionContext, files = {}) {
     cacheDir: join(root, '.vite'),
     // Nothing is bundled ahead: the specs ask for single files.
     optimizeDeps: { noDiscovery: true },
-    plugins: [freshAssets({ mount: '/admin', input: MAIN })],
+    plugins: [freshAssets({ mount: '/admin', input: [...MAIN, 'index.html'] })],
     ...more
   })
   return { root, config }
@@ -56,6 +56,7 @@ test.serial(
   'BND-09 BND-10 tags lead to the dev server of the plugin while it runs, then to the build, else one sentence says what to do',
   async t => {
     const { root, config } = project(t, {
+      'index.html': '',
       'public/assets.json': '{}',
       'shop/a.js': '',
       'shop/meta.json': '{ "shop.ts": { "file": "a.js", "isEntry": true } }'
@@ -77,6 +78,7 @@ test.serial(
       code: 'asset-unknown',
       message: "'src/mian.ts' is not an entry of Vite's dev server; did you mean 'src/main.ts'?"
     })
+    t.throws(() => entry('index.html'), { code: 'asset-unknown' })
     t.deepEqual(summary(entry(...MAIN)), [
       `stylesheet ${origin}/admin/src/print.css`,
       `module ${origin}/admin/@vite/client`,
@@ -127,17 +129,19 @@ test('BND-09 an announcement that was left behind is not trusted', async t => {
 const STALE = { base: '/admin/', inputs: ['src/main.ts'], root: '..', token: 'mine' }
 
 test('S81 an announcement of anything but a small file with the right texts is none', async t => {
-  const origin = 'http://127.0.0.1:1'
+  const port = await listen(t, async (_, res) => void res.end('{"token":"mine","changed":5}'))
+  const live = { ...STALE, origin: `http://127.0.0.1:${port}` }
   const texts = [
-    { ...STALE, origin: 5 },
-    { ...STALE, origin: [origin] },
-    { ...STALE, origin, inputs: 5 },
-    { ...STALE, origin, inputs: [null] },
-    { ...STALE, origin, root: 'a\0' },
-    { ...STALE, origin, token: {} }
-  ].map(each => JSON.stringify(each))
-  const token = await listen(t, async (_, res) => void res.end('{"token":"mine","changed":5}'))
-  const live = { ...STALE, origin: `http://127.0.0.1:${token}` }
+    { origin: 5 },
+    { origin: [live.origin] },
+    { base: 5 },
+    { inputs: 5 },
+    { inputs: ['src/main.ts', null] },
+    { sockets: 5 },
+    { sockets: [null] },
+    { root: 'a\0' },
+    { token: {} }
+  ].map(each => JSON.stringify({ ...live, ...each }))
   const kinds: Record<string, (file: string) => void> = {
     ...Object.fromEntries(texts.map(text => [text, file => writeFileSync(file, text)])),
     'a FIFO': file => execFileSync('mkfifo', [file]),
