@@ -104,29 +104,30 @@ test('without free descriptors there are errors for a while, but never wrong byt
     'apps/web/assets/x/known.css': 'known{}',
     'apps/web/assets/x/new.css': 'new{}',
     'apps/web/assets/x/film.bin': Buffer.alloc(MIB + 1, 1),
-    'public/big.bin': Buffer.alloc(MIB + 1, 2)
+    'public/big.bin': Buffer.alloc(MIB + 1, 2),
+    'build/big.bin': Buffer.alloc(MIB + 1, 2)
   })
   // Enough for the loader of modules, too few for as many requests.
   const port = await startLimited(t, 'ulimit -n 128', {
-    root,
-    env: 'production',
-    compile: true,
-    fingerprint: false
+    ...{ root, env: 'production', compile: true, fingerprint: false },
+    mounts: { '/static': 'build' }
   })
   t.is((await ask(port, 'GET', '/assets/known.css')).text, 'known{}')
-  const paths = ['/assets/known.css', '/assets/new.css', '/assets/film.bin', '/big.bin']
+  const names = ['known.css', 'new.css', 'film.bin'].map(name => `/assets/${name}`)
+  const paths = [...names, '/big.bin', '/static/big.bin']
   const answers = await Promise.all(
-    Array.from({ length: 200 }, (_, at) =>
-      ask(port, 'GET', paths[at % 4] ?? '').then(
-        answer => ({ at, answer }),
+    Array.from({ length: 200 }, (_, at) => paths[at % paths.length] ?? '').map(path =>
+      ask(port, 'GET', path).then(
+        answer => ({ path, answer }),
         () => undefined
       )
     )
   )
-  for (const { at, answer } of answers.filter(one => one !== undefined)) {
-    t.true([200, 500].includes(answer.status), `${paths[at % 4]} ${answer.status}`)
+  for (const { path, answer } of answers.filter(one => one !== undefined)) {
+    t.true([200, 500].includes(answer.status), `${path} ${answer.status}`)
     if (answer.status === 500) t.is(answer.text, 'Internal Server Error')
-    else if (at % 4 === 1) t.is(answer.text, 'new{}')
+    else if (path === '/assets/new.css') t.is(answer.text, 'new{}')
+    else if (path.endsWith('big.bin')) t.is(answer.body.length, MIB + 1)
   }
   for (const path of paths) t.is((await ask(port, 'GET', path)).status, 200, path)
   t.is((await ask(port, 'GET', '/big.bin')).body.length, MIB + 1)

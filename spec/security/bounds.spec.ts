@@ -114,18 +114,6 @@ test('S30 a small file counts twice, since it may also be kept behind a head', a
   t.is(names.filter(path => files.recall(path)).length, 10)
 })
 
-test('S30 a sample of it over the wire', async t => {
-  const root = makeStronghold(t)
-  const { port, errors } = await makeFront(t, { root, env: 'development' })
-  const files = contentsOf(join(root, 'public'))
-  for (let at = 0; at < cases(20, 200); at++) {
-    t.is((await ask(port, 'GET', `/assets/missing-${at}.css`)).status, 404)
-    t.is((await ask(port, 'GET', `/assets/app.css?v=${at}`)).status, 200)
-  }
-  t.deepEqual(contentsOf(join(root, 'public')), files)
-  t.deepEqual(errors, [])
-})
-
 test('S40 only names that have a source are written, and only below the prefix', async t => {
   const root = makeProject(t, {
     'apps/web/assets/stylesheets/app.css.scss': '@use "part"; a { b: c }',
@@ -162,18 +150,6 @@ test('S40 only names that have a source are written, and only below the prefix',
   for (const name of names) t.is((await ask(port, 'GET', `/assets/${name}`)).status, 200, name)
   t.deepEqual(Object.keys(contentsOf(join(root, 'public/assets'))), names)
   t.deepEqual(errors, [])
-})
-
-test('S40 with compile off, and with serving off, nothing is written at all', async t => {
-  const root = makeProject(t, { 'apps/web/assets/stylesheets/app.css': 'a{}' })
-  const fixed = { root, env: 'production', fingerprint: false }
-  const off = await makeFront(t, { root, env: 'development', serve: false })
-  for (const { port } of [await makeFront(t, fixed), off]) {
-    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']) {
-      t.is((await ask(port, method, '/assets/app.css')).status, 404)
-    }
-  }
-  t.deepEqual(readdirSync(root), ['apps'])
 })
 
 // Everybody asks at once for what takes long to make: S41.

@@ -121,22 +121,6 @@ test('S24 a link in a source that leads out is not ours, and nothing is publishe
   }
 })
 
-test('S24 links that stay inside are served, and none with `deny`', async t => {
-  const root = makeProject(t, {
-    'apps/web/assets/stylesheets/app.css': 'a{}',
-    'public/robots.txt': 'robots'
-  })
-  symlinkSync('app.css', join(root, 'apps/web/assets/stylesheets/link.css'))
-  symlinkSync('robots.txt', join(root, 'public/link.txt'))
-  const inside = await makeFront(t, { root, env: 'development' })
-  t.is((await ask(inside.port, 'GET', '/assets/link.css')).text, 'a{}')
-  t.is((await ask(inside.port, 'GET', '/link.txt')).text, 'robots')
-  unlinkSync(join(root, 'public/assets/link.css'))
-  const denied = await makeFronts(t, root, { symlinks: 'deny' })
-  await isNotOurs(t, denied, '/assets/link.css')
-  await isNotOurs(t, denied, '/link.txt')
-})
-
 test('S24 a folder of a source that becomes a link out is left at once', async t => {
   const root = makeProject(t, { 'apps/web/assets/stylesheets/a/x.css': 'good' })
   const outside = makeProject(t, { 'x.css': SECRET })

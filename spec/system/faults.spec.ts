@@ -1,8 +1,6 @@
 // Limits of the kernel, rights and disks that refuse: each for a process of its own. What needs neither
 // root nor another program is in spec/soak/faults.spec.ts.
-import { spawnSync } from 'node:child_process'
 import { chmodSync, closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
-import { connect } from 'node:http2'
 import { join } from 'node:path'
 import test from 'ava'
 import { precompile } from '../../lib/assets/deploy.ts'
@@ -10,7 +8,6 @@ import { errorCode } from '../../lib/files/disk.ts'
 import { CHANGING, seesEveryChange } from '../support/changes.ts'
 import { startReplica } from '../support/replica.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
-import { until } from '../support/until.ts'
 import { program } from '../../demo/deploy/program.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -37,72 +34,6 @@ for (const [limit, command] of Object.entries(INOTIFY)) {
       await seesEveryChange(t, replica, root, 5000)
     })
   }
-}
-
-const BIG = Buffer.alloc(2 * 1024 * 1024, 'x')
-
-/** Statuses over one HTTP/2 connection, all asked for at once; 0 for a stream that was cut. */
-async function askAtOnce(port: number, paths: readonly string[]) {
-  const session = connect(`http://127.0.0.1:${port}`)
-  session.on('error', () => undefined)
-  const outcomes = await Promise.all(
-    paths.map(
-      path =>
-        new Promise<{ path: string; status: number; length: number }>(resolve => {
-          const stream = session.request({ ':path': path })
-          let [status, length] = [0, 0]
-          stream.on('response', fields => (status = fields[':status'] ?? 0))
-          stream.on('data', (piece: Buffer) => (length += piece.length))
-          stream.on('error', () => undefined)
-          stream.on('close', () => resolve({ path, status, length }))
-        })
-    )
-  )
-  session.destroy()
-  return outcomes
-}
-
-for (const isBehind of [false, true]) {
-  const how = isBehind ? 'behind another middleware' : 'as the first middleware'
-  test(`without free descriptors there are errors, but never wrong bytes, and all is well afterwards, ${how}`, async t => {
-    const root = makeProject(t, {
-      'public/big.bin': BIG,
-      'build/big.bin': BIG,
-      'data/big.bin': BIG,
-      'apps/web/assets/x/big.bin': BIG
-    })
-    const options = { root, ...ENVIRONMENTS.production, mounts: MOUNTS }
-    const replica = await startReplica(t, { options, isBehind })
-    const paths = ['/big.bin', '/static/big.bin', '/files/big.bin', '/assets/big.bin']
-    for (const path of paths) t.is((await replica.ask(path)).status, 200, path)
-    const { descriptors } = await replica.measure()
-    const limit = (count: string) => {
-      const words = ['--pid', String(replica.child.pid), `--nofile=${count}`]
-      t.is(spawnSync(program('prlimit', 'util-linux'), words).status, 0)
-    }
-    limit(`${descriptors + 10}:`)
-    const outcomes = await askAtOnce(
-      replica.ports.http2,
-      Array.from({ length: 200 }, (_, at) => paths[at % paths.length] ?? '')
-    )
-    for (const { path, status, length } of outcomes) {
-      if (status === 200) t.is(length, BIG.length, path)
-      else t.true(status === 500 && length < 100, `${path}: ${status}, ${length} bytes`)
-    }
-    t.true(
-      outcomes.some(({ status }) => status === 500),
-      'the limit was reached'
-    )
-    t.true(
-      replica.errors.every(error => error.includes('EMFILE')),
-      replica.errors.join('\n')
-    )
-    await until(
-      async () => (await replica.measure()).descriptors <= descriptors,
-      'as few as before'
-    )
-    for (const path of paths) t.true((await replica.ask(path)).bytes.equals(BIG), path)
-  })
 }
 
 test('S73 a mounted file and a file from a route that may not be read are not found', async t => {
