@@ -87,7 +87,6 @@ const PARTS = [
   [/^building\/on-request\/(?!mtime)/, 'building-on-request'],
   [/^bundles\/entry\./, 'views'],
   [/^bundles\/manifests/, 'bundles-manifests'],
-  [/^packages\/app-packages/, 'sources'],
   [/^files\/writing/, 'files-writing'],
   [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],
   [/-command\.ts$/, 'cli'],

@@ -125,7 +125,7 @@ async function beginDevelopment(pipeline: Pipeline, options: KoaAssetsOptions): 
   if (!statIfThere(settings.nameTypes)) return
   await pipeline.load()
   const { keepNameTypes } = await import('./extras/names/name-types.ts')
-  keepNameTypes(pipeline)
+  await keepNameTypes(pipeline)
 }
 
 class AssetServer {

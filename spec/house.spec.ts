@@ -48,7 +48,6 @@ const EXTRAS = readdirSync('lib/extras')
 /** Imports of an extra by the core, other than by extras.ts, and by other extras, that are still to become parts. */
 const CROSSING: readonly string[] = [
   'assets/addresses.ts -> extras/bundles/bundles.ts',
-  'assets/addresses.ts -> extras/packages/app-packages.ts',
   'assets/building/compress.ts -> extras/deltas/delta-format.ts',
   'assets/building/compress.ts -> extras/deltas/write-deltas.ts',
   'assets/building/directory.ts -> extras/deltas/delta-format.ts',
@@ -64,7 +63,6 @@ const CROSSING: readonly string[] = [
   'assets/deploy.ts -> extras/releases/keep.ts',
   'assets/pipeline.ts -> extras/bundles/bundles.ts',
   'assets/pipeline.ts -> extras/bundles/entry.ts',
-  'assets/sources/sources.ts -> extras/packages/app-packages.ts',
   'assets/views/preload.ts -> extras/bundles/entry.ts',
   'assets/views/view-helpers.ts -> extras/bundles/entry.ts',
   'assets/views/view-helpers.ts -> extras/bundles/entry.ts',

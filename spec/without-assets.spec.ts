@@ -5,7 +5,7 @@ import test from 'ava'
 import { explain } from './support/told.ts'
 import { noticesAtStart, overview } from '../lib/assets/inventory/at-start.ts'
 import type { KoaAssetsOptions } from '../lib/assets/settings/options.ts'
-import { settle } from '../lib/assets/settings/settings.ts'
+import { settleSite } from '../lib/assets/site.ts'
 import { koaAssets, precompile } from '../lib/koa-assets.ts'
 import { makeProject, makeSite, type Files } from './support/site.ts'
 import { warningsAbout } from './support/warnings.ts'
@@ -63,9 +63,9 @@ test('PRV-02 no message, no overview and no step of explain speaks of apps', asy
   const root = makeProject(t, FILES)
   for (const env of ENVIRONMENTS) {
     const options = { root, env, serve: true, apps: false, mounts: MOUNTS } as const
-    t.deepEqual(noticesAtStart(settle(options, {}), options, {}), [])
+    t.deepEqual(noticesAtStart(settleSite(options, {}), options, {}), [])
     for (const more of [{}, { public: false }] as const) {
-      const block = overview(settle({ ...options, ...more }, {}), env).replace(root, '')
+      const block = overview(settleSite({ ...options, ...more }, {}), env).replace(root, '')
       t.notRegex(block, /\bapps?\b/i)
       const { steps, outcome } = await explain('/robots.txt', { ...options, ...more })
       t.notRegex(JSON.stringify(steps).replaceAll(root, ''), /\bapps?\b/i)
@@ -80,7 +80,7 @@ test('PRV-02 no message, no overview and no step of explain speaks of apps', asy
 test('PRV-02 the overview says what is served, and what is not', t => {
   const root = makeProject(t, FILES)
   const lines = (options: KoaAssetsOptions) =>
-    overview(settle({ root, env: 'development', live: false, apps: false, ...options }, {}), '')
+    overview(settleSite({ root, env: 'development', live: false, apps: false, ...options }, {}), '')
       .split('\n')
       .slice(1)
   const mounts = { '/static': 'dist' }

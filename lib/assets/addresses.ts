@@ -3,9 +3,9 @@ import { AssetError } from '../errors.ts'
 import type { ManifestEntry } from './building/manifest/manifest.ts'
 import type { AppFiles } from './building/on-request/app-files.ts'
 import type { Bundles } from '../extras/bundles/bundles.ts'
+import type { MoreSources } from './parts.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings } from './settings/settings.ts'
-import type { AppPackages } from '../extras/packages/app-packages.ts'
 import type { AppSources } from './sources/sources.ts'
 import { encodePath } from './urls/canonical-path.ts'
 import { plainAddress, type AppAssets, type Module } from './views/asset-url.ts'
@@ -39,23 +39,29 @@ export function ownAddresses(
       return plainAddress(prefix, name)
     }
   }
-  return sources?.packages ? withPackages(plain, app, sources.packages) : plain
+  return sources && sources.more.length > 0 ? withImports(plain, app, sources.more) : plain
 }
 
-/** Plain names, and what the modules of packages, and those that import them, lead to. */
-function withPackages(plain: Addresses, app: AppSettings, packages: AppPackages): Addresses {
+/** Plain names, and what modules that are named by bare specifiers, and those that import them, lead to. */
+function withImports(plain: Addresses, app: AppSettings, more: readonly MoreSources[]): Addresses {
   const pathOf = (name: string) => encodePath(assetPath(app, name))
+  const known = () => more.map(({ imports }) => imports).filter(each => each !== undefined)
   const nameAt = (path: string) => decodeURIComponent(path).slice(app.urlPrefix.length + 1)
   return {
     ...plain,
     moduleAt(path) {
-      const imports = packages.current?.links.get(nameAt(path))
-      return imports && { path, plainPath: path, imports: imports.map(pathOf) }
+      const name = nameAt(path)
+      const links = known()
+        .find(each => each.links.has(name))
+        ?.links.get(name)
+      return links && { path, plainPath: path, imports: links.map(pathOf) }
     },
     bareImports() {
-      const { imports = [], scopes = [] } = packages.current ?? {}
-      const inFolders = [...scopes].map(([folder, names]) => [`${pathOf(folder)}/`, names] as const)
-      return { everywhere: imports, scopes: inFolders }
+      const inFolders = known().flatMap(({ scopes }) => [...scopes])
+      return {
+        everywhere: known().flatMap(({ everywhere }) => [...everywhere]),
+        scopes: inFolders.map(([folder, names]) => [`${pathOf(folder)}/`, names])
+      }
     },
     resolve(name) {
       const address = plain.resolve(name)

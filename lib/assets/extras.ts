@@ -6,6 +6,7 @@ import { deltas } from '../extras/deltas/extra.ts'
 import { inspector } from '../extras/inspector/extra.ts'
 import { live } from '../extras/live/extra.ts'
 import { names } from '../extras/names/extra.ts'
+import { packages } from '../extras/packages/extra.ts'
 import { releases } from '../extras/releases/extra.ts'
 import { telling } from '../extras/telling/extra.ts'
 
@@ -15,6 +16,7 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   inspector,
   live,
   names,
+  packages,
   releases,
   telling
 ]

@@ -4,7 +4,7 @@ import type { Context } from 'koa'
 import type { ServedPlace } from '../files/containment.ts'
 import type { Stamp } from '../files/disk.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
-import type { MountSettings, Settings } from './settings/settings.ts'
+import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
 import type { WithoutHash } from './urls/fingerprint.ts'
 
 /** The settings, and the extras that they ask for. */
@@ -23,6 +23,10 @@ export interface Site extends Settings {
 export interface Extra<Whole = unknown> {
   /** That of its folder. */
   readonly name: string
+  /** What makes more sources for apps. Undefined: no app has any. */
+  sources?(site: Site): Promise<MakeSources | undefined>
+  /** Where the sources come from that it adds to an app, for the overview at start. Undefined: it adds none. */
+  origin?(app: AppSettings): string | undefined
   /** Pages for developers below `<prefix>/-/`, made with the first request for one. */
   pages?(pipeline: Whole): Promise<Pages>
   /** Commands of the command line. */
@@ -106,6 +110,57 @@ export interface NamedFile {
   readonly entries: readonly string[]
   /** Other entries that use it, such as by a dynamic import, as far as the manifest tells. */
   readonly usedBy: readonly string[]
+}
+
+/** Undefined for an app that has none. @param own resolves to those in directories, which may import others */
+export type MakeSources = (
+  app: AppSettings,
+  own: () => Promise<readonly Pick<SourceFile, 'name' | 'file'>[]>
+) => MoreSources | undefined
+
+/** Files that one app publishes as they are, under names of their own. */
+export interface MoreSources {
+  /** What messages call the place where they are. */
+  readonly place: string
+  readonly files: readonly SourceFile[]
+  /** Grows with every change of `files`. */
+  readonly version: number
+  /** Of what `imports` contains. */
+  readonly digest: string
+  /**
+   * For pages; undefined until it is known.
+   * @throws AssetError while a file that is asked for cannot be published
+   */
+  readonly imports: Imports | undefined
+  /** Whether the name can only be one of these. */
+  owns(name: string): boolean
+  /** Lists the files, unless that has been done. */
+  refresh(): Promise<void>
+  /** Brings the list up to date with the disk. @throws AssetError for a file that cannot be published */
+  verify(): Promise<void>
+  /** The name of the file that a path leads to, through any links. */
+  nameAt(path: string): Promise<string | undefined>
+  /** The name that a bare specifier means. @param importer its name */
+  named(specifier: string, importer: string): Promise<string | undefined>
+}
+
+export interface SourceFile {
+  readonly name: string
+  /** Absolute. */
+  readonly file: string
+  /** That links may not leave; absolute. */
+  readonly directory: string
+  /** The bare specifiers that mean it. */
+  readonly specifiers: readonly string[] | undefined
+}
+
+export interface Imports {
+  /** Names by bare specifier. */
+  readonly everywhere: ReadonlyMap<string, string>
+  /** Other ones, by the folder of the importers. */
+  readonly scopes: ReadonlyMap<string, ReadonlyMap<string, string>>
+  /** The names of what a module, or a script of the app, imports statically, by its own. */
+  readonly links: ReadonlyMap<string, readonly string[]>
 }
 
 /** By the name below `-/`: `live`, or the empty string for `-/` itself. */

@@ -68,7 +68,7 @@ export class Pipeline {
     const room = import('./building/on-request/on-request.ts')
     const [{ makeOnRequest }] = await Promise.all([room, this.bundles.loading])
     const forget = (path: string) => this.directories.public.forget({ path })
-    this.#onRequest = makeOnRequest(this.settings, this.#warn, forget)
+    this.#onRequest = await makeOnRequest(this.settings, this.#warn, forget)
     this.#join()
     this.loading = undefined
   }
@@ -190,12 +190,12 @@ export class Pipeline {
     return this.#filesOf(app).index && sourcedNameIn(this.sources, app, name)
   }
 
-  /** Which names are the app's own, where a bundle may have them too, and which files packages consist of. */
+  /** Which names are the app's own, where a bundle may have them too, and which files there are beside those in directories. */
   #listings(): (Promise<void> | undefined)[] {
     const all = this.settings.apps.map(app => this.#listedSources(app))
     return all.flatMap(sources => [
       this.hasBundles ? sources?.refresh() : undefined,
-      sources?.packages?.verify()
+      ...(sources?.more.map(each => each.verify()) ?? [])
     ])
   }
 
@@ -235,8 +235,9 @@ export class Pipeline {
   get #version(): string {
     const inMemory = this.#onRequest?.fingerprints?.manifest
     const manifests = [this.#precompiled?.current, inMemory, this.bundles]
-    const packages = this.settings.apps.map(app => this.#listedSources(app)?.packages?.digest)
-    return [...manifests.map(manifest => manifest?.version), ...packages].filter(Boolean).join('-')
+    const more = this.settings.apps.flatMap(app => this.#listedSources(app)?.more ?? [])
+    const versions = [...manifests.map(each => each?.version), ...more.map(each => each.digest)]
+    return versions.filter(Boolean).join('-')
   }
 }
 

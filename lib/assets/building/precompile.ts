@@ -12,7 +12,7 @@ import { loadMinifier, type MinifyReport } from '../rendering/minify.ts'
 import type { Site } from '../parts.ts'
 import { manifestFile, publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import { Sources } from '../sources/sources.ts'
+import { loadSources, type Sources } from '../sources/sources.ts'
 import { Builder } from './builder.ts'
 import type { DeltaReport } from '../../extras/deltas/write-deltas.ts'
 import { listPlaces } from './places.ts'
@@ -99,7 +99,7 @@ export async function precompile(
   const { signal, onProgress, minify } = precompileOptions
   const { prefix, root, apps } = settings
   const warn = warnOnce(precompileOptions.warn)
-  const sources = new Sources(settings, warn, () => undefined)
+  const sources = await loadSources(settings, warn, () => undefined)
   const directory = publicFile(settings, prefix)
   const progressOf = (stage: Progress['stage']) => (done: number, total: number, path: string) =>
     onProgress?.({ stage, done, total, path })

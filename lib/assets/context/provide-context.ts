@@ -81,14 +81,13 @@ async function nextAfter(work: Promise<unknown>, _: Context, next: Next): Promis
   await next()
 }
 
-/** While a package cannot be used, browsers get a page that says so, and any other request what it asks for. */
+/** While something that pages need cannot be used, browsers get a page that says so, and any other request what it asks for. */
 function developedAfter(settings: Settings): typeof nextAfter {
   return async (work, ctx, next) => {
     try {
       await work
     } catch (error) {
-      const isPackage = error instanceof AssetError && error.code === 'package-unusable'
-      if (!isPackage) throw error
+      if (!(error instanceof AssetError)) throw error
       if (opensPage(ctx.req)) return showError(ctx, error, settings)
     }
     await next()

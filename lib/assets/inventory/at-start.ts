@@ -9,6 +9,7 @@ import { printable } from '../../printable.ts'
 import { hasSources } from '../settings/app-settings.ts'
 import { ENVIRONMENTS } from '../settings/option-table.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
+import type { Site } from '../parts.ts'
 import type { Settings } from '../settings/settings.ts'
 import { assetSources } from '../sources/third-party.ts'
 import { encodePath } from '../urls/canonical-path.ts'
@@ -95,7 +96,7 @@ interface Printing {
  * whose output it would flood, and not for a second identical one.
  */
 export async function printOverview(
-  settings: Settings,
+  settings: Site,
   { live, env }: KoaAssetsOptions,
   { states, processEnv = process.env, print = console.warn }: Printing = {}
 ): Promise<void> {
@@ -111,20 +112,18 @@ export async function printOverview(
 
 /** @param environment its name, and where it comes from */
 export function overview(
-  settings: Settings,
+  settings: Site,
   environment: string,
   states: MountStates = new Map()
 ): string {
-  const { root, prefix, apps, mounts, live, serve, servesPublic } = settings
+  const { root, prefix, apps, mounts, live, serve, servesPublic, extras } = settings
   const shown = (path: string) => printable(relative(root, path) || '.')
   const places: [path: string, from: string][] = [
-    ...apps.map(({ urlPrefix, sources, packages }): [string, string] => {
+    ...apps.map((app): [string, string] => {
+      const { urlPrefix, sources } = app
       const own = [...sources.map(({ dir }) => dir), ...assetSources.list()]
-      const names = new Set(
-        packages.flatMap(each => (typeof each === 'string' ? each : Object.keys(each)))
-      )
-      const npm = names.size > 0 ? [`npm: ${[...names].join(', ')}`] : []
-      const from = [...own.filter(isDirectory).map(shown), ...npm].join(', ')
+      const more = extras.map(extra => extra.origin?.(app)).filter(each => each !== undefined)
+      const from = [...own.filter(isDirectory).map(shown), ...more].join(', ')
       return [urlPrefix, from || 'no source directory exists']
     }),
     ...mounts.map(({ urlPath, dir, dev }): [string, string] => {

@@ -50,8 +50,7 @@ export async function errorReport(error: AssetError, settings: Settings): Promis
   const show = await shortener(settings)
   if (!(error instanceof CompileError)) {
     const reason = show(error.message)
-    const what = error.code === 'package-unusable' ? 'A package' : 'This asset'
-    return { title: `${what} cannot be published`, location: '', reason, excerpt: '' }
+    return { title: 'This cannot be published', location: '', reason, excerpt: '' }
   }
   const { file, line, column, excerpt = '' } = error.location
   let place = show(file)

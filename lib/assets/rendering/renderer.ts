@@ -89,8 +89,8 @@ export class Renderer {
   ): Promise<Resolution> {
     const { app, name, source } = asset
     if (isBare(reference)) {
-      const { packages } = this.#sources.of(app)
-      const given = app.imports.get(reference.path) ?? (await packages?.named(reference.path, name))
+      const given =
+        app.imports.get(reference.path) ?? (await this.#sources.of(app).named(reference.path, name))
       return given === undefined || isAbsoluteUrl(given) ? 'elsewhere' : this.#named(app, given)
     }
     const path = decodeIfValid(reference.path)

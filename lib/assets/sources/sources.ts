@@ -4,10 +4,10 @@ import { isInside } from '../../files/disk.ts'
 import { matcherOf } from '../../files/globs.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
 import type { SourceDirectory } from '../settings/app-settings.ts'
+import type { MakeSources, MoreSources, SourceFile, Site } from '../parts.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { tailsOf } from '../urls/canonical-path.ts'
 import { Catalog, memoized, sourceAt, type Source } from './catalog.ts'
-import { AppPackages } from '../../extras/packages/app-packages.ts'
 import { thirdParty } from './third-party.ts'
 import { Tree } from './tree.ts'
 
@@ -23,14 +23,33 @@ export interface Listed extends Asset, NonNullable<ReturnType<Catalog['first']>>
   readonly source: Source
 }
 
+/** @param warnOfClash of a caller that reports several sources of one name itself */
+export async function loadSources(
+  site: Site,
+  warn: (message: string) => void,
+  warnOfClash = warn
+): Promise<Sources> {
+  const makers = await Promise.all(site.extras.map(extra => extra.sources?.(site)))
+  return new Sources(
+    site,
+    warn,
+    warnOfClash,
+    makers.filter(each => each !== undefined)
+  )
+}
+
 /** The sources of all apps. Apps that search the same directory share its listing. */
 export class Sources {
   readonly of: (app: AppSettings) => AppSources
   readonly #apps: readonly AppSettings[]
   readonly #listeners = new Set<() => void>()
 
-  /** @param warnOfClash false for a caller that reports several sources of one name itself */
-  constructor(settings: Settings, warn: (message: string) => void, warnOfClash = warn) {
+  constructor(
+    settings: Settings,
+    warn: (message: string) => void,
+    warnOfClash = warn,
+    makers: readonly MakeSources[] = []
+  ) {
     this.#apps = settings.apps
     const announce = () => this.#listeners.forEach(listener => listener())
     const treeOf = memoized((key: string) => {
@@ -38,7 +57,7 @@ export class Sources {
       return new Tree(dir, settings.symlinks, announce, matcherOf(exclude))
     })
     const listed = ({ dir, exclude }: SourceDirectory) => treeOf(JSON.stringify({ dir, exclude }))
-    this.of = memoized(app => new AppSources(app, settings, listed, { warn, warnOfClash }))
+    this.of = memoized(app => new AppSources(app, settings, listed, makers, { warn, warnOfClash }))
   }
 
   /** A number that grows with every change of the set of files. */
@@ -72,7 +91,8 @@ interface Searched extends SourceDirectory {
 export class AppSources {
   /** Directories of packages: the nearest first. */
   readonly nodeModules: readonly string[]
-  readonly packages: AppPackages | undefined
+  /** Searched last, in order. */
+  readonly more: readonly MoreSources[]
   readonly #app: AppSettings
   readonly #warnings: Warnings
   readonly #searchedAt: (source: SourceDirectory) => Searched
@@ -83,6 +103,7 @@ export class AppSources {
     app: AppSettings,
     settings: Settings,
     treeOf: (source: SourceDirectory) => Tree,
+    makers: readonly MakeSources[],
     warnings: Warnings
   ) {
     this.#app = app
@@ -92,8 +113,8 @@ export class AppSources {
       return { ...source, tree: treeOf(source), isIncluded }
     })
     this.nodeModules = nodeModulesFrom(settings.root)
-    const hasPackages = app.packages.length > 0
-    this.packages = hasPackages ? new AppPackages(app, settings, () => this.#listOwn()) : undefined
+    const own = () => this.#listOwn()
+    this.more = makers.map(make => make(app, own)).filter(each => each !== undefined)
   }
 
   /**
@@ -115,8 +136,8 @@ export class AppSources {
   async findAt(path: string): Promise<Source | undefined> {
     const around = this.#searched.filter(({ dir }) => isInside(dir, path))
     if (around.length === 0) {
-      const name = (await this.packages?.nameAt(path)) ?? ''
-      return this.#catalog.named(name)[0]
+      const names = await Promise.all(this.more.map(each => each.nameAt(path)))
+      return this.#catalog.named(names.find(name => name !== undefined) ?? '')[0]
     }
     await this.refresh()
     for (const { dir, at = '' } of around) {
@@ -128,12 +149,18 @@ export class AppSources {
     return undefined
   }
 
+  /** The name that a bare specifier means. @param importer its name */
+  async named(specifier: string, importer: string): Promise<string | undefined> {
+    const names = await Promise.all(this.more.map(each => each.named(specifier, importer)))
+    return names.find(name => name !== undefined)
+  }
+
   /** What is found for a name, and the paths that each place has for it, in search order. */
   async explain(name: string) {
     const choice = await this.#choose(name, 'verify')
     const { tails } = this.#app
     const all = [...this.#catalog.named(name), ...(tails ? this.#catalog.tailed(name) : [])]
-    const directories = [...this.directories, ...(this.packages ? ['node_modules'] : [])]
+    const directories = [...this.directories, ...this.more.map(({ place }) => place)]
     const candidates = directories.map((directory, at) => {
       const found = all.filter(({ from }) => from === at).map(({ path }) => path)
       return { directory, found: [...new Set(found)] }
@@ -148,7 +175,7 @@ export class AppSources {
 
   /** Every name that can be published. */
   async list(): Promise<readonly Listed[]> {
-    await Promise.all([this.verify(), this.packages?.verify()])
+    await Promise.all([this.verify(), ...this.more.map(each => each.verify())])
     const [app, catalog] = [this.#app, this.#catalog]
     return Array.from(catalog.names).flatMap(name => {
       const first = catalog.first(name)
@@ -181,8 +208,8 @@ export class AppSources {
 
   /** A number that grows with every change of the set of files. */
   get generation(): number {
-    const packages = this.packages?.version ?? 0
-    return this.#searched.reduce((sum, { tree }) => sum + tree.version + 1, packages)
+    const more = this.more.reduce((sum, { version }) => sum + version, 0)
+    return this.#searched.reduce((sum, { tree }) => sum + tree.version + 1, more)
   }
 
   /** Whether the listing is known to be current without reading the disk. */
@@ -201,8 +228,8 @@ export class AppSources {
   }
 
   async #choose(name: string, update: 'refresh' | 'verify', skipped?: ReadonlySet<string>) {
-    const packages = AppPackages.owns(name) ? this.packages : undefined
-    await Promise.all([this[update](), packages?.[update]()])
+    const more = this.more.filter(each => each.owns(name))
+    await Promise.all([this[update](), ...more.map(each => each[update]())])
     return this.#catalog.choose(name, skipped)
   }
 
@@ -222,12 +249,16 @@ export class AppSources {
       const sources = paths.map(path => sourceAt(place, from, path, this.#app.compilers))
       catalog.add(sources, place.at === undefined)
     })
-    catalog.add(this.packages?.sourcesFrom(places.length) ?? [], false)
+    for (const [at, { files }] of this.more.entries())
+      catalog.add(
+        files.map(file => asItIs(file, places.length + at)),
+        false
+      )
     this.#listed = { catalog, generation }
     return catalog
   }
 
-  /** What may import from packages. */
+  /** Those in directories, which may import others. */
   async #listOwn(): Promise<readonly Source[]> {
     await this.refresh()
     const catalog = this.#catalog
@@ -235,4 +266,9 @@ export class AppSources {
       .flatMap(name => catalog.named(name))
       .filter(({ from }) => from < this.#searched.length)
   }
+}
+
+function asItIs(file: SourceFile, from: number): Source {
+  const { name } = file
+  return { ...file, from, path: name, tail: name, compiler: undefined }
 }

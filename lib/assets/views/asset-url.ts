@@ -48,9 +48,9 @@ export interface AppAssets {
   resolve(name: string, mount?: string): AssetAddress
   /** Every file in the app's manifest; those that are not JavaScript are skipped. */
   modules(): Iterable<Module>
-  /** Undefined for a plain URL path that is not in the manifest, or not known to import from packages. */
+  /** Undefined for a plain URL path that is not in the manifest, or not known to import by bare specifiers. */
   moduleAt(plainPath: string): Module | undefined
-  /** Without fingerprints: what bare specifiers mean by the option `packages`. */
+  /** Without fingerprints: what bare specifiers mean that the option `imports` does not have. */
   bareImports?(): BareImports
   /** Changes whenever the URL of an asset may have changed. */
   version(): string

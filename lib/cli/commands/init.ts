@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { appsIn } from '../../assets/settings/app-settings.ts'
-import { settle, type Settings } from '../../assets/settings/settings.ts'
-import { Sources } from '../../assets/sources/sources.ts'
+import { settleSite } from '../../assets/site.ts'
+import type { Site } from '../../assets/parts.ts'
+import { loadSources } from '../../assets/sources/sources.ts'
 import { isDirectory, readIfThere } from '../../files/at-start.ts'
 import { addFiles, leadsOut, STAGE, type Step } from '../add-files.ts'
 import { OK, UsageError } from '../command.ts'
@@ -59,7 +60,7 @@ async function run({ output, values, args: [argument], loadSite }: Call): Promis
   const taken = isAnother
     ? await namesOfOthers(
         argument,
-        site?.changed({ env: 'development' }) ?? settle({ root, env: 'development' })
+        site?.changed({ env: 'development' }) ?? settleSite({ root, env: 'development' })
       )
     : new Set<string>()
   const assets = isNew && assetsOf(argument ?? 'web', stem, taken)
@@ -144,8 +145,8 @@ Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts'
 }
 
 /** Where two apps have a name, nobody sees that a view names the asset of the wrong one. */
-async function namesOfOthers(app: string, settings: Settings): Promise<Set<string>> {
-  const sources = new Sources(settings, () => undefined)
+async function namesOfOthers(app: string, settings: Site): Promise<Set<string>> {
+  const sources = await loadSources(settings, () => undefined)
   const others = settings.apps.filter(({ name }) => name !== app)
   const listed = await Promise.all(others.map(each => sources.of(each).list()))
   return new Set(listed.flat().map(({ name }) => name))

@@ -13,7 +13,7 @@ import { manifestFile } from '../../assets/settings/public-directory.ts'
 import type { Site } from '../../assets/parts.ts'
 import type { AppSettings, Settings } from '../../assets/settings/settings.ts'
 import { memoized } from '../../assets/sources/catalog.ts'
-import { Sources } from '../../assets/sources/sources.ts'
+import { loadSources } from '../../assets/sources/sources.ts'
 import { assetName } from '../../assets/views/asset-url.ts'
 import { HELPERS, literalNames, OTHERS, type LiteralName } from './literal-names.ts'
 
@@ -145,7 +145,7 @@ interface OwnNames extends Pick<AppSettings, 'name' | 'dir'> {
 
 /** The names of each app: of its sources or, on a machine that has none, of the manifest. */
 async function ownNames(settings: Site): Promise<OwnNames[]> {
-  const sources = new Sources(settings, () => undefined)
+  const sources = await loadSources(settings, () => undefined)
   const listed = await Promise.all(settings.apps.map(app => sources.of(app).list()))
   const file = manifestFile(settings)
   const isOnlyBundles =

@@ -9,7 +9,7 @@ import { printable, warnOnce } from '../../printable.ts'
 import { Bundles } from '../bundles/bundles.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import type { Site } from '../../assets/parts.ts'
-import { Sources } from '../../assets/sources/sources.ts'
+import { loadSources } from '../../assets/sources/sources.ts'
 import { mediaType } from '../../assets/views/asset-url.ts'
 
 /** What the names are taken from. */
@@ -20,10 +20,13 @@ type Named = Pick<Pipeline, 'settings' | 'sources' | 'bundles'>
  * development. Of a bundle that has not been built any name is taken.
  * @throws TypeError, AssetError as `koaAssets`
  */
-export function namedInProduction(site: Site, warn: (message: string) => void): Named {
+export async function namedInProduction(
+  site: Site,
+  warn: (message: string) => void
+): Promise<Named> {
   const settings = site.changed({ env: 'production' }, true)
   const bundles = new Bundles({ ...settings, env: 'test' }, warn)
-  return { settings, sources: new Sources(settings, warn), bundles }
+  return { settings, sources: await loadSources(settings, warn), bundles }
 }
 
 /** @returns false when the file has the text already */
@@ -39,14 +42,14 @@ export async function writeNameTypes(named: Named): Promise<boolean> {
  * A file that exists is written now, and again whenever a source has appeared or gone, until it is removed.
  * @param pipeline knows the entries of dev servers
  */
-export function keepNameTypes(
+export async function keepNameTypes(
   { bundles, settings }: Pick<Pipeline, 'bundles' | 'settings'>,
   warn = warnOnce()
-): void {
+): Promise<void> {
   const { nameTypes: file } = settings
   const fail = (error: unknown) => warn(`cannot update ${file}: ${reasonOf(error)}`)
   try {
-    follow({ ...namedInProduction(settings, () => undefined), bundles }, file, fail)
+    follow({ ...(await namedInProduction(settings, () => undefined)), bundles }, file, fail)
   } catch (error) {
     fail(error)
   }

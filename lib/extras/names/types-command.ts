@@ -21,7 +21,7 @@ all are accepted.`,
   options: {},
   examples: [['koa-fresh-assets types && tsc', 'Fail a build for a mistyped name:']],
   async run({ output, loadSite }) {
-    const named = namedInProduction(await loadSite('deployment'), output.warn)
+    const named = await namedInProduction(await loadSite('deployment'), output.warn)
     const isWritten = await writeNameTypes(named)
     const file = named.settings.nameTypes
     output.result({ file, isWritten }, `${file} ${isWritten ? 'was written' : 'is current'}`)

@@ -8,6 +8,7 @@ import { readSnapshot } from '../../files/open-file.ts'
 import { isBare, loadModuleLexer } from '../../assets/references/module-references.ts'
 import { findReferences, type Reference } from '../../assets/references/references.ts'
 import type { AssetError } from '../../errors.ts'
+import type { Imports } from '../../assets/parts.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import { decodeIfValid, isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
 import type { PackageFiles } from './options.ts'
@@ -46,11 +47,11 @@ interface Listed {
 const OPTION = 'the option packages'
 
 /** Everything is found by following it. */
-export class Graph {
+export class Graph implements Imports {
   /** By name, in the order in which they were found. */
   readonly files = new Map<string, PackageFile>()
   /** The names that bare specifiers mean. */
-  readonly imports = new Map<string, string>()
+  readonly everywhere = new Map<string, string>()
   /** Where they mean something else: by the folder of the importing package. */
   readonly scopes = new Map<string, Map<string, string>>()
   /** The names of what a script, of a package or of the application, imports statically. */
@@ -173,8 +174,8 @@ export class Graph {
   /** The first meaning of a specifier counts everywhere; another one, in the package that it belongs to. */
   #remember(folder: string, specifier: string, to: string): void {
     const isPrivate = specifier.startsWith('#')
-    const first = isPrivate ? undefined : (this.imports.get(specifier) ?? to)
-    if (first === to) return void this.imports.set(specifier, to)
+    const first = isPrivate ? undefined : (this.everywhere.get(specifier) ?? to)
+    if (first === to) return void this.everywhere.set(specifier, to)
     const scope = this.scopes.get(folder) ?? new Map<string, string>()
     this.scopes.set(folder, scope.set(specifier, to))
   }
@@ -182,7 +183,7 @@ export class Graph {
   /** What the application imports. @param importer for messages */
   async #addModule(specifier: string, importer: string): Promise<string> {
     const to = await this.#module(specifier, undefined, importer)
-    this.imports.set(specifier, to)
+    this.everywhere.set(specifier, to)
     return to
   }
 

@@ -11,8 +11,9 @@ import { listOwn } from '../../assets/inventory/own.ts'
 import type { ManifestEntry } from '../../assets/building/manifest/manifest.ts'
 import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
 import { manifestFile, publicFile } from '../../assets/settings/public-directory.ts'
+import type { Site } from '../../assets/parts.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
-import { Sources } from '../../assets/sources/sources.ts'
+import { loadSources } from '../../assets/sources/sources.ts'
 import { warnOnce } from '../../printable.ts'
 
 export interface ListedAsset {
@@ -29,10 +30,10 @@ export interface ListedAsset {
 }
 
 /** @throws AssetError for a broken manifest */
-export async function listAssets(settings: Settings): Promise<ListedAsset[]> {
+export async function listAssets(settings: Site): Promise<ListedAsset[]> {
   if (!settings.servesPublic) return []
   const published = await lastManifest(settings)
-  const own = await listOwn(settings, new Sources(settings, warnOnce()), published)
+  const own = await listOwn(settings, await loadSources(settings, warnOnce()), published)
   const places = new Map(own.map(({ path, place }) => [path, place]))
   const { deltas } = await listPublished(settings)
   return inParallel(own, CONCURRENCY, async ({ path, place, entry }) => {

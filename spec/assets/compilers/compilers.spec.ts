@@ -132,7 +132,7 @@ for (const [extension, peer, code] of [
     const statusOf = async () => (await site.ask(url)).status
     t.is(
       (await site.ask(url)).text,
-      'This asset cannot be published\n\n' +
+      'This cannot be published\n\n' +
         `apps/web/assets/x/app.${extension} needs ${late}, which is not installed: npm install --save-dev ${late}\n`
     )
     t.is((await site.ask('/assets/plain.css')).text, 'a{}', 'the process lives')

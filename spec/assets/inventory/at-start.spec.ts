@@ -8,7 +8,7 @@ import { checkViews } from '../../support/told.ts'
 import { literalNames } from '../../../lib/extras/names/literal-names.ts'
 import { noticesAtStart, overview, printOverview } from '../../../lib/assets/inventory/at-start.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { settle } from '../../../lib/assets/settings/settings.ts'
+import { settleSite } from '../../../lib/assets/site.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { run as runCommand } from '../../cli/run.ts'
@@ -30,7 +30,7 @@ function testNotices(title: string, files: Files, rows: readonly Row[]): void {
     for (const [given, expected, variable] of rows) {
       const options = { root, env: 'development', ...given }
       const processEnv = variable === undefined ? {} : { SERVE_STATIC_ASSETS: variable }
-      const found = noticesAtStart(settle(options, processEnv), options, processEnv)
+      const found = noticesAtStart(settleSite(options, processEnv), options, processEnv)
       t.is(found.join('\n').replaceAll(root, 'ROOT'), expected ?? '', JSON.stringify(given))
     }
   })
@@ -138,7 +138,7 @@ test('UPL-02 the block names apps, their directories, mounts, and the inspector,
   const apps = { web: {}, admin: { sources: '../../lib/assets' } }
   const options = { root, apps, mounts: { '/docs': 'dist' }, env: 'development', serve: true }
   t.is(
-    overview(settle(options), 'development'),
+    overview(settleSite(options), 'development'),
     `koa-fresh-assets: development, in ${root}
   /assets/admin/…  apps/admin/assets, lib/assets
   /assets/…        apps/web/assets
@@ -146,14 +146,14 @@ test('UPL-02 the block names apps, their directories, mounts, and the inspector,
   This process serves them, and everything in public.
   To inspect them, open /assets/-/ on this server.`
   )
-  const silent = overview(settle({ root, env: 'development', prefix: '/d\u00e4ta' }, {}), '')
+  const silent = overview(settleSite({ root, env: 'development', prefix: '/d\u00e4ta' }, {}), '')
   const lines = silent.split('\n')
   t.is(lines[1], '  /d\u00e4ta/admin/…  apps/admin/assets')
   t.is(
     lines.at(-1),
     '  This process does not serve them (serve is off): a front web server must serve public.'
   )
-  const none = overview(settle({ root, mounts: { '/uploads': 'a\u001b[2J\n' } }, {}), '')
+  const none = overview(settleSite({ root, mounts: { '/uploads': 'a\u001b[2J\n' } }, {}), '')
   t.regex(none, /^  \/uploads\/… +a\\u001b\[2J\\u000a, which does not exist yet$/m)
 })
 
@@ -161,7 +161,7 @@ test('UPL-02 the block names apps, their directories, mounts, and the inspector,
 async function printedBy(all: readonly KoaAssetsOptions[], processEnv: NodeJS.ProcessEnv = {}) {
   const printed: string[] = []
   for (const options of all) {
-    const settings = settle({ serve: true, ...options }, processEnv)
+    const settings = settleSite({ serve: true, ...options }, processEnv)
     await printOverview(settings, options, { processEnv, print: text => printed.push(text) })
   }
   return printed.map(block => block.split('\n')[0])

@@ -34,7 +34,7 @@ function hand(root: string, paths: readonly string[], mode?: number) {
   }
 }
 
-const page = (reason: string) => `This asset cannot be published\n\n${reason}\n`
+const page = (reason: string) => `This cannot be published\n\n${reason}\n`
 const failed = (path: string, call: string) => {
   const rights = 'allow this process to read the sources and to write to public'
   return [500, page(`cannot publish ${path}: ${call} failed with EACCES; ${rights}`)]
@@ -117,7 +117,7 @@ test('a public that becomes a file is a 500 with the reason', async t => {
   t.is(status, 500)
   t.regex(
     text,
-    /^This asset cannot be published\n\ncannot publish \/assets\/a\.css: mkdir public\/assets failed with E\w+; a file exists where a directory is needed\n$/
+    /^This cannot be published\n\ncannot publish \/assets\/a\.css: mkdir public\/assets failed with E\w+; a file exists where a directory is needed\n$/
   )
   t.is(site.read('/public'), 'a file')
   rmSync(join(site.root, 'public'))

@@ -1,20 +1,20 @@
 // What publishes on request: loaded where an app does, and for what explains any app by its sources.
-import type { Settings } from '../../settings/settings.ts'
+import type { Site } from '../../parts.ts'
 import { makeNameCheck } from '../../sources/missing-name.ts'
-import { Sources } from '../../sources/sources.ts'
+import { loadSources } from '../../sources/sources.ts'
 import { kindOf } from './app-files.ts'
 import { Fingerprints } from './fingerprints.ts'
 import { PlainNames } from './plain-names.ts'
 
-export type OnRequest = ReturnType<typeof makeOnRequest>
+export type OnRequest = Awaited<ReturnType<typeof makeOnRequest>>
 
 /** @param forget receives the URL path of each file that is removed */
-export function makeOnRequest(
-  settings: Settings,
+export async function makeOnRequest(
+  settings: Site,
   warn: (message: string) => void,
   forget: (path: string) => void
 ) {
-  const sources = new Sources(settings, warn)
+  const sources = await loadSources(settings, warn)
   const isNeeded = settings.apps.some(app => kindOf(app) === 'fingerprints')
   return {
     sources,
