@@ -48,6 +48,11 @@ export const flag: ExpectationOf<boolean> = {
   expected: 'true or false',
   holds: value => typeof value === 'boolean'
 }
+export const globs: Expectation = {
+  expected: 'a glob or a list of globs',
+  holds: value => [value].flat().every(isText)
+}
+
 export const record = { expected: 'an object', holds: isRecord } as const
 
 export const seconds: ExpectationOf<number> = {

@@ -32,7 +32,6 @@ import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import { settleSite } from './assets/site.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
 import { AssetError } from './errors.ts'
-import { statIfThere } from './files/at-start.ts'
 import type { OpenFile } from './files/open-file.ts'
 import { warnOnce } from './printable.ts'
 
@@ -122,10 +121,7 @@ async function beginDevelopment(pipeline: Pipeline, options: KoaAssetsOptions): 
   const { settings } = pipeline
   await pipeline.loading
   void printOverview(settings, options, { states: () => pipeline.bundles.states() })
-  if (!statIfThere(settings.nameTypes)) return
-  await pipeline.load()
-  const { keepNameTypes } = await import('./extras/names/name-types.ts')
-  await keepNameTypes(pipeline)
+  for (const extra of settings.extras) await extra.start?.(pipeline)
 }
 
 class AssetServer {

@@ -67,15 +67,11 @@ const CROSSING: readonly string[] = [
   'assets/views/view-helpers.ts -> extras/bundles/entry.ts',
   'assets/views/view-helpers.ts -> extras/bundles/entry.ts',
   'cli/commands/clean.ts -> extras/releases/keep.ts',
-  'cli/commands/precompile.ts -> extras/names/check-views.ts',
-  'cli/commands/verify.ts -> extras/names/check-views.ts',
   'cli/commands/verify.ts -> extras/releases/build.ts',
   'cli/format.ts -> extras/deltas/write-deltas.ts',
   'extras/bundles/bundles.ts -> extras/vite/dev-server.ts',
   'extras/bundles/bundles.ts -> extras/vite/dev-server.ts',
   'extras/inspector/asset-page.ts -> extras/telling/explain.ts',
-  'extras/names/check-views.ts -> extras/bundles/bundles.ts',
-  'extras/names/name-types.ts -> extras/bundles/bundles.ts',
   'extras/releases/build.ts -> extras/bundles/kept-files.ts',
   'extras/releases/build.ts -> extras/bundles/manifests/read-bundle.ts',
   'extras/releases/build.ts -> extras/deltas/delta-format.ts',
@@ -89,7 +85,6 @@ const CROSSING: readonly string[] = [
   'extras/vite/dev-server.ts -> extras/bundles/manifests/vite.ts',
   'extras/vite/plugin.ts -> extras/bundles/entry-source.ts',
   'koa-assets.ts -> extras/deltas/write-deltas.ts',
-  'koa-assets.ts -> extras/names/name-types.ts',
   'koa-assets.ts -> extras/releases/keep.ts'
 ]
 

@@ -29,8 +29,19 @@ export interface Extra<Whole = unknown> {
   origin?(app: AppSettings): string | undefined
   /** Pages for developers below `<prefix>/-/`, made with the first request for one. */
   pages?(pipeline: Whole): Promise<Pages>
+  /** Begins what it does beside a server in development. */
+  start?(pipeline: Whole): Promise<void>
   /** Commands of the command line. */
   commands?(): Promise<readonly Command[]>
+  /** What it adds to commands of others. */
+  additions?(): Promise<readonly Addition[]>
+  /** Problems for `verify`, and for the warnings of `precompile`; undefined where the options ask for no check. */
+  check?(site: Site): Promise<Check | undefined>
+  /**
+   * Names for pages beside those of own assets; undefined where there can be none.
+   * @param running has them as they are now; else they are those of the last build
+   */
+  known?(site: Site, warn: Warn, running?: Whole): Promise<KnownNames | undefined>
   /** What is known of the files of a mount by what built it; undefined for a mount that it did not build. */
   facts?(mount: MountSettings, env: string): Promise<MountFacts | undefined>
   /** Made when a server starts, for all files that it sends; undefined where the settings do not want it. */
@@ -88,6 +99,26 @@ export interface Further {
   readonly needs: string
   /** Called until it is remembered; undefined if there is no such file. */
   readonly read: () => Promise<{ readonly needs: string; readonly stored?: Stored } | undefined>
+}
+
+type Warn = (message: string) => void
+
+export interface Check {
+  readonly problems: readonly { readonly path: string; readonly message: string }[]
+  /** What was checked, for the end of the report: `12 names in 3 views`. */
+  readonly total: string
+  /** For the report as JSON. */
+  readonly report: object
+  /** What else is doubtful: warnings of `precompile`. */
+  readonly doubts: readonly string[]
+}
+
+export interface KnownNames {
+  readonly entries: ReadonlySet<string>
+  readonly sources: ReadonlySet<string>
+  /** Whether there are no other entries. */
+  readonly hasAllEntries: boolean
+  readonly hasAllSources: boolean
 }
 
 export interface MountFacts {
@@ -180,12 +211,12 @@ export interface OptionSpec {
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
-/** The options on the command line, of all commands. */
+/** The options on the command line, of all commands of the core. */
 export type Values = Readonly<
   Partial<
     Record<'config' | 'root' | 'env' | 'keep' | 'age' | 'manifest' | 'against', string> &
       Record<'json' | 'quiet' | 'help' | 'version' | 'dry-run' | 'verbose' | 'minify', boolean> &
-      Record<'include' | 'exclude', readonly string[]> & { views: string | true }
+      Record<'include' | 'exclude', readonly string[]>
   >
 >
 
@@ -212,6 +243,14 @@ export interface Command {
   readonly examples: readonly (readonly [line: string, description: string])[]
   /** Resolves to the exit status. */
   readonly run: (call: Call) => Promise<number>
+}
+
+/** What belongs to a command, and is known to an extra only. */
+export interface Addition extends Pick<Command, 'about' | 'options' | 'examples'> {
+  /** The name of the command. */
+  readonly to: string
+  /** In the place of the command, for a line that asks for it; undefined for any other. */
+  readonly run: (call: Call) => Promise<number> | undefined
 }
 
 /** Results go to stdout, progress and errors to stderr. */

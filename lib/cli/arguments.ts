@@ -1,9 +1,10 @@
 // The commands, their help, and how a command line is parsed into one of them, its arguments and its options.
 import { parseArgs } from 'node:util'
+import { inParallel } from '../concurrency.ts'
 import { EXTRAS } from '../assets/extras.ts'
 import { unknownName } from '../check-options.ts'
 import { UsageError } from './command.ts'
-import type { Command, OptionSpecs, Values } from '../assets/parts.ts'
+import type { Addition, Command, OptionSpecs, Values } from '../assets/parts.ts'
 import { clean } from './commands/clean.ts'
 import { compress } from './commands/compress.ts'
 import { init } from './commands/init.ts'
@@ -14,14 +15,28 @@ import { indent, table } from './format.ts'
 /** Of a new project, then in the order of a deployment. */
 export async function allCommands(): Promise<readonly Command[]> {
   const all: Command[] = [init, precompile, compress, verify, clean]
-  const added = await Promise.all(
-    EXTRAS.flatMap(extra => (extra.commands ? [extra.commands()] : []))
-  )
-  for (const command of added.flat()) {
+  const commands = await inParallel(EXTRAS, 1, async extra => (await extra.commands?.()) ?? [])
+  for (const command of commands.flat()) {
     const at = all.findIndex(({ name }) => name === command.before)
     all.splice(at < 0 ? all.length : at, 0, command)
   }
-  return all
+  const additions = await inParallel(EXTRAS, 1, async extra => (await extra.additions?.()) ?? [])
+  return all.map(command =>
+    additions
+      .flat()
+      .filter(({ to }) => to === command.name)
+      .reduce(withAddition, command)
+  )
+}
+
+function withAddition(command: Command, added: Addition): Command {
+  return {
+    ...command,
+    about: `${command.about}\n\n${added.about}`,
+    options: { ...command.options, ...added.options },
+    examples: [...command.examples, ...added.examples],
+    run: call => added.run(call) ?? command.run(call)
+  }
 }
 
 export const SHARED_OPTIONS: OptionSpecs = {

@@ -190,14 +190,14 @@ test.serial(
     t.false(existsSync(join(root, 'public')))
     t.deepEqual(await run(root, 'verify'), {
       status: 0,
-      stdout: '5 files of bundles, 1 copy in mounts, no problems\n',
+      stdout: '5 files of builds, 1 copy in mounts, no problems\n',
       stderr: ''
     })
     rmSync(join(root, 'dist/lazy-d4.js'))
     writeFileSync(join(root, 'dist/main-a1.js.gz'), gzipSync('other()'))
     t.deepEqual(await run(root, 'verify'), {
       status: 1,
-      stdout: '5 files of bundles, 1 copy in mounts, 2 problems\n',
+      stdout: '5 files of builds, 1 copy in mounts, 2 problems\n',
       stderr:
         '/static/lazy-d4.js is missing, and dist/list.json names it\n' +
         '/static/main-a1.js.gz does not decompress to the original\n'

@@ -1,9 +1,10 @@
 // The options of extras. Their table of parts is assets/extras.ts; this one is below the settings.
 import { PACKAGES, type PackageOptions } from '../../extras/packages/options.ts'
+import { NAMES, type NameOptions } from '../../extras/names/options.ts'
 import { DELTAS, type DeltaOptions } from '../../extras/deltas/options.ts'
 
 /** Added to `KoaAssetsOptions`. */
-export interface ProjectExtras extends DeltaOptions {}
+export interface ProjectExtras extends DeltaOptions, NameOptions {}
 
 /** Added to `LayeredOptions`. */
 export interface LayeredExtras extends PackageOptions {}
@@ -14,5 +15,6 @@ export const LAYERED_EXTRAS = {
 } as const
 
 export const PROJECT_EXTRAS = {
-  ...DELTAS
+  ...DELTAS,
+  ...NAMES
 } as const

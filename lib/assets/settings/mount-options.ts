@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { types } from 'node:util'
 import type { Context } from 'koa'
 import {
+  globs,
   isRecord,
   isText,
   listOf,
@@ -165,11 +166,6 @@ function isPathBelow(value: unknown): boolean {
 export const headers: Expectation = {
   expected: "an object such as { 'X-Robots-Tag': 'noindex' }, or a function of the path",
   holds: byPath(isRecord)
-}
-
-export const globs: Expectation = {
-  expected: 'a glob or a list of globs',
-  holds: value => [value].flat().every(isText)
 }
 
 const page = {

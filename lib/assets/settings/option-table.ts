@@ -21,7 +21,7 @@ import {
 } from '../../check-options.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
 import { LAYERED_EXTRAS, PROJECT_EXTRAS } from './extra-options.ts'
-import { globs, headers, isExtension, MOUNT } from './mount-options.ts'
+import { headers, isExtension, MOUNT } from './mount-options.ts'
 import type {
   AppOptions,
   KoaAssetsOptions,
@@ -124,7 +124,6 @@ export const PROJECT = {
     holds: value => value === false || (isRecord(value) && entriesGiven(value).length > 0),
     each: { ...record, fields: APP }
   },
-  views: globs,
   mounts: { ...record, each: mount },
   headers,
   memory: { ...record, fields: MEMORY },

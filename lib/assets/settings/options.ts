@@ -152,14 +152,6 @@ export interface KoaAssetsOptions extends LayeredOptions, ProjectExtras {
    */
   apps?: false | Readonly<Record<string, AppOptions | undefined>> | undefined
   /**
-   * Globs of the project's views, relative to `root`: `precompile` and `verify` look in them for names of
-   * assets that do not exist. Default: none.
-   *
-   * @example
-   * 'apps/*&#47;views/**&#47;*.ejs'
-   */
-  views?: string | readonly string[] | undefined
-  /**
    * Other directories to serve, by URL path: a directory relative to `root`, or the options of a mount. The
    * longest matching URL path comes first; a file that a mount lacks is looked for in those with shorter paths,
    * then in `public`. A mount of `public` leaves what is under `prefix` to the apps. Default: none.

@@ -1,5 +1,5 @@
 // Options in, frozen settings out.
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import type { ServedPlace } from '../../files/containment.ts'
@@ -46,8 +46,6 @@ export function settle(
     serve,
     /** Undefined unless the environment is `development` and the assets are served. */
     live: settleLive(env === 'development' && serve && (options.live ?? true), root),
-    /** Absolute: where the command `types` writes the names of assets. */
-    nameTypes: join(root, 'assets.d.ts'),
     /** Whether what is in `publicDir` is served. */
     servesPublic: plain.public !== false,
     /** `publicDir`, with what may lead there. */

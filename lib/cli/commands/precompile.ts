@@ -2,7 +2,6 @@
 import { relative } from 'node:path'
 import { CODINGS } from '../../files/codings.ts'
 import { isInside } from '../../files/disk.ts'
-import { checkViews } from '../../extras/names/check-views.ts'
 import { errorReport } from '../../assets/inventory/error-page.ts'
 import type { Command, Site } from '../../assets/parts.ts'
 import { precompile as build, type PrecompileReport } from '../../assets/building/precompile.ts'
@@ -63,7 +62,7 @@ The environment is production, unless NODE_ENV or --env names another.`,
           minify: values.minify,
           warn: output.warn
         })
-        await warnOfViews(site, output.warn)
+        await warnOfMore(site, output.warn)
         output.result(report, report.assets > 0 ? summary(report) : NOTHING)
         return OK
       } catch (error) {
@@ -76,17 +75,17 @@ The environment is production, unless NODE_ENV or --env names another.`,
 
 const NOTHING = 'Nothing to compile: this project has no assets of its own.'
 
-/** Names in views that do not exist are warnings, since the assets are published. */
-async function warnOfViews(site: Site, warn: (message: string) => void) {
-  const globs = [site.options.views ?? []].flat()
-  if (globs.length === 0) return
-  try {
-    const { files, problems } = await checkViews(site, globs)
-    if (files === 0) warn(`no view matches ${globs.join(' or ')} (the option views)`)
-    for (const { path, message } of problems) warn(`${printable(path)} ${message}`)
-  } catch (error) {
-    if (!(error instanceof AssetError)) throw error
-    warn(`names in views are not checked: ${error.message}`)
+/** The assets are published, so other problems are warnings. */
+async function warnOfMore(site: Site, warn: (message: string) => void) {
+  for (const extra of site.extras) {
+    try {
+      const { problems = [], doubts = [] } = (await extra.check?.(site)) ?? {}
+      const all = problems.map(({ path, message }) => `${printable(path)} ${message}`)
+      for (const message of [...doubts, ...all]) warn(message)
+    } catch (error) {
+      if (!(error instanceof AssetError)) throw error
+      warn(`${extra.name} are not checked: ${error.message}`)
+    }
   }
 }
 

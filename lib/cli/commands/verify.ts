@@ -1,13 +1,12 @@
 // The `verify` command.
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { VerifyProblem } from '../../assets/building/verify.ts'
-import { checkViews, type ViewsReport } from '../../extras/names/check-views.ts'
 import { verify as compare } from '../../assets/inventory/verify.ts'
 import { verifyCopies } from '../../extras/releases/build.ts'
 import type { Call, Command, Output, Site } from '../../assets/parts.ts'
+import { inParallel } from '../../concurrency.ts'
 import { printable } from '../../printable.ts'
-import { directoryAt, FAILED, OK, UsageError } from '../command.ts'
+import { directoryAt, FAILED, OK } from '../command.ts'
 import { findConfig } from '../config.ts'
 import { count } from '../format.ts'
 
@@ -30,38 +29,17 @@ those that 'keep' brought into it are intact, and their list is. This needs no
 configuration. A .gz without an original is taken for an archive, unless a
 .br or .zst is beside it.
 
-With --views, it only looks in views, in any language, for literal names in calls
-of the helpers, such as assets.stylesheet('app'), that no asset and no entry of a
-bundle has, and for misspelled helpers, and prints file and line with the nearest
-name. A view below an app's folder may name that app's assets only. Nothing needs
-to be precompiled for that. Those of the option views are checked with the files.
-
 Run it after copying files to another machine, or when a page looks wrong.
 'precompile' and 'compress' fix what it finds.`,
-  options: {
-    views: {
-      value: '[GLOB]',
-      description: 'only check the names in these views; default: the option views'
-    }
-  },
+  options: {},
   examples: [
     ['koa-fresh-assets verify', 'Fail a deployment when a file was lost on the way:'],
-    ['koa-fresh-assets verify dist', 'The same for a directory with compressed copies:'],
-    ["koa-fresh-assets verify --views 'views/**/*.ejs'", 'Fail a build for a mistyped name:']
+    ['koa-fresh-assets verify dist', 'The same for a directory with compressed copies:']
   ],
   async run(call) {
     const { output, values, args } = call
-    const { views } = values
     const [directory] = args
-    if (views !== undefined) {
-      if (directory === undefined) return verifyViews(output, await siteOf(call), views)
-      const given = `got '${directory}' as well`
-      throw new UsageError(`--views takes one glob: put it in quotes, ${given}`)
-    }
     if (directory === undefined) return verifyPublic(output, await siteOf(call))
-    if (/[*?{]/.test(directory) && !existsSync(directory)) {
-      throw new UsageError(`${directory} is a glob: for views, write --views '${directory}'`)
-    }
     const report = await verifyCopies(directoryAt(values, directory))
     const { files } = report
     const named = files === undefined ? [] : [`${count(files, 'file')} of the bundle`]
@@ -70,7 +48,7 @@ Run it after copying files to another machine, or when a page looks wrong.
 }
 
 /** A configuration that was not copied with the files would leave mounts and other directories unchecked. */
-async function siteOf({ output, values, loadSite }: Call): Promise<Site> {
+export async function siteOf({ output, values, loadSite }: Call): Promise<Site> {
   const site = await loadSite('deployment')
   const { root } = site
   if (findConfig(root, values.config) === undefined) {
@@ -85,26 +63,17 @@ async function verifyPublic(output: Output, site: Site): Promise<number> {
   const totals = [
     ...(assets > 0 || !mounts ? [count(assets, 'asset')] : []),
     ...(mounts
-      ? [`${count(mounts.files, 'file')} of bundles`, `${copiesText(mounts)} in mounts`]
+      ? [`${count(mounts.files, 'file')} of builds`, `${copiesText(mounts)} in mounts`]
       : [])
   ]
-  const globs = [site.options.views ?? []].flat()
-  if (globs.length === 0) return print(output, report, totals)
-  const views = await checkViews(site, globs)
-  const all = { ...report, problems: [...report.problems, ...views.problems], views }
-  return print(output, all, [...totals, viewsText(views)])
-}
-
-async function verifyViews(output: Output, site: Site, given: string | true) {
-  const globs = given === true ? [site.options.views ?? []].flat() : [given]
-  if (globs.length === 0) throw new UsageError('--views requires a glob, or the option views')
-  const report = await checkViews(site, globs)
-  if (report.files > 0) return print(output, report, [viewsText(report)])
-  throw new UsageError(`--views: no file in ${site.root} matches ${globs.join(', ')}`)
-}
-
-function viewsText({ files, names }: ViewsReport): string {
-  return `${count(names, 'name')} in ${count(files, 'view')}`
+  const checked = await inParallel(site.extras, 1, async extra => extra.check?.(site))
+  const checks = checked.filter(check => check !== undefined)
+  const problems = [report, ...checks].flatMap(each => each.problems)
+  const all: typeof report = Object.assign(
+    { ...report, problems },
+    ...checks.map(each => each.report)
+  )
+  return print(output, all, [...totals, ...checks.map(({ total }) => total)])
 }
 
 function copiesText({ copies, unread }: { readonly copies: number; readonly unread: number }) {
@@ -114,7 +83,7 @@ function copiesText({ copies, unread }: { readonly copies: number; readonly unre
 }
 
 /** @param directory put before the paths */
-function print(
+export function print(
   output: Output,
   report: { readonly problems: readonly VerifyProblem[] },
   totals: readonly string[],

@@ -8,13 +8,13 @@ import { nearestPath } from '../../nearest.ts'
 import { Manifest } from '../../assets/building/manifest/manifest.ts'
 import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
 import type { VerifyProblem } from '../../assets/building/verify.ts'
-import { Bundles } from '../bundles/bundles.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
 import type { Site } from '../../assets/parts.ts'
-import type { AppSettings, Settings } from '../../assets/settings/settings.ts'
+import type { AppSettings } from '../../assets/settings/settings.ts'
 import { memoized } from '../../assets/sources/catalog.ts'
 import { loadSources } from '../../assets/sources/sources.ts'
 import { assetName } from '../../assets/views/asset-url.ts'
+import { knownNames } from './name-types.ts'
 import { HELPERS, literalNames, OTHERS, type LiteralName } from './literal-names.ts'
 
 /**
@@ -75,14 +75,15 @@ function appOfView(apps: readonly OwnNames[], root: string, file: string): strin
 type Problem = Pick<ViewProblem, 'near' | 'message'>
 type Named = Omit<LiteralName, 'at'>
 
+const NONE: ReadonlySet<string> = new Set()
+
 async function makeCheck(
-  settings: Settings,
+  site: Site,
   apps: readonly OwnNames[]
 ): Promise<(named: Named) => Problem | undefined> {
   const appNames = apps.map(({ name }) => name)
-  const bundles = new Bundles(settings, () => undefined)
-  await bundles.loading
-  const { entries, sources } = bundles.names()
+  const known = await knownNames(site, () => undefined)
+  const { entries, sources } = known ?? { entries: NONE, sources: NONE }
   return ({ app, helper, name: given, isCertain }) => {
     if (app !== undefined && !appNames.includes(app)) {
       return { message: unlike('an app', app, appNames).message }

@@ -1,8 +1,19 @@
 // The names in views: as types, and checked.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
+import { statIfThere } from '../../files/at-start.ts'
+import { typesFile } from './options.ts'
 
 export const names: Extra<Pipeline> = {
   name: 'names',
-  commands: async () => [(await import('./types-command.ts')).types]
+  start: async pipeline => {
+    if (!statIfThere(typesFile(pipeline.settings))) return
+    await pipeline.load()
+    const { keepNameTypes } = await import('./name-types.ts')
+    await keepNameTypes(pipeline)
+  },
+  commands: async () => [(await import('./types-command.ts')).types],
+  additions: async () => [(await import('./views-command.ts')).views],
+  check: async site =>
+    site.options.views ? (await import('./views-command.ts')).checkOption(site) : undefined
 }

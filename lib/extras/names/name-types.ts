@@ -1,67 +1,74 @@
 // The names of all assets as types, so that a mistyped name does not compile: `assets.d.ts`, by the command
 // `types`, and kept current by a server in development.
 import { setTimeout } from 'node:timers/promises'
-import { oneAtATime } from '../../concurrency.ts'
+import { inParallel, oneAtATime } from '../../concurrency.ts'
 import { reasonOf } from '../../errors.ts'
 import { bytesOf, statOf } from '../../files/disk.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
 import { printable, warnOnce } from '../../printable.ts'
-import { Bundles } from '../bundles/bundles.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
-import type { Site } from '../../assets/parts.ts'
-import { loadSources } from '../../assets/sources/sources.ts'
+import type { Extra, KnownNames, Site } from '../../assets/parts.ts'
+import { loadSources, type Sources } from '../../assets/sources/sources.ts'
+import { typesFile } from './options.ts'
 import { mediaType } from '../../assets/views/asset-url.ts'
 
 /** What the names are taken from. */
-type Named = Pick<Pipeline, 'settings' | 'sources' | 'bundles'>
+interface Named {
+  readonly site: Site
+  readonly sources: Sources
+  readonly known: () => Promise<KnownNames | undefined>
+}
 
 /**
  * What pages may name in production, in whichever environment this is asked: a package may offer other files in
  * development. Of a bundle that has not been built any name is taken.
+ * @param running knows the entries of dev servers
  * @throws TypeError, AssetError as `koaAssets`
  */
 export async function namedInProduction(
-  site: Site,
-  warn: (message: string) => void
+  given: Site,
+  warn: (message: string) => void,
+  running?: Pipeline
 ): Promise<Named> {
-  const settings = site.changed({ env: 'production' }, true)
-  const bundles = new Bundles({ ...settings, env: 'test' }, warn)
-  return { settings, sources: await loadSources(settings, warn), bundles }
+  const site = given.changed({ env: 'production' }, true)
+  const known = () => knownNames({ ...site, env: 'test' }, warn, running)
+  return { site, sources: await loadSources(site, warn), known }
+}
+
+/** Of what is not the project's own. */
+export async function knownNames(...given: Parameters<NonNullable<Extra['known']>>) {
+  const [{ extras }] = given
+  const all = await inParallel(extras, 1, async extra => extra.known?.(...given))
+  return all.find(known => known !== undefined)
 }
 
 /** @returns false when the file has the text already */
 export async function writeNameTypes(named: Named): Promise<boolean> {
-  const file = named.settings.nameTypes
+  const file = typesFile(named.site)
   const text = await nameTypes(named)
   if (text === (await bytesOf(file))?.toString()) return false
   await writeAtomically(file, Buffer.from(text), BigInt(Date.now()) * 1_000_000n)
   return true
 }
 
-/**
- * A file that exists is written now, and again whenever a source has appeared or gone, until it is removed.
- * @param pipeline knows the entries of dev servers
- */
-export async function keepNameTypes(
-  { bundles, settings }: Pick<Pipeline, 'bundles' | 'settings'>,
-  warn = warnOnce()
-): Promise<void> {
-  const { nameTypes: file } = settings
+/** A file that exists is written now, and again whenever a source has appeared or gone, until it is removed. */
+export async function keepNameTypes(pipeline: Pipeline, warn = warnOnce()): Promise<void> {
+  const file = typesFile(pipeline.settings)
   const fail = (error: unknown) => warn(`cannot update ${file}: ${reasonOf(error)}`)
   try {
-    follow({ ...(await namedInProduction(settings, () => undefined)), bundles }, file, fail)
+    follow(await namedInProduction(pipeline.settings, () => undefined, pipeline), file, fail)
   } catch (error) {
     fail(error)
   }
 }
 
 function follow(named: Named, file: string, fail: (error: unknown) => void): void {
-  const { settings, sources } = named
+  const { site, sources } = named
   let generation: number | undefined
   const update = oneAtATime(async () => {
     // A checkout changes many files at once.
     if (generation !== undefined) await setTimeout(SETTLE_MS, undefined, { ref: false })
-    await Promise.all(settings.apps.map(app => sources.of(app).refresh()))
+    await Promise.all(site.apps.map(app => sources.of(app).refresh()))
     if (generation === sources.generation) return
     if (!(await statOf(file))) return end()
     generation = sources.generation
@@ -74,23 +81,23 @@ function follow(named: Named, file: string, fail: (error: unknown) => void): voi
 
 const SETTLE_MS = 100
 
-async function nameTypes({ settings: { apps }, sources, bundles }: Named): Promise<string> {
+async function nameTypes({ site: { apps }, sources, known }: Named): Promise<string> {
   const listed = await Promise.all(apps.map(app => sources.of(app).list()))
   const own = listed.flat().flatMap(({ app, name, source }) => {
     return [name, ...(app.tails ? sources.of(app).tailsOf(source).own : [])]
   })
-  const built = bundles.names()
+  const built = await known()
   // In a page, what follows a `?` or a `#` does not belong to the name.
-  const names = new Set([...own, ...built.sources].filter(name => !/[?#]/.test(name)))
+  const names = new Set([...own, ...(built?.sources ?? [])].filter(name => !/[?#]/.test(name)))
   const members = [
     ...(apps.length > 0 ? [member('apps', literals(apps.map(({ name }) => name)))] : []),
     ...KINDS.map(kind => {
       const ofKind = literals([...names].filter(name => kindOf(name) === kind))
-      return member(kind, built.hasAllSources ? ofKind : [...ofKind, IN_A_FOLDER])
+      return member(kind, (built?.hasAllSources ?? true) ? ofKind : [...ofKind, IN_A_FOLDER])
     }),
-    ...(bundles.isEmpty
-      ? []
-      : [member('entries', built.hasAllEntries ? literals(built.entries) : ['string'])])
+    ...(built
+      ? [member('entries', built.hasAllEntries ? literals(built.entries) : ['string'])]
+      : [])
   ]
   return HEAD + members.join('') + TAIL
 }

@@ -1,5 +1,6 @@
 // The `types` command.
 import { namedInProduction, writeNameTypes } from './name-types.ts'
+import { typesFile } from './options.ts'
 import { OK } from '../../cli/command.ts'
 import type { Command } from '../../assets/parts.ts'
 
@@ -23,7 +24,7 @@ all are accepted.`,
   async run({ output, loadSite }) {
     const named = await namedInProduction(await loadSite('deployment'), output.warn)
     const isWritten = await writeNameTypes(named)
-    const file = named.settings.nameTypes
+    const file = typesFile(named.site)
     output.result({ file, isWritten }, `${file} ${isWritten ? 'was written' : 'is current'}`)
     return OK
   }

@@ -1,0 +1,22 @@
+import { join } from 'node:path'
+import { globs, type Expectation } from '../../check-options.ts'
+
+export interface NameOptions {
+  /**
+   * Globs of the project's views, relative to `root`: `precompile` and `verify` look in them for names of
+   * assets that do not exist. Default: none.
+   *
+   * @example
+   * 'apps/*&#47;views/**&#47;*.ejs'
+   */
+  views?: string | readonly string[] | undefined
+}
+
+/** Where the names are written as types. */
+export function typesFile({ root }: { readonly root: string }): string {
+  return join(root, 'assets.d.ts')
+}
+
+export const NAMES = {
+  views: globs
+} satisfies Record<keyof NameOptions, Expectation>

@@ -1,0 +1,64 @@
+// Names in views: `verify --views`, and those of the option `views`, which `verify` and `precompile` check as well.
+import { statIfThere } from '../../files/at-start.ts'
+import type { Addition, Check, Output, Site } from '../../assets/parts.ts'
+import { UsageError } from '../../cli/command.ts'
+import { print, siteOf } from '../../cli/commands/verify.ts'
+import { count } from '../../cli/format.ts'
+import { checkViews, type ViewsReport } from './check-views.ts'
+
+export const views: Addition = {
+  to: 'verify',
+  about: `With --views, it only looks in views, in any language, for literal names in calls
+of the helpers, such as assets.stylesheet('app'), that no asset and no entry of a
+bundle has, and for misspelled helpers, and prints file and line with the nearest
+name. A view below an app's folder may name that app's assets only. Nothing needs
+to be precompiled for that. Those of the option views are checked with the files.`,
+  options: {
+    views: {
+      value: '[GLOB]',
+      description: 'only check the names in these views; default: the option views'
+    }
+  },
+  examples: [
+    ["koa-fresh-assets verify --views 'views/**/*.ejs'", 'Fail a build for a mistyped name:']
+  ],
+  run(call) {
+    const given = (call.values as { readonly views?: string | true }).views
+    const [directory] = call.args
+    if (given !== undefined && directory !== undefined) {
+      const both = `got '${directory}' as well`
+      throw new UsageError(`--views takes one glob: put it in quotes, ${both}`)
+    }
+    if (given !== undefined) return siteOf(call).then(site => verifyViews(call.output, site, given))
+    if (directory === undefined || !/[*?{]/.test(directory) || statIfThere(directory))
+      return undefined
+    throw new UsageError(`${directory} is a glob: for views, write --views '${directory}'`)
+  }
+}
+
+async function verifyViews(output: Output, site: Site, given: string | true) {
+  const globs = given === true ? globsOf(site) : [given]
+  if (globs.length === 0) throw new UsageError('--views requires a glob, or the option views')
+  const report = await checkViews(site, globs)
+  if (report.files > 0) return print(output, report, [textOf(report)])
+  throw new UsageError(`--views: no file in ${site.root} matches ${globs.join(', ')}`)
+}
+
+export async function checkOption(site: Site): Promise<Check> {
+  const globs = globsOf(site)
+  const report = await checkViews(site, globs)
+  const doubt = `no view matches ${globs.join(' or ')} (the option views)`
+  const { problems, files } = report
+  return {
+    problems,
+    total: textOf(report),
+    report: { views: report },
+    doubts: files === 0 ? [doubt] : []
+  }
+}
+
+const globsOf = ({ options }: Site) => [options.views ?? []].flat()
+
+function textOf({ files, names }: ViewsReport): string {
+  return `${count(names, 'name')} in ${count(files, 'view')}`
+}
