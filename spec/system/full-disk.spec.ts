@@ -120,13 +120,12 @@ test('a read-only disk stops precompile and compress with a message that says so
   await inNamespace(
     t,
     root,
-    `rm "$root"/public/assets/app.js.*
-    mount --bind "$root/public" "$root/public"
+    `mount --bind "$root/public" "$root/public"
     mount -o remount,bind,ro "$root/public"
     ! precompile 2> "$root/said"
     ! compress 2>> "$root/said"`
   )
   const said = readFileSync(join(root, 'said'), 'utf8')
   t.regex(said, /^cannot publish \/assets: open public\/assets\/\S+ failed with EROFS; /)
-  t.regex(said, /cannot compress assets\/app\.js: EROFS: read-only file system/)
+  t.regex(said, /cannot compress \S+: EROFS: read-only file system/)
 })
