@@ -309,6 +309,7 @@ test('init <app> adds an app to a project, says where it is, and keeps what is t
   t.true(stdout.includes('create  apps/admin/assets/stylesheets/admin.css'), stdout)
   t.true(stdout.includes("assets.app('admin').stylesheet('admin')"), stdout)
   t.true(stdout.includes('below /admin, its assets those below /files/admin'), stdout)
+  t.false(stdout.includes('the only app'), stdout)
   for (const path of ASSETS) {
     const own = path.replace('web', 'admin').replace(/app(?=\.)/, 'admin')
     t.true(existsSync(join(root, own)), own)

@@ -128,7 +128,7 @@ function failed({ title, location, reason, excerpt }: ErrorReport): Html {
 }
 
 function sections({ source, compiled, published }: AssetReport['texts']): Value {
-  if (source && !compiled && source.text === published?.text) {
+  if (source && source.text === published?.text) {
     return section('Source, published unchanged', source)
   }
   return [

@@ -354,7 +354,9 @@ for (const mode of MODES) {
       'stylesheets/admin/page.css': 'admin',
       'stylesheets/shop/page.css': 'shop',
       'images/flags/europe/fi.png': 'fi',
-      '/extra/images/theirs/fi.png': 'theirs'
+      '/extra/images/theirs/fi.png': 'theirs',
+      '/extra/images/a/de.png': 'a',
+      '/extra/images/b/de.png': 'b'
     }
     const site = await makeFingerprinted(t, mode, files, extra)
     const menu = await site.path('admin/menu.css')
@@ -365,7 +367,7 @@ for (const mode of MODES) {
       t.is(await site.path(tail), flag)
     t.is(await site.path('theirs/fi.png'), `/assets/theirs/fi-${digestOf('theirs')}.png`)
     t.is(await site.path('shop/page.css'), `/assets/shop/page-${digestOf('shop')}.css`)
-    for (const name of ['stylesheets/admin/menu.css.scss', 'enu.css', 'page.css'])
+    for (const name of ['stylesheets/admin/menu.css.scss', 'enu.css', 'page.css', 'de.png'])
       await t.throwsAsync(() => site.path(name), { code: 'asset-unknown' }, name)
   })
 

@@ -222,6 +222,15 @@ test('INS-01 the page of an asset has the steps of explain, its texts, and a rea
     t.is(headers[name.toLowerCase()], value, name)
     t.true(reason.length > 10)
   }
+  await site.ask('/assets/user/menu.css')
+  for (const [name, labels] of [
+    ['app.css', ['Source', 'Compiled', 'Published']],
+    ['user/menu.css', ['Source, published unchanged']],
+    ['admin/menu.css', ['Source']]
+  ] as const) {
+    const { text } = await site.ask(`/assets/-/asset?path=${name}`)
+    t.deepEqual(text.match(/(?<=<h3>)[\w ,]+\b/g), [...labels], name)
+  }
 })
 
 test('INS-01 a source that does not compile is shown with the place and its text', async t => {
