@@ -78,8 +78,6 @@ const CROSSING: readonly string[] = [
   'extras/releases/build.ts -> extras/deltas/write-deltas.ts',
   'extras/releases/keep.ts -> extras/bundles/kept-files.ts',
   'extras/releases/keep.ts -> extras/deltas/delta-format.ts',
-  'extras/telling/list-assets.ts -> extras/deltas/delta-format.ts',
-  'extras/telling/list-assets.ts -> extras/deltas/write-deltas.ts',
   'extras/vite/dev-server.ts -> extras/bundles/entry-source.ts',
   'extras/vite/dev-server.ts -> extras/bundles/entry.ts',
   'extras/vite/dev-server.ts -> extras/bundles/manifests/vite.ts',

@@ -44,6 +44,8 @@ export interface Extra<Whole = unknown> {
   known?(site: Site, warn: Warn, running?: Whole): Promise<KnownNames | undefined>
   /** What is known of the files of a mount by what built it; undefined for a mount that it did not build. */
   facts?(mount: MountSettings, env: string): Promise<MountFacts | undefined>
+  /** What it tells about published assets in a list of them. */
+  column?(settings: Settings): Promise<Column>
   /** Made when a server starts, for all files that it sends; undefined where the settings do not want it. */
   sender?(settings: Settings): Sender | undefined
 }
@@ -141,6 +143,19 @@ export interface NamedFile {
   readonly entries: readonly string[]
   /** Other entries that use it, such as by a dynamic import, as far as the manifest tells. */
   readonly usedBy: readonly string[]
+}
+
+export interface Column {
+  /** Its heading, and the name of its values in JSON. */
+  readonly name: string
+  /** Undefined for a file of which there is nothing to tell. @param file its URL path, encoded, and its size in bytes */
+  of(file: { readonly target: string; readonly size: number }): Promise<Cell | undefined>
+}
+
+export interface Cell {
+  readonly value: object
+  /** The value for people. */
+  readonly text: string
 }
 
 /** Undefined for an app that has none. @param own resolves to those in directories, which may import others */

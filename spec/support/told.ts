@@ -8,7 +8,7 @@ import { listAssets as list } from '../../lib/extras/telling/list-assets.ts'
 export const explain = (asked: string, options?: KoaAssetsOptions) =>
   explainAt(asked, settleSite(options))
 
-export const listAssets = (options: KoaAssetsOptions) => list(settleForPrecompile(options))
+export const listAssets = (options: KoaAssetsOptions) => list(settleForPrecompile(options), [])
 
 export const checkViews = (options: KoaAssetsOptions, globs: readonly string[]) =>
   check(settleForPrecompile(options), globs)

@@ -6,5 +6,6 @@ import { senderOf } from './serve-deltas.ts'
 export const deltas: Extra<Pipeline> = {
   name: 'deltas',
   // Its room is there when a server starts: a request loads no module.
-  sender: senderOf
+  sender: senderOf,
+  column: async settings => (await import('./column.ts')).deltaColumn(settings)
 }

@@ -4,8 +4,9 @@ import { listAssets, type ListedAsset } from './list-assets.ts'
 import { listMounts, type ListedMount } from '../../assets/inventory/mounts.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { OK } from '../../cli/command.ts'
+import { inParallel } from '../../concurrency.ts'
 import type { Command } from '../../assets/parts.ts'
-import { formatBytes, savingsText, table } from '../../cli/format.ts'
+import { formatBytes, table } from '../../cli/format.ts'
 
 export const list: Command = {
   name: 'list',
@@ -26,7 +27,9 @@ that is missing is listed as such.`,
   ],
   async run({ output, loadSite }) {
     const site = await loadSite('deployment')
-    const assets = await listAssets(site)
+    const told = await inParallel(site.extras, 1, async extra => extra.column?.(site))
+    const columns = told.filter(column => column !== undefined)
+    const assets = await listAssets(site, columns)
     const mounts = await listMounts(site)
     const isBuilt = assets.length === 0 || assets.some(({ target }) => target !== undefined)
     const text = [
@@ -34,7 +37,11 @@ that is missing is listed as such.`,
       ...(isBuilt ? [] : [`None of them is precompiled: ${REMEDY}`]),
       ...(mounts.length === 0 ? [] : mountsText(mounts))
     ]
-    output.result([...assets, ...mounts.flatMap(asAssets)], text.join('\n\n') || 'No assets found.')
+    const own = assets.map(({ cells, ...asset }) => {
+      const values = Object.entries(cells).map(([name, { value }]) => [name, value])
+      return { ...asset, ...Object.fromEntries(values) }
+    })
+    output.result([...own, ...mounts.flatMap(asAssets)], text.join('\n\n') || 'No assets found.')
     return OK
   }
 }
@@ -43,11 +50,11 @@ const sizeText = (size: number | undefined, missing = '-') =>
   size === undefined ? missing : formatBytes(size)
 
 function assetsText(assets: readonly ListedAsset[]): string {
-  const rows = assets.map(({ path, source, target = '-', size, deltas }) => {
-    return [path, source, sizeText(size), target, deltas ? savingsText(deltas) : '']
+  const more = [...new Set(assets.flatMap(({ cells }) => Object.keys(cells)))]
+  const rows = assets.map(({ path, source, target = '-', size, cells }) => {
+    return [path, source, sizeText(size), target, ...more.map(name => cells[name]?.text ?? '')]
   })
-  const deltas = assets.some(asset => asset.deltas) ? 'deltas' : ''
-  return table([['asset', 'source', 'size', 'target', deltas], ...rows], [2])
+  return table([['asset', 'source', 'size', 'target', ...more], ...rows], [2])
 }
 
 /** With the fields of an asset, and its own. */

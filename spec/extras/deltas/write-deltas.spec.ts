@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import type { ListedAsset } from '../../../lib/extras/telling/list-assets.ts'
+import type { DeltaSavings } from '../../../lib/extras/deltas/write-deltas.ts'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { sealDelta, splitDelta, canMakeDeltas } from '../../../lib/extras/deltas/delta-format.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
@@ -251,7 +251,9 @@ test.serial(
     t.notRegex(again.stdout, /Deltas/)
     const listed = await runCommand(root, 'list')
     t.is(/ deltas\n[^]* 1 file, \d+ B instead of \d(?:\.\d)? kB\n$/.test(listed.stdout), isAble)
-    const [, asset] = JSON.parse((await runCommand(root, 'list --json')).stdout) as ListedAsset[]
+    const [, asset] = JSON.parse((await runCommand(root, 'list --json')).stdout) as {
+      deltas?: DeltaSavings
+    }[]
     t.is(asset?.deltas?.files, isAble ? 1 : undefined)
   }
 )

@@ -1,0 +1,29 @@
+// What deltas save, in the list of assets.
+import type { Column } from '../../assets/parts.ts'
+import { listPublished } from '../../assets/building/directory.ts'
+import { publicFile } from '../../assets/settings/public-directory.ts'
+import type { Settings } from '../../assets/settings/settings.ts'
+import { savingsText } from '../../cli/format.ts'
+import { CODINGS } from '../../files/codings.ts'
+import { statOf } from '../../files/disk.ts'
+import { SEAL_BYTES } from './delta-format.ts'
+import { savingsOf } from './write-deltas.ts'
+
+export async function deltaColumn(settings: Settings): Promise<Column> {
+  const { deltas } = await listPublished(settings)
+  const sizeOf = async (path: string) => Number((await statOf(path))?.size ?? Infinity)
+  return {
+    name: 'deltas',
+    async of({ target, size }) {
+      const path = decodeURIComponent(target)
+      const beside = deltas.get(path)
+      if (!beside) return undefined
+      const file = publicFile(settings, path)
+      const copies = await Promise.all(CODINGS.map(({ extension }) => sizeOf(file + extension)))
+      const insteadOf = Math.min(size, ...copies)
+      const sizes = await Promise.all(beside.map(delta => sizeOf(delta.file)))
+      const value = savingsOf(sizes.map(stored => ({ size: stored - SEAL_BYTES, insteadOf })))
+      return { value, text: savingsText(value) }
+    }
+  }
+}
