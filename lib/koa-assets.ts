@@ -73,13 +73,8 @@ export type {
 export type { AppName, AssetName } from './assets/views/asset-names.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
 export type { LiveTagOptions } from './assets/views/tags.ts'
-export type {
-  EntryFile,
-  EntryFiles,
-  EntryOptions,
-  EntryScriptFile,
-  ViewHelpers
-} from './assets/views/view-helpers.ts'
+export type { ViewHelpers } from './assets/views/view-helpers.ts'
+export type * from './assets/extra-exports.ts'
 export type { SendFile, SendFileOptions } from './assets/context/send-file.ts'
 
 // Here, since the types of an entry point only hold what it names.
@@ -120,7 +115,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
 async function beginDevelopment(pipeline: Pipeline, options: KoaAssetsOptions): Promise<void> {
   const { settings } = pipeline
   await pipeline.loading
-  void printOverview(settings, options, { states: () => pipeline.bundles.states() })
+  void printOverview(settings, options, { running: pipeline.running })
   for (const extra of settings.extras) await extra.start?.(pipeline)
 }
 

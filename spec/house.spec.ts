@@ -21,20 +21,21 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   urls: LOW,
   compilers: [...LOW, 'urls'],
   settings: [...LOW, 'urls', 'compilers'],
-  parts: [...LOW, 'urls', 'compilers', 'settings'],
+  parts: [...LOW, 'urls', 'compilers', 'settings', 'views'],
   references: ['ground'],
   sources: SETTLED,
   rendering: [...SETTLED, 'references', 'sources'],
   building: READ,
   serving: SETTLED,
-  views: SETTLED,
+  views: [...LOW, 'urls', 'compilers', 'settings'],
   addresses: JOINED,
   pipeline: [...JOINED, 'addresses'],
   inventory: [...JOINED, 'pipeline'],
   context: ALL,
   extras: ['parts', 'pipeline'],
   site: ['parts', 'extras', 'settings'],
-  'koa-assets': [...ALL, 'deploy', 'context', 'site'],
+  'extra-exports': [],
+  'koa-assets': [...ALL, 'extra-exports', 'deploy', 'context', 'site'],
   'http-cache': LOW,
   'koa-http-cache': [...LOW, 'http-cache'],
   deploy: [...ALL, 'site'],
@@ -47,7 +48,6 @@ const EXTRAS = readdirSync('lib/extras')
 
 /** Imports of an extra by the core, other than by extras.ts, and by other extras, that are still to become parts. */
 const CROSSING: readonly string[] = [
-  'assets/addresses.ts -> extras/bundles/bundles.ts',
   'assets/building/compress.ts -> extras/deltas/delta-format.ts',
   'assets/building/compress.ts -> extras/deltas/write-deltas.ts',
   'assets/building/directory.ts -> extras/deltas/delta-format.ts',
@@ -61,11 +61,6 @@ const CROSSING: readonly string[] = [
   'assets/deploy.ts -> extras/releases/keep.ts',
   'assets/deploy.ts -> extras/releases/keep.ts',
   'assets/deploy.ts -> extras/releases/keep.ts',
-  'assets/pipeline.ts -> extras/bundles/bundles.ts',
-  'assets/pipeline.ts -> extras/bundles/entry.ts',
-  'assets/views/preload.ts -> extras/bundles/entry.ts',
-  'assets/views/view-helpers.ts -> extras/bundles/entry.ts',
-  'assets/views/view-helpers.ts -> extras/bundles/entry.ts',
   'cli/commands/clean.ts -> extras/releases/keep.ts',
   'cli/commands/verify.ts -> extras/releases/build.ts',
   'cli/format.ts -> extras/deltas/write-deltas.ts',
@@ -79,7 +74,6 @@ const CROSSING: readonly string[] = [
   'extras/releases/keep.ts -> extras/bundles/kept-files.ts',
   'extras/releases/keep.ts -> extras/deltas/delta-format.ts',
   'extras/vite/dev-server.ts -> extras/bundles/entry-source.ts',
-  'extras/vite/dev-server.ts -> extras/bundles/entry.ts',
   'extras/vite/dev-server.ts -> extras/bundles/manifests/vite.ts',
   'extras/vite/plugin.ts -> extras/bundles/entry-source.ts',
   'koa-assets.ts -> extras/deltas/write-deltas.ts',
@@ -175,6 +169,7 @@ test('imports point one way, from room to room, types included', t => {
 /** What no extra imports. */
 const ABOVE = [
   'extras',
+  'extra-exports',
   'site',
   'koa-assets',
   'koa-files',
@@ -185,7 +180,7 @@ const ABOVE = [
 ]
 
 /** What names the extras: their parts, and their options. */
-const TABLES = ['assets/extras.ts', 'assets/settings/extra-options.ts']
+const TABLES = ['assets/extras.ts', 'assets/settings/extra-options.ts', 'assets/extra-exports.ts']
 
 test('nothing but the two tables imports an extra', t => {
   const crossing = ours.filter(({ from, to }) => {

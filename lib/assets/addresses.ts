@@ -1,9 +1,8 @@
-// Where names lead: plain names, a manifest, and behind either the bundles of mounts.
+// Where names lead: plain names, a manifest, and behind either the names of files in mounts.
 import { AssetError } from '../errors.ts'
 import type { ManifestEntry } from './building/manifest/manifest.ts'
 import type { AppFiles } from './building/on-request/app-files.ts'
-import type { Bundles } from '../extras/bundles/bundles.ts'
-import type { MoreSources } from './parts.ts'
+import type { MoreSources, Names } from './parts.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings } from './settings/settings.ts'
 import type { AppSources } from './sources/sources.ts'
@@ -95,15 +94,15 @@ function moduleOf([plainPath, entry]: readonly [string, ManifestEntry]): Module 
   return { path, plainPath, integrity, imports, dynamicImports, specifiers }
 }
 
-/** Own assets come first; a name that is not one of them is looked for in the bundles. */
-export function withBundles(own: Addresses, bundles: Bundles): Addresses {
+/** Own assets come first; a name that is not one of them is looked for in the mounts. */
+export function withNames(own: Addresses, names: Names): Addresses {
   return {
     ...own,
     resolve(name, mount) {
       if (mount === undefined && own.has(name)) return own.resolve(name)
-      const file = bundles.file(name, mount)
+      const file = names.file(name, mount)
       if (file) return file
-      const places = bundles.labelsAt(mount)
+      const places = names.labelsAt(mount)
       if (mount !== undefined) {
         throw new AssetError('asset-unknown', `'${name}' is not a source in ${places}`)
       }

@@ -6,6 +6,8 @@ import type { Stamp } from '../files/disk.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
 import type { WithoutHash } from './urls/fingerprint.ts'
+import type { AssetAddress, Helpers } from './views/asset-url.ts'
+import type { LoadedUrl } from './views/preload.ts'
 
 /** The settings, and the extras that they ask for. */
 export interface Site extends Settings {
@@ -27,6 +29,11 @@ export interface Extra<Whole = unknown> {
   sources?(site: Site): Promise<MakeSources | undefined>
   /** Where the sources come from that it adds to an app, for the overview at start. Undefined: it adds none. */
   origin?(app: AppSettings): string | undefined
+  /**
+   * What it does for requests and pages; undefined where no option asks for it.
+   * @throws AssetError for what is needed and cannot be used: no server starts
+   */
+  run?(site: Site, warn: Warn): Running | undefined
   /** Pages for developers below `<prefix>/-/`, made with the first request for one. */
   pages?(pipeline: Whole): Promise<Pages>
   /** Begins what it does beside a server in development. */
@@ -115,12 +122,73 @@ export interface Check {
   readonly doubts: readonly string[]
 }
 
+/** Made with the pipeline. */
+export interface Running {
+  /** Until it resolves, requests wait. */
+  readonly loading?: Promise<void> | undefined
+  /** Changes whenever a URL in a page may. */
+  readonly version?: string | undefined
+  /** Members of `ctx.assets`. */
+  readonly helpers?: Helpers | undefined
+  readonly names?: Names | undefined
+  /** What open pages are told about as a whole. */
+  readonly followed?: readonly Followed[] | undefined
+  /** Looks for changes before a page, unless it did so less than `seconds` ago. */
+  refresh?(seconds: number): Promise<unknown> | undefined
+  /**
+   * Whether a name contains a hash of what is in the file, so that it never changes at its URL.
+   * @param path decoded URL path: `/static/assets/main-CZTearZk.css`
+   */
+  isHashed?(mount: Pick<MountSettings, 'urlPath'>, path: string): boolean
+  /** What a developer should know of mounts when the server has started, by their URL paths. */
+  states?(): Promise<ReadonlyMap<string, string>>
+}
+
+/** Names of files in mounts, which are looked for behind those of the apps. */
+export interface Names {
+  /** The file of a source; undefined for an unknown name. @throws TypeError when several mounts have it */
+  file(name: string, mount: string | undefined): AssetAddress | undefined
+  /** Whether a page may load it, with all that it needs. */
+  hasEntry(name: string, mount: string | undefined): boolean
+  /** What a page loads for it. @throws AssetError for an unknown name; TypeError as `file` */
+  entry(name: string, mount: string | undefined): readonly LoadedUrl[]
+  /** What messages call the places that are searched. */
+  labelsAt(mount: string | undefined): string
+  /** Those that exist, as far as it is known. */
+  known(): KnownNames
+}
+
 export interface KnownNames {
   readonly entries: ReadonlySet<string>
   readonly sources: ReadonlySet<string>
   /** Whether there are no other entries. */
   readonly hasAllEntries: boolean
+  /** Whether there are no other sources. */
   readonly hasAllSources: boolean
+}
+
+/** Files of a mount that are written together. */
+export interface Followed {
+  readonly urlPath: string
+  /** Undefined until all its files were looked at. */
+  readonly build: Build | undefined
+  /** What a developer should know. */
+  readonly state: string | undefined
+  /** Undefined when there is nothing to wait for. */
+  refresh(seconds: number): Promise<void> | undefined
+  /**
+   * Whether a file is one of them.
+   * @param file decoded path below the mount's directory
+   * @param writtenAt milliseconds since 1970
+   */
+  hasBuilt(file: string, writtenAt: number): boolean
+}
+
+export interface Build {
+  /** Another one once any of the files has been written. */
+  readonly version: string
+  /** When the last of them was written: milliseconds since 1970. */
+  readonly changedAt: number
 }
 
 export interface MountFacts {

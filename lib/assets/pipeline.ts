@@ -1,8 +1,7 @@
 // Connects the rooms: everything that one koaAssets() holds.
 import { AssetError } from '../errors.ts'
 import { warnOnce } from '../printable.ts'
-import { ownAddresses, withBundles, type Addresses } from './addresses.ts'
-import { Bundles } from '../extras/bundles/bundles.ts'
+import { ownAddresses, withNames, type Addresses } from './addresses.ts'
 import type { Manifest } from './building/manifest/manifest.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import {
@@ -18,11 +17,10 @@ import type { ServedFile } from './serving/files/served-file.ts'
 import { wantedAt, type Wanted } from './serving/request-path.ts'
 import { appOfPage, assetPath } from './settings/app-settings.ts'
 import type { AppSettings } from './settings/settings.ts'
-import type { Site } from './parts.ts'
+import type { Names, Running, Site } from './parts.ts'
 import type { AppSources, Sources } from './sources/sources.ts'
 import { encodePath } from './urls/canonical-path.ts'
 import { splitFingerprint } from './urls/fingerprint.ts'
-import type { EntryUrl } from '../extras/bundles/entry.ts'
 import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 
 type Found = ServedFile | undefined
@@ -30,13 +28,16 @@ type Found = ServedFile | undefined
 export class Pipeline {
   readonly settings: Site
   readonly directories: Directories
-  readonly bundles: Bundles
+  /** What the extras do. */
+  readonly running: readonly Running[]
   /** A manifest that is needed and missing or broken: no server starts without it. */
   failure: AssetError | undefined
   /** Every request waits for it: what publishes on request, and what knows dev servers. Undefined without these. */
   loading: Promise<void> | undefined
   /** By the name of an app. */
   viewHelpers: (app: string, isLive?: boolean) => ViewHelpers = throwUnloaded
+  /** Of files in mounts. */
+  readonly #names: readonly Names[]
   readonly #warn: (message: string) => void
   readonly #precompiled: ReloadedManifest | undefined
   #loaded: Promise<void> | undefined
@@ -47,15 +48,18 @@ export class Pipeline {
     this.settings = settings
     this.#warn = warn
     this.directories = new Directories(settings, {
-      isHashed: (mount, path) => this.bundles.isHashed(mount, path),
+      isHashed: (mount, path) => this.running.some(each => each.isHashed?.(mount, path)),
       isOrdinary: (asked, plain) => this.#isOrdinary(asked, plain)
     })
-    const bundles = this.#unlessBroken(() => new Bundles(settings, warn))
-    this.bundles = bundles ?? new Bundles({ ...settings, mounts: [] }, warn)
+    this.running = settings.extras.flatMap(
+      extra => this.#unlessBroken(() => extra.run?.(settings, warn)) ?? []
+    )
+    this.#names = this.running.flatMap(({ names }) => names ?? [])
     if (settings.apps.some(app => kindOf(app) === 'precompiled'))
       this.#precompiled = this.#unlessBroken(() => new ReloadedManifest(settings, warn))
     const publishes = settings.apps.some(({ compile }) => compile)
-    if (publishes || this.bundles.loading) this.loading = this.load()
+    if (publishes || this.running.some(({ loading }) => loading !== undefined))
+      this.loading = this.load()
     else this.#join()
   }
 
@@ -66,7 +70,10 @@ export class Pipeline {
 
   async #load(): Promise<void> {
     const room = import('./building/on-request/on-request.ts')
-    const [{ makeOnRequest }] = await Promise.all([room, this.bundles.loading])
+    const [{ makeOnRequest }] = await Promise.all([
+      room,
+      ...this.running.flatMap(({ loading }) => loading ?? [])
+    ])
     const forget = (path: string) => this.directories.public.forget({ path })
     this.#onRequest = await makeOnRequest(this.settings, this.#warn, forget)
     this.#join()
@@ -86,7 +93,7 @@ export class Pipeline {
     this.viewHelpers = makeViewHelpers(
       { ...this.settings, liveScript, apps: apps.length > 0 ? apps : [publicApp] },
       app => ({ imports: app.imports, version: () => this.#version, ...this.#addressesOf(app) }),
-      this.hasBundles ? this.bundles : undefined
+      this.running.flatMap(({ helpers }) => helpers ?? [])
     )
   }
 
@@ -95,7 +102,7 @@ export class Pipeline {
     const known = env === 'development' && app.compile ? this.#onRequest?.checkName : undefined
     const check = app === publicApp ? refuseName : known
     const own = ownAddresses(app, this.#filesOf(app), this.#listedSources(app), check)
-    return this.hasBundles ? withBundles(own, this.bundles) : own
+    return this.#names.reduce(withNames, own)
   }
 
   /** Of all apps; after `load`, or where an app publishes on request. */
@@ -136,18 +143,18 @@ export class Pipeline {
     return published && published.at >= start ? published : undefined
   }
 
-  /** Whether each page has helpers of its own, because `entry` writes each tag once. */
-  get hasBundles(): boolean {
-    return !this.bundles.isEmpty
+  /** Whether files in mounts have names that pages may write. */
+  get hasNames(): boolean {
+    return this.#names.length > 0
   }
 
-  /** What a page loads for an entry of a bundle; undefined for any other name, and for that of an own asset. */
-  entryAt(path: string, name: string, mount: string | undefined): readonly EntryUrl[] | undefined {
-    if (!this.bundles.hasEntry(name, mount)) return undefined
+  /** What a page loads for a name with all that it needs; undefined for any other name, and for an own asset. */
+  loadedFor(path: string, name: string, mount: string | undefined) {
+    const names = this.#names.find(each => each.hasEntry(name, mount))
+    if (!names) return undefined
     const app = appOfPage(this.settings, path) ?? this.settings.publicApp
-    return mount === undefined && this.#addressesOf(app).has(name)
-      ? undefined
-      : this.bundles.find(name, mount)
+    const isOwn = mount === undefined && this.#addressesOf(app).has(name)
+    return isOwn ? undefined : names.entry(name, mount)
   }
 
   /** Whether the path is an asset, published or not; nothing is written. */
@@ -175,7 +182,11 @@ export class Pipeline {
     const { env, publicApp } = this.settings
     const seconds = env === 'development' ? 0 : publicApp.revalidate
     const own = [this.#onRequest?.fingerprints?.refresh(), this.#precompiled?.refresh(seconds)]
-    const refreshed = [...own, ...this.#listings(), ...this.bundles.refresh(seconds)]
+    const refreshed = [
+      ...own,
+      ...this.#listings(),
+      ...this.running.map(each => each.refresh?.(seconds))
+    ]
     const all = refreshed.filter(each => each !== undefined)
     return all.length > 0 ? Promise.all(all) : undefined
   }
@@ -190,11 +201,11 @@ export class Pipeline {
     return this.#filesOf(app).index && sourcedNameIn(this.sources, app, name)
   }
 
-  /** Which names are the app's own, where a bundle may have them too, and which files there are beside those in directories. */
+  /** Which names are the app's own, where a mount may have them too, and which files there are beside those in directories. */
   #listings(): (Promise<void> | undefined)[] {
     const all = this.settings.apps.map(app => this.#listedSources(app))
     return all.flatMap(sources => [
-      this.hasBundles ? sources?.refresh() : undefined,
+      this.hasNames ? sources?.refresh() : undefined,
       ...(sources?.more.map(each => each.verify()) ?? [])
     ])
   }
@@ -234,7 +245,7 @@ export class Pipeline {
 
   get #version(): string {
     const inMemory = this.#onRequest?.fingerprints?.manifest
-    const manifests = [this.#precompiled?.current, inMemory, this.bundles]
+    const manifests = [this.#precompiled?.current, inMemory, ...this.running]
     const more = this.settings.apps.flatMap(app => this.#listedSources(app)?.more ?? [])
     const versions = [...manifests.map(each => each?.version), ...more.map(each => each.digest)]
     return versions.filter(Boolean).join('-')

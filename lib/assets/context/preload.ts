@@ -4,7 +4,7 @@ import type { Context } from 'koa'
 import type { Pipeline } from '../pipeline.ts'
 import { rawPath } from '../serving/request-path.ts'
 import { splitArguments } from '../views/asset-url.ts'
-import { entryLinks, type NamesThenPreloadOptions, type PreloadOptions } from '../views/preload.ts'
+import { linksTo, type NamesThenPreloadOptions, type PreloadOptions } from '../views/preload.ts'
 import { requireContext } from './send-file.ts'
 
 /**
@@ -37,8 +37,8 @@ export function makePreload(pipeline: Pipeline): Preload {
     const { names, options } = splitArguments<PreloadOptions>('preload', args)
     const path = rawPath(req.url ?? '')
     const linksOf = (name: string): readonly string[] => {
-      const entry = pipeline.hasBundles ? pipeline.entryAt(path, name, options?.mount) : undefined
-      return entry ? entryLinks(entry, options) : [assets.preload(name, options)]
+      const loaded = pipeline.loadedFor(path, name, options?.mount)
+      return loaded ? linksTo(loaded, options) : [assets.preload(name, options)]
     }
     const links = new Set(names.flatMap(linksOf))
     if (res.headersSent) return

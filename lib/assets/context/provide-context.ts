@@ -47,7 +47,7 @@ export function provideContext(
   const { settings } = pipeline
   const preload = makePreload(pipeline)
   const sendFile = makeSendFile(pipeline)
-  const hasNames = settings.apps.length > 0 || pipeline.hasBundles
+  const hasNames = settings.apps.length > 0 || pipeline.hasNames
   const watch = providerWatch(settings)
   const pageAfter = settings.env === 'development' ? developedAfter(settings) : nextAfter
   return function assetContext(ctx, next): Promise<unknown> {
@@ -62,7 +62,7 @@ export function provideContext(
     ctx.preload = preload
     const refreshed = pipeline.beforePage()
     const responded = refreshed ? pageAfter(refreshed, ctx, next) : next()
-    if (!pipeline.hasBundles) return responded
+    if (!pipeline.hasNames) return responded
     return responded.catch((error: unknown) => {
       // An error page starts afresh: the tags that `entry` has written were for another page.
       provide(ctx, pipeline.viewHelpers(app, isLive))

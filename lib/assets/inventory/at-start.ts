@@ -6,6 +6,7 @@ import { inspect } from 'node:util'
 import { isDirectory, readDirectory, statIfThere } from '../../files/at-start.ts'
 import { entriesGiven } from '../../check-options.ts'
 import { printable } from '../../printable.ts'
+import type { Running } from '../parts.ts'
 import { hasSources } from '../settings/app-settings.ts'
 import { ENVIRONMENTS } from '../settings/option-table.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
@@ -80,13 +81,18 @@ function missingInMounts({ root, serve, mounts }: Settings): (string | undefined
   })
 }
 
+async function statesOf(running: readonly Running[]): Promise<MountStates> {
+  const states = await Promise.all(running.flatMap(each => each.states?.() ?? []))
+  return new Map(states.flatMap(of => [...of]))
+}
+
 const printed = new Set<string>()
 
-/** What `Bundles.states` says of mounts, by URL path. */
+/** What extras say of mounts, by URL path. */
 type MountStates = ReadonlyMap<string, string>
 
 interface Printing {
-  readonly states?: () => Promise<MountStates>
+  readonly running?: readonly Running[]
   readonly processEnv?: NodeJS.ProcessEnv
   readonly print?: (text: string) => void
 }
@@ -98,13 +104,13 @@ interface Printing {
 export async function printOverview(
   settings: Site,
   { live, env }: KoaAssetsOptions,
-  { states, processEnv = process.env, print = console.warn }: Printing = {}
+  { running = [], processEnv = process.env, print = console.warn }: Printing = {}
 ): Promise<void> {
   const isSpec = processEnv.NODE_ENV === 'test' || processEnv.NODE_TEST_CONTEXT !== undefined
   if (settings.env !== 'development' || live === false || isSpec) return
   const source = env === undefined && !processEnv.NODE_ENV ? ', as NODE_ENV is not set' : ''
   await setImmediate()
-  const block = overview(settings, `development${source}`, await states?.())
+  const block = overview(settings, `development${source}`, await statesOf(running))
   if (printed.has(block)) return
   printed.add(block)
   print(block)
@@ -129,7 +135,7 @@ export function overview(
     ...mounts.map(({ urlPath, dir, dev }): [string, string] => {
       const from = isDirectory(dir) ? shown(dir) : `${shown(dir)}, which does not exist yet`
       const state = states.get(urlPath)
-      if (dev !== undefined) return [urlPath, state ?? "the bundler's dev server"]
+      if (dev !== undefined) return [urlPath, state ?? 'another server']
       return [urlPath, state === undefined ? from : `${from}; ${state}`]
     })
   ]

@@ -27,7 +27,7 @@ const CONCURRENCY = 16
 export function listMounts({ mounts, root, env, extras }: Site): Promise<ListedMount[]> {
   return inParallel(mounts, 1, async mount => {
     const { urlPath, dir, exclude = [] } = mount
-    const told = await Promise.all(extras.map(extra => extra.facts?.(mount, env)))
+    const told = await Promise.all(extras.flatMap(extra => extra.facts?.(mount, env) ?? []))
     const { manifest, problem, files = [] } = told.find(each => each !== undefined) ?? {}
     const isExcluded = excluderOf(exclude)
     const served = files.filter(({ file }) => !isExcluded(file))

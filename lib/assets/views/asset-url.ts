@@ -83,6 +83,16 @@ export interface AppView {
   readonly remembered: PageMemory
 }
 
+/** Helpers that are added to those of an app. */
+export interface Helpers {
+  /** Whether each page has its own: what a page already has decides what it gets. */
+  readonly isPerPage: boolean
+  /** Those of all pages, which may be accessors. */
+  readonly shared: object
+  /** @returns those of a page. @param page what is in it already: any text */
+  of(view: AppView): (page: Set<string>) => object
+}
+
 /** What a helper found or wrote before, by its name and arguments. */
 export type PageMemory = <Kept>(
   key: readonly [helper: string, ...unknown[]],

@@ -11,7 +11,6 @@ import {
   type UrlOf
 } from './asset-url.ts'
 import type { NamesThen, OfName } from './asset-names.ts'
-import type { EntryUrl } from '../../extras/bundles/entry.ts'
 
 // With the extension that a tag appends to a name without one.
 const DESTINATIONS = {
@@ -65,8 +64,26 @@ export function preloadHelpers(urlOf: UrlOf) {
   } as const
 }
 
+/** A file that a page loads for a name, and how. */
+export interface LoadedUrl extends AssetUrl {
+  /**
+   * Scripts: `classic` in order, before DOMContentLoaded; `blocking` at once, where the tag is; `nomodule` at once,
+   * in browsers without modules; `preamble`: one that a script in the page imports.
+   */
+  readonly as:
+    | 'stylesheet'
+    | 'preamble'
+    | 'module'
+    | 'classic'
+    | 'blocking'
+    | 'nomodule'
+    | 'modulepreload'
+  /** Of a preamble: whether the page has it unless an option says otherwise. */
+  readonly isNeeded?: boolean
+}
+
 /** For browsers without modules nothing is loaded ahead. */
-const LOADED_AS: Partial<Record<EntryUrl['as'], PreloadDestination>> = {
+const LOADED_AS: Partial<Record<LoadedUrl['as'], PreloadDestination>> = {
   stylesheet: 'style',
   module: 'module',
   classic: 'script',
@@ -74,9 +91,9 @@ const LOADED_AS: Partial<Record<EntryUrl['as'], PreloadDestination>> = {
   modulepreload: 'module'
 }
 
-/** The links of what a page loads for an entry, as its tags request it. */
-export function entryLinks(entry: readonly EntryUrl[], options: PreloadOptions = {}): string[] {
-  return entry.flatMap(each => {
+/** The links of what a page loads for a name, as its tags request it. */
+export function linksTo(loaded: readonly LoadedUrl[], options: PreloadOptions = {}): string[] {
+  return loaded.flatMap(each => {
     const as = LOADED_AS[each.as]
     return as ? linkTo(each, as, options) : []
   })

@@ -1,20 +1,13 @@
 /** The view helpers, which write the URLs of assets. They use neither Koa nor the disk. */
 
 import { unknownName } from '../../check-options.ts'
+import type { HelperExtras } from '../settings/extra-options.ts'
 import type { AppName } from './asset-names.ts'
-import { makePageMemory, makeUrlOf, urlHelpers, type AppAssets } from './asset-url.ts'
-import { entryHelpers, findNone, type FindEntry, type Page } from '../../extras/bundles/entry.ts'
+import { makePageMemory, makeUrlOf, urlHelpers, type AppAssets, type Helpers } from './asset-url.ts'
 import { importMapHelpers } from './modules.ts'
 import { mediaHelpers } from './media.ts'
 import { preloadHelpers } from './preload.ts'
 import { liveHelpers, tagHelpers } from './tags.ts'
-
-export type {
-  EntryFile,
-  EntryFiles,
-  EntryOptions,
-  EntryScriptFile
-} from '../../extras/bundles/entry.ts'
 
 // The families are `as const` rather than Readonly<…>: editors do not show JSDoc through a mapped type.
 /**
@@ -35,19 +28,11 @@ export interface ViewHelpers
     ReturnType<typeof tagHelpers>,
     ReturnType<typeof mediaHelpers>,
     ReturnType<typeof importMapHelpers>,
-    ReturnType<typeof entryHelpers>,
     ReturnType<typeof liveHelpers>,
-    ReturnType<typeof preloadHelpers> {
+    ReturnType<typeof preloadHelpers>,
+    HelperExtras {
   /** A digest of everything that is published: it changes whenever the URLs in a page may. */
   readonly version: string
-  /**
-   * The origins of Vite's dev servers that run now, http and ws, for a Content-Security-Policy; none in production,
-   * and none for a dev server on the application's own origin.
-   *
-   * @example
-   * devOrigins // ['http://localhost:5174', 'ws://localhost:5174']
-   */
-  readonly devOrigins: readonly string[]
   /**
    * The helpers of another app.
    *
@@ -60,14 +45,15 @@ export interface ViewHelpers
 
 /** What the helpers of a page depend on, beside its app. */
 interface PageOptions {
-  readonly page: Page
+  /** What is in it already, of which a tag is written once. */
+  readonly page: Set<string>
   readonly isLive: boolean
 }
 
 type MakeHelpers = (options: PageOptions) => ViewHelpers
 
-/** `entry` throws before it adds anything. */
-const NO_PAGE: Page = new Set()
+/** Of helpers that all pages share: none of them adds to it. */
+const NO_PAGE = new Set<string>()
 
 interface App {
   readonly name: string
@@ -82,23 +68,16 @@ export interface ViewHelperSettings<A extends App = App> {
   readonly liveScript?: string | undefined
 }
 
-/** The bundles of all mounts. */
-export interface PageBundles {
-  readonly find: FindEntry
-  readonly devOrigins: readonly string[]
-}
-
-const NO_BUNDLES: PageBundles = { find: findNone, devOrigins: [] }
-
 /**
- * The helpers of an app, made once, so a request only looks them up. With bundles they are made for each
- * page, because what a page has already determines which tags `entry` writes.
+ * The helpers of an app, made once, so a request only looks them up; made for each page where those of an extra
+ * are.
  */
 export function makeViewHelpers<A extends App>(
   settings: ViewHelperSettings<A>,
   assetsOf: (app: A) => AppAssets,
-  bundles?: PageBundles
+  added: readonly Helpers[] = []
 ): (app: string, isLive?: boolean) => ViewHelpers {
+  const isPerPage = added.some(each => each.isPerPage)
   const byApp = new Map<string, MakeHelpers>()
   // Where there is no app, one without a name stands in.
   const names = settings.apps.map(({ name }) => name).filter(Boolean)
@@ -109,18 +88,18 @@ export function makeViewHelpers<A extends App>(
     throw unknownName('app', String(app), names, { advice })
   }
   for (const app of settings.apps) {
-    const make = helpersFor(settings, assetsOf(app), bundles ?? NO_BUNDLES, pick)
+    const make = helpersFor(settings, assetsOf(app), added, pick)
     const shared = Object.freeze(make({ page: NO_PAGE, isLive: false }))
     const sharedLive = Object.freeze(make({ page: NO_PAGE, isLive: true }))
-    byApp.set(app.name, bundles ? make : ({ isLive }) => (isLive ? sharedLive : shared))
+    byApp.set(app.name, isPerPage ? make : ({ isLive }) => (isLive ? sharedLive : shared))
   }
-  return (app, isLive = false) => pick(app, { page: bundles ? new Set() : NO_PAGE, isLive })
+  return (app, isLive = false) => pick(app, { page: isPerPage ? new Set() : NO_PAGE, isLive })
 }
 
 function helpersFor(
   { host: given, liveScript }: ViewHelperSettings,
   assets: AppAssets,
-  bundles: PageBundles,
+  added: readonly Helpers[],
   pick: (app: unknown, options: PageOptions) => ViewHelpers
 ): MakeHelpers {
   const host = given?.replace(/\/+$/, '') ?? ''
@@ -138,15 +117,19 @@ function helpersFor(
   const versioned = {
     get version() {
       return assets.version()
-    },
-    get devOrigins() {
-      return bundles.devOrigins
     }
   }
-  return options =>
-    Object.assign(Object.create(versioned) as typeof versioned, helpers, {
-      ...entryHelpers(bundles.find, remembered, options.page),
-      ...liveHelpers(options.isLive ? liveScript : undefined),
-      app: (name: string) => pick(name, options)
-    })
+  for (const { shared } of added)
+    Object.defineProperties(versioned, Object.getOwnPropertyDescriptors(shared))
+  const ofPage = added.map(each => each.of(view))
+  return ({ page, ...options }) =>
+    Object.assign(
+      Object.create(versioned) as typeof versioned & HelperExtras,
+      helpers,
+      ...ofPage.map(make => make(page)),
+      {
+        ...liveHelpers(options.isLive ? liveScript : undefined),
+        app: (name: string) => pick(name, { page, ...options })
+      }
+    ) as ViewHelpers
 }

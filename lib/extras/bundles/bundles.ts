@@ -2,9 +2,10 @@
 import { inspect } from 'node:util'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
+import type { KnownNames, Names, Running } from '../../assets/parts.ts'
 import type { MountSettings, Settings } from '../../assets/settings/settings.ts'
 import type { AssetAddress } from '../../assets/views/asset-url.ts'
-import type { FindEntry } from './entry.ts'
+import { findNone, helpersOf, type FindEntry } from './entry.ts'
 import { isLoadable, type EntrySource } from './entry-source.ts'
 import type { DevServer } from '../vite/dev-server.ts'
 import { MountedBundle } from './mounted-bundle.ts'
@@ -21,14 +22,24 @@ interface Mount {
   dev?: DevServer
 }
 
-export class Bundles {
+/** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
+export function startBundles(settings: Settings, warn: (message: string) => void): Running {
+  const isAsked = settings.mounts.some(({ manifest, dev }) => manifest ?? dev)
+  return isAsked ? new Bundles(settings, warn) : { helpers: helpersOf(findNone, () => []) }
+}
+
+class Bundles implements Running, Names {
+  readonly names = this
+  readonly helpers = helpersOf(
+    (name, mount) => this.entry(name, mount),
+    () => this.#devOrigins
+  )
   /** Until it resolves, dev servers are not known. Undefined where there can be none. */
   readonly loading: Promise<void> | undefined
   readonly #env: string
   readonly #mounts: readonly Mount[]
   readonly #warn: (message: string) => void
 
-  /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
   constructor({ env, publicApp, host = '', mounts }: Settings, warn: (message: string) => void) {
     this.#env = env
     this.#warn = warn
@@ -39,18 +50,12 @@ export class Bundles {
         return [{ settings, build: new MountedBundle({ ...settings, manifest }, options) }]
       return dev === undefined ? [] : [{ settings, build: undefined }]
     })
-    if (env !== 'development' || this.isEmpty) return
-    this.loading = this.#findDevServers()
+    if (env === 'development') this.loading = this.#findDevServers()
   }
 
   async #findDevServers(): Promise<void> {
     const { devServerOf } = await import('../vite/dev-server.ts')
     for (const mount of this.#mounts) mount.dev = devServerOf(mount.settings, this.#warn)
-  }
-
-  /** Without any, pages cost nothing. */
-  get isEmpty(): boolean {
-    return this.#mounts.length === 0
   }
 
   /** Changes with the tags of any entry. */
@@ -60,21 +65,17 @@ export class Bundles {
       .join('-')
   }
 
-  /**
-   * Whether the manifest of a mount names the file and its name contains a hash of what is in it.
-   * @param path decoded URL path: `/static/assets/main-CZTearZk.css`
-   */
   isHashed({ urlPath }: Pick<MountSettings, 'urlPath'>, path: string): boolean {
     const mount = this.#mounts.find(({ settings }) => settings.urlPath === urlPath)
     return mount?.build?.isHashed(path.slice(urlPath.length + 1)) ?? false
   }
 
   /** Origins, http and ws, of the dev servers that run apart from the application. */
-  get devOrigins(): readonly string[] {
+  get #devOrigins(): readonly string[] {
     return [...new Set(this.#mounts.flatMap(({ dev }) => dev?.origins ?? []))]
   }
 
-  /** What the tags lead to, by the URL path of the mount, where it may be either Vite's dev server or a build. */
+  /** What the tags lead to, where it may be either Vite's dev server or a build. */
   async states(): Promise<ReadonlyMap<string, string>> {
     const looks = this.#mounts.map(async ({ dev }) => dev?.refresh?.())
     await Promise.all(looks).catch((error: unknown) => this.#warn(reasonOf(error)))
@@ -83,17 +84,20 @@ export class Bundles {
     )
   }
 
-  /** Those of which pages are told as a whole: no dev server runs that notifies pages itself. */
+  /** Where no dev server runs that notifies pages itself. */
   get followed(): readonly MountedBundle[] {
     return this.#mounts.flatMap(({ build, dev }) => (dev?.isRunning ? [] : (build ?? [])))
   }
 
   /** Costs one stat for each manifest that was not checked for `seconds`, or for the mount's own `revalidate`. */
-  refresh(seconds: number): (Promise<void> | undefined)[] {
-    return this.#mounts.flatMap(({ build, dev }) => [build?.refresh(seconds), dev?.refresh?.()])
+  refresh(seconds: number): Promise<unknown> | undefined {
+    const looks = this.#mounts
+      .flatMap(({ build, dev }) => [build?.refresh(seconds), dev?.refresh?.()])
+      .filter(look => look !== undefined)
+    return looks.length > 0 ? Promise.all(looks) : undefined
   }
 
-  readonly find: FindEntry = (given, mount) => {
+  entry(given: string, mount: string | undefined): ReturnType<FindEntry> {
     const name = given.replace(/^(?:\.?\/)+/, '')
     const known = (source: EntrySource) => (source.names ? source.entry(name) : undefined)
     const lazyOf = (source: EntrySource) => source.lazy(name)
@@ -128,26 +132,22 @@ export class Bundles {
     return this.#sourcesAt(mount).some(({ names }) => names?.has(name) ?? isLoadable(name))
   }
 
-  /** What pages may name, as far as the manifests tell. */
-  names() {
+  known(): KnownNames {
     const sources = this.#sourcesAt()
     return {
       entries: new Set(sources.flatMap(namesOf)),
       sources: new Set(sources.flatMap(({ sourceNames = [] }) => sourceNames)),
-      /** Whether there are no other entries. */
       hasAllEntries: sources.every(({ names }) => names !== undefined),
-      /** Whether there are no other sources: those of a dev server are not known. */
+      // Those of a dev server are not known.
       hasAllSources: sources.every(({ sourceNames }) => sourceNames !== undefined)
     }
   }
 
-  /** The file of a source in some mount; undefined for a name that none has. */
   file(name: string, mount: string | undefined): AssetAddress | undefined {
     const isChosen = mount !== undefined
     return this.#pick(`'${name}'`, mount, source => source.file(name, isChosen))
   }
 
-  /** What messages call the places that were searched. */
   labelsAt(mount: string | undefined): string {
     return this.#sourcesAt(mount)
       .map(({ label }) => label)

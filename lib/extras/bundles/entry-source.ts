@@ -1,7 +1,7 @@
 // Where the tags of a mount's entries come from: a build, or the sources themselves where there is none.
 import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
 import type { AssetAddress } from '../../assets/views/asset-url.ts'
-import type { EntryUrl } from './entry.ts'
+import type { LoadedUrl } from '../../assets/views/preload.ts'
 
 interface EntryNames {
   has(name: string): boolean
@@ -23,9 +23,9 @@ export interface EntrySource {
   /** Changes with the tags of any entry. */
   readonly version: string
   /** What a page loads, in document order; undefined for an unknown name. */
-  entry(name: string): readonly EntryUrl[] | undefined
+  entry(name: string): readonly LoadedUrl[] | undefined
   /** The same for a module that others import dynamically. */
-  lazy(name: string): readonly EntryUrl[] | undefined
+  lazy(name: string): readonly LoadedUrl[] | undefined
   /** The entries that use what is neither, as far as is known. */
   entriesWith(name: string): readonly string[]
   /**
@@ -52,7 +52,7 @@ export function isLoadable(name: string): boolean {
  * @param urlPath decoded, without a trailing slash
  * @param name the path of a source below Vite's `root`; a tag cannot load an HTML file
  */
-export function sourceUrl(origin: string, urlPath: string, name: string, query = ''): EntryUrl {
+export function sourceUrl(origin: string, urlPath: string, name: string, query = ''): LoadedUrl {
   if (/\.html?$/.test(name)) {
     throw new TypeError(
       `in development, entry() needs the script or stylesheet that the page loads, got '${name}'`

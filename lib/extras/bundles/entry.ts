@@ -6,9 +6,11 @@ import {
   checkString,
   splitArguments,
   type AssetUrl,
+  type Helpers,
   type PageMemory
 } from '../../assets/views/asset-url.ts'
 import { escapeInScript, withoutKeywords, writeAttribute } from '../../assets/views/html.ts'
+import type { LoadedUrl } from '../../assets/views/preload.ts'
 import { assetTag } from '../../assets/views/tags.ts'
 
 export interface EntryOptions {
@@ -71,26 +73,15 @@ export interface EntryScriptFile extends EntryFile {
 
 const SCRIPTS = {
   module: { type: 'module' },
-  /** In order, before DOMContentLoaded. */
   classic: { type: 'text/javascript', defer: true },
-  /** At once, where the tag is. */
   blocking: { type: 'text/javascript' },
-  /** At once, in browsers without modules. */
   nomodule: { type: 'text/javascript', nomodule: true }
 } as const
 
 type ScriptKind = keyof typeof SCRIPTS
 
-/** A file that a page loads for an entry, and how. */
-export interface EntryUrl extends AssetUrl {
-  /** `preamble`: React's refresh runtime, which a script in the page imports. */
-  readonly as: 'stylesheet' | 'preamble' | ScriptKind | 'modulepreload'
-  /** Of a preamble: whether the page has it unless the option `reactRefresh` says otherwise. */
-  readonly isNeeded?: boolean
-}
-
 /** @throws AssetError for an unknown entry, TypeError for a mount that is unknown or has to be named */
-export type FindEntry = (name: string, mount: string | undefined) => readonly EntryUrl[]
+export type FindEntry = (name: string, mount: string | undefined) => readonly LoadedUrl[]
 
 const OPTIONS = {
   mount: text,
@@ -101,10 +92,35 @@ const OPTIONS = {
 
 const FILES_OPTIONS = { mount: text } satisfies Record<keyof EntryFilesOptions, Expectation>
 
-/** What the tags of a page already load. */
-export type Page = Set<string>
+export interface EntryHelpers extends ReturnType<typeof entryHelpers> {
+  /**
+   * The origins of Vite's dev servers that run now, http and ws, for a Content-Security-Policy; none in production,
+   * and none for a dev server on the application's own origin.
+   *
+   * @example
+   * devOrigins // ['http://localhost:5174', 'ws://localhost:5174']
+   */
+  readonly devOrigins: readonly string[]
+}
 
-export function entryHelpers(find: FindEntry, remembered: PageMemory, page: Page) {
+export function helpersOf(find: FindEntry, devOrigins: () => readonly string[]): Helpers {
+  return {
+    // `entry` writes each tag once in a page. Without a mount it throws before it writes any.
+    isPerPage: find !== findNone,
+    shared: {
+      get devOrigins() {
+        return devOrigins()
+      }
+    },
+    of:
+      ({ remembered }) =>
+      page =>
+        entryHelpers(find, remembered, page)
+  }
+}
+
+/** @param page the tags that it has */
+function entryHelpers(find: FindEntry, remembered: PageMemory, page: Set<string>) {
   const write: WriteEntry = (...args: EntryArguments): string => {
     const { names, options = {} } = splitArguments<EntryOptions>('entry', args.flat())
     check(withoutKeywords(options), OPTIONS, 'entry.')
@@ -181,7 +197,7 @@ interface Tag {
   readonly html: string
 }
 
-function isNewOn(page: Page, { rank, url }: Tag): boolean {
+function isNewOn(page: Set<string>, { rank, url }: Tag): boolean {
   // A script that is already in the page needs no preload.
   if (page.has(`${rank} ${url}`) || (rank === 'modulepreload' && page.has(`script ${url}`)))
     return false
@@ -189,14 +205,14 @@ function isNewOn(page: Page, { rank, url }: Tag): boolean {
   return true
 }
 
-function tagsOf(entry: readonly EntryUrl[], { type, reactRefresh }: EntryOptions): Tag[] {
+function tagsOf(entry: readonly LoadedUrl[], { type, reactRefresh }: EntryOptions): Tag[] {
   return entry
     .filter(({ as }) => type !== 'classic' || as !== 'modulepreload')
     .filter(({ as, isNeeded }) => as !== 'preamble' || (reactRefresh ?? isNeeded))
     .map(each => tagOf(each, type))
 }
 
-function tagOf({ as, ...asset }: EntryUrl, type: EntryOptions['type']): Tag {
+function tagOf({ as, ...asset }: LoadedUrl, type: EntryOptions['type']): Tag {
   const { url } = asset
   if (as === 'preamble') return { rank: as, url, html: preambleOf(url) }
   if (as === 'stylesheet' || as === 'modulepreload')
@@ -218,8 +234,8 @@ function preambleOf(url: string): string {
   return `<script type="module">${lines.join(';')}</script>`
 }
 
-function filesOf(entry: readonly EntryUrl[]): EntryFiles {
-  const filesAs = (wanted: EntryUrl['as']) => entry.filter(({ as }) => as === wanted).map(fileOf)
+function filesOf(entry: readonly LoadedUrl[]): EntryFiles {
+  const filesAs = (wanted: LoadedUrl['as']) => entry.filter(({ as }) => as === wanted).map(fileOf)
   return {
     scripts: entry.flatMap(({ as, ...asset }) => {
       if (!Object.hasOwn(SCRIPTS, as)) return []

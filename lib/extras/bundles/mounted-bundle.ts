@@ -9,7 +9,8 @@ import { ifThere, statOf, type Stamp } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import type { MountSettings } from '../../assets/settings/mounts.ts'
 import type { AssetAddress } from '../../assets/views/asset-url.ts'
-import type { EntryUrl } from './entry.ts'
+import type { LoadedUrl } from '../../assets/views/preload.ts'
+import type { Build, Followed } from '../../assets/parts.ts'
 import type { Bundle, LoadedFile } from './manifests/bundle.ts'
 import { sourceUrl, type EntrySource } from './entry-source.ts'
 import { keptListIn, readKept, type KeptFiles } from './kept-files.ts'
@@ -38,19 +39,10 @@ interface BundleOptions {
   readonly warn: (message: string) => void
 }
 
-/** A state of the files of a build. */
-interface Build {
-  /** Another one once any file that the manifest names has been written. */
-  readonly version: string
-  /** When the last of them, or the manifest, was written: milliseconds since 1970. */
-  readonly changedAt: number
-}
-
-export class MountedBundle implements EntrySource {
+export class MountedBundle implements EntrySource, Followed {
   readonly urlPath: string
   readonly label: string
   version = ''
-  /** Undefined until all its files were looked at. */
   build: Build | undefined
   readonly #mount: MountOfBundle
   readonly #options: BundleOptions
@@ -112,7 +104,7 @@ export class MountedBundle implements EntrySource {
     return this.#bundle && [...this.#bundle.sources.keys()]
   }
 
-  entry(name: string): readonly EntryUrl[] | undefined {
+  entry(name: string): readonly LoadedUrl[] | undefined {
     const { host, env } = this.#options
     // Tests are about the application, not the build.
     if (!this.#bundle && env === 'test') return [sourceUrl(host, this.urlPath, name)]
@@ -124,7 +116,7 @@ export class MountedBundle implements EntrySource {
     return this.#urlsOf(this.#bundle.entries.get(name)?.())
   }
 
-  lazy(name: string): readonly EntryUrl[] | undefined {
+  lazy(name: string): readonly LoadedUrl[] | undefined {
     return this.#urlsOf(this.#bundle?.lazy.get(name)?.())
   }
 
@@ -135,7 +127,7 @@ export class MountedBundle implements EntrySource {
     return [...(entries?.keys() ?? [])].filter(entry => usedBy?.(entry).includes(file))
   }
 
-  #urlsOf(loaded: readonly LoadedFile[] | undefined): readonly EntryUrl[] | undefined {
+  #urlsOf(loaded: readonly LoadedFile[] | undefined): readonly LoadedUrl[] | undefined {
     return loaded?.map(({ file, as }) => {
       const { path, integrity } = this.#addressOf(file)
       return { url: this.#options.host + path, integrity, as }
@@ -153,11 +145,6 @@ export class MountedBundle implements EntrySource {
     return this.#bundle?.hashed.has(file) || (this.#kept.get(file)?.isHashed ?? false)
   }
 
-  /**
-   * Whether the manifest names a file.
-   * @param file decoded path below the mount's directory
-   * @param writtenAt milliseconds since 1970
-   */
   hasBuilt(file: string, writtenAt: number): boolean {
     if (!this.#paths.has(file)) return false
     const isFinished = Date.now() - writtenAt > FINISHED_MS

@@ -103,7 +103,8 @@ export class Channel {
     const states = await inParallel(used, CONCURRENCY, async path => {
       return [path, await stateOf(this.#pipeline, path)] as const
     })
-    const builds = this.#pipeline.bundles.followed.map(followed => {
+    const followed = this.#pipeline.running.flatMap(({ followed = [] }) => followed)
+    const builds = followed.map(followed => {
       const { urlPath, build } = followed
       // Meanwhile pages are told about everything else.
       void followed.refresh(0)?.then(() => followed.build !== build && this.#lookSoon())

@@ -59,9 +59,10 @@ export async function stateOf(
 }
 
 /** Pages are told about a build as a whole: its files are written one after the other. */
-function isBuilt({ bundles }: Pipeline, path: string, { ctimeNs }: Stamp): boolean {
+function isBuilt({ running }: Pipeline, path: string, { ctimeNs }: Stamp): boolean {
   const writtenAt = Number(ctimeNs / 1_000_000n)
-  return bundles.followed.some(
+  const followed = running.flatMap(({ followed = [] }) => followed)
+  return followed.some(
     each =>
       isBelow(path, each.urlPath) && each.hasBuilt(path.slice(each.urlPath.length + 1), writtenAt)
   )

@@ -15,7 +15,7 @@ export const HELPERS = {
   entry: '',
   entryFiles: '',
   importMap: '.js'
-} as const satisfies Record<Exclude<keyof ViewHelpers, Other>, string>
+} as const satisfies Record<Exclude<keyof ViewHelpers, Other>, string> & Record<string, string>
 
 /** Members that take no name of an asset. */
 type Other = 'app' | 'devOrigins' | 'live' | 'version'

@@ -6,7 +6,7 @@ import type { ViteConfig } from '../../assets/settings/mount-options.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
 import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
 import type { AssetAddress } from '../../assets/views/asset-url.ts'
-import type { EntryUrl } from '../bundles/entry.ts'
+import type { LoadedUrl } from '../../assets/views/preload.ts'
 import { announcedFor, namesIn, type Running } from './dev-announcement.ts'
 import { MODULE, sourceUrl, type EntrySource } from '../bundles/entry-source.ts'
 import { LEGACY } from '../bundles/manifests/vite.ts'
@@ -50,21 +50,21 @@ export class DevServer implements EntrySource {
     return [origin, ...inputs, ...changed].join(' ')
   }
 
-  entry(name: string): readonly EntryUrl[] | undefined {
+  entry(name: string): readonly LoadedUrl[] | undefined {
     const { inputs } = this.#running ?? {}
     // The plugin only takes part in builds.
     if (LEGACY.test(name)) return []
     return inputs && !inputs.has(name) ? undefined : this.#tagsOf(name)
   }
 
-  lazy(name: string): readonly EntryUrl[] | undefined {
+  lazy(name: string): readonly LoadedUrl[] | undefined {
     const { isPrepared } = this.#running ?? {}
     if (!this.names?.has(name)) return undefined
     return this.#tagsOf(name, isPrepared ? [`@id/__x00__${PREAMBLE}`] : [])
   }
 
   /** @param before modules that run before it */
-  #tagsOf(name: string, before: readonly string[] = []): EntryUrl[] {
+  #tagsOf(name: string, before: readonly string[] = []): LoadedUrl[] {
     const { origin = '', isReact: isNeeded = false, changed } = this.#running ?? {}
     const urlOf = (path: string) => origin + encodeAsImported(`${this.urlPath}/${path}`)
     const at = changed?.get(name) ?? 0

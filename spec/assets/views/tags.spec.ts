@@ -1,9 +1,6 @@
 import test from 'ava'
 import { makePageMemory, type Module } from '../../../lib/assets/views/asset-url.ts'
-import type { EntryUrl } from '../../../lib/extras/bundles/entry.ts'
 import type { PreloadOptions } from '../../../lib/assets/views/preload.ts'
-import type { ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
-import { makeSite } from '../../support/site.ts'
 import { fingerprinted, makeHelpers } from './view-helpers-site.ts'
 
 const assets = makeHelpers()('web')
@@ -533,105 +530,4 @@ test('JSM-06 preloads and import maps follow the manifest', t => {
   t.is(tags(), first)
   version = 'two'
   t.is(tags(), first.replaceAll('/one/', '/two/'))
-})
-
-type Loading = EntryUrl['as']
-
-const script = (as: Loading): EntryUrl => ({ url: '/a.js', integrity: ['sha384-a'], as })
-
-const ENTRY: readonly EntryUrl[] = [
-  { url: '/a.css', integrity: ['sha384-c'], as: 'stylesheet' },
-  script('module'),
-  { url: '/b.js', integrity: ['sha384-b'], as: 'modulepreload' }
-]
-
-/** A page each time. */
-function pageOf(entries: Readonly<Record<string, readonly EntryUrl[]>>): ViewHelpers {
-  return makeHelpers({}, undefined, name => entries[name] ?? ENTRY)('web')
-}
-
-test('entry() writes stylesheets, scripts, then preloads', t => {
-  t.is(
-    pageOf({}).entry('a'),
-    '<link href="/a.css" type="text/css" rel="stylesheet" integrity="sha384-c" crossorigin="anonymous">\n' +
-      '<script src="/a.js" type="module" integrity="sha384-a" crossorigin="anonymous"></script>\n' +
-      '<link href="/b.js" rel="modulepreload" integrity="sha384-b" crossorigin="anonymous">'
-  )
-})
-
-test('a script is a module, deferred, blocking or for browsers without modules; the option type decides between the first two', t => {
-  const scriptOf = (as: Loading) => pageOf({ a: [script(as)] }).entry('a')
-  const guarded = 'integrity="sha384-a" crossorigin="anonymous"'
-  t.is(scriptOf('module'), `<script src="/a.js" type="module" ${guarded}></script>`)
-  t.is(
-    scriptOf('classic'),
-    `<script src="/a.js" type="text/javascript" ${guarded} defer="defer"></script>`
-  )
-  t.is(scriptOf('blocking'), `<script src="/a.js" type="text/javascript" ${guarded}></script>`)
-  t.is(
-    scriptOf('nomodule'),
-    `<script src="/a.js" type="text/javascript" ${guarded} nomodule="nomodule"></script>`
-  )
-  const page = () => pageOf({ classic: [script('classic')], legacy: [script('nomodule')] })
-  t.regex(
-    page().entry('a', { type: 'classic' }),
-    /src="\/a\.js" type="text\/javascript".* defer="defer"/
-  )
-  t.notRegex(page().entry('a', { type: 'classic' }), /modulepreload/)
-  t.regex(page().entry('classic', { type: 'module' }), /src="\/a\.js" type="module"/)
-  for (const type of ['module', 'classic'] as const) {
-    t.regex(page().entry('legacy', { type }), /type="text\/javascript".* nomodule="nomodule"/)
-  }
-})
-
-test('BND-02 the nonce is on every tag, the preamble included, and cannot end it', t => {
-  const page = pageOf({ a: [{ url: '/@react-refresh</script>"', as: 'preamble' }, ...ENTRY] })
-  const tags = page.entry('a', { nonce: '$&"><script>', reactRefresh: true }).split('\n')
-  t.is(tags.length, 4)
-  for (const tag of tags) t.true(tag.includes(' nonce="$&amp;&quot;&gt;&lt;script&gt;">'), tag)
-  const preamble = tags.find(tag => tag.includes('RefreshReg')) ?? ''
-  t.is(preamble.split('</script>').length, 2)
-  t.regex(preamble, /from "\/@react-refresh\\u003c\/script\\u003e\\"";/)
-})
-
-test('BND-03 what the page already has is not written again, whichever helper is called', t => {
-  const page = pageOf({})
-  t.not(page.entry('a'), '')
-  t.is(page.entry('a', { nonce: 'other', type: 'classic' }), '')
-  t.is(page.app('admin').entry('a'), '')
-  t.is(page.app('admin').app('web').entry('a'), '')
-  t.not(pageOf({}).entry('a'), '')
-})
-
-test('the helpers of a page have everything that those of an app have', t => {
-  const page = pageOf({})
-  const { path, entry } = page
-  t.is(path('app.js'), '/assets/app.js')
-  t.is(page.version, 'v7')
-  t.regex(entry('a'), /script/)
-  t.deepEqual(Object.keys(page.app('admin')), Object.keys(page))
-})
-
-test('an error page has the tags of its entries, although another page has begun', async t => {
-  const site = await makeSite(
-    t,
-    { '/dist/a.js': 'a', '/manifest.json': '{ "a": { "file": "a.js", "isEntry": true } }' },
-    {
-      env: 'production',
-      mounts: { '/static': { dir: 'dist', manifest: 'manifest.json' } },
-      apps: { web: { fingerprint: false } },
-      front: async (ctx, next) => {
-        try {
-          await next()
-        } catch (error) {
-          ctx.body = `${(error as Error).message} ${ctx.assets.entry('a')} ${ctx.state['assets'] === ctx.assets}`
-        }
-      },
-      routes: ctx => {
-        throw new Error(ctx.assets.entry('a'))
-      }
-    }
-  )
-  const [, tag = ''] = /^(<script .*<\/script>) \1 true$/.exec((await site.ask('/')).text) ?? []
-  t.regex(tag, /src="\/static\/a\.js"/)
 })

@@ -3,9 +3,9 @@
 import {
   plainAddress,
   type AppAssets,
-  type AssetAddress
+  type AssetAddress,
+  type Helpers
 } from '../../../lib/assets/views/asset-url.ts'
-import type { FindEntry } from '../../../lib/extras/bundles/entry.ts'
 import {
   makeViewHelpers,
   type ViewHelpers,
@@ -32,7 +32,7 @@ const manifest = new Map<string, AssetAddress>([
 export function makeHelpers(
   settings: Partial<ViewHelperSettings> = {},
   assetsOf: (app: string) => Partial<AppAssets> = () => ({}),
-  findEntry?: FindEntry
+  added: readonly Helpers[] = []
 ): (app: string, isLive?: boolean) => ViewHelpers {
   const assets = ({ name: app }: { name: string }): AppAssets => ({
     imports: new Map(),
@@ -42,8 +42,7 @@ export function makeHelpers(
     version: () => 'v7',
     ...assetsOf(app)
   })
-  const bundles = findEntry && { find: findEntry, devOrigins: [] }
-  return makeViewHelpers({ apps, ...settings }, assets, bundles)
+  return makeViewHelpers({ apps, ...settings }, assets, added)
 }
 
 export function fingerprinted(settings: Partial<ViewHelperSettings> = {}) {

@@ -2,7 +2,7 @@
 import { posix } from 'node:path'
 import { isRecord } from '../../../check-options.ts'
 import { hasFixedUrl } from '../../../assets/urls/fingerprint.ts'
-import type { EntryUrl } from '../entry.ts'
+import type { LoadedUrl } from '../../../assets/views/preload.ts'
 import { importOrder } from '../../../assets/views/modules.ts'
 
 export interface Bundle {
@@ -31,7 +31,7 @@ export interface Bundle {
   readonly hashed: ReadonlySet<string>
 }
 
-export type LoadedFile = Pick<EntryUrl, 'as'> & { readonly file: string }
+export type LoadedFile = Pick<LoadedUrl, 'as'> & { readonly file: string }
 
 /** Files that a bundler wrote together. Chunks refer to each other by the keys of the manifest. */
 export interface Chunk {

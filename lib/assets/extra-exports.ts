@@ -1,0 +1,7 @@
+// What the extras add to the entry points.
+export type {
+  EntryFile,
+  EntryFiles,
+  EntryOptions,
+  EntryScriptFile
+} from '../extras/bundles/entry.ts'
