@@ -1,12 +1,4 @@
-import {
-  lstatSync,
-  readdirSync,
-  renameSync,
-  statSync,
-  symlinkSync,
-  unlinkSync,
-  utimesSync
-} from 'node:fs'
+import { lstatSync, readdirSync, renameSync, statSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { PlainNames } from '../../../../lib/assets/building/on-request/plain-names.ts'
@@ -14,7 +6,7 @@ import { settle } from '../../../../lib/assets/settings/settings.ts'
 import { Sources } from '../../../../lib/assets/sources/sources.ts'
 import { placed, readPublic } from '../../../support/fingerprinted.ts'
 import { type Files, type Site, makeProject, makeSite } from '../../../support/site.ts'
-import { until, untilSettled } from '../../../support/until.ts'
+import { untilSettled } from '../../../support/until.ts'
 
 const SOURCE = 'stylesheets/app.css'
 const TARGET = '/public/assets/app.css'
@@ -160,73 +152,6 @@ test('PUB-20 assets of an app at /admin are published below admin', async t => {
   t.is(site.read('/public/assets/admin/app.css'), 'admin{}')
   t.is(site.read(TARGET), undefined)
 })
-
-test('PUB-21 of 200 concurrent first requests one compiles, and all get the same response', async t => {
-  let [compiled, arrived] = [0, 0]
-  const slow = {
-    extensions: '.slow',
-    target: '.css',
-    async compile({ code }: { code: string }) {
-      compiled++
-      await until(() => arrived === compiled * 200, 'every request has come')
-      return { code: `${code}/* ${compiled} */` }
-    }
-  }
-  const site = await makeSite(
-    t,
-    { 'stylesheets/app.css.slow': 'a{}' },
-    {
-      compilers: [slow],
-      front: (_, next) => {
-        arrived++
-        return next()
-      }
-    }
-  )
-  const answers = await Promise.all(Array.from({ length: 200 }, () => site.ask(URL)))
-  t.is(compiled, 1)
-  const [first] = answers
-  for (const { status, text, headers } of answers) {
-    t.deepEqual([status, text], [200, 'a{}/* 1 */'])
-    t.deepEqual({ ...headers, date: '' }, { ...first?.headers, date: '' })
-  }
-  utimesSync(site.at('stylesheets/app.css.slow'), THEN, THEN)
-  await Promise.all(Array.from({ length: 200 }, () => site.ask(URL)))
-  t.is(compiled, 2)
-})
-
-test('PUB-03 an edit that is saved while a slow compile runs is in the response to every later request', async t => {
-  const waiting: Array<() => void> = []
-  const held = {
-    extensions: '.held',
-    target: '.css',
-    async compile({ code }: { code: string }) {
-      await new Promise<void>(resolve => waiting.push(resolve))
-      return { code }
-    }
-  }
-  const site = await makeSite(t, { 's/app.css.held': 'before{}' }, { compilers: [held] })
-  const early = site.ask(URL)
-  await until(() => waiting.length === 1, 'the first compile runs')
-  site.write('s/app.css.held', 'after{}')
-  const late = [site.ask(URL), site.ask(URL)]
-  await until(async () => (await connectionsOf(site)) === 3, 'all have asked')
-  waiting[0]?.()
-  t.is((await early).text, 'before{}')
-  await until(() => waiting.length === 2, 'the second compile runs')
-  waiting[1]?.()
-  t.deepEqual(
-    (await Promise.all(late)).map(({ text }) => text),
-    ['after{}', 'after{}']
-  )
-  t.is(waiting.length, 2)
-})
-
-function connectionsOf({ server }: Site): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
-  })
-}
 
 const LISTED = {
   'x/app.css': 'first',
