@@ -54,3 +54,15 @@ export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   const run = inTurns<void>()
   return () => run('', work)
 }
+
+/** Asks one after the other, until one has an answer. */
+export async function firstAnswer<Item, Answer>(
+  items: readonly Item[],
+  ask: (item: Item) => Promise<Answer | undefined> | undefined
+): Promise<Answer | undefined> {
+  for (const item of items) {
+    const answer = await ask(item)
+    if (answer !== undefined) return answer
+  }
+  return undefined
+}

@@ -66,7 +66,6 @@ const CROSSING: readonly string[] = [
   'cli/format.ts -> extras/deltas/write-deltas.ts',
   'extras/bundles/bundles.ts -> extras/vite/dev-server.ts',
   'extras/bundles/bundles.ts -> extras/vite/dev-server.ts',
-  'extras/inspector/asset-page.ts -> extras/telling/explain.ts',
   'extras/releases/build.ts -> extras/bundles/kept-files.ts',
   'extras/releases/build.ts -> extras/bundles/manifests/read-bundle.ts',
   'extras/releases/build.ts -> extras/deltas/delta-format.ts',

@@ -51,6 +51,8 @@ export interface Extra<Whole = unknown> {
   known?(site: Site, warn: Warn, running?: Whole): Promise<KnownNames | undefined>
   /** What is known of the files of a mount by what built it; undefined for a mount that it did not build. */
   facts?(mount: MountSettings, env: string): Promise<MountFacts | undefined>
+  /** Tells how a path, a URL or a name is resolved. Writes nothing. */
+  explain?(pipeline: Whole, asked: string): Promise<Explanation>
   /** What it tells about published assets in a list of them. */
   column?(settings: Settings): Promise<Column>
   /** Made when a server starts, for all files that it sends; undefined where the settings do not want it. */
@@ -211,6 +213,32 @@ export interface NamedFile {
   readonly entries: readonly string[]
   /** Other entries that use it, such as by a dynamic import, as far as the manifest tells. */
   readonly usedBy: readonly string[]
+}
+
+export interface Explanation {
+  /** The URL path that was asked for, encoded. */
+  readonly path: string
+  readonly steps: readonly Step[]
+  /** What a request gets, in words. */
+  readonly outcome: string
+  /** Whether that is a file. */
+  readonly isFound: boolean
+  /** Relative to the project root; undefined for what is no asset. */
+  readonly source: string | undefined
+  /** Of the file, as it is. */
+  readonly representations: readonly {
+    readonly coding: string
+    readonly size: number
+    readonly headers: Readonly<Record<string, string>>
+  }[]
+}
+
+/** One step from the path to the response. */
+export interface Step {
+  readonly subject: 'settings' | 'path' | 'mounts' | 'app' | 'sources' | 'helpers' | 'file'
+  readonly finding: string
+  /** The facts behind the finding, one per line. */
+  readonly details: readonly string[]
 }
 
 export interface Column {

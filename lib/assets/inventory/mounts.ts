@@ -1,6 +1,6 @@
 // The mounts, with the files that what built them names, as they are on disk now.
 import { join, relative } from 'node:path'
-import { inParallel } from '../../concurrency.ts'
+import { firstAnswer, inParallel } from '../../concurrency.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { statOf } from '../../files/disk.ts'
 import { excluderOf } from '../../files/globs.ts'
@@ -27,8 +27,8 @@ const CONCURRENCY = 16
 export function listMounts({ mounts, root, env, extras }: Site): Promise<ListedMount[]> {
   return inParallel(mounts, 1, async mount => {
     const { urlPath, dir, exclude = [] } = mount
-    const told = await Promise.all(extras.flatMap(extra => extra.facts?.(mount, env) ?? []))
-    const { manifest, problem, files = [] } = told.find(each => each !== undefined) ?? {}
+    const facts = await firstAnswer(extras, extra => extra.facts?.(mount, env))
+    const { manifest, problem, files = [] } = facts ?? {}
     const isExcluded = excluderOf(exclude)
     const served = files.filter(({ file }) => !isExcluded(file))
     return {

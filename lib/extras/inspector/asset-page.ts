@@ -1,10 +1,10 @@
 // The page about one asset, or about a path that is not an asset.
 import { StringDecoder } from 'node:string_decoder'
+import { firstAnswer } from '../../concurrency.ts'
 import { streamOf } from '../../files/open-file.ts'
 import type { Place } from '../../assets/building/places.ts'
 import type { ErrorReport } from '../../assets/inventory/error-page.ts'
 import { ownPath } from '../../assets/inventory/own.ts'
-import { explainBy } from '../telling/explain.ts'
 import type { ServedFiles } from '../../assets/serving/files/served-files.ts'
 import { wantedAt } from '../../assets/serving/request-path.ts'
 import { bytes, facts, html, layout, table, type Html, type Value } from './html.ts'
@@ -27,7 +27,10 @@ export async function reportOn(survey: Survey, asked: string) {
   const seen = place && (await survey.look(place))
   const asset = place && (await recordOf(survey, place, seen))
   // It compiles nothing.
-  const { representations, ...explanation } = await explainBy(pipeline, asset?.url ?? asked)
+  const explained = await firstAnswer(settings.extras, extra =>
+    extra.explain?.(pipeline, asset?.url ?? asked)
+  )
+  const { representations = [], ...explanation } = explained ?? {}
   return {
     asked,
     /** Undefined for a path that is not that of an asset. */
@@ -98,13 +101,16 @@ function shownText(content: Buffer, file?: string): ShownText | undefined {
 }
 
 export function assetPage({ asset, asked, explanation, representations, texts }: AssetReport) {
-  const { path, steps, outcome } = explanation
+  const { path = asked, steps, outcome } = explanation
   return layout(
     asset?.path ?? asked,
     `asset?path=${encodeURIComponent(asked)}&json`,
     html`${asset && summary(asset)}
-      <h2>How it is resolved</h2>
-      ${table(path, steps)}
+      ${
+        steps &&
+        html`<h2>How it is resolved</h2>
+          ${table(path, steps)}`
+      }
       <p class="outcome"><strong>GET ${path}</strong> ${outcome}</p>
       ${representations.map(({ coding, size, headers }) => table(`${coding}, ${bytes(size)}`, headers))}
       <div class="texts">${sections(texts)}</div>`

@@ -1,7 +1,7 @@
 // The names of all assets as types, so that a mistyped name does not compile: `assets.d.ts`, by the command
 // `types`, and kept current by a server in development.
 import { setTimeout } from 'node:timers/promises'
-import { inParallel, oneAtATime } from '../../concurrency.ts'
+import { firstAnswer, oneAtATime } from '../../concurrency.ts'
 import { reasonOf } from '../../errors.ts'
 import { bytesOf, statOf } from '../../files/disk.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
@@ -36,10 +36,9 @@ export async function namedInProduction(
 }
 
 /** Of what is not the project's own. */
-export async function knownNames(...given: Parameters<NonNullable<Extra['known']>>) {
+export function knownNames(...given: Parameters<NonNullable<Extra['known']>>) {
   const [{ extras }] = given
-  const all = await inParallel(extras, 1, async extra => extra.known?.(...given))
-  return all.find(known => known !== undefined)
+  return firstAnswer(extras, extra => extra.known?.(...given))
 }
 
 /** @returns false when the file has the text already */

@@ -8,7 +8,7 @@ import { Pipeline } from '../../assets/pipeline.ts'
 import { fallbackAt } from '../../assets/serving/koa/fallback.ts'
 import { isManifest, isOurs, locate, type Wanted } from '../../assets/serving/request-path.ts'
 import { assetPath } from '../../assets/settings/app-settings.ts'
-import type { Site } from '../../assets/parts.ts'
+import type { Explanation, Site, Step } from '../../assets/parts.ts'
 import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../assets/settings/settings.ts'
 import { adviseOn } from '../../assets/sources/missing-name.ts'
@@ -19,27 +19,17 @@ import { ownPath, pathOf } from '../../assets/inventory/own.ts'
 import { fileNamed, mountsFinding } from './explain-mounts.ts'
 import { nearPath } from './near-path.ts'
 
-/** One step from the path to the response. */
-export interface Step {
-  readonly subject: 'settings' | 'path' | 'mounts' | 'app' | 'sources' | 'helpers' | 'file'
-  readonly finding: string
-  /** The facts behind the finding, one per line. */
-  readonly details: readonly string[]
-}
-
-export type Explanation = Awaited<ReturnType<typeof explainBy>>
-
 /**
  * Shows how a path, a URL or a name is resolved. Writes nothing.
  *
  * @param asked `/assets/app.css`, `https://example.org/assets/app.css`, or a name as a view writes it
  */
-export async function explain(asked: string, site: Site) {
+export async function explain(asked: string, site: Site): Promise<Explanation> {
   return explainBy(new Pipeline(site, () => undefined), asked)
 }
 
 /** The same in a running process. */
-export async function explainBy(pipeline: Pipeline, asked: string) {
+export async function explainBy(pipeline: Pipeline, asked: string): Promise<Explanation> {
   await pipeline.load()
   const { settings } = pipeline
   const listed = await listMounts(settings)
@@ -142,7 +132,7 @@ async function findFile({ settings, directories }: Pipeline, wanted: Wanted, sou
   const found =
     mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
   const representations = (found?.representations ?? []).map(({ coding, size, ok }) => {
-    return { coding, size, headers: Object.fromEntries(ok.fields) as Record<string, string> }
+    return { coding, size, headers: Object.fromEntries(ok.fields) }
   })
   const file: Step = {
     subject: 'file',

@@ -4,6 +4,7 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 
 export const telling: Extra<Pipeline> = {
   name: 'telling',
+  explain: async (...given) => (await import('./explain.ts')).explainBy(...given),
   commands: async () => [
     (await import('./explain-command.ts')).explain,
     (await import('./list-command.ts')).list
