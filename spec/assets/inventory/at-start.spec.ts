@@ -475,17 +475,10 @@ test.serial(
 test.serial(
   'NAM-02 the file is the same in every environment, by the command and by the server',
   async t => {
-    const config = { packages: ['glow'], configure: { production: { sources: ['../../more'] } } }
+    const config = { configure: { production: { sources: ['../../more'] } } }
     const root = makeTyped(t, {
-      'javascripts/main.js': "import 'glow'",
       '/more/later.svg': '<svg/>',
       '/assets.config.json': JSON.stringify(config)
-    })
-    const conditions = { development: './dev.js', default: './index.js' }
-    writeFiles(join(root, 'node_modules/glow'), {
-      'package.json': JSON.stringify({ name: 'glow', version: '1.0.0', exports: conditions }),
-      'dev.js': 'console.log("a development build")',
-      'index.js': ''
     })
     const file = join(root, 'assets.d.ts')
     const texts = []
@@ -499,7 +492,7 @@ test.serial(
     koaAssets({ root, env: 'development', live: false, ...config })
     await until(() => readFileSync(file, 'utf8') !== '', 'the server has written it')
     t.deepEqual(new Set([...texts, readFileSync(file, 'utf8')]).size, 1)
-    for (const name of ['npm/glow/index.js', 'later.svg']) t.true(texts[0]?.includes(`"${name}"`))
+    t.true(texts[0]?.includes('"later.svg"'))
   }
 )
 

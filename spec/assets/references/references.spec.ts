@@ -244,10 +244,7 @@ test("with missing: 'ignore' nothing is reported, on request and in precompile; 
   const strict = await makeSite(t, {}, { root: site.root, missing: 'error' })
   const { status, text } = await strict.ask('/assets/quiet.css')
   t.is(status, 500)
-  t.regex(
-    text,
-    /^This asset .*\n\napps\/web\/assets\/css\/quiet\.css:1:9 refers to quiet\.png, which/
-  )
+  t.regex(text, /^This .*\n\napps\/web\/assets\/css\/quiet\.css:1:9 refers to quiet\.png, which/)
 })
 
 test('stylesheets follow an asset that is added or removed', async t => {

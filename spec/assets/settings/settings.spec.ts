@@ -261,7 +261,6 @@ const WRONG: ReadonlyArray<readonly [path: string, ...given: unknown[]]> = [
   ['apps.web.configure.test.compile', 'yes'],
   ['apps.web.sources', 42],
   ['sources', [1], '', { at: 'x' }, { dir: 'x', at: '../y' }, { dir: 'x', glob: '*' }],
-  ['packages', '', './a', ['a', 1], { a: '../b' }, { 'a/b': 'c.js' }],
   ['memory', 64],
   ['memory.maxBytes', -1],
   ['memory.maxFileBytes', '1MB'],

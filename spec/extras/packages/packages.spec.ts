@@ -5,9 +5,15 @@ import { inspect } from 'node:util'
 import test from 'ava'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import type { ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
+import { settle } from '../../../lib/assets/settings/settings.ts'
+import { PACKAGES } from '../../../lib/extras/packages/options.ts'
+import { precompile } from '../../../lib/koa-assets.ts'
 import { withDigest } from '../../support/digest.ts'
 import { makeFingerprinted, MODES, placed, readManifest, run } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
+import { soakTest } from '../../support/soak.ts'
+import { until } from '../../support/until.ts'
+import { warningsAbout } from '../../support/warnings.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -368,6 +374,34 @@ test('PKG-03 what only some environments load may be missing, and a stylesheet i
   t.is((await broken.ask('/assets/npm/common/index.js')).status, 500)
   const { root } = broken
   await t.throwsAsync(run({ root, packages: 'common' }), { code: 'package-unusable' })
+})
+
+test('PKG-03 a value that names no packages is an error at start, with what the option must be', t => {
+  for (const packages of ['', './a', ['a', 1], { a: '../b' }, { 'a/b': 'c.js' }]) {
+    const { message } = t.throws(() => settle({ packages } as object), { instanceOf: TypeError })
+    t.true(message.startsWith(`packages must be ${PACKAGES.packages.expected}, got `), message)
+  }
+})
+
+test('REN-14 a mistyped entry of the import map is logged with packages as well', async t => {
+  const view = (assets: ViewHelpers) => assets.importMap({ entry: 'shpo' })
+  const page = await makePage(t, { ...TIP, 'javascripts/shop.js': '' }, { packages: 'tip' }, view)
+  t.is((await page.ask('/')).status, 200)
+  await until(() => warningsAbout('/shpo.js').length > 0, 'the entry is logged')
+  t.regex(warningsAbout('/shpo.js')[0] ?? '', /no source in .*; did you mean 'shop\.js'\?$/)
+})
+
+soakTest('S80 8,000 modules of a package that each import the next are published', async t => {
+  t.timeout(300_000)
+  const files = Object.fromEntries(
+    Array.from({ length: 8000 }, (_, at) => [
+      `m${at}.js`,
+      at < 7999 ? `import './m${at + 1}.js'` : ''
+    ])
+  )
+  const root = makeProject(t, placed(pkg('deep', { module: 'm0.js' }, files)))
+  const options = { root, packages: 'deep', minify: false }
+  t.is((await precompile(options, { warn: t.fail })).assets, 8000)
 })
 
 const deep = (depth: number) => '{"import":'.repeat(depth) + '"./i.js"' + '}'.repeat(depth)
