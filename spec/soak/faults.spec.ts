@@ -24,7 +24,7 @@ for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
     const root = makeProject(t, CHANGING)
     const options = { root, ...environment, revalidate: 0.5, mounts: MOUNTS }
     const replica = await startReplica(t, { options }, { preload: 'silent-watch.ts' })
-    await seesEveryChange(t, replica, root, 5000)
+    await seesEveryChange(t, replica, root)
   })
 }
 

@@ -1,7 +1,8 @@
 // Changes of every kind of file that a replica serves, each of which the next requests must show.
-import { mkdirSync, renameSync, unlinkSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
+import { errorCode } from '../../lib/files/disk.ts'
 import type { StartedReplica } from './replica.ts'
 import { writeFiles, type Files } from './site.ts'
 import { until } from './until.ts'
@@ -32,12 +33,14 @@ const FILES: Readonly<Record<string, string>> = {
   '/files/new.txt': 'data/new.txt'
 }
 
-/** Files that are edited, created, moved with their folder, and removed: each is seen within a limit of time. */
+// Five seconds, where the machine has nothing else to do.
+const LOOKS = 500
+
+/** Files that are edited, created, moved with their folder, and removed: each is seen within seconds. */
 export async function seesEveryChange(
   t: ExecutionContext,
   replica: StartedReplica,
-  root: string,
-  limitMs: number
+  root: string
 ): Promise<void> {
   const shows = (path: string, text: string | undefined) =>
     until(
@@ -46,7 +49,7 @@ export async function seesEveryChange(
         return text === undefined ? answer.status === 404 : answer.text.includes(text)
       },
       `${path} is ${text ?? 'missing'}`,
-      limitMs
+      LOOKS
     )
   // Often enough that it is remembered.
   for (let times = 0; times < 4; times++) {
@@ -76,4 +79,17 @@ export async function seesEveryChange(
     await shows(path, undefined)
   }
   t.deepEqual(replica.errors, [])
+}
+
+/** Writes a file until its disk is full. */
+export function fillDisk(path: string): void {
+  const file = openSync(path, 'w')
+  for (let size = 1 << 20; size >= 1; size >>= 4) {
+    try {
+      for (;;) writeSync(file, Buffer.alloc(size))
+    } catch (error) {
+      if (errorCode(error) !== 'ENOSPC') throw error
+    }
+  }
+  closeSync(file)
 }

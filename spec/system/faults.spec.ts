@@ -1,11 +1,10 @@
 // Limits of the kernel, rights and disks that refuse: each for a process of its own. What needs neither
 // root nor another program is in spec/soak/faults.spec.ts.
-import { chmodSync, closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import { chmodSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { precompile } from '../../lib/assets/deploy.ts'
-import { errorCode } from '../../lib/files/disk.ts'
-import { CHANGING, seesEveryChange } from '../support/changes.ts'
+import { CHANGING, fillDisk, seesEveryChange } from '../support/changes.ts'
 import { startReplica } from '../support/replica.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
 import { program } from '../../demo/deploy/program.ts'
@@ -31,7 +30,7 @@ for (const [limit, command] of Object.entries(INOTIFY)) {
       const unshare = `${program('unshare', 'util-linux')} --user --map-root-user`
       const shell = `exec ${unshare} sh -euc '${command}; exec "$@"' sh "$@"`
       const replica = await startReplica(t, { options }, { shell })
-      await seesEveryChange(t, replica, root, 5000)
+      await seesEveryChange(t, replica, root)
     })
   }
 }
@@ -80,18 +79,6 @@ async function startOnSmallDisk(t: Parameters<typeof startReplica>[0], environme
   return { root, replica, at }
 }
 
-function fill(path: string): void {
-  const file = openSync(path, 'w')
-  for (let size = 1 << 16; size >= 1; size >>= 4) {
-    try {
-      for (;;) writeSync(file, Buffer.alloc(size))
-    } catch (error) {
-      if (errorCode(error) !== 'ENOSPC') throw error
-    }
-  }
-  closeSync(file)
-}
-
 for (const [name, environment] of Object.entries({
   ...ENVIRONMENTS,
   'production with fingerprints': { env: 'production', compile: true }
@@ -100,7 +87,7 @@ for (const [name, environment] of Object.entries({
     const { root, replica, at } = await startOnSmallDisk(t, environment)
     const { ask, errors } = replica
     for (const path of ['/assets/a.css', '/assets/s.css']) t.regex((await ask(path)).text, /one/)
-    fill(at('public/.filler'))
+    fillDisk(at('public/.filler'))
     const big = 'x'.repeat(20_000)
     writeFiles(root, {
       'apps/web/assets/x/a.css': `two ${big}`,

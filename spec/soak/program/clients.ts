@@ -1,11 +1,12 @@
 // Clients of every kind: patient ones hand back what they were told, the others leave.
 import { once } from 'node:events'
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip } from 'node:zlib'
+import { ask } from '../../support/ask.ts'
 import type { Ports } from '../../support/replica.ts'
 import { exchange, readAnswers, request as bytesOf } from '../../support/raw.ts'
 
@@ -39,23 +40,9 @@ async function decoded({ method }: Question, { status, headers, body }: Answer):
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 })
 
-export async function askHttp1(ports: Ports, question: Question): Promise<Answer> {
-  const { method, path, headers } = question
-  const sent = request({ host: '127.0.0.1', port: ports.http1, agent, method, path, headers })
-  sent.end()
-  const answer = await new Promise<Answer>((resolve, reject) => {
-    sent.on('error', reject)
-    sent.on('response', response => {
-      const pieces: Buffer[] = []
-      response.on('data', (piece: Buffer) => pieces.push(piece))
-      response.on('error', reject)
-      response.on('end', () => {
-        const fields = response.headers as Answer['headers']
-        resolve({ status: response.statusCode ?? 0, headers: fields, body: Buffer.concat(pieces) })
-      })
-    })
-  })
-  return decoded(question, answer)
+export async function askHttp1({ http1 }: Ports, question: Question): Promise<Answer> {
+  const { bytes, status, headers } = await ask(http1, question.path, { ...question, agent })
+  return decoded(question, { status, headers: headers as Answer['headers'], body: bytes })
 }
 
 const sessions = new Map<number, ClientHttp2Session>()

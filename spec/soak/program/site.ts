@@ -1,21 +1,18 @@
 // A project that the soak edits, and the processes that serve it.
 import {
-  closeSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   realpathSync,
   renameSync,
   rmSync,
   utimesSync,
-  writeFileSync,
-  writeSync
+  writeFileSync
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { errorCode } from '../../../lib/files/disk.ts'
+import { fillDisk } from '../../support/changes.ts'
 import { assetAt, bodyOf, writeVersion } from '../../support/versions.ts'
 import { Replica } from './replicas.ts'
 import { Spells, Subject } from './truth.ts'
@@ -181,15 +178,7 @@ export class Site {
   /** Takes what is left of the disk that `public` is on. */
   fill(): void {
     this.full.begin()
-    const file = openSync(join(this.root, 'public/.filler'), 'w')
-    for (let size = 1 << 20; size >= 1 << 12; size >>= 4) {
-      try {
-        for (;;) writeSync(file, Buffer.alloc(size))
-      } catch (error) {
-        if (errorCode(error) !== 'ENOSPC') throw error
-      }
-    }
-    closeSync(file)
+    fillDisk(join(this.root, 'public/.filler'))
   }
 
   free(): void {

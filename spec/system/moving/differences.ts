@@ -119,9 +119,22 @@ export function verdictOf(difference: string, request: string): Verdict | undefi
   return VERDICTS.find(each => each.of.test(difference) && (each.in?.test(request) ?? true))
 }
 
+/** Of most applications. */
+const USUAL = {
+  'status: 404 -> 405': '(unsafe methods)',
+  'status: 404 -> 204': 'OPTIONS',
+  'status: 200 -> 304': '(revalidations)',
+  'status: 200 -> 412': 'im-other ius-earlier',
+  'status: 200 -> 206': '(ranges)',
+  'status: 200 -> 416': 'range-beyond',
+  'status: 403 -> 404': 'out-of-the-root out-encoded',
+  'body of 400': '(undecodable paths)'
+}
+
 /** By application: what differs, and in which requests. The names are those of requests.ts, groups included. */
 export const differences: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   outline: {
+    ...USUAL,
     'cache-control: max-age=31536000,immutable -> public, max-age=31536000, immutable':
       '(the whole script) (ranges that do not count)',
     'etag: none -> strong':
@@ -132,20 +145,12 @@ export const differences: Readonly<Record<string, Readonly<Record<string, string
       '(the whole script) (ranges that do not count) authorization',
     'accept-ranges: none -> bytes':
       '(the whole script) (ranges that do not count) authorization image /static/sw.js /static/manifest.webmanifest /fonts/a.woff2 /locales/en_US.json',
-    'status: 404 -> 405': '(unsafe methods)',
-    'status: 404 -> 204': 'OPTIONS',
-    'status: 200 -> 304': '(revalidations)',
-    'status: 200 -> 412': 'im-other ius-earlier',
-    'status: 200 -> 206': '(ranges)',
-    'status: 200 -> 416': 'range-beyond',
     'cache-control: max-age=31536000,immutable -> private, max-age=31536000, immutable':
       'authorization',
     'content-encoding: none -> gzip': 'head-gzip',
     'status: 400 -> 404':
       'slash-at-end backslash upper-case missing missing-head missing-navigation',
     'status: 200 -> 404': 'dot-dot encoded-dot-dot encoded-letter',
-    'status: 403 -> 404': 'out-of-the-root out-encoded',
-    'body of 400': '(undecodable paths)',
     'cache-control: none -> no-store':
       '(undecodable paths) dotfile folder folder-slash missing-post /static/',
     'vary: Accept-Encoding -> none':
@@ -226,6 +231,7 @@ export const differences: Readonly<Record<string, Readonly<Record<string, string
     'cache-control: max-age=31536 -> no-cache': '/admin/index.html'
   },
   logto: {
+    ...USUAL,
     'cache-control: max-age=604800 -> public, max-age=604800':
       '(the whole script) (ranges that do not count) image /console/assets/main-0a1b2c3d.js',
     'etag: none -> strong':
@@ -234,12 +240,6 @@ export const differences: Readonly<Record<string, Readonly<Record<string, string
       '(the whole script) (ranges that do not count) (pages) authorization image / /index.html /console/ /console/applications/a.b /console/assets/main-0a1b2c3d.js',
     'accept-ranges: none -> bytes':
       '(the whole script) (ranges that do not count) (pages) authorization image / /index.html /console/ /console/applications/a.b /console/assets/main-0a1b2c3d.js',
-    'status: 404 -> 405': '(unsafe methods)',
-    'status: 404 -> 204': 'OPTIONS',
-    'status: 200 -> 304': '(revalidations)',
-    'status: 200 -> 412': 'im-other ius-earlier',
-    'status: 200 -> 206': '(ranges)',
-    'status: 200 -> 416': 'range-beyond',
     'cache-control: max-age=604800 -> private, max-age=604800': 'authorization',
     'content-encoding: none -> gzip': 'head-gzip',
     'body of 404':
@@ -250,8 +250,6 @@ export const differences: Readonly<Record<string, Readonly<Record<string, string
       '(undecodable paths) slash-at-end backslash upper-case dotfile folder-slash missing missing-head missing-post missing-navigation',
     'status: 200 -> 404':
       'two-slashes dot-segment dot-dot encoded-dot-dot encoded-letter page-fetch page-json /console/none.js /none.png',
-    'status: 403 -> 404': 'out-of-the-root out-encoded',
-    'body of 400': '(undecodable paths)',
     'vary: Accept-Encoding -> none': 'image',
     'content-type: text/plain; charset=utf-8 -> none': 'missing-head',
     'cache-control: max-age=0 -> no-cache':
@@ -290,6 +288,7 @@ export const differences: Readonly<Record<string, Readonly<Record<string, string
     'content-type: application/json; charset=utf-8 -> application/json': '/public/data.json'
   },
   misskey: {
+    ...USUAL,
     'cache-control: max-age=604800 -> public, max-age=604800':
       '(the whole script) (ranges that do not count) image /client-assets/about-icon.png',
     'etag: none -> strong':
@@ -299,12 +298,6 @@ export const differences: Readonly<Record<string, Readonly<Record<string, string
     'vary: none -> Accept-Encoding': '(the whole script) (ranges that do not count) authorization',
     'accept-ranges: none -> bytes':
       '(the whole script) (ranges that do not count) authorization image /apple-touch-icon.png /robots.txt /sw.12.js /twemoji/1f600.svg /api-doc /client-assets/about-icon.png /files/0c1d2e',
-    'status: 404 -> 405': '(unsafe methods)',
-    'status: 404 -> 204': 'OPTIONS',
-    'status: 200 -> 304': '(revalidations)',
-    'status: 200 -> 412': 'im-other ius-earlier',
-    'status: 200 -> 206': '(ranges)',
-    'status: 200 -> 416': 'range-beyond',
     'content-encoding: none -> gzip': 'gzip gzip-alone gzip-before-br no-identity head-gzip',
     'content-encoding: none -> br': 'br browser',
     'cache-control: max-age=604800 -> private, max-age=604800': 'authorization',
@@ -314,8 +307,6 @@ export const differences: Readonly<Record<string, Readonly<Record<string, string
     'cache-control: none -> no-store':
       '(undecodable paths) slash-at-end upper-case dotfile folder-slash missing missing-head missing-post missing-navigation /twemoji/none.svg',
     'status: 200 -> 404': 'dot-dot encoded-dot-dot encoded-letter',
-    'status: 403 -> 404': 'out-of-the-root out-encoded',
-    'body of 400': '(undecodable paths)',
     'content-type: text/plain; charset=utf-8 -> none': 'missing-head',
     'cache-control: max-age=0 -> public, max-age=0':
       '/apple-touch-icon.png /robots.txt /sw.12.js /api-doc',
@@ -327,6 +318,7 @@ export const differences: Readonly<Record<string, Readonly<Record<string, string
     'cache-control: max-age=86400 -> none': '/files/none'
   },
   budibase: {
+    ...USUAL,
     'cache-control: max-age=0 -> public, max-age=0, must-revalidate':
       '(the whole script) (ranges that do not count) image /api/assets/global/chunks/a.js',
     'etag: none -> strong':
@@ -335,12 +327,6 @@ export const differences: Readonly<Record<string, Readonly<Record<string, string
       '(the whole script) (ranges that do not count) (pages) authorization image folder-slash /builder/index.html /api/assets/global/client /api/assets/global/chunks/a.js',
     'accept-ranges: none -> bytes':
       '(the whole script) (ranges that do not count) (pages) authorization image folder-slash /builder/index.html /api/assets/global/client /api/assets/global/chunks/a.js',
-    'status: 404 -> 405': '(unsafe methods)',
-    'status: 404 -> 204': 'OPTIONS',
-    'status: 200 -> 304': '(revalidations)',
-    'status: 200 -> 412': 'im-other ius-earlier',
-    'status: 200 -> 206': '(ranges)',
-    'status: 200 -> 416': 'range-beyond',
     'content-encoding: none -> br': 'br',
     'content-encoding: gzip -> br': 'browser',
     'cache-control: max-age=0 -> private, max-age=0, must-revalidate': 'authorization',
@@ -352,8 +338,6 @@ export const differences: Readonly<Record<string, Readonly<Record<string, string
     'cache-control: none -> no-store':
       '(undecodable paths) slash-at-end backslash upper-case dotfile missing missing-head missing-post missing-navigation page-post /builder/.env /api/assets/global/none.js',
     'status: 200 -> 404': 'dot-dot encoded-dot-dot encoded-letter page-fetch page-json',
-    'status: 403 -> 404': 'out-of-the-root out-encoded',
-    'body of 400': '(undecodable paths)',
     'vary: Accept-Encoding -> none': 'image',
     'status: 200 -> 301': 'folder',
     'cache-control: max-age=0 -> no-cache': '(pages) folder-slash /builder/index.html',
@@ -363,6 +347,7 @@ export const differences: Readonly<Record<string, Readonly<Record<string, string
     'status: 500 -> 404': '/api/assets/global/'
   },
   bundlephobia: {
+    ...USUAL,
     'cache-control: max-age=86400 -> public, max-age=86400':
       '(the whole script) (ranges that do not count) image /robots.txt',
     'etag: none -> strong':
@@ -371,18 +356,10 @@ export const differences: Readonly<Record<string, Readonly<Record<string, string
       '(the whole script) (ranges that do not count) authorization image /robots.txt',
     'accept-ranges: none -> bytes':
       '(the whole script) (ranges that do not count) authorization image /robots.txt',
-    'status: 404 -> 405': '(unsafe methods)',
-    'status: 404 -> 204': 'OPTIONS',
-    'status: 200 -> 304': '(revalidations)',
-    'status: 200 -> 412': 'im-other ius-earlier',
-    'status: 200 -> 206': '(ranges)',
-    'status: 200 -> 416': 'range-beyond',
     'cache-control: max-age=86400 -> private, max-age=86400': 'authorization',
     'status: 400 -> 404': 'two-slashes',
     'status: 200 -> 404': 'dot-segment dot-dot encoded-dot-dot encoded-letter',
-    'status: 403 -> 404': 'out-of-the-root out-encoded',
     'cache-control: none -> no-store': '(undecodable paths)',
-    'body of 400': '(undecodable paths)',
     'cache-control: no-store,no-cache,max-age=0 -> no-store':
       'upper-case dotfile missing missing-head missing-post missing-navigation',
     'etag: none -> weak':
