@@ -64,17 +64,12 @@ const CROSSING: readonly string[] = [
   'cli/commands/clean.ts -> extras/releases/keep.ts',
   'cli/commands/verify.ts -> extras/releases/build.ts',
   'cli/format.ts -> extras/deltas/write-deltas.ts',
-  'extras/bundles/bundles.ts -> extras/vite/dev-server.ts',
-  'extras/bundles/bundles.ts -> extras/vite/dev-server.ts',
   'extras/releases/build.ts -> extras/bundles/kept-files.ts',
   'extras/releases/build.ts -> extras/bundles/manifests/read-bundle.ts',
   'extras/releases/build.ts -> extras/deltas/delta-format.ts',
   'extras/releases/build.ts -> extras/deltas/write-deltas.ts',
   'extras/releases/keep.ts -> extras/bundles/kept-files.ts',
   'extras/releases/keep.ts -> extras/deltas/delta-format.ts',
-  'extras/vite/dev-server.ts -> extras/bundles/entry-source.ts',
-  'extras/vite/dev-server.ts -> extras/bundles/manifests/vite.ts',
-  'extras/vite/plugin.ts -> extras/bundles/entry-source.ts',
   'koa-assets.ts -> extras/deltas/write-deltas.ts',
   'koa-assets.ts -> extras/releases/keep.ts'
 ]

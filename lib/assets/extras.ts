@@ -9,6 +9,7 @@ import { names } from '../extras/names/extra.ts'
 import { packages } from '../extras/packages/extra.ts'
 import { releases } from '../extras/releases/extra.ts'
 import { telling } from '../extras/telling/extra.ts'
+import { vite } from '../extras/vite/extra.ts'
 
 export const EXTRAS: readonly Extra<Pipeline>[] = [
   bundles,
@@ -18,5 +19,6 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   names,
   packages,
   releases,
-  telling
+  telling,
+  vite
 ]

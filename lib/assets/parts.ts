@@ -34,6 +34,8 @@ export interface Extra<Whole = unknown> {
    * @throws AssetError for what is needed and cannot be used: no server starts
    */
   run?(site: Site, warn: Warn): Running | undefined
+  /** What takes the place of a mount's build while it runs; asked in development. */
+  entries?(mount: MountSettings, warn: Warn): Promise<DevEntries>
   /** Pages for developers below `<prefix>/-/`, made with the first request for one. */
   pages?(pipeline: Whole): Promise<Pages>
   /** Begins what it does beside a server in development. */
@@ -167,6 +169,47 @@ export interface KnownNames {
   readonly hasAllEntries: boolean
   /** Whether there are no other sources. */
   readonly hasAllSources: boolean
+}
+
+/** Where the tags of a mount's entries come from. */
+export interface EntrySource {
+  readonly urlPath: string
+  /** What messages call it: a manifest, or the dev server. */
+  readonly label: string
+  /** For developers: what the tags lead to, where it may be either a dev server or the last build. */
+  readonly state: string | undefined
+  /** What `entry` and `lazy` find; undefined where any script or stylesheet may be an entry. */
+  readonly names: EntryNames | undefined
+  /** The sources that have a file; undefined where any may have one. */
+  readonly sourceNames?: readonly string[] | undefined
+  /** Changes with the tags of any entry. */
+  readonly version: string
+  /** What a page loads, in document order; undefined for an unknown name. */
+  entry(name: string): readonly LoadedUrl[] | undefined
+  /** The same for a module that others import dynamically. */
+  lazy(name: string): readonly LoadedUrl[] | undefined
+  /** The entries that use what is neither, as far as is known. */
+  entriesWith?(name: string): readonly string[]
+  /**
+   * Any of its files by the name of the source; undefined for an unknown name.
+   * @param isChosen whether the page names the mount, so that an unverifiable name is taken for one of its files
+   */
+  file(name: string, isChosen: boolean): AssetAddress | undefined
+}
+
+interface EntryNames {
+  has(name: string): boolean
+  /** Those that are known before they are asked for. */
+  keys(): Iterable<string>
+}
+
+/** The sources themselves, which a dev server compiles. */
+export interface DevEntries extends EntrySource {
+  readonly isRunning: boolean
+  /** Of its own, http and ws, for a Content-Security-Policy. */
+  readonly origins: readonly string[]
+  /** Looks for it again; undefined where there is nothing to look for. */
+  readonly refresh: (() => Promise<void>) | undefined
 }
 
 /** Files of a mount that are written together. */

@@ -2,12 +2,18 @@
 import { inspect } from 'node:util'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
-import type { KnownNames, Names, Running } from '../../assets/parts.ts'
-import type { MountSettings, Settings } from '../../assets/settings/settings.ts'
+import type {
+  DevEntries,
+  EntrySource,
+  KnownNames,
+  Names,
+  Running,
+  Site
+} from '../../assets/parts.ts'
+import type { MountSettings } from '../../assets/settings/settings.ts'
 import type { AssetAddress } from '../../assets/views/asset-url.ts'
 import { findNone, helpersOf, type FindEntry } from './entry.ts'
-import { isLoadable, type EntrySource } from './entry-source.ts'
-import type { DevServer } from '../vite/dev-server.ts'
+import { isLoadable } from '../../assets/views/source-url.ts'
 import { MountedBundle } from './mounted-bundle.ts'
 
 /** A page waits while the nearest name is searched for. */
@@ -19,11 +25,11 @@ interface Mount {
   readonly settings: MountSettings
   readonly build: MountedBundle | undefined
   /** In the place of the build while it runs. */
-  dev?: DevServer
+  dev?: DevEntries
 }
 
 /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
-export function startBundles(settings: Settings, warn: (message: string) => void): Running {
+export function startBundles(settings: Site, warn: (message: string) => void): Running {
   const isAsked = settings.mounts.some(({ manifest, dev }) => manifest ?? dev)
   return isAsked ? new Bundles(settings, warn) : { helpers: helpersOf(findNone, () => []) }
 }
@@ -40,7 +46,10 @@ class Bundles implements Running, Names {
   readonly #mounts: readonly Mount[]
   readonly #warn: (message: string) => void
 
-  constructor({ env, publicApp, host = '', mounts }: Settings, warn: (message: string) => void) {
+  constructor(
+    { env, publicApp, host = '', mounts, extras }: Site,
+    warn: (message: string) => void
+  ) {
     this.#env = env
     this.#warn = warn
     const options = { env, host, algorithms: publicApp.integrity, warn }
@@ -50,12 +59,13 @@ class Bundles implements Running, Names {
         return [{ settings, build: new MountedBundle({ ...settings, manifest }, options) }]
       return dev === undefined ? [] : [{ settings, build: undefined }]
     })
-    if (env === 'development') this.loading = this.#findDevServers()
+    if (env === 'development') this.loading = this.#findDevServers(extras)
   }
 
-  async #findDevServers(): Promise<void> {
-    const { devServerOf } = await import('../vite/dev-server.ts')
-    for (const mount of this.#mounts) mount.dev = devServerOf(mount.settings, this.#warn)
+  async #findDevServers(extras: Site['extras']): Promise<void> {
+    for (const mount of this.#mounts)
+      for (const extra of extras)
+        if (extra.entries) mount.dev = await extra.entries(mount.settings, this.#warn)
   }
 
   /** Changes with the tags of any entry. */
@@ -121,7 +131,7 @@ class Bundles implements Running, Names {
 
   #hint(name: string, mount: string | undefined): string {
     const sources = this.#sourcesAt(mount)
-    const users = sources.flatMap(source => source.entriesWith(name))
+    const users = sources.flatMap(source => source.entriesWith?.(name) ?? [])
     if (users.length > 0) return `it is a part of ${listed(users)}, which the page has to name`
     const names = sources.flatMap(namesOf)
     const near = nearestPath(name, names.slice(0, MAX_COMPARED))

@@ -10,9 +10,9 @@ import { readSnapshot } from '../../files/open-file.ts'
 import type { MountSettings } from '../../assets/settings/mounts.ts'
 import type { AssetAddress } from '../../assets/views/asset-url.ts'
 import type { LoadedUrl } from '../../assets/views/preload.ts'
-import type { Build, Followed } from '../../assets/parts.ts'
+import type { Build, EntrySource, Followed } from '../../assets/parts.ts'
 import type { Bundle, LoadedFile } from './manifests/bundle.ts'
-import { sourceUrl, type EntrySource } from './entry-source.ts'
+import { sourceUrl } from '../../assets/views/source-url.ts'
 import { keptListIn, readKept, type KeptFiles } from './kept-files.ts'
 import {
   addressAt,

@@ -2,21 +2,22 @@
 import { join } from 'node:path'
 import { oneAtATime } from '../../concurrency.ts'
 import { statIfThere } from '../../files/at-start.ts'
+import type { DevEntries } from '../../assets/parts.ts'
 import type { ViteConfig } from '../../assets/settings/mount-options.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
 import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
 import type { AssetAddress } from '../../assets/views/asset-url.ts'
 import type { LoadedUrl } from '../../assets/views/preload.ts'
 import { announcedFor, namesIn, type Running } from './dev-announcement.ts'
-import { MODULE, sourceUrl, type EntrySource } from '../bundles/entry-source.ts'
-import { LEGACY } from '../bundles/manifests/vite.ts'
+import { MODULE, sourceUrl } from '../../assets/views/source-url.ts'
 import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
 
-export class DevServer implements EntrySource {
+/** In the names of entries of @vitejs/plugin-legacy, which only takes part in builds. */
+const LEGACY = /-legacy(?=\.[^./]*$|$)/
+
+export class DevServer implements DevEntries {
   readonly urlPath: string
   readonly label = "Vite's dev server"
-  readonly sourceNames = undefined
-  /** Looks for it again; undefined where there is nothing to look for. */
   readonly refresh: (() => Promise<void>) | undefined
   #running: Running | undefined
 
@@ -30,7 +31,7 @@ export class DevServer implements EntrySource {
     return this.#running !== undefined
   }
 
-  get names(): EntrySource['names'] {
+  get names(): DevEntries['names'] {
     const { inputs } = this.#running ?? {}
     return inputs && { has: name => this.#has(name), keys: () => inputs }
   }
@@ -39,7 +40,6 @@ export class DevServer implements EntrySource {
     return this.#running?.origin && `Vite at ${this.#running.origin}`
   }
 
-  /** For a Content-Security-Policy. */
   get origins(): readonly string[] {
     const { origin, sockets = [] } = this.#running ?? {}
     return origin ? [new URL(origin).origin, ...sockets] : sockets
@@ -52,7 +52,6 @@ export class DevServer implements EntrySource {
 
   entry(name: string): readonly LoadedUrl[] | undefined {
     const { inputs } = this.#running ?? {}
-    // The plugin only takes part in builds.
     if (LEGACY.test(name)) return []
     return inputs && !inputs.has(name) ? undefined : this.#tagsOf(name)
   }
@@ -74,10 +73,6 @@ export class DevServer implements EntrySource {
       // As Vite's own page has it: React's plugin imports a changed module under that URL once more.
       sourceUrl(origin, this.urlPath, name, at > 0 ? `?t=${at}` : '')
     ]
-  }
-
-  entriesWith(): readonly string[] {
-    return []
   }
 
   /** Which modules are imported dynamically, Vite only knows of those that it has compiled: any of them may be. */

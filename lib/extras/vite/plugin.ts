@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { dirname, relative, resolve } from 'node:path'
 import type { Plugin, ResolvedConfig, ViteDevServer } from 'vite'
-import { STYLESHEET } from '../bundles/entry-source.ts'
+import { STYLESHEET } from '../../assets/views/source-url.ts'
 import {
   announcementIn,
   STATUS,

@@ -31,7 +31,7 @@ type Chunks = ReadonlyMap<string, ViteChunk>
 const POLYFILLS = /(?:^|\/)vite\/legacy-polyfills$/
 const LEGACY_POLYFILLS = /(?:^|\/)vite\/legacy-polyfills-legacy$/
 /** In the names of entries, of @vitejs/plugin-legacy. */
-export const LEGACY = /-legacy(?=\.[^./]*$|$)/
+const LEGACY = /-legacy(?=\.[^./]*$|$)/
 
 export function readVite(manifest: Json): Bundle | undefined {
   const values = Object.values(manifest)
