@@ -32,10 +32,18 @@ const SYSCALLS: Readonly<Record<string, string>> = {
   ...{ appendFile: 'write' }
 }
 const OF_OPEN_FILES: Readonly<Record<string, string>> = {
-  ...{ stat: 'fstat', chmod: 'fchmod', utimes: 'futime', sync: 'fsync', truncate: 'ftruncate' }
+  ...{
+    futimes: 'futime',
+    stat: 'fstat',
+    chmod: 'fchmod',
+    utimes: 'futime',
+    sync: 'fsync',
+    truncate: 'ftruncate'
+  }
 }
 const NAMES = [
-  ...['appendFile', 'chmod', 'close', 'copyFile', 'datasync', 'fstat', 'link', 'lstat', 'mkdir'],
+  ...['appendFile', 'chmod', 'close', 'copyFile', 'datasync', 'fchmod', 'fstat', 'fsync'],
+  ...['futimes', 'link', 'lstat', 'mkdir'],
   ...['open', 'read', 'readdir', 'readFile', 'realpath', 'rename', 'rm', 'rmdir', 'stat', 'sync'],
   ...['truncate', 'unlink', 'utimes', 'write', 'writeFile']
 ]

@@ -75,7 +75,7 @@ const MAX_RATIO = 0.5
 
 /**
  * @param before the entries of the previous manifest
- * @param unsaved is told what is written
+ * @param unsaved is told which names have changed
  */
 export function deltaWriter(settings: Settings, before: ManifestEntries, unsaved: Unsaved) {
   let published: Promise<Published> | undefined

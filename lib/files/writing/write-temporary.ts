@@ -14,9 +14,16 @@ import {
   setMtime,
   type Stamp
 } from '../disk.ts'
-import { describe, streamOf, withOriginal, type Content, type OpenFile } from '../open-file.ts'
+import {
+  closeAtOnce,
+  describe,
+  streamOf,
+  withOriginal,
+  type Content,
+  type OpenFile
+} from '../open-file.ts'
 import { sweepOnce, temporaryName } from './temporary.ts'
-import type { Unsaved } from './unsaved.ts'
+import { save, type Unsaved } from './unsaved.ts'
 
 /** Rejects for an open file or directory that is not where it should be. */
 export type LocationCheck = ((file: OpenFile) => Promise<void>) | undefined
@@ -27,7 +34,7 @@ export interface WriteChecks {
   readonly checkLocation?: LocationCheck
   /** Checks the bytes that were written. */
   readonly checkContent?: ((temporary: OpenFile) => Promise<void>) | undefined
-  /** Is told what is written. */
+  /** Given by what saves: bytes are on the disk before the rename, and it is told which names have changed. */
   readonly unsaved?: Unsaved | undefined
 }
 
@@ -43,7 +50,7 @@ export async function writeTemporary(
   const fd = await create(given, checks)
   let path = given
   try {
-    return await whileOpen(given, fd, async file => {
+    const stamp = await whileOpen(given, fd, checks.unsaved !== undefined, async file => {
       // A link above it may lead elsewhere by now. Nothing else has its name, wherever it was moved to.
       path = join(dirname((await realPathOfOpen(file)) ?? given), name)
       await checks.checkLocation?.(file)
@@ -51,8 +58,8 @@ export async function writeTemporary(
       await checks.checkContent?.(describe(given, fd))
       await setMode(file, path, 0o644)
       await setMtime(file, path, mtimeNs)
-      return { path, stamp: file.stats }
     })
+    return { path, stamp }
   } catch (error) {
     await removeFile(path)
     throw named(error, given)
@@ -93,19 +100,24 @@ export async function withOpened(
   use: (file: OpenFile) => Promise<void>
 ): Promise<void> {
   const fd = await promised<number>(done => open(path, flags | constants.O_NOFOLLOW, done))
-  await whileOpen(path, fd, use).catch(rethrowNamed(path))
+  await whileOpen(path, fd, false, use).catch(rethrowNamed(path))
 }
 
-async function whileOpen<T>(
+async function whileOpen(
   path: string,
   fd: number,
-  use: (file: OpenFile) => Promise<T>
-): Promise<T> {
+  isSaved: boolean,
+  use: (file: OpenFile) => Promise<void>
+): Promise<Stamp> {
   try {
-    return await use(describe(path, fd))
+    const file = describe(path, fd)
+    await use(file)
+    if (isSaved) await save(file)
+    return file.stats
   } finally {
-    // Not at once, as for what was read: a network disk may have yet to write.
-    await promised<void>(done => close(fd, done))
+    // A network disk may have yet to write what is not saved.
+    if (isSaved) closeAtOnce(path, fd)
+    else await promised<void>(done => close(fd, done))
   }
 }
 
@@ -121,6 +133,6 @@ export async function makeDirectory(
       await checkLocation?.(file)
       await setMode(file, path, 0o755)
     })
-    unsaved?.created(path)
+    unsaved?.named(path)
   }
 }
