@@ -85,7 +85,7 @@ const PARTS = [
   ],
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
   [/^building\/on-request\/(?!mtime)/, 'building-on-request'],
-  [/^bundles\/entry\./, 'views'],
+  [/^bundles\/entry\.|^live\/tag/, 'views'],
   [/^bundles\/manifests/, 'bundles-manifests'],
   [/^files\/writing/, 'files-writing'],
   [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],

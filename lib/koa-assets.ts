@@ -72,7 +72,6 @@ export type {
 } from './assets/settings/options.ts'
 export type { AppName, AssetName } from './assets/views/asset-names.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
-export type { LiveTagOptions } from './assets/views/tags.ts'
 export type { ViewHelpers } from './assets/views/view-helpers.ts'
 export type * from './assets/extra-exports.ts'
 export type { SendFile, SendFileOptions } from './assets/context/send-file.ts'

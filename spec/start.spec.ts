@@ -83,7 +83,7 @@ const SERVER_PACKAGES = ['fastest-levenshtein', 'koa-compose', 'lru-cache', 'mim
 
 // Of these rooms, a server that publishes nothing needs these files.
 const IN_PART =
-  /^(?:cli|extras\/(?!.*(?:extra|options)\.ts$).*|assets\/(?:building|compilers|inventory|sources))\//
+  /^(?:cli|extras\/(?!.*(?:extra|options|tag)\.ts$).*|assets\/(?:building|compilers|inventory|sources))\//
 const PART = [
   'assets/building/manifest/manifest.ts',
   'assets/building/manifest/read-manifest.ts',
@@ -94,7 +94,7 @@ const PART = [
   'assets/sources/third-party.ts'
 ]
 const NONE =
-  /^extras\/(?:inspector|live|names|packages|releases|telling)\/(?!(?:extra|options)\.ts)|^assets\/(?:references|rendering)\/|^files\/writing\//
+  /^extras\/(?:inspector|live|names|packages|releases|telling)\/(?!(?:extra|options|tag)\.ts)|^assets\/(?:references|rendering)\/|^files\/writing\//
 
 // A manifest has to be read before koaAssets() returns, so what reads them is there without mounts as well.
 const READERS = /^extras\/(?:bundles|deltas)\//

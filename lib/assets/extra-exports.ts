@@ -5,3 +5,4 @@ export type {
   EntryOptions,
   EntryScriptFile
 } from '../extras/bundles/entry.ts'
+export type { LiveTagOptions } from '../extras/live/tag.ts'

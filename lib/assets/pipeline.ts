@@ -89,9 +89,8 @@ export class Pipeline {
       none: asTheyAre
     }
     this.#files = new Map(apps.map(app => [app, kinds[kindOf(app)] ?? asTheyAre]))
-    const liveScript = `${encodePath(this.settings.prefix)}/-/live.js`
     this.viewHelpers = makeViewHelpers(
-      { ...this.settings, liveScript, apps: apps.length > 0 ? apps : [publicApp] },
+      { ...this.settings, apps: apps.length > 0 ? apps : [publicApp] },
       app => ({ imports: app.imports, version: () => this.#version, ...this.#addressesOf(app) }),
       this.running.flatMap(({ helpers }) => helpers ?? [])
     )

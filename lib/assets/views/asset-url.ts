@@ -89,8 +89,12 @@ export interface Helpers {
   readonly isPerPage: boolean
   /** Those of all pages, which may be accessors. */
   readonly shared: object
-  /** @returns those of a page. @param page what is in it already: any text */
-  of(view: AppView): (page: Set<string>) => object
+  /**
+   * @returns those of a page
+   * @param page what is in it already: any text
+   * @param isLive whether it is a developer's own
+   */
+  of(view: AppView): (page: Set<string>, isLive: boolean) => object
 }
 
 /** What a helper found or wrote before, by its name and arguments. */

@@ -1,6 +1,6 @@
-/** `javascript`, `stylesheet`, `favicon` and `live`. A `src` or `href` among the attributes is ignored. */
+/** `javascript`, `stylesheet` and `favicon`. A `src` or `href` among the attributes is ignored. */
 
-import { check, checked, flag, optionError, text, type Expectation } from '../../check-options.ts'
+import { checked, flag, optionError } from '../../check-options.ts'
 import {
   mediaType,
   splitArguments,
@@ -10,13 +10,7 @@ import {
   type MountChoice
 } from './asset-url.ts'
 import type { NamesThen, OfName, OfNames } from './asset-names.ts'
-import {
-  openTag,
-  readAttributes,
-  withoutKeywords,
-  writeAttribute,
-  type Attributes
-} from './html.ts'
+import { openTag, readAttributes, writeAttribute, type Attributes } from './html.ts'
 import { staticImports } from './modules.ts'
 
 export interface ScriptAttributes extends Attributes {
@@ -86,39 +80,6 @@ export function tagHelpers(view: AppView) {
       const { mount, ...attributes } = options
       return faviconTag(urlOf(name, { mount }).url, name, readAttributes(attributes))
     }) as Favicon
-  } as const
-}
-
-export interface LiveTagOptions {
-  /** For a Content-Security-Policy without `unsafe-inline`. */
-  readonly nonce?: string | undefined
-}
-
-const LIVE_OPTIONS = { nonce: text } satisfies Record<keyof LiveTagOptions, Expectation>
-
-/**
- * `live`: the script that shows edits in a page without reloading it.
- * @param src undefined for a page that must not have it
- */
-export function liveHelpers(src: string | undefined) {
-  return {
-    /**
-     * The script of the live channel: an edited stylesheet or image is replaced in the page, an edited script
-     * reloads it, and an error is shown. Empty unless the environment is `development` and the request
-     * comes from this machine (the option `live`).
-     *
-     * @example
-     * live({ nonce })
-     * // <script src="/assets/-/live.js" type="module" async="async" nonce="…"></script>
-     * @throws {TypeError} for an unknown option
-     */
-    live: (options: LiveTagOptions = {}): string => {
-      check(withoutKeywords(options), LIVE_OPTIONS, 'live.')
-      if (src === undefined) return ''
-      // Early, so that it sees what the page requests: browsers keep a list of only 250 requests.
-      const attributes = { src, type: 'module', async: true, nonce: options.nonce }
-      return `${openTag('script', attributes)}</script>`
-    }
   } as const
 }
 

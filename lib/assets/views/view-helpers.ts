@@ -7,7 +7,7 @@ import { makePageMemory, makeUrlOf, urlHelpers, type AppAssets, type Helpers } f
 import { importMapHelpers } from './modules.ts'
 import { mediaHelpers } from './media.ts'
 import { preloadHelpers } from './preload.ts'
-import { liveHelpers, tagHelpers } from './tags.ts'
+import { tagHelpers } from './tags.ts'
 
 // The families are `as const` rather than Readonly<…>: editors do not show JSDoc through a mapped type.
 /**
@@ -28,7 +28,6 @@ export interface ViewHelpers
     ReturnType<typeof tagHelpers>,
     ReturnType<typeof mediaHelpers>,
     ReturnType<typeof importMapHelpers>,
-    ReturnType<typeof liveHelpers>,
     ReturnType<typeof preloadHelpers>,
     HelperExtras {
   /** A digest of everything that is published: it changes whenever the URLs in a page may. */
@@ -64,8 +63,6 @@ export interface ViewHelperSettings<A extends App = App> {
   /** Scheme and host of a CDN, put before every emitted URL. */
   readonly host?: string | undefined
   readonly apps: readonly A[]
-  /** The URL path of the live channel's script. */
-  readonly liveScript?: string | undefined
 }
 
 /**
@@ -97,7 +94,7 @@ export function makeViewHelpers<A extends App>(
 }
 
 function helpersFor(
-  { host: given, liveScript }: ViewHelperSettings,
+  { host: given }: ViewHelperSettings,
   assets: AppAssets,
   added: readonly Helpers[],
   pick: (app: unknown, options: PageOptions) => ViewHelpers
@@ -122,14 +119,11 @@ function helpersFor(
   for (const { shared } of added)
     Object.defineProperties(versioned, Object.getOwnPropertyDescriptors(shared))
   const ofPage = added.map(each => each.of(view))
-  return ({ page, ...options }) =>
+  return options =>
     Object.assign(
       Object.create(versioned) as typeof versioned & HelperExtras,
       helpers,
-      ...ofPage.map(make => make(page)),
-      {
-        ...liveHelpers(options.isLive ? liveScript : undefined),
-        app: (name: string) => pick(name, { page, ...options })
-      }
+      ...ofPage.map(make => make(options.page, options.isLive)),
+      { app: (name: string) => pick(name, options) }
     ) as ViewHelpers
 }

@@ -1,8 +1,11 @@
 // The live channel: open pages take over what changes.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
+import { encodePath } from '../../assets/urls/canonical-path.ts'
+import { helpersOf } from './tag.ts'
 
 export const live: Extra<Pipeline> = {
   name: 'live',
+  run: ({ prefix }) => ({ helpers: helpersOf(`${encodePath(prefix)}/-/live.js`) }),
   pages: async pipeline => (await import('./pages.ts')).livePages(pipeline)
 }
