@@ -451,7 +451,7 @@ test('bytes, seconds and counts are short and readable', t => {
     [1000, '1.0 kB'],
     [99_940, '99.9 kB'],
     [123_456, '123 kB'],
-    [999_960, '1.0 MB'],
+    [999_500, '1.0 MB'],
     [5e9, '5.0 GB'],
     [2e16, '20000 TB']
   ] as const) {

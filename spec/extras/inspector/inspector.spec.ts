@@ -198,6 +198,7 @@ test('INS-01 the list is filtered by text and state, and paged', async t => {
     const list = await json<PageOfAssets>(site, `?json&${query}`)
     t.deepEqual([list.found, list.assets.length], [found, shown], String(query))
   }
+  t.notRegex((await site.ask('/assets/-/?q=nothing')).text, /<table/)
 })
 
 test('INS-01 the page of an asset has the steps of explain, its texts, and a reason for each header', async t => {
