@@ -2,6 +2,7 @@
 // The command-line program: runs a command, and turns every outcome into an exit status.
 import { readFile } from 'node:fs/promises'
 import { allCommands, generalHelp, helpFor, parseCommandLine } from './cli/arguments.ts'
+import { EXTRAS } from './assets/extras.ts'
 import { settleSite } from './assets/site.ts'
 import { FAILED, makeOutput, OK, UsageError, USAGE_ERROR } from './cli/command.ts'
 import type { Call } from './assets/parts.ts'
@@ -42,7 +43,7 @@ async function run(words: readonly string[]): Promise<number> {
     const options = await loadOptions({ values, output }, isDeployed ? 'production' : use)
     return settleSite(options, process.env, isDeployed)
   }
-  return command.run({ values, args, output, loadSite })
+  return command.run({ values, args, output, loadSite, extras: EXTRAS })
 }
 
 function print(text: string): number {

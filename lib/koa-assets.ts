@@ -41,7 +41,7 @@ export type { IntegrityAlgorithm } from './files/digest.ts'
 
 export * from './assets/deploy.ts'
 export type { PrecompileOptions, PrecompileReport, Progress } from './assets/building/precompile.ts'
-export type { DeltaReport, DeltaSavings } from './extras/deltas/write-deltas.ts'
+export * from './assets/extra-exports.ts'
 export type { VerifyCopiesReport, VerifyProblem } from './assets/building/verify.ts'
 export type {
   CodingReport,

@@ -38,7 +38,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'koa-assets': [...ALL, 'extra-exports', 'deploy', 'context', 'site'],
   'http-cache': LOW,
   'koa-http-cache': [...LOW, 'http-cache'],
-  deploy: [...ALL, 'site'],
+  deploy: [...ALL, 'extras', 'site'],
   cli: [...ALL, 'extras', 'site'],
   'koa-files': ['ground', 'settings', 'koa-assets'],
   index: ['koa-assets', 'koa-files', 'koa-http-cache']
@@ -48,29 +48,15 @@ const EXTRAS = readdirSync('lib/extras')
 
 /** Imports of an extra by the core, other than by extras.ts, and by other extras, that are still to become parts. */
 const CROSSING: readonly string[] = [
-  'assets/building/compress.ts -> extras/deltas/delta-format.ts',
-  'assets/building/compress.ts -> extras/deltas/write-deltas.ts',
-  'assets/building/directory.ts -> extras/deltas/delta-format.ts',
-  'assets/building/precompile.ts -> extras/deltas/write-deltas.ts',
-  'assets/building/publish-build.ts -> extras/deltas/write-deltas.ts',
-  'assets/building/verify.ts -> extras/deltas/delta-faults.ts',
-  'assets/building/verify.ts -> extras/deltas/delta-format.ts',
-  'assets/building/verify.ts -> extras/deltas/write-deltas.ts',
-  'assets/deploy.ts -> extras/releases/build.ts',
   'assets/deploy.ts -> extras/releases/build.ts',
   'assets/deploy.ts -> extras/releases/keep.ts',
   'assets/deploy.ts -> extras/releases/keep.ts',
   'assets/deploy.ts -> extras/releases/keep.ts',
   'cli/commands/clean.ts -> extras/releases/keep.ts',
   'cli/commands/verify.ts -> extras/releases/build.ts',
-  'cli/format.ts -> extras/deltas/write-deltas.ts',
   'extras/releases/build.ts -> extras/bundles/kept-files.ts',
   'extras/releases/build.ts -> extras/bundles/manifests/read-bundle.ts',
-  'extras/releases/build.ts -> extras/deltas/delta-format.ts',
-  'extras/releases/build.ts -> extras/deltas/write-deltas.ts',
   'extras/releases/keep.ts -> extras/bundles/kept-files.ts',
-  'extras/releases/keep.ts -> extras/deltas/delta-format.ts',
-  'koa-assets.ts -> extras/deltas/write-deltas.ts',
   'koa-assets.ts -> extras/releases/keep.ts'
 ]
 
@@ -173,10 +159,10 @@ const ABOVE = [
   'koa-http-cache'
 ]
 
-/** What names the extras: their parts, and their options. */
+/** What names the extras: their parts, their options, and what users import of them. */
 const TABLES = ['assets/extras.ts', 'assets/settings/extra-options.ts', 'assets/extra-exports.ts']
 
-test('nothing but the two tables imports an extra', t => {
+test('nothing but the three tables imports an extra', t => {
   const crossing = ours.filter(({ from, to }) => {
     const [room, other] = [roomOf(from), roomOf(to)]
     return room !== other && !TABLES.includes(from) && EXTRAS.includes(other)

@@ -1,18 +1,18 @@
 // What a deploy script calls. A server does none of it, so each is loaded when it is called.
 import type { CleanOptions, CleanReport } from './building/clean.ts'
-import type * as Compressing from './building/compress.ts'
+import type { CompressOptions, CompressReport } from './building/compress.ts'
 import type { PrecompileOptions, PrecompileReport } from './building/precompile.ts'
 import type { VerifyReport } from './inventory/verify.ts'
-import type * as Copies from '../extras/releases/build.ts'
-import type * as Keeping from '../extras/releases/keep.ts'
+import type { VerifyCopiesReport } from './building/verify.ts'
+import type { CleanKeptOptions, KeepOptions, KeepReport } from '../extras/releases/keep.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
+import { EXTRAS } from './extras.ts'
 import { settleForPrecompile } from './site.ts'
 
 /**
  * Publishes the assets of all apps and third-party directories into `public`: under plain names, under
  * fingerprinted names, and with compressed copies (`.br`, `.zst`, `.gz`) where they are smaller; what
- * changed also with deltas (`.dcz`) from its last three versions, on Node 22.19, 24.6 and newer. Files that
- * are up to date are not written again, and fingerprinted files of earlier deploys stay; see `clean`. Plain
+ * changed also with the representations that extras write. Files that are up to date are not written again, and fingerprinted files of earlier deploys stay; see `clean`. Plain
  * names and the manifest `public/assets.json` are replaced together at the end.
  *
  * @param options those of `koaAssets`; here `env` defaults to `NODE_ENV`, else `production`, `compile`
@@ -47,8 +47,9 @@ export async function precompile(
  * @example
  * const { problems } = await verifyCopies('dist')
  */
-export const verifyCopies: typeof Copies.verifyCopies = async (...args) =>
-  (await import('../extras/releases/build.ts')).verifyCopies(...args)
+export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
+  return (await import('../extras/releases/build.ts')).verifyCopies(directory, EXTRAS)
+}
 
 /**
  * Writes compressed copies (`.br`, `.zst`, `.gz`) beside the files of a directory where they are smaller.
@@ -63,8 +64,12 @@ export const verifyCopies: typeof Copies.verifyCopies = async (...args) =>
  * @example
  * const { codings } = await compress('dist')
  */
-export const compress: typeof Compressing.compress = async (...args) =>
-  (await import('./building/compress.ts')).compress(...args)
+export async function compress(
+  directory: string,
+  options: CompressOptions = {}
+): Promise<CompressReport> {
+  return (await import('./building/compress.ts')).compress(directory, options, EXTRAS)
+}
 
 /**
  * Compares the files in `public` with the manifest: size, digest and Subresource Integrity of every
@@ -119,8 +124,13 @@ export async function clean(
  * @example
  * const { kept } = await keep('/srv/app/current/dist', 'dist')
  */
-export const keep: typeof Keeping.keep = async (...args) =>
-  (await import('../extras/releases/keep.ts')).keep(...args)
+export async function keep(
+  older: string,
+  newer: string,
+  options: KeepOptions = {}
+): Promise<KeepReport> {
+  return (await import('../extras/releases/keep.ts')).keep(older, newer, options, EXTRAS)
+}
 
 /**
  * Removes files that `keep` has brought into a build, with their compressed copies and the deltas from and to
@@ -135,5 +145,9 @@ export const keep: typeof Keeping.keep = async (...args) =>
  * @example
  * const { removed } = await cleanKept('dist', { keep: 2, age: '1d' })
  */
-export const cleanKept: typeof Keeping.cleanKept = async (...args) =>
-  (await import('../extras/releases/keep.ts')).cleanKept(...args)
+export async function cleanKept(
+  directory: string,
+  options: CleanKeptOptions = {}
+): Promise<CleanReport> {
+  return (await import('../extras/releases/keep.ts')).cleanKept(directory, options, EXTRAS)
+}

@@ -6,3 +6,4 @@ export type {
   EntryScriptFile
 } from '../extras/bundles/entry.ts'
 export type { LiveTagOptions } from '../extras/live/tag.ts'
+export type { DeltaReport, DeltaSavings } from '../extras/deltas/options.ts'

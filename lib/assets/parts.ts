@@ -3,9 +3,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Context } from 'koa'
 import type { ServedPlace } from '../files/containment.ts'
 import type { Stamp } from '../files/disk.ts'
+import type { Unsaved } from '../files/writing/unsaved.ts'
+import type { CompressExtras } from './settings/extra-options.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
-import type { WithoutHash } from './urls/fingerprint.ts'
+import type { Fingerprinted, WithoutHash } from './urls/fingerprint.ts'
 import type { AssetAddress, Helpers } from './views/asset-url.ts'
 import type { LoadedUrl } from './views/preload.ts'
 
@@ -59,6 +61,68 @@ export interface Extra<Whole = unknown> {
   column?(settings: Settings): Promise<Column>
   /** Made when a server starts, for all files that it sends; undefined where the settings do not want it. */
   sender?(settings: Settings): Sender | undefined
+  /** Further representations of files, kept in files beside them: what deploys writes, checks and removes these. */
+  representations?(): Promise<Representations>
+}
+
+/** Each of its files takes another file to read: an earlier version of the file that it represents. */
+export interface Representations {
+  /** The path of the file that one represents, and the digest of the one that it takes; undefined for other paths. */
+  split(path: string): Fingerprinted | undefined
+  /** What is wrong with one, to be read after its path. @param versions of the original, one of which it takes */
+  faultOf(file: string, original: string, versions: readonly string[]): Promise<string | undefined>
+  /** Brings those beside a precompiled file up to date. @param before by plain URL path, what pages name now */
+  ofPublished(
+    settings: Settings,
+    before: ReadonlyMap<string, { readonly target: string }>,
+    unsaved: Unsaved
+  ): Writer<PrecompiledFile>
+  /** The same in the directory of a build. @param earlier an earlier build, absolute, if that is known */
+  ofBuild(
+    directory: BuiltDirectory,
+    options: { readonly options: CompressExtras; readonly earlier: string | undefined },
+    unsaved: Unsaved
+  ): Promise<Writer<CompressedFile>>
+  /** What rows of its own say, as texts with headings. */
+  textsOf(rows: object): readonly (readonly [heading: string, text: string])[]
+}
+
+export interface Writer<File> {
+  /** Called once the file and its compressed copies are there. */
+  write(file: File): Promise<void>
+  /** Rows of the report. */
+  report(): Promise<object>
+}
+
+interface CopiedFile {
+  readonly mtimeNs: bigint
+  /** The size of its smallest representation, in bytes. */
+  readonly smallest: number
+}
+
+/** With a fingerprint in its name. */
+export interface PrecompiledFile extends CopiedFile {
+  /** The decoded URL path. */
+  readonly path: string
+  /** Without the fingerprint. */
+  readonly plain: string
+  readonly size: number
+  readonly digest: string
+}
+
+export interface CompressedFile extends CopiedFile {
+  /** Relative to the directory. */
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
+export interface BuiltDirectory {
+  /** Its real path. */
+  readonly path: string
+  /** Nothing is read or written through a symbolic link. */
+  readonly place: ServedPlace
+  /** The regular files that can be requested, relative to the directory, with slashes; sorted. */
+  readonly files: ReadonlySet<string>
 }
 
 /** Sends further representations of files, to clients that can read them. */
@@ -368,7 +432,7 @@ export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 /** The options on the command line, of all commands of the core. */
 export type Values = Readonly<
   Partial<
-    Record<'config' | 'root' | 'env' | 'keep' | 'age' | 'manifest' | 'against', string> &
+    Record<'config' | 'root' | 'env' | 'keep' | 'age' | 'manifest', string> &
       Record<'json' | 'quiet' | 'help' | 'version' | 'dry-run' | 'verbose' | 'minify', boolean> &
       Record<'include' | 'exclude', readonly string[]>
   >
@@ -376,6 +440,10 @@ export type Values = Readonly<
 
 /** What a command is run with. */
 export interface Call {
+  /** All that there are. */
+  readonly extras: readonly Extra[]
+  /** Options that an addition has read, for what the command calls. */
+  readonly added?: object
   readonly values: Values
   readonly args: readonly string[]
   readonly output: Output
@@ -400,11 +468,13 @@ export interface Command {
 }
 
 /** What belongs to a command, and is known to an extra only. */
-export interface Addition extends Pick<Command, 'about' | 'options' | 'examples'> {
+export interface Addition extends Pick<Command, 'about'> {
+  readonly options?: OptionSpecs
+  readonly examples?: Command['examples']
   /** The name of the command. */
   readonly to: string
   /** In the place of the command, for a line that asks for it; undefined for any other. */
-  readonly run: (call: Call) => Promise<number> | undefined
+  readonly run?: (call: Call, command: Command) => Promise<number> | undefined
 }
 
 /** Results go to stdout, progress and errors to stderr. */

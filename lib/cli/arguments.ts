@@ -34,8 +34,8 @@ function withAddition(command: Command, added: Addition): Command {
     ...command,
     about: `${command.about}\n\n${added.about}`,
     options: { ...command.options, ...added.options },
-    examples: [...command.examples, ...added.examples],
-    run: call => added.run(call) ?? command.run(call)
+    examples: [...command.examples, ...(added.examples ?? [])],
+    run: call => added.run?.(call, command) ?? command.run(call)
   }
 }
 

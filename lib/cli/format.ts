@@ -1,5 +1,4 @@
 // Formats numbers and tables for people.
-import type { DeltaReport, DeltaSavings } from '../extras/deltas/write-deltas.ts'
 import { printable } from '../printable.ts'
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
@@ -41,12 +40,11 @@ export function indent(text: string, by = '  '): string {
   return text.replace(/^(?=.)/gm, by)
 }
 
-/** How much deltas save, in one line. */
-export function deltasText({ isWritable, ...savings }: DeltaReport): string {
-  if (isWritable) return savings.files > 0 ? savingsText(savings) : 'none that would pay'
-  return `none: Node ${process.versions.node} cannot write them; 22.19, 24.6 and newer can`
-}
-
-export function savingsText({ files, bytes, insteadOf }: DeltaSavings): string {
+/** How much smaller files are, in one line. */
+export function savingsText({
+  files,
+  bytes,
+  insteadOf
+}: Readonly<Record<'files' | 'bytes' | 'insteadOf', number>>): string {
   return `${count(files, 'file')}, ${formatBytes(bytes)} instead of ${formatBytes(insteadOf)}`
 }

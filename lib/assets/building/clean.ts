@@ -27,6 +27,7 @@ import { encodePath } from '../urls/canonical-path.ts'
 import { splitFingerprint, withFingerprint } from '../urls/fingerprint.ts'
 import { readManifest } from './manifest/read-manifest.ts'
 import { listPublished, type PublishedFile, sum } from './directory.ts'
+import { representationsOf } from './representations.ts'
 
 export interface CleanOptions {
   /** How many versions of each name to keep, the newest first. Default: 3. */
@@ -43,10 +44,10 @@ export interface CleanOptions {
 export interface CleanReport {
   /**
    * URL paths, of `cleanKept` paths in the directory, of the removed files without their compressed copies and
-   * deltas; sorted.
+   * other representations; sorted.
    */
   readonly removed: readonly string[]
-  /** Total size of the removed files, their compressed copies and deltas, in bytes. */
+  /** Total size of the removed files with all their representations, in bytes. */
   readonly bytes: number
   /** How many fingerprinted files, of `cleanKept` kept files, remain. */
   readonly kept: number
@@ -80,7 +81,8 @@ export async function clean(settings: Site, cleanOptions: CleanOptions = {}): Pr
   await readManifest(manifestFile(settings))
   const held = dryRun ? undefined : await lock(directory, warnOnce())
   try {
-    const { versions, deltas } = await listPublished(settings)
+    const representations = await representationsOf(settings.extras)
+    const { versions, beside } = await listPublished(settings, representations)
     const { assets } = await readManifest(manifestFile(settings))
     const current = new Set(Array.from(assets.values(), ({ target }) => decodeURIComponent(target)))
     const now = await clockOf(directory)
@@ -91,7 +93,7 @@ export async function clean(settings: Site, cleanOptions: CleanOptions = {}): Pr
     })
     const removed = judged.flat().filter(({ isOld }) => isOld)
     const kept = new Set(judged.flat().flatMap(({ path, isOld }) => (isOld ? [] : path)))
-    const endless = [...deltas.values()].flat().filter(delta => lacksEnd(delta, kept))
+    const endless = [...beside.values()].flat().filter(other => lacksEnd(other, kept))
     const files = [
       ...endless.map(({ file }) => [file]),
       ...removed.map(({ file }) => withCopies(file))
@@ -125,7 +127,7 @@ async function withTimes(versions: readonly PublishedFile[], current: ReadonlySe
   return times
 }
 
-/** Whether a delta leads from or to a version that is not kept. Beside any other file it is not ours. */
+/** Whether it represents a version that is not kept, or takes one. Beside any other file it is not ours. */
 function lacksEnd({ base, digest }: PublishedFile, kept: ReadonlySet<string>): boolean {
   const plain = splitFingerprint(base)?.name
   if (plain === undefined) return false

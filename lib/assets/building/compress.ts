@@ -11,7 +11,6 @@ import {
   requireInPlace,
   type ServedPlace
 } from '../../files/containment.ts'
-import { canMakeDeltas } from '../../extras/deltas/delta-format.ts'
 import { digestOf } from '../../files/digest.ts'
 import type { OpenFile } from '../../files/open-file.ts'
 import { prepareReplacement } from '../../files/writing/atomic-write.ts'
@@ -25,16 +24,16 @@ import {
   check,
   isText,
   listOf,
-  text,
   type Expectation
 } from '../../check-options.ts'
+import type { Extra } from '../parts.ts'
 import {
-  savingsOf,
-  writerAgainst,
-  type DeltaReport,
-  type DeltaSizes
-} from '../../extras/deltas/write-deltas.ts'
+  COMPRESS_EXTRAS,
+  type CompressExtras,
+  type CompressRows
+} from '../settings/extra-options.ts'
 import { openDirectory, sum } from './directory.ts'
+import { representationsOf, rowsOf } from './representations.ts'
 
 export interface CompressProgress {
   /** Files that are done. */
@@ -45,16 +44,12 @@ export interface CompressProgress {
   readonly path: string
 }
 
-export interface CompressOptions {
+/** Without those of extras. */
+export interface CopyOptions {
   /** Called after each file. */
   readonly onProgress?: ((progress: CompressProgress) => void) | undefined
   /** Aborting it rejects with its reason. Copies that were finished stay. */
   readonly signal?: AbortSignal | undefined
-  /**
-   * A directory with an earlier build, absolute or relative to the working directory: deltas (`.dcz`) are
-   * written from its files to those of the same name with another hash, on Node 22.19, 24.6 and newer.
-   */
-  readonly against?: string | undefined
   /**
    * Globs of the files to compress, relative to the directory; one without a slash is for every folder:
    * `['*.js', 'vendor/**']`. Default: all but source maps (`*.map`), which `['**']` takes as well.
@@ -63,6 +58,8 @@ export interface CompressOptions {
   /** Globs of files to leave alone, though they are included. Default: none. */
   readonly exclude?: readonly string[] | undefined
 }
+
+export interface CompressOptions extends CopyOptions, CompressExtras {}
 
 /** The copies in one coding. */
 export interface CodingReport {
@@ -84,7 +81,7 @@ export interface CodingReport {
   readonly removed: number
 }
 
-export interface CompressReport {
+export interface CompressReport extends CompressRows {
   /** Real path of the directory. */
   readonly directory: string
   /** How many files were considered: those whose type compresses, without `leftOut`. */
@@ -100,20 +97,17 @@ export interface CompressReport {
    * relative to the directory, sorted. Copies that they already have stay as they are.
    */
   readonly leftOut: readonly string[]
-  /** Undefined without `against`. */
-  readonly deltas: DeltaReport | undefined
   /** Duration of the run. */
   readonly seconds: number
 }
 
 const globs = listOf("a list of globs such as ['*.js']", isText)
-export const COMPRESS_OPTIONS = {
+export const COPY_OPTIONS = {
   onProgress: callback,
   signal: abortSignal,
-  against: text,
   include: globs,
   exclude: globs
-} satisfies Record<keyof CompressOptions, Expectation>
+} satisfies Record<keyof CopyOptions, Expectation>
 
 /** @throws TypeError for an empty glob */
 export function chosenBy({ include, exclude = [] }: CompressOptions): (path: string) => boolean {
@@ -127,16 +121,21 @@ const CONCURRENCY = 4
 // zlib compresses a buffer at its best level, and a few files are compressed at once.
 const MAX_BYTES = 128 * 1024 * 1024
 
+/** @param earlier an earlier build, if that is known @param extras all that there are */
 export async function compress(
   directory: string,
-  options: CompressOptions = {}
+  options: CompressOptions,
+  extras: readonly Extra[],
+  earlier?: string
 ): Promise<CompressReport> {
   const startedAt = performance.now()
-  check(options, COMPRESS_OPTIONS)
-  const { onProgress, signal, against } = options
+  check(options, { ...COPY_OPTIONS, ...COMPRESS_EXTRAS })
+  const { onProgress, signal } = options
   const served = await openDirectory(directory)
   const unsaved = new Unsaved()
-  const writeAgainst = await writerAgainst(against, served)
+  const representations = await representationsOf(extras)
+  const making = representations.map(each => each.ofBuild(served, { options, earlier }, unsaved))
+  const writers = await Promise.all(making)
   await sweepTree(served.path)
   const compressible = [...served.files].filter(isCompressibleType)
   const isWanted = chosenBy(options)
@@ -144,7 +143,6 @@ export async function compress(
   const tooLarge: string[] = []
   const originals: number[] = []
   const copies: (CopyResult & { readonly original: number })[] = []
-  const deltas: DeltaSizes[] = []
   let done = 0
   const compressOne = async (path: string): Promise<void> => {
     const result = await compressFile(served.place, path, unsaved)
@@ -153,7 +151,7 @@ export async function compress(
       const original = result.bytes.length
       originals.push(original)
       copies.push(...result.copies.map(copy => ({ ...copy, original })))
-      deltas.push(...(await writeAgainst(path, result)))
+      for (const writer of writers) await writer.write({ ...result, path })
     }
     onProgress?.({ done: ++done, total: candidates.length, path })
   }
@@ -180,10 +178,7 @@ export async function compress(
     }),
     tooLarge: tooLarge.toSorted(),
     leftOut: compressible.filter(path => !isWanted(path)),
-    deltas:
-      against === undefined
-        ? undefined
-        : { isWritable: await canMakeDeltas(), ...savingsOf(deltas) },
+    ...(await rowsOf<CompressRows>(writers)),
     seconds: (performance.now() - startedAt) / 1000
   }
 }
@@ -242,7 +237,7 @@ async function compressFile(place: ServedPlace, path: string, unsaved: Unsaved) 
   // Unlike Promise.all, a failure waits for the other copies.
   const copies = await inParallel(CODINGS, CODINGS.length, update)
   const smallest = Math.min(original.size, ...copies.map(({ size = Infinity }) => size))
-  return { file, bytes, mtimeNs, copies, smallest, unsaved }
+  return { bytes, mtimeNs, copies, smallest }
 }
 
 function failed(message: string, cause?: unknown): AssetError {

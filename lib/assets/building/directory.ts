@@ -1,24 +1,15 @@
 // What is in a directory: the files that can be requested, where somebody else built it, such as a bundler; in the
-// folder of `public` that assets are published to, versions and deltas, by the names of files.
+// folder of `public` that assets are published to, versions and what is beside them, by the names of files.
 import { join, relative, resolve, sep } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import type { ServedPlace } from '../../files/containment.ts'
-import { splitDelta } from '../../extras/deltas/delta-format.ts'
 import { entriesBelow, realpathOf, statOf } from '../../files/disk.ts'
 import { isText, optionError } from '../../check-options.ts'
 import { canonicalSegments, encodePath } from '../urls/canonical-path.ts'
-import { splitFingerprint } from '../urls/fingerprint.ts'
+import type { BuiltDirectory, Representations } from '../parts.ts'
+import { splitFingerprint, type Fingerprinted } from '../urls/fingerprint.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
-
-export interface BuiltDirectory {
-  /** Its real path. */
-  readonly path: string
-  /** Nothing is read or written through a symbolic link. */
-  readonly place: ServedPlace
-  /** The regular files that can be requested, relative to the directory, with slashes; sorted. */
-  readonly files: ReadonlySet<string>
-}
+import { splitAmong } from './representations.ts'
 
 /**
  * @param given absolute, or relative to the working directory
@@ -63,37 +54,40 @@ async function filesBelow(top: string, isWanted = (_path: string) => true): Prom
   return files.map(({ parentPath, name }) => pathOf(join(parentPath, name))).filter(isWanted)
 }
 
-/** A fingerprinted file, or a delta. */
+/** A fingerprinted file, or one that represents it. */
 export interface PublishedFile {
   /** The decoded URL path. */
   readonly path: string
   /** Absolute. */
   readonly file: string
-  /** The path without the fingerprint; that of the file beside a delta. */
+  /** The path without the fingerprint; that of the file that it represents. */
   readonly base: string
-  /** The digest in its name: that of its bytes, or for a delta that of the bytes that it starts from. */
+  /** The digest in its name: that of its bytes, or of those of the file that it takes. */
   readonly digest: string
 }
 
-export interface Published {
-  /** By their path without the fingerprint. */
-  readonly versions: ReadonlyMap<string, readonly PublishedFile[]>
-  /** By the path of the file that they lead to. */
-  readonly deltas: ReadonlyMap<string, readonly PublishedFile[]>
-}
-
-export async function listPublished(settings: Settings): Promise<Published> {
+/** @param representations whose files are listed */
+export async function listPublished<T extends Pick<Representations, 'split'>>(
+  settings: Settings,
+  representations: readonly T[]
+) {
   const files = await filesBelow(publicFile(settings, settings.prefix))
-  const named = (split: typeof splitDelta) => {
-    const found = files.flatMap((name): PublishedFile[] => {
+  const named = <P extends Fingerprinted>(split: (path: string) => P | undefined) => {
+    const found = files.flatMap(name => {
       const path = `${settings.prefix}/${name}`
       const parts = split(path)
-      const file = publicFile(settings, path)
-      return parts ? [{ path, file, base: parts.name, digest: parts.digest }] : []
+      if (!parts) return []
+      const { name: base, ...rest } = parts
+      return [{ path, file: publicFile(settings, path), base, ...rest }]
     })
     return groupBy(found, ({ base }) => base)
   }
-  return { versions: named(splitFingerprint), deltas: named(splitDelta) }
+  return {
+    /** By their path without the fingerprint. */
+    versions: named(splitFingerprint),
+    /** By the path of the file that they represent. */
+    beside: named(path => splitAmong(representations, path))
+  }
 }
 
 export function sum(numbers: Iterable<number>): number {

@@ -10,13 +10,14 @@ import { abortSignal, callback, check, flag, type Expectation } from '../../chec
 import { warnOnce } from '../../printable.ts'
 import { loadMinifier, type MinifyReport } from '../rendering/minify.ts'
 import type { Site } from '../parts.ts'
+import type { PrecompileRows } from '../settings/extra-options.ts'
 import { manifestFile, publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { loadSources, type Sources } from '../sources/sources.ts'
 import { Builder } from './builder.ts'
-import type { DeltaReport } from '../../extras/deltas/write-deltas.ts'
 import { listPlaces } from './places.ts'
 import { publishBuild, reportOn } from './publish-build.ts'
+import { rowsOf } from './representations.ts'
 
 export interface Progress {
   /** `compile` comes first and changes nothing in `public`. */
@@ -45,7 +46,7 @@ export interface PrecompileOptions {
   readonly warn?: ((message: string) => void) | undefined
 }
 
-export interface PrecompileReport {
+export interface PrecompileReport extends PrecompileRows {
   /** Absolute path of the manifest. */
   readonly manifest: string
   /** How many assets were published. */
@@ -72,8 +73,6 @@ export interface PrecompileReport {
    * pages that name them; see `clean`.
    */
   readonly kept: number
-  /** Undefined when no asset changed that has an earlier version, and with `deltas: false`. */
-  readonly deltas: DeltaReport | undefined
   /** Undefined with `minify: false`. */
   readonly minified: MinifyReport | undefined
 }
@@ -105,8 +104,9 @@ export async function precompile(
     onProgress?.({ stage, done, total, path })
   signal?.throwIfAborted()
   if (apps.length === 0) {
-    const rest = { compressedBytes: 0, kept: 0, deltas: undefined, minified: undefined, seconds: 0 }
-    return { manifest: manifestFile(settings), ...reportOn(new Map(), new Map()), ...rest }
+    const rest = { compressedBytes: 0, kept: 0, minified: undefined, seconds: 0 }
+    const none = { ...reportOn(new Map(), new Map()), ...(await rowsOf<PrecompileRows>([])) }
+    return { manifest: manifestFile(settings), ...none, ...rest }
   }
   await requireAssets(settings, sources)
   const wish = (app: AppSettings) => minify ?? app.minify

@@ -12,13 +12,15 @@ import {
   publicFile
 } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { Site } from '../parts.ts'
 import { Unsaved } from '../../files/writing/unsaved.ts'
-import { entriesOf, type Assets, type Built } from './places.ts'
-import { deltaWriter } from '../../extras/deltas/write-deltas.ts'
+import { entriesOf, publishedPath, type Assets, type Built } from './places.ts'
+import type { PrecompileRows } from '../settings/extra-options.ts'
 import type { ManifestEntries } from './manifest/manifest.ts'
 import { readEntries } from './manifest/read-manifest.ts'
 import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'
 import { sum } from './directory.ts'
+import { representationsOf, rowsOf } from './representations.ts'
 
 export interface PublishOptions {
   readonly lock: Lock
@@ -33,20 +35,25 @@ const CONCURRENCY = 8
  * Until the final commit, a failure of any kind leaves the manifest, the files it names, and the plain
  * names as they were.
  */
-export async function publishBuild(settings: Settings, assets: Assets, options: PublishOptions) {
+export async function publishBuild(settings: Site, assets: Assets, options: PublishOptions) {
   const { signal, lock, onProgress } = options
   const path = `${settings.prefix}.json`
   const failed = rethrowAsPublishError(settings, path)
   const before = await readEntries(manifestFile(settings)).catch(failed)
   const unsaved = new Unsaved()
   const save = () => unsaved.save().catch(failed)
-  const deltas = deltaWriter(settings, before, unsaved)
+  const representations = await representationsOf(settings.extras)
+  const writers = representations.map(each => each.ofPublished(settings, before, unsaved))
   const prepared = new Map<string, WrittenAsset>()
   let done = 0
   const write = async (built: Built): Promise<void> => {
     const written = await writeAsset(settings, built, assets, unsaved)
     prepared.set(built.path, written)
-    await deltas.write(built, written.smallest)
+    const { app, size, digest, mtimeNs, path: plain } = built
+    const file = { path: publishedPath(built), plain, size, digest, mtimeNs }
+    for (const writer of app.fingerprint ? writers : []) {
+      await writer.write({ ...file, smallest: written.smallest })
+    }
     onProgress(++done, assets.size, built.path)
   }
   const writeOne = (built: Built) => write(built).catch(rethrowAsPublishError(settings, built.path))
@@ -77,7 +84,7 @@ export async function publishBuild(settings: Settings, assets: Assets, options: 
       ...reportOn(entries, before, isWritten),
       compressedBytes,
       kept,
-      deltas: deltas.report()
+      ...(await rowsOf<PrecompileRows>(writers))
     }
   } catch (error) {
     const plain = Array.from(prepared.values(), ({ replacements }) => replacements)

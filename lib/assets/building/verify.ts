@@ -1,21 +1,19 @@
-// Compares what is published with the manifest, and the compressed copies and deltas beside any files.
+// Compares what is published with the manifest, and the compressed copies and other representations beside any files.
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { checksumsOf, INTEGRITY_ALGORITHMS, digestOfFile } from '../../files/digest.ts'
 import { CODINGS, withoutCodingExtension, compareFile, type Coding } from '../../files/codings.ts'
-import { splitDelta } from '../../extras/deltas/delta-format.ts'
 import { sameBytes } from '../../files/same-bytes.ts'
 import { statOf } from '../../files/disk.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import { manifestFile } from '../settings/public-directory.ts'
-import type { Settings } from '../settings/settings.ts'
+import type { Extra, Site } from '../parts.ts'
 import { canonicalSegments, encodePath } from '../urls/canonical-path.ts'
-import { splitFingerprint } from '../urls/fingerprint.ts'
-import { faultOfDelta } from '../../extras/deltas/delta-faults.ts'
-import { keyOf } from '../../extras/deltas/write-deltas.ts'
+import { splitFingerprint, versionKey } from '../urls/fingerprint.ts'
 import type { ManifestEntry } from './manifest/manifest.ts'
 import { readManifest, REMEDY } from './manifest/read-manifest.ts'
 import { listPublished, groupBy } from './directory.ts'
+import { representationsOf, splitAmong } from './representations.ts'
 
 /** A file that is not as it should be. */
 export interface VerifyProblem {
@@ -44,10 +42,11 @@ const CONCURRENCY = 8
  * Compares the files in `public` with the manifest.
  * @throws AssetError with the code `manifest-missing` or `manifest-broken`
  */
-export async function verifyAssets(settings: Settings) {
+export async function verifyAssets(settings: Site) {
   const manifest = manifestFile(settings)
   const { assets } = await readManifest(manifest)
-  const { versions, deltas } = await listPublished(settings)
+  const representations = await representationsOf(settings.extras)
+  const { versions, beside } = await listPublished(settings, representations)
   const check = async ([path, entry]: [string, ManifestEntry]): Promise<Checked[]> => {
     const { target } = entry
     const [file, plain] = [target, path].map(each => {
@@ -65,12 +64,15 @@ export async function verifyAssets(settings: Settings) {
     if (target === path) return copies
     const targetPath = decodeURIComponent(target)
     const known = versions.get(splitFingerprint(targetPath)?.name ?? '') ?? []
-    const beside = (deltas.get(targetPath) ?? []).map(async delta => {
-      const earlier = known.filter(({ digest }) => digest === delta.digest)
+    const others = (beside.get(targetPath) ?? []).map(async other => {
+      const earlier = known.filter(({ digest }) => digest === other.digest)
       const older = earlier.map(version => version.file)
-      return { path: encodePath(delta.path), fault: await faultOfDelta(delta.file, file, older) }
+      return {
+        path: encodePath(other.path),
+        fault: await other.by.faultOf(other.file, file, older)
+      }
     })
-    const found = [...copies, ...(await Promise.all(beside))]
+    const found = [...copies, ...(await Promise.all(others))]
     if (await sameBytes(file, plain)) return [...found, ...(await checkCopies(path, plain, isCopy))]
     const isThere = (await statOf(plain)) !== undefined
     return [...found, { path, fault: isThere ? writtenSince(target) : MISSING }]
@@ -80,27 +82,29 @@ export async function verifyAssets(settings: Settings) {
 }
 
 /**
- * Compares the compressed copies and deltas in a directory that may contain anything.
+ * Compares the compressed copies, and what extras keep beside files, in a directory that may contain anything.
  * @param top its real path
  * @param files in it, relative to it
  */
 export async function copiesIn(
   top: string,
-  files: readonly string[]
+  files: readonly string[],
+  extras: readonly Extra[]
 ): Promise<Omit<VerifyCopiesReport, 'directory' | 'files'>> {
   const known = new Set(files)
-  const versions = groupBy(files, keyOf)
+  const versions = groupBy(files, versionKey)
+  const representations = await representationsOf(extras)
   const check = async (path: string): Promise<Checked[]> => {
     const file = join(top, path)
-    const delta = splitDelta(path)
-    const original = delta?.name ?? withoutCodingExtension(path)
+    const further = splitAmong(representations, path)
+    const original = further?.name ?? withoutCodingExtension(path)
     // It may be a link.
     const isAlone =
       original !== path && !known.has(original) && !(await statOf(join(top, original)))
-    if (delta) {
-      const others = (versions.get(keyOf(original) ?? '') ?? []).map(other => join(top, other))
-      const fault = isAlone ? NO_ORIGINAL : await faultOfDelta(file, join(top, original), others)
-      return [{ path, fault }]
+    if (further) {
+      const others = (versions.get(versionKey(original) ?? '') ?? []).map(each => join(top, each))
+      const check = () => further.by.faultOf(file, join(top, original), others)
+      return [{ path, fault: isAlone ? NO_ORIGINAL : await check() }]
     }
     const copies = await checkCopies(path, file, extension => known.has(path + extension))
     const isOrphan = isAlone && !isArchive(original, known)

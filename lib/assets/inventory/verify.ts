@@ -17,7 +17,7 @@ export interface VerifyReport {
   readonly mounts?: {
     /** The number of files that their manifests name. */
     readonly files: number
-    /** The number of compressed copies and deltas in their directories. */
+    /** The number of compressed copies and other representations in their directories. */
     readonly copies: number
     /** The number of copies that this Node cannot decompress, so they were not compared. */
     readonly unread: number
@@ -57,7 +57,7 @@ async function verifyMounts(settings: Site) {
     if (!isMade) continue
     const all = await requestableFiles(top)
     const own = all.filter(path => isMounted(`${urlPath}/${path}`, mount))
-    const found = await copiesIn(top, own)
+    const found = await copiesIn(top, own, settings.extras)
     copies += found.copies
     unread += found.unread
     for (const { path, message } of found.problems) {

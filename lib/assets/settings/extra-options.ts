@@ -1,10 +1,17 @@
-// The options of extras, and the types of their helpers. The table of their parts, assets/extras.ts, is above what
+// The options of extras, the types of their helpers, and their rows of reports. The table of their parts, assets/extras.ts, is above what
 // needs these.
 import type { EntryHelpers } from '../../extras/bundles/entry.ts'
 import type { LiveHelpers } from '../../extras/live/tag.ts'
 import { PACKAGES, type PackageOptions } from '../../extras/packages/options.ts'
 import { NAMES, type NameOptions } from '../../extras/names/options.ts'
-import { DELTAS, type DeltaOptions } from '../../extras/deltas/options.ts'
+import {
+  DELTA_COMPRESS,
+  DELTAS,
+  type DeltaCompressOptions,
+  type DeltaCompressRow,
+  type DeltaOptions,
+  type DeltaPrecompileRow
+} from '../../extras/deltas/options.ts'
 
 /** Added to `KoaAssetsOptions`. */
 export interface ProjectExtras extends DeltaOptions, NameOptions {}
@@ -24,3 +31,14 @@ export const PROJECT_EXTRAS = {
   ...DELTAS,
   ...NAMES
 } as const
+
+/** Added to `CompressOptions`. */
+export interface CompressExtras extends DeltaCompressOptions {}
+
+export const COMPRESS_EXTRAS = {
+  ...DELTA_COMPRESS
+} as const
+
+/** Added to `PrecompileReport` and to `CompressReport`. */
+export interface PrecompileRows extends DeltaPrecompileRow {}
+export interface CompressRows extends DeltaCompressRow {}

@@ -55,6 +55,12 @@ export function withoutHash(path: string): WithoutHash | undefined {
   return before === undefined ? undefined : { before, after }
 }
 
+/** What versions of a bundler's file have in common; undefined for a path without a hash. */
+export function versionKey(path: string): string | undefined {
+  const without = withoutHash(`/${path}`)
+  return without && `${without.before}*${without.after}`
+}
+
 const TYPES = new Set(['text/html', 'application/xhtml+xml', 'application/manifest+json'])
 // `sw.js`, `sw-3f9a.js`, `service-worker.js`, `firebase-messaging-sw.js`; some apps call theirs `manifest.json`.
 const NAMES =

@@ -23,9 +23,9 @@ export const clean: Command = {
   name: 'clean',
   summary: 'remove files that earlier deployments left behind',
   argument: '[dir]',
-  about: `Removes old fingerprinted files, their compressed copies, and the deltas from and to
-them. A file is removed when the manifest does not name it, it is not among the
-newest ${KEEP} (--keep) of its name, and no manifest has named it for 7 days (--age).
+  about: `Removes old fingerprinted files and their compressed copies. A file is removed
+when the manifest does not name it, it is not among the newest ${KEEP} (--keep) of its
+name, and no manifest has named it for 7 days (--age).
 Its age is counted from its ctime, so a copied file is new, whatever its mtime says.
 A file whose bytes do not match the digest in its name was not written by precompile
 and is kept.
@@ -44,7 +44,7 @@ Run it some time after a deployment, when no page of the old version is open.`,
     ['koa-fresh-assets clean --keep 2 --age 1d', "Keep two versions, and the last day's files:"],
     ['koa-fresh-assets clean dist', "What 'keep' brought into a build of Vite:"]
   ],
-  async run({ output, loadSite, values, args: [directory] }) {
+  async run({ output, loadSite, values, extras, args: [directory] }) {
     const { manifest, 'dry-run': dryRun } = values
     if (manifest !== undefined && directory === undefined) {
       throw new UsageError("--manifest is for a bundler's build: clean <dir> --manifest FILE")
@@ -53,7 +53,7 @@ Run it some time after a deployment, when no page of the old version is open.`,
     const report =
       directory === undefined
         ? await prune(await loadSite('deployment'), limits)
-        : await cleanKept(directoryAt(values, directory), { ...limits, manifest })
+        : await cleanKept(directoryAt(values, directory), { ...limits, manifest }, extras)
     const { removed, bytes, kept } = report
     const verb = dryRun ? 'would be removed' : 'removed'
     const total = `${count(removed.length, 'file')} ${verb}, ${formatBytes(bytes)}; ${kept} kept`

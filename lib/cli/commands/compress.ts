@@ -3,10 +3,11 @@ import {
   type CompressReport,
   compress as compressDirectory
 } from '../../assets/building/compress.ts'
+import { representationsOf } from '../../assets/building/representations.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { directoryAt, longRun, OK } from '../command.ts'
-import type { Command, Output } from '../../assets/parts.ts'
-import { count, deltasText, formatBytes, formatSeconds, table } from '../format.ts'
+import type { Command, Output, Representations } from '../../assets/parts.ts'
+import { count, formatBytes, formatSeconds, table } from '../format.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 
@@ -30,10 +31,6 @@ of Vite, where they are smaller; koaAssets and servers such as nginx send them. 
 copy is decompressed and compared with its original before it gets its name.
 No configuration is needed.
 
-With --against it also writes deltas (.dcz) from the files of an earlier build to
-those of the same name with another hash: a browser that has one of these downloads
-the difference only. This needs Node 22.19, 24.6 or newer.
-
 Run it after every build. A copy that decompresses to its original is not made
 again; any other is replaced, or removed where compression does not pay.
 Images, archives, dotfiles and symbolic links are left alone, source maps (*.map)
@@ -44,27 +41,20 @@ A GLOB is for paths in the directory: 'vendor/**'. Without a slash it is for eve
 folder: '*.js'. Both options may be given several times.
 
 What 'precompile' publishes is compressed already.`,
-  options: {
-    against: { value: 'DIR', description: 'an earlier build, to write deltas' },
-    ...GLOB_OPTIONS
-  },
+  options: GLOB_OPTIONS,
   examples: [
     ['koa-fresh-assets compress dist', 'Compress a build of Vite:'],
-    ['koa-fresh-assets compress dist --against dist.old', 'Deltas from the build before:'],
     ['koa-fresh-assets verify dist', 'Check the copies on another machine:']
   ],
   run: call =>
     longRun(call, 'the copies that were finished stay', async run => {
-      const { output, values, args } = call
-      const { include, exclude, against } = values
-      const report = await compressDirectory(directoryAt(values, args[0] ?? ''), {
-        ...run,
-        against: against === undefined ? undefined : directoryAt(values, against),
-        include,
-        exclude
-      })
+      const { output, values, args, extras, added } = call
+      const { include, exclude } = values
+      const options = { ...run, ...added, include, exclude }
+      const directory = directoryAt(values, args[0] ?? '')
+      const report = await compressDirectory(directory, options, extras)
       warnOfLarge(output, report)
-      output.result(report, summary(report))
+      output.result(report, summary(report, await representationsOf(extras)))
       return OK
     })
 }
@@ -75,8 +65,8 @@ export function warnOfLarge(output: Output, { tooLarge }: CompressReport): void 
   }
 }
 
-export function summary(report: CompressReport): string {
-  const { files, bytes, codings, seconds, deltas, leftOut } = report
+export function summary(report: CompressReport, further: readonly Representations[]): string {
+  const { files, bytes, codings, seconds, leftOut } = report
   const rows = codings.map(coding => {
     const { extension, isWritable, copies, originalBytes, written, removed } = coding
     const sizes = [copies, formatBytes(originalBytes), formatBytes(coding.bytes), written]
@@ -92,7 +82,7 @@ export function summary(report: CompressReport): string {
       ({ extension }) => `Node ${node} cannot write ${extension}; 22.15 and newer can.`
     ),
     ...(leftOut.length > 0 ? [`Left out: ${count(leftOut.length, left)}`] : []),
-    ...(deltas ? [`Deltas: ${deltasText(deltas)}`] : []),
+    ...further.flatMap(each => each.textsOf(report)).map(([name, text]) => `${name}: ${text}`),
     `${count(files, 'file')}, ${formatBytes(bytes)}, in ${formatSeconds(seconds)}`
   ].join('\n')
 }

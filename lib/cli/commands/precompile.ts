@@ -3,20 +3,13 @@ import { relative } from 'node:path'
 import { CODINGS } from '../../files/codings.ts'
 import { isInside } from '../../files/disk.ts'
 import { errorReport } from '../../assets/inventory/error-page.ts'
-import type { Command, Site } from '../../assets/parts.ts'
+import { representationsOf } from '../../assets/building/representations.ts'
+import type { Command, Representations, Site } from '../../assets/parts.ts'
 import { precompile as build, type PrecompileReport } from '../../assets/building/precompile.ts'
 import { AssetError, PrecompileError } from '../../errors.ts'
 import { printable } from '../../printable.ts'
 import { FAILED, longRun, OK } from '../command.ts'
-import {
-  count,
-  deltasText,
-  formatBytes,
-  formatSeconds,
-  indent,
-  savingsText,
-  table
-} from '../format.ts'
+import { count, formatBytes, formatSeconds, indent, savingsText, table } from '../format.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 
@@ -27,10 +20,6 @@ export const precompile: Command = {
 under its plain name and under one that contains the digest of its content, adds
 compressed copies (${COPIES}) where they are smaller, and writes the manifest
 public/assets.json last. Run it in every deployment, before the application starts.
-
-For files that changed it also writes deltas (.dcz) from the versions of earlier
-deployments: a browser that has one of these downloads the difference only. This
-needs Node 22.19, 24.6 or newer.
 
 Where esbuild is installed, stylesheets and scripts are minified, each with a source
 map to the original source (app.css.map); *.min.css and *.min.js are left unchanged.
@@ -63,7 +52,8 @@ The environment is production, unless NODE_ENV or --env names another.`,
           warn: output.warn
         })
         await warnOfMore(site, output.warn)
-        output.result(report, report.assets > 0 ? summary(report) : NOTHING)
+        const further = await representationsOf(site.extras)
+        output.result(report, report.assets > 0 ? summary(report, further) : NOTHING)
         return OK
       } catch (error) {
         if (!(error instanceof PrecompileError)) throw error
@@ -101,8 +91,8 @@ async function format({ problems }: PrecompileError, site: Site): Promise<string
 }
 
 /** The result, on one screen. */
-function summary(report: PrecompileReport): string {
-  const { assets, bytes, compressedBytes, seconds, largest, kept, deltas, manifest } = report
+function summary(report: PrecompileReport, further: readonly Representations[]): string {
+  const { assets, bytes, compressedBytes, seconds, largest, kept, manifest } = report
   const { problem, ...saved } = report.minified ?? { files: 0, bytes: 0, insteadOf: 0 }
   const minified = problem ? `nothing: ${problem}` : saved.files > 0 && savingsText(saved)
   const isHere = isInside(process.cwd(), manifest)
@@ -112,7 +102,7 @@ function summary(report: PrecompileReport): string {
     ['Compressed', formatBytes(compressedBytes)],
     ...(minified ? [['Minified', minified]] : []),
     ...(kept > 0 ? [['Kept', `${count(kept, 'file')} of the last build`]] : []),
-    ...(deltas ? [['Deltas', deltasText(deltas)]] : []),
+    ...further.flatMap(each => each.textsOf(report)),
     ['Time', formatSeconds(seconds)],
     ['Manifest', isHere ? relative(process.cwd(), manifest) : manifest]
   ]

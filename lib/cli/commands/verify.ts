@@ -16,17 +16,15 @@ export const verify: Command = {
   argument: '[dir]',
   about: `Reads every file that the manifest names and checks that it exists, that
 its size, the digest in its name and its Subresource Integrity are correct, that the
-plain name has the same content, that the compressed copies decompress to it, and
-that deltas are intact. For each mount it checks that the files that the bundler's
-manifest names exist, and the compressed copies and deltas. Prints a line for each
-problem, and writes nothing.
+plain name has the same content, and that the compressed copies decompress to it.
+For each mount it checks that the files that the bundler's manifest names exist, and
+the compressed copies. Prints a line for each problem, and writes nothing.
 
 With a directory, such as one that 'compress' was run on, it only checks that: the
-compressed copies and deltas in it, whether each copy has an original, is not older
-than that, and decompresses to it, and whether each delta starts from a file that
-is there; whether the files exist that a bundler's manifest in it names; and whether
-those that 'keep' brought into it are intact, and their list is. This needs no
-configuration. A .gz without an original is taken for an archive, unless a
+compressed copies in it, whether each has an original, is not older than that, and
+decompresses to it; whether the files exist that a bundler's manifest in it names;
+and whether those that 'keep' brought into it are intact, and their list is. This
+needs no configuration. A .gz without an original is taken for an archive, unless a
 .br or .zst is beside it.
 
 Run it after copying files to another machine, or when a page looks wrong.
@@ -40,7 +38,7 @@ Run it after copying files to another machine, or when a page looks wrong.
     const { output, values, args } = call
     const [directory] = args
     if (directory === undefined) return verifyPublic(output, await siteOf(call))
-    const report = await verifyCopies(directoryAt(values, directory))
+    const report = await verifyCopies(directoryAt(values, directory), call.extras)
     const { files } = report
     const named = files === undefined ? [] : [`${count(files, 'file')} of the bundle`]
     return print(output, report, [...named, copiesText(report)], directory)

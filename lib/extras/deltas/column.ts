@@ -6,11 +6,11 @@ import type { Settings } from '../../assets/settings/settings.ts'
 import { savingsText } from '../../cli/format.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { statOf } from '../../files/disk.ts'
-import { SEAL_BYTES } from './delta-format.ts'
+import { SEAL_BYTES, splitDelta } from './delta-format.ts'
 import { savingsOf } from './write-deltas.ts'
 
 export async function deltaColumn(settings: Settings): Promise<Column> {
-  const { deltas } = await listPublished(settings)
+  const { beside: deltas } = await listPublished(settings, [{ split: splitDelta }])
   const sizeOf = async (path: string) => Number((await statOf(path))?.size ?? Infinity)
   return {
     name: 'deltas',

@@ -7,5 +7,7 @@ export const deltas: Extra<Pipeline> = {
   name: 'deltas',
   // Its room is there when a server starts: a request loads no module.
   sender: senderOf,
-  column: async settings => (await import('./column.ts')).deltaColumn(settings)
+  column: async settings => (await import('./column.ts')).deltaColumn(settings),
+  additions: async () => (await import('./additions.ts')).additions,
+  representations: async () => (await import('./representations.ts')).deltaFiles
 }

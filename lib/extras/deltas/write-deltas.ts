@@ -25,34 +25,17 @@ import { isCompressibleType } from '../../http/fields.ts'
 import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
-import { splitFingerprint, withoutHash } from '../../assets/urls/fingerprint.ts'
+import { splitFingerprint, versionKey } from '../../assets/urls/fingerprint.ts'
 import {
   openDirectory,
-  type BuiltDirectory,
   listPublished,
-  type Published,
   type PublishedFile,
   groupBy,
   sum
 } from '../../assets/building/directory.ts'
+import type { BuiltDirectory, CompressedFile, PrecompiledFile, Writer } from '../../assets/parts.ts'
 import { faultOfDelta, removeFaulty } from './delta-faults.ts'
-import type { ManifestEntries } from '../../assets/building/manifest/manifest.ts'
-import { publishedPath, publishedUrl, type Built } from '../../assets/building/places.ts'
-
-export interface DeltaSavings {
-  /** How many deltas there are. */
-  readonly files: number
-  /** Their total size, in bytes. */
-  readonly bytes: number
-  /** Bytes that would be sent without them: for each, the smallest representation of its file. */
-  readonly insteadOf: number
-}
-
-/** The deltas that lead to the files that changed. */
-export interface DeltaReport extends DeltaSavings {
-  /** Whether this Node can make deltas: 22.19, 24.6 and newer. */
-  readonly isWritable: boolean
-}
+import type { DeltaSavings } from './options.ts'
 
 /** The sizes of a delta and of what would be sent without it, in bytes. */
 export interface DeltaSizes {
@@ -74,39 +57,42 @@ const MAX_DELTAS = 3
 const MAX_RATIO = 0.5
 
 /**
- * @param before the entries of the previous manifest
+ * @param before the targets of the previous manifest
  * @param unsaved is told which names have changed
  */
-export function deltaWriter(settings: Settings, before: ManifestEntries, unsaved: Unsaved) {
-  let published: Promise<Published> | undefined
+export function deltaWriter(
+  settings: Settings,
+  before: ReadonlyMap<string, { readonly target: string }>,
+  unsaved: Unsaved
+): Writer<PrecompiledFile> {
+  let published: ReturnType<typeof listPublished> | undefined
   let isWritable: boolean | undefined
   const sizes: DeltaSizes[] = []
   return {
-    /** Undefined when no asset that has an earlier version changed, or had a damaged delta. */
-    report: (): DeltaReport | undefined =>
-      isWritable === undefined ? undefined : { isWritable, ...savingsOf(sizes) },
+    // Undefined when no asset that has an earlier version changed, or had a damaged delta.
+    report: async () => ({
+      deltas: isWritable === undefined ? undefined : { isWritable, ...savingsOf(sizes) }
+    }),
 
-    /** @param smallest the size of the smallest other representation, in bytes */
-    async write(built: Built, smallest: number): Promise<void> {
-      const { app, size, digest, mtimeNs } = built
-      if (!app.fingerprint) return
+    async write({ path, plain, size, digest, mtimeNs, smallest }) {
       const { place } = settings
-      const path = publishedPath(built)
       const file = publicFile(settings, path)
-      const { versions, deltas } = await (published ??= listPublished(settings))
-      const all = versions.get(splitFingerprint(path)?.name ?? built.path) ?? []
+      const { versions, beside } = await (published ??= listPublished(settings, [
+        { split: splitDelta }
+      ]))
+      const all = versions.get(splitFingerprint(path)?.name ?? plain) ?? []
       const earlier = all.filter(version => version.digest !== digest)
-      const found = deltas.get(path) ?? []
-      const beside = await removeFaulty(found, file, earlier, place)
-      const last = before.get(encodePath(built.path))?.target
+      const found = beside.get(path) ?? []
+      const intact = await removeFaulty(found, file, earlier, place)
+      const last = before.get(encodePath(plain))?.target
       // An unchanged asset got its deltas when it was new.
-      const isDue = last !== publishedUrl(built) || beside.length < found.length
+      const isDue = last !== encodePath(path) || intact.length < found.length
       const mayPay = size <= MAX_DELTA_BYTES && isCompressibleType(path)
       if (!settings.deltas || !isDue || !mayPay || earlier.length === 0) return
       isWritable = await canMakeDeltas()
       const bytes = await readBytes(place, { file, digest })
       if (!bytes) return
-      const target = { file, bytes, smallest, mtimeNs, beside, keepsOthers: false, unsaved }
+      const target = { file, bytes, smallest, mtimeNs, beside: intact, keepsOthers: false, unsaved }
       sizes.push(...(await updateDeltas(target, place, await newestFirst(earlier, last))))
     }
   }
@@ -121,24 +107,42 @@ function newestFirst(versions: readonly PublishedFile[], current: string | undef
 
 /**
  * Removes damaged deltas, and brings those of files up to date with an earlier build.
- * @param directory of the earlier build, if there is one
+ * @param against the directory of the earlier build, if there is one
  * @throws as `openDirectory` does
  */
-export async function writerAgainst(directory: string | undefined, served: BuiltDirectory) {
+export async function writerAgainst(
+  against: string | undefined,
+  served: BuiltDirectory,
+  unsaved: Unsaved
+): Promise<Writer<CompressedFile>> {
   const none = { path: served.path, place: served.place, files: new Set<string>() }
-  const older = directory === undefined ? none : await openDirectory(directory)
+  const older = against === undefined ? none : await openDirectory(against)
   const deltas = groupBy(served.files, path => splitDelta(path)?.name)
-  const versions = groupBy([...older.files].filter(isCompressibleType), keyOf)
-  return async (path: string, file: Omit<DeltaTarget, 'beside' | 'keepsOthers'>) => {
-    const beside = (deltas.get(path) ?? []).map(delta => join(served.path, delta))
-    // A file that both builds have got its deltas when it was new.
-    const earlier = older.files.has(path) ? [] : (versions.get(keyOf(path) ?? '') ?? [])
-    const files = earlier.map(each => ({ file: join(older.path, each) }))
-    // Several chunks may have one name; a version of the file is about as large.
-    const size = file.bytes.length
-    const nearest = await sortedBy(files, (_, stats) => Math.abs(Number(stats?.size ?? 0n) - size))
-    const target = { ...file, beside, keepsOthers: true }
-    return updateDeltas(target, served.place, nearest.slice(0, MAX_DELTAS), older.place)
+  const versions = groupBy([...older.files].filter(isCompressibleType), versionKey)
+  const sizes: DeltaSizes[] = []
+  return {
+    report: async () => ({
+      deltas:
+        against === undefined
+          ? undefined
+          : { isWritable: await canMakeDeltas(), ...savingsOf(sizes) }
+    }),
+
+    async write({ path, bytes, mtimeNs, smallest }) {
+      const file = join(served.path, path)
+      const beside = (deltas.get(path) ?? []).map(delta => join(served.path, delta))
+      // A file that both builds have got its deltas when it was new.
+      const isOld = older.files.has(path)
+      const earlier = isOld ? [] : (versions.get(versionKey(path) ?? '') ?? [])
+      const files = earlier.map(each => ({ file: join(older.path, each) }))
+      // Several chunks may have one name; a version of the file is about as large.
+      const distance = (stats: Stamp | undefined) =>
+        Math.abs(Number(stats?.size ?? 0n) - bytes.length)
+      const nearest = await sortedBy(files, (_, stats) => distance(stats))
+      const target = { file, bytes, smallest, mtimeNs, beside, keepsOthers: true, unsaved }
+      const from = nearest.slice(0, MAX_DELTAS)
+      sizes.push(...(await updateDeltas(target, served.place, from, older.place)))
+    }
   }
 }
 
@@ -148,12 +152,6 @@ async function sortedBy<T extends { readonly file: string }>(
 ): Promise<T[]> {
   const ranked = files.map(async file => ({ file, rank: rankOf(file, await statOf(file.file)) }))
   return (await Promise.all(ranked)).toSorted((a, b) => a.rank - b.rank).map(({ file }) => file)
-}
-
-/** What versions of a bundler's file have in common; undefined for a name without a hash. */
-export function keyOf(path: string): string | undefined {
-  const without = withoutHash(`/${path}`)
-  return without && `${without.before}*${without.after}`
 }
 
 /** A file that deltas lead to. */

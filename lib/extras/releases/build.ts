@@ -2,14 +2,15 @@
 import { basename, join, relative } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
-import { splitDelta } from '../deltas/delta-format.ts'
 import { digestOfFile } from '../../files/digest.ts'
 import { errorCode, statOf } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { wholeNumber, type Duration, type Expectation } from '../../check-options.ts'
 import { AGE_IN_SECONDS } from '../../assets/building/clean.ts'
-import { keyOf } from '../deltas/write-deltas.ts'
-import { openDirectory, type BuiltDirectory } from '../../assets/building/directory.ts'
+import { openDirectory } from '../../assets/building/directory.ts'
+import { representationsOf, splitAmong } from '../../assets/building/representations.ts'
+import type { BuiltDirectory, Extra } from '../../assets/parts.ts'
+import { versionKey } from '../../assets/urls/fingerprint.ts'
 import {
   copiesIn,
   type VerifyCopiesReport,
@@ -89,11 +90,14 @@ export async function readBuild(
   throw new AssetError('manifest-missing', message)
 }
 
-export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
+export async function verifyCopies(
+  directory: string,
+  extras: readonly Extra[]
+): Promise<VerifyCopiesReport> {
   const built = await openDirectory(directory)
   const build = await findBuild(built)
-  const { problems: faults, ...copies } = await copiesIn(built.path, [...built.files])
-  const problems = [...(await keptProblems(built, build)), ...faults]
+  const { problems: faults, ...copies } = await copiesIn(built.path, [...built.files], extras)
+  const problems = [...(await keptProblems(built, build, extras)), ...faults]
   if (!build) return { directory: built.path, ...copies, problems }
   const message = `is missing, and ${relative(built.path, build.manifest)} names it`
   const missing = await inParallel([...build.files].toSorted(), CONCURRENCY, async path =>
@@ -117,10 +121,11 @@ export function findBuild(
 /** What is wrong with the files that `keep` has brought, and with their list. */
 async function keptProblems(
   built: BuiltDirectory,
-  build: BuildFiles | undefined
+  build: BuildFiles | undefined,
+  extras: readonly Extra[]
 ): Promise<VerifyProblem[]> {
   try {
-    if (build) await requireList(built, build)
+    if (build) await requireList(built, build, extras)
     const kept = [...(await keptIn(built))].filter(([file]) => !build?.files.has(file))
     const found = await inParallel(kept, CONCURRENCY, async ([path, { digest }]) => {
       if (!built.files.has(path)) return [{ path, message: `is missing, ${KEEP_AGAIN}` }]
@@ -144,12 +149,15 @@ const KEEP_AGAIN =
  */
 export async function requireList(
   { path, files }: BuiltDirectory,
-  build: BuildFiles
+  build: BuildFiles,
+  extras: readonly Extra[]
 ): Promise<void> {
   if (await statOf(keptListIn(path))) return
-  const names = new Set(Array.from(build.hashed, keyOf))
+  const names = new Set(Array.from(build.hashed, versionKey))
+  const representations = await representationsOf(extras)
   const isEarlier = (file: string) => {
-    const key = build.files.has(file) || splitDelta(file) ? undefined : keyOf(file)
+    const isOther = build.files.has(file) || splitAmong(representations, file) !== undefined
+    const key = isOther ? undefined : versionKey(file)
     return key !== undefined && names.has(key)
   }
   const earlier = [...files].find(isEarlier)

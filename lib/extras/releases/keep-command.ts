@@ -1,5 +1,6 @@
 // The `keep` command.
 import { keep as keepFiles } from './keep.ts'
+import { representationsOf } from '../../assets/building/representations.ts'
 import { directoryAt, longRun, OK } from '../../cli/command.ts'
 import type { Command } from '../../assets/parts.ts'
 import { count, formatBytes } from '../../cli/format.ts'
@@ -13,8 +14,8 @@ export const keep: Command = {
   argument: '<old build> <new build>',
   about: `Copies the files with hashed names that a bundler's new build lacks from
 its earlier build, so that a page that is open during a deploy finds the chunks that
-it has yet to load. Then it compresses the new build like 'compress', with deltas
-from the files of the old one. Run it after every build, before it is served.
+it has yet to load. Then it compresses the new build like 'compress'. Run it after
+every build, before it is served.
 
 What was kept, and when, is in .koa-fresh-assets-kept.json of the new build. Mounts
 never serve that, but send the kept files as immutable; the next run takes them
@@ -30,16 +31,16 @@ A second run changes nothing, and one after Ctrl-C does the rest.`,
   ],
   run: call =>
     longRun(call, 'run it again for the rest', async run => {
-      const { output, values, args } = call
+      const { output, values, args, extras } = call
       const { include, exclude, manifest } = values
       const [older = '', newer = ''] = args.map(directory => directoryAt(values, directory))
       const options = { ...run, ...limitsIn(values), manifest, include, exclude }
-      const report = await keepFiles(older, newer, options)
+      const report = await keepFiles(older, newer, options, extras)
       const { kept, bytes, builds, copied, compressed } = report
       warnOfLarge(output, compressed)
       const files = `${count(kept.length, 'file')} of ${count(builds, 'earlier build')}`
       const total = `Kept: ${files}, ${formatBytes(bytes)}; ${copied} copied`
-      output.result(report, `${summary(compressed)}\n${total}`)
+      output.result(report, `${summary(compressed, await representationsOf(extras))}\n${total}`)
       return OK
     })
 }

@@ -12,7 +12,6 @@ import {
   requireInPlace,
   wouldBeInPlace
 } from '../../files/containment.ts'
-import { splitDelta } from '../deltas/delta-format.ts'
 import { digestOfFile } from '../../files/digest.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { sameBytes } from '../../files/same-bytes.ts'
@@ -28,12 +27,14 @@ import {
   type CleanReport
 } from '../../assets/building/clean.ts'
 import {
-  COMPRESS_OPTIONS,
-  type CompressOptions,
+  COPY_OPTIONS,
+  type CopyOptions,
   type CompressReport,
   compress
 } from '../../assets/building/compress.ts'
-import { openDirectory, type BuiltDirectory, sum } from '../../assets/building/directory.ts'
+import { openDirectory, sum } from '../../assets/building/directory.ts'
+import { representationsOf, splitAmong } from '../../assets/building/representations.ts'
+import type { BuiltDirectory, Extra } from '../../assets/parts.ts'
 import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from '../bundles/kept-files.ts'
 import { hasFixedUrl, withoutHash } from '../../assets/urls/fingerprint.ts'
 import {
@@ -46,7 +47,7 @@ import {
   type BuildLimits
 } from './build.ts'
 
-export interface KeepOptions extends BuildLimits, Omit<CompressOptions, 'against'> {}
+export interface KeepOptions extends BuildLimits, CopyOptions {}
 
 export interface KeepReport {
   /** Real path of the new build. */
@@ -63,15 +64,15 @@ export interface KeepReport {
   readonly compressed: CompressReport
 }
 
-const { against: _, ...COPIES } = COMPRESS_OPTIONS
 const CONCURRENCY = 4
 
 export async function keep(
   older: string,
   newer: string,
-  options: KeepOptions = {}
+  options: KeepOptions,
+  extras: readonly Extra[]
 ): Promise<KeepReport> {
-  check(options, { ...LIMITS, ...COPIES })
+  check(options, { ...LIMITS, ...COPY_OPTIONS })
   const { keep: _keep, age: _age, manifest, ...copies } = options
   const [from, to] = [await openDirectory(older), await openDirectory(newer)]
   if (from.path === to.path) {
@@ -80,7 +81,7 @@ export async function keep(
   }
   const own = await readBuild(to, manifest, from.path)
   const old = await readBuild(from, manifest, to.path)
-  await requireList(from, old)
+  await requireList(from, old, extras)
   const chosen = await choose(from, to, { old, own: own.files, limits: options })
   const checked = await inParallel([...chosen], CONCURRENCY, entry => compared(entry, from, to))
   const kept = new Map(checked.map(({ file, isIntact: _is, ...entry }) => [file, entry]))
@@ -97,7 +98,7 @@ export async function keep(
   }
   await inParallel(files, CONCURRENCY, copyOne, options.signal)
   await unsaved.save()
-  const compressed = await compress(to.path, { ...copies, against: from.path })
+  const compressed = await compress(to.path, copies, extras, from.path)
   const stats = await inParallel(files, CONCURRENCY, file => statOf(join(to.path, file)))
   return {
     directory: to.path,
@@ -223,7 +224,8 @@ export interface CleanKeptOptions extends BuildLimits {
 /** Removes what `keep` has brought into a build, once no open page asks for it. */
 export async function cleanKept(
   directory: string,
-  options: CleanKeptOptions = {}
+  options: CleanKeptOptions,
+  extras: readonly Extra[]
 ): Promise<CleanReport> {
   check(options, { ...LIMITS, dryRun: flag })
   const { dryRun = false } = options
@@ -231,7 +233,7 @@ export async function cleanKept(
   const kept = await keptIn(served)
   if (kept.size === 0) {
     const build = await findBuild(served, options.manifest)
-    if (build) await requireList(served, build)
+    if (build) await requireList(served, build, extras)
     return { removed: [], bytes: 0, kept: 0, dryRun }
   }
   const build = await readBuild(served, options.manifest)
@@ -243,13 +245,14 @@ export async function cleanKept(
     .toSorted()
   const pathOf = (file: string) => join(served.path, file)
   const digests = await inParallel(removed, CONCURRENCY, file => digestOfFile(pathOf(file)))
-  const deltas = [...served.files].filter(file => {
-    const delta = splitDelta(file)
-    return delta && (removed.includes(delta.name) || digests.includes(delta.digest))
+  const representations = await representationsOf(extras)
+  const endless = [...served.files].filter(file => {
+    const further = splitAmong(representations, file)
+    return further && (removed.includes(further.name) || digests.includes(further.digest))
   })
   // A folder or a link in the place of a copy stays.
   const copied = removed.map(file => withCopies(file).filter(path => served.files.has(path)))
-  const gone = [...deltas.map(file => [file]), ...copied].map(files => files.map(pathOf))
+  const gone = [...endless.map(file => [file]), ...copied].map(files => files.map(pathOf))
   const bytes = await removeFiles(served.place, gone, dryRun)
   if (!dryRun) await writeKept(served, new Map(left), build.manifest)
   return { removed, bytes, kept: left.length, dryRun }

@@ -13,8 +13,7 @@ export const list: Command = {
   summary: 'list every asset, and the files of bundles, with source and size',
   about: `Prints a line for each asset: its plain URL path, its source, its size and the path
 of the fingerprinted file. The last two come from the manifest and are missing for
-assets that are not precompiled yet. Where there are deltas from earlier versions,
-it says what they save.
+assets that are not precompiled yet.
 
 Then come the mounts, and each file that a bundler's manifest names: its source, its
 size and those of its compressed copies, and the entries whose tags include it; in

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import type { DeltaSavings } from '../../../lib/extras/deltas/write-deltas.ts'
+import type { DeltaSavings } from '../../../lib/extras/deltas/options.ts'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { sealDelta, splitDelta, canMakeDeltas } from '../../../lib/extras/deltas/delta-format.ts'
 import { digestOf } from '../../../lib/files/digest.ts'

@@ -4,9 +4,8 @@ import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { compress } from '../../../lib/assets/building/compress.ts'
+import { compress, keep } from '../../../lib/index.ts'
 import { precompile } from '../../../lib/assets/deploy.ts'
-import { keep } from '../../../lib/extras/releases/keep.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 
 type Event =
