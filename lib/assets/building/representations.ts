@@ -1,5 +1,6 @@
 // The files beside others in which extras keep further representations of them.
-import type { Extra, Representations, Writer } from '../parts.ts'
+import type { Extra } from '../parts.ts'
+import type { Representations, Writer } from '../parts/representations.ts'
 
 export function representationsOf(extras: readonly Extra[]): Promise<readonly Representations[]> {
   return Promise.all(extras.flatMap(extra => extra.representations?.() ?? []))

@@ -6,7 +6,8 @@ import {
 import { representationsOf } from '../../assets/building/representations.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { directoryAt, longRun, OK } from '../command.ts'
-import type { Command, Output, Representations } from '../../assets/parts.ts'
+import type { Command, Output } from '../../assets/parts.ts'
+import type { Representations } from '../../assets/parts/representations.ts'
 import { count, formatBytes, formatSeconds, table } from '../format.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')

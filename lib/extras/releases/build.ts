@@ -9,7 +9,8 @@ import { wholeNumber, type Duration, type Expectation } from '../../check-option
 import { AGE_IN_SECONDS } from '../../assets/building/clean.ts'
 import { openDirectory } from '../../assets/building/directory.ts'
 import { representationsOf, splitAmong } from '../../assets/building/representations.ts'
-import type { BuiltDirectory, Extra } from '../../assets/parts.ts'
+import type { Extra } from '../../assets/parts.ts'
+import type { BuiltDirectory } from '../../assets/parts/representations.ts'
 import { versionKey } from '../../assets/urls/fingerprint.ts'
 import {
   copiesIn,

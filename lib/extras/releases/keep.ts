@@ -34,7 +34,8 @@ import {
 } from '../../assets/building/compress.ts'
 import { openDirectory, sum } from '../../assets/building/directory.ts'
 import { representationsOf, splitAmong } from '../../assets/building/representations.ts'
-import type { BuiltDirectory, Extra } from '../../assets/parts.ts'
+import type { Extra } from '../../assets/parts.ts'
+import type { BuiltDirectory } from '../../assets/parts/representations.ts'
 import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from '../bundles/kept-files.ts'
 import { hasFixedUrl, withoutHash } from '../../assets/urls/fingerprint.ts'
 import {
