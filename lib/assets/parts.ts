@@ -35,6 +35,8 @@ export interface Extra<Whole = unknown> {
   entries?(mount: MountSettings, warn: Warn): Promise<DevEntries>
   /** Pages for developers below `<prefix>/-/`, made with the first request for one. */
   pages?(pipeline: Whole): Promise<Pages>
+  /** A line of the overview that a server in development prints. */
+  hint?(settings: Settings): string | undefined
   /** Begins what it does beside a server in development. */
   start?(pipeline: Whole): Promise<void>
   /** Commands of the command line. */

@@ -1,7 +1,6 @@
 // What the commands tell, for options as they are given.
 import type { KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { settleForPrecompile, settleSite } from '../../lib/assets/site.ts'
-import { checkViews as check } from '../../lib/extras/names/check-views.ts'
 import { explain as explainAt } from '../../lib/extras/telling/explain.ts'
 import { listAssets as list } from '../../lib/extras/telling/list-assets.ts'
 
@@ -9,6 +8,3 @@ export const explain = (asked: string, options?: KoaAssetsOptions) =>
   explainAt(asked, settleSite(options))
 
 export const listAssets = (options: KoaAssetsOptions) => list(settleForPrecompile(options), [])
-
-export const checkViews = (options: KoaAssetsOptions, globs: readonly string[]) =>
-  check(settleForPrecompile(options), globs)

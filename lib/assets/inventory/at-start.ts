@@ -13,7 +13,6 @@ import type { KoaAssetsOptions } from '../settings/options.ts'
 import type { Site } from '../parts.ts'
 import type { Settings } from '../settings/settings.ts'
 import { assetSources } from '../sources/third-party.ts'
-import { encodePath } from '../urls/canonical-path.ts'
 
 /** One message for each problem, with its remedy. */
 export function noticesAtStart(
@@ -122,7 +121,7 @@ export function overview(
   environment: string,
   states: MountStates = new Map()
 ): string {
-  const { root, prefix, apps, mounts, live, serve, servesPublic, extras } = settings
+  const { root, apps, mounts, serve, servesPublic, extras } = settings
   const shown = (path: string) => printable(relative(root, path) || '.')
   const places: [path: string, from: string][] = [
     ...apps.map((app): [string, string] => {
@@ -150,6 +149,6 @@ export function overview(
     serve
       ? `  This process serves ${places.length > 0 ? 'them, and ' : ''}${rest}.`
       : `  This process does not serve them (serve is off): a front web server must ${task}.`,
-    ...(live ? [`  To inspect them, open ${encodePath(prefix)}/-/ on this server.`] : [])
+    ...extras.flatMap(extra => extra.hint?.(settings) ?? []).map(hint => `  ${hint}`)
   ].join('\n')
 }

@@ -1,8 +1,11 @@
 // Pages for developers: what is published, from what, and what was asked for.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
+import { encodePath } from '../../assets/urls/canonical-path.ts'
 
 export const inspector: Extra<Pipeline> = {
   name: 'inspector',
+  hint: ({ live, prefix }) =>
+    live && `To inspect them, open ${encodePath(prefix)}/-/ on this server.`,
   pages: async pipeline => (await import('./pages.ts')).inspectorPages(pipeline)
 }

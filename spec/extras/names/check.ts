@@ -1,0 +1,8 @@
+import { settleForPrecompile } from '../../../lib/assets/site.ts'
+import { checkViews as check } from '../../../lib/extras/names/check-views.ts'
+import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
+
+/** What is wrong in views, for options as they are given. */
+export function checkViews(options: KoaAssetsOptions, globs: readonly string[]) {
+  return check(settleForPrecompile(options), globs)
+}

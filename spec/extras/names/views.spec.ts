@@ -1,0 +1,150 @@
+// Names in views that no asset has, found without rendering them.
+import { rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { literalNames } from '../../../lib/extras/names/literal-names.ts'
+import { placed, run } from '../../support/fingerprinted.ts'
+import { makeProject, writeFiles } from '../../support/site.ts'
+import { soakTest } from '../../support/soak.ts'
+import { checkViews } from './check.ts'
+
+for (const [language, text, expected] of [
+  ['EJS', `<%- assets.stylesheet("main", 'print', { media: 'x' }) %>`, ['main', 'print']],
+  [
+    'EJS without a receiver',
+    `<%- javascript('app') %><%= path( 'a/b.png' ) %>`,
+    ['app', 'a/b.png']
+  ],
+  ['Nunjucks', "{{ assets.image('logo.png', { alt: '' }) | safe }}", ['logo.png']],
+  ['Pug', "link(rel='icon' href=assets.path('icon.svg'))", ['icon.svg']],
+  [
+    'TypeScript',
+    "ctx.preload('app.css', `a.woff2`)\nctx.state.assets.url('a.js')",
+    ['app.css', 'a.woff2', 'a.js']
+  ],
+  ['another app', "assets.app('admin').stylesheet('menu')", ['menu']],
+  ['escapes', String.raw`assets.path('o\'clock.txt')`, ["o'clock.txt"]],
+  [
+    'entries',
+    "assets.entry('src/a.tsx', 'src/b.tsx')\nassets.entryFiles('src/c.tsx')",
+    ['src/a.tsx', 'src/b.tsx', 'src/c.tsx']
+  ],
+  [
+    'the default of favicon()',
+    "assets.favicon( ) assets.favicon('a.png') app.use(favicon())",
+    ['favicon.ico', 'a.png']
+  ],
+  ['what is computed', "assets.path('img/' + name); assets.path(`${x}.js`); assets.path(name)", []],
+  ['the first of several', "assets.javascript('app', script, 'more')", ['app']],
+  ['what has other receivers', "router.url('book'); req.path('x'); this.image('a.png')", []],
+  ['CSS', "a { background: url('a.png'), url('b.png') } @import url('c.css');", []],
+  ['comments of templates', "<%# assets.path('old.js') %>{# assets.path('older.js') #}", []]
+] as const) {
+  test(`VEW-01 literal names are found: ${language}`, t => {
+    t.deepEqual(
+      literalNames(text).map(({ name }) => name),
+      [...expected]
+    )
+  })
+}
+
+const ASSETS = {
+  'css/app.css': 'a{}',
+  'js/app.js': 'a()',
+  'images/icons/logo.png': 'x',
+  '/apps/admin/assets/css/menu.css': ''
+}
+
+test('VEW-01 a name that no app has is reported with its line and the nearest name; tails and queries count as names', async t => {
+  const root = makeProject(t, placed(ASSETS))
+  writeFiles(root, {
+    'views/a.ejs': "<%- assets.stylesheet('app', 'ap') %>\n\n<%- assets.image('logo.png?v=2') %>",
+    'views/deep/b.njk':
+      "\n{{ assets.javascript('aplication') }}{{ app('admin').stylesheet('menu') }}",
+    'views/c.ts':
+      "assets.path('https://cdn.example/x.js'); assets.path('/app.css'); path('/users')",
+    'views/node_modules/x/d.ejs': "assets.path('none.js')",
+    'other.ejs': "assets.path('none.js')"
+  })
+  symlinkSync('deep', join(root, 'views/folder.ejs'))
+  const report = await checkViews({ root }, ['views/**/*.{ejs,njk}', './views/*.ts'])
+  t.deepEqual([report.files, report.names], [3, 8])
+  const [ap, app, rest] = report.problems
+  t.deepEqual(ap, {
+    path: 'views/a.ejs:1',
+    name: 'ap',
+    near: 'app.css',
+    message: "'ap.css' is not an asset; did you mean 'app.css'?"
+  })
+  t.is(app?.path, 'views/c.ts:1')
+  t.regex(app?.message ?? '', /no leading or trailing slash.*got '\/app\.css'$/)
+  t.like(rest, { path: 'views/deep/b.njk:2', message: "'aplication.js' is not an asset" })
+  t.is(report.problems.length, 3)
+  // As on a server, which has no sources.
+  await run({ root })
+  for (const app of ['web', 'admin']) rmSync(join(root, 'apps', app), { recursive: true })
+  t.deepEqual(await checkViews({ root }, ['views/**/*.{ejs,njk,ts}']), report)
+})
+
+test('NAM-01 a view of one app that names an asset of another is reported, with the app that has it', async t => {
+  const root = makeProject(t, placed(ASSETS))
+  const views =
+    "{{ assets.stylesheet('app') }}{{ assets.stylesheet('menu') }}{{ preload('menu.css') }}"
+  writeFiles(root, {
+    'apps/web/views/a.njk': views,
+    'apps/admin/views/deep/b.njk': views,
+    'views/shared.njk': views,
+    'apps/admin/views/c.njk':
+      "{{ assets.app('web').stylesheet('app') }}{{ app('web').path('menu.css') }}",
+    'apps/web/views/d.njk': "{{ app('admni').path('menu.css') }}{{ assets.stylesheet('ap') }}"
+  })
+  const webHas = (name: string) =>
+    `'${name}' is not an asset of the app 'admin'; 'web' has it, as in assets.app('web')`
+  const adminHas = (name: string) =>
+    `'${name}' is not an asset of the app 'web'; 'admin' has it, as in assets.app('admin')`
+  const expected = [
+    ['apps/admin/views/c.njk:1', adminHas('menu.css')],
+    ['apps/admin/views/deep/b.njk:1', webHas('app.css')],
+    ['apps/web/views/a.njk:1', adminHas('menu.css')],
+    ['apps/web/views/a.njk:1', adminHas('menu.css')],
+    ['apps/web/views/d.njk:1', "'admni' is not an app; did you mean 'admin'?"],
+    ['apps/web/views/d.njk:1', "'ap.css' is not an asset of the app 'web'; did you mean 'app.css'?"]
+  ]
+  const problemsIn = async (options: object) => {
+    const { problems } = await checkViews({ root, ...options }, ['{apps/*/views,views}/**/*.njk'])
+    return problems.map(({ path, message }) => [path, message])
+  }
+  t.deepEqual(await problemsIn({}), expected)
+  const apps = { web: { dir: '.' }, admin: { dir: 'apps/admin' } }
+  const fromRoot = { 'assets/stylesheets/app.css': 'a{}' }
+  writeFiles(root, fromRoot)
+  const inAdmin = expected.filter(([path]) => path?.startsWith('apps/admin/'))
+  const found = await problemsIn({ apps })
+  t.deepEqual(
+    found.filter(([path]) => path?.startsWith('apps/admin/')),
+    inAdmin
+  )
+  t.deepEqual(
+    found.filter(([path]) => path?.startsWith('views/')),
+    []
+  )
+  // As on a server, which has no sources.
+  rmSync(join(root, 'assets'), { recursive: true })
+  await run({ root })
+  for (const app of ['web', 'admin']) rmSync(join(root, 'apps', app, 'assets'), { recursive: true })
+  t.deepEqual(await problemsIn({}), expected)
+})
+
+soakTest('VEW-01 a thousand views are read in less than a second of CPU time', async t => {
+  const view =
+    "<p>text</p>\n<%- assets.stylesheet('app') %><%- assets.image('lgo.png') %>\n".repeat(20)
+  const views = Array.from({ length: 1000 }, (_, at) => [`views/${at % 40}/${at}.ejs`, view])
+  const images = Array.from({ length: 1000 }, (_, at) => [`images/photo-${at}.png`, 'x'])
+  const root = makeProject(t, { ...placed(ASSETS), ...placed(Object.fromEntries(images)) })
+  writeFiles(root, Object.fromEntries(views))
+  const before = process.cpuUsage()
+  const { files, names, problems } = await checkViews({ root }, ['views/**/*.ejs'])
+  const { user, system } = process.cpuUsage(before)
+  t.deepEqual([files, names, problems.length], [1000, 40_000, 20_000])
+  t.true(user + system < 1e6, `${(user + system) / 1e6} s`)
+})
