@@ -133,6 +133,8 @@ None of them is precompiled: run npx koa-fresh-assets precompile
       { path: '/assets/app.css', source, target: fingerprinted('app.css', 'a{}'), size: 3 },
       { path: '/assets/b.txt', source: 'b.txt', target: fingerprinted('b.txt', 'b'), size: 1 }
     ])
+    writeFiles(root, { 'public/assets.json': '{' })
+    t.is((await run(root, 'list')).status, 1)
     t.is((await run(makeShop(t, {}), 'list')).stdout, 'No assets found.\n')
   }
 )
