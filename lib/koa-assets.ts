@@ -11,12 +11,7 @@ import { noticesAtStart, printOverview } from './assets/inventory/at-start.ts'
 import { Pipeline } from './assets/pipeline.ts'
 import type { ServedFile } from './assets/serving/files/served-file.ts'
 import { isOurs, isRead, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
-import {
-  fallbackFor,
-  respondByVite,
-  respondWithPage,
-  viteAt
-} from './assets/serving/koa/fallback.ts'
+import { fallbackFor, respondWithPage } from './assets/serving/koa/fallback.ts'
 import {
   isPathForKoa,
   isUntouched,
@@ -28,6 +23,7 @@ import {
 } from './assets/serving/koa/no-file.ts'
 import { reportDisconnects, serveFound, suppressDisconnects } from './assets/serving/koa/serve.ts'
 import { loadSend } from './assets/serving/stream-file.ts'
+import type { Running } from './assets/parts.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import { settleSite } from './assets/site.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
@@ -122,12 +118,14 @@ class AssetServer {
   readonly middleware: Middleware
   readonly #pipeline: Pipeline
   readonly #development: Development | undefined
+  readonly #responderAt: Running['responderAt']
   readonly #send: ReturnType<typeof serveIn>
 
   constructor(pipeline: Pipeline, helpers: Middleware, development: Development | undefined) {
     this.#pipeline = pipeline
     this.#send = serveIn(pipeline.settings)
     this.#development = development
+    this.#responderAt = pipeline.running.find(each => each.responderAt)?.responderAt
     this.middleware = compose([this.#respond, helpers])
   }
 
@@ -171,8 +169,8 @@ class AssetServer {
   #withFallback(ctx: Context, next: Next, path: string): Next {
     const { settings } = this.#pipeline
     const { mount, wanted } = fallbackFor(ctx.req, settings) ?? {}
-    const vite = viteAt(path, settings)
-    if (!mount && !vite) return next
+    const respond = this.#responderAt?.(path)
+    if (!mount && !respond) return next
     return async () => {
       await next()
       if (!isUntouched(ctx)) return
@@ -180,7 +178,7 @@ class AssetServer {
       if (mount) ctx.remove('X-Http-Cache')
       if (mount && (await respondWithPage(ctx, mount))) return
       if (wanted && (await this.#respondWithFile(ctx, wanted))) return
-      if (vite && isRead(ctx.req)) await respondByVite(ctx, vite)
+      if (respond && isRead(ctx.req)) await respond(ctx)
     }
   }
 

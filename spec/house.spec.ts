@@ -82,7 +82,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
 /** Where Koa's context may be known, under whatever name. */
 const RIM = [
   ...['koa-assets', 'koa-files', 'context', 'parts', 'koa-http-cache', 'http-cache'],
-  ...['inspector', 'live']
+  ...['inspector', 'live', 'vite']
 ]
 
 const files = new Map(
@@ -207,7 +207,7 @@ test('peers are imported only as types: they are loaded when they are needed', t
   t.deepEqual(loaded, [])
 })
 
-/** The options of a mount: functions that get the context, and Vite's dev server. */
+/** The options of a mount: functions that get the context. */
 const MOUNT = 'assets/settings/mount-options.ts'
 
 test("Koa's context, whatever its name, is known only to the middleware and to serve.ts", t => {
@@ -225,13 +225,9 @@ test('only the serving room and the middleware know Node’s requests and respon
   const knowing = imports.filter(({ to }) => /^node:https?2?$/.test(to))
   t.deepEqual(
     knowing
-      .filter(({ from }) => !['serving', 'http', ...RIM].includes(roomOf(from)) && from !== MOUNT)
+      .filter(({ from }) => !['serving', 'http', ...RIM].includes(roomOf(from)))
       .map(({ from }) => from),
-    [
-      'extras/deltas/dictionary-fields.ts',
-      // It asks whether Vite's is still there.
-      ...['extras/vite/dev-announcement.ts', 'extras/vite/dev-announcement.ts']
-    ]
+    ['extras/deltas/dictionary-fields.ts']
   )
   const http = knowing.filter(({ from }) => roomOf(from) === 'http')
   t.true(

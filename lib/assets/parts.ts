@@ -92,6 +92,8 @@ export interface Running {
    * @param path decoded URL path: `/static/assets/main-CZTearZk.css`
    */
   isHashed?(mount: Pick<MountSettings, 'urlPath'>, path: string): boolean
+  /** What responds to a request that the rest of the stack leaves as a 404; undefined for a path that has nothing. */
+  readonly responderAt?: (path: string) => ((ctx: Context) => Promise<void>) | undefined
   /** What a developer should know of mounts when the server has started, by their URL paths. */
   states?(): Promise<ReadonlyMap<string, string>>
 }

@@ -59,7 +59,7 @@ function notServing(
   if (serve || options.serve === false || (given && !isDevelopment)) return undefined
   const what = [
     ...(isDevelopment && apps.some(hasSources) ? ['assets'] : []),
-    ...(mounts.some(({ dev }) => dev === undefined) ? ['mounts'] : [])
+    ...(mounts.some(({ isServed }) => isServed) ? ['mounts'] : [])
   ]
   if (what.length === 0) return undefined
   const reason = given ? `is ${inspect(given)}, not 'true'` : 'is not set'
@@ -67,7 +67,7 @@ function notServing(
 }
 
 function missingInMounts({ root, serve, mounts }: Settings): (string | undefined)[] {
-  const served = mounts.filter(({ dev }) => serve && dev === undefined)
+  const served = mounts.filter(({ isServed }) => serve && isServed)
   return served.map(({ urlPath, dir, fallback, manifest }) => {
     if (!isDirectory(dir)) {
       // Before the first build a page says what is missing, and in production it is an error.
@@ -131,10 +131,10 @@ export function overview(
       const from = [...own.filter(isDirectory).map(shown), ...more].join(', ')
       return [urlPrefix, from || 'no source directory exists']
     }),
-    ...mounts.map(({ urlPath, dir, dev }): [string, string] => {
+    ...mounts.map(({ urlPath, dir, isServed }): [string, string] => {
       const from = isDirectory(dir) ? shown(dir) : `${shown(dir)}, which does not exist yet`
       const state = states.get(urlPath)
-      if (dev !== undefined) return [urlPath, state ?? 'another server']
+      if (!isServed) return [urlPath, state ?? 'another server']
       return [urlPath, state === undefined ? from : `${from}; ${state}`]
     })
   ]

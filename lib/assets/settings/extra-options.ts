@@ -2,6 +2,8 @@
 // needs these.
 import type { EntryHelpers } from '../../extras/bundles/entry.ts'
 import type { LiveHelpers } from '../../extras/live/tag.ts'
+import { MANIFEST, settleManifest, type ManifestOptions } from '../../extras/bundles/options.ts'
+import { DEV, settleDev, type DevOptions } from '../../extras/vite/options.ts'
 import { PACKAGES, type PackageOptions } from '../../extras/packages/options.ts'
 import { NAMES, type NameOptions } from '../../extras/names/options.ts'
 import {
@@ -18,6 +20,9 @@ export interface ProjectExtras extends DeltaOptions, NameOptions {}
 
 /** Added to `LayeredOptions`. */
 export interface LayeredExtras extends PackageOptions {}
+
+/** Added to `MountOptions`. */
+export interface MountExtras extends ManifestOptions, DevOptions {}
 
 /** Added to `ViewHelpers`. */
 export interface HelperExtras extends EntryHelpers, LiveHelpers {}
@@ -42,3 +47,25 @@ export const COMPRESS_EXTRAS = {
 /** Added to `PrecompileReport` and to `CompressReport`. */
 export interface PrecompileRows extends DeltaPrecompileRow {}
 export interface CompressRows extends DeltaCompressRow {}
+
+export const MOUNT_EXTRAS = {
+  ...MANIFEST,
+  ...DEV
+} as const
+
+/** Where a mount is. */
+interface MountPlace {
+  readonly root: string
+  readonly env: string
+  readonly urlPath: string
+  /** That of the options, such as `mounts./static.` */
+  readonly place: string
+  /** The file of `fallback`. */
+  readonly fallback: string | undefined
+}
+
+/** What the options of a mount come to. */
+export const settleMountExtras = (options: MountExtras, at: MountPlace) => ({
+  ...settleManifest(options, at),
+  ...settleDev(options, at)
+})

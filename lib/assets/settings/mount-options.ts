@@ -1,5 +1,4 @@
 // The options of a mount as users write them, and what each one must be.
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { types } from 'node:util'
 import type { Context } from 'koa'
 import {
@@ -12,48 +11,13 @@ import {
   text,
   type Expectation
 } from '../../check-options.ts'
+import { MOUNT_EXTRAS, type MountExtras } from './extra-options.ts'
 
 /** Response fields, by name. */
 export type HeaderValues = Readonly<Record<string, string>>
 
 /** The same value for every file, or chosen by its decoded URL path, such as `/static/app.js`. */
 export type ByPath<Value> = Value | ((path: string) => Value | undefined)
-
-/** The part of Vite's resolved configuration that is used. */
-export interface ViteConfig {
-  readonly root: string
-  readonly base: string
-  readonly appType?: string
-  readonly plugins: readonly { readonly name: string }[]
-  readonly build: {
-    readonly rollupOptions?: { readonly input?: unknown }
-    readonly rolldownOptions?: { readonly input?: unknown }
-  }
-  readonly server?: {
-    readonly middlewareMode?: unknown
-    readonly https?: unknown
-    readonly ws?: unknown
-    readonly hmr?: unknown
-  }
-}
-
-/** The part of Vite's dev server that is used. */
-export interface ViteServer {
-  readonly config: ViteConfig
-  readonly middlewares: (
-    req: IncomingMessage,
-    res: ServerResponse,
-    next: (error?: unknown) => void
-  ) => void
-  readonly transformIndexHtml: (url: string, html: string) => Promise<string>
-  readonly environments: {
-    readonly client: {
-      readonly moduleGraph: {
-        readonly urlToModuleMap: ReadonlyMap<string, { readonly lastHMRTimestamp: number }>
-      }
-    }
-  }
-}
 
 /**
  * Returns the page of a navigation, as HTML; undefined leaves the response as it is. `ctx.assets` is available;
@@ -62,7 +26,7 @@ export interface ViteServer {
 export type FallbackPage = (ctx: Context) => string | undefined | Promise<string | undefined>
 
 /** A directory that something else filled, served under a URL path. */
-export interface MountOptions {
+export interface MountOptions extends MountExtras {
   /**
    * The directory, relative to `root`. Everything in it is served except dotfiles and the manifest.
    * If it is a link, the link may be switched while the server runs, to another directory inside `root` that
@@ -73,23 +37,6 @@ export interface MountOptions {
    * `node_modules`) or a source directory, or is inside a source directory.
    */
   dir: string
-  /**
-   * The bundler's manifest, relative to `root`, for `ctx.assets.entry` and for `immutable`: Vite's,
-   * esbuild's metafile, or webpack's and Rspack's stats. It is read at start and when it changes, and is
-   * never served. Default: none.
-   */
-  manifest?: string | undefined
-  /**
-   * Vite's dev server, while `env` is `development`: `ctx.assets.entry` emits its URLs, the manifest is not
-   * read and the directory is not served.
-   *
-   * Not needed with our plugin, `freshAssets` of `koa-fresh-assets/vite`: a mount with a `manifest` then
-   * finds the dev server while it runs. Else the server itself, made with `server: { middlewareMode: true }`:
-   * it gets the requests below the mount that routes leave as 404. Or its origin, such as
-   * `http://localhost:5173`, or `true` if the application has made its middleware a part of itself.
-   * `false` and the empty string mean none, as in `dev: isHot && 'http://localhost:5173'`. Default: none.
-   */
-  dev?: string | boolean | ViteServer | undefined
   /**
    * Which files never change at their URL, and are sent as `public, max-age=31536000, immutable`
    * (RFC 8246): all, those whose decoded URL path matches, or none.
@@ -173,10 +120,6 @@ const page = {
   holds: byPath(isPathBelow)
 }
 
-function isViteServer(value: unknown): value is ViteServer {
-  return isRecord(value) && isRecord(value['config']) && typeof value['middlewares'] === 'function'
-}
-
 /** With or without its dot, and without an inner one. */
 export function isExtension(value: unknown): boolean {
   return isText(value) && /^\.?[^./\\]+$/.test(value)
@@ -192,15 +135,7 @@ const FALLBACK = {
 
 export const MOUNT = {
   dir: { ...text, isRequired: true },
-  manifest: text,
-  dev: {
-    expected: "Vite's dev server, its origin such as 'http://localhost:5173', true or false",
-    holds: value =>
-      typeof value === 'boolean' ||
-      isViteServer(value) ||
-      value === '' ||
-      (isText(value) && /^https?:\/\/[^/?#\s"'<>\\]+\/?$/.test(value))
-  },
+  ...MOUNT_EXTRAS,
   immutable: {
     expected: 'true, false, a RegExp or a function of the path',
     holds: byPath(value => typeof value === 'boolean' || types.isRegExp(value))

@@ -7,9 +7,15 @@ import { isFieldValue, TOKEN } from '../../http/fields.ts'
 import { checked, entriesGiven, flag, isRecord, optionError } from '../../check-options.ts'
 import { withDot } from '../compilers/compiler.ts'
 import { hasSources, settlePath, type Apps } from './app-settings.ts'
-import { encodeAsImported } from '../urls/canonical-path.ts'
+import { settleMountExtras } from './extra-options.ts'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
-import { headers, type ByPath, type HeaderValues, type MountOptions } from './mount-options.ts'
+import {
+  headers,
+  type ByPath,
+  type FallbackPage,
+  type HeaderValues,
+  type MountOptions
+} from './mount-options.ts'
 import type { Project } from './option-table.ts'
 import type { KoaAssetsOptions } from './options.ts'
 import { manifestFile, mayBeServed, whyPrivate } from './public-directory.ts'
@@ -34,15 +40,28 @@ export function settleMounts(
   throw optionError('mounts', 'an object with each URL path once', `${twice}/`)
 }
 
+/** What the options of extras change in a mount. */
+interface Changes {
+  readonly manifest?: string | undefined
+  readonly isServed?: boolean
+  /** Made from the file of `fallback`; false: there is none. */
+  readonly page?: FallbackPage | false | undefined
+}
+
 function settleMount(project: Surroundings, path: string, options: MountOptions) {
   const { root, env, isPrecompile } = project
-  const { manifest, immutable, fallback, symlinks = project.symlinks } = options
+  const { immutable, fallback, symlinks = project.symlinks } = options
   const dir = resolve(root, options.dir)
   const urlPath = settlePath(path, 'mounts', "an object with URL paths such as '/static'")
   const place = `mounts.${path}.`
-  const dev = env === 'development' ? devServer(options.dev, urlPath, place) : undefined
+  const { file, except } =
+    typeof fallback === 'object' ? fallback : { file: fallback || undefined, except: undefined }
+  const shell = typeof file === 'string' ? file : undefined
+  const added = settleMountExtras(options, { root, env, urlPath, place, fallback: shell })
+  const { manifest, isServed = true, page }: Changes = added
+  const isBuilt = manifest !== undefined
   // A directory may be made after precompile.
-  if (dev === undefined && !isPrecompile) requireServable(project, urlPath, options, dir)
+  if (isServed && !isPrecompile) requireServable(project, urlPath, isBuilt, dir)
   const served: ServedPlace = {
     root,
     dir,
@@ -50,9 +69,8 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     mayLeadTo: real => mayBeServed(project, real),
     isExpected: !isDirectory(dir)
   }
-  const { file, except } =
-    typeof fallback === 'object' ? fallback : { file: fallback || undefined, except: undefined }
   return Object.freeze({
+    ...added,
     /** Decoded: `/static`; the empty string for `/`. */
     urlPath,
     /** Absolute. */
@@ -60,10 +78,10 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     place: Object.freeze(served),
     /** The path under which the mount serves nothing; undefined for none. */
     published: publishesInto(project, urlPath, dir) ? project.prefix : undefined,
-    /** Absolute; undefined when there is none, and while `dev` is in force. */
-    manifest: manifest === undefined || dev !== undefined ? undefined : resolve(root, manifest),
-    /** An origin without a trailing slash, `true` for that of the page; undefined unless it is in force. */
-    dev,
+    /** Whether the directory is served: nothing else responds in its place. */
+    isServed,
+    /** Absolute: what says which files are in the directory; undefined when there is none, and if it is not served. */
+    manifest: isServed ? manifest : undefined,
     /** Undefined: by the manifest. */
     isImmutable: matcher(immutable === true ? hasFreeUrl : immutable, 'immutable', place),
     cacheControl: valueByPath(options.cacheControl, value =>
@@ -76,13 +94,13 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     /** Each with its dot. */
     extensions: Object.freeze(options.extensions?.map(withDot) ?? []),
     /** Below the directory; undefined for none. */
-    fallback: typeof file === 'string' ? file : undefined,
+    fallback: page === false ? undefined : shell,
     /** In place of that file. */
-    fallbackPage: typeof file === 'function' ? file : undefined,
+    fallbackPage: typeof file === 'function' ? file : page || undefined,
     /** Whether a path never gets the fallback. */
     isExcepted: matcher(except, 'except', `${place}fallback.`),
     /** In seconds; undefined: that of `public`. */
-    revalidate: options.revalidate ?? (manifest === undefined ? 0 : undefined)
+    revalidate: options.revalidate ?? (isBuilt ? undefined : 0)
   })
 }
 
@@ -97,22 +115,9 @@ function publishesInto(project: Surroundings, urlPath: string, dir: string): boo
   )
 }
 
-function devServer(dev: MountOptions['dev'], urlPath: string, place: string) {
-  if (typeof dev === 'string') return dev.replace(/\/$/, '') || undefined
-  if (typeof dev !== 'object') return dev || undefined
-  const base = encodeAsImported(`${urlPath}/`)
-  if (dev.config.base === base) return dev
-  throw optionError('dev', `a dev server with the base '${base}'`, dev.config.base, place)
-}
-
-function requireServable(
-  project: Surroundings,
-  path: string,
-  { manifest }: MountOptions,
-  dir: string
-): void {
+function requireServable(project: Surroundings, path: string, isBuilt: boolean, dir: string): void {
   // While a front end is worked on, and in tests of what is behind it, there may be no build.
-  const mayBeMissing = manifest === undefined || ['development', 'test'].includes(project.env)
+  const mayBeMissing = !isBuilt || ['development', 'test'].includes(project.env)
   const isThere = statIfThere(dir)?.isDirectory() ?? mayBeMissing
   const reason = isThere ? whyPrivate(project, dir) : 'is not a directory'
   if (reason === undefined) return

@@ -30,7 +30,7 @@ interface Mount {
 
 /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
 export function startBundles(settings: Site, warn: (message: string) => void): Running {
-  const isAsked = settings.mounts.some(({ manifest, dev }) => manifest ?? dev)
+  const isAsked = settings.mounts.some(({ manifest, isServed }) => manifest ?? !isServed)
   return isAsked ? new Bundles(settings, warn) : { helpers: helpersOf(findNone, () => []) }
 }
 
@@ -54,10 +54,10 @@ class Bundles implements Running, Names {
     this.#warn = warn
     const options = { env, host, algorithms: publicApp.integrity, warn }
     this.#mounts = mounts.flatMap((settings): Mount[] => {
-      const { manifest, dev } = settings
+      const { manifest, isServed } = settings
       if (manifest !== undefined)
         return [{ settings, build: new MountedBundle({ ...settings, manifest }, options) }]
-      return dev === undefined ? [] : [{ settings, build: undefined }]
+      return isServed ? [] : [{ settings, build: undefined }]
     })
     if (env === 'development') this.loading = this.#findDevServers(extras)
   }

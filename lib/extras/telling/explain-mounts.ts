@@ -21,12 +21,12 @@ export function mountsFinding(settings: Settings, path: string, listed: readonly
   const isCovering = mounts.map(each => typeof wanted === 'object' && isMounted(wanted.path, each))
   const covering = mounts.filter((_, at) => isCovering[at])
   const places = covering
-    .filter(({ dev }) => dev === undefined)
+    .filter(({ isServed }) => isServed)
     .map(({ urlPath }) => `the mount ${urlPath || '/'}`)
   if (places.length > 0 && servesPublic) places.push('public')
   const without = covering.length === 0 ? 'none has this path' : "left to the bundler's dev server"
-  const details = mounts.map(({ urlPath, dir, dev, published, exclude = [] }, at) => {
-    const from = dev === undefined ? relative(root, dir) : "the bundler's dev server"
+  const details = mounts.map(({ urlPath, dir, isServed, published, exclude = [] }, at) => {
+    const from = isServed ? relative(root, dir) : "the bundler's dev server"
     const below =
       isCovering[at] && typeof wanted === 'object' && wanted.path.slice(urlPath.length + 1)
     const isExcluded = below && excluderOf(exclude)(below)

@@ -41,7 +41,7 @@ async function beside(pipeline: Pipeline, path: string): Promise<string[]> {
 }
 
 function placesOf({ mounts, servesPublic, publicDir }: Settings, path: string) {
-  const covering = mounts.filter(mount => mount.dev === undefined && isMounted(path, mount))
+  const covering = mounts.filter(mount => mount.isServed && isMounted(path, mount))
   return [...covering, ...(servesPublic ? [{ urlPath: '', dir: publicDir }] : [])]
 }
 

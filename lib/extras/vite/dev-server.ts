@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { oneAtATime } from '../../concurrency.ts'
 import { statIfThere } from '../../files/at-start.ts'
 import type { DevEntries } from '../../assets/parts.ts'
-import type { ViteConfig } from '../../assets/settings/mount-options.ts'
+import type { ViteConfig } from './options.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
 import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
 import type { AssetAddress } from '../../assets/views/asset-url.ts'
@@ -37,7 +37,9 @@ export class DevServer implements DevEntries {
   }
 
   get state(): string | undefined {
-    return this.#running?.origin && `Vite at ${this.#running.origin}`
+    if (!this.#running) return undefined
+    const { origin } = this.#running
+    return origin === '' ? "the bundler's dev server" : `Vite at ${origin}`
   }
 
   get origins(): readonly string[] {

@@ -1,8 +1,25 @@
 // Vite's dev servers. The plugin is an entry point of its own.
-import type { Extra } from '../../assets/parts.ts'
+import type { Extra, Running } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
+import { isBelow } from '../../assets/serving/request-path.ts'
+import type { Settings } from '../../assets/settings/settings.ts'
 
 export const vite: Extra<Pipeline> = {
   name: 'vite',
+  run: respondersIn,
   entries: async (mount, warn) => (await import('./dev-server.ts')).devServerOf(mount, warn)
+}
+
+/** The dev servers in this process. */
+function respondersIn({ mounts }: Settings): Running | undefined {
+  const servers = mounts.flatMap(({ dev, urlPath }) =>
+    typeof dev === 'object' ? { dev, urlPath } : []
+  )
+  if (servers.length === 0) return undefined
+  return {
+    responderAt(path) {
+      const { dev } = servers.find(({ urlPath }) => isBelow(path, urlPath)) ?? {}
+      return dev && (async ctx => (await import('./respond.ts')).respond(ctx, dev))
+    }
+  }
 }

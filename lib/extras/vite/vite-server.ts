@@ -1,7 +1,7 @@
 // What Vite's dev server knows: its entries, what was edited, and where its client connects.
 import { relative, resolve } from 'node:path'
 import { isRecord, isText } from '../../check-options.ts'
-import type { ViteConfig, ViteServer } from '../../assets/settings/mount-options.ts'
+import type { ViteConfig, ViteServer } from './options.ts'
 
 /** The name of our plugin for Vite, which gives the entries React's preamble. */
 export const PLUGIN = 'koa-fresh-assets'

@@ -48,7 +48,7 @@ export class Directories {
     this.public = this.#filesOf(publicDirectory(settings, { isOrdinary, isHidden }))
     this.#mounts = mounts
       // The dev server has the current files.
-      .filter(({ dev }) => dev === undefined)
+      .filter(({ isServed }) => isServed)
       .map(mount => ({
         ...mount,
         endings: ['', ...mount.extensions],

@@ -1,12 +1,8 @@
-// What a request gets that the rest of the stack leaves as a 404: a navigation the page of a single-page
-// application, any other what Vite has in this process.
+// What a navigation gets that the rest of the stack leaves as a 404: the page of a single-page application.
 import type { IncomingMessage } from 'node:http'
-import { readFile } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { extname } from 'node:path'
 import type { Context } from 'koa'
-import { ifThere } from '../../../files/disk.ts'
 import { isNavigation } from '../../../http/requests.ts'
-import type { ViteServer } from '../../settings/mount-options.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
 import { pageSegments } from '../../urls/canonical-path.ts'
 import { pageCacheControl } from '../directories/served-directory.ts'
@@ -55,17 +51,13 @@ export function fallbackAt(raw: string, settings: Settings): Fallback | undefine
   return { mount, wanted: fallback ? wantedAt(`${urlPath}/${fallback}`, settings) : undefined }
 }
 
-/** A dev server that is not in this process has its own page. */
-function hasFallback({ fallback, fallbackPage, dev }: MountSettings): boolean {
-  if (fallbackPage) return true
-  return fallback !== undefined && (dev === undefined || typeof dev === 'object')
+function hasFallback({ fallback, fallbackPage }: MountSettings): boolean {
+  return fallbackPage !== undefined || fallback !== undefined
 }
 
 /** @returns false for a mount without such a page, and where its function returns none */
 export async function respondWithPage(ctx: Context, mount: MountSettings): Promise<boolean> {
-  const { fallbackPage, fallback = '', dev } = mount
-  const vite = typeof dev === 'object' ? dev : undefined
-  const html = fallbackPage ? await fallbackPage(ctx) : vite && (await htmlOf(vite, fallback))
+  const html = await mount.fallbackPage?.(ctx)
   if (html === undefined) return false
   ctx.status = 200
   ctx.type = 'html'
@@ -73,44 +65,4 @@ export async function respondWithPage(ctx: Context, mount: MountSettings): Promi
     ctx.set('Cache-Control', pageCacheControl(mount, ctx.path))
   ctx.body = html
   return true
-}
-
-async function htmlOf(vite: ViteServer, name: string): Promise<string | undefined> {
-  const { root, base } = vite.config
-  const html = await ifThere(readFile(join(root, name), 'utf8'))
-  return html === undefined ? undefined : vite.transformIndexHtml(`${base}${name}`, html)
-}
-
-/** The dev server in this process for the mount that contains a path. */
-export function viteAt(path: string, { mounts }: Settings): ViteServer | undefined {
-  for (const { dev, urlPath } of mounts) {
-    if (typeof dev === 'object' && isBelow(path, urlPath)) return dev
-  }
-  return undefined
-}
-
-/** Resolves when Vite has responded, or has passed the request on. */
-export function respondByVite(ctx: Context, { middlewares, config }: ViteServer): Promise<void> {
-  const { req, res } = ctx
-  const { url = '', headers } = req
-  const { accept } = headers
-  // Its `index.html` in place of a file that is missing would hide that. `fallback` says where a page belongs.
-  if (config.appType === 'spa' && !rawPath(url).endsWith('/'))
-    headers.accept = accept?.replaceAll(/text\/html|\*\/\*/g, '-/-') || '-/-'
-  return new Promise((resolve, reject) => {
-    // Vite has responded, or the client has gone away.
-    res.once('close', () => {
-      ctx.respond = false
-      // Like Koa's own `ctx.set`: a session in front would set its cookie now, which is an error in Node.
-      res.setHeader = () => res
-      resolve()
-    })
-    middlewares(req, res, (error?: unknown) => {
-      // Without Vite's base until now.
-      req.url = url
-      headers.accept = accept
-      if (error) reject(error)
-      else resolve()
-    })
-  })
 }

@@ -1,0 +1,112 @@
+import { readFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { isRecord, isText, optionError, type Expectation } from '../../check-options.ts'
+import { ifThere } from '../../files/disk.ts'
+import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
+
+/** The part of Vite's resolved configuration that is used. */
+export interface ViteConfig {
+  readonly root: string
+  readonly base: string
+  readonly appType?: string
+  readonly plugins: readonly { readonly name: string }[]
+  readonly build: {
+    readonly rollupOptions?: { readonly input?: unknown }
+    readonly rolldownOptions?: { readonly input?: unknown }
+  }
+  readonly server?: {
+    readonly middlewareMode?: unknown
+    readonly https?: unknown
+    readonly ws?: unknown
+    readonly hmr?: unknown
+  }
+}
+
+/** The part of Vite's dev server that is used. */
+export interface ViteServer {
+  readonly config: ViteConfig
+  readonly middlewares: (
+    req: IncomingMessage,
+    res: ServerResponse,
+    next: (error?: unknown) => void
+  ) => void
+  readonly transformIndexHtml: (url: string, html: string) => Promise<string>
+  readonly environments: {
+    readonly client: {
+      readonly moduleGraph: {
+        readonly urlToModuleMap: ReadonlyMap<string, { readonly lastHMRTimestamp: number }>
+      }
+    }
+  }
+}
+
+export interface DevOptions {
+  /**
+   * Vite's dev server, while `env` is `development`: `ctx.assets.entry` emits its URLs, the manifest is not
+   * read and the directory is not served.
+   *
+   * Not needed with our plugin, `freshAssets` of `koa-fresh-assets/vite`: a mount with a `manifest` then
+   * finds the dev server while it runs. Else the server itself, made with `server: { middlewareMode: true }`:
+   * it gets the requests below the mount that routes leave as 404. Or its origin, such as
+   * `http://localhost:5173`, or `true` if the application has made its middleware a part of itself.
+   * `false` and the empty string mean none, as in `dev: isHot && 'http://localhost:5173'`. Default: none.
+   */
+  dev?: string | boolean | ViteServer | undefined
+}
+
+function isViteServer(value: unknown): value is ViteServer {
+  return isRecord(value) && isRecord(value['config']) && typeof value['middlewares'] === 'function'
+}
+
+export const DEV = {
+  dev: {
+    expected: "Vite's dev server, its origin such as 'http://localhost:5173', true or false",
+    holds: value =>
+      typeof value === 'boolean' ||
+      isViteServer(value) ||
+      value === '' ||
+      (isText(value) && /^https?:\/\/[^/?#\s"'<>\\]+\/?$/.test(value))
+  }
+} satisfies Record<keyof DevOptions, Expectation>
+
+interface SettledDev {
+  /** An origin without a trailing slash, `true` for that of the page; undefined unless it is in force. */
+  readonly dev: string | true | ViteServer | undefined
+  readonly isServed?: false
+  /** Only a dev server in this process knows the page as it is now; any other has its own. */
+  readonly page?: (() => Promise<string | undefined>) | false | undefined
+}
+
+interface Place {
+  readonly env: string
+  readonly urlPath: string
+  /** That of the options, such as `mounts./static.` */
+  readonly place: string
+  /** The file of `fallback`. */
+  readonly fallback: string | undefined
+}
+
+export function settleDev(options: DevOptions, at: Place): SettledDev {
+  const dev = at.env === 'development' ? devServer(options.dev, at) : undefined
+  if (dev === undefined) return { dev }
+  const { fallback } = at
+  if (typeof dev !== 'object') return { dev, isServed: false, page: false }
+  return { dev, isServed: false, page: fallback ? () => htmlOf(dev, fallback) : undefined }
+}
+
+function devServer(dev: DevOptions['dev'], { urlPath, place }: Place): SettledDev['dev'] {
+  if (typeof dev === 'string') return dev.replace(/\/$/, '') || undefined
+  if (typeof dev !== 'object') return dev || undefined
+  const base = encodeAsImported(`${urlPath}/`)
+  if (dev.config.base === base) return dev
+  throw optionError('dev', `a dev server with the base '${base}'`, dev.config.base, place)
+}
+
+async function htmlOf(
+  { config, transformIndexHtml }: ViteServer,
+  name: string
+): Promise<string | undefined> {
+  const html = await ifThere(readFile(join(config.root, name), 'utf8'))
+  return html === undefined ? undefined : transformIndexHtml(`${config.base}${name}`, html)
+}

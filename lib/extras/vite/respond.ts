@@ -1,0 +1,30 @@
+// What Vite's dev server in this process has for a request that the rest of the stack leaves as a 404.
+import type { Context } from 'koa'
+import { rawPath } from '../../assets/serving/request-path.ts'
+import type { ViteServer } from './options.ts'
+
+/** Resolves when Vite has responded, or has passed the request on. */
+export function respond(ctx: Context, { middlewares, config }: ViteServer): Promise<void> {
+  const { req, res } = ctx
+  const { url = '', headers } = req
+  const { accept } = headers
+  // Its `index.html` in place of a file that is missing would hide that. `fallback` says where a page belongs.
+  if (config.appType === 'spa' && !rawPath(url).endsWith('/'))
+    headers.accept = accept?.replaceAll(/text\/html|\*\/\*/g, '-/-') || '-/-'
+  return new Promise((resolve, reject) => {
+    // Vite has responded, or the client has gone away.
+    res.once('close', () => {
+      ctx.respond = false
+      // Like Koa's own `ctx.set`: a session in front would set its cookie now, which is an error in Node.
+      res.setHeader = () => res
+      resolve()
+    })
+    middlewares(req, res, (error?: unknown) => {
+      // Without Vite's base until now.
+      req.url = url
+      headers.accept = accept
+      if (error) reject(error)
+      else resolve()
+    })
+  })
+}
