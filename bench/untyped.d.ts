@@ -2,6 +2,7 @@
 declare module '@fastify/static'
 declare module 'express'
 declare module 'fastify'
+declare module 'koa-static'
 declare module 'koa-static-cache'
 declare module 'serve-static'
 declare module 'sirv'

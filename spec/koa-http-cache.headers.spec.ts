@@ -2,7 +2,6 @@
 import test, { type ExecutionContext } from 'ava'
 import Koa from 'koa'
 import mount from 'koa-mount'
-import session from 'koa-session'
 
 import { type HttpCacheOptions, koaHttpCache } from '../lib/index.ts'
 import { open, openRoute } from './support/cached-site.ts'
@@ -259,7 +258,6 @@ test('CC-14 CC-12 S56 a default for one visitor is private, without what is for 
 const READS: Readonly<Record<string, Route>> = {
   '/get': ctx => ctx.cookies.get('user'),
   '/signed': ctx => ctx.cookies.get('user', { signed: true }),
-  '/session': ctx => ctx.session,
   '/mounted': () => undefined,
   '/none': () => undefined
 }
@@ -269,9 +267,8 @@ for (const place of ['further in', 'in front']) {
     const app = new Koa()
     app.keys = ['a key']
     const read: Koa.Middleware = (ctx, next) => (READS[ctx.path]?.(ctx), next())
-    if (place === 'in front') app.use(session(app)).use(read)
+    if (place === 'in front') app.use(read)
     app.use(koaHttpCache({ cacheControl: 'public, max-age=60', expires: 60, trace: true }))
-    if (place === 'further in') app.use(session(app))
     app.use(mount('/mounted', ctx => void (ctx.body = ctx.cookies.get('user') ?? '')))
     if (place === 'further in') app.use(read)
     app.use(async ctx => {

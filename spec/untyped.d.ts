@@ -20,9 +20,18 @@ declare module 'koa-range' {
 }
 
 // Installed by `npm run test:system` alone (spec/system/package.json); npm test checks the types of the rest.
+declare module '@koa/cors'
 declare module '@rspack/core'
 declare module '@vitejs/plugin-legacy'
 declare module '@vitejs/plugin-vue'
+declare module 'koa-compress'
+declare module 'koa-etag'
+declare module 'koa-helmet'
+declare module 'koa-logger'
+declare module 'koa-send'
+declare module 'koa-session'
+declare module 'koa-static'
 declare module 'koa-static-cache'
+declare module 'nunjucks'
 declare module 'sirv'
 declare module 'webpack'

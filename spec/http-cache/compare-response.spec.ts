@@ -1,13 +1,11 @@
 // Validators that nobody gave to ctx.fresh: of a route, of a middleware behind, and of the content.
 import { once } from 'node:events'
-import { createReadStream, statSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import etag from '@koa/etag'
 import test, { type ExecutionContext } from 'ava'
 import Koa, { type Context, type Middleware } from 'koa'
 import conditional from 'koa-conditional-get'
-import serve from 'koa-static'
 import { koaHttpCache, type HttpCacheOptions } from '../../lib/koa-http-cache.ts'
 import { KOAS, open, type Headers } from '../support/cached-site.ts'
 import { makeProject } from '../support/site.ts'
@@ -89,19 +87,6 @@ for (const [way, route] of Object.entries(WAYS)) {
     t.deepEqual(site.errors, [])
   })
 }
-
-test('FRS-08 with autoEtag the files of koa-static, and tags of @koa/etag, are compared', async t => {
-  const root = makeProject(t, { 'public/app.css': 'a{}' })
-  const page: Middleware = ctx => void (ctx.body = Buffer.from('page'))
-  const site = await siteOf(t, { autoEtag: true }, etag(), serve(join(root, 'public')), page)
-  const date = statSync(join(root, 'public/app.css')).mtime.toUTCString()
-  t.is((await site.get({ 'if-modified-since': date }, '/app.css')).status, 304)
-  for (const path of ['/app.css', '/']) {
-    const { headers } = await site.get({}, path)
-    const again = await site.get({ 'if-none-match': headers.etag ?? '' }, path)
-    t.deepEqual([again.status, again.body, again.headers.etag], [304, '', headers.etag], path)
-  }
-})
 
 test('FRS-08 a weak tag is compared weakly for a 304, and names nothing in If-Match', async t => {
   const site = await siteOf(t, { autoEtag: true }, ctx => {

@@ -1,8 +1,6 @@
 // What shared caches are told of a response whose route said nothing, and what is reported of one that did.
 import test, { type ExecutionContext } from 'ava'
 import Koa, { type Context, type Middleware } from 'koa'
-import compress from 'koa-compress'
-import helmet from 'koa-helmet'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { KOAS, open, openRoute, type Site } from '../support/cached-site.ts'
 import { warningsAbout } from '../support/warnings.ts'
@@ -68,17 +66,6 @@ for (const name of POLICIES) {
     }
   })
 }
-
-test('FRS-11 a default is private beside a nonce of koa-helmet, whatever is said of cookies', async t => {
-  const app = new Koa()
-  app.use(helmet({ contentSecurityPolicy: { directives: { scriptSrc: [() => "'nonce-4f'"] } } }))
-  app.use(
-    koaHttpCache({ cacheControl: ['public', { maxAge: 60, cookies: 'shared' }], expires: 60 })
-  )
-  const { headers } = await (await open(t, app.use(page))).get()
-  t.is(headers['cache-control'], 'private, max-age=60')
-  t.is(headers.expires, undefined)
-})
 
 test('FRS-11 a default stays public beside a policy without a nonce', async t => {
   for (const policy of [
@@ -247,18 +234,6 @@ test('FRS-12 where the route speaks for itself, Vary is left to it', async t => 
     PUBLIC
   )
   t.is((await site.get()).headers.vary, undefined)
-})
-
-test('FRS-12 a default of an application with koa-compress has Accept-Encoding once', async t => {
-  for (const isInFront of [true, false]) {
-    const app = new Koa()
-    const both = [compress(), koaHttpCache(PUBLIC)]
-    for (const middleware of isInFront ? both : both.toReversed()) app.use(middleware)
-    app.use(ctx => void (ctx.body = ctx.acceptsEncodings('gzip') && 'a long page '.repeat(1000)))
-    const { headers } = await (await open(t, app)).get({ 'accept-encoding': 'gzip' })
-    t.is(headers['content-encoding'], 'gzip')
-    t.is(headers.vary, 'Accept-Encoding')
-  }
 })
 
 test('FRS-12 a route’s own public without the Vary is sent as written, with one warning', async t => {

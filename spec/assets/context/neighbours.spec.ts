@@ -6,7 +6,6 @@ import Koa from 'koa'
 import compose from 'koa-compose'
 import conditional from 'koa-conditional-get'
 import range from 'koa-range'
-import session from 'koa-session'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { koaFiles } from '../../../lib/koa-files.ts'
 import { open } from '../../support/cached-site.ts'
@@ -70,28 +69,6 @@ for (const [kind, [options, count]] of Object.entries(COOKIES)) {
     if (count > 0) t.regex(said[0] ?? '', /GET \/f\/\S+ .*Set-Cookie.*Register koaAssets before/)
   })
 }
-
-test('a koa-session in front that is changed is reported beside a file, and one that only reads is not', async t => {
-  for (const [name, change, count] of [
-    ['session-read', false, 0],
-    ['session-changed', true, 1]
-  ] as const) {
-    const app = new Koa()
-    app.keys = ['a key']
-    app.use(session(app))
-    app.use((ctx, next) => {
-      if (ctx.session && change) ctx.session.seen = Date.now()
-      return next()
-    })
-    const root = makeProject(t, { [`files/${name}.txt`]: TEXT })
-    const mounts = { '/f': { dir: 'files' } }
-    app.use(koaAssets({ root, serve: true, env: 'development', apps: false, mounts }))
-    const site = await open(t, app)
-    const { headers } = await site.get({}, `/f/${name}.txt`)
-    t.is(headers['set-cookie'] !== undefined, change)
-    t.is(warningsAbout(name).length, count)
-  }
-})
 
 const RANGES: Readonly<Record<string, readonly [SiteOptions, asked: string, count: number]>> = {
   'around koaAssets': [{ front: range }, '/f/', 1],

@@ -7,9 +7,7 @@ import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import Koa, { type Context, type Middleware } from 'koa'
 import compose from 'koa-compose'
-import compress from 'koa-compress'
 import mount from 'koa-mount'
-import session from 'koa-session'
 import type { Fields } from '../../../lib/assets/serving/fields.ts'
 import {
   MAX_ONE_WRITE_BYTES,
@@ -192,31 +190,6 @@ test('a file is served below the path at which koaAssets is mounted', async t =>
     t.is((await ask(port, '/static/a.txt')).text, TEXT)
     t.is((await ask(port, '/a.txt')).status, 404)
   }
-})
-
-test('middleware behind koaAssets sees pages and no files', async t => {
-  const seen: string[] = []
-  const root = makeProject(t, FILES)
-  const app = new Koa()
-  app.use(koaAssets({ ...PRODUCTION, root, serve: true }))
-  app.use((ctx, next) => {
-    seen.push(ctx.path)
-    return next()
-  })
-  app.use(session({ signed: false, rolling: true }, app))
-  app.use(compress({ threshold: 0 }))
-  app.use(ctx => {
-    Object.assign(ctx.session ?? {}, { visited: true })
-    ctx.body = 'page'
-  })
-  const port = await listen(t, app)
-  const headers = { 'accept-encoding': 'gzip' }
-  const file = await ask(port, '/a.txt', { headers })
-  t.deepEqual([file.text, file.headers['set-cookie']], [TEXT, undefined])
-  const page = await ask(port, '/page', { headers })
-  t.is(page.headers['content-encoding'], 'gzip')
-  t.truthy(page.headers['set-cookie'])
-  t.deepEqual(seen, ['/page'])
 })
 
 test('a client that has left before the file is opened is logged with the status of the file', async t => {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import test from 'ava'
 import ejs from 'ejs'
 import * as fc from 'fast-check'
-import nunjucks from 'nunjucks'
 import { plainAddress } from '../../../lib/assets/views/asset-url.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { withDigest } from '../../support/digest.ts'
@@ -55,17 +54,6 @@ test('REN-16 ejs', t => {
     "<%- assets.javascript('a', 'b', { defer: true }) %>\n" +
     `<a href="<%= assets.app('admin').path('a.pdf') %>"><%= assets.version %></a>`
   t.is(ejs.render(view, { assets }), PAGE)
-})
-
-test('REN-16 nunjucks, with an object or with keyword arguments', t => {
-  const environment = new nunjucks.Environment(null, { autoescape: true })
-  for (const attributes of ['{ defer: true }', 'defer=true']) {
-    const view =
-      "{{ assets.stylesheet('main') | safe }}\n" +
-      `{{ assets.javascript('a', 'b', ${attributes}) | safe }}\n` +
-      `<a href="{{ assets.app('admin').path('a.pdf') }}">{{ assets.version }}</a>`
-    t.is(environment.renderString(view, { assets }), PAGE)
-  }
 })
 
 test('the helpers of an app are made once, are frozen, and work when taken off the object', t => {

@@ -3,8 +3,6 @@ import { connect, createServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { renameSync, rmSync, utimesSync } from 'node:fs'
 import test from 'ava'
-import compose from 'koa-compose'
-import compress from 'koa-compress'
 import type { LinkedReport } from '../../../lib/extras/live/page-state.ts'
 import { openTab, type Tab } from '../../support/live.ts'
 import { startProcess } from '../../support/processes.ts'
@@ -233,29 +231,6 @@ test('LIV-04 a server that is closed ends its channels, and a closed tab leaves 
   await once(site.server, 'close')
   await until(() => one.answer.complete, 'a whole answer')
   t.pass()
-})
-
-test('LIV-04 what is in front may set fields and cookies, and compress, and a closed tab is not an error', async t => {
-  const site = await makeSite(t, FILES, {
-    front: compose([
-      compress({ threshold: 0 }),
-      async (ctx, next) => {
-        await next()
-        ctx.set('X-Request', 'seen')
-        ctx.cookies.set('session', 'renewed')
-      }
-    ])
-  })
-  const { status } = await site.ask('/assets/-/live', { method: 'HEAD' })
-  t.is(status, 200)
-  const tab = await openTold(t, site.port, 'use=app.css')
-  const { headers } = tab.answer
-  t.is(headers['content-encoding'], undefined, 'events come at once')
-  t.is(headers['x-request'], 'seen')
-  t.regex(String(headers['set-cookie']), /^session=renewed/)
-  tab.close()
-  await until(async () => (await connectionsOf(site)) === 0, 'the connection is closed')
-  t.deepEqual(site.errors, [])
 })
 
 test('LIV-04 a page that is older than the process is told so when it first connects', async t => {

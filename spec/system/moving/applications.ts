@@ -1,6 +1,7 @@
 // The static layers of seven applications, in our own words: as they were, and with koaAssets. What stands in
 // front of such a layer, and behind it, is the same before and after.
-import { createReadStream, promises as disk } from 'node:fs'
+import { createReadStream, promises as disk, type Stats } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { basename, extname, join } from 'node:path'
 import Router from '@koa/router'
 import type Koa from 'koa'
@@ -80,7 +81,7 @@ function outlineBefore(app: Koa, root: string): void {
         root: join(root, 'build/app'),
         maxAge: 365 * DAY_MS,
         immutable: true,
-        setHeaders(res) {
+        setHeaders(res: ServerResponse) {
           res.setHeader('Service-Worker-Allowed', '/')
           allowAll(res)
         }
@@ -93,7 +94,7 @@ function outlineBefore(app: Koa, root: string): void {
   router.get('/locales/:language.json', async ctx => {
     await send(ctx, `${ctx.params['language']}/translation.json`, {
       root: join(root, 'locales'),
-      setHeaders(res, _, { mtime }) {
+      setHeaders(res: ServerResponse, _: string, { mtime }: Stats) {
         res.setHeader('Cache-Control', 'public, max-age=604800')
         res.setHeader('Last-Modified', mtime.toUTCString())
         res.setHeader('ETag', mtime.getTime().toString(16))
@@ -218,7 +219,7 @@ function adminBefore(app: Koa, root: string): void {
   const files = serve(dir, {
     maxage: 31_536_000,
     index: 'index.html',
-    setHeaders(res, path) {
+    setHeaders(res: ServerResponse, path: string) {
       if (extname(path) === '.html') return
       res.setHeader('Cache-Control', 'public, max-age=31536000, immutable')
     }

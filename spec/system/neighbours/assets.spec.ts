@@ -25,7 +25,6 @@ import { digestOf, makeFingerprinted, MODES } from '../../support/fingerprinted.
 import { makeSite, type SiteOptions, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { GIVEN } from '../../support/ways.ts'
-import { cases } from '../../support/soak.ts'
 
 const TEXT = 'body { color: red }\n'.repeat(200)
 const COPIED = 'body { color: blue }\n'.repeat(200)
@@ -107,7 +106,7 @@ const ADDING: Readonly<
   ]
 }
 
-for (const [way, options] of GIVEN.slice(0, cases(1, 2))) {
+for (const [way, options] of GIVEN) {
   for (const [name, [front, added]] of Object.entries(ADDING)) {
     test(`NBR-04 ${name} adds its fields to every response and changes nothing else, ${way}`, async t => {
       const bare = await makeWith(t, options)

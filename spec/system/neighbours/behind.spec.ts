@@ -1,0 +1,94 @@
+// The middleware that people use, where koaAssets has sent the response already or tells a page of its edits.
+import { createServer } from 'node:http'
+import test from 'ava'
+import Koa from 'koa'
+import compose from 'koa-compose'
+import compress from 'koa-compress'
+import session from 'koa-session'
+import { koaAssets } from '../../../lib/koa-assets.ts'
+import { ask } from '../../support/ask.ts'
+import { open } from '../../support/cached-site.ts'
+import { openTab } from '../../support/live.ts'
+import { makeProject, makeSite, open as openServer, type Site } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+const TEXT = '0123456789'
+
+const connectionsOf = ({ server }: Site) =>
+  new Promise<number>(resolve => server.getConnections((_, count) => resolve(count)))
+
+test('middleware behind koaAssets sees pages and no files', async t => {
+  const seen: string[] = []
+  const root = makeProject(t, { 'public/a.txt': TEXT })
+  const app = new Koa()
+  app.use(koaAssets({ root, env: 'production', compile: false, fingerprint: false, serve: true }))
+  app.use((ctx, next) => {
+    seen.push(ctx.path)
+    return next()
+  })
+  app.use(session({ signed: false, rolling: true }, app))
+  app.use(compress({ threshold: 0 }))
+  app.use(ctx => {
+    Object.assign(ctx.session ?? {}, { visited: true })
+    ctx.body = 'page'
+  })
+  const port = await openServer(t, createServer(app.callback()))
+  const headers = { 'accept-encoding': 'gzip' }
+  const file = await ask(port, '/a.txt', { headers })
+  t.deepEqual([file.text, file.headers['set-cookie']], [TEXT, undefined])
+  const page = await ask(port, '/page', { headers })
+  t.is(page.headers['content-encoding'], 'gzip')
+  t.truthy(page.headers['set-cookie'])
+  t.deepEqual(seen, ['/page'])
+})
+
+test('a koa-session in front that is changed is reported beside a file, and one that only reads is not', async t => {
+  for (const [name, change, count] of [
+    ['session-read', false, 0],
+    ['session-changed', true, 1]
+  ] as const) {
+    const app = new Koa()
+    app.keys = ['a key']
+    app.use(session(app))
+    app.use((ctx, next) => {
+      if (ctx.session && change) ctx.session.seen = Date.now()
+      return next()
+    })
+    const root = makeProject(t, { [`files/${name}.txt`]: TEXT })
+    const mounts = { '/f': { dir: 'files' } }
+    app.use(koaAssets({ root, serve: true, env: 'development', apps: false, mounts }))
+    const site = await open(t, app)
+    const { headers } = await site.get({}, `/f/${name}.txt`)
+    t.is(headers['set-cookie'] !== undefined, change)
+    t.is(warningsAbout(name).length, count)
+  }
+})
+
+test('LIV-04 what is in front may set fields and cookies, and compress, and a closed tab is not an error', async t => {
+  const site = await makeSite(
+    t,
+    { 'css/app.css': 'a{}' },
+    {
+      front: compose([
+        compress({ threshold: 0 }),
+        async (ctx, next) => {
+          await next()
+          ctx.set('X-Request', 'seen')
+          ctx.cookies.set('session', 'renewed')
+        }
+      ])
+    }
+  )
+  const { status } = await site.ask('/assets/-/live', { method: 'HEAD' })
+  t.is(status, 200)
+  const tab = await openTab(t, site.port, 'use=app.css')
+  await until(() => tab.told().length === 1, 'the first message')
+  const { headers } = tab.answer
+  t.is(headers['content-encoding'], undefined, 'events come at once')
+  t.is(headers['x-request'], 'seen')
+  t.regex(String(headers['set-cookie']), /^session=renewed/)
+  tab.close()
+  await until(async () => (await connectionsOf(site)) === 0, 'the connection is closed')
+  t.deepEqual(site.errors, [])
+})

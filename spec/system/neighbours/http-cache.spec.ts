@@ -1,0 +1,176 @@
+// The middleware that people use with koaHttpCache, in front of it and further in.
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import cors from '@koa/cors'
+import etag from '@koa/etag'
+import test from 'ava'
+import Koa from 'koa'
+import compress from 'koa-compress'
+import helmet from 'koa-helmet'
+import session from 'koa-session'
+import serve from 'koa-static'
+import { koaHttpCache } from '../../../lib/index.ts'
+import { open } from '../../support/cached-site.ts'
+import { makeProject } from '../../support/site.ts'
+
+const PAGE = 'a page that is long enough to be worth compressing. '.repeat(100)
+const PUBLIC = { cacheControl: 'public, max-age=60', trace: true } as const
+
+async function page(ctx: Koa.Context): Promise<void> {
+  ctx.expires(900, 'public')
+  await ctx.fresh('x')
+  ctx.body = PAGE
+}
+
+const short: Koa.Middleware = async ctx => {
+  await ctx.fresh('x')
+  ctx.body = 'page'
+}
+
+test('FRS-01 a 304 carries no policy of koa-helmet with a nonce, any other stays', async t => {
+  const names = ['content-security-policy', 'content-security-policy-report-only'] as const
+  for (const [policy, stays] of [
+    ["script-src 'self'", true],
+    ["default-src 'self'; script-src 'self' 'NONCE-4f'", false],
+    [["script-src 'self'", "script-src 'nonce-4f'"], false]
+  ] as const) {
+    const app = new Koa()
+    app.use(helmet())
+    app.use(koaHttpCache())
+    app.use(async ctx => {
+      for (const name of names) ctx.set(name, policy as string)
+      if (ctx.path === '/by-itself') ctx.status = 304
+      else await ctx.fresh('x')
+      ctx.body = PAGE
+    })
+    const site = await open(t, app)
+    const sent = String(policy).replace(',', ', ')
+    for (const path of ['/', '/by-itself']) {
+      const { status, headers } = await site.get({ 'if-none-match': '"x"' }, path)
+      t.is(status, 304, path)
+      for (const name of names) t.is(headers[name], stays ? sent : undefined, path)
+      t.is(headers['x-frame-options'], 'SAMEORIGIN')
+    }
+    for (const name of names) t.is((await site.get()).headers[name], sent)
+  }
+})
+
+test('koa-session, koa-compress and @koa/cors do their work on a 304 and a 412, in front and further in', async t => {
+  for (const isInFront of [true, false]) {
+    const app = new Koa()
+    app.keys = ['a key']
+    const others = [session(app), compress(), cors()]
+    const all = isInFront ? [...others, koaHttpCache()] : [koaHttpCache(), ...others]
+    for (const middleware of all) app.use(middleware)
+    app.use(ctx => {
+      if (ctx.session) ctx.session.seen = Date.now()
+      return page(ctx)
+    })
+    const site = await open(t, app)
+    const asked = { 'accept-encoding': 'gzip', origin: 'https://other.example' }
+    for (const [method, condition, status, coding] of [
+      ['GET', {}, 200, 'gzip'],
+      ['GET', { 'if-none-match': '"x"' }, 304, undefined],
+      ['PUT', { 'if-match': '"y"' }, 412, undefined]
+    ] as const) {
+      const answer = await site.ask(method, { ...asked, ...condition })
+      t.is(answer.status, status)
+      t.is(answer.headers['content-encoding'], coding)
+      t.is(answer.headers['access-control-allow-origin'], '*')
+      t.regex(String(answer.headers.vary), /Accept-Encoding/)
+      t.regex(String(answer.headers['set-cookie']), /koa\.sess=/)
+      if (status === 304) t.is(answer.body, '')
+    }
+    t.deepEqual(site.errors, [])
+  }
+})
+
+test('HLT-13 FRS-08 with autoEtag a compressed page has an ETag where koa-compress is in front, and none where it is behind', async t => {
+  const asked = { 'accept-encoding': 'gzip' }
+  for (const isInFront of [true, false]) {
+    const app = new Koa()
+    const both = [compress(), koaHttpCache({ autoEtag: true })]
+    for (const middleware of isInFront ? both : both.toReversed()) app.use(middleware)
+    app.use(ctx => {
+      if (ctx.path === '/own') ctx.etag = 'W/"own"'
+      ctx.body = PAGE
+    })
+    const site = await open(t, app)
+    for (const path of ['/', '/own']) {
+      const { headers } = await site.get(asked, path)
+      t.is(headers['content-encoding'], 'gzip')
+      t.is(headers.etag !== undefined, isInFront || path === '/own')
+      const again = await site.get({ ...asked, 'if-none-match': headers.etag ?? '"none"' }, path)
+      t.is(again.status, headers.etag === undefined ? 200 : 304)
+    }
+    t.deepEqual(site.errors, [])
+  }
+})
+
+test('FRS-11 a default is private beside a nonce of koa-helmet, whatever is said of cookies', async t => {
+  const app = new Koa()
+  app.use(helmet({ contentSecurityPolicy: { directives: { scriptSrc: [() => "'nonce-4f'"] } } }))
+  app.use(
+    koaHttpCache({ cacheControl: ['public', { maxAge: 60, cookies: 'shared' }], expires: 60 })
+  )
+  const { headers } = await (await open(t, app.use(short))).get()
+  t.is(headers['cache-control'], 'private, max-age=60')
+  t.is(headers.expires, undefined)
+})
+
+test('FRS-12 a default of an application with koa-compress has Accept-Encoding once', async t => {
+  for (const isInFront of [true, false]) {
+    const app = new Koa()
+    const both = [compress(), koaHttpCache(PUBLIC)]
+    for (const middleware of isInFront ? both : both.toReversed()) app.use(middleware)
+    app.use(ctx => void (ctx.body = ctx.acceptsEncodings('gzip') && 'a long page '.repeat(1000)))
+    const { headers } = await (await open(t, app)).get({ 'accept-encoding': 'gzip' })
+    t.is(headers['content-encoding'], 'gzip')
+    t.is(headers.vary, 'Accept-Encoding')
+  }
+})
+
+test('FRS-08 with autoEtag the files of koa-static, and tags of @koa/etag, are compared', async t => {
+  const root = makeProject(t, { 'public/app.css': 'a{}' })
+  const tagged: Koa.Middleware = ctx => void (ctx.body = Buffer.from('page'))
+  const app = new Koa()
+  for (const each of [
+    koaHttpCache({ autoEtag: true }),
+    etag(),
+    serve(join(root, 'public')),
+    tagged
+  ]) {
+    app.use(each)
+  }
+  const site = await open(t, app)
+  const date = statSync(join(root, 'public/app.css')).mtime.toUTCString()
+  t.is((await site.get({ 'if-modified-since': date }, '/app.css')).status, 304)
+  for (const path of ['/app.css', '/']) {
+    const { headers } = await site.get({}, path)
+    const again = await site.get({ 'if-none-match': headers.etag ?? '' }, path)
+    t.deepEqual([again.status, again.body, again.headers.etag], [304, '', headers.etag], path)
+  }
+})
+
+for (const place of ['further in', 'in front']) {
+  test(`FRS-05 a default is private once koa-session, ${place}, has read its cookie`, async t => {
+    const app = new Koa()
+    app.keys = ['a key']
+    const read: Koa.Middleware = (ctx, next) => (ctx.path === '/session' && ctx.session, next())
+    const cache = koaHttpCache({ cacheControl: 'public, max-age=60', expires: 60 })
+    const stack: Koa.Middleware[] = [session(app), read]
+    for (const each of place === 'in front' ? [...stack, cache] : [cache, ...stack]) app.use(each)
+    const site = await open(t, app.use(short))
+    for (const [path, expected] of [
+      ['/session', 'private, max-age=60'],
+      ['/none', 'public, max-age=60']
+    ] as const) {
+      t.is(
+        (await site.get({ cookie: 'user=alice' }, path)).headers['cache-control'],
+        expected,
+        path
+      )
+    }
+    t.deepEqual(site.errors, [])
+  })
+}
