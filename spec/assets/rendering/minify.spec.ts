@@ -248,11 +248,14 @@ test('syntax errors are reported with their places, and nothing is published', a
       'good.js': 'better()',
       'logo.png': 'logo',
       'bad.js': 'let fine = 1\nlet = = 2\n',
+      'made.js.x': '',
       'bad.css': 'a { background: url(logo.png) } b {} /* never closed'
     })
   )
-  const error = await t.throwsAsync(() => minify({ root }), { instanceOf: PrecompileError })
-  const [css, js] = error?.problems ?? []
+  const compilers = [{ extensions: '.x', target: '.js', compile: () => ({ code: 'let = = 2' }) }]
+  const broken = minify({ root, compilers })
+  const error = await t.throwsAsync(broken, { instanceOf: PrecompileError })
+  const [css, js, made] = error?.problems ?? []
   t.true(css instanceof CompileError && js instanceof CompileError)
   t.like((css as CompileError).location, {
     file: join(root, 'apps/web/assets/bad.css'),
@@ -265,6 +268,8 @@ test('syntax errors are reported with their places, and nothing is published', a
     column: 7,
     excerpt: 'let = = 2'
   })
+  t.deepEqual((made as CompileError).location, { file: join(root, 'apps/web/assets/made.js.x') })
+  t.regex(made?.message ?? '', /its compiled output cannot be minified: /)
   t.deepEqual(snapshot(join(root, 'public')), before)
 })
 
