@@ -11,9 +11,10 @@ import { settleForPrecompile } from './site.ts'
 
 /**
  * Publishes the assets of all apps and third-party directories into `public`: under plain names, under
- * fingerprinted names, and with compressed copies (`.br`, `.zst`, `.gz`) where they are smaller; what
- * changed also with the representations that extras write. Files that are up to date are not written again, and fingerprinted files of earlier deploys stay; see `clean`. Plain
- * names and the manifest `public/assets.json` are replaced together at the end.
+ * fingerprinted names, and with compressed copies (`.br`, `.zst`, `.gz`) and other representations where
+ * they are smaller. Files that are up to date are not written again, and fingerprinted files of earlier
+ * deploys stay; see `clean`. Plain names and the manifest `public/assets.json` are replaced together at the
+ * end.
  *
  * @param options those of `koaAssets`; here `env` defaults to `NODE_ENV`, else `production`, `compile`
  *   and `fingerprint` to true, and `missing` to `error`
@@ -35,10 +36,10 @@ export async function precompile(
 
 /**
  * Decompresses every compressed copy (`.br`, `.zst`, `.gz`) in a directory and compares it with its original, and
- * checks every delta (`.dcz`) by its seal and, where Node can (22.19, 24.6), by decoding it. Reports those that
- * are damaged, made from other bytes, older than their original, or without one, and deltas whose earlier version
- * is not in their folder; a `.gz` by itself counts as an archive. If the directory has a bundler's manifest, as
- * for `keep`, each file that this names must exist. Writes nothing. Dotfiles and symbolic links are skipped.
+ * checks other representations. Reports those that are damaged, made from other bytes, older than their
+ * original, or without one, and those that cannot be sent; a `.gz` by itself counts as an archive. If the
+ * directory has a bundler's manifest, as for `keep`, each file that this names must exist. Writes nothing.
+ * Dotfiles and symbolic links are skipped.
  *
  * @param directory absolute, or relative to the working directory
  * @throws TypeError for anything but a path
@@ -73,9 +74,9 @@ export async function compress(
 
 /**
  * Compares the files in `public` with the manifest: size, digest and Subresource Integrity of every
- * fingerprinted file, the bytes of its plain name, the compressed copies of both, and the deltas. These are
- * decoded where the earlier version is there and Node can (22.19, 24.6). For each mount it checks that every file
- * that the bundler's manifest names exists, and the compressed copies and deltas. Writes nothing.
+ * fingerprinted file, the bytes of its plain name, the compressed copies of both, and other representations.
+ * For each mount it checks that every file that the bundler's manifest names exists, and all representations.
+ * Writes nothing.
  *
  * @param options those of `koaAssets`, with the defaults of `precompile`; with `apps: false` only mounts are
  *   checked
@@ -90,10 +91,10 @@ export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyRepo
 }
 
 /**
- * Removes old fingerprinted files with their compressed copies. A file is removed when it is not in the
+ * Removes old fingerprinted files with all their representations. A file is removed when it is not in the
  * manifest, is not among the newest `keep` of its name, and was last published, or in the manifest,
  * longer than `age` ago by the clock of its disk. A file whose bytes do not match the digest in its name
- * was not made by `precompile` and is kept. A delta is removed together with either of its two versions.
+ * was not made by `precompile` and is kept.
  *
  * @param options those of `koaAssets`, with the defaults of `precompile`
  * @throws TypeError for an invalid option
@@ -111,8 +112,8 @@ export async function clean(
 
 /**
  * Copies the hashed files of an earlier build, and those that were kept in it, into a new one that lacks
- * them, so that pages that are open during a deploy find their chunks; then compresses the new build, with
- * deltas from the earlier one. What was kept, and since when, is remembered in a dotfile of the new build:
+ * them, so that pages that are open during a deploy find their chunks; then compresses the new build like
+ * `compress`. What was kept, and since when, is remembered in a dotfile of the new build:
  * mounts send these files as `immutable`, the next `keep` takes them along, `cleanKept` removes them. No
  * file of the new build is overwritten. A run that was interrupted is completed by the next one.
  *
@@ -133,8 +134,8 @@ export async function keep(
 }
 
 /**
- * Removes files that `keep` has brought into a build, with their compressed copies and the deltas from and to
- * them: those of builds that are not among the last `keep`, and were replaced longer than `age` ago. What
+ * Removes files that `keep` has brought into a build, with all their representations:
+ * those of builds that are not among the last `keep`, and were replaced longer than `age` ago. What
  * the build's manifest names stays.
  *
  * @param directory absolute, or relative to the working directory
