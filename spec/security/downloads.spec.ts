@@ -57,12 +57,7 @@ for (const [place, { where, at, options }] of PLACES.entries()) {
       )
     )
     for (const environment of Object.values(ENVIRONMENTS).slice(place === 0 ? 0 : cases(1, 0))) {
-      const front = await makeFront(t, {
-        root,
-        ...environment,
-        ...options,
-        maxHeaderSize: 100_000
-      })
+      const front = await makeFront(t, { root, ...environment, ...options, maxHeaderSize: 100_000 })
       for (const [name, size] of Object.entries(sizes)) {
         for (const [what, range] of Object.entries(ranges)) {
           for (const method of ['GET', 'HEAD']) {

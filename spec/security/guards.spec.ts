@@ -175,11 +175,7 @@ for (const { where, options } of PLACES.filter(({ at }) => at === '')) {
 
 test('S19 an app’s own prefix is as strict as its guard', async t => {
   const root = makeStronghold(t, { 'apps/admin/assets/javascripts/panel.js': SECRET })
-  const front = await makeFront(t, {
-    root,
-    env: 'development',
-    inFront: [guard('/assets/admin')]
-  })
+  const front = await makeFront(t, { root, env: 'development', inFront: [guard('/assets/admin')] })
   t.is((await ask(front.port, 'GET', '/assets/admin/panel.js')).status, 403)
   const spellings = words(`
     /assets/%61dmin/panel.js /assets//admin/panel.js /assets/admin%2Fpanel.js

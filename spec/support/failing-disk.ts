@@ -5,11 +5,7 @@ import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 
-const TEXTS = {
-  EIO: 'i/o error',
-  ENOSPC: 'no space left on device',
-  EACCES: 'permission denied'
-}
+const TEXTS = { EIO: 'i/o error', ENOSPC: 'no space left on device', EACCES: 'permission denied' }
 
 export const CODES = Object.keys(TEXTS) as readonly (keyof typeof TEXTS)[]
 

@@ -62,9 +62,7 @@ export async function runInChild(
 ): Promise<Ended> {
   const script = `${shell}; exec "$0" "$@"`
   const words = ['-c', script, process.execPath, program, root, ...moment]
-  const child = spawn('/bin/sh', words, {
-    stdio: ['ignore', 'ignore', 'pipe']
-  })
+  const child = spawn('/bin/sh', words, { stdio: ['ignore', 'ignore', 'pipe'] })
   const [said, [status, signal]] = await Promise.all([
     text(child.stderr),
     once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>

@@ -429,9 +429,7 @@ test.serial(
       'dist/assets/index.js': '',
       'dist/.vite/manifest.json': JSON.stringify(manifest)
     })
-    const { options } = (await importProgram(root, 'single-page.js')) as {
-      options: SiteOptions
-    }
+    const { options } = (await importProgram(root, 'single-page.js')) as { options: SiteOptions }
     const site = await makeSite(t, {}, { root, env: 'production', ...options })
     const headers = { accept: 'text/html' }
     for (const path of ['/', '/orders/7']) {

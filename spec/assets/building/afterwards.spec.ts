@@ -15,12 +15,11 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import type { ManifestEntry } from '../../../lib/assets/building/manifest/manifest.ts'
 import { serialize } from '../../../lib/assets/building/publish-build.ts'
-import { WRITABLE_CODINGS } from '../../support/copies.ts'
+import { COPIES, WRITABLE_CODINGS } from '../../support/copies.ts'
 import { clean, compress, precompile, verify, verifyCopies } from '../../../lib/index.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 import { outdatedAmong } from '../../../lib/assets/building/clean.ts'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
-import { COPIES } from '../../support/copies.ts'
 import { untilSettled } from '../../support/until.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
 import { lock } from '../../../lib/files/writing/lock.ts'
@@ -100,10 +99,7 @@ test('verify reports a wrong integrity, and a path that cannot be requested', as
 })
 
 test('verify supports apps without fingerprints, and archives that are assets', async t => {
-  const root = makeProject(t, {
-    ...FILES,
-    'apps/web/assets/app.css.gz': 'an archive of its own'
-  })
+  const root = makeProject(t, { ...FILES, 'apps/web/assets/app.css.gz': 'an archive of its own' })
   await precompile({ root, fingerprint: false, minify: false })
   t.deepEqual((await verify({ root, fingerprint: false })).problems, [])
 })

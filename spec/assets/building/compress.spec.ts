@@ -78,12 +78,7 @@ test('MNT-07 compress writes copies that koaAssets sends, whatever the times of 
     const site = await makeSite(
       t,
       {},
-      {
-        root,
-        env: 'production',
-        mounts: { '/': 'dist' },
-        memory: { maxFileBytes }
-      }
+      { root, env: 'production', mounts: { '/': 'dist' }, memory: { maxFileBytes } }
     )
     for (const path of paths) {
       for (const { name } of WRITABLE_CODINGS) {

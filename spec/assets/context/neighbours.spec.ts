@@ -19,11 +19,7 @@ function siteOf(t: ExecutionContext, name: string, options: SiteOptions) {
   return makeSite(
     t,
     { [`/files/${name}.txt`]: TEXT, [`/files/${name}-2.txt`]: TEXT },
-    {
-      apps: false,
-      mounts: { '/f': { dir: 'files' } },
-      ...options
-    }
+    { apps: false, mounts: { '/f': { dir: 'files' } }, ...options }
   )
 }
 

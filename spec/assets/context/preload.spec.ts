@@ -142,10 +142,7 @@ test('an invalid name is a TypeError, and no header is changed', async t => {
 })
 
 test('the page of another app announces its own assets, over HTTP/2 as well', async t => {
-  const root = makeProject(t, {
-    'apps/web/assets/app.css': '',
-    'apps/admin/assets/app.css': ''
-  })
+  const root = makeProject(t, { 'apps/web/assets/app.css': '', 'apps/admin/assets/app.css': '' })
   const app = new Koa()
   app.use(koaAssets({ root, env: 'development', serve: true, earlyHints: true }))
   app.use(ctx => {

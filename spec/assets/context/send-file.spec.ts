@@ -372,9 +372,7 @@ test('the options say type, caching and date', async t => {
   const undated = await makeSender(
     t,
     { 'a.bin': PDF },
-    {
-      send: { lastModified: false, immutable: true }
-    }
+    { send: { lastModified: false, immutable: true } }
   )
   const { headers } = await undated.ask(asked('a.bin'))
   t.is(headers['last-modified'], undefined)

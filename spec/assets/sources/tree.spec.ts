@@ -118,10 +118,7 @@ for (const [level, way] of [
 }
 
 test('a swapped release is noticed, even when the served source is the same file', async t => {
-  const site = await makeSite(t, {
-    'x.css': '',
-    '/releases/one/css/app.css.scss': 'a { b: c }'
-  })
+  const site = await makeSite(t, { 'x.css': '', '/releases/one/css/app.css.scss': 'a { b: c }' })
   const [one, two] = [site.at('/releases/one/css'), site.at('/releases/two/css')]
   mkdirSync(two, { recursive: true })
   linkSync(join(one, 'app.css.scss'), join(two, 'app.css.scss'))

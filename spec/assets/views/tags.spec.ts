@@ -497,11 +497,7 @@ test('JSM-06 preloads and import maps follow the manifest', t => {
   const helpers = makeHelpers({}, () => ({
     version: () => version,
     resolve: name => ({ path: `/${version}/${name}`, plainPath: `/assets/${name}` }),
-    moduleAt: path => ({
-      path: `/${version}${path}`,
-      plainPath: path,
-      imports: ['/assets/b.js']
-    })
+    moduleAt: path => ({ path: `/${version}${path}`, plainPath: path, imports: ['/assets/b.js'] })
   }))('web')
   const tags = () =>
     helpers.importMap({ entry: 'a' }) +

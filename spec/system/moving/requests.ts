@@ -136,12 +136,7 @@ export function requestsOf({ script, image, folder, missing, page, more }: Paths
     path: string,
     headers: OutgoingHttpHeaders = {},
     method = 'GET'
-  ) => ({
-    name,
-    path,
-    method,
-    headers: () => headers
-  })
+  ) => ({ name, path, method, headers: () => headers })
   return [
     ...methods.map(method => ({ name: method, path: script, method })),
     ...Object.entries(fields).map(([name, headers]) => ({ name, path: script, headers })),

@@ -217,9 +217,7 @@ const PAGES: Files = {
   '/site/.hidden.html': 'hidden',
   '/public/news.html': 'public news'
 }
-const SITE = {
-  mounts: { '/': { dir: 'site', extensions: ['html', '.xml'], index: 'index.html' } }
-}
+const SITE = { mounts: { '/': { dir: 'site', extensions: ['html', '.xml'], index: 'index.html' } } }
 
 for (const [where, options] of ENVIRONMENTS) {
   test(`WAY-01 /about is about.html, and /about.html stays, ${where}`, async t => {

@@ -17,9 +17,7 @@ const THEN = 1_700_000_000
 const LAST_MODIFIED = 'Tue, 14 Nov 2023 22:13:20 GMT'
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255, 254, 13, 10])
 
-const { zstdCompressSync } = zlib as typeof zlib & {
-  zstdCompressSync?: (bytes: string) => Buffer
-}
+const { zstdCompressSync } = zlib as typeof zlib & { zstdCompressSync?: (bytes: string) => Buffer }
 
 const compress: Readonly<Record<string, ((bytes: string) => Buffer) | undefined>> = {
   '.br': zlib.brotliCompressSync,
@@ -340,9 +338,7 @@ test('UPL-02 S53 what a mount may not be at start, it cannot become later', asyn
     const site = await makeSite(
       t,
       { 'a.txt': 'source', ...files, '/a.txt': 'root' },
-      {
-        mounts: { '/up': 'later' }
-      }
+      { mounts: { '/up': 'later' } }
     )
     t.is((await site.ask('/up/a.txt')).status, 404)
     symlinkSync(to, join(site.root, 'later'))
