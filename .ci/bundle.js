@@ -89,7 +89,7 @@ const PARTS = [
   [/^bundles\/manifests/, 'bundles-manifests'],
   [/^files\/writing/, 'files-writing'],
   [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],
-  [/-command\.ts$/, 'cli'],
+  [/-command\.ts$|^init\/(?:add|config)-file/, 'cli'],
   [/^telling\//, 'inventory'],
   [/^serving\/koa/, 'serving-koa'],
   [/^serving\/(?:directories|files)/, 'serving-files']

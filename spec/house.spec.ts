@@ -248,7 +248,7 @@ test('nothing waits for a disk after start: *Sync is called at start, and for op
   const descriptors = 'files/open-file.ts'
   t.deepEqual(
     filesWith(/\b\w+Sync\b/).filter(
-      file => !atStart.includes(file) && !['cli', 'vite'].includes(roomOf(file))
+      file => !atStart.includes(file) && !['cli', 'init', 'vite'].includes(roomOf(file))
     ),
     [descriptors]
   )

@@ -94,7 +94,7 @@ const PART = [
   'assets/sources/third-party.ts'
 ]
 const NONE =
-  /^extras\/(?:inspector|live|names|packages|releases|telling)\/(?!(?:extra|options|tag)\.ts)|^assets\/(?:references|rendering)\/|^files\/writing\//
+  /^extras\/(?:init|inspector|live|names|packages|releases|telling)\/(?!(?:extra|options|tag)\.ts)|^assets\/(?:references|rendering)\/|^files\/writing\//
 
 // A manifest has to be read before koaAssets() returns, so what reads them is there without mounts as well.
 const READERS = /^extras\/(?:bundles|deltas)\//

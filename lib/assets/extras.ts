@@ -3,6 +3,7 @@ import type { Extra } from './parts.ts'
 import type { Pipeline } from './pipeline.ts'
 import { bundles } from '../extras/bundles/extra.ts'
 import { deltas } from '../extras/deltas/extra.ts'
+import { init } from '../extras/init/extra.ts'
 import { inspector } from '../extras/inspector/extra.ts'
 import { live } from '../extras/live/extra.ts'
 import { names } from '../extras/names/extra.ts'
@@ -14,6 +15,7 @@ import { vite } from '../extras/vite/extra.ts'
 export const EXTRAS: readonly Extra<Pipeline>[] = [
   bundles,
   deltas,
+  init,
   inspector,
   live,
   names,

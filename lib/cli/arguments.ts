@@ -7,14 +7,13 @@ import { UsageError } from './command.ts'
 import type { Addition, Command, OptionSpecs, Values } from '../assets/parts.ts'
 import { clean } from './commands/clean.ts'
 import { compress } from './commands/compress.ts'
-import { init } from './commands/init.ts'
 import { precompile } from './commands/precompile.ts'
 import { verify } from './commands/verify.ts'
 import { indent, table } from './format.ts'
 
-/** Of a new project, then in the order of a deployment. */
+/** In the order of a deployment, unless an extra says where one of its own is. */
 export async function allCommands(): Promise<readonly Command[]> {
-  const all: Command[] = [init, precompile, compress, verify, clean]
+  const all: Command[] = [precompile, compress, verify, clean]
   const commands = await inParallel(EXTRAS, 1, async extra => (await extra.commands?.()) ?? [])
   for (const command of commands.flat()) {
     const at = all.findIndex(({ name }) => name === command.before)

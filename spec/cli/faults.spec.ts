@@ -1,5 +1,4 @@
-// Each command on a disk on which one call fails, and `init` cut off anywhere: what is left, what is said, and that
-// the next run does the rest. `npm test` tries some of the calls, the soak each of them with each error.
+// Each command on a disk on which one call fails: what is left, what is said, and that the next run does the rest. `npm test` tries some of the calls, the soak each of them with each error.
 import { readdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
@@ -21,39 +20,6 @@ function tree(root: string): Readonly<Record<string, string>> {
 function contentOf(file: string): string {
   return readFileSync(file, 'latin1').replace(/(?<="replaced": ")[^"]*/, '')
 }
-
-const WRITES = /^(?:write|open|mkdir|rename|rm|unlink|link|chmod|utime|ftruncate)/
-const HERE = { 'package.json': '{ "type": "module" }' }
-
-for (const [title, files, line] of [
-  ['in a new project', HERE, 'init'],
-  ['beside dotfiles', { ...HERE, '.gitignore': 'dist', '.env.test': 'PORT=1' }, 'init'],
-  ['with the name of another app', { ...HERE, 'apps/web/assets/own.css': '' }, 'init admin']
-] as const) {
-  test.serial(
-    `REC-03 init ${title}, interrupted anywhere and run again, gives the tree of an uninterrupted run`,
-    async t => {
-      const whole = makeProject(t, files)
-      const { calls } = await onFailingDisk(whole, {}, () => run(whole, line))
-      const expected = tree(whole)
-      const writes = calls.flatMap(({ syscall }, at) => (WRITES.test(syscall) ? at + 1 : []))
-      t.true(writes.length > 10, JSON.stringify(calls))
-      for (const at of writes) {
-        const root = makeProject(t, files)
-        await onFailingDisk(root, { at, isEnd: true }, () => run(root, line))
-        const left = tree(root)
-        const again = await run(root, line)
-        t.is(again.status, 0, again.stderr)
-        t.deepEqual(tree(root), expected, `${at}: ${JSON.stringify(calls[at - 1])}`)
-        for (const path of Object.keys(expected)) {
-          if (left[path] === undefined) t.regex(again.stdout, created(path))
-        }
-      }
-    }
-  )
-}
-
-const created = (path: string) => new RegExp(`^create +${path.replaceAll('.', '\\.')}( |$)`, 'm')
 
 /** One of the previous bytes is removed before its file is replaced. */
 const isCopy = (path: string) => /\.(?:br|gz|zst)$/.test(path)

@@ -12,8 +12,8 @@ import {
   writeFileSync
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { futureRealpath } from '../files/at-start.ts'
-import { isInside, named } from '../files/disk.ts'
+import { futureRealpath } from '../../files/at-start.ts'
+import { isInside, named } from '../../files/disk.ts'
 
 /** What is done with a file. */
 export interface Step {

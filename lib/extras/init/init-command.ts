@@ -3,18 +3,19 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { appsIn } from '../../assets/settings/app-settings.ts'
-import { settleSite } from '../../assets/site.ts'
 import type { Site } from '../../assets/parts.ts'
 import { loadSources } from '../../assets/sources/sources.ts'
 import { isDirectory, readIfThere } from '../../files/at-start.ts'
-import { addFiles, leadsOut, STAGE, type Step } from '../add-files.ts'
-import { OK, UsageError } from '../command.ts'
+import { addFiles, leadsOut, STAGE, type Step } from './add-files.ts'
+import { OK, UsageError } from '../../cli/command.ts'
 import type { Call, Command } from '../../assets/parts.ts'
-import { configOf, contentOf, stripsTypes, type Config } from '../config.ts'
-import { table } from '../format.ts'
+import { stripsTypes } from '../../cli/config.ts'
+import { configOf, contentOf, type Config } from './config-file.ts'
+import { table } from '../../cli/format.ts'
 
 export const init: Command = {
   name: 'init',
+  before: 'precompile',
   summary: 'create the files of a new project, or another app in it',
   argument: '[app]',
   about: `Creates apps/web/assets with a stylesheet, a script, an image, a favicon and a
@@ -60,7 +61,7 @@ async function run({ output, values, args: [argument], loadSite }: Call): Promis
   const taken = isAnother
     ? await namesOfOthers(
         argument,
-        site?.changed({ env: 'development' }) ?? settleSite({ root, env: 'development' })
+        (site ?? (await loadSite('development'))).changed({ env: 'development' })
       )
     : new Set<string>()
   const assets = isNew && assetsOf(argument ?? 'web', stem, taken)

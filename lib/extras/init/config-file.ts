@@ -1,0 +1,65 @@
+// The configuration file of a new project.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isRecord } from '../../check-options.ts'
+import { CONFIG_NAMES } from '../../cli/config.ts'
+import { reasonOf } from '../../errors.ts'
+import { readIfThere } from '../../files/at-start.ts'
+
+/** A configuration file. */
+export interface Config {
+  readonly name: string
+  readonly kind: 'typescript' | 'esm' | 'commonjs'
+}
+
+/** The existing one, or the one to write: Jest and `require` cannot load an ES module everywhere. */
+export function configOf(root: string): Config {
+  const file = join(root, 'package.json')
+  const packaged = parsed(readIfThere(file), file)
+  const isModule = isRecord(packaged) && packaged.type === 'module'
+  const isTyped = existsSync(join(root, 'tsconfig.json')) || dependsOn(packaged, 'typescript')
+  const written = isTyped ? (isModule ? 'ts' : 'mts') : 'js'
+  const there = CONFIG_NAMES.find(each => existsSync(join(root, each)))
+  const name = there ?? `assets.config.${written}`
+  if (name.endsWith('ts')) return { name, kind: 'typescript' }
+  const isEsm = name.endsWith('.mjs') || (isModule && name.endsWith('.js'))
+  return { name, kind: isEsm ? 'esm' : 'commonjs' }
+}
+
+function dependsOn(packaged: unknown, name: string): boolean {
+  const { dependencies, devDependencies } = (packaged ?? {}) as Readonly<Record<string, unknown>>
+  return [dependencies, devDependencies].some(each => isRecord(each) && Object.hasOwn(each, name))
+}
+
+function parsed(bytes: Buffer | undefined, file: string): unknown {
+  try {
+    return bytes && JSON.parse(bytes.toString())
+  } catch (error) {
+    throw new Error(`${file} is not valid JSON: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+/** What is written. */
+export function contentOf({ kind }: Config): string {
+  return ABOUT_CONFIG + (kind === 'typescript' ? TYPED_CONFIG : untypedConfig(kind === 'esm'))
+}
+
+const ABOUT_CONFIG = '// Options for koaAssets() and for the koa-fresh-assets command.\n'
+
+const untypedConfig = (isEsm: boolean) => `
+/** @type {import('koa-fresh-assets').KoaAssetsOptions} */
+${isEsm ? 'export default' : 'module.exports ='} {
+  // Relative paths start here, whatever the working directory is.
+  root: ${isEsm ? 'import.meta.dirname' : '__dirname'}
+}
+`
+
+const TYPE_IMPORT = "import type { KoaAssetsOptions } from 'koa-fresh-assets'"
+
+const TYPED_CONFIG = `${TYPE_IMPORT}
+
+export default {
+  // Relative paths start here. If tsc writes this file elsewhere: process.cwd()
+  root: import.meta.dirname
+} satisfies KoaAssetsOptions
+`

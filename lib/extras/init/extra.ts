@@ -1,0 +1,8 @@
+// The files of a new project, or of another app in it.
+import type { Extra } from '../../assets/parts.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+
+export const init: Extra<Pipeline> = {
+  name: 'init',
+  commands: async () => [(await import('./init-command.ts')).init]
+}

@@ -1,0 +1,263 @@
+// What `init` gives a project, also when it is cut off anywhere.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import test from 'ava'
+import Koa from 'koa'
+import supertest from 'supertest'
+import { koaAssets } from '../../../lib/index.ts'
+import { run } from '../../cli/run.ts'
+import { onFailingDisk } from '../../support/failing-disk.ts'
+import { filesBelow } from '../../support/fingerprinted.ts'
+import { makeProject, writeFiles } from '../../support/site.ts'
+import { words } from '../../support/texts.ts'
+
+const ASSETS = words(`
+  apps/web/assets/favicon.ico apps/web/assets/fonts/.gitkeep apps/web/assets/images/logo.svg
+  apps/web/assets/javascripts/app.js apps/web/assets/stylesheets/app.css
+`)
+const SERVE = 'SERVE_STATIC_ASSETS=true\n'
+const IGNORED = 'public/assets\npublic/assets.json\n'
+
+const ENV = ['.env.development', '.env.test']
+
+test('init gives a new project, here or at --root, its assets, configuration and lines of its dotfiles', async t => {
+  const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
+  t.regex((await run(root, 'init --root none')).stderr, /--root: no such directory: none\n$/)
+  const dry = await run(root, 'init --dry-run')
+  t.true(dry.stdout.includes(ASSETS[0] ?? '') && dry.stdout.endsWith('Nothing was written.\n'))
+  t.deepEqual(filesBelow(root), ['package.json'])
+  const { status, stdout, stderr } = await run('.', `init --root ${root}`)
+  t.deepEqual([status, stderr], [0, ''])
+  t.true(stdout.includes("import options from './assets.config.js'"))
+  const files = [...ENV, '.gitignore', ...ASSETS, 'assets.config.js', 'package.json']
+  t.deepEqual(filesBelow(root).toSorted(), files.toSorted())
+  t.is(readFileSync(join(root, '.env.development'), 'utf8'), SERVE)
+  t.is(readFileSync(join(root, '.env.test'), 'utf8'), `NODE_ENV=test\n${SERVE}`)
+  t.is(readFileSync(join(root, '.gitignore'), 'utf8'), IGNORED)
+  const { NODE_ENV: _, ...env } = process.env
+  const flags = ['--env-file=.env.test', '--print', 'process.env.NODE_ENV']
+  t.is(execFileSync(process.execPath, flags, { cwd: root, env, encoding: 'utf8' }), 'test\n')
+})
+
+test('what init gives can be served, precompiled and verified as it is', async t => {
+  const root = makeProject(t, { 'package.json': '{ "type": "commonjs" }' })
+  const { stdout: next } = await run(root, 'init')
+  t.true(next.includes("const options = require('./assets.config.js')"))
+  // In a package of CommonJS modules, for Jest too.
+  const options = createRequire(import.meta.url)(join(root, 'assets.config.js')) as object
+  t.deepEqual(options, { root })
+  const app = new Koa()
+  app.use(koaAssets({ ...options, serve: true, env: 'development' }))
+  app.use(ctx => (ctx.body = [ctx.assets.stylesheet('app'), ctx.assets.favicon()].join('\n')))
+  const client = supertest(app.callback())
+  for (const name of ['favicon.ico', 'logo.svg', 'app.js', 'app.css']) {
+    t.is((await client.get(`/assets/${name}`)).status, 200, name)
+  }
+  t.is((await run(root, 'precompile --quiet')).status, 0)
+  // With two source maps.
+  t.is((await run(root, 'verify')).stdout, '6 assets, no problems\n')
+})
+
+test('init gives a TypeScript project a typed configuration, which an ES module imports', async t => {
+  for (const [type, name] of [
+    ['module', 'assets.config.ts'],
+    ['commonjs', 'assets.config.mts']
+  ] as const) {
+    const files = { 'package.json': `{ "type": "${type}" }`, 'tsconfig.json': '{}' }
+    const root = makeProject(t, files)
+    const { stdout } = await run(root, 'init')
+    const built = name.replace(/ts$/, 'js')
+    t.true(stdout.includes(`import options from './${name}' // for tsc and tsx: ${built}`), stdout)
+    t.regex(
+      stdout,
+      /^Start it with: node --env-file=\.env\.development (?:--import tsx )?server\.ts$/m
+    )
+    const text = readFileSync(join(root, name), 'utf8')
+    t.regex(text, /root: import\.meta\.dirname\n\} satisfies KoaAssetsOptions\n$/)
+  }
+})
+
+test('init before tsconfig.json takes a project that has typescript among its dependencies for one in TypeScript', async t => {
+  for (const [field, name] of [
+    ['devDependencies', 'assets.config.ts'],
+    ['dependencies', 'assets.config.ts'],
+    ['peerDependencies', 'assets.config.js']
+  ] as const) {
+    const packaged = { type: 'module', [field]: { typescript: '^6.0.0' } }
+    const root = makeProject(t, { 'package.json': JSON.stringify(packaged) })
+    await run(root, 'init')
+    t.true(existsSync(join(root, name)), field)
+    // A second run, after the other file has come, finds it.
+    writeFiles(root, { 'tsconfig.json': '{}' })
+    const { stdout } = await run(root, 'init --json')
+    const { steps } = JSON.parse(stdout) as { steps: { path: string; action: string }[] }
+    t.true(
+      steps.every(({ action }) => action === 'keep'),
+      stdout
+    )
+  }
+})
+
+test('S74 init writes nothing through a link that leads out of the project', async t => {
+  const outside = makeProject(t, { '.env': 'PORT=1\n', 'apps/.keep': '' })
+  const root = makeProject(t, { real: 'x\n' })
+  symlinkSync(join(outside, '.env'), join(root, '.env.development'))
+  symlinkSync(join(outside, 'none'), join(root, '.env.test'))
+  symlinkSync(join(outside, 'apps'), join(root, 'apps'))
+  symlinkSync('real', join(root, '.gitignore'))
+  const { status, stdout } = await run(root, 'init --json')
+  t.is(status, 0)
+  const { steps } = JSON.parse(stdout) as { steps: { path: string; action: string }[] }
+  t.deepEqual(
+    steps.map(({ path, action }) => [path, action]),
+    [
+      ...ASSETS.map(path => [path, 'skip']),
+      ['assets.config.js', 'create'],
+      ['.env.development', 'skip'],
+      ['.env.test', 'skip'],
+      ['.gitignore', 'add']
+    ]
+  )
+  t.deepEqual(filesBelow(outside).toSorted(), ['.env', 'apps/.keep'])
+  t.is(readFileSync(join(outside, '.env'), 'utf8'), 'PORT=1\n')
+  t.is(readFileSync(join(root, 'real'), 'utf8'), `x\n${IGNORED}`)
+})
+
+test('init overwrites nothing, adds only the lines that are missing, and a second run changes nothing', async t => {
+  const own = {
+    'apps/shop/assets/app.css': '',
+    'assets.config.ts': 'export default {}',
+    '.env.development': 'export SERVE_STATIC_ASSETS = false\nPORT=1',
+    '.env.test': 'PORT=2',
+    '.gitignore': 'node_modules\r\n/public/assets/\r\n'
+  }
+  const root = makeProject(t, own)
+  const text = (path: string) => readFileSync(join(root, path), 'utf8')
+  const { stdout } = await run(root, 'init --json')
+  t.deepEqual((JSON.parse(stdout) as { steps: unknown }).steps, [
+    { path: 'assets.config.ts', action: 'keep' },
+    { path: '.env.development', action: 'keep' },
+    { path: '.env.test', action: 'add', lines: ['NODE_ENV=test', 'SERVE_STATIC_ASSETS=true'] },
+    { path: '.gitignore', action: 'add', lines: ['public/assets.json'] }
+  ])
+  const after = {
+    ...own,
+    '.env.test': `PORT=2\nNODE_ENV=test\n${SERVE}`,
+    '.gitignore': 'node_modules\r\n/public/assets/\r\npublic/assets.json\n'
+  }
+  for (let times = 0; times < 2; times++) {
+    t.deepEqual(filesBelow(root).toSorted(), Object.keys(after).toSorted())
+    for (const [path, content] of Object.entries(after)) t.is(text(path), content, path)
+    await run(root, 'init')
+  }
+})
+
+test('init <app> adds an app to a project, says where it is, and keeps what is there', async t => {
+  const config = 'export default { prefix: "/files" }'
+  const root = makeProject(t, {
+    'apps/web/assets/app.css': 'own{}',
+    'assets.config.mjs': config,
+    'apps/admin/views/page.ejs': ''
+  })
+  const { status, stdout } = await run(root, 'init admin')
+  t.is(status, 0)
+  t.true(stdout.includes('create  apps/admin/assets/stylesheets/admin.css'), stdout)
+  t.true(stdout.includes("assets.app('admin').stylesheet('admin')"), stdout)
+  t.true(stdout.includes('below /admin, its assets those below /files/admin'), stdout)
+  t.false(stdout.includes('the only app'), stdout)
+  for (const path of ASSETS) {
+    const own = path.replace('web', 'admin').replace(/app(?=\.)/, 'admin')
+    t.true(existsSync(join(root, own)), own)
+  }
+  t.is(readFileSync(join(root, 'apps/web/assets/app.css'), 'utf8'), 'own{}')
+  t.is(readFileSync(join(root, 'assets.config.mjs'), 'utf8'), config)
+  const { stdout: listed } = await run(root, 'list')
+  t.true(listed.includes('/files/admin/admin.css') && listed.includes('/files/app.css'), listed)
+  const again = await run(root, 'init admin')
+  const message = "there is an app 'admin' already, in apps/admin/assets: nothing was written"
+  t.is(again.status, 1)
+  t.true(again.stderr.endsWith(`koa-fresh-assets: ${message}\n`), again.stderr)
+})
+
+test('NAM-01 init <app> writes no file whose name another app has', async t => {
+  const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
+  await run(root, 'init')
+  await run(root, 'init admin')
+  await run(root, 'init shop')
+  const { stdout } = await run(root, 'list --json')
+  const paths = (JSON.parse(stdout) as { path: string }[]).map(({ path }) => path)
+  t.deepEqual(
+    paths,
+    words(`
+    /assets/admin/admin.css /assets/admin/admin.js /assets/app.css /assets/app.js
+    /assets/favicon.ico /assets/logo.svg /assets/shop/shop.css /assets/shop/shop.js
+  `)
+  )
+  // Sources of an app that are elsewhere count as well.
+  const config = "export default { apps: { web: { dir: 'site' } } }"
+  const elsewhere = makeProject(t, {
+    'site/assets/stylesheets/admin.css.scss': '',
+    'assets.config.mjs': config
+  })
+  t.is((await run(elsewhere, 'init admin')).status, 0)
+  t.false(existsSync(join(elsewhere, 'apps/admin/assets/stylesheets/admin.css')))
+  t.true(existsSync(join(elsewhere, 'apps/admin/assets/favicon.ico')))
+})
+
+test('init <app> says what is left to do: the option apps, a single app that moves, assets at the root', async t => {
+  const apps = { 'apps/shop/assets/a.css': '', 'assets.config.mjs': 'export default {}' }
+  const moved = await run(makeProject(t, apps), 'init admin')
+  t.true(moved.stdout.includes('shop was the only app, at /; now it is at /shop.'), moved.stdout)
+  const named = { ...apps, 'assets.config.mjs': 'export default { apps: { shop: {} } }' }
+  const configured = makeProject(t, named)
+  const { stdout } = await run(configured, 'init admin')
+  t.true(stdout.includes('add it to the option apps in assets.config.mjs: admin: {}'), stdout)
+  t.is((await run(configured, 'init shop')).status, 1)
+  const single = makeProject(t, { 'assets/app.css': '' })
+  const { status, stderr } = await run(single, 'init admin')
+  t.is(status, 1)
+  t.regex(stderr, /move them to apps\/web\/assets first\n$/)
+  t.deepEqual(filesBelow(single), ['assets/app.css'])
+  t.is((await run(single, 'init ../x')).status, 2)
+})
+
+/** Every file below a directory, with its content. */
+function tree(root: string): Readonly<Record<string, string>> {
+  const read = (path: string) => readFileSync(join(root, path), 'latin1')
+  return Object.fromEntries(filesBelow(root).map(path => [path, read(path)]))
+}
+
+const WRITES = /^(?:write|open|mkdir|rename|rm|unlink|link|chmod|utime|ftruncate)/
+const HERE = { 'package.json': '{ "type": "module" }' }
+
+for (const [title, files, line] of [
+  ['in a new project', HERE, 'init'],
+  ['beside dotfiles', { ...HERE, '.gitignore': 'dist', '.env.test': 'PORT=1' }, 'init'],
+  ['with the name of another app', { ...HERE, 'apps/web/assets/own.css': '' }, 'init admin']
+] as const) {
+  test.serial(
+    `REC-03 init ${title}, interrupted anywhere and run again, gives the tree of an uninterrupted run`,
+    async t => {
+      const whole = makeProject(t, files)
+      const { calls } = await onFailingDisk(whole, {}, () => run(whole, line))
+      const expected = tree(whole)
+      const writes = calls.flatMap(({ syscall }, at) => (WRITES.test(syscall) ? at + 1 : []))
+      t.true(writes.length > 10, JSON.stringify(calls))
+      for (const at of writes) {
+        const root = makeProject(t, files)
+        await onFailingDisk(root, { at, isEnd: true }, () => run(root, line))
+        const left = tree(root)
+        const again = await run(root, line)
+        t.is(again.status, 0, again.stderr)
+        t.deepEqual(tree(root), expected, `${at}: ${JSON.stringify(calls[at - 1])}`)
+        for (const path of Object.keys(expected)) {
+          if (left[path] === undefined) t.regex(again.stdout, created(path))
+        }
+      }
+    }
+  )
+}
+
+const created = (path: string) => new RegExp(`^create +${path.replaceAll('.', '\\.')}( |$)`, 'm')
