@@ -349,11 +349,13 @@ for (const [what, env, dev, origin] of [
         mounts: { '/admin': { ...MANIFEST, dev } },
         routes(ctx) {
           ctx.preload('src/main.ts')
+          ctx.set('X-Path', ctx.assets.path('src/a.svg', { mount: '/admin' }))
           ctx.body = ctx.assets.entry(...MAIN)
         }
       }
     )
     const { text, headers } = await ask('/')
+    t.is(headers['x-path'], `${origin}/admin/src/a.svg`)
     const url = `${origin}/admin/src/main.ts`
     t.true(String(headers.link).includes(`<${url}>; rel=modulepreload`))
     const tags = summary(text)
