@@ -25,6 +25,7 @@ test('VEW-01 entries and sources of bundles are names; without a build there is 
     'dist/.vite/manifest.json': JSON.stringify(manifest),
     'dist/main-B1a2C3d4.js': '',
     'dist/hero-B1a2C3d4.png': '',
+    'b.ejs': "<%- assets.entry('a') %><%- entry('b') %>",
     'views/a.ejs':
       "<%- assets.entry('./src/main.tsx') %><%- assets.image('src/hero.png') %><% ctx.preload('src/main.tsx') %>\n<%- assets.entry('src/mian.tsx') %>"
   })
@@ -38,6 +39,9 @@ test('VEW-01 entries and sources of bundles are names; without a build there is 
       message: "'src/mian.tsx' is not an entry; did you mean 'src/main.tsx'?"
     }
   ])
+  const [alone, ...others] = (await checkViews({ root }, ['b.ejs'])).problems
+  t.is(alone?.message, "'a' is not an entry: no mount has a manifest")
+  t.deepEqual(others, [])
   rmSync(join(root, 'apps'), { recursive: true })
   const withoutAssets = await checkViews({ root, mounts, env: 'production' }, ['views/*'])
   t.deepEqual(withoutAssets.problems, problems)
