@@ -1,11 +1,13 @@
 // What programs can observe: the channels of node:diagnostics_channel, and Server-Timing.
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import type { Context } from 'koa'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import type { CompileError, DiagnosticMessages } from '../lib/koa-assets.ts'
 import { asBody, blocksLeft, evaluate, readPage } from './support/examples.ts'
 import { makeSite } from './support/site.ts'
+
+const test = ava.serial
 
 const page = readPage('docs/diagnostics.md')
 const [example = ''] = page.take('').map(asBody)
@@ -22,7 +24,7 @@ function listen<N extends Name>(t: ExecutionContext, name: N): DiagnosticMessage
   return messages
 }
 
-test.serial('a compiled asset is reported once, when it was compiled and published', async t => {
+test('a compiled asset is reported once, when it was compiled and published', async t => {
   const site = await makeSite(t, { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' })
   const [compiled, published] = [listen(t, 'compiled'), listen(t, 'published')]
   for (const path of ['/assets/app.css', '/assets/app.css', '/assets/a.svg']) await site.ask(path)
@@ -43,7 +45,7 @@ test.serial('a compiled asset is reported once, when it was compiled and publish
   t.is(published[1]?.compileDuration, undefined)
 })
 
-test.serial('a source that does not compile is reported with its error, and its page', async t => {
+test('a source that does not compile is reported with its error, and its page', async t => {
   const site = await makeSite(t, { 'css/app.css.scss': 'a { b: ' })
   const [compiled, published] = [listen(t, 'compiled'), listen(t, 'published')]
   const served = listen(t, 'served')
@@ -58,89 +60,72 @@ test.serial('a source that does not compile is reported with its error, and its 
   t.deepEqual(served, [{ ...common, status: 500, reason, bytes: bytes.length }])
 })
 
-test.serial(
-  'fingerprints: every asset that is built is reported, and after an edit only what changed',
-  async t => {
-    const files = { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' }
-    const site = await makeSite(t, files, { fingerprint: true, routes: ctx => (ctx.body = '') })
-    const published = listen(t, 'published')
-    const paths = () => published.splice(0).map(({ path }) => path)
-    await site.ask('/')
-    t.deepEqual(paths().toSorted(), ['/assets/a.svg', '/assets/app.css'])
-    site.write('css/app.css.scss', 'a { b: d }')
-    await site.ask('/')
-    t.deepEqual(paths(), ['/assets/app.css'])
-  }
-)
+test('fingerprints: every asset that is built is reported, and after an edit only what changed', async t => {
+  const files = { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' }
+  const site = await makeSite(t, files, { fingerprint: true, routes: ctx => (ctx.body = '') })
+  const published = listen(t, 'published')
+  const paths = () => published.splice(0).map(({ path }) => path)
+  await site.ask('/')
+  t.deepEqual(paths().toSorted(), ['/assets/a.svg', '/assets/app.css'])
+  site.write('css/app.css.scss', 'a { b: d }')
+  await site.ask('/')
+  t.deepEqual(paths(), ['/assets/app.css'])
+})
 
 const TEXT = 'x'.repeat(3000)
 
 const front = (_: unknown, next: () => Promise<unknown>) => next()
 
-test.serial(
-  'each response with a file is reported, written to the connection or streamed, and given to Koa',
-  async t => {
-    const maxFileBytes = 2999
-    for (const options of [{}, { memory: { maxFileBytes } }, { front, memory: { maxFileBytes } }]) {
-      const site = await makeSite(t, { '/public/a.txt': TEXT }, options)
-      const served = listen(t, 'served')
-      const { headers } = await site.ask('/a.txt?secret=1')
-      const line = (status: number, bytes: number, reason: string, method = 'GET') => {
-        return { method, path: '/a.txt', status, reason, coding: 'identity', bytes }
-      }
-      const expected = [line(200, 3000, 'the request has no condition')]
-      for (const [status, bytes, reason, fields] of [
-        [304, 0, 'If-None-Match names the ETag', { 'If-None-Match': String(headers.etag) }],
-        [412, 0, 'If-Match does not name the ETag', { 'If-Match': '"other"' }],
-        [206, 10, 'Range asks for a part', { Range: 'bytes=10-19' }],
-        [416, 0, 'Range is outside of the file', { Range: 'bytes=9000-' }]
-      ] as const) {
-        await site.ask('/a.txt', { headers: fields })
-        expected.push(line(status, bytes, reason))
-      }
-      await site.ask('/a.txt', { method: 'HEAD' })
-      t.deepEqual(served, [...expected, line(200, 0, 'the request has no condition', 'HEAD')])
+test('each response with a file is reported, written to the connection or streamed, and given to Koa', async t => {
+  const maxFileBytes = 2999
+  for (const options of [{}, { memory: { maxFileBytes } }, { front, memory: { maxFileBytes } }]) {
+    const site = await makeSite(t, { '/public/a.txt': TEXT }, options)
+    const served = listen(t, 'served')
+    const { headers } = await site.ask('/a.txt?secret=1')
+    const line = (status: number, bytes: number, reason: string, method = 'GET') => {
+      return { method, path: '/a.txt', status, reason, coding: 'identity', bytes }
     }
+    const expected = [line(200, 3000, 'the request has no condition')]
+    for (const [status, bytes, reason, fields] of [
+      [304, 0, 'If-None-Match names the ETag', { 'If-None-Match': String(headers.etag) }],
+      [412, 0, 'If-Match does not name the ETag', { 'If-Match': '"other"' }],
+      [206, 10, 'Range asks for a part', { Range: 'bytes=10-19' }],
+      [416, 0, 'Range is outside of the file', { Range: 'bytes=9000-' }]
+    ] as const) {
+      await site.ask('/a.txt', { headers: fields })
+      expected.push(line(status, bytes, reason))
+    }
+    await site.ask('/a.txt', { method: 'HEAD' })
+    t.deepEqual(served, [...expected, line(200, 0, 'the request has no condition', 'HEAD')])
   }
-)
+})
 
-test.serial(
-  'a response of ctx.sendFile is reported, with the status of the route, and so is what nobody responds to',
-  async t => {
-    const routes = async (ctx: Context) => {
-      if (ctx.path === '/gone') ctx.status = 410
-      if (ctx.path === '/gone' || ctx.path === '/file')
-        await ctx.sendFile('a.txt', { root: 'data' })
-      if (ctx.path === '/assets/route') ctx.body = 'a route'
-      if (ctx.path === '/assets/thrown') ctx.throw(404)
-    }
-    const site = await makeSite(t, { '/data/a.txt': TEXT }, { routes })
-    const [served, missed] = [listen(t, 'served'), listen(t, 'missed')]
-    for (const path of [
-      'file',
-      'gone',
-      'assets/none.css?x',
-      'assets/route',
-      'assets/thrown',
-      'x'
-    ]) {
-      await site.ask(`/${path}`)
-    }
-    t.deepEqual(
-      served.map(({ path, status, reason, bytes }) => [path, status, reason, bytes]),
-      [
-        ['/file', 200, 'the request has no condition', 3000],
-        ['/gone', 410, 'the route set the status', 3000]
-      ]
-    )
-    t.deepEqual(missed, [
-      { method: 'GET', path: '/assets/none.css' },
-      { method: 'GET', path: '/assets/thrown' }
-    ])
+test('a response of ctx.sendFile is reported, with the status of the route, and so is what nobody responds to', async t => {
+  const routes = async (ctx: Context) => {
+    if (ctx.path === '/gone') ctx.status = 410
+    if (ctx.path === '/gone' || ctx.path === '/file') await ctx.sendFile('a.txt', { root: 'data' })
+    if (ctx.path === '/assets/route') ctx.body = 'a route'
+    if (ctx.path === '/assets/thrown') ctx.throw(404)
   }
-)
+  const site = await makeSite(t, { '/data/a.txt': TEXT }, { routes })
+  const [served, missed] = [listen(t, 'served'), listen(t, 'missed')]
+  for (const path of ['file', 'gone', 'assets/none.css?x', 'assets/route', 'assets/thrown', 'x']) {
+    await site.ask(`/${path}`)
+  }
+  t.deepEqual(
+    served.map(({ path, status, reason, bytes }) => [path, status, reason, bytes]),
+    [
+      ['/file', 200, 'the request has no condition', 3000],
+      ['/gone', 410, 'the route set the status', 3000]
+    ]
+  )
+  t.deepEqual(missed, [
+    { method: 'GET', path: '/assets/none.css' },
+    { method: 'GET', path: '/assets/thrown' }
+  ])
+})
 
-test.serial('a route that was halted is reported with the reason', async t => {
+test('a route that was halted is reported with the reason', async t => {
   const cache = koaHttpCache()
   const routes = (ctx: Context) =>
     cache(ctx, async () => {
@@ -158,7 +143,7 @@ test.serial('a route that was halted is reported with the reason', async t => {
   ])
 })
 
-test.serial('nothing is published where nobody listens', async t => {
+test('nothing is published where nobody listens', async t => {
   const site = await makeSite(t, { 'css/app.css.scss': 'a { b: c }' })
   const channels = NAMES.map(name => channel(`koa-fresh-assets:${name}`))
   t.true(channels.every(({ hasSubscribers }) => !hasSubscribers))
@@ -170,7 +155,7 @@ test.serial('nothing is published where nobody listens', async t => {
   t.is((await site.ask('/assets/none.css')).status, 404)
 })
 
-test.serial('docs/diagnostics.md: its example logs what was compiled', async t => {
+test('docs/diagnostics.md: its example logs what was compiled', async t => {
   t.deepEqual(blocksLeft(), [])
   const lines: string[] = []
   const listeners: [string, (message: unknown) => void][] = []
@@ -187,7 +172,7 @@ test.serial('docs/diagnostics.md: its example logs what was compiled', async t =
   t.regex(lines.join(), /^compiled .*app\.css\.scss in \d+\.\d ms$/)
 })
 
-test.serial('docs/diagnostics.md names every channel with every property', async t => {
+test('docs/diagnostics.md names every channel with every property', async t => {
   const { text } = page
   for (const name of NAMES) t.true(text.includes(`\`koa-fresh-assets:${name}\``), name)
   const site = await makeSite(t, { 'css/app.css.scss': 'a { b: c }' })
@@ -198,7 +183,7 @@ test.serial('docs/diagnostics.md names every channel with every property', async
   for (const key of keys) t.regex(text, new RegExp(`\`${key}\``))
 })
 
-test.serial('Server-Timing says how long publishing took, in development only', async t => {
+test('Server-Timing says how long publishing took, in development only', async t => {
   const files = { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' }
   const site = await makeSite(t, files, {
     front: (ctx, next) => {

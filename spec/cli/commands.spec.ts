@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import test from 'ava'
+import ava from 'ava'
 import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../lib/files/digest.ts'
 import {
@@ -29,38 +29,37 @@ import { until } from '../support/until.ts'
 import { warningsAbout } from '../support/warnings.ts'
 import { makeShop, run, start, startNode } from './run.ts'
 
+const test = ava.serial
+
 const withoutTime = (text: string) => text.replace(/\d+\.\d+ s/, '0.12 s')
 const fingerprinted = (name: string, text: string) =>
   withFingerprint(`/assets/${name}`, digestOf(Buffer.from(text)))
 
-test.serial(
-  'FPR-16 verify exits with 0, and with 1 after an edit, a deletion, a truncation',
-  async t => {
-    const contents = { 'a.txt': 'aaaaaaaaa', 'b.txt': 'b', 'c.txt': 'ccccccccc' }
-    const root = makeShop(t, contents)
-    writeFiles(root, { 'assets.config.mjs': 'export default {}' })
-    const [a, b, c] = Object.entries(contents).map(([name, text]) => fingerprinted(name, text))
-    await run(root, 'precompile --quiet')
-    const fine = { status: 0, stdout: '3 assets, no problems\n', stderr: '' }
-    t.deepEqual(await run(root, 'verify'), fine)
-    writeFiles(root, { [`public${a}`]: 'AAAAAAAAA', [`public${c}`]: 'c' })
-    rmSync(join(root, `public${b}`))
-    t.deepEqual(await run(root, 'verify'), {
-      status: 1,
-      stdout: '3 assets, 3 problems\n',
-      stderr: [
-        `${a} does not match its fingerprint\n`,
-        `${b} is missing: copy it again, or run npx koa-fresh-assets precompile\n`,
-        `${c} has size 1, not 9\n`
-      ].join('')
-    })
-    const { status, stdout, stderr } = await run(root, 'verify --json')
-    t.deepEqual([status, stderr], [1, ''])
-    t.is((JSON.parse(stdout) as VerifyReport).problems.length, 3)
-  }
-)
+test('FPR-16 verify exits with 0, and with 1 after an edit, a deletion, a truncation', async t => {
+  const contents = { 'a.txt': 'aaaaaaaaa', 'b.txt': 'b', 'c.txt': 'ccccccccc' }
+  const root = makeShop(t, contents)
+  writeFiles(root, { 'assets.config.mjs': 'export default {}' })
+  const [a, b, c] = Object.entries(contents).map(([name, text]) => fingerprinted(name, text))
+  await run(root, 'precompile --quiet')
+  const fine = { status: 0, stdout: '3 assets, no problems\n', stderr: '' }
+  t.deepEqual(await run(root, 'verify'), fine)
+  writeFiles(root, { [`public${a}`]: 'AAAAAAAAA', [`public${c}`]: 'c' })
+  rmSync(join(root, `public${b}`))
+  t.deepEqual(await run(root, 'verify'), {
+    status: 1,
+    stdout: '3 assets, 3 problems\n',
+    stderr: [
+      `${a} does not match its fingerprint\n`,
+      `${b} is missing: copy it again, or run npx koa-fresh-assets precompile\n`,
+      `${c} has size 1, not 9\n`
+    ].join('')
+  })
+  const { status, stdout, stderr } = await run(root, 'verify --json')
+  t.deepEqual([status, stderr], [1, ''])
+  t.is((JSON.parse(stdout) as VerifyReport).problems.length, 3)
+})
 
-test.serial('FPR-15 clean names what it removes, by --keep and --age', async t => {
+test('FPR-15 clean names what it removes, by --keep and --age', async t => {
   const root = makeShop(t, { 'a.txt': 'now' })
   await run(root, 'precompile --quiet')
   const old = fingerprinted('a.txt', 'old')
@@ -75,15 +74,13 @@ test.serial('FPR-15 clean names what it removes, by --keep and --age', async t =
   t.deepEqual(JSON.parse(stdout) as CleanReport, nothing)
 })
 
-test.serial(
-  'explain prints one step per line, and exits with 1 when the response is not a file',
-  async t => {
-    const root = makeShop(t, { 'stylesheets/app.css': 'a{}' })
-    const env = { SERVE_STATIC_ASSETS: 'true' }
-    t.deepEqual(await run(root, 'explain /assets/app.css', env), {
-      status: 0,
-      stderr: '',
-      stdout: `settings  development; serving is on
+test('explain prints one step per line, and exits with 1 when the response is not a file', async t => {
+  const root = makeShop(t, { 'stylesheets/app.css': 'a{}' })
+  const env = { SERVE_STATIC_ASSETS: 'true' }
+  t.deepEqual(await run(root, 'explain /assets/app.css', env), {
+    status: 0,
+    stderr: '',
+    stdout: `settings  development; serving is on
           root: ${root}
           public: public
 path      /assets/app.css is canonical
@@ -95,49 +92,45 @@ helpers   emit /assets/app.css
 file      public/assets/app.css does not exist
 response  200, after publishing its source
 `
-    })
-    const missing = await run(root, 'explain nothing.css --json --env production', env)
-    t.is(missing.status, 1)
-    t.like(JSON.parse(missing.stdout), {
-      path: '/assets/nothing.css',
-      steps: [{ finding: 'production; serving is on' }]
-    })
-  }
-)
+  })
+  const missing = await run(root, 'explain nothing.css --json --env production', env)
+  t.is(missing.status, 1)
+  t.like(JSON.parse(missing.stdout), {
+    path: '/assets/nothing.css',
+    steps: [{ finding: 'production; serving is on' }]
+  })
+})
 
-test.serial(
-  'list prints every asset, before it is precompiled, which it then advises, and after',
-  async t => {
-    const root = makeShop(t, {
-      'stylesheets/app.css': 'a{}',
-      'b.txt': 'b',
-      '/assets.config.mjs': 'export default { minify: false }'
-    })
-    t.deepEqual(await run(root, 'list'), {
-      status: 0,
-      stderr: '',
-      stdout: `asset            source                               size  target
+test('list prints every asset, before it is precompiled, which it then advises, and after', async t => {
+  const root = makeShop(t, {
+    'stylesheets/app.css': 'a{}',
+    'b.txt': 'b',
+    '/assets.config.mjs': 'export default { minify: false }'
+  })
+  t.deepEqual(await run(root, 'list'), {
+    status: 0,
+    stderr: '',
+    stdout: `asset            source                               size  target
 /assets/app.css  apps/web/assets/stylesheets/app.css     -  -
 /assets/b.txt    apps/web/assets/b.txt                   -  -
 
 None of them is precompiled: run npx koa-fresh-assets precompile
 `
-    })
-    await run(root, 'precompile --quiet')
-    rmSync(join(root, 'apps/web/assets/b.txt'))
-    const { stdout } = await run(root, 'list --json')
-    writeFiles(root, { 'apps/web/assets/c.txt': 'c' })
-    t.notRegex((await run(root, 'list')).stdout, /None/)
-    const source = 'apps/web/assets/stylesheets/app.css'
-    t.deepEqual(JSON.parse(stdout), [
-      { path: '/assets/app.css', source, target: fingerprinted('app.css', 'a{}'), size: 3 },
-      { path: '/assets/b.txt', source: 'b.txt', target: fingerprinted('b.txt', 'b'), size: 1 }
-    ])
-    writeFiles(root, { 'public/assets.json': '{' })
-    t.is((await run(root, 'list')).status, 1)
-    t.is((await run(makeShop(t, {}), 'list')).stdout, 'No assets found.\n')
-  }
-)
+  })
+  await run(root, 'precompile --quiet')
+  rmSync(join(root, 'apps/web/assets/b.txt'))
+  const { stdout } = await run(root, 'list --json')
+  writeFiles(root, { 'apps/web/assets/c.txt': 'c' })
+  t.notRegex((await run(root, 'list')).stdout, /None/)
+  const source = 'apps/web/assets/stylesheets/app.css'
+  t.deepEqual(JSON.parse(stdout), [
+    { path: '/assets/app.css', source, target: fingerprinted('app.css', 'a{}'), size: 3 },
+    { path: '/assets/b.txt', source: 'b.txt', target: fingerprinted('b.txt', 'b'), size: 1 }
+  ])
+  writeFiles(root, { 'public/assets.json': '{' })
+  t.is((await run(root, 'list')).status, 1)
+  t.is((await run(makeShop(t, {}), 'list')).stdout, 'No assets found.\n')
+})
 
 const BUNDLE = {
   'src/main.js': {
@@ -165,49 +158,44 @@ const MOUNTED = {
   '/dist/lazy-d4.js': 'lazy()'
 }
 
-test.serial(
-  'list leaves out what an earlier release published where public is not served',
-  async t => {
-    const root = makeShop(t, { 'app.css': 'a{}' })
-    t.is((await run(root, 'precompile')).status, 0)
-    writeFileSync(join(root, 'mounts.json'), JSON.stringify({ apps: false, public: false }))
-    t.deepEqual(await run(root, 'list --config mounts.json'), {
-      status: 0,
-      stdout: 'No assets found.\n',
-      stderr: ''
-    })
-  }
-)
+test('list leaves out what an earlier release published where public is not served', async t => {
+  const root = makeShop(t, { 'app.css': 'a{}' })
+  t.is((await run(root, 'precompile')).status, 0)
+  writeFileSync(join(root, 'mounts.json'), JSON.stringify({ apps: false, public: false }))
+  t.deepEqual(await run(root, 'list --config mounts.json'), {
+    status: 0,
+    stdout: 'No assets found.\n',
+    stderr: ''
+  })
+})
 
-test.serial(
-  'BND-17 a project with only mounts lists and verifies its bundles, and has nothing to compile',
-  async t => {
-    const root = makeShop(t, MOUNTED)
-    t.deepEqual(await run(root, 'precompile'), {
-      status: 0,
-      stdout: 'Nothing to compile: this project has no assets of its own.\n',
-      stderr: ''
-    })
-    t.like(JSON.parse((await run(root, 'precompile --json')).stdout), { assets: 0 })
-    t.false(existsSync(join(root, 'public')))
-    t.deepEqual(await run(root, 'verify'), {
-      status: 0,
-      stdout: '5 files of builds, 1 copy in mounts, no problems\n',
-      stderr: ''
-    })
-    rmSync(join(root, 'dist/lazy-d4.js'))
-    writeFileSync(join(root, 'dist/main-a1.js.gz'), gzipSync('other()'))
-    t.deepEqual(await run(root, 'verify'), {
-      status: 1,
-      stdout: '5 files of builds, 1 copy in mounts, 2 problems\n',
-      stderr:
-        '/static/lazy-d4.js is missing, and dist/list.json names it\n' +
-        '/static/main-a1.js.gz does not decompress to the original\n'
-    })
-    t.deepEqual(await run(root, 'list'), {
-      status: 0,
-      stderr: '',
-      stdout: `mount    directory  manifest
+test('BND-17 a project with only mounts lists and verifies its bundles, and has nothing to compile', async t => {
+  const root = makeShop(t, MOUNTED)
+  t.deepEqual(await run(root, 'precompile'), {
+    status: 0,
+    stdout: 'Nothing to compile: this project has no assets of its own.\n',
+    stderr: ''
+  })
+  t.like(JSON.parse((await run(root, 'precompile --json')).stdout), { assets: 0 })
+  t.false(existsSync(join(root, 'public')))
+  t.deepEqual(await run(root, 'verify'), {
+    status: 0,
+    stdout: '5 files of builds, 1 copy in mounts, no problems\n',
+    stderr: ''
+  })
+  rmSync(join(root, 'dist/lazy-d4.js'))
+  writeFileSync(join(root, 'dist/main-a1.js.gz'), gzipSync('other()'))
+  t.deepEqual(await run(root, 'verify'), {
+    status: 1,
+    stdout: '5 files of builds, 1 copy in mounts, 2 problems\n',
+    stderr:
+      '/static/lazy-d4.js is missing, and dist/list.json names it\n' +
+      '/static/main-a1.js.gz does not decompress to the original\n'
+  })
+  t.deepEqual(await run(root, 'list'), {
+    status: 0,
+    stderr: '',
+    stdout: `mount    directory  manifest
 /static  dist       dist/list.json
 /up      uploads    -
 
@@ -218,39 +206,38 @@ file                  source           size  br  zstd  gzip  entries
 /static/main.css      -                 3 B   -     -     -  src/main.js
 /static/shared-c3.js  _shared.js        8 B   -     -     -  src/main.js, src/admin.js
 `
-    })
-    const listed = JSON.parse((await run(root, 'list --json')).stdout) as object[]
-    t.is(listed.length, 7)
-    const [mount, admin] = listed
-    const itself = { path: '/static', source: 'dist', target: '/static', mount: '/static' }
-    t.deepEqual(mount, { ...itself, directory: 'dist', manifest: 'dist/list.json' })
-    t.deepEqual(admin, {
-      path: '/static/admin-b2.js',
-      source: 'src/admin.js',
-      entries: ['src/admin.js'],
-      usedBy: [],
-      sizes: { identity: 7 },
-      target: '/static/admin-b2.js',
-      size: 7,
-      mount: '/static',
-      isMissing: false
-    })
-    rmSync(join(root, 'dist/list.json'))
-    const { status, stderr } = await run(root, 'verify')
-    t.is(status, 1)
-    t.regex(stderr, /^\/static has no build: there is no .*dist\/list\.json: build first\n/)
-    t.regex((await run(root, 'list')).stdout, /there is no .*list\.json: build first\n/)
-    rmSync(join(root, 'dist'), { recursive: true })
-    t.is((await run(root, 'verify')).status, 1, 'nothing was built')
-  }
-)
+  })
+  const listed = JSON.parse((await run(root, 'list --json')).stdout) as object[]
+  t.is(listed.length, 7)
+  const [mount, admin] = listed
+  const itself = { path: '/static', source: 'dist', target: '/static', mount: '/static' }
+  t.deepEqual(mount, { ...itself, directory: 'dist', manifest: 'dist/list.json' })
+  t.deepEqual(admin, {
+    path: '/static/admin-b2.js',
+    source: 'src/admin.js',
+    entries: ['src/admin.js'],
+    usedBy: [],
+    sizes: { identity: 7 },
+    target: '/static/admin-b2.js',
+    size: 7,
+    mount: '/static',
+    isMissing: false
+  })
+  rmSync(join(root, 'dist/list.json'))
+  const { status, stderr } = await run(root, 'verify')
+  t.is(status, 1)
+  t.regex(stderr, /^\/static has no build: there is no .*dist\/list\.json: build first\n/)
+  t.regex((await run(root, 'list')).stdout, /there is no .*list\.json: build first\n/)
+  rmSync(join(root, 'dist'), { recursive: true })
+  t.is((await run(root, 'verify')).status, 1, 'nothing was built')
+})
 
 const ESCAPES = '\u001b]0;owned\u0007\u001b[2J\n\rPublished\u009b31m'
 const TURNED = 'images/a\u202egnp.exe'
 const UNSAFE =
   /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 
-test.serial('S60 list, explain and precompile print names with escapes', async t => {
+test('S60 list, explain and precompile print names with escapes', async t => {
   const root = makeShop(t, { 'fine.txt': 'fine', [TURNED]: 'x', [`images/${ESCAPES}.png`]: 'x' })
   for (const [line, expected] of [
     ['list', 'images/\\u001b]0;owned\\u0007\\u001b[2J\\u000a\\u000dPublished\\u009b31m.png'],
@@ -268,26 +255,23 @@ test.serial('S60 list, explain and precompile print names with escapes', async t
   }
 })
 
-test.serial(
-  'S84 every command escapes names, as JSON and in the types too, which mean the same',
-  async t => {
-    const name = `a\u009b\u2028\u200f\u202e.css`
-    const root = makeShop(t, { [name]: 'a{}' })
-    const published = `/assets/${encodeURIComponent(name)}`
-    for (const line of ['precompile', 'list', 'verify', `explain ${name}`, 'clean', 'types']) {
-      for (const words of [line, ...(line === 'types' ? [] : [`${line} --json`])]) {
-        const { stdout, stderr, status } = await run(root, words)
-        t.is(status, 0, `${words}: ${stderr}`)
-        t.notRegex(stdout + stderr, UNSAFE, words)
-      }
+test('S84 every command escapes names, as JSON and in the types too, which mean the same', async t => {
+  const name = `a\u009b\u2028\u200f\u202e.css`
+  const root = makeShop(t, { [name]: 'a{}' })
+  const published = `/assets/${encodeURIComponent(name)}`
+  for (const line of ['precompile', 'list', 'verify', `explain ${name}`, 'clean', 'types']) {
+    for (const words of [line, ...(line === 'types' ? [] : [`${line} --json`])]) {
+      const { stdout, stderr, status } = await run(root, words)
+      t.is(status, 0, `${words}: ${stderr}`)
+      t.notRegex(stdout + stderr, UNSAFE, words)
     }
-    const [listed] = JSON.parse((await run(root, 'list --json')).stdout) as [Record<string, string>]
-    t.deepEqual([listed['path'], listed['source']], [published, `apps/web/assets/${name}`])
-    t.notRegex(readFileSync(join(root, 'assets.d.ts'), 'utf8'), UNSAFE)
   }
-)
+  const [listed] = JSON.parse((await run(root, 'list --json')).stdout) as [Record<string, string>]
+  t.deepEqual([listed['path'], listed['source']], [published, `apps/web/assets/${name}`])
+  t.notRegex(readFileSync(join(root, 'assets.d.ts'), 'utf8'), UNSAFE)
+})
 
-test.serial('S60 a warning and an error of the running site name files with escapes', async t => {
+test('S60 a warning and an error of the running site name files with escapes', async t => {
   const name = `twice\u001b[2J`
   const site = await makeSite(t, { [`a/${name}.txt`]: 'x', [`b/${name}.txt`]: 'y' })
   await site.ask(`/assets/${encodeURIComponent(name)}.txt`)
@@ -304,20 +288,18 @@ test.serial('S60 a warning and an error of the running site name files with esca
   t.notRegex(error?.message ?? '', UNSAFE)
 })
 
-test.serial(
-  'precompile prints few lines in a log, then what it did, and what changed since the last build',
-  async t => {
-    const root = makeShop(t, {
-      'stylesheets/app.css': 'a{}',
-      'javascripts/app.js': 'start()',
-      'images/logo.png': 'x'.repeat(12_345),
-      '/assets.config.mjs': 'export default { minify: false }'
-    })
-    const first = await run(root, 'precompile')
-    t.like(first, { status: 0, stderr: 'Building 3 assets\nWriting 3 assets\n' })
-    t.is(
-      withoutTime(first.stdout),
-      `Assets      3
+test('precompile prints few lines in a log, then what it did, and what changed since the last build', async t => {
+  const root = makeShop(t, {
+    'stylesheets/app.css': 'a{}',
+    'javascripts/app.js': 'start()',
+    'images/logo.png': 'x'.repeat(12_345),
+    '/assets.config.mjs': 'export default { minify: false }'
+  })
+  const first = await run(root, 'precompile')
+  t.like(first, { status: 0, stderr: 'Building 3 assets\nWriting 3 assets\n' })
+  t.is(
+    withoutTime(first.stdout),
+    `Assets      3
 Bytes       12.4 kB
 Compressed  12.4 kB
 Time        0.12 s
@@ -333,52 +315,48 @@ Since the last build: 3 added
   + /assets/app.js
   + /assets/logo.png
 `
-    )
-    writeFiles(root, { 'apps/web/assets/stylesheets/app.css': 'b{}', 'apps/web/assets/c.txt': 'c' })
-    const { stdout } = await run(root, 'precompile')
-    t.true(
-      stdout.endsWith('last build: 1 added, 1 changed\n  + /assets/c.txt\n  ~ /assets/app.css\n')
-    )
-    t.regex(stdout, /\nKept +1 file of the last build\n/)
-    const again = await run(root, 'precompile')
-    t.regex(again.stdout, /\nNothing changed since the last build\.\n$/)
-    t.notRegex(again.stdout, /Kept/)
-  }
-)
+  )
+  writeFiles(root, { 'apps/web/assets/stylesheets/app.css': 'b{}', 'apps/web/assets/c.txt': 'c' })
+  const { stdout } = await run(root, 'precompile')
+  t.true(
+    stdout.endsWith('last build: 1 added, 1 changed\n  + /assets/c.txt\n  ~ /assets/app.css\n')
+  )
+  t.regex(stdout, /\nKept +1 file of the last build\n/)
+  const again = await run(root, 'precompile')
+  t.regex(again.stdout, /\nNothing changed since the last build\.\n$/)
+  t.notRegex(again.stdout, /Kept/)
+})
 
-test.serial(
-  'precompile --json prints only the report, --quiet nothing, --verbose a line for each asset',
-  async t => {
-    const root = makeShop(t, { 'a.txt': 'a', 'b.txt': 'bb' })
-    const { status, stdout, stderr } = await run(root, 'precompile --json')
-    t.deepEqual([status, stderr], [0, ''])
-    const { seconds, ...report } = JSON.parse(stdout) as PrecompileReport
-    t.true(seconds > 0)
-    t.deepEqual(report, {
-      manifest: join(root, 'public/assets.json'),
-      assets: 2,
-      bytes: 3,
-      compressedBytes: 3,
-      largest: [
-        { path: '/assets/b.txt', size: 2 },
-        { path: '/assets/a.txt', size: 1 }
-      ],
-      changes: { added: ['/assets/a.txt', '/assets/b.txt'], changed: [], removed: [] },
-      kept: 0,
-      minified: { files: 0, bytes: 0, insteadOf: 0 }
-    })
-    t.deepEqual(await run(root, 'precompile --quiet'), { status: 0, stdout: '', stderr: '' })
-    const verbose = await run(root, 'precompile --verbose')
-    t.deepEqual(verbose.stderr.trimEnd().split('\n').toSorted(), [
-      'Building /assets/a.txt',
-      'Building /assets/b.txt',
-      'Writing /assets/a.txt',
-      'Writing /assets/b.txt'
-    ])
-  }
-)
+test('precompile --json prints only the report, --quiet nothing, --verbose a line for each asset', async t => {
+  const root = makeShop(t, { 'a.txt': 'a', 'b.txt': 'bb' })
+  const { status, stdout, stderr } = await run(root, 'precompile --json')
+  t.deepEqual([status, stderr], [0, ''])
+  const { seconds, ...report } = JSON.parse(stdout) as PrecompileReport
+  t.true(seconds > 0)
+  t.deepEqual(report, {
+    manifest: join(root, 'public/assets.json'),
+    assets: 2,
+    bytes: 3,
+    compressedBytes: 3,
+    largest: [
+      { path: '/assets/b.txt', size: 2 },
+      { path: '/assets/a.txt', size: 1 }
+    ],
+    changes: { added: ['/assets/a.txt', '/assets/b.txt'], changed: [], removed: [] },
+    kept: 0,
+    minified: { files: 0, bytes: 0, insteadOf: 0 }
+  })
+  t.deepEqual(await run(root, 'precompile --quiet'), { status: 0, stdout: '', stderr: '' })
+  const verbose = await run(root, 'precompile --verbose')
+  t.deepEqual(verbose.stderr.trimEnd().split('\n').toSorted(), [
+    'Building /assets/a.txt',
+    'Building /assets/b.txt',
+    'Writing /assets/a.txt',
+    'Writing /assets/b.txt'
+  ])
+})
 
-test.serial('precompile --minify minifies and maps stylesheets', async t => {
+test('precompile --minify minifies and maps stylesheets', async t => {
   const root = makeShop(t, { 'stylesheets/app.css': 'a {\n  color: red;\n}\n' })
   const { stdout } = await run(root, 'precompile --minify')
   t.regex(stdout, /^Minified +1 file, 13 B instead of 20 B$/m)
@@ -389,25 +367,22 @@ test.serial('precompile --minify minifies and maps stylesheets', async t => {
   )
 })
 
-test.serial(
-  'NAM-01 verify --views and precompile tell of a view that names what another app has',
-  async t => {
-    const root = makeShop(t, {
-      'print.css': 'a{}',
-      '/apps/admin/assets/menu.css': 'a{}',
-      '/apps/admin/views/a.ejs': "<%- assets.stylesheet('menu', 'print') %>",
-      '/assets.config.mjs': "export default { views: 'apps/*/views/*.ejs', minify: false }"
-    })
-    const message =
-      "apps/admin/views/a.ejs:1 'print.css' is not an asset of the app 'admin'; 'web' has it, as in assets.app('web')\n"
-    const verified = await run(root, 'verify --views')
-    t.deepEqual([verified.status, verified.stderr], [1, message])
-    const { status, stderr } = await run(root, 'precompile')
-    t.deepEqual([status, stderr.endsWith(`warning: ${message}`)], [0, true], stderr)
-  }
-)
+test('NAM-01 verify --views and precompile tell of a view that names what another app has', async t => {
+  const root = makeShop(t, {
+    'print.css': 'a{}',
+    '/apps/admin/assets/menu.css': 'a{}',
+    '/apps/admin/views/a.ejs': "<%- assets.stylesheet('menu', 'print') %>",
+    '/assets.config.mjs': "export default { views: 'apps/*/views/*.ejs', minify: false }"
+  })
+  const message =
+    "apps/admin/views/a.ejs:1 'print.css' is not an asset of the app 'admin'; 'web' has it, as in assets.app('web')\n"
+  const verified = await run(root, 'verify --views')
+  t.deepEqual([verified.status, verified.stderr], [1, message])
+  const { status, stderr } = await run(root, 'precompile')
+  t.deepEqual([status, stderr.endsWith(`warning: ${message}`)], [0, true], stderr)
+})
 
-test.serial('verify without a configuration says that it uses the defaults', async t => {
+test('verify without a configuration says that it uses the defaults', async t => {
   const root = makeShop(t, { 'app.css': 'a{}', '/views/a.ejs': '' })
   const note = `there is no assets.config.js or .ts in ${root}: checking with the default options\n`
   // The error that follows is often due to that.
@@ -442,91 +417,83 @@ const VIEW: readonly (readonly [line: string, problem?: string])[] = [
   ["shop.stylesheeet('app')"]
 ]
 
-test.serial(
-  'VEW-01 verify --views names file, line and the nearest name, with exit status 1',
-  async t => {
-    const views = 'views/**/*.ejs'
-    const root = makeShop(t, {
-      'app.css': 'a{}',
-      'shop.js': '',
-      'chart.js': '',
-      '/views/a.ejs': VIEW.map(([line]) => `<%- ${line} %>`).join('\n'),
-      '/assets.config.json': '{}'
-    })
-    const { status, stdout, stderr } = await run(root, `verify --views ${views}`)
-    t.is(status, 1)
-    t.regex(stdout, /^\d names in 1 view, 5 problems\n$/)
-    const expected = VIEW.flatMap(([, problem], at) => {
-      return problem ? [`views/a.ejs:${at + 1} ${problem}\n`] : []
-    })
-    t.is(stderr, expected.join(''))
-    const report = await run(root, `verify --views ${views} --json`)
-    t.like(JSON.parse(report.stdout), { files: 1, problems: [{ name: 'apq', near: 'app.css' }] })
-    for (const [line, message] of [
-      ['verify --views views/*.njk', / matches views\/\*\.njk$/m],
-      ['verify --views views/a.ejs views/b.ejs', /--views takes one glob/],
-      ['verify --views', /--views requires a glob, or the option views/],
-      [`verify ${views}`, /is a glob: for views, write --views 'views\/\*\*\/\*\.ejs'/]
-    ] as const) {
-      const refused = await run(root, line)
-      t.is(refused.status, 2)
-      t.regex(refused.stderr, message)
-    }
-    writeFiles(root, {
-      'views/a.ejs': "<%- assets.stylesheet('apq') %>",
-      'assets.config.mjs': `export default { views: '${views}', minify: false }`
-    })
-    const message = "views/a.ejs:1 'apq.css' is not an asset; did you mean 'app.css'?\n"
-    const precompiled = await run(root, 'precompile')
-    t.is(precompiled.status, 0)
-    t.true(precompiled.stderr.endsWith(`warning: ${message}`), precompiled.stderr)
-    t.is((await run(root, 'verify --views')).stderr, message)
-    t.deepEqual(await run(root, 'verify'), {
-      status: 1,
-      stdout: '3 assets, 1 name in 1 view, 1 problem\n',
-      stderr: message
-    })
+test('VEW-01 verify --views names file, line and the nearest name, with exit status 1', async t => {
+  const views = 'views/**/*.ejs'
+  const root = makeShop(t, {
+    'app.css': 'a{}',
+    'shop.js': '',
+    'chart.js': '',
+    '/views/a.ejs': VIEW.map(([line]) => `<%- ${line} %>`).join('\n'),
+    '/assets.config.json': '{}'
+  })
+  const { status, stdout, stderr } = await run(root, `verify --views ${views}`)
+  t.is(status, 1)
+  t.regex(stdout, /^\d names in 1 view, 5 problems\n$/)
+  const expected = VIEW.flatMap(([, problem], at) => {
+    return problem ? [`views/a.ejs:${at + 1} ${problem}\n`] : []
+  })
+  t.is(stderr, expected.join(''))
+  const report = await run(root, `verify --views ${views} --json`)
+  t.like(JSON.parse(report.stdout), { files: 1, problems: [{ name: 'apq', near: 'app.css' }] })
+  for (const [line, message] of [
+    ['verify --views views/*.njk', / matches views\/\*\.njk$/m],
+    ['verify --views views/a.ejs views/b.ejs', /--views takes one glob/],
+    ['verify --views', /--views requires a glob, or the option views/],
+    [`verify ${views}`, /is a glob: for views, write --views 'views\/\*\*\/\*\.ejs'/]
+  ] as const) {
+    const refused = await run(root, line)
+    t.is(refused.status, 2)
+    t.regex(refused.stderr, message)
   }
-)
+  writeFiles(root, {
+    'views/a.ejs': "<%- assets.stylesheet('apq') %>",
+    'assets.config.mjs': `export default { views: '${views}', minify: false }`
+  })
+  const message = "views/a.ejs:1 'apq.css' is not an asset; did you mean 'app.css'?\n"
+  const precompiled = await run(root, 'precompile')
+  t.is(precompiled.status, 0)
+  t.true(precompiled.stderr.endsWith(`warning: ${message}`), precompiled.stderr)
+  t.is((await run(root, 'verify --views')).stderr, message)
+  t.deepEqual(await run(root, 'verify'), {
+    status: 1,
+    stdout: '3 assets, 1 name in 1 view, 1 problem\n',
+    stderr: message
+  })
+})
 
-test.serial(
-  'without esbuild precompile says that nothing was minified; with --minify it is an error',
-  async t => {
-    const root = makeShop(t, { 'app.css': 'a {\n  color: red;\n}\n' })
-    cpSync('dist', join(root, 'node_modules/koa-fresh-assets/dist'), { recursive: true })
-    cpSync('package.json', join(root, 'node_modules/koa-fresh-assets/package.json'))
-    for (const name of readdirSync('node_modules')) {
-      if (name === 'esbuild' || name === '.cache') continue
-      symlinkSync(join(process.cwd(), 'node_modules', name), join(root, 'node_modules', name))
-    }
-    const cli = join(root, 'node_modules/koa-fresh-assets/dist/cli.js')
-    const reason = 'minifying needs esbuild, which is not installed: npm install --save-dev esbuild'
-    const { status, stdout } = await startNode(root, [cli, 'precompile'], {}).outcome
-    t.is(status, 0)
-    t.true(stdout.includes(`Minified    nothing: ${reason}`), stdout)
-    const asked = await startNode(root, [cli, 'precompile', '--minify'], {}).outcome
-    t.deepEqual([asked.status, asked.stderr], [1, `koa-fresh-assets: ${reason}\n`])
+test('without esbuild precompile says that nothing was minified; with --minify it is an error', async t => {
+  const root = makeShop(t, { 'app.css': 'a {\n  color: red;\n}\n' })
+  cpSync('dist', join(root, 'node_modules/koa-fresh-assets/dist'), { recursive: true })
+  cpSync('package.json', join(root, 'node_modules/koa-fresh-assets/package.json'))
+  for (const name of readdirSync('node_modules')) {
+    if (name === 'esbuild' || name === '.cache') continue
+    symlinkSync(join(process.cwd(), 'node_modules', name), join(root, 'node_modules', name))
   }
-)
+  const cli = join(root, 'node_modules/koa-fresh-assets/dist/cli.js')
+  const reason = 'minifying needs esbuild, which is not installed: npm install --save-dev esbuild'
+  const { status, stdout } = await startNode(root, [cli, 'precompile'], {}).outcome
+  t.is(status, 0)
+  t.true(stdout.includes(`Minified    nothing: ${reason}`), stdout)
+  const asked = await startNode(root, [cli, 'precompile', '--minify'], {}).outcome
+  t.deepEqual([asked.status, asked.stderr], [1, `koa-fresh-assets: ${reason}\n`])
+})
 
-test.serial(
-  'FPR-10 precompile lists every broken source with its place and lines, and changes nothing',
-  async t => {
-    const root = makeShop(t, { 'good.txt': 'good' })
-    await run(root, 'precompile')
-    const before = readFileSync(join(root, 'public/assets.json'), 'utf8')
-    const files = readdirSync(join(root, 'public/assets'))
-    writeFiles(root, {
-      'apps/web/assets/good.txt': 'better',
-      'apps/web/assets/javascripts/app.js.ts': 'let fine = 1\nlet = = 2\n',
-      'apps/web/assets/stylesheets/app.css.scss': 'a {\n  color: $unknown;\n}\n'
-    })
-    const { status, stdout, stderr } = await run(root, 'precompile')
-    t.is(status, 1)
-    t.is(stdout, '')
-    t.is(
-      stderr,
-      `Building 3 assets
+test('FPR-10 precompile lists every broken source with its place and lines, and changes nothing', async t => {
+  const root = makeShop(t, { 'good.txt': 'good' })
+  await run(root, 'precompile')
+  const before = readFileSync(join(root, 'public/assets.json'), 'utf8')
+  const files = readdirSync(join(root, 'public/assets'))
+  writeFiles(root, {
+    'apps/web/assets/good.txt': 'better',
+    'apps/web/assets/javascripts/app.js.ts': 'let fine = 1\nlet = = 2\n',
+    'apps/web/assets/stylesheets/app.css.scss': 'a {\n  color: $unknown;\n}\n'
+  })
+  const { status, stdout, stderr } = await run(root, 'precompile')
+  t.is(status, 1)
+  t.is(stdout, '')
+  t.is(
+    stderr,
+    `Building 3 assets
 apps/web/assets/stylesheets/app.css.scss:2:10: Undefined variable.
 
     2 |   color: $unknown;
@@ -539,13 +506,12 @@ apps/web/assets/javascripts/app.js.ts:2:7: Unexpected "="
 
 Precompile failed with 2 errors; nothing was published.
 `
-    )
-    t.is(readFileSync(join(root, 'public/assets.json'), 'utf8'), before)
-    t.deepEqual(readdirSync(join(root, 'public/assets')), files)
-  }
-)
+  )
+  t.is(readFileSync(join(root, 'public/assets.json'), 'utf8'), before)
+  t.deepEqual(readdirSync(join(root, 'public/assets')), files)
+})
 
-test.serial('precompile reports an error in one line, and with DEBUG its stack', async t => {
+test('precompile reports an error in one line, and with DEBUG its stack', async t => {
   const root = makeShop(t, { '/assets.config.json': '{ "fingerprints": true }' })
   const { status, stdout, stderr } = await run(root, 'precompile')
   t.is(status, 1)
@@ -554,7 +520,7 @@ test.serial('precompile reports an error in one line, and with DEBUG its stack',
   t.regex((await run(root, 'precompile', { DEBUG: '1' })).stderr, /\n +at /)
 })
 
-test.serial(`precompile stops cleanly on SIGINT, and leaves the old manifest`, async t => {
+test(`precompile stops cleanly on SIGINT, and leaves the old manifest`, async t => {
   const root = makeShop(t, {
     'a.txt': 'a',
     '/assets.config.mjs': `export default { compilers: [{
@@ -588,7 +554,7 @@ test.serial(`precompile stops cleanly on SIGINT, and leaves the old manifest`, a
   )
 })
 
-test.serial('a warning is printed once, on stderr', async t => {
+test('a warning is printed once, on stderr', async t => {
   const root = makeShop(t, {
     'app.css': 'a { background: url(nowhere.png) }',
     '/assets.config.json': '{ "missing": "warn" }'
@@ -602,45 +568,42 @@ test.serial('a warning is printed once, on stderr', async t => {
 const TEXT = 'body { color: red }\n'.repeat(200)
 const HAS_ZSTD = WRITABLE_CODINGS.some(({ name }) => name === 'zstd')
 
-test.serial(
-  'compress prints a line in a log, then a table, and what this Node cannot write; it loads no configuration',
-  async t => {
-    const root = makeProject(t, {
-      'dist/a.css': TEXT,
-      'dist/b/c.js': TEXT,
-      'dist/photo.png': '',
-      'package.json': '{}',
-      'assets.config.mjs': 'throw new Error("loaded")'
-    })
-    const { status, stdout, stderr } = await run(root, 'compress dist')
-    t.deepEqual([status, stderr], [0, 'Compressing 2 files\n'])
-    const sizes = (extension: string) => {
-      const bytes = readFileSync(join(root, `dist/a.css${extension}`)).length * 2
-      return `     2  8.0 kB  ${String(bytes).padStart(3)} B        2        0`
-    }
-    const unwritable = `Node ${process.versions.node} cannot write .zst; 22.15 and newer can.\n`
-    t.is(
-      withoutTime(stdout),
-      `      copies  before  after  written  removed
+test('compress prints a line in a log, then a table, and what this Node cannot write; it loads no configuration', async t => {
+  const root = makeProject(t, {
+    'dist/a.css': TEXT,
+    'dist/b/c.js': TEXT,
+    'dist/photo.png': '',
+    'package.json': '{}',
+    'assets.config.mjs': 'throw new Error("loaded")'
+  })
+  const { status, stdout, stderr } = await run(root, 'compress dist')
+  t.deepEqual([status, stderr], [0, 'Compressing 2 files\n'])
+  const sizes = (extension: string) => {
+    const bytes = readFileSync(join(root, `dist/a.css${extension}`)).length * 2
+    return `     2  8.0 kB  ${String(bytes).padStart(3)} B        2        0`
+  }
+  const unwritable = `Node ${process.versions.node} cannot write .zst; 22.15 and newer can.\n`
+  t.is(
+    withoutTime(stdout),
+    `      copies  before  after  written  removed
 .br   ${sizes('.br')}
 .zst  ${HAS_ZSTD ? sizes('.zst') : '     -       -      -        -        0'}
 .gz   ${sizes('.gz')}
 ${HAS_ZSTD ? '' : unwritable}2 files, 8.0 kB, in 0.12 s
 `
-    )
-    const json = await run(root, 'compress dist --json')
-    t.deepEqual([json.status, json.stderr], [0, ''])
-    t.like(JSON.parse(json.stdout), { directory: join(root, 'dist'), files: 2, leftOut: [] })
-    t.deepEqual(await run(root, 'compress dist -q'), { status: 0, stdout: '', stderr: '' })
-    const verbose = await run(root, 'compress dist --verbose')
-    const lines = verbose.stderr.trimEnd().split('\n').toSorted()
-    t.deepEqual(lines, ['Compressing a.css', 'Compressing b/c.js'])
-    t.is((await run(join(root, 'dist'), `verify dist -q --root ${root}`)).status, 0)
-    t.regex((await run(root, 'verify')).stderr, /loaded/)
-  }
-)
+  )
+  const json = await run(root, 'compress dist --json')
+  t.deepEqual([json.status, json.stderr], [0, ''])
+  t.like(JSON.parse(json.stdout), { directory: join(root, 'dist'), files: 2, leftOut: [] })
+  t.deepEqual(await run(root, 'compress dist -q'), { status: 0, stdout: '', stderr: '' })
+  const verbose = await run(root, 'compress dist --verbose')
+  const lines = verbose.stderr.trimEnd().split('\n').toSorted()
+  t.deepEqual(lines, ['Compressing a.css', 'Compressing b/c.js'])
+  t.is((await run(join(root, 'dist'), `verify dist -q --root ${root}`)).status, 0)
+  t.regex((await run(root, 'verify')).stderr, /loaded/)
+})
 
-test.serial('compress says what it leaves out, and takes several globs', async t => {
+test('compress says what it leaves out, and takes several globs', async t => {
   const files = ['a.css', 'a.css.map', 'b/c.js', 'b/d.js'].map(path => [`dist/${path}`, TEXT])
   const root = makeProject(t, Object.fromEntries(files) as Files)
   t.regex((await run(root, 'compress dist')).stdout, /^Left out: 1 source map$/m)
@@ -651,85 +614,78 @@ test.serial('compress says what it leaves out, and takes several globs', async t
   t.deepEqual(leftOut, ['a.css', 'a.css.map', 'b/c.js'])
 })
 
-test.serial(
-  'BND-16 keep and clean <dir> print what they kept and removed, without a configuration',
-  async t => {
-    const build = (file: string) => ({ 'src/main.js': { file, name: 'main', isEntry: true } })
-    const root = makeProject(t, {
-      'assets.config.mjs': 'throw new Error("loaded")',
-      'old/main-AbCd1234.js': TEXT,
-      'old/.vite/manifest.json': JSON.stringify(build('main-AbCd1234.js')),
-      'new/main-EfGh5678.js': `${TEXT}\n`,
-      'new/.vite/manifest.json': JSON.stringify(build('main-EfGh5678.js'))
-    })
-    const { status, stdout, stderr } = await run(root, 'keep old new')
-    t.deepEqual([status, stderr], [0, 'Compressing 2 files\n'])
-    t.regex(stdout, /^Kept: 1 file of 1 earlier build, 4\.0 kB; 1 copied$/m)
-    const report = JSON.parse((await run(root, 'keep old new --json')).stdout) as KeepReport
-    t.deepEqual([report.kept, report.copied], [['main-AbCd1234.js'], 0])
-    t.is((await run(root, 'clean new')).stdout, '0 files removed, 0 B; 1 kept\n')
-    const dry = await run(root, 'clean new --keep 0 --age 0s --dry-run')
-    t.regex(dry.stdout, /^main-AbCd1234\.js\n1 file would be removed, 4\.\d kB; 0 kept\n$/)
-    t.is((await run(root, 'verify new -q')).status, 0)
-    t.is((await run(root, 'clean --root new . --keep 0 --age 0s -q')).status, 0)
-    t.deepEqual(
-      readdirSync(join(root, 'new')).filter(name => /AbCd|kept/.test(name)),
-      []
-    )
-    t.regex((await run(root, 'clean --manifest a.json')).stderr, /clean <dir> --manifest FILE/)
-  }
-)
+test('BND-16 keep and clean <dir> print what they kept and removed, without a configuration', async t => {
+  const build = (file: string) => ({ 'src/main.js': { file, name: 'main', isEntry: true } })
+  const root = makeProject(t, {
+    'assets.config.mjs': 'throw new Error("loaded")',
+    'old/main-AbCd1234.js': TEXT,
+    'old/.vite/manifest.json': JSON.stringify(build('main-AbCd1234.js')),
+    'new/main-EfGh5678.js': `${TEXT}\n`,
+    'new/.vite/manifest.json': JSON.stringify(build('main-EfGh5678.js'))
+  })
+  const { status, stdout, stderr } = await run(root, 'keep old new')
+  t.deepEqual([status, stderr], [0, 'Compressing 2 files\n'])
+  t.regex(stdout, /^Kept: 1 file of 1 earlier build, 4\.0 kB; 1 copied$/m)
+  const report = JSON.parse((await run(root, 'keep old new --json')).stdout) as KeepReport
+  t.deepEqual([report.kept, report.copied], [['main-AbCd1234.js'], 0])
+  t.is((await run(root, 'clean new')).stdout, '0 files removed, 0 B; 1 kept\n')
+  const dry = await run(root, 'clean new --keep 0 --age 0s --dry-run')
+  t.regex(dry.stdout, /^main-AbCd1234\.js\n1 file would be removed, 4\.\d kB; 0 kept\n$/)
+  t.is((await run(root, 'verify new -q')).status, 0)
+  t.is((await run(root, 'clean --root new . --keep 0 --age 0s -q')).status, 0)
+  t.deepEqual(
+    readdirSync(join(root, 'new')).filter(name => /AbCd|kept/.test(name)),
+    []
+  )
+  t.regex((await run(root, 'clean --manifest a.json')).stderr, /clean <dir> --manifest FILE/)
+})
 
-test.serial(
-  'BND-17 verify <dir> names each copy that is not one, and each file of the bundle that is missing',
-  async t => {
-    const manifest = { 'src/main.js': { file: 'main-AbCd1234.js', isEntry: true, css: ['a.css'] } }
-    const root = makeProject(t, {
-      'dist/.vite/manifest.json': JSON.stringify(manifest),
-      'dist/main-AbCd1234.js': TEXT,
-      'dist/a.css': TEXT,
-      'dist/gone.css': TEXT,
-      // That of a web application.
-      'site/manifest.json': '{ "name": "Shop" }',
-      'site/a.css': TEXT,
-      'site/a.css.zst': 'no zstd'
-    })
-    await run(root, 'compress dist -q')
-    const codings = WRITABLE_CODINGS.length
-    const fine = `2 files of the bundle, ${3 * codings} copies, no problems\n`
-    t.deepEqual(await run(root, 'verify dist'), { status: 0, stdout: fine, stderr: '' })
-    truncateSync(join(root, 'dist/main-AbCd1234.js.br'), 20)
-    rmSync(join(root, 'dist/a.css'))
-    rmSync(join(root, 'dist/gone.css'))
-    const { status, stdout, stderr } = await run(root, 'verify dist')
-    const problems = 2 + 2 * codings
-    t.is(status, 1)
-    t.is(stdout, `2 files of the bundle, ${3 * codings} copies, ${problems} problems\n`)
-    const unneeded = ['a.css', 'gone.css'].flatMap(name =>
-      WRITABLE_CODINGS.map(
-        ({ extension }) =>
-          `dist/${name}${extension} has no original, so it is not needed: remove it`
-      )
+test('BND-17 verify <dir> names each copy that is not one, and each file of the bundle that is missing', async t => {
+  const manifest = { 'src/main.js': { file: 'main-AbCd1234.js', isEntry: true, css: ['a.css'] } }
+  const root = makeProject(t, {
+    'dist/.vite/manifest.json': JSON.stringify(manifest),
+    'dist/main-AbCd1234.js': TEXT,
+    'dist/a.css': TEXT,
+    'dist/gone.css': TEXT,
+    // That of a web application.
+    'site/manifest.json': '{ "name": "Shop" }',
+    'site/a.css': TEXT,
+    'site/a.css.zst': 'no zstd'
+  })
+  await run(root, 'compress dist -q')
+  const codings = WRITABLE_CODINGS.length
+  const fine = `2 files of the bundle, ${3 * codings} copies, no problems\n`
+  t.deepEqual(await run(root, 'verify dist'), { status: 0, stdout: fine, stderr: '' })
+  truncateSync(join(root, 'dist/main-AbCd1234.js.br'), 20)
+  rmSync(join(root, 'dist/a.css'))
+  rmSync(join(root, 'dist/gone.css'))
+  const { status, stdout, stderr } = await run(root, 'verify dist')
+  const problems = 2 + 2 * codings
+  t.is(status, 1)
+  t.is(stdout, `2 files of the bundle, ${3 * codings} copies, ${problems} problems\n`)
+  const unneeded = ['a.css', 'gone.css'].flatMap(name =>
+    WRITABLE_CODINGS.map(
+      ({ extension }) => `dist/${name}${extension} has no original, so it is not needed: remove it`
     )
-    t.deepEqual(
-      stderr.trimEnd().split('\n').toSorted(),
-      [
-        'dist/a.css is missing, and .vite/manifest.json names it',
-        'dist/main-AbCd1234.js.br cannot be decompressed',
-        ...unneeded
-      ].toSorted()
-    )
-    const json = await run(root, 'verify dist --json')
-    t.deepEqual([json.status, json.stderr], [1, ''])
-    t.is((JSON.parse(json.stdout) as VerifyCopiesReport).problems.length, problems)
-    const site = await run(root, 'verify site')
-    const unread = `1 copy (1 not read, as Node ${process.versions.node} lacks the coding), no problems\n`
-    const expected = HAS_ZSTD ? [1, '1 copy, 1 problem\n'] : [0, unread]
-    t.deepEqual([site.status, site.stdout], expected)
-  }
-)
+  )
+  t.deepEqual(
+    stderr.trimEnd().split('\n').toSorted(),
+    [
+      'dist/a.css is missing, and .vite/manifest.json names it',
+      'dist/main-AbCd1234.js.br cannot be decompressed',
+      ...unneeded
+    ].toSorted()
+  )
+  const json = await run(root, 'verify dist --json')
+  t.deepEqual([json.status, json.stderr], [1, ''])
+  t.is((JSON.parse(json.stdout) as VerifyCopiesReport).problems.length, problems)
+  const site = await run(root, 'verify site')
+  const unread = `1 copy (1 not read, as Node ${process.versions.node} lacks the coding), no problems\n`
+  const expected = HAS_ZSTD ? [1, '1 copy, 1 problem\n'] : [0, unread]
+  t.deepEqual([site.status, site.stdout], expected)
+})
 
-test.serial('two runs of compress at once do no harm', async t => {
+test('two runs of compress at once do no harm', async t => {
   const files = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`${at}.css`, TEXT + at]))
   const root = makeProject(t, files)
   await Promise.all([compress(root), compress(root)])

@@ -1,13 +1,15 @@
 // Each command on a disk on which one call fails: what is left, what is said, and that the next run does the rest. `npm test` tries some of the calls, the soak each of them with each error.
 import { readdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import { openDescriptors } from '../support/descriptors.ts'
 import { CODES, onFailingDisk, type DiskCall } from '../support/failing-disk.ts'
 import { makeProject, writeFiles, type Files } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 import { run } from './run.ts'
+
+const test = ava.serial
 
 /** Every file below a directory, with its content. */
 function tree(root: string): Readonly<Record<string, string>> {
@@ -73,40 +75,37 @@ const isLock = (path: string) => /\.(?:lock|tmp)$|-init\//.test(path)
 
 for (const scene of SCENES) {
   const { line } = scene
-  test.serial(
-    `REC-05 ${line}: each call of the disk that fails leaves old or new files, is named, and the next run succeeds`,
-    async t => {
-      const whole = await stage(t, scene)
-      const old = tree(whole)
-      const { calls, result } = await onFailingDisk(whole, {}, () => run(whole, line))
-      t.is(result.status, 0, result.stderr)
-      const expected = tree(whole)
-      for (const code of CODES.slice(0, cases(1, 3))) {
-        for (const at of sample(calls.length)) {
-          const root = await stage(t, scene)
-          const open = openDescriptors()
-          const { result, failed } = await onFailingDisk(root, { at, code }, () => run(root, line))
-          if (!failed) continue
-          const context = `${at}: ${code} ${failed.syscall} ${failed.path}: ${result.stderr}`
-          const left = tree(root)
-          for (const [path, content] of Object.entries(left)) {
-            if (!isLock(path))
-              t.true([old[path], expected[path]].includes(content), `${path} ${context}`)
-          }
-          for (const path of Object.keys(old))
-            if (expected[path] && !isCopy(path)) t.truthy(left[path], `${path} ${context}`)
-          if (result.status === 0) t.deepEqual(steady(left), steady(expected), context)
-          else t.true(isNamed(result.stderr, root, failed) && result.stderr.includes(code), context)
-          await until(() => openDescriptors() <= open, `no descriptor is left: ${context}`)
-          // As if the seconds had passed after which a lock counts as abandoned.
-          for (const path of Object.keys(left).filter(isLock)) utimesSync(join(root, path), 0, 0)
-          const again = await run(root, line)
-          t.is(again.status, 0, `${context} ${again.stderr}`)
-          t.deepEqual(steady(tree(root)), steady(expected), context)
+  test(`REC-05 ${line}: each call of the disk that fails leaves old or new files, is named, and the next run succeeds`, async t => {
+    const whole = await stage(t, scene)
+    const old = tree(whole)
+    const { calls, result } = await onFailingDisk(whole, {}, () => run(whole, line))
+    t.is(result.status, 0, result.stderr)
+    const expected = tree(whole)
+    for (const code of CODES.slice(0, cases(1, 3))) {
+      for (const at of sample(calls.length)) {
+        const root = await stage(t, scene)
+        const open = openDescriptors()
+        const { result, failed } = await onFailingDisk(root, { at, code }, () => run(root, line))
+        if (!failed) continue
+        const context = `${at}: ${code} ${failed.syscall} ${failed.path}: ${result.stderr}`
+        const left = tree(root)
+        for (const [path, content] of Object.entries(left)) {
+          if (!isLock(path))
+            t.true([old[path], expected[path]].includes(content), `${path} ${context}`)
         }
+        for (const path of Object.keys(old))
+          if (expected[path] && !isCopy(path)) t.truthy(left[path], `${path} ${context}`)
+        if (result.status === 0) t.deepEqual(steady(left), steady(expected), context)
+        else t.true(isNamed(result.stderr, root, failed) && result.stderr.includes(code), context)
+        await until(() => openDescriptors() <= open, `no descriptor is left: ${context}`)
+        // As if the seconds had passed after which a lock counts as abandoned.
+        for (const path of Object.keys(left).filter(isLock)) utimesSync(join(root, path), 0, 0)
+        const again = await run(root, line)
+        t.is(again.status, 0, `${context} ${again.stderr}`)
+        t.deepEqual(steady(tree(root)), steady(expected), context)
       }
     }
-  )
+  })
 }
 
 /** Without what a failure may leave. */

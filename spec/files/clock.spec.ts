@@ -2,7 +2,7 @@
 // changed in time to come, and what was trusted for a second is not trusted for an hour.
 import { mkdirSync, renameSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import type { Middleware } from 'koa'
 import { precompile } from '../../lib/assets/deploy.ts'
 import { makeFront } from '../support/front.ts'
@@ -10,6 +10,8 @@ import { ask } from '../support/raw.ts'
 import { makeProject, makeSite, writeFiles } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { withDigest } from '../support/digest.ts'
+
+const test = ava.serial
 
 const clock = Date.now
 const HOUR = 3_600_000
@@ -23,7 +25,7 @@ function setBack(t: ExecutionContext): void {
 
 const PRODUCTION = { env: 'production', compile: false, fingerprint: false, revalidate: 0.2 }
 
-test.serial('with the clock set back a changed file is seen as soon as before', async t => {
+test('with the clock set back a changed file is seen as soon as before', async t => {
   const root = makeProject(t, { 'public/a.txt': 'one', 'build/a.txt': 'one' })
   const { port } = await makeFront(t, { root, ...PRODUCTION, mounts: { '/static': 'build' } })
   const text = async (path: string) => (await ask(port, 'GET', path)).text
@@ -34,24 +36,21 @@ test.serial('with the clock set back a changed file is seen as soon as before', 
   await until(async () => (await text('/static/a.txt')) === 'two', 'those of a mount')
 })
 
-test.serial(
-  'with the clock set back a file that appears without an event is seen as soon as before',
-  async t => {
-    const root = makeProject(t, { 'public/deep/sub/x.txt': 'x' })
-    const { port } = await makeFront(t, { root, ...PRODUCTION })
-    const status = async () => (await ask(port, 'GET', '/deep/sub/a.txt')).status
-    // The first miss watches the folder, the next one is remembered.
-    for (let times = 0; times < 3; times++) t.is(await status(), 404)
-    setBack(t)
-    renameSync(join(root, 'public/deep'), join(root, 'away'))
-    mkdirSync(join(root, 'public/deep'))
-    writeFiles(root, { 'public/deep/sub/a.txt': 'a' })
-    await until(async () => (await status()) === 200, 'the file')
-    t.pass()
-  }
-)
+test('with the clock set back a file that appears without an event is seen as soon as before', async t => {
+  const root = makeProject(t, { 'public/deep/sub/x.txt': 'x' })
+  const { port } = await makeFront(t, { root, ...PRODUCTION })
+  const status = async () => (await ask(port, 'GET', '/deep/sub/a.txt')).status
+  // The first miss watches the folder, the next one is remembered.
+  for (let times = 0; times < 3; times++) t.is(await status(), 404)
+  setBack(t)
+  renameSync(join(root, 'public/deep'), join(root, 'away'))
+  mkdirSync(join(root, 'public/deep'))
+  writeFiles(root, { 'public/deep/sub/a.txt': 'a' })
+  await until(async () => (await status()) === 200, 'the file')
+  t.pass()
+})
 
-test.serial('with the clock set back a new manifest is read as soon as before', async t => {
+test('with the clock set back a new manifest is read as soon as before', async t => {
   const root = makeProject(t, { 'apps/web/assets/x/app.css': 'one' })
   await precompile({ root })
   const routes: Middleware = ctx => {
@@ -68,7 +67,7 @@ test.serial('with the clock set back a new manifest is read as soon as before', 
   t.pass()
 })
 
-test.serial('with the clock set back every request is answered, with the newest bytes', async t => {
+test('with the clock set back every request is answered, with the newest bytes', async t => {
   setBack(t)
   const root = makeProject(t, {
     'apps/web/assets/x/app.css': 'one',

@@ -4,7 +4,7 @@ import { connect as connectHttp2, constants, createServer as createHttp2 } from 
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import type Koa from 'koa'
 import type { Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
@@ -18,6 +18,8 @@ import { makeProject, open } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 import { PLACES, SENDERS_AND_MOUNT } from './places.ts'
+
+const test = ava.serial
 
 const MIB = 1024 * 1024
 const DROPS = cases(20, 1000)
@@ -122,32 +124,28 @@ function drop(port: number, at: number, path: string): Promise<void> {
 for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
   const senders = SENDERS_AND_MOUNT.slice(0, name === 'production' ? undefined : cases(1, 4))
   for (const [sender, options] of senders) {
-    test.serial(
-      `S48 ${DROPS} dropped downloads leave no descriptor and no error, in ${name}, ${sender}`,
-      async t => {
-        const root = makeProject(t, {
-          'public/big.bin': Buffer.alloc(8 * MIB, 1),
-          'apps/web/assets/films/film.mp4': Buffer.alloc(8 * MIB, 2),
-          'public/assets/film.mp4': Buffer.alloc(8 * MIB, 2)
-        })
-        const front = await makeFront(t, { root, ...environment, ...options })
-        await warmUp(front)
-        const files = ['public/big.bin', 'public/assets/film.mp4'].map(path => join(root, path))
-        const before = openDescriptors()
-        for (let at = 0; at < DROPS; at += 20) {
-          const paths = ['/big.bin', '/assets/film.mp4']
-          await Promise.all(
-            Array.from({ length: 20 }, (_, i) => drop(front.port, at + i, paths[i % 2] ?? ''))
-          )
-        }
-        for (const file of files)
-          await until(() => openDescriptors(file) === 0, `${file} is closed`)
-        await until(() => openDescriptors() <= before, 'as few descriptors as before')
-        t.deepEqual(front.errors, [])
-        const whole = await ask(front.port, 'GET', '/big.bin')
-        t.is(whole.body.length, 8 * MIB)
+    test(`S48 ${DROPS} dropped downloads leave no descriptor and no error, in ${name}, ${sender}`, async t => {
+      const root = makeProject(t, {
+        'public/big.bin': Buffer.alloc(8 * MIB, 1),
+        'apps/web/assets/films/film.mp4': Buffer.alloc(8 * MIB, 2),
+        'public/assets/film.mp4': Buffer.alloc(8 * MIB, 2)
+      })
+      const front = await makeFront(t, { root, ...environment, ...options })
+      await warmUp(front)
+      const files = ['public/big.bin', 'public/assets/film.mp4'].map(path => join(root, path))
+      const before = openDescriptors()
+      for (let at = 0; at < DROPS; at += 20) {
+        const paths = ['/big.bin', '/assets/film.mp4']
+        await Promise.all(
+          Array.from({ length: 20 }, (_, i) => drop(front.port, at + i, paths[i % 2] ?? ''))
+        )
       }
-    )
+      for (const file of files) await until(() => openDescriptors(file) === 0, `${file} is closed`)
+      await until(() => openDescriptors() <= before, 'as few descriptors as before')
+      t.deepEqual(front.errors, [])
+      const whole = await ask(front.port, 'GET', '/big.bin')
+      t.is(whole.body.length, 8 * MIB)
+    })
   }
 }
 
@@ -156,25 +154,22 @@ async function warmUp({ port }: Front): Promise<void> {
 }
 
 for (const [sender, options] of SENDERS_AND_MOUNT) {
-  test.serial(
-    `S48 a client that stops reading and then leaves holds nothing open, ${sender}`,
-    async t => {
-      const root = makeProject(t, { 'public/big.bin': Buffer.alloc(16 * MIB, 1) })
-      const front = await makeFront(t, { root, env: 'production', fingerprint: false, ...options })
-      const file = join(root, 'public/big.bin')
-      const sockets = Array.from({ length: 20 }, () => {
-        const socket = connect(front.port, '127.0.0.1', () => {
-          socket.pause()
-          socket.write(request('GET', '/big.bin'))
-        })
-        return socket
+  test(`S48 a client that stops reading and then leaves holds nothing open, ${sender}`, async t => {
+    const root = makeProject(t, { 'public/big.bin': Buffer.alloc(16 * MIB, 1) })
+    const front = await makeFront(t, { root, env: 'production', fingerprint: false, ...options })
+    const file = join(root, 'public/big.bin')
+    const sockets = Array.from({ length: 20 }, () => {
+      const socket = connect(front.port, '127.0.0.1', () => {
+        socket.pause()
+        socket.write(request('GET', '/big.bin'))
       })
-      await until(() => openDescriptors(file) === 20, 'every download has begun')
-      for (const socket of sockets) socket.destroy()
-      await until(() => openDescriptors(file) === 0, 'every download has ended')
-      t.deepEqual(front.errors, [])
-    }
-  )
+      return socket
+    })
+    await until(() => openDescriptors(file) === 20, 'every download has begun')
+    for (const socket of sockets) socket.destroy()
+    await until(() => openDescriptors(file) === 0, 'every download has ended')
+    t.deepEqual(front.errors, [])
+  })
 }
 
 // Responses that have no connection yet, or nobody who waits for them any more: S48, S51, S67.
@@ -232,142 +227,124 @@ async function pipeline(port: number, requests: number): Promise<Socket> {
 }
 
 for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
-  test.serial(
-    `S51 64 KiB of pipelined requests open one file at a time, and none forever, ${sender}`,
-    async t => {
-      const warnings: string[] = []
-      const note = (warning: Error) => warnings.push(warning.name)
-      process.on('warning', note)
-      t.teardown(() => process.off('warning', note))
-      const { port, file, seen, errors } = await makeCounted(t, options)
-      const before = openDescriptors()
-      const requests = Math.floor(65_536 / 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.length)
-      const sockets = await Promise.all([1, 2].map(() => pipeline(port, requests)))
-      await until(() => openDescriptors(file) === 2, 'each connection has its first download')
-      for (const socket of sockets) socket.destroy()
-      await until(() => openDescriptors(file) === 0, 'the file is closed')
-      await until(() => openDescriptors() <= before, 'as few descriptors as before')
-      await until(() => seen.left === seen.came, 'nothing waits for a connection that is gone')
-      t.deepEqual([errors, warnings], [[], []])
-    }
-  )
+  test(`S51 64 KiB of pipelined requests open one file at a time, and none forever, ${sender}`, async t => {
+    const warnings: string[] = []
+    const note = (warning: Error) => warnings.push(warning.name)
+    process.on('warning', note)
+    t.teardown(() => process.off('warning', note))
+    const { port, file, seen, errors } = await makeCounted(t, options)
+    const before = openDescriptors()
+    const requests = Math.floor(65_536 / 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.length)
+    const sockets = await Promise.all([1, 2].map(() => pipeline(port, requests)))
+    await until(() => openDescriptors(file) === 2, 'each connection has its first download')
+    for (const socket of sockets) socket.destroy()
+    await until(() => openDescriptors(file) === 0, 'the file is closed')
+    await until(() => openDescriptors() <= before, 'as few descriptors as before')
+    await until(() => seen.left === seen.came, 'nothing waits for a connection that is gone')
+    t.deepEqual([errors, warnings], [[], []])
+  })
 
-  test.serial(
-    `S67 ${UNREAD} pipelined requests of a client that reads nothing stay on its side, ${sender}`,
-    async t => {
-      const { port, file, seen, errors } = await makeCounted(t, options)
-      const before = await heldBytes()
-      const socket = await pipeline(port, UNREAD)
-      await until(() => openDescriptors(file) === 1, 'the first download has begun')
-      // What can still come has come once nothing does during many answers.
-      for (let quiet = 0, came = seen.came; quiet < cases(200, 1000); quiet++) {
-        await ask(port, 'HEAD', '/big.bin')
-        if (seen.came !== came + 1) quiet = 0
-        came = seen.came
-      }
-      const held = (await heldBytes()) - before
-      t.true(seen.came < 10_000, `${seen.came} were read`)
-      // A Buffer that Koa sends: 31 MiB.
-      t.true(held < 31 * 1024 * 1024, `${held} bytes are held`)
-      socket.destroy()
-      await until(() => openDescriptors(file) === 0, 'the file is closed')
-      t.deepEqual(errors, [])
+  test(`S67 ${UNREAD} pipelined requests of a client that reads nothing stay on its side, ${sender}`, async t => {
+    const { port, file, seen, errors } = await makeCounted(t, options)
+    const before = await heldBytes()
+    const socket = await pipeline(port, UNREAD)
+    await until(() => openDescriptors(file) === 1, 'the first download has begun')
+    // What can still come has come once nothing does during many answers.
+    for (let quiet = 0, came = seen.came; quiet < cases(200, 1000); quiet++) {
+      await ask(port, 'HEAD', '/big.bin')
+      if (seen.came !== came + 1) quiet = 0
+      came = seen.came
     }
-  )
+    const held = (await heldBytes()) - before
+    t.true(seen.came < 10_000, `${seen.came} were read`)
+    // A Buffer that Koa sends: 31 MiB.
+    t.true(held < 31 * 1024 * 1024, `${held} bytes are held`)
+    socket.destroy()
+    await until(() => openDescriptors(file) === 0, 'the file is closed')
+    t.deepEqual(errors, [])
+  })
 
-  test.serial(
-    `S51 pipelined downloads that are read arrive whole, one after the other, ${sender}`,
-    async t => {
-      const { port, file } = await makeCounted(t, options)
-      const socket = connect(port, '127.0.0.1')
-      const requests = 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(4)
-      socket.write(`${requests}GET /big.bin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
-      let length = 0
-      let most = 0
-      for await (const chunk of socket) {
-        length += (chunk as Buffer).length
-        most = Math.max(most, openDescriptors(file))
-      }
-      t.true(length > 5 * BIG.length && length < 5 * BIG.length + 5000)
-      // One is opened while that before it is being closed.
-      t.true(most <= 2, `${most} at once`)
-      await until(() => openDescriptors(file) === 0, 'the file is closed')
+  test(`S51 pipelined downloads that are read arrive whole, one after the other, ${sender}`, async t => {
+    const { port, file } = await makeCounted(t, options)
+    const socket = connect(port, '127.0.0.1')
+    const requests = 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(4)
+    socket.write(`${requests}GET /big.bin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    let length = 0
+    let most = 0
+    for await (const chunk of socket) {
+      length += (chunk as Buffer).length
+      most = Math.max(most, openDescriptors(file))
     }
-  )
+    t.true(length > 5 * BIG.length && length < 5 * BIG.length + 5000)
+    // One is opened while that before it is being closed.
+    t.true(most <= 2, `${most} at once`)
+    await until(() => openDescriptors(file) === 0, 'the file is closed')
+  })
 
-  test.serial(
-    `S48 S51 HTTP/2 streams that are cancelled at any moment leave no descriptor, ${sender}`,
-    async t => {
-      const { http2Port, file, seen, errors } = await makeCounted(t, options)
-      const before = openDescriptors()
-      for (let batch = 0; batch < BATCHES; batch++) {
-        // Node ends a session of too many resets.
-        const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
-        await once(session, 'connect')
-        await Promise.all(
-          Array.from({ length: 50 }, async (_, at) => {
-            const headers = at % 2 ? { range: 'bytes=1000-' } : {}
-            const stream = session.request({ ':path': '/big.bin', ...headers })
-            stream.on('error', () => undefined)
-            const closed = new Promise(resolve => stream.once('close', resolve))
-            // The request leaves with the next turn; its stages take a few. Some get an answer first.
-            if (at % 10 === 9) await once(stream, 'response')
-            for (let turn = 0; turn < at % 10; turn++) {
-              await new Promise(resolve => setImmediate(resolve))
-            }
-            stream.close(NGHTTP2_CANCEL)
-            await closed
-          })
-        )
-        await new Promise<void>(resolve => session.close(resolve))
-      }
-      await until(() => seen.left === seen.came, 'the application is done with every request')
-      await until(() => openDescriptors(file) === 0, 'the file is closed')
-      await until(() => openDescriptors() <= before, 'as few descriptors as before')
-      t.true(seen.came >= BATCHES * 5, 'those that were answered have come')
-      t.deepEqual(errors, [])
+  test(`S48 S51 HTTP/2 streams that are cancelled at any moment leave no descriptor, ${sender}`, async t => {
+    const { http2Port, file, seen, errors } = await makeCounted(t, options)
+    const before = openDescriptors()
+    for (let batch = 0; batch < BATCHES; batch++) {
+      // Node ends a session of too many resets.
+      const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
+      await once(session, 'connect')
+      await Promise.all(
+        Array.from({ length: 50 }, async (_, at) => {
+          const headers = at % 2 ? { range: 'bytes=1000-' } : {}
+          const stream = session.request({ ':path': '/big.bin', ...headers })
+          stream.on('error', () => undefined)
+          const closed = new Promise(resolve => stream.once('close', resolve))
+          // The request leaves with the next turn; its stages take a few. Some get an answer first.
+          if (at % 10 === 9) await once(stream, 'response')
+          for (let turn = 0; turn < at % 10; turn++) {
+            await new Promise(resolve => setImmediate(resolve))
+          }
+          stream.close(NGHTTP2_CANCEL)
+          await closed
+        })
+      )
+      await new Promise<void>(resolve => session.close(resolve))
     }
-  )
+    await until(() => seen.left === seen.came, 'the application is done with every request')
+    await until(() => openDescriptors(file) === 0, 'the file is closed')
+    await until(() => openDescriptors() <= before, 'as few descriptors as before')
+    t.true(seen.came >= BATCHES * 5, 'those that were answered have come')
+    t.deepEqual(errors, [])
+  })
 }
 
 for (const [sender, options] of SENDERS_AND_MOUNT) {
-  test.serial(
-    `S51 HTTP/2 streams that are reset without an error code leave no descriptor, ${sender}`,
-    async t => {
-      const { http2Port, file, seen, errors } = await makeCounted(t, options)
-      const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
-      t.teardown(() => session.destroy())
-      const streams = Array.from({ length: 20 }, () => session.request({ ':path': '/big.bin' }))
-      await Promise.all(streams.map(stream => once(stream, 'response')))
-      await until(() => openDescriptors(file) === 20, 'each stream has its download')
-      for (const stream of streams) stream.close(NGHTTP2_NO_ERROR)
-      await until(() => openDescriptors(file) === 0, 'the file is closed while the session lasts')
-      await until(() => seen.left === seen.came, 'the application is done with every request')
-      t.deepEqual(errors, [])
-    }
-  )
+  test(`S51 HTTP/2 streams that are reset without an error code leave no descriptor, ${sender}`, async t => {
+    const { http2Port, file, seen, errors } = await makeCounted(t, options)
+    const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
+    t.teardown(() => session.destroy())
+    const streams = Array.from({ length: 20 }, () => session.request({ ':path': '/big.bin' }))
+    await Promise.all(streams.map(stream => once(stream, 'response')))
+    await until(() => openDescriptors(file) === 20, 'each stream has its download')
+    for (const stream of streams) stream.close(NGHTTP2_NO_ERROR)
+    await until(() => openDescriptors(file) === 0, 'the file is closed while the session lasts')
+    await until(() => seen.left === seen.came, 'the application is done with every request')
+    t.deepEqual(errors, [])
+  })
 
   for (const [way, maxFileBytes] of [
     ['from memory', 8192],
     ['streamed', 0]
   ] as const) {
-    test.serial(
-      `S67 ${READ_LATE} pipelined requests of a client that reads late all get their response, ${way}, ${sender}`,
-      async t => {
-        const root = makeProject(t, { 'public/a.txt': LATE_TEXT })
-        const memory = { maxFileBytes }
-        const production = { env: 'production', compile: false, fingerprint: false, revalidate: 0 }
-        const { port, errors } = await makeFront(t, { root, ...production, memory, ...options })
-        const socket = connect(port, '127.0.0.1')
-        const requests = `${PADDED}\r\n`.repeat(READ_LATE - 1)
-        socket.write(`${requests}${PADDED}Connection: close\r\n\r\n`)
-        for (let asked = 0; asked < 100; asked++) await ask(port, 'HEAD', '/a.txt')
-        const text = await textOf(socket)
-        t.is(text.split('HTTP/1.1 200 OK\r\n').length - 1, READ_LATE)
-        t.is(text.split(LATE_TEXT).length - 1, READ_LATE)
-        t.deepEqual(errors, [])
-      }
-    )
+    test(`S67 ${READ_LATE} pipelined requests of a client that reads late all get their response, ${way}, ${sender}`, async t => {
+      const root = makeProject(t, { 'public/a.txt': LATE_TEXT })
+      const memory = { maxFileBytes }
+      const production = { env: 'production', compile: false, fingerprint: false, revalidate: 0 }
+      const { port, errors } = await makeFront(t, { root, ...production, memory, ...options })
+      const socket = connect(port, '127.0.0.1')
+      const requests = `${PADDED}\r\n`.repeat(READ_LATE - 1)
+      socket.write(`${requests}${PADDED}Connection: close\r\n\r\n`)
+      for (let asked = 0; asked < 100; asked++) await ask(port, 'HEAD', '/a.txt')
+      const text = await textOf(socket)
+      t.is(text.split('HTTP/1.1 200 OK\r\n').length - 1, READ_LATE)
+      t.is(text.split(LATE_TEXT).length - 1, READ_LATE)
+      t.deepEqual(errors, [])
+    })
   }
 }
 
@@ -389,7 +366,7 @@ const endedInFront: Middleware = (ctx, next) => {
 }
 
 for (const [what, front] of Object.entries({ timeLimit, endedInFront })) {
-  test.serial(`S51 downloads that come after ${what} has answered leave no descriptor`, async t => {
+  test(`S51 downloads that come after ${what} has answered leave no descriptor`, async t => {
     const { port, http2Port, file, errors } = await makeCounted(t, { front })
     const before = openDescriptors()
     for (let batch = 0; batch < cases(4, 20); batch++) {

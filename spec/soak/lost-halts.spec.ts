@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createReadStream, type ReadStream } from 'node:fs'
 import { Agent } from 'node:http'
-import test from 'ava'
+import ava from 'ava'
 import type Koa3 from 'koa'
 import { koaHttpCache } from '../../lib/index.ts'
 import { ask } from '../support/ask.ts'
@@ -10,6 +10,8 @@ import { KOAS, open } from '../support/cached-site.ts'
 import { openDescriptors } from '../support/descriptors.ts'
 import { heldBytes } from '../support/in-process.ts'
 import { until } from '../support/until.ts'
+
+const test = ava.serial
 
 const HALTS = 10_000
 const AT_ONCE = 50
@@ -62,7 +64,7 @@ async function leftovers() {
 }
 
 for (const [koa, Koa] of KOAS) {
-  test.serial(`ten thousand lost halts leave nothing behind (${koa})`, async t => {
+  test(`ten thousand lost halts leave nothing behind (${koa})`, async t => {
     const reported: unknown[] = []
     const note = (what: unknown) => reported.push(what)
     process.on('unhandledRejection', note).on('warning', note)

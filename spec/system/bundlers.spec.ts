@@ -1,5 +1,5 @@
 // Front ends of every kind in a browser: while they are edited, and as they are built.
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,6 +15,8 @@ import { until } from '../support/until.ts'
 import { launch, type Browser, type Page } from './chromium.ts'
 import { FRONT_ENDS, STATE, type FrontEnd, type Render } from './front-ends.ts'
 import { linkPackages } from './installed.ts'
+
+const test = ava.serial
 
 const VITE = resolve('node_modules/vite/bin/vite.js')
 const MANIFEST = 'dist/.vite/manifest.json'
@@ -163,17 +165,14 @@ async function shows(page: Page, expected: string, reload?: string): Promise<voi
   }
 }
 for (const [name, given] of Object.entries<FrontEnd>(FRONT_ENDS)) {
-  test.serial(
-    `BND-01 BND-06 BND-09 ${name}: edited and built, without an error in the console`,
-    async t => {
-      const project = new Project(t, given)
-      const browser = launch(t)
-      await edit(t, project, browser)
-      const { page, built } = await visit(t, project, browser)
-      await ALSO[name]?.(t, project, page, built)
-      t.deepEqual(page.complaints, [])
-    }
-  )
+  test(`BND-01 BND-06 BND-09 ${name}: edited and built, without an error in the console`, async t => {
+    const project = new Project(t, given)
+    const browser = launch(t)
+    await edit(t, project, browser)
+    const { page, built } = await visit(t, project, browser)
+    await ALSO[name]?.(t, project, page, built)
+    t.deepEqual(page.complaints, [])
+  })
 }
 
 /** Edits the sources while a page is open. */
@@ -244,34 +243,29 @@ const ALSO: Readonly<Record<string, Also>> = {
 
 for (const isOnCdn of [false, true]) {
   const where = isOnCdn ? 'on a CDN' : 'of the same origin'
-  test.serial(
-    `BND-12 what ctx.preload fetches ahead, ${where}, is used, and fetched once`,
-    async t => {
-      const project = new Project(t, FRONT_ENDS['pages of EJS with several entries'])
-      await project.build('')
-      const cdn = createHttpServer()
-      const host = await listen(t, cdn)
-      const { origin, listener, paths } = await project.serve(
-        'production',
-        isOnCdn ? { host } : {},
-        ctx => {
-          ctx.preload('src/home.js', 'src/cart.js')
-          // What is not used is told: nothing else is.
-          ctx.append('Link', '</unused.css>; rel=preload; as=style')
-        }
-      )
-      cdn.on('request', listener)
-      const page = await launch(t).open(origin)
-      await shows(page, project.given.shows[0])
-      await until(() => unused(page).length > 0, 'Chromium tells what was not used')
-      t.is(unused(page).length, 1)
-      t.true(unused(page)[0]?.includes('/unused.css'))
-      t.deepEqual(paths.toSorted(), [...new Set(paths)].toSorted())
-      t.true(
-        paths.some(path => path.endsWith('.css')) && paths.some(path => path.includes('shared'))
-      )
-    }
-  )
+  test(`BND-12 what ctx.preload fetches ahead, ${where}, is used, and fetched once`, async t => {
+    const project = new Project(t, FRONT_ENDS['pages of EJS with several entries'])
+    await project.build('')
+    const cdn = createHttpServer()
+    const host = await listen(t, cdn)
+    const { origin, listener, paths } = await project.serve(
+      'production',
+      isOnCdn ? { host } : {},
+      ctx => {
+        ctx.preload('src/home.js', 'src/cart.js')
+        // What is not used is told: nothing else is.
+        ctx.append('Link', '</unused.css>; rel=preload; as=style')
+      }
+    )
+    cdn.on('request', listener)
+    const page = await launch(t).open(origin)
+    await shows(page, project.given.shows[0])
+    await until(() => unused(page).length > 0, 'Chromium tells what was not used')
+    t.is(unused(page).length, 1)
+    t.true(unused(page)[0]?.includes('/unused.css'))
+    t.deepEqual(paths.toSorted(), [...new Set(paths)].toSorted())
+    t.true(paths.some(path => path.endsWith('.css')) && paths.some(path => path.includes('shared')))
+  })
 }
 
 const unused = ({ remarks }: Page) => remarks.filter(text => /preloaded .*not used/.test(text))

@@ -1,7 +1,7 @@
 // Deltas in a browser, through nginx and Varnish. On a Node that cannot make them they are made by hand.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Middleware } from 'koa'
 import { canMakeDeltas } from '../../lib/extras/deltas/delta-format.ts'
@@ -16,6 +16,8 @@ import { until } from '../support/until.ts'
 import { launch, type Page } from './chromium.ts'
 import { folderOf } from './installed.ts'
 import { nginxInFront, varnishInFront } from './in-front.ts'
+
+const test = ava.serial
 
 const isAble = await canMakeDeltas()
 const LIBRARY = readFileSync(join(folderOf('katex'), 'dist/katex.min.js'), 'utf8')
@@ -85,127 +87,118 @@ const FRONTS = {
 } satisfies Record<string, (t: ExecutionContext, port: number) => Promise<number>>
 
 for (const [where, placeInFront] of Object.entries(FRONTS)) {
-  test.serial(
-    `DLT-02 Chromium downloads the line that a deploy changed, with integrity, ${where}`,
-    async t => {
-      const { site, deploy } = await makeDeployed(t)
-      const origin = `http://127.0.0.1:${await placeInFront(t, site.port)}`
-      const browser = launch(t)
-      const first = await deploy(1)
-      const visit = await browser.open(`${origin}/`)
-      t.is(await visit.evaluate('release'), 1)
-      const whole = await transferOf(visit, first)
-      t.is(whole.decodedBodySize, scriptOf(1).length)
-      t.true(whole.encodedBodySize > 60_000, String(whole.encodedBodySize))
-      const second = await deploy(2)
-      await visit.follow(`${origin}/?again`)
-      t.is(await visit.evaluate('release'), 2)
-      const delta = await transferOf(visit, second)
-      t.log(`${whole.encodedBodySize} bytes, then ${delta.encodedBodySize}`)
-      t.is(delta.decodedBodySize, scriptOf(2).length)
-      t.true(delta.encodedBodySize < 200, String(delta.encodedBodySize))
-      t.true(delta.transferSize < 1000, String(delta.transferSize))
-      t.true(
-        await visit.evaluate<boolean>(
-          "document.querySelector('script').integrity.startsWith('sha384-')"
-        )
+  test(`DLT-02 Chromium downloads the line that a deploy changed, with integrity, ${where}`, async t => {
+    const { site, deploy } = await makeDeployed(t)
+    const origin = `http://127.0.0.1:${await placeInFront(t, site.port)}`
+    const browser = launch(t)
+    const first = await deploy(1)
+    const visit = await browser.open(`${origin}/`)
+    t.is(await visit.evaluate('release'), 1)
+    const whole = await transferOf(visit, first)
+    t.is(whole.decodedBodySize, scriptOf(1).length)
+    t.true(whole.encodedBodySize > 60_000, String(whole.encodedBodySize))
+    const second = await deploy(2)
+    await visit.follow(`${origin}/?again`)
+    t.is(await visit.evaluate('release'), 2)
+    const delta = await transferOf(visit, second)
+    t.log(`${whole.encodedBodySize} bytes, then ${delta.encodedBodySize}`)
+    t.is(delta.decodedBodySize, scriptOf(2).length)
+    t.true(delta.encodedBodySize < 200, String(delta.encodedBodySize))
+    t.true(delta.transferSize < 1000, String(delta.transferSize))
+    t.true(
+      await visit.evaluate<boolean>(
+        "document.querySelector('script').integrity.startsWith('sha384-')"
       )
-      t.deepEqual(visit.complaints, [])
-      t.deepEqual(site.errors, [])
-    }
-  )
+    )
+    t.deepEqual(visit.complaints, [])
+    t.deepEqual(site.errors, [])
+  })
 }
 
-test.serial(
-  'DLT-01 Chromium finds the dictionary for a name full of pattern characters, and for a mount',
-  async t => {
-    const builds = [scriptOf(1), scriptOf(2)].map((content, at) => ({
-      content,
-      name: `a b+(c){d}*[e]^-${['BcXr2f3k', 'DxQkLmNp'][at]}.js`,
-      published: withFingerprint('/assets/a b+(c){d}*.js', digestOf(content))
-    }))
-    const [old, next] = builds.map(({ content }) => content) as [string, string]
-    const files = builds.flatMap(({ content, name, published }) => [
-      [`/dist/${name}`, content],
-      [`/public${published}`, content],
-      [`/dist/${deltaName(name, old)}`, deltaFile(old, next)],
-      [`/public${deltaName(published, old)}`, deltaFile(old, next)]
-    ])
-    const site = await makeSite(t, Object.fromEntries(files) as Record<string, string | Buffer>, {
-      env: 'production',
-      apps: { web: { compile: false, fingerprint: false } },
-      mounts: { '/static': { dir: 'dist', immutable: /-\w{8}\.js$/ } },
-      routes(ctx) {
-        const { name, published } = builds[Number(ctx.query['release'])] ?? {
-          name: '',
-          published: ''
-        }
-        ctx.type = 'html'
-        ctx.body = `<!doctype html><link rel="icon" href="data:,">
+test('DLT-01 Chromium finds the dictionary for a name full of pattern characters, and for a mount', async t => {
+  const builds = [scriptOf(1), scriptOf(2)].map((content, at) => ({
+    content,
+    name: `a b+(c){d}*[e]^-${['BcXr2f3k', 'DxQkLmNp'][at]}.js`,
+    published: withFingerprint('/assets/a b+(c){d}*.js', digestOf(content))
+  }))
+  const [old, next] = builds.map(({ content }) => content) as [string, string]
+  const files = builds.flatMap(({ content, name, published }) => [
+    [`/dist/${name}`, content],
+    [`/public${published}`, content],
+    [`/dist/${deltaName(name, old)}`, deltaFile(old, next)],
+    [`/public${deltaName(published, old)}`, deltaFile(old, next)]
+  ])
+  const site = await makeSite(t, Object.fromEntries(files) as Record<string, string | Buffer>, {
+    env: 'production',
+    apps: { web: { compile: false, fingerprint: false } },
+    mounts: { '/static': { dir: 'dist', immutable: /-\w{8}\.js$/ } },
+    routes(ctx) {
+      const { name, published } = builds[Number(ctx.query['release'])] ?? {
+        name: '',
+        published: ''
+      }
+      ctx.type = 'html'
+      ctx.body = `<!doctype html><link rel="icon" href="data:,">
           <script src="/static/${encodeAsImported(`/${name}`).slice(1)}"></script>
           <script src="${encodePath(published)}"></script>`
-      }
-    })
-    const visit = await launch(t).open(`http://127.0.0.1:${site.port}/?release=0`)
-    await visit.follow(`http://127.0.0.1:${site.port}/?release=1`)
-    const encodings = await visit.evaluate<string[]>(
-      `performance.getEntriesByType('resource').map(({ contentEncoding }) => contentEncoding)`
-    )
-    // From a mount only what was decoded is sent.
-    t.deepEqual(encodings, [isAble ? 'dcz' : '', 'dcz'])
-    t.is(await visit.evaluate('release'), 2)
-    t.deepEqual(visit.complaints, [])
-  }
-)
+    }
+  })
+  const visit = await launch(t).open(`http://127.0.0.1:${site.port}/?release=0`)
+  await visit.follow(`http://127.0.0.1:${site.port}/?release=1`)
+  const encodings = await visit.evaluate<string[]>(
+    `performance.getEntriesByType('resource').map(({ contentEncoding }) => contentEncoding)`
+  )
+  // From a mount only what was decoded is sent.
+  t.deepEqual(encodings, [isAble ? 'dcz' : '', 'dcz'])
+  t.is(await visit.evaluate('release'), 2)
+  t.deepEqual(visit.complaints, [])
+})
 
-test.serial(
-  'DLT-04 Varnish keeps the variants apart: 1,000 mixed requests, each with the right bytes',
-  async t => {
-    const { root, site, deploy } = await makeDeployed(t)
-    await deploy(1)
-    const target = await deploy(2)
-    const content = scriptOf(2)
-    const name = join(root, 'public', deltaName(target, scriptOf(1)))
-    const delta = readFileSync(name).subarray(0, -40)
-    const port = await varnishInFront(t, site.port, site.port, site.port)
-    const { 'accept-encoding': ALL } = offering('')
-    const dictionaries = { none: {}, unknown: offering('x'), known: offering(scriptOf(1)) }
-    const codings = [ALL, 'gzip', 'br', 'gzip, dcz', 'dcz', 'br, dcz;q=0', '*', undefined]
-    const readers = [{}, { 'sec-fetch-mode': 'no-cors', 'sec-fetch-site': 'cross-site' }]
-    const seen = new Map<string, number>()
-    let hits = 0
-    const once = async (number: number) => {
-      // A sequence in which every pair of variants follows each other, and which is the same in each run.
-      const at = (number * 7919) % 48
-      const [dictionary = 'none', fields] = Object.entries(dictionaries)[at % 3] ?? []
-      const coding = codings[Math.floor(at / 3) % 8]
-      const reader = readers[Math.floor(at / 24)]
-      const { 'accept-encoding': _, ...offered } = { 'accept-encoding': '', ...fields }
-      const headers = {
-        ...offered,
-        ...reader,
-        ...(coding !== undefined && { 'accept-encoding': coding })
-      }
-      const answer = await ask(port, target, { headers })
-      const encoding = answer.headers['content-encoding'] ?? 'identity'
-      const what = `${dictionary}, ${coding}, ${encoding}`
-      const isNamed = coding?.includes('dcz') === true && !coding.includes('q=0')
-      const isWanted = dictionary === 'known' && isNamed && at < 24
-      t.is(answer.status, 200, what)
-      t.is(encoding === 'dcz', isWanted, what)
-      if (encoding === 'dcz') t.true(answer.bytes.equals(delta), what)
-      else if (encoding === 'br') t.is(brotliDecompressSync(answer.bytes).toString(), content, what)
-      else if (encoding === 'gzip') t.is(gunzipSync(answer.bytes).toString(), content, what)
-      else t.is(answer.text, content, what)
-      t.is(answer.headers.vary, 'Accept-Encoding, Available-Dictionary')
-      if (answer.headers['cache-status'] === 'varnish; hit') hits++
-      seen.set(encoding, (seen.get(encoding) ?? 0) + 1)
+test('DLT-04 Varnish keeps the variants apart: 1,000 mixed requests, each with the right bytes', async t => {
+  const { root, site, deploy } = await makeDeployed(t)
+  await deploy(1)
+  const target = await deploy(2)
+  const content = scriptOf(2)
+  const name = join(root, 'public', deltaName(target, scriptOf(1)))
+  const delta = readFileSync(name).subarray(0, -40)
+  const port = await varnishInFront(t, site.port, site.port, site.port)
+  const { 'accept-encoding': ALL } = offering('')
+  const dictionaries = { none: {}, unknown: offering('x'), known: offering(scriptOf(1)) }
+  const codings = [ALL, 'gzip', 'br', 'gzip, dcz', 'dcz', 'br, dcz;q=0', '*', undefined]
+  const readers = [{}, { 'sec-fetch-mode': 'no-cors', 'sec-fetch-site': 'cross-site' }]
+  const seen = new Map<string, number>()
+  let hits = 0
+  const once = async (number: number) => {
+    // A sequence in which every pair of variants follows each other, and which is the same in each run.
+    const at = (number * 7919) % 48
+    const [dictionary = 'none', fields] = Object.entries(dictionaries)[at % 3] ?? []
+    const coding = codings[Math.floor(at / 3) % 8]
+    const reader = readers[Math.floor(at / 24)]
+    const { 'accept-encoding': _, ...offered } = { 'accept-encoding': '', ...fields }
+    const headers = {
+      ...offered,
+      ...reader,
+      ...(coding !== undefined && { 'accept-encoding': coding })
     }
-    for (let begin = 0; begin < 1000; begin += 10) {
-      await Promise.all(Array.from({ length: 10 }, (_, at) => once(begin + at)))
-    }
-    t.log(Object.fromEntries(seen), `${hits} hits`)
-    t.true((seen.get('dcz') ?? 0) > 50)
-    t.true(hits > 900)
+    const answer = await ask(port, target, { headers })
+    const encoding = answer.headers['content-encoding'] ?? 'identity'
+    const what = `${dictionary}, ${coding}, ${encoding}`
+    const isNamed = coding?.includes('dcz') === true && !coding.includes('q=0')
+    const isWanted = dictionary === 'known' && isNamed && at < 24
+    t.is(answer.status, 200, what)
+    t.is(encoding === 'dcz', isWanted, what)
+    if (encoding === 'dcz') t.true(answer.bytes.equals(delta), what)
+    else if (encoding === 'br') t.is(brotliDecompressSync(answer.bytes).toString(), content, what)
+    else if (encoding === 'gzip') t.is(gunzipSync(answer.bytes).toString(), content, what)
+    else t.is(answer.text, content, what)
+    t.is(answer.headers.vary, 'Accept-Encoding, Available-Dictionary')
+    if (answer.headers['cache-status'] === 'varnish; hit') hits++
+    seen.set(encoding, (seen.get(encoding) ?? 0) + 1)
   }
-)
+  for (let begin = 0; begin < 1000; begin += 10) {
+    await Promise.all(Array.from({ length: 10 }, (_, at) => once(begin + at)))
+  }
+  t.log(Object.fromEntries(seen), `${hits} hits`)
+  t.true((seen.get('dcz') ?? 0) > 50)
+  t.true(hits > 900)
+})

@@ -1,12 +1,14 @@
 // Deploys of three replicas while processes are killed and the machine has too much to do.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import { clean } from '../../lib/assets/deploy.ts'
 import { Rollout } from '../support/rollout.ts'
 import { cases } from '../support/soak.ts'
 import { Visitors } from '../support/visitors.ts'
 import { nginxInFront, varnishInFront } from './in-front.ts'
+
+const test = ava.serial
 
 const DEPLOYS = cases(2, 10)
 const BUSY = cases(2, 8)
@@ -50,43 +52,38 @@ async function killDuring(
 }
 
 for (const [name, front] of Object.entries(FRONTS)) {
-  test.serial(
-    `FPR-19 no request fails while busy replicas are deployed and killed behind ${name}`,
-    async t => {
-      t.timeout(LIMIT)
-      // An old process that starts after the precompile would not find a name that the new release has dropped.
-      const rollout = await Rollout.make(t, { isShared: true, hasOwnNames: false })
-      await rollout.build(1)
-      await rollout.replaceAll(1)
-      const visitors = new Visitors(await front(t, ...rollout.ports))
-      makeBusy(t, BUSY)
-      let current = 1
-      const deploys = async () => {
-        for (let release = 2; release <= DEPLOYS + 1; release++) {
-          await rollout.build(release, release - 1)
-          current = release
+  test(`FPR-19 no request fails while busy replicas are deployed and killed behind ${name}`, async t => {
+    t.timeout(LIMIT)
+    // An old process that starts after the precompile would not find a name that the new release has dropped.
+    const rollout = await Rollout.make(t, { isShared: true, hasOwnNames: false })
+    await rollout.build(1)
+    await rollout.replaceAll(1)
+    const visitors = new Visitors(await front(t, ...rollout.ports))
+    makeBusy(t, BUSY)
+    let current = 1
+    const deploys = async () => {
+      for (let release = 2; release <= DEPLOYS + 1; release++) {
+        await rollout.build(release, release - 1)
+        current = release
+        await visitors.more(VISITS)
+        for (const at of rollout.ports.keys()) {
+          await rollout.replace(at, release)
           await visitors.more(VISITS)
-          for (const at of rollout.ports.keys()) {
-            await rollout.replace(at, release)
-            await visitors.more(VISITS)
-          }
-          await visitors.close(release - 1)
-          await clean(rollout.options(release), { keep: 2, age: 0 })
         }
+        await visitors.close(release - 1)
+        await clean(rollout.options(release), { keep: 2, age: 0 })
       }
-      const kill = () => rollout.crash(Math.floor(Math.random() * rollout.ports.length), current)
-      let kills = 0
-      await visitors.during(async () => {
-        kills = await killDuring(deploys(), { visitors, kill })
-      })
-      await rollout.stopAll()
-      const { visits, requests, cut } = visitors
-      t.log(
-        `${DEPLOYS} deploys, ${kills} kills, ${visits} visits, ${requests} requests, ${cut} cut`
-      )
-      for (const [release, { errors }] of rollout.reports) t.deepEqual(errors, [], `${release}`)
-      visitors.arePleased(t)
-      t.true(kills >= DEPLOYS)
     }
-  )
+    const kill = () => rollout.crash(Math.floor(Math.random() * rollout.ports.length), current)
+    let kills = 0
+    await visitors.during(async () => {
+      kills = await killDuring(deploys(), { visitors, kill })
+    })
+    await rollout.stopAll()
+    const { visits, requests, cut } = visitors
+    t.log(`${DEPLOYS} deploys, ${kills} kills, ${visits} visits, ${requests} requests, ${cut} cut`)
+    for (const [release, { errors }] of rollout.reports) t.deepEqual(errors, [], `${release}`)
+    visitors.arePleased(t)
+    t.true(kills >= DEPLOYS)
+  })
 }

@@ -1,7 +1,7 @@
 // Deploys of three replicas, one after another, while visitors open pages and fetch their assets.
 import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import { clean } from '../../lib/assets/deploy.ts'
 import { canMakeDeltas } from '../../lib/extras/deltas/delta-format.ts'
 import { ask } from '../support/ask.ts'
@@ -18,6 +18,8 @@ import { Rollout } from '../support/rollout.ts'
 import { makeProject } from '../support/site.ts'
 import { Visitors } from '../support/visitors.ts'
 import { nginxInFront, varnishInFront } from './in-front.ts'
+
+const test = ava.serial
 
 type Front = (t: ExecutionContext, rollout: Rollout) => Promise<number>
 
@@ -56,39 +58,36 @@ function report(t: ExecutionContext, visitors: Visitors, rollout: Rollout): void
 }
 
 for (const { which, where, isShared, front } of KINDS) {
-  test.serial(
-    `FPR-19 every page finds its assets while replicas ${which} are replaced, ${where}`,
-    async t => {
-      t.timeout(300_000)
-      const rollout = await Rollout.make(t, { isShared })
-      await rollout.build(1)
-      await rollout.replaceAll(1)
-      const visitors = new Visitors(await front(t, rollout))
-      await visitors.during(async () => {
-        await visitors.more(VISITS)
-        for (let release = 2; release <= RELEASES; release++) {
-          const { kept } = await deploy(rollout, visitors, release)
-          // All but base.css have changed.
-          t.is(kept, 6)
-          const { removed } = await clean(rollout.options(release), { keep: 2, age: 0 })
-          t.is(removed.length > 0, release > 2)
-          await visitors.more(VISITS)
-        }
-      })
-      await rollout.stopAll()
-      report(t, visitors, rollout)
-      t.is(visitors.cut, 0)
-      visitors.arePleased(t)
-      t.is(visitors.seen.has('deltas'), (await canMakeDeltas()) && front !== files)
+  test(`FPR-19 every page finds its assets while replicas ${which} are replaced, ${where}`, async t => {
+    t.timeout(300_000)
+    const rollout = await Rollout.make(t, { isShared })
+    await rollout.build(1)
+    await rollout.replaceAll(1)
+    const visitors = new Visitors(await front(t, rollout))
+    await visitors.during(async () => {
+      await visitors.more(VISITS)
       for (let release = 2; release <= RELEASES; release++) {
-        for (const what of mustBeSeen(release, { isShared, front }))
-          t.true(visitors.seen.has(what), what)
-        const { missing = 0, errors } = rollout.reports.get(release - 1) ?? {}
-        t.is(missing > 0, !isShared, 'old replicas were asked for files that they do not have')
-        t.deepEqual(errors, [])
+        const { kept } = await deploy(rollout, visitors, release)
+        // All but base.css have changed.
+        t.is(kept, 6)
+        const { removed } = await clean(rollout.options(release), { keep: 2, age: 0 })
+        t.is(removed.length > 0, release > 2)
+        await visitors.more(VISITS)
       }
+    })
+    await rollout.stopAll()
+    report(t, visitors, rollout)
+    t.is(visitors.cut, 0)
+    visitors.arePleased(t)
+    t.is(visitors.seen.has('deltas'), (await canMakeDeltas()) && front !== files)
+    for (let release = 2; release <= RELEASES; release++) {
+      for (const what of mustBeSeen(release, { isShared, front }))
+        t.true(visitors.seen.has(what), what)
+      const { missing = 0, errors } = rollout.reports.get(release - 1) ?? {}
+      t.is(missing > 0, !isShared, 'old replicas were asked for files that they do not have')
+      t.deepEqual(errors, [])
     }
-  )
+  })
 }
 
 async function deploy(rollout: Rollout, visitors: Visitors, release: number) {
@@ -123,66 +122,60 @@ function mustBeSeen(
   ]
 }
 
-test.serial(
-  'FPR-19 without a front server that asks another replica, only files that were kept are found',
-  async t => {
-    const rollout = await Rollout.make(t, { isShared: false })
-    const [old, bare, kept] = rollout.ports
-    await rollout.build(1)
-    await rollout.replace(0, 1)
-    // An image without the files of the last release, and one over them.
-    await rollout.build(2)
-    await rollout.replace(1, 2)
-    await rollout.build(3, 1)
-    await rollout.replace(2, 3)
-    const seen = async (release: number, port: number) => {
-      const { assets } = readManifest(rollout.options(release).root)
-      const found = { 200: 0, 404: 0 }
-      for (const { target } of Object.values(assets)) {
-        const { status, bytes, headers } = await ask(port, target)
-        found[status as keyof typeof found]++
-        if (status === 200) t.is(digestOf(bytes), digestIn(target) ?? '', target)
-        else t.is(headers['cache-control'], 'no-store', target)
-      }
-      return found
+test('FPR-19 without a front server that asks another replica, only files that were kept are found', async t => {
+  const rollout = await Rollout.make(t, { isShared: false })
+  const [old, bare, kept] = rollout.ports
+  await rollout.build(1)
+  await rollout.replace(0, 1)
+  // An image without the files of the last release, and one over them.
+  await rollout.build(2)
+  await rollout.replace(1, 2)
+  await rollout.build(3, 1)
+  await rollout.replace(2, 3)
+  const seen = async (release: number, port: number) => {
+    const { assets } = readManifest(rollout.options(release).root)
+    const found = { 200: 0, 404: 0 }
+    for (const { target } of Object.values(assets)) {
+      const { status, bytes, headers } = await ask(port, target)
+      found[status as keyof typeof found]++
+      if (status === 200) t.is(digestOf(bytes), digestIn(target) ?? '', target)
+      else t.is(headers['cache-control'], 'no-store', target)
     }
-    // What did not change between releases is everywhere.
-    t.deepEqual(await seen(1, bare), { 200: 1, 404: 6 })
-    t.deepEqual(await seen(1, kept), { 200: 7, 404: 0 })
-    t.deepEqual(await seen(3, old), { 200: 1, 404: 6 })
-    t.deepEqual(await seen(3, kept), { 200: 7, 404: 0 })
+    return found
   }
-)
+  // What did not change between releases is everywhere.
+  t.deepEqual(await seen(1, bare), { 200: 1, 404: 6 })
+  t.deepEqual(await seen(1, kept), { 200: 7, 404: 0 })
+  t.deepEqual(await seen(3, old), { 200: 1, 404: 6 })
+  t.deepEqual(await seen(3, kept), { 200: 7, 404: 0 })
+})
 
-test.serial(
-  'FPR-09 a container image has the files of its release and of the last one',
-  async t => {
-    const dockerfile = readFileSync('demo/deploy/Dockerfile', 'utf8')
-    const commands = Array.from(
-      dockerfile.matchAll(/npx koa-fresh-assets ([^\\\n]+)/g),
-      ([, words = '']) => words
-    )
-    t.is(commands.length, 3)
-    const releases = [1, 2, 3].map(release =>
-      makeProject(t, placed({ 'app.js': `release(${release})`, [`only-${release}.js`]: 'only()' }))
-    )
-    for (const [at, root] of releases.entries()) {
-      const last = releases[at - 1]
-      if (last) {
-        for (const name of ['assets', 'assets.json']) {
-          cpSync(join(last, 'public', name), join(root, 'public', name), { recursive: true })
-        }
-      }
-      for (const command of commands) {
-        const { status, stderr } = await start(root, command.trim().split(' ')).outcome
-        t.is(status, 0, stderr)
+test('FPR-09 a container image has the files of its release and of the last one', async t => {
+  const dockerfile = readFileSync('demo/deploy/Dockerfile', 'utf8')
+  const commands = Array.from(
+    dockerfile.matchAll(/npx koa-fresh-assets ([^\\\n]+)/g),
+    ([, words = '']) => words
+  )
+  t.is(commands.length, 3)
+  const releases = [1, 2, 3].map(release =>
+    makeProject(t, placed({ 'app.js': `release(${release})`, [`only-${release}.js`]: 'only()' }))
+  )
+  for (const [at, root] of releases.entries()) {
+    const last = releases[at - 1]
+    if (last) {
+      for (const name of ['assets', 'assets.json']) {
+        cpSync(join(last, 'public', name), join(root, 'public', name), { recursive: true })
       }
     }
-    const [first = '', second = '', third = ''] = releases
-    const has = (root: string, name: string) => isPublic(third, targetOf(root, `/assets/${name}`))
-    t.false(has(first, 'app.js'))
-    t.true(has(second, 'app.js'))
-    t.true(has(second, 'only-2.js'))
-    t.true(has(third, 'app.js'))
+    for (const command of commands) {
+      const { status, stderr } = await start(root, command.trim().split(' ')).outcome
+      t.is(status, 0, stderr)
+    }
   }
-)
+  const [first = '', second = '', third = ''] = releases
+  const has = (root: string, name: string) => isPublic(third, targetOf(root, `/assets/${name}`))
+  t.false(has(first, 'app.js'))
+  t.true(has(second, 'app.js'))
+  t.true(has(second, 'only-2.js'))
+  t.true(has(third, 'app.js'))
+})

@@ -3,8 +3,10 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import { ask } from '../support/ask.ts'
+
+const test = ava.serial
 
 const NODE = process.execPath
 
@@ -46,27 +48,24 @@ async function nothingListens(t: ExecutionContext, ports: readonly number[]): Pr
   for (const port of ports) await t.throwsAsync(ask(port, '/'), { code: 'ECONNREFUSED' })
 }
 
-test.serial(
-  'an edit of a note removes its pages from Varnish, and Ctrl-C stops everything',
-  async t => {
-    const { child, ended, ports, port } = await startScaled(t)
-    const paths = ['/caching/notes', '/caching/notes/0', '/caching/notes/1']
-    const hits = async () => {
-      const answers = await Promise.all(paths.map(path => ask(port, path)))
-      return answers.map(({ headers }) => headers['cache-status'] === 'varnish; hit')
-    }
-    await hits()
-    t.deepEqual(await hits(), [true, true, true])
-    t.is((await ask(port, '/caching/notes/1', { method: 'POST' })).status, 303)
-    t.deepEqual(await hits(), [false, true, false])
-    t.regex((await ask(port, '/caching/notes/1')).text, /revision 2/)
-    child.kill('SIGINT')
-    t.deepEqual(await ended, [0, null])
-    await nothingListens(t, ports)
+test('an edit of a note removes its pages from Varnish, and Ctrl-C stops everything', async t => {
+  const { child, ended, ports, port } = await startScaled(t)
+  const paths = ['/caching/notes', '/caching/notes/0', '/caching/notes/1']
+  const hits = async () => {
+    const answers = await Promise.all(paths.map(path => ask(port, path)))
+    return answers.map(({ headers }) => headers['cache-status'] === 'varnish; hit')
   }
-)
+  await hits()
+  t.deepEqual(await hits(), [true, true, true])
+  t.is((await ask(port, '/caching/notes/1', { method: 'POST' })).status, 303)
+  t.deepEqual(await hits(), [false, true, false])
+  t.regex((await ask(port, '/caching/notes/1')).text, /revision 2/)
+  child.kill('SIGINT')
+  t.deepEqual(await ended, [0, null])
+  await nothingListens(t, ports)
+})
 
-test.serial('when a process ends by itself, the others are stopped and it is named', async t => {
+test('when a process ends by itself, the others are stopped and it is named', async t => {
   const { ended, errors, ports, port } = await startScaled(t)
   const [, pid] = /process <b>(\d+)</.exec((await ask(port, '/caching/notes')).text) ?? []
   process.kill(Number(pid), 'SIGKILL')

@@ -1,11 +1,13 @@
 // A disk that stamps whole seconds, as ext3 does: a real one, mounted from an image.
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { placed, readPublic, run } from '../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles } from '../support/site.ts'
 import { program } from '../../demo/deploy/program.ts'
+
+const test = ava.serial
 
 /** An empty directory on such a disk. */
 function mountDisk(t: ExecutionContext): string {
@@ -36,7 +38,7 @@ for (const [what, file] of Object.entries({
   'a Sass source': 'x/sass.css.scss',
   'a partial': 'x/_part.scss'
 })) {
-  test.serial(`PUB-05a edits of ${what} within one second are in the next GET`, async t => {
+  test(`PUB-05a edits of ${what} within one second are in the next GET`, async t => {
     const root = mountDisk(t)
     const files = {
       'x/app.css': 'a { order: 10 }',
@@ -55,59 +57,50 @@ for (const [what, file] of Object.entries({
   })
 }
 
-test.serial(
-  'PUB-05a edits within one second are in the next precompile, which remembers',
-  async t => {
-    const root = mountDisk(t)
-    const sources = {
-      'x/app.css': 'a { order: 10 }',
-      'x/with.css.scss': '@use "../../../../shared/part";',
-      '/shared/part.scss': 'a { order: 10 }',
-      '/node_modules/.keep': ''
-    }
-    writeFiles(root, placed(sources))
+test('PUB-05a edits within one second are in the next precompile, which remembers', async t => {
+  const root = mountDisk(t)
+  const sources = {
+    'x/app.css': 'a { order: 10 }',
+    'x/with.css.scss': '@use "../../../../shared/part";',
+    '/shared/part.scss': 'a { order: 10 }',
+    '/node_modules/.keep': ''
+  }
+  writeFiles(root, placed(sources))
+  await run({ root, env: 'production' })
+  for (let edit = 11; edit < 11 + ROUNDS; edit++) {
+    const text = `a { order: ${edit} }`
+    writeFiles(root, { 'apps/web/assets/x/app.css': text, 'shared/part.scss': text })
     await run({ root, env: 'production' })
-    for (let edit = 11; edit < 11 + ROUNDS; edit++) {
-      const text = `a { order: ${edit} }`
-      writeFiles(root, { 'apps/web/assets/x/app.css': text, 'shared/part.scss': text })
-      await run({ root, env: 'production' })
-      t.regex(readPublic(root, '/assets/app.css').toString(), new RegExp(`order: ${edit}`))
-      t.regex(readPublic(root, '/assets/with.css').toString(), new RegExp(`order: ${edit}`))
-    }
+    t.regex(readPublic(root, '/assets/app.css').toString(), new RegExp(`order: ${edit}`))
+    t.regex(readPublic(root, '/assets/with.css').toString(), new RegExp(`order: ${edit}`))
   }
-)
+})
 
-test.serial(
-  'PUB-05a a published file that is damaged within its second is written again',
-  async t => {
-    const root = mountDisk(t)
-    writeFiles(root, placed({ 'x/app.css': 'a { order: 10 }', '/node_modules/.keep': '' }))
-    for (let round = 0; round < ROUNDS; round++) {
-      await run({ root, env: 'production' })
-      t.is(readPublic(root, '/assets/app.css').toString(), 'a { order: 10 }', `round ${round}`)
-      writeFileSync(join(root, 'public/assets/app.css'), 'a { order: 99 }')
-    }
+test('PUB-05a a published file that is damaged within its second is written again', async t => {
+  const root = mountDisk(t)
+  writeFiles(root, placed({ 'x/app.css': 'a { order: 10 }', '/node_modules/.keep': '' }))
+  for (let round = 0; round < ROUNDS; round++) {
+    await run({ root, env: 'production' })
+    t.is(readPublic(root, '/assets/app.css').toString(), 'a { order: 10 }', `round ${round}`)
+    writeFileSync(join(root, 'public/assets/app.css'), 'a { order: 99 }')
   }
-)
+})
 
-test.serial(
-  'PUB-05a a file that comes within the second in which a folder was read is found',
-  async t => {
-    const root = mountDisk(t)
-    // A partial that was looked for in vain outside the source directories, where nothing is watched.
-    const files = {
-      'x/app.css.scss': '@use "../../../../shared/colors";',
-      '/shared/colors/_index.scss': 'a { order: 0 }'
-    }
-    const site = await makeSite(t, files, { root, env: 'test' })
-    t.regex((await site.ask('/assets/app.css')).text, /order: 0/)
-    t.regex((await site.ask('/assets/app.css')).text, /order: 0/)
-    writeFiles(root, { 'shared/_colors.scss': 'a { order: 1 }' })
-    t.regex((await site.ask('/assets/app.css')).text, /order: 1/)
+test('PUB-05a a file that comes within the second in which a folder was read is found', async t => {
+  const root = mountDisk(t)
+  // A partial that was looked for in vain outside the source directories, where nothing is watched.
+  const files = {
+    'x/app.css.scss': '@use "../../../../shared/colors";',
+    '/shared/colors/_index.scss': 'a { order: 0 }'
   }
-)
+  const site = await makeSite(t, files, { root, env: 'test' })
+  t.regex((await site.ask('/assets/app.css')).text, /order: 0/)
+  t.regex((await site.ask('/assets/app.css')).text, /order: 0/)
+  writeFiles(root, { 'shared/_colors.scss': 'a { order: 1 }' })
+  t.regex((await site.ask('/assets/app.css')).text, /order: 1/)
+})
 
-test.serial('PUB-05a edits of a file of public within one second are in the next GET', async t => {
+test('PUB-05a edits of a file of public within one second are in the next GET', async t => {
   const root = mountDisk(t)
   const files = { '/public/a.txt': '10' }
   const site = await makeSite(t, files, {

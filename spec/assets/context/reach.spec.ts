@@ -3,11 +3,13 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { request } from 'node:http'
-import test from 'ava'
+import ava from 'ava'
 import { openTab } from '../../support/live.ts'
 import { loadedScripts } from '../../support/loaded.ts'
 import { ask, exchange, readAnswer } from '../../support/raw.ts'
 import { makeSite, type SiteOptions } from '../../support/site.ts'
+
+const test = ava.serial
 
 const FILES = { 'css/app.css': 'a{}', 'img/a.svg': '<svg/>' }
 const NAMES = [
@@ -41,31 +43,28 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'a script of another site': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' }
 }
 
-test.serial(
-  'S58 LIV-05 a foreign request gets 404 and no tag, and nothing is loaded for it',
-  async t => {
-    const { port } = await makeSite(t, FILES, { routes: page })
-    const plain = await ask(port, 'GET', '/assets/missing.css')
-    for (const [what, headers] of Object.entries(REFUSED)) {
-      for (const name of NAMES) {
-        const answer = await ask(port, 'GET', `/assets/-/${name}`, headers)
-        t.is(answer.status, 404, `${what} ${name}`)
-        t.deepEqual(answer.body, plain.body)
-        t.deepEqual(Object.keys(answer.headers), Object.keys(plain.headers))
-      }
-      if (!what.startsWith('no Host') && !what.startsWith('a script')) {
-        t.is((await ask(port, 'GET', '/', headers)).text, '', what)
-      }
+test('S58 LIV-05 a foreign request gets 404 and no tag, and nothing is loaded for it', async t => {
+  const { port } = await makeSite(t, FILES, { routes: page })
+  const plain = await ask(port, 'GET', '/assets/missing.css')
+  for (const [what, headers] of Object.entries(REFUSED)) {
+    for (const name of NAMES) {
+      const answer = await ask(port, 'GET', `/assets/-/${name}`, headers)
+      t.is(answer.status, 404, `${what} ${name}`)
+      t.deepEqual(answer.body, plain.body)
+      t.deepEqual(Object.keys(answer.headers), Object.keys(plain.headers))
     }
-    t.is((await ask(port, 'GET', '/')).text, TAG, 'a tag alone loads nothing')
-    const absolute = await ask(port, 'GET', 'http://evil.example/assets/-/live.js')
-    t.is(absolute.status, 404)
-    t.is((await ask(port, 'POST', '/assets/-/live')).status, 404)
-    t.deepEqual(loaded(), [])
+    if (!what.startsWith('no Host') && !what.startsWith('a script')) {
+      t.is((await ask(port, 'GET', '/', headers)).text, '', what)
+    }
   }
-)
+  t.is((await ask(port, 'GET', '/')).text, TAG, 'a tag alone loads nothing')
+  const absolute = await ask(port, 'GET', 'http://evil.example/assets/-/live.js')
+  t.is(absolute.status, 404)
+  t.is((await ask(port, 'POST', '/assets/-/live')).status, 404)
+  t.deepEqual(loaded(), [])
+})
 
-test.serial('S58 LIV-05 another address of this machine is refused', async t => {
+test('S58 LIV-05 another address of this machine is refused', async t => {
   const address = Object.values(networkInterfaces())
     .flat()
     .find(each => each && !each.internal && each.family === 'IPv4')?.address
@@ -96,7 +95,7 @@ for (const [what, options] of [
   ['with live: false', { live: false }],
   ['without serve', { serve: false }]
 ] as const) {
-  test.serial(`LIV-05 ${what} there is no tag and no endpoint, and nothing is loaded`, async t => {
+  test(`LIV-05 ${what} there is no tag and no endpoint, and nothing is loaded`, async t => {
     const { port } = await makeSite(t, FILES, { routes: page, ...options })
     for (const name of NAMES) {
       t.is((await ask(port, 'GET', `/assets/-/${name}`)).status, 404, name)
@@ -107,24 +106,21 @@ for (const [what, options] of [
   })
 }
 
-test.serial(
-  'the first request from this machine loads it, and unknown names are passed on',
-  async t => {
-    const { port } = await makeSite(t, FILES, { routes: page, mounts: {} })
-    for (const name of ['live.js', 'live-overlay.js', 'live-stylesheets.js']) {
-      const { status, headers, text } = await ask(port, 'GET', `/assets/-/${name}`)
-      t.is(status, 200)
-      t.is(headers['content-type'], 'text/javascript; charset=utf-8')
-      t.is(headers['x-content-type-options'], 'nosniff')
-      t.regex(text, /^\/\/ /)
-    }
-    t.true(loaded().length > 0)
-    const missing = await ask(port, 'GET', '/assets/-/other')
-    t.deepEqual([missing.status, missing.headers['cache-control']], [404, 'no-store'])
+test('the first request from this machine loads it, and unknown names are passed on', async t => {
+  const { port } = await makeSite(t, FILES, { routes: page, mounts: {} })
+  for (const name of ['live.js', 'live-overlay.js', 'live-stylesheets.js']) {
+    const { status, headers, text } = await ask(port, 'GET', `/assets/-/${name}`)
+    t.is(status, 200)
+    t.is(headers['content-type'], 'text/javascript; charset=utf-8')
+    t.is(headers['x-content-type-options'], 'nosniff')
+    t.regex(text, /^\/\/ /)
   }
-)
+  t.true(loaded().length > 0)
+  const missing = await ask(port, 'GET', '/assets/-/other')
+  t.deepEqual([missing.status, missing.headers['cache-control']], [404, 'no-store'])
+})
 
-test.serial('S58 other spellings of its paths, and other methods, are passed on', async t => {
+test('S58 other spellings of its paths, and other methods, are passed on', async t => {
   const { port } = await makeSite(t, { ...FILES, 'js/-/live.js': 'own()' })
   t.is((await ask(port, 'GET', '/assets/-/live.js')).text, 'own()', 'an asset takes precedence')
   t.is((await ask(port, 'GET', '/assets/-/')).status, 200)
@@ -137,7 +133,7 @@ test.serial('S58 other spellings of its paths, and other methods, are passed on'
   }
 })
 
-test.serial('a listed host is served, under the prefix that the option gives', async t => {
+test('a listed host is served, under the prefix that the option gives', async t => {
   const { port } = await makeSite(t, FILES, {
     prefix: '/my assets',
     live: { hosts: ['Box.local'] },
@@ -157,7 +153,7 @@ const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>>
   'a frame': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'iframe' }
 }
 
-test.serial('S69 a link or a frame on another site gets a 404 for everything below -/', async t => {
+test('S69 a link or a frame on another site gets a 404 for everything below -/', async t => {
   const { port } = await makeSite(t, FILES, { routes: page })
   const plain = await ask(port, 'GET', '/assets/missing.css')
   for (const [what, fetched] of Object.entries(FROM_ELSEWHERE)) {
@@ -171,21 +167,18 @@ test.serial('S69 a link or a frame on another site gets a 404 for everything bel
   }
 })
 
-test.serial(
-  'S69 in a browser that does not say where a request comes from, no frame shows it',
-  async t => {
-    const { port } = await makeSite(t, { ...FILES, 'img/a.svg': '<svg/>' })
-    for (const name of ['', 'asset?path=app.css', 'image?path=/assets/a.svg', 'requests']) {
-      const { headers } = await ask(port, 'GET', `/assets/-/${name}`)
-      t.regex(headers['content-security-policy'] ?? '', /frame-ancestors 'none'/, name)
-    }
-    const { answer, close } = await openTab(t, port)
-    t.is(answer.headers['content-security-policy'], "frame-ancestors 'none'")
-    close()
+test('S69 in a browser that does not say where a request comes from, no frame shows it', async t => {
+  const { port } = await makeSite(t, { ...FILES, 'img/a.svg': '<svg/>' })
+  for (const name of ['', 'asset?path=app.css', 'image?path=/assets/a.svg', 'requests']) {
+    const { headers } = await ask(port, 'GET', `/assets/-/${name}`)
+    t.regex(headers['content-security-policy'] ?? '', /frame-ancestors 'none'/, name)
   }
-)
+  const { answer, close } = await openTab(t, port)
+  t.is(answer.headers['content-security-policy'], "frame-ancestors 'none'")
+  close()
+})
 
-test.serial('S68 LIV-05 what a bare proxy_pass of nginx sends gets 404 and no tag', async t => {
+test('S68 LIV-05 what a bare proxy_pass of nginx sends gets 404 and no tag', async t => {
   const { port } = await makeSite(t, FILES, { routes: page })
   const passed = async (path: string) => {
     const text = `GET ${path} HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`
@@ -197,29 +190,26 @@ test.serial('S68 LIV-05 what a bare proxy_pass of nginx sends gets 404 and no ta
   t.is((await passed('/')).text, '')
 })
 
-test.serial(
-  'S85 nginx with HTTP/1.1 and nothing else cannot be told apart: the page about it says how to turn all of it off',
-  async t => {
-    const statusesOf = async (options: SiteOptions, ...fields: readonly string[]) => {
-      const { port } = await makeSite(t, FILES, { ...options, routes: page })
-      const passed = async (path: string) => {
-        const lines = [`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, 'Connection: close']
-        return readAnswer(await exchange(port, [...lines, ...fields, '', ''].join('\r\n')))
-      }
-      return [(await passed('/assets/-/')).status, (await passed('/')).text]
+test('S85 nginx with HTTP/1.1 and nothing else cannot be told apart: the page about it says how to turn all of it off', async t => {
+  const statusesOf = async (options: SiteOptions, ...fields: readonly string[]) => {
+    const { port } = await makeSite(t, FILES, { ...options, routes: page })
+    const passed = async (path: string) => {
+      const lines = [`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, 'Connection: close']
+      return readAnswer(await exchange(port, [...lines, ...fields, '', ''].join('\r\n')))
     }
-    t.deepEqual(await statusesOf({}), [200, TAG])
-    t.deepEqual(await statusesOf({ live: false }), [404, ''])
-    t.deepEqual(await statusesOf({}, 'X-Forwarded-For: 203.0.113.9'), [404, ''])
-    const [told = ''] =
-      /^Some requests cannot be told apart.*$/m.exec(readFileSync('docs/live.md', 'utf8')) ?? []
-    for (const words of ['`proxy_http_version 1.1`', '`live: false`', '`hosts`']) {
-      t.true(told.includes(words), words)
-    }
+    return [(await passed('/assets/-/')).status, (await passed('/')).text]
   }
-)
+  t.deepEqual(await statusesOf({}), [200, TAG])
+  t.deepEqual(await statusesOf({ live: false }), [404, ''])
+  t.deepEqual(await statusesOf({}, 'X-Forwarded-For: 203.0.113.9'), [404, ''])
+  const [told = ''] =
+    /^Some requests cannot be told apart.*$/m.exec(readFileSync('docs/live.md', 'utf8')) ?? []
+  for (const words of ['`proxy_http_version 1.1`', '`live: false`', '`hosts`']) {
+    t.true(told.includes(words), words)
+  }
+})
 
-test.serial('channels beyond the limit are refused, and open ones stay', async t => {
+test('channels beyond the limit are refused, and open ones stay', async t => {
   const { port } = await makeSite(t, FILES)
   const tabs = await Promise.all(Array.from({ length: 256 }, () => openTab(t, port)))
   t.true(tabs.every(({ answer }) => answer.statusCode === 200))

@@ -3,10 +3,12 @@ import fs from 'node:fs'
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import { compress, keep } from '../../../lib/index.ts'
 import { precompile } from '../../../lib/assets/deploy.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
+
+const test = ava.serial
 
 type Event =
   | { readonly call: 'sync'; readonly path: string }
@@ -57,75 +59,69 @@ const indexOfRename = (events: readonly Event[], name: string) =>
 
 const CSS = 'body { color: red }\n'.repeat(40)
 
-test.serial(
-  'precompile has everything on the disk before the manifest names it, and plain names before they are replaced',
-  async t => {
-    const root = makeProject(t)
-    const publish = () => precompile({ root, integrity: false }, { minify: false })
-    const write = (text: string) =>
-      writeFiles(root, {
-        'apps/web/assets/css/app.css': CSS + text,
-        'apps/web/assets/images/sub/logo.png': text
-      })
-    write('first')
-    await publish()
-    write('second')
-    writeFiles(root, { 'apps/web/assets/images/new/deep/icon.png': 'icon' })
-    const events = await record(t, publish)
-    const manifest = indexOfRename(events, 'assets.json')
-    t.deepEqual(unsavedAt(events, manifest), [])
-    const folder = join(root, 'public/assets/new')
-    const isSaved = events
-      .slice(0, manifest)
-      .some(event => event.call === 'sync' && event.path === folder)
-    t.true(isSaved, 'a new folder has its name on the disk')
-    const plain = events.filter(
-      event =>
-        event.call === 'rename' && /\/(?:app\.css|logo\.png)(?:\.br|\.gz|\.zst)?$/.test(event.to)
+test('precompile has everything on the disk before the manifest names it, and plain names before they are replaced', async t => {
+  const root = makeProject(t)
+  const publish = () => precompile({ root, integrity: false }, { minify: false })
+  const write = (text: string) =>
+    writeFiles(root, {
+      'apps/web/assets/css/app.css': CSS + text,
+      'apps/web/assets/images/sub/logo.png': text
+    })
+  write('first')
+  await publish()
+  write('second')
+  writeFiles(root, { 'apps/web/assets/images/new/deep/icon.png': 'icon' })
+  const events = await record(t, publish)
+  const manifest = indexOfRename(events, 'assets.json')
+  t.deepEqual(unsavedAt(events, manifest), [])
+  const folder = join(root, 'public/assets/new')
+  const isSaved = events
+    .slice(0, manifest)
+    .some(event => event.call === 'sync' && event.path === folder)
+  t.true(isSaved, 'a new folder has its name on the disk')
+  const plain = events.filter(
+    event =>
+      event.call === 'rename' && /\/(?:app\.css|logo\.png)(?:\.br|\.gz|\.zst)?$/.test(event.to)
+  )
+  t.true(plain.length >= 4)
+  for (const event of plain) {
+    const before = events.slice(0, events.indexOf(event))
+    const hasBytes = before.some(
+      other => event.call === 'rename' && other.call === 'sync' && other.path === event.from
     )
-    t.true(plain.length >= 4)
-    for (const event of plain) {
-      const before = events.slice(0, events.indexOf(event))
-      const hasBytes = before.some(
-        other => event.call === 'rename' && other.call === 'sync' && other.path === event.from
-      )
-      t.true(hasBytes, JSON.stringify(event))
-    }
-    t.deepEqual(unsavedAt(events, events.length), [], 'the manifest itself')
-    const again = await record(t, publish)
-    t.deepEqual(again, [], 'what is unchanged is not written, and need not be saved')
+    t.true(hasBytes, JSON.stringify(event))
   }
-)
+  t.deepEqual(unsavedAt(events, events.length), [], 'the manifest itself')
+  const again = await record(t, publish)
+  t.deepEqual(again, [], 'what is unchanged is not written, and need not be saved')
+})
 
-test.serial('compress has the copies that it wrote on the disk when it ends', async t => {
+test('compress has the copies that it wrote on the disk when it ends', async t => {
   const root = makeProject(t, { 'app.css': CSS, 'sub/other.css': CSS })
   const events = await record(t, () => compress(root))
   t.true(events.filter(({ call }) => call === 'rename').length >= 4)
   t.deepEqual(unsavedAt(events, events.length), [])
 })
 
-test.serial(
-  'keep has the list on the disk before it is renamed, and all that it wrote when it ends',
-  async t => {
-    const root = makeProject(t)
-    const release = (folder: string, hash: string) => {
-      const name = `assets/app-${hash}.js`
-      const manifest = { 'src/app.js': { file: name, src: 'src/app.js', isEntry: true } }
-      writeFiles(root, {
-        [`${folder}/${name}`]: CSS + hash,
-        [`${folder}/.vite/manifest.json`]: JSON.stringify(manifest)
-      })
-    }
-    release('older', 'AAAAAAA1')
-    release('newer', 'BBBBBBB2')
-    const events = await record(t, () => keep(join(root, 'older'), join(root, 'newer')))
-    const at = indexOfRename(events, '.koa-fresh-assets-kept.json')
-    const list = events[at]
-    const isSaved = (path: string) =>
-      events.slice(0, at).some(event => event.call === 'sync' && event.path === path)
-    t.true(list?.call === 'rename' && isSaved(list.from))
-    t.deepEqual(unsavedAt(events, events.length), [])
-    const names = events.flatMap(event => (event.call === 'rename' ? relative(root, event.to) : []))
-    t.true(names.includes('newer/assets/app-AAAAAAA1.js'))
+test('keep has the list on the disk before it is renamed, and all that it wrote when it ends', async t => {
+  const root = makeProject(t)
+  const release = (folder: string, hash: string) => {
+    const name = `assets/app-${hash}.js`
+    const manifest = { 'src/app.js': { file: name, src: 'src/app.js', isEntry: true } }
+    writeFiles(root, {
+      [`${folder}/${name}`]: CSS + hash,
+      [`${folder}/.vite/manifest.json`]: JSON.stringify(manifest)
+    })
   }
-)
+  release('older', 'AAAAAAA1')
+  release('newer', 'BBBBBBB2')
+  const events = await record(t, () => keep(join(root, 'older'), join(root, 'newer')))
+  const at = indexOfRename(events, '.koa-fresh-assets-kept.json')
+  const list = events[at]
+  const isSaved = (path: string) =>
+    events.slice(0, at).some(event => event.call === 'sync' && event.path === path)
+  t.true(list?.call === 'rename' && isSaved(list.from))
+  t.deepEqual(unsavedAt(events, events.length), [])
+  const names = events.flatMap(event => (event.call === 'rename' ? relative(root, event.to) : []))
+  t.true(names.includes('newer/assets/app-AAAAAAA1.js'))
+})

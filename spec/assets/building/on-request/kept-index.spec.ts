@@ -4,7 +4,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import fs, { existsSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import type { DiagnosticMessages } from '../../../../lib/diagnostics.ts'
 import { makeCounter } from '../../../support/counting-compiler.ts'
 import { filesBelow } from '../../../support/fingerprinted.ts'
@@ -17,6 +17,8 @@ import {
 } from '../../../support/site.ts'
 import { cases } from '../../../support/soak.ts'
 import { until, untilSettled } from '../../../support/until.ts'
+
+const test = ava.serial
 
 const FILES = {
   'css/app.css.scss': '@use "part"; a { color: part.$color }',
@@ -73,7 +75,7 @@ async function restart(t: ExecutionContext, root: string, options: SiteOptions =
   return { published, compiled: compiled?.length, texts }
 }
 
-test.serial('a server that restarts compiles and publishes nothing again', async t => {
+test('a server that restarts compiles and publishes nothing again', async t => {
   const root = await makeKept(t)
   const stats = statSync(join(root, 'public/assets/app.css'))
   const { published, compiled, texts } = await restart(t, root)
@@ -106,7 +108,7 @@ const changes: Record<string, readonly [path: string, change: (root: string) => 
 }
 
 for (const [what, [path, change]] of Object.entries(changes).slice(cases(-2, 0))) {
-  test.serial(`what changed while the server was down is published again: ${what}`, async t => {
+  test(`what changed while the server was down is published again: ${what}`, async t => {
     const root = await makeKept(t)
     change(root)
     const { published, texts } = await restart(t, root)
@@ -136,46 +138,40 @@ const circumstances: Record<string, (root: string) => SiteOptions> = {
 }
 
 for (const [what, change] of Object.entries(circumstances).slice(cases(-2, 0))) {
-  test.serial(`nothing that the last server kept is trusted after ${what}`, async t => {
+  test(`nothing that the last server kept is trusted after ${what}`, async t => {
     const root = await makeKept(t)
     const { published } = await restart(t, root, change(root))
     t.deepEqual(published, PATHS)
   })
 }
 
-test.serial(
-  'what a compiler of the application made is compiled again, as its code may have changed',
-  async t => {
-    const { compiler } = makeCounter('.less')
-    const options = { ...OPTIONS, compilers: [compiler] }
-    const root = await makeKept(t, { options, kept: ['/assets/app.css', '/assets/plain.css'] })
-    const { published } = await restart(t, root, options)
-    t.deepEqual(published, ['/assets/other.css'])
-  }
-)
+test('what a compiler of the application made is compiled again, as its code may have changed', async t => {
+  const { compiler } = makeCounter('.less')
+  const options = { ...OPTIONS, compilers: [compiler] }
+  const root = await makeKept(t, { options, kept: ['/assets/app.css', '/assets/plain.css'] })
+  const { published } = await restart(t, root, options)
+  t.deepEqual(published, ['/assets/other.css'])
+})
 
-test.serial('what caused a warning causes it again', async t => {
+test('what caused a warning causes it again', async t => {
   const files = { ...FILES, 'css/plain.css': 'a { background: url(none.png) }' }
   const root = await makeKept(t, { files, kept: ['/assets/app.css', '/assets/other.css'] })
   t.deepEqual((await restart(t, root)).published, ['/assets/plain.css'])
 })
 
-test.serial(
-  'without node_modules nothing is kept, and a cache that cannot be written does no harm',
-  async t => {
-    const { '/node_modules/x.txt': _, ...files } = FILES
-    const bare = await makeSite(t, files, OPTIONS)
-    const blocked = await makeSite(t, { ...files, '/node_modules/.cache': 'a file' }, OPTIONS)
-    const kept = await makeSite(t, FILES, { ...OPTIONS, root: makeProject(t) })
-    for (const site of [bare, blocked, kept]) {
-      for (const path of PATHS) t.is((await site.ask(path)).status, 200)
-    }
-    await until(() => memory(kept.root) !== undefined, 'the last one has kept its index')
-    t.false(existsSync(join(bare.root, 'node_modules')))
-    t.is(readFileSync(join(blocked.root, 'node_modules/.cache'), 'utf8'), 'a file')
-    t.is((await blocked.ask(PATHS[0] ?? '')).status, 200)
+test('without node_modules nothing is kept, and a cache that cannot be written does no harm', async t => {
+  const { '/node_modules/x.txt': _, ...files } = FILES
+  const bare = await makeSite(t, files, OPTIONS)
+  const blocked = await makeSite(t, { ...files, '/node_modules/.cache': 'a file' }, OPTIONS)
+  const kept = await makeSite(t, FILES, { ...OPTIONS, root: makeProject(t) })
+  for (const site of [bare, blocked, kept]) {
+    for (const path of PATHS) t.is((await site.ask(path)).status, 200)
   }
-)
+  await until(() => memory(kept.root) !== undefined, 'the last one has kept its index')
+  t.false(existsSync(join(bare.root, 'node_modules')))
+  t.is(readFileSync(join(blocked.root, 'node_modules/.cache'), 'utf8'), 'a file')
+  t.is((await blocked.ask(PATHS[0] ?? '')).status, 200)
+})
 
 // What a request costs the disk, counted where Node hands a call to the system: every asynchronous
 // call of `fs` is a resource of async_hooks, and the synchronous ones are counted by name.
@@ -238,63 +234,54 @@ async function makeSettledSite(...[t, files, options]: Parameters<typeof makeSit
   return site
 }
 
-test.serial(
-  'an unchanged asset costs at most one stat of each file that it was made from, and of each folder searched',
-  async t => {
-    const site = await makeSettledSite(t, {
-      'css/a.css': 'a{}',
-      'css/_one.scss': 'a { b: c }',
-      'css/_two.scss': "@use 'one';",
-      'css/app.css.scss': "@use 'two';"
-    })
-    for (const [path, most] of [
-      ['/assets/a.css', 2],
-      ['/assets/app.css', 5]
-    ] as const) {
-      for (const method of ['GET', 'HEAD']) {
-        const { calls, sync, status } = await costOf(site, path, method)
-        t.deepEqual([status, sync], [200, []])
-        t.true(calls <= most, `${method} ${path}: ${calls}`)
-      }
+test('an unchanged asset costs at most one stat of each file that it was made from, and of each folder searched', async t => {
+  const site = await makeSettledSite(t, {
+    'css/a.css': 'a{}',
+    'css/_one.scss': 'a { b: c }',
+    'css/_two.scss': "@use 'one';",
+    'css/app.css.scss': "@use 'two';"
+  })
+  for (const [path, most] of [
+    ['/assets/a.css', 2],
+    ['/assets/app.css', 5]
+  ] as const) {
+    for (const method of ['GET', 'HEAD']) {
+      const { calls, sync, status } = await costOf(site, path, method)
+      t.deepEqual([status, sync], [200, []])
+      t.true(calls <= most, `${method} ${path}: ${calls}`)
     }
   }
-)
+})
 
 const REMEMBERING = { compile: false, fingerprint: false, revalidate: 3600 }
 
-test.serial(
-  'a page that is not a file costs nothing, and a missing file costs one attempt to open it',
-  async t => {
-    const routes: SiteOptions['routes'] = ctx => void (ctx.body = 'page')
-    const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, { ...REMEMBERING, routes })
-    const paths = ['/books/23', '/books', '/', '/none/a.css', '/assets/none.css']
-    for (const path of paths) {
-      for (let times = 0; times < 2; times++) await site.ask(path)
-      const { calls, stats } = await costOf(site, path)
-      const expected = path.startsWith('/assets') ? [1, []] : [0, []]
-      t.deepEqual([path, calls, stats], [path, ...expected])
-    }
+test('a page that is not a file costs nothing, and a missing file costs one attempt to open it', async t => {
+  const routes: SiteOptions['routes'] = ctx => void (ctx.body = 'page')
+  const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, { ...REMEMBERING, routes })
+  const paths = ['/books/23', '/books', '/', '/none/a.css', '/assets/none.css']
+  for (const path of paths) {
+    for (let times = 0; times < 2; times++) await site.ask(path)
+    const { calls, stats } = await costOf(site, path)
+    const expected = path.startsWith('/assets') ? [1, []] : [0, []]
+    t.deepEqual([path, calls, stats], [path, ...expected])
   }
-)
+})
 
-test.serial(
-  'a mount at `/` that trusts stats costs a page nothing once it is known, and its own files too',
-  async t => {
-    const routes: SiteOptions['routes'] = ctx => {
-      if (ctx.path !== '/deep/link') ctx.body = 'page'
-    }
-    const mount = { dir: 'dist', index: 'index.html', fallback: 'index.html', revalidate: 3600 }
-    const mounts = { '/': mount, '/static': { ...mount, immutable: true } }
-    const files = { '/dist/index.html': 'index', '/dist/a.js': 'a', '/public/assets/b.css': 'b{}' }
-    const site = await makeSite(t, files, { ...REMEMBERING, mounts, routes })
-    await untilSettled()
-    const free = { calls: 0, stats: [], sync: [], status: 200 }
-    const own = ['/', '/a.js', '/static/a.js', '/static/', '/assets/b.css']
-    for (const path of [...own, '/books/23', '/books', '/static/none']) {
-      for (let times = 0; times < 3; times++) await site.ask(path)
-      await untilSettled()
-      await site.ask(path)
-      t.deepEqual([path, await costOf(site, path)], [path, free])
-    }
+test('a mount at `/` that trusts stats costs a page nothing once it is known, and its own files too', async t => {
+  const routes: SiteOptions['routes'] = ctx => {
+    if (ctx.path !== '/deep/link') ctx.body = 'page'
   }
-)
+  const mount = { dir: 'dist', index: 'index.html', fallback: 'index.html', revalidate: 3600 }
+  const mounts = { '/': mount, '/static': { ...mount, immutable: true } }
+  const files = { '/dist/index.html': 'index', '/dist/a.js': 'a', '/public/assets/b.css': 'b{}' }
+  const site = await makeSite(t, files, { ...REMEMBERING, mounts, routes })
+  await untilSettled()
+  const free = { calls: 0, stats: [], sync: [], status: 200 }
+  const own = ['/', '/a.js', '/static/a.js', '/static/', '/assets/b.css']
+  for (const path of [...own, '/books/23', '/books', '/static/none']) {
+    for (let times = 0; times < 3; times++) await site.ask(path)
+    await untilSettled()
+    await site.ask(path)
+    t.deepEqual([path, await costOf(site, path)], [path, free])
+  }
+})

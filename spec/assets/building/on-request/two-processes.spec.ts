@@ -2,8 +2,10 @@
 import nodeFs, { renameSync, writeFileSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import { makeSite } from '../../../support/site.ts'
+
+const test = ava.serial
 
 const MOMENTS = ['before it is looked at', 'before it is opened'] as const
 
@@ -48,21 +50,18 @@ function atMoment(
 }
 
 for (const moment of MOMENTS) {
-  test.serial(
-    `a target that another process replaces ${moment} is published again: no stale answer`,
-    async t => {
-      const site = await makeSite(t, { 'app.css': 'a { color: red }' }, { env: 'development' })
-      t.is((await site.ask('/assets/app.css')).text, 'a { color: red }')
-      const target = site.at('/public/assets/app.css')
-      site.write('app.css', 'a { color: tan }')
-      const isOver = atMoment(t, moment, target, () => {
-        writeFileSync(`${target}.other`, 'a { color: red }')
-        renameSync(`${target}.other`, target)
-      })
-      t.is((await site.ask('/assets/app.css')).text, 'a { color: tan }')
-      t.true(isOver())
-      t.is((await site.ask('/assets/app.css')).text, 'a { color: tan }')
-      t.deepEqual(site.errors, [])
-    }
-  )
+  test(`a target that another process replaces ${moment} is published again: no stale answer`, async t => {
+    const site = await makeSite(t, { 'app.css': 'a { color: red }' }, { env: 'development' })
+    t.is((await site.ask('/assets/app.css')).text, 'a { color: red }')
+    const target = site.at('/public/assets/app.css')
+    site.write('app.css', 'a { color: tan }')
+    const isOver = atMoment(t, moment, target, () => {
+      writeFileSync(`${target}.other`, 'a { color: red }')
+      renameSync(`${target}.other`, target)
+    })
+    t.is((await site.ask('/assets/app.css')).text, 'a { color: tan }')
+    t.true(isOver())
+    t.is((await site.ask('/assets/app.css')).text, 'a { color: tan }')
+    t.deepEqual(site.errors, [])
+  })
 }
