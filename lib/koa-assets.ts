@@ -5,7 +5,7 @@ import type { Context, Middleware, Next } from 'koa'
 import { makeDevelopment, type Development } from './assets/context/development.ts'
 import { serveIn } from './assets/context/neighbours.ts'
 import type { Preload } from './assets/context/preload.ts'
-import { provideContext, type AssetContext } from './assets/context/provide-context.ts'
+import { hasAssets, provideContext, type AssetContext } from './assets/context/provide-context.ts'
 import { showError } from './assets/context/show-error.ts'
 import { noticesAtStart, printOverview } from './assets/inventory/at-start.ts'
 import { Pipeline } from './assets/pipeline.ts'
@@ -120,17 +120,26 @@ class AssetServer {
   readonly #development: Development | undefined
   readonly #responderAt: Running['responderAt']
   readonly #send: ReturnType<typeof serveIn>
+  /** Behind it is the rest of the stack. */
+  readonly #rest: Middleware
 
   constructor(pipeline: Pipeline, helpers: Middleware, development: Development | undefined) {
     this.#pipeline = pipeline
     this.#send = serveIn(pipeline.settings)
     this.#development = development
     this.#responderAt = pipeline.running.find(each => each.responderAt)?.responderAt
-    this.middleware = compose([this.#respond, helpers])
+    this.#rest = helpers
+    this.middleware = (ctx, next) => {
+      try {
+        return Promise.resolve(this.#respond(ctx, next))
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    }
   }
 
   /** The path of one request: from memory if possible, then from the disk. */
-  readonly #respond: Middleware = (ctx, next) => {
+  #respond(ctx: Context, next: Next): unknown {
     const { loading } = this.#pipeline
     if (loading) return loading.then(() => this.#respond(ctx, next))
     const target = ctx.req.url ?? ''
@@ -159,8 +168,10 @@ class AssetServer {
 
   #passOn(ctx: Context, next: Next, path: string): Promise<unknown> {
     const { settings } = this.#pipeline
+    const mayBeOurs = isOurs(path, settings)
+    if (!mayBeOurs && settings.mounts.length === 0) return this.#rest(ctx, next)
     const rest = this.#withFallback(ctx, next, path)
-    if (!isOurs(path, settings)) return rest()
+    if (!mayBeOurs) return rest()
     const unstored = () => passOnUnstored(ctx, rest)
     return this.#development ? this.#development.respond(ctx, unstored) : unstored()
   }
@@ -170,9 +181,10 @@ class AssetServer {
     const { settings } = this.#pipeline
     const { mount, wanted } = fallbackFor(ctx.req, settings) ?? {}
     const respond = this.#responderAt?.(path)
-    if (!mount && !respond) return next
+    const rest = () => this.#rest(ctx, next)
+    if (!mount && !respond) return rest
     return async () => {
-      await next()
+      await rest()
       if (!isUntouched(ctx)) return
       // What koaHttpCache said of the 404.
       if (mount) ctx.remove('X-Http-Cache')
@@ -213,7 +225,7 @@ class AssetServer {
   #serve(ctx: Context, file: ServedFile, opened?: OpenFile): boolean | Promise<boolean> {
     const { middleware, compose: join = compose } = ctx.app as Koa & { compose?: unknown }
     // A request that comes here again, behind others, has the helpers already.
-    const isFirst = middleware[0] === this.middleware && join === compose && !('assets' in ctx)
+    const isFirst = middleware[0] === this.middleware && join === compose && !hasAssets(ctx)
     return this.#send(ctx, file, opened, isFirst ? 'socket' : 'koa')
   }
 }

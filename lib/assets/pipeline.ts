@@ -43,6 +43,9 @@ export class Pipeline {
   #loaded: Promise<void> | undefined
   #onRequest: OnRequest | undefined
   #files: ReadonlyMap<AppSettings, AppFiles> = new Map()
+  /** What a page waits for, and what tells that URLs in pages have changed: chosen once, mostly little or nothing. */
+  #waits: readonly (() => Promise<unknown> | undefined)[] = []
+  #versions: readonly (() => string | undefined)[] = []
 
   constructor(settings: Site, warn = warnOnce()) {
     this.settings = settings
@@ -89,11 +92,35 @@ export class Pipeline {
       none: asTheyAre
     }
     this.#files = new Map(apps.map(app => [app, kinds[kindOf(app)] ?? asTheyAre]))
+    this.#chooseWork()
     this.viewHelpers = makeViewHelpers(
       { ...this.settings, apps: apps.length > 0 ? apps : [publicApp] },
       app => ({ imports: app.imports, version: () => this.#version, ...this.#addressesOf(app) }),
       this.running.flatMap(({ helpers }) => helpers ?? [])
     )
+  }
+
+  #chooseWork(): void {
+    const { env, publicApp, apps } = this.settings
+    const seconds = env === 'development' ? 0 : publicApp.revalidate
+    const [inMemory, onDisk] = [this.#onRequest?.fingerprints, this.#precompiled]
+    const listed = apps.flatMap(app => this.#listedSources(app) ?? [])
+    const more = listed.flatMap(sources => sources.more)
+    const changing = this.running.filter(each => 'refresh' in each)
+    this.#waits = [
+      ...(inMemory ? [() => inMemory.refresh()] : []),
+      ...(onDisk ? [() => onDisk.refresh(seconds)] : []),
+      // Which names are the app's own, where a mount may have them too.
+      ...(this.hasNames ? listed.map(sources => () => sources.refresh()) : []),
+      ...more.map(each => () => each.verify()),
+      ...changing.map(each => () => each.refresh?.(seconds))
+    ]
+    this.#versions = [
+      ...(onDisk ? [() => onDisk.current.version] : []),
+      ...(inMemory ? [() => inMemory.manifest?.version] : []),
+      ...changing.map(each => () => each.version),
+      ...more.map(each => () => each.digest)
+    ]
   }
 
   #addressesOf(app: AppSettings): Addresses {
@@ -178,16 +205,12 @@ export class Pipeline {
 
   /** Brings the manifests up to date for a page; undefined when there is nothing to wait for. */
   beforePage(): Promise<unknown> | undefined {
-    const { env, publicApp } = this.settings
-    const seconds = env === 'development' ? 0 : publicApp.revalidate
-    const own = [this.#onRequest?.fingerprints?.refresh(), this.#precompiled?.refresh(seconds)]
-    const refreshed = [
-      ...own,
-      ...this.#listings(),
-      ...this.running.map(each => each.refresh?.(seconds))
-    ]
-    const all = refreshed.filter(each => each !== undefined)
-    return all.length > 0 ? Promise.all(all) : undefined
+    let work: Promise<unknown>[] | undefined
+    for (const wait of this.#waits) {
+      const refreshed = wait()
+      if (refreshed) (work ??= []).push(refreshed)
+    }
+    return work && Promise.all(work)
   }
 
   /** Undefined for an app without fingerprints. */
@@ -198,15 +221,6 @@ export class Pipeline {
   /** Undefined where nothing is published on request. */
   async #sourcedName({ app, name }: Wanted): Promise<string | undefined> {
     return this.#filesOf(app).index && sourcedNameIn(this.sources, app, name)
-  }
-
-  /** Which names are the app's own, where a mount may have them too, and which files there are beside those in directories. */
-  #listings(): (Promise<void> | undefined)[] {
-    const all = this.settings.apps.map(app => this.#listedSources(app))
-    return all.flatMap(sources => [
-      this.hasNames ? sources?.refresh() : undefined,
-      ...(sources?.more.map(each => each.verify()) ?? [])
-    ])
   }
 
   /** Undefined where a manifest has the names. */
@@ -243,11 +257,12 @@ export class Pipeline {
   }
 
   get #version(): string {
-    const inMemory = this.#onRequest?.fingerprints?.manifest
-    const manifests = [this.#precompiled?.current, inMemory, ...this.running]
-    const more = this.settings.apps.flatMap(app => this.#listedSources(app)?.more ?? [])
-    const versions = [...manifests.map(each => each?.version), ...more.map(each => each.digest)]
-    return versions.filter(Boolean).join('-')
+    let version = ''
+    for (const versionOf of this.#versions) {
+      const each = versionOf()
+      if (each) version = version === '' ? each : `${version}-${each}`
+    }
+    return version
   }
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { Context } from 'koa'
+import Koa, { type Context } from 'koa'
 import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
 import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
@@ -55,7 +55,12 @@ type Assets = (at?: string) => Promise<ViewHelpers>
 export function pagesOf(options: KoaAssetsOptions): Assets {
   const middleware = koaAssets({ env: 'production', ...options })
   return async (url = '/') => {
-    const ctx = { req: { url }, state: {} } as unknown as Context
+    const app = new Koa()
+    const ctx = Object.assign(Object.create(app.context) as Context, {
+      app,
+      req: { url },
+      state: {}
+    })
     await middleware(ctx, () => Promise.resolve())
     return ctx.assets
   }

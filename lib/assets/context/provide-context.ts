@@ -50,30 +50,63 @@ export function provideContext(
   const hasNames = settings.apps.length > 0 || pipeline.hasNames
   const watch = providerWatch(settings)
   const pageAfter = settings.env === 'development' ? developedAfter(settings) : nextAfter
+  const only = settings.apps.length < 2 ? (settings.apps[0]?.name ?? '') : undefined
+  const helpersOf = ({ req }: Context): ViewHelpers => {
+    const app = only ?? appOfPage(settings, rawPath(req.url ?? ''))?.name ?? ''
+    return pipeline.viewHelpers(app, development?.isAllowed(req) ?? false)
+  }
   return function assetContext(ctx, next): Promise<unknown> {
     if (pipeline.loading) return pipeline.loading.then(() => assetContext(ctx, next))
     ctx.sendFile = sendFile
     // An instance with mounts only, such as behind a session, leaves names to the one in front.
-    if (!hasNames && 'assets' in ctx) return next()
-    const app = appOfPage(settings, rawPath(ctx.req.url ?? ''))?.name ?? ''
-    const isLive = development?.isAllowed(ctx.req) ?? false
+    if (!hasNames && hasAssets(ctx)) return next()
     watch?.(ctx)
-    provide(ctx, pipeline.viewHelpers(app, isLive))
+    if (pipeline.hasNames) provideWhenRead(ctx, helpersOf)
+    else ctx.assets = ctx.state.assets = helpersOf(ctx)
     ctx.preload = preload
     const refreshed = pipeline.beforePage()
     const responded = refreshed ? pageAfter(refreshed, ctx, next) : next()
     if (!pipeline.hasNames) return responded
     return responded.catch((error: unknown) => {
-      // An error page starts afresh: the tags that `entry` has written were for another page.
-      provide(ctx, pipeline.viewHelpers(app, isLive))
+      // An error page starts afresh: the tags that helpers have written were for another page.
+      provideWhenRead(ctx, helpersOf)
       throw error
     })
   }
 }
 
-function provide(ctx: Context, helpers: ViewHelpers): void {
-  ctx.assets = helpers
-  ctx.state.assets = helpers
+/** Whether a koaAssets in front, or anything else, has provided it. */
+export function hasAssets(ctx: Context): boolean {
+  return Object.hasOwn(ctx, MAKE) || ctx.assets !== undefined
+}
+
+const MAKE = Symbol('makes ctx.assets')
+const MADE = Symbol('ctx.assets')
+
+type Lazy = Context & { [MAKE]?: (ctx: Context) => ViewHelpers; [MADE]?: ViewHelpers | undefined }
+
+/** Helpers that are made for each page: not for one that never reads them, such as a 304. */
+function provideWhenRead(ctx: Lazy, make: (ctx: Context) => ViewHelpers): void {
+  const { context } = ctx.app
+  if (!Object.hasOwn(context, 'assets')) Object.defineProperty(context, 'assets', WHEN_READ)
+  ctx[MAKE] = make
+  ctx[MADE] = undefined
+  Object.defineProperty(ctx.state, 'assets', {
+    get: () => ctx.assets,
+    set: (value: ViewHelpers) => void (ctx.assets = value),
+    enumerable: true,
+    configurable: true
+  })
+}
+
+const WHEN_READ: PropertyDescriptor & ThisType<Lazy> = {
+  get() {
+    return (this[MADE] ??= this[MAKE]?.(this))
+  },
+  set(value: ViewHelpers) {
+    this[MADE] = value
+  },
+  configurable: true
 }
 
 async function nextAfter(work: Promise<unknown>, _: Context, next: Next): Promise<void> {

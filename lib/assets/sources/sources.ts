@@ -29,7 +29,7 @@ export async function loadSources(
   warn: (message: string) => void,
   warnOfClash = warn
 ): Promise<Sources> {
-  const makers = await Promise.all(site.extras.map(extra => extra.sources?.(site)))
+  const makers = await Promise.all(site.extras.map(async extra => extra.sources?.(site)))
   return new Sources(
     site,
     warn,

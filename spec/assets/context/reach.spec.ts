@@ -20,7 +20,7 @@ const TAG = '<script src="/assets/-/live.js" type="module" async="async"></scrip
 
 /** The modules of the room that have been loaded by this process. */
 function loaded(): string[] {
-  return loadedScripts().filter(url => /\/lib\/extras\/(?:inspector|live)\/(?!extra)/.test(url))
+  return loadedScripts().filter(url => /\/lib\/extras\/(?:inspector|live)\/(?!extra|tag)/.test(url))
 }
 
 const page: SiteOptions['routes'] = (ctx, next) => {

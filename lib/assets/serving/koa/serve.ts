@@ -40,7 +40,7 @@ export function serve(
   // Most files have none.
   const asked = further.length > 0 && further.flatMap(find => find(ctx.req.headers) ?? [])
   if (!asked || asked.length === 0) return respond(ctx, exit, representations, opened, status)
-  return Promise.all(asked).then(found => {
+  return Promise.all(asked.map(async each => each)).then(found => {
     const offers = [...representations, ...found.filter(each => each !== undefined)] as const
     return respond(ctx, exit, offers, opened, status)
   })
