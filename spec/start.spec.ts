@@ -96,8 +96,9 @@ const PART = [
 const NONE =
   /^extras\/(?:init|inspector|live|names|packages|releases|telling)\/(?!(?:extra|options|tag)\.ts)|^assets\/(?:references|rendering)\/|^files\/writing\//
 
-// A manifest has to be read before koaAssets() returns, so what reads them is there without mounts as well.
-const READERS = /^extras\/(?:bundles|deltas)\//
+// Pages have all helpers. A manifest has to be read before koaAssets() returns, so what reads them is there without
+// mounts as well.
+const READERS = /^extras\/(?:bundles|deltas|media)\//
 
 test('STA-01 a production server loads nothing that compiles, builds, inspects or develops', async t => {
   const { files, packages } = await loaded(t)

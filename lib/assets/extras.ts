@@ -6,6 +6,7 @@ import { deltas } from '../extras/deltas/extra.ts'
 import { init } from '../extras/init/extra.ts'
 import { inspector } from '../extras/inspector/extra.ts'
 import { live } from '../extras/live/extra.ts'
+import { media } from '../extras/media/extra.ts'
 import { names } from '../extras/names/extra.ts'
 import { packages } from '../extras/packages/extra.ts'
 import { releases } from '../extras/releases/extra.ts'
@@ -18,6 +19,7 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   init,
   inspector,
   live,
+  media,
   names,
   packages,
   releases,

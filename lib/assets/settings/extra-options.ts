@@ -5,6 +5,7 @@ import type { LiveHelpers } from '../../extras/live/tag.ts'
 import { MANIFEST, settleManifest, type ManifestOptions } from '../../extras/bundles/options.ts'
 import { DEV, settleDev, type DevOptions } from '../../extras/vite/options.ts'
 import { PACKAGES, type PackageOptions } from '../../extras/packages/options.ts'
+import type { MediaHelpers } from '../../extras/media/media.ts'
 import { NAMES, type NameOptions } from '../../extras/names/options.ts'
 import {
   DELTA_COMPRESS,
@@ -25,7 +26,7 @@ export interface LayeredExtras extends PackageOptions {}
 export interface MountExtras extends ManifestOptions, DevOptions {}
 
 /** Added to `ViewHelpers`. */
-export interface HelperExtras extends EntryHelpers, LiveHelpers {}
+export interface HelperExtras extends EntryHelpers, LiveHelpers, MediaHelpers {}
 
 /** Their rows. What layers add to is a list of sources. */
 export const LAYERED_EXTRAS = {

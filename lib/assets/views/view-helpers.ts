@@ -5,7 +5,6 @@ import type { HelperExtras } from '../settings/extra-options.ts'
 import type { AppName } from './asset-names.ts'
 import { makePageMemory, makeUrlOf, urlHelpers, type AppAssets, type Helpers } from './asset-url.ts'
 import { importMapHelpers } from './modules.ts'
-import { mediaHelpers } from './media.ts'
 import { preloadHelpers } from './preload.ts'
 import { tagHelpers } from './tags.ts'
 
@@ -26,7 +25,6 @@ export interface ViewHelpers
   extends
     ReturnType<typeof urlHelpers>,
     ReturnType<typeof tagHelpers>,
-    ReturnType<typeof mediaHelpers>,
     ReturnType<typeof importMapHelpers>,
     ReturnType<typeof preloadHelpers>,
     HelperExtras {
@@ -106,7 +104,6 @@ function helpersFor(
   const helpers = {
     ...urlHelpers(urlOf, makeUrlOf('', assets)),
     ...tagHelpers(view),
-    ...mediaHelpers(urlOf),
     ...importMapHelpers(view),
     ...preloadHelpers(urlOf)
   }

@@ -31,12 +31,10 @@ test('REN-03 an attribute of the tag is replaced in place in any case, and remov
     assets.stylesheet('a', { media: 'print', rel: 'alternate stylesheet', href: '/evil.css' }),
     '<link href="/assets/a.css" type="text/css" rel="alternate stylesheet" media="print">'
   )
-  t.is(assets.image('a.png', { src: '/evil.png' }), '<img src="/assets/a.png" alt="A">')
   t.is(
     assets.favicon('a.ico', { href: '/evil.ico' }),
     '<link href="/assets/a.ico" rel="shortcut icon" type="image/x-icon">'
   )
-  t.is(assets.video('a.mp4', { src: '/evil.mp4' }), '<video src="/assets/a.mp4"></video>')
   t.is(assets.javascript('a', { type: null }), '<script src="/assets/a.js"></script>')
   t.is(assets.javascript('a', { type: false }), '<script src="/assets/a.js"></script>')
   t.is(
@@ -96,26 +94,26 @@ test('REN-12 integrity is followed by crossorigin; a given one of either wins, a
 
 test('REN-15 values are escaped', t => {
   t.is(
-    assets.image('a.png', { title: `"><script>alert('&')</script>` }),
-    '<img src="/assets/a.png" alt="A"' +
+    assets.favicon('a.ico', { title: `"><script>alert('&')</script>` }),
+    '<link href="/assets/a.ico" rel="shortcut icon" type="image/x-icon"' +
       ' title="&quot;&gt;&lt;script&gt;alert(&#39;&amp;&#39;)&lt;/script&gt;">'
   )
   t.is(
-    assets.image('https://a.example/?a=1&b="'),
-    '<img src="https://a.example/?a=1&amp;b=&quot;" alt="">'
+    assets.javascript('https://a.example/?a=1&b="'),
+    '<script src="https://a.example/?a=1&amp;b=&quot;" type="text/javascript"></script>'
   )
 })
 
 test('REN-15 a name that HTML does not allow is a TypeError, and so is a value that is no string, number or boolean', t => {
   for (const name of ['', 'a b', 'a"', "a'", 'a>', 'a<', 'a=', 'a/', 'a\n', 'a\0']) {
-    t.throws(() => assets.image('a.png', { [name]: false }), {
+    t.throws(() => assets.stylesheet('a', { [name]: false }), {
       instanceOf: TypeError,
       message: /cannot be the name of an HTML attribute$/
     })
   }
   t.is(
-    assets.image('a.png', { 'data-a.b': 0, '@click': 'go()' }),
-    '<img src="/assets/a.png" alt="A" data-a.b="0" @click="go()">'
+    assets.stylesheet('a', { 'data-a.b': 0, '@click': 'go()' }),
+    '<link href="/assets/a.css" type="text/css" rel="stylesheet" data-a.b="0" @click="go()">'
   )
   t.throws(() => Reflect.apply(assets.javascript, null, ['a', { class: ['b'] }]), {
     instanceOf: TypeError,
@@ -189,103 +187,6 @@ test('JSM-06 modulepreload adds nothing without fingerprints; for a classic scri
   t.throws(() => assets.javascript('a', given as never), {
     instanceOf: TypeError,
     message: "modulepreload must be true or false, got 'yes'"
-  })
-})
-
-test('REN-07 image() has an alt from the file name without its fingerprint; a given one wins, even an empty one', t => {
-  t.is(assets.image('my-cool_logo.png'), '<img src="/assets/my-cool_logo.png" alt="My Cool Logo">')
-  t.is(
-    assets.image('photos/summer house.jpg?v=1'),
-    '<img src="/assets/photos/summer%20house.jpg?v=1" alt="Summer House">'
-  )
-  t.is(
-    assets.image('logo.png', { width: 10, alt: '', height: 5.5, loading: 'lazy' }),
-    '<img src="/assets/logo.png" alt="" width="10" height="5.5" loading="lazy">'
-  )
-  t.is(assets.image('logo.png', { alt: undefined }), '<img src="/assets/logo.png" alt="Logo">')
-  const { image } = fingerprinted()('web')
-  t.is(image('logo.png'), `<img src="/assets/logo-${'c'.repeat(32)}.png" alt="Logo">`)
-  const url = `https://cdn.example/assets/my%20logo-${'c'.repeat(32)}.png`
-  t.is(image(url), `<img src="${url}" alt="My Logo">`)
-})
-
-test('REN-07 image() resolves the names in srcset', t => {
-  const { image } = fingerprinted({ host: 'https://cdn.example' })('web')
-  t.is(
-    image('logo.png', { srcset: { 'logo@2x.png': '2x' }, width: 10 }),
-    `<img src="https://cdn.example/assets/logo-${'c'.repeat(32)}.png" alt="Logo"` +
-      ` srcset="https://cdn.example/assets/logo@2x-${'d'.repeat(32)}.png 2x" width="10">`
-  )
-  t.is(
-    assets.image('a.png', {
-      srcset: [
-        ['a, b.png', '640w'],
-        ['https://elsewhere.example/a b.png', '1.5x']
-      ]
-    }),
-    '<img src="/assets/a.png" alt="A"' +
-      ' srcset="/assets/a%2C%20b.png 640w, https://elsewhere.example/a%20b.png 1.5x">'
-  )
-  t.is(
-    assets.image('a.png', { srcset: 'as it is 2x' }),
-    '<img src="/assets/a.png" alt="A" srcset="as it is 2x">'
-  )
-  t.is(assets.image('a.png', { srcset: false }), '<img src="/assets/a.png" alt="A">')
-  t.throws(() => assets.image('a.png', { srcset: { 'b.png': '2' } }), {
-    instanceOf: TypeError,
-    message: "a size in srcset is written like '2x' or '640w', got '2'"
-  })
-})
-
-test('REN-08 video() and audio() write the tag of one file', t => {
-  t.is(
-    assets.video('m.mp4', { autoplay: true, controls: true }),
-    '<video autoplay="autoplay" controls="controls" src="/assets/m.mp4"></video>'
-  )
-  t.is(
-    assets.audio('m.mp3', { controls: true }),
-    '<audio controls="controls" src="/assets/m.mp3"></audio>'
-  )
-})
-
-test('REN-08 sources are tags with their types, tracks and a text follow', t => {
-  t.is(
-    assets.video({
-      controls: true,
-      poster: 'm.jpg',
-      sources: [
-        'm.webm',
-        { src: 'm.mp4?v=1', media: '(min-width: 1px)' },
-        { src: 'm', type: 'a/b' }
-      ],
-      tracks: [{ kind: 'captions', src: 'm.en.vtt', srclang: 'en', default: true }],
-      content: 'No <video>'
-    }),
-    '<video controls="controls" poster="/assets/m.jpg">\n' +
-      '<source src="/assets/m.webm" type="video/webm">\n' +
-      '<source src="/assets/m.mp4?v=1" type="video/mp4" media="(min-width: 1px)">\n' +
-      '<source src="/assets/m" type="a/b">\n' +
-      '<track kind="captions" src="/assets/m.en.vtt" srclang="en" default="default">\n' +
-      'No &lt;video&gt;\n' +
-      '</video>'
-  )
-  t.is(
-    assets.audio({ sources: ['m.ogg'] }),
-    '<audio>\n<source src="/assets/m.ogg" type="audio/ogg">\n</audio>'
-  )
-})
-
-test('REN-08 giving neither a name nor sources, or both, is a TypeError', t => {
-  for (const args of [[], [{}], [{ sources: [] }], ['m.mp4', { sources: ['m.webm'] }], [null]]) {
-    t.throws(() => Reflect.apply(assets.video, null, args), {
-      instanceOf: TypeError,
-      message: 'video() needs either a name or { sources: [name, …] }'
-    })
-  }
-  t.throws(() => assets.audio({ src: 'm.mp3' }), { instanceOf: TypeError, message: /audio\(\)/ })
-  t.throws(() => Reflect.apply(assets.video, null, [{ sources: 'm.mp4' }]), {
-    instanceOf: TypeError,
-    message: "sources must be a list, got 'm.mp4'"
   })
 })
 

@@ -45,8 +45,11 @@ export function makeHelpers(
   return makeViewHelpers({ apps, ...settings }, assets, added)
 }
 
-export function fingerprinted(settings: Partial<ViewHelperSettings> = {}) {
-  return makeHelpers(settings, () => ({
+export function fingerprinted(
+  settings: Partial<ViewHelperSettings> = {},
+  added: readonly Helpers[] = []
+) {
+  const assetsOf = (): Partial<AppAssets> => ({
     resolve: name => {
       const address = manifest.get(name)
       if (!address) throw new Error(`${name} is not in public/assets.json`)
@@ -54,5 +57,6 @@ export function fingerprinted(settings: Partial<ViewHelperSettings> = {}) {
     },
     modules: () =>
       Array.from(manifest, ([name, address]) => ({ ...address, plainPath: `/assets/${name}` }))
-  }))
+  })
+  return makeHelpers(settings, assetsOf, added)
 }

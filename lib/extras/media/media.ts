@@ -3,17 +3,23 @@
 import { posix } from 'node:path'
 import { inspect } from 'node:util'
 import { checked } from '../../check-options.ts'
-import { encodeUrl } from '../urls/canonical-path.ts'
-import { splitFingerprint } from '../urls/fingerprint.ts'
-import type { AssetName, OfName } from './asset-names.ts'
-import { mediaType, withoutQuery, type MountChoice, type UrlOf } from './asset-url.ts'
+import { encodeUrl } from '../../assets/urls/canonical-path.ts'
+import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
+import type { AssetName, OfName } from '../../assets/views/asset-names.ts'
+import {
+  mediaType,
+  withoutQuery,
+  type Helpers,
+  type MountChoice,
+  type UrlOf
+} from '../../assets/views/asset-url.ts'
 import {
   escapeHtml,
   openTag,
   readAttributes,
   type Attributes,
   type AttributeValue
-} from './html.ts'
+} from '../../assets/views/html.ts'
 
 /** Other sizes of an image, by name: `{ 'logo@2x.png': '2x' }`, `[['wide.jpg', '1200w']]`. */
 export type Srcset =
@@ -48,7 +54,19 @@ export interface MediaHelper extends OfName<'path', MediaAttributes> {
   (attributes: MediaAttributes): string
 }
 
-export function mediaHelpers(urlOf: UrlOf) {
+export interface MediaHelpers extends ReturnType<typeof mediaHelpers> {}
+
+/** They depend on nothing of a page. */
+export const HELPERS: Helpers = {
+  isPerPage: false,
+  shared: {},
+  of({ urlOf }) {
+    const helpers = mediaHelpers(urlOf)
+    return () => helpers
+  }
+}
+
+function mediaHelpers(urlOf: UrlOf) {
   return {
     /**
      * An `<img>`. `alt` defaults to the words of the file name.
