@@ -13,11 +13,6 @@ import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/
 import { makeSite, makeProject } from '../support/site.ts'
 import { soakTest } from '../support/soak.ts'
 import { FILE_EXTENSIONS } from '../../lib/assets/serving/koa/fallback.ts'
-import { canMakeDeltas } from '../../lib/extras/deltas/delta-format.ts'
-import { filesBelow } from '../support/fingerprinted.ts'
-
-// Before the first spec is declared: AVA takes none after a wait.
-const isAble = await canMakeDeltas()
 
 const httpCachingPage = readPage('docs/http-caching.md')
 const [server] = httpCachingPage.take('')
@@ -292,38 +287,6 @@ test('MOV-02 the example of koaFiles serves one directory without its notes', as
   t.deepEqual([text, headers['cache-control']], ['home', 'public, max-age=600'])
   t.is((await agent.get('/notes/a.md')).status, 404)
 })
-
-// docs/deltas.md
-
-const deltasPage = readPage('docs/deltas.md')
-const mount = deltasPage.take('How deltas are made')
-
-soakTest(
-  `a build of Vite ${isAble ? 'gets deltas from' : 'is compressed beside'} the build before`,
-  async t => {
-    const lines = Array.from({ length: 400 }, (_, at) => `console.log(${(at * 7919) % 9973})`)
-    const site = makeExample(t, {
-      'vite.config.js':
-        "export default { build: { manifest: true, minify: false, rolldownOptions: { input: 'app.js' } } }",
-      'app.js': lines.join('\n')
-    })
-    await site.run('npx vite build')
-    site.write({ 'app.js': `console.log('new')\n${lines.join('\n')}` })
-    await site.follow(mount)
-    const files = filesBelow(join(site.root, 'dist'))
-    t.true(files.some(path => path.endsWith('.br')))
-    t.is(files.filter(path => path.endsWith('.dcz')).length, isAble ? 1 : 0)
-    t.is(files.filter(path => path.endsWith('.js')).length, 2, 'open pages request the old one')
-    // Once more, over a directory with both: the third build has deltas from the two before.
-    site.write({ 'app.js': `console.log('newer')\n${lines.join('\n')}` })
-    await site.follow(mount)
-    const third = filesBelow(join(site.root, 'dist'))
-    t.is(third.filter(path => path.endsWith('.js')).length, 3)
-    const added = third.find(path => path.endsWith('.js') && !files.includes(path)) ?? ''
-    const deltas = third.filter(path => path.startsWith(added) && path.endsWith('.dcz'))
-    t.is(deltas.length, isAble ? 2 : 0)
-  }
-)
 
 test('every block of these pages is run here', t => {
   t.deepEqual(blocksLeft(), [])

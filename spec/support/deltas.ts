@@ -2,7 +2,6 @@
 // is between them.
 import { createHash } from 'node:crypto'
 import * as zlib from 'node:zlib'
-import { deltaExtension, sealDelta } from '../../lib/extras/deltas/delta-format.ts'
 import { digestOf } from '../../lib/files/digest.ts'
 
 export const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest()
@@ -24,11 +23,16 @@ export function deltaFile(old: string, next: string): Buffer {
 
 /** The same as it is sent. */
 export function deltaSent(old: string, next: string): Buffer {
-  const frame = deltaFrame(Buffer.from(old), Buffer.from(next))
-  return Buffer.concat([Buffer.from('5e2a4d1820000000', 'hex'), sha256(old), frame])
+  return deltaFile(old, next).subarray(0, -40)
 }
 
-export const deltaName = (path: string, old: string) => path + deltaExtension(digestOf(old))
+export const deltaName = (path: string, old: string) => `${path}.${digestOf(old)}.dcz`
+
+function sealDelta(dictionary: Buffer, frame: Uint8Array, digest: string): Buffer {
+  const sent = Buffer.concat([Buffer.from('5e2a4d1820000000', 'hex'), dictionary, frame])
+  const seal = createHash('sha256').update(sent).update(digest).digest()
+  return Buffer.concat([sent, Buffer.from('502a4d1820000000', 'hex'), seal])
+}
 
 /** The same for several frames, one after the other. */
 export function forgedFile(

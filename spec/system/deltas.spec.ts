@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import ava, { type ExecutionContext } from 'ava'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Middleware } from 'koa'
-import { canMakeDeltas } from '../../lib/extras/deltas/delta-format.ts'
 import { encodeAsImported, encodePath } from '../../lib/assets/urls/canonical-path.ts'
 import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../lib/files/digest.ts'
 import { ask } from '../support/ask.ts'
-import { deltaFile, deltaName, offering } from '../support/deltas.ts'
+import { deltaFile, deltaName, isAble, offering } from '../support/deltas.ts'
 import { run, targetOf } from '../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles } from '../support/site.ts'
 import { until } from '../support/until.ts'
@@ -19,7 +18,6 @@ import { nginxInFront, varnishInFront } from './in-front.ts'
 
 const test = ava.serial
 
-const isAble = await canMakeDeltas()
 const LIBRARY = readFileSync(join(folderOf('katex'), 'dist/katex.min.js'), 'utf8')
 const half = LIBRARY.indexOf(';', LIBRARY.length / 2) + 1
 

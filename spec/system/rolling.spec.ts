@@ -3,7 +3,6 @@ import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ava, { type ExecutionContext } from 'ava'
 import { clean } from '../../lib/assets/deploy.ts'
-import { canMakeDeltas } from '../../lib/extras/deltas/delta-format.ts'
 import { ask } from '../support/ask.ts'
 import { start } from '../cli/run.ts'
 import {
@@ -16,6 +15,7 @@ import {
 } from '../support/fingerprinted.ts'
 import { Rollout } from '../support/rollout.ts'
 import { makeProject } from '../support/site.ts'
+import { isAble } from '../support/deltas.ts'
 import { Visitors } from '../support/visitors.ts'
 import { nginxInFront, varnishInFront } from './in-front.ts'
 
@@ -79,7 +79,7 @@ for (const { which, where, isShared, front } of KINDS) {
     report(t, visitors, rollout)
     t.is(visitors.cut, 0)
     visitors.arePleased(t)
-    t.is(visitors.seen.has('deltas'), (await canMakeDeltas()) && front !== files)
+    t.is(visitors.seen.has('deltas'), isAble && front !== files)
     for (let release = 2; release <= RELEASES; release++) {
       for (const what of mustBeSeen(release, { isShared, front }))
         t.true(visitors.seen.has(what), what)

@@ -118,13 +118,12 @@ test('compress writes only copies that pay, with totals for each coding, and kee
   t.deepEqual(names(), [...compressed.flatMap(withCopies), ...others].toSorted())
   const sizeOf = (paths: readonly string[]) =>
     paths.reduce((sum, path) => sum + statSync(at(path)).size, 0)
-  t.deepEqual(report, {
+  t.like(report, {
     directory: root,
     files: 7,
     bytes: sizeOf([...compressed, ...Object.keys(small)]),
     tooLarge: [],
-    leftOut: ['assets/app.js.map'],
-    deltas: undefined
+    leftOut: ['assets/app.js.map']
   })
   t.true(seconds > 0)
   t.deepEqual(

@@ -17,7 +17,6 @@ import { build as buildWithVite } from 'vite'
 import { cleanKept, compress, keep, verifyCopies } from '../../../lib/index.ts'
 import { attribute, makeBundlerProject } from '../../support/bundler-project.ts'
 import { COPIES } from '../../support/copies.ts'
-import { decode, deltaName, isAble, offering } from '../../support/deltas.ts'
 import { filesBelow } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
 
@@ -106,19 +105,6 @@ test.serial(
     const { status, headers: uncertain } = await site.ask(`/static/${worker}`)
     t.deepEqual([status, uncertain['cache-control']], [200, 'public, max-age=0, must-revalidate'])
     t.true(COPIES.every(extension => existsSync(join(three, style + extension))))
-
-    const scripts = main.map(file => readFileSync(join(three, file), 'utf8'))
-    for (const old of [0, 1]) {
-      const before = scripts[old] ?? ''
-      const headers = offering(before)
-      const { headers: sent, bytes } = await site.ask(`/static/${main[2]}`, { headers })
-      t.is(sent['content-encoding'], isAble ? 'dcz' : 'br')
-      if (!isAble) continue
-      t.is(decode(bytes, before), scripts[2])
-      t.true(bytes.length < 200, `${bytes.length} bytes`)
-    }
-    // Nobody goes back.
-    t.false(existsSync(join(three, deltaName(main[0] ?? '', scripts[1] ?? ''))))
 
     t.deepEqual((await cleanKept(three)).removed, [])
     const dry = await cleanKept(three, { keep: 1, age: 0, dryRun: true })
