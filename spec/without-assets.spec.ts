@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { explain } from './support/told.ts'
 import { noticesAtStart, overview } from '../lib/assets/inventory/at-start.ts'
 import type { KoaAssetsOptions } from '../lib/assets/settings/options.ts'
 import { settleSite } from '../lib/assets/site.ts'
@@ -59,7 +58,7 @@ for (const [where, options] of SERVING) {
   })
 }
 
-test('PRV-02 no message, no overview and no step of explain speaks of apps', async t => {
+test('PRV-02 no message and no overview speaks of apps', async t => {
   const root = makeProject(t, FILES)
   for (const env of ENVIRONMENTS) {
     const options = { root, env, serve: true, apps: false, mounts: MOUNTS } as const
@@ -67,9 +66,6 @@ test('PRV-02 no message, no overview and no step of explain speaks of apps', asy
     for (const more of [{}, { public: false }] as const) {
       const block = overview(settleSite({ ...options, ...more }, {}), env).replace(root, '')
       t.notRegex(block, /\bapps?\b/i)
-      const { steps, outcome } = await explain('/robots.txt', { ...options, ...more })
-      t.notRegex(JSON.stringify(steps).replaceAll(root, ''), /\bapps?\b/i)
-      t.is(outcome.includes('the file in public'), more.public !== false, outcome)
     }
   }
   const { assets, changes } = await precompile({ root, apps: false, public: false })
@@ -97,19 +93,6 @@ test('PRV-02 the overview says what is served, and what is not', t => {
     '  This process does not serve them (serve is off): a front web server must do so.'
   ])
   t.deepEqual(lines({ serve: true }), ['  This process serves everything in public.'])
-})
-
-test('PRV-02 explain says so when no mount has a path that is in public', async t => {
-  const root = makeProject(t, FILES)
-  const options = { root, serve: true, apps: false, public: false, mounts: MOUNTS } as const
-  const { steps, outcome } = await explain('/robots.txt', options)
-  t.is(outcome, 'passed to the next middleware')
-  t.deepEqual(steps.map(({ subject, finding }) => [subject, finding]).slice(2), [
-    ['mounts', 'none has this path'],
-    ['file', 'no mount has /robots.txt']
-  ])
-  const found = await explain('/static/app.js', options)
-  t.is(found.steps.find(({ subject }) => subject === 'mounts')?.finding, 'the mount /static')
 })
 
 test('PRV-02 public: false needs apps: false, as assets are published in public', t => {

@@ -1,6 +1,5 @@
 import {
   cpSync,
-  existsSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -9,7 +8,6 @@ import {
   writeFileSync
 } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import ava from 'ava'
 import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../lib/files/digest.ts'
@@ -74,179 +72,16 @@ test('FPR-15 clean names what it removes, by --keep and --age', async t => {
   t.deepEqual(JSON.parse(stdout) as CleanReport, nothing)
 })
 
-test('explain prints one step per line, and exits with 1 when the response is not a file', async t => {
-  const root = makeShop(t, { 'stylesheets/app.css': 'a{}' })
-  const env = { SERVE_STATIC_ASSETS: 'true' }
-  t.deepEqual(await run(root, 'explain /assets/app.css', env), {
-    status: 0,
-    stderr: '',
-    stdout: `settings  development; serving is on
-          root: ${root}
-          public: public
-path      /assets/app.css is canonical
-app       web: compiles on request, plain names
-          /assets/… belongs to the app web
-sources   found apps/web/assets/stylesheets/app.css
-          apps/web/assets: stylesheets/app.css
-helpers   emit /assets/app.css
-file      public/assets/app.css does not exist
-response  200, after publishing its source
-`
-  })
-  const missing = await run(root, 'explain nothing.css --json --env production', env)
-  t.is(missing.status, 1)
-  t.like(JSON.parse(missing.stdout), {
-    path: '/assets/nothing.css',
-    steps: [{ finding: 'production; serving is on' }]
-  })
-})
-
-test('list prints every asset, before it is precompiled, which it then advises, and after', async t => {
-  const root = makeShop(t, {
-    'stylesheets/app.css': 'a{}',
-    'b.txt': 'b',
-    '/assets.config.mjs': 'export default { minify: false }'
-  })
-  t.deepEqual(await run(root, 'list'), {
-    status: 0,
-    stderr: '',
-    stdout: `asset            source                               size  target
-/assets/app.css  apps/web/assets/stylesheets/app.css     -  -
-/assets/b.txt    apps/web/assets/b.txt                   -  -
-
-None of them is precompiled: run npx koa-fresh-assets precompile
-`
-  })
-  await run(root, 'precompile --quiet')
-  rmSync(join(root, 'apps/web/assets/b.txt'))
-  const { stdout } = await run(root, 'list --json')
-  writeFiles(root, { 'apps/web/assets/c.txt': 'c' })
-  t.notRegex((await run(root, 'list')).stdout, /None/)
-  const source = 'apps/web/assets/stylesheets/app.css'
-  t.deepEqual(JSON.parse(stdout), [
-    { path: '/assets/app.css', source, target: fingerprinted('app.css', 'a{}'), size: 3 },
-    { path: '/assets/b.txt', source: 'b.txt', target: fingerprinted('b.txt', 'b'), size: 1 }
-  ])
-  writeFiles(root, { 'public/assets.json': '{' })
-  t.is((await run(root, 'list')).status, 1)
-  t.is((await run(makeShop(t, {}), 'list')).stdout, 'No assets found.\n')
-})
-
-const BUNDLE = {
-  'src/main.js': {
-    file: 'main-a1.js',
-    isEntry: true,
-    imports: ['_shared.js'],
-    css: ['main.css'],
-    dynamicImports: ['src/lazy.js']
-  },
-  'src/admin.js': { file: 'admin-b2.js', isEntry: true, imports: ['_shared.js'] },
-  '_shared.js': { file: 'shared-c3.js' },
-  'src/lazy.js': { file: 'lazy-d4.js' }
-}
-const MOUNTED = {
-  '/assets.config.json': JSON.stringify({
-    apps: false,
-    mounts: { '/static': { dir: 'dist', manifest: 'dist/list.json' }, '/up': 'uploads' }
-  }),
-  '/dist/list.json': JSON.stringify(BUNDLE),
-  '/dist/main-a1.js': 'main()',
-  '/dist/main-a1.js.gz': gzipSync('main()'),
-  '/dist/main.css': 'a{}',
-  '/dist/admin-b2.js': 'admin()',
-  '/dist/shared-c3.js': 'shared()',
-  '/dist/lazy-d4.js': 'lazy()'
-}
-
-test('list leaves out what an earlier release published where public is not served', async t => {
-  const root = makeShop(t, { 'app.css': 'a{}' })
-  t.is((await run(root, 'precompile')).status, 0)
-  writeFileSync(join(root, 'mounts.json'), JSON.stringify({ apps: false, public: false }))
-  t.deepEqual(await run(root, 'list --config mounts.json'), {
-    status: 0,
-    stdout: 'No assets found.\n',
-    stderr: ''
-  })
-})
-
-test('BND-17 a project with only mounts lists and verifies its bundles, and has nothing to compile', async t => {
-  const root = makeShop(t, MOUNTED)
-  t.deepEqual(await run(root, 'precompile'), {
-    status: 0,
-    stdout: 'Nothing to compile: this project has no assets of its own.\n',
-    stderr: ''
-  })
-  t.like(JSON.parse((await run(root, 'precompile --json')).stdout), { assets: 0 })
-  t.false(existsSync(join(root, 'public')))
-  t.deepEqual(await run(root, 'verify'), {
-    status: 0,
-    stdout: '5 files of builds, 1 copy in mounts, no problems\n',
-    stderr: ''
-  })
-  rmSync(join(root, 'dist/lazy-d4.js'))
-  writeFileSync(join(root, 'dist/main-a1.js.gz'), gzipSync('other()'))
-  t.deepEqual(await run(root, 'verify'), {
-    status: 1,
-    stdout: '5 files of builds, 1 copy in mounts, 2 problems\n',
-    stderr:
-      '/static/lazy-d4.js is missing, and dist/list.json names it\n' +
-      '/static/main-a1.js.gz does not decompress to the original\n'
-  })
-  t.deepEqual(await run(root, 'list'), {
-    status: 0,
-    stderr: '',
-    stdout: `mount    directory  manifest
-/static  dist       dist/list.json
-/up      uploads    -
-
-file                  source           size  br  zstd  gzip  entries
-/static/admin-b2.js   src/admin.js      7 B   -     -     -  src/admin.js
-/static/lazy-d4.js    src/lazy.js   missing   -     -     -  (src/main.js)
-/static/main-a1.js    src/main.js       6 B   -     -  27 B  src/main.js
-/static/main.css      -                 3 B   -     -     -  src/main.js
-/static/shared-c3.js  _shared.js        8 B   -     -     -  src/main.js, src/admin.js
-`
-  })
-  const listed = JSON.parse((await run(root, 'list --json')).stdout) as object[]
-  t.is(listed.length, 7)
-  const [mount, admin] = listed
-  const itself = { path: '/static', source: 'dist', target: '/static', mount: '/static' }
-  t.deepEqual(mount, { ...itself, directory: 'dist', manifest: 'dist/list.json' })
-  t.deepEqual(admin, {
-    path: '/static/admin-b2.js',
-    source: 'src/admin.js',
-    entries: ['src/admin.js'],
-    usedBy: [],
-    sizes: { identity: 7 },
-    target: '/static/admin-b2.js',
-    size: 7,
-    mount: '/static',
-    isMissing: false
-  })
-  rmSync(join(root, 'dist/list.json'))
-  const { status, stderr } = await run(root, 'verify')
-  t.is(status, 1)
-  t.regex(stderr, /^\/static has no build: there is no .*dist\/list\.json: build first\n/)
-  t.regex((await run(root, 'list')).stdout, /there is no .*list\.json: build first\n/)
-  rmSync(join(root, 'dist'), { recursive: true })
-  t.is((await run(root, 'verify')).status, 1, 'nothing was built')
-})
-
 const ESCAPES = '\u001b]0;owned\u0007\u001b[2J\n\rPublished\u009b31m'
 const TURNED = 'images/a\u202egnp.exe'
 const UNSAFE =
   /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 
-test('S60 list, explain and precompile print names with escapes', async t => {
+test('S60 precompile prints names with escapes', async t => {
   const root = makeShop(t, { 'fine.txt': 'fine', [TURNED]: 'x', [`images/${ESCAPES}.png`]: 'x' })
   for (const [line, expected] of [
-    ['list', 'images/\\u001b]0;owned\\u0007\\u001b[2J\\u000a\\u000dPublished\\u009b31m.png'],
     ['precompile --verbose', 'Building /assets/a\\u202egnp.exe'],
-    [
-      'precompile',
-      'apps/web/assets/images/\\u001b]0;owned\\u0007\\u001b[2J\\u000a\\u000dPublished'
-    ],
-    [`explain a\u202egnp.exe`, 'found apps/web/assets/images/a\\u202egnp.exe']
+    ['precompile', 'apps/web/assets/images/\\u001b]0;owned\\u0007\\u001b[2J\\u000a\\u000dPublished']
   ] as const) {
     const { stdout, stderr } = await run(root, line)
     t.true(`${stdout}${stderr}`.includes(expected), `${line}: ${stdout}${stderr}`)
@@ -255,20 +90,16 @@ test('S60 list, explain and precompile print names with escapes', async t => {
   }
 })
 
-test('S84 every command escapes names, as JSON and in the types too, which mean the same', async t => {
+test('S84 every command escapes names, as JSON too', async t => {
   const name = `a\u009b\u2028\u200f\u202e.css`
   const root = makeShop(t, { [name]: 'a{}' })
-  const published = `/assets/${encodeURIComponent(name)}`
-  for (const line of ['precompile', 'list', 'verify', `explain ${name}`, 'clean', 'types']) {
-    for (const words of [line, ...(line === 'types' ? [] : [`${line} --json`])]) {
+  for (const line of ['precompile', 'verify', 'clean']) {
+    for (const words of [line, `${line} --json`]) {
       const { stdout, stderr, status } = await run(root, words)
       t.is(status, 0, `${words}: ${stderr}`)
       t.notRegex(stdout + stderr, UNSAFE, words)
     }
   }
-  const [listed] = JSON.parse((await run(root, 'list --json')).stdout) as [Record<string, string>]
-  t.deepEqual([listed['path'], listed['source']], [published, `apps/web/assets/${name}`])
-  t.notRegex(readFileSync(join(root, 'assets.d.ts'), 'utf8'), UNSAFE)
 })
 
 test('S60 a warning and an error of the running site name files with escapes', async t => {
@@ -361,25 +192,6 @@ test('precompile --minify minifies and maps stylesheets', async t => {
   const { stdout } = await run(root, 'precompile --minify')
   t.regex(stdout, /^Minified +1 file, 13 B instead of 20 B$/m)
   t.regex(readFileSync(join(root, 'public/assets/app.css'), 'utf8'), /^a\{color:red\}\n/)
-  t.regex(
-    (await run(root, 'list')).stdout,
-    /^\S+app\.css\.map +apps\/web\/assets\/stylesheets\/app\.css /m
-  )
-})
-
-test('NAM-01 verify --views and precompile tell of a view that names what another app has', async t => {
-  const root = makeShop(t, {
-    'print.css': 'a{}',
-    '/apps/admin/assets/menu.css': 'a{}',
-    '/apps/admin/views/a.ejs': "<%- assets.stylesheet('menu', 'print') %>",
-    '/assets.config.mjs': "export default { views: 'apps/*/views/*.ejs', minify: false }"
-  })
-  const message =
-    "apps/admin/views/a.ejs:1 'print.css' is not an asset of the app 'admin'; 'web' has it, as in assets.app('web')\n"
-  const verified = await run(root, 'verify --views')
-  t.deepEqual([verified.status, verified.stderr], [1, message])
-  const { status, stderr } = await run(root, 'precompile')
-  t.deepEqual([status, stderr.endsWith(`warning: ${message}`)], [0, true], stderr)
 })
 
 test('verify without a configuration says that it uses the defaults', async t => {
@@ -390,75 +202,12 @@ test('verify without a configuration says that it uses the defaults', async t =>
   t.true(missing.stderr.startsWith(note) && missing.stderr.includes('there is no manifest'))
   await run(root, 'precompile --quiet')
   t.is((await run(root, 'verify')).stderr, note)
-  t.is((await run(root, 'verify --views views/*')).stderr, note)
   t.is((await run(root, 'verify --json')).stderr, '')
   t.is((await run(root, 'verify public')).stderr, '')
   writeFiles(root, { 'my.json': '{}' })
   t.is((await run(root, 'verify --config my.json')).stderr, '')
   writeFiles(root, { 'assets.config.json': '{}' })
   t.is((await run(root, 'verify')).stderr, '')
-})
-
-/** A line of a view, and what is wrong with it. */
-const VIEW: readonly (readonly [line: string, problem?: string])[] = [
-  ["assets.stylesheet('app')"],
-  ["assets.stylesheet('apq')", "'apq.css' is not an asset; did you mean 'app.css'?"],
-  ["assets.importMap({ entry: 'shpo' })", "'shpo.js' is not an asset; did you mean 'shop.js'?"],
-  [
-    "importMap({ nonce, entry: ['shop', `crat`] })",
-    "'crat.js' is not an asset; did you mean 'chart.js'?"
-  ],
-  ["importMap({ nonce: 'shpo' })"],
-  ["importMap({ entry: name, imports: { a: 'shpo' } })"],
-  ["assets.stylesheeet('app')", "'stylesheeet' is not a helper; did you mean 'stylesheet'?"],
-  ["assets.app('web').pth('app.css')", "'pth' is not a helper; did you mean 'path'?"],
-  ["assets.app('web').path('app.css')"],
-  ["assets.push('app')"],
-  ["shop.stylesheeet('app')"]
-]
-
-test('VEW-01 verify --views names file, line and the nearest name, with exit status 1', async t => {
-  const views = 'views/**/*.ejs'
-  const root = makeShop(t, {
-    'app.css': 'a{}',
-    'shop.js': '',
-    'chart.js': '',
-    '/views/a.ejs': VIEW.map(([line]) => `<%- ${line} %>`).join('\n'),
-    '/assets.config.json': '{}'
-  })
-  const { status, stdout, stderr } = await run(root, `verify --views ${views}`)
-  t.is(status, 1)
-  t.regex(stdout, /^\d names in 1 view, 5 problems\n$/)
-  const expected = VIEW.flatMap(([, problem], at) => {
-    return problem ? [`views/a.ejs:${at + 1} ${problem}\n`] : []
-  })
-  t.is(stderr, expected.join(''))
-  const report = await run(root, `verify --views ${views} --json`)
-  t.like(JSON.parse(report.stdout), { files: 1, problems: [{ name: 'apq', near: 'app.css' }] })
-  for (const [line, message] of [
-    ['verify --views views/*.njk', / matches views\/\*\.njk$/m],
-    ['verify --views views/a.ejs views/b.ejs', /--views takes one glob/],
-    ['verify --views', /--views requires a glob, or the option views/],
-    [`verify ${views}`, /is a glob: for views, write --views 'views\/\*\*\/\*\.ejs'/]
-  ] as const) {
-    const refused = await run(root, line)
-    t.is(refused.status, 2)
-    t.regex(refused.stderr, message)
-  }
-  writeFiles(root, {
-    'views/a.ejs': "<%- assets.stylesheet('apq') %>",
-    'assets.config.mjs': `export default { views: '${views}', minify: false }`
-  })
-  const message = "views/a.ejs:1 'apq.css' is not an asset; did you mean 'app.css'?\n"
-  const precompiled = await run(root, 'precompile')
-  t.is(precompiled.status, 0)
-  t.true(precompiled.stderr.endsWith(`warning: ${message}`), precompiled.stderr)
-  t.is((await run(root, 'verify --views')).stderr, message)
-  t.deepEqual(await run(root, 'verify'), {
-    status: 1,
-    stdout: '3 assets, 1 name in 1 view, 1 problem\n',
-    stderr: message
-  })
 })
 
 test('without esbuild precompile says that nothing was minified; with --minify it is an error', async t => {

@@ -1,21 +1,21 @@
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import type { ListedAsset } from '../../lib/extras/telling/list-assets.ts'
 import { allCommands, generalHelp, helpFor, parseCommandLine } from '../../lib/cli/arguments.ts'
 import { makeOutput, progressOn, UsageError } from '../../lib/cli/command.ts'
 import { count, formatBytes, formatSeconds, table } from '../../lib/cli/format.ts'
-import { type Progress } from '../../lib/index.ts'
+import type { PrecompileReport, Progress } from '../../lib/index.ts'
 import { type Files, makeProject } from '../support/site.ts'
 import { makeShop, run, runBuilt } from './run.ts'
 
 const COMMANDS = await allCommands()
 
-/** What `list` finds, which shows the options that it was given. */
-async function listed(root: string, line = 'list --json', runs = run) {
-  const { status, stdout, stderr } = await runs(root, line)
-  if (status !== 0) return stderr
-  return (JSON.parse(stdout) as ListedAsset[]).map(({ path }) => path)
+/** What `precompile` publishes, which shows the options that it was given. */
+async function published(root: string, options = '', runs = run): Promise<readonly string[]> {
+  const { status, stdout, stderr } = await runs(root, `precompile --json ${options}`)
+  if (status !== 0) return [stderr]
+  const { manifest } = JSON.parse(stdout) as PrecompileReport
+  return Object.keys((JSON.parse(readFileSync(manifest, 'utf8')) as { assets: object }).assets)
 }
 
 function makeConfigured(t: ExecutionContext, files: Files): string {
@@ -34,7 +34,7 @@ test.serial(
     ] as const) {
       const root = makeConfigured(t, { [`/${name}`]: text })
       const other = name === 'other.mjs' ? '--config other.mjs' : ''
-      t.deepEqual(await listed(root, `list --json --env static ${other}`), ['/static/a.txt'], name)
+      t.deepEqual(await published(root, `--env static ${other}`), ['/static/a.txt'], name)
     }
   }
 )
@@ -47,12 +47,12 @@ test.serial(
       '/wrong.json': '{ "root": 3 }',
       '/empty/public/robots.txt': 'x'
     })
-    const configured = 'list --json --config elsewhere.json'
-    t.deepEqual(await listed(root), ['/assets/a.txt'])
-    t.deepEqual(await listed(root, configured), [])
-    t.deepEqual(await listed(root, `${configured} --root .`), ['/assets/a.txt'])
+    const configured = '--config elsewhere.json'
+    t.deepEqual(await published(root), ['/assets/a.txt'])
+    t.regex(String(await published(root, configured)), / no assets /)
+    t.deepEqual(await published(root, `${configured} --root .`), ['/assets/a.txt'])
     const refused = 'koa-fresh-assets: root must be a string, got 3\n'
-    t.is(await listed(root, 'list --config wrong.json'), refused)
+    t.deepEqual(await published(root, '--config wrong.json'), [refused])
   }
 )
 
@@ -67,7 +67,10 @@ test.serial('the error for a file that cannot be loaded has its name and the rea
     ['assets.config.mjs', 'import "./absent.mjs"', /Cannot find module .*absent\.mjs/],
     ['assets.config.json', '{', /JSON/]
   ] as const) {
-    const { status, stdout, stderr } = await run(makeConfigured(t, { [`/${name}`]: text }), 'list')
+    const { status, stdout, stderr } = await run(
+      makeConfigured(t, { [`/${name}`]: text }),
+      'verify'
+    )
     t.is(status, 1)
     t.is(stdout, '')
     t.true(stderr.startsWith(`koa-fresh-assets: cannot load ${name}: `), stderr)
@@ -85,7 +88,7 @@ test.serial('a package that the file imports adds its assets', async t => {
     '/node_modules/a-package/assets/javascripts/theirs.js': ''
   })
   symlinkSync(process.cwd(), join(root, 'node_modules/koa-fresh-assets'))
-  const paths = await listed(root, 'list --json', runBuilt)
+  const paths = await published(root, '', runBuilt)
   t.deepEqual(paths, ['/assets/a.txt', '/assets/theirs.js'])
 })
 
@@ -97,14 +100,14 @@ test.serial("where Node cannot import TypeScript, the project's tsx does", async
   })
   mkdirSync(join(root, 'node_modules'))
   symlinkSync(resolve('node_modules/tsx'), join(root, 'node_modules/tsx'))
-  t.deepEqual(await listed(root, 'list --json', runBuilt), ['/static/a.txt'])
+  t.deepEqual(await published(root, '', runBuilt), ['/static/a.txt'])
 })
 
 test.serial(
   'where nothing reads TypeScript, the error says what to install, or which file to name',
   async t => {
     const root = makeConfigured(t, { '/assets.config.ts': 'export default {}' })
-    const { status, stdout, stderr } = await runBuilt(root, 'list')
+    const { status, stdout, stderr } = await runBuilt(root, 'precompile')
     if ((process.features as { typescript?: unknown }).typescript) {
       t.is(status, 0)
       return
@@ -120,36 +123,6 @@ test.serial(
   }
 )
 
-test.serial(
-  'explain reads the .env.<environment> of the application, other commands that of production, and they say so',
-  async t => {
-    const root = makeConfigured(t, {
-      '/.env.development': 'NODE_ENV=development\nSERVE_STATIC_ASSETS=true\nPREFIX=/dev',
-      '/.env.production': 'SERVE_STATIC_ASSETS=true\nPREFIX=/static',
-      '/assets.config.mjs': 'export default () => ({ prefix: process.env.PREFIX })'
-    })
-    const explained = async (line: string, env?: NodeJS.ProcessEnv) => {
-      const { stdout, stderr } = await run(root, `explain ${line}`, env)
-      return { serving: /serving is (on|off)/.exec(stdout)?.[1], stderr }
-    }
-    const development = { serving: 'on', stderr: 'reading .env.development\n' }
-    t.deepEqual(await explained('a.txt'), development)
-    const production = { serving: 'on', stderr: 'reading .env.production\n' }
-    t.deepEqual(await explained('a.txt --env production'), production)
-    t.deepEqual(await explained('a.txt', { NODE_ENV: 'production' }), production)
-    t.deepEqual(await explained('a.txt --env test'), { serving: 'off', stderr: '' })
-    const set = { SERVE_STATIC_ASSETS: 'false' }
-    t.deepEqual(await explained('a.txt', set), { ...development, serving: 'off' })
-    t.is((await explained('a.txt --json')).stderr, '')
-    const elsewhere = await run(join(root, 'apps'), 'explain a.txt --root ..')
-    t.is(elsewhere.stderr, 'reading ../.env.development\n')
-    t.regex(elsewhere.stdout, /serving is on/)
-    t.is((await run(root, 'list')).stderr, 'reading .env.production\n')
-    t.deepEqual(await listed(root), ['/static/a.txt'])
-    t.deepEqual(await listed(root, 'list --json --env development'), ['/dev/a.txt'])
-  }
-)
-
 const read = (line: string) => parseCommandLine(line.split(' ').filter(Boolean), COMMANDS)
 
 test('a usage error has a one-line message, with the nearest name or all', t => {
@@ -159,20 +132,20 @@ test('a usage error has a one-line message, with the nearest name or all', t => 
       'dance',
       `unknown command 'dance': known commands: ${COMMANDS.map(({ name }) => name).join(', ')}`
     ],
-    ['help lst', "unknown command 'lst': did you mean 'list'?"],
-    ['list --jsn', "unknown option 'list --jsn': did you mean '--json'?"],
+    ['help verfy', "unknown command 'verfy': did you mean 'verify'?"],
+    ['clean --jsn', "unknown option 'clean --jsn': did you mean '--json'?"],
     [
-      'verify --dry-run',
-      "unknown option 'verify --dry-run': known options: --views, --config, --root, --env, --json, --quiet, --help, --version"
+      'precompile --dry-run',
+      "unknown option 'precompile --dry-run': known options: --minify, --verbose, --config, --root, --env, --json, --quiet, --help, --version"
     ],
     ['--rot=x', "unknown option '--rot': did you mean '--root'?"],
-    ['list --constructor', /^unknown option 'list --constructor': known options: /],
-    ['list -z', /^unknown option 'list -z': known options: /],
-    ['list --root', '--root requires a value: --root DIR'],
-    ['list --root=', '--root requires a value: --root DIR'],
-    ['list --json=yes', "--json does not take a value, got 'yes'"],
-    ['list all', "unexpected argument 'all' for list"],
-    ['explain', 'explain requires an argument: <url or name>'],
+    ['clean --constructor', /^unknown option 'clean --constructor': known options: /],
+    ['clean -z', /^unknown option 'clean -z': known options: /],
+    ['clean --root', '--root requires a value: --root DIR'],
+    ['clean --root=', '--root requires a value: --root DIR'],
+    ['clean --json=yes', "--json does not take a value, got 'yes'"],
+    ['precompile all', "unexpected argument 'all' for precompile"],
+    ['compress', /^compress requires an argument: /],
     ['keep dist.old', 'keep requires an argument: <new build>'],
     ['keep a b c', "unexpected argument 'c' for keep"]
   ] as const) {
@@ -186,8 +159,8 @@ test('a usage error has a one-line message, with the nearest name or all', t => 
 })
 
 test('options may come before the command', t => {
-  const { command, values } = read('--root shop -q list')
-  t.is(command?.name, 'list')
+  const { command, values } = read('--root shop -q verify')
+  t.is(command?.name, 'verify')
   t.like(values, { root: 'shop', quiet: true, json: undefined })
 })
 
@@ -208,8 +181,8 @@ test.serial('a usage error is one line on stderr, nothing on stdout, exit status
     ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
     ['clean --keep -1', "--keep must be a whole number such as 3, got '-1'"],
     ['clean --age 7', "--age must be a number and a unit such as 12h, 1d or 2w, got '7'"],
-    ['list --root nowhere', '--root: no such directory: nowhere'],
-    ['list --config nowhere.js', '--config: no such file: nowhere.js']
+    ['verify --root nowhere', '--root: no such directory: nowhere'],
+    ['verify --config nowhere.js', '--config: no such file: nowhere.js']
   ] as const) {
     const stderr = `koa-fresh-assets: ${message}\n`
     t.deepEqual(await run(root, line), { status: 2, stdout: '', stderr })
