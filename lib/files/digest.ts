@@ -2,11 +2,18 @@
 import { createHash, hash } from 'node:crypto'
 import { streamOf, withOriginal, type Content } from './open-file.ts'
 
-// 128 bits.
-const LENGTH = 32
+/**
+ * The length of a digest, 128 bits, then those of earlier releases: files that a build published under such a name
+ * stay immutable.
+ */
+export const DIGEST_LENGTHS: readonly [number, ...number[]] = [32]
+const [LENGTH] = DIGEST_LENGTHS
+const SHORTEST = Math.min(...DIGEST_LENGTHS)
 
-/** Matches a digest, as the source of a regular expression. */
-export const DIGEST_PATTERN = `[0-9a-f]{${LENGTH}}`
+/** Matches a digest of any of these lengths, as the source of a regular expression. */
+export const DIGEST_PATTERN = `(?:${DIGEST_LENGTHS.toSorted((a, b) => b - a)
+  .map(length => `[0-9a-f]{${length}}`)
+  .join('|')})`
 
 export function digestOf(bytes: Uint8Array | string): string {
   return hash('sha256', bytes).slice(0, LENGTH)
@@ -21,6 +28,13 @@ export async function digestOfStream(chunks: AsyncIterable<Uint8Array>): Promise
   const sha256 = createHash('sha256')
   for await (const chunk of chunks) sha256.update(chunk)
   return digestOfHash(sha256.digest())
+}
+
+/** Whether the digests, perhaps of different lengths, are those of the same bytes. */
+export function isSameDigest(one: string, other: string | undefined): boolean {
+  if (other === undefined) return false
+  const length = Math.min(one.length, other.length)
+  return length >= SHORTEST && one.slice(0, length) === other.slice(0, length)
 }
 
 export function digestOfFile(path: string): Promise<string> {

@@ -1,4 +1,7 @@
-import { DIGEST_PATTERN } from '../../lib/files/digest.ts'
+import { DIGEST_LENGTHS, DIGEST_PATTERN } from '../../lib/files/digest.ts'
+
+/** Of the names that are made now. */
+export const [DIGEST_LENGTH] = DIGEST_LENGTHS
 
 /** The pattern with that of a digest for each `DIGEST`. */
 export function withDigest({ source, flags }: RegExp): RegExp {

@@ -8,7 +8,7 @@ import { precompile, type PrecompileReport } from '../../lib/koa-assets.ts'
 import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
 import { ask, type Answer, type Question } from './ask.ts'
 import { makeProject, makeSite, writeFiles, type Files, type Site } from './site.ts'
-import { withDigest } from './digest.ts'
+import { DIGEST_LENGTH, withDigest } from './digest.ts'
 
 export type Mode = 'precompiled' | 'live'
 export const MODES: readonly Mode[] = ['precompiled', 'live']
@@ -147,7 +147,7 @@ export function snapshot(directory: string): Snapshot {
 }
 
 export function digestOf(bytes: string | Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex').slice(0, 32)
+  return createHash('sha256').update(bytes).digest('hex').slice(0, DIGEST_LENGTH)
 }
 
 /** The digest in a fingerprinted URL path. */

@@ -8,7 +8,7 @@ import {
   wouldBeInPlace,
   type ServedPlace
 } from '../../files/containment.ts'
-import { digestOfFile } from '../../files/digest.ts'
+import { digestOfFile, isSameDigest } from '../../files/digest.ts'
 import { errorCode, statOf } from '../../files/disk.ts'
 import { lock } from '../../files/writing/lock.ts'
 import { nowOnDisk } from '../../files/writing/temporary.ts'
@@ -119,7 +119,7 @@ async function withTimes(versions: readonly PublishedFile[], current: ReadonlySe
   for (const version of versions) {
     const { file, path, digest } = version
     if (current.has(path)) times.set(version, Infinity)
-    else if ((await digestOfFile(file)) === digest) {
+    else if (isSameDigest(await digestOfFile(file), digest)) {
       const stats = await statOf(file)
       if (stats) times.set(version, Number(stats.ctimeNs / 1_000_000n))
     }

@@ -1,7 +1,12 @@
 // Compares what is published with the manifest, and the compressed copies and other representations beside any files.
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { checksumsOf, INTEGRITY_ALGORITHMS, digestOfFile } from '../../files/digest.ts'
+import {
+  checksumsOf,
+  INTEGRITY_ALGORITHMS,
+  digestOfFile,
+  isSameDigest
+} from '../../files/digest.ts'
 import { CODINGS, withoutCodingExtension, compareFile, type Coding } from '../../files/codings.ts'
 import { sameBytes } from '../../files/same-bytes.ts'
 import { statOf } from '../../files/disk.ts'
@@ -191,7 +196,8 @@ async function faultOfTarget(file: string, path: string, entry: ManifestEntry) {
   const sums = await checksumsOf({ copyOf: file }, algorithms)
   const fingerprint = splitFingerprint(decodeURIComponent(target))?.digest
   // Without fingerprints the target is the plain name.
-  if (target !== path && sums.digest !== fingerprint) return 'does not match its fingerprint'
+  if (target !== path && !isSameDigest(sums.digest, fingerprint))
+    return 'does not match its fingerprint'
   const isIntact = integrity.every(hash => sums.integrity.includes(hash))
   return isIntact ? undefined : 'does not match its integrity in the manifest'
 }

@@ -2,7 +2,7 @@
 import { basename, join, relative } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
-import { digestOfFile } from '../../files/digest.ts'
+import { digestOfFile, isSameDigest } from '../../files/digest.ts'
 import { errorCode, statOf } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { wholeNumber, type Duration, type Expectation } from '../../check-options.ts'
@@ -130,7 +130,7 @@ async function keptProblems(
     const kept = [...(await keptIn(built))].filter(([file]) => !build?.files.has(file))
     const found = await inParallel(kept, CONCURRENCY, async ([path, { digest }]) => {
       if (!built.files.has(path)) return [{ path, message: `is missing, ${KEEP_AGAIN}` }]
-      const isIntact = !digest || (await digestOfFile(join(built.path, path))) === digest
+      const isIntact = !digest || isSameDigest(await digestOfFile(join(built.path, path)), digest)
       return isIntact ? [] : [{ path, message: `is damaged, ${KEEP_AGAIN}` }]
     })
     return found.flat()

@@ -12,7 +12,7 @@ import {
   requireInPlace,
   wouldBeInPlace
 } from '../../files/containment.ts'
-import { digestOfFile } from '../../files/digest.ts'
+import { digestOfFile, isSameDigest } from '../../files/digest.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { sameBytes } from '../../files/same-bytes.ts'
 import { prepareReplacement, touch, writeAtomically } from '../../files/writing/atomic-write.ts'
@@ -156,11 +156,12 @@ async function compared(
     files.has(file) ? digestOfFile(join(path, file)) : undefined
   const [source, target] = await Promise.all([from, to].map(digestIn))
   const digest = entry.digest ?? source ?? target
-  if (digest !== target && digest !== source) {
+  const isIntact = digest === undefined || isSameDigest(digest, target)
+  if (!isIntact && !isSameDigest(digest, source)) {
     const message = `${file} of an earlier build is missing or damaged in ${from.path} and in ${to.path}: restore it in one of them, or remove it from both`
     throw new AssetError('publish-failed', message)
   }
-  return { ...entry, file, digest, isIntact: digest === target }
+  return { ...entry, file, digest, isIntact }
 }
 
 /** When the builds were replaced that neither limit keeps: files of one build have one time. */

@@ -1,7 +1,7 @@
 // Shows step by step how a URL path is resolved, by asking the code that resolves it.
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import { digestOfFile } from '../../files/digest.ts'
+import { digestOfFile, isSameDigest } from '../../files/digest.ts'
 import { statOf } from '../../files/disk.ts'
 import { sourcedNameIn } from '../../assets/building/on-request/app-files.ts'
 import { Pipeline } from '../../assets/pipeline.ts'
@@ -173,7 +173,7 @@ async function whyNoFile(settings: Settings, { app, name, path }: Wanted): Promi
   if (!stats) return `${shown} does not exist`
   if (!stats.isFile()) return `${shown} is not a file`
   const fingerprint = app === settings.publicApp ? undefined : splitFingerprint(name)
-  return fingerprint && (await digestOfFile(file)) !== fingerprint.digest
+  return fingerprint && !isSameDigest(await digestOfFile(file), fingerprint.digest)
     ? `${shown} does not match its fingerprint, and is not served`
     : `${shown} is a symbolic link that may not be followed (option symlinks)`
 }

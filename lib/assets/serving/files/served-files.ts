@@ -9,6 +9,7 @@ import {
   statOf
 } from '../../../files/disk.ts'
 import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
+import { isSameDigest } from '../../../files/digest.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
 import type { Sender, Stored } from '../../parts/representations.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -167,7 +168,8 @@ export class ServedFiles {
     const copies = await this.#copiesOf(wanted, stored)
     const needsDigest = fingerprint !== undefined || copies.some(Boolean)
     const identity = needsDigest ? await withDigest(stored, opened) : stored
-    const isVerified = fingerprint !== undefined && fingerprint.digest === identity.digest
+    const isVerified =
+      fingerprint !== undefined && isSameDigest(fingerprint.digest, identity.digest)
     if (fingerprint && !isVerified && !(await isOrdinary?.(wanted, fingerprint.name))) {
       return undefined
     }
