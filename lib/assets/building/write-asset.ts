@@ -34,7 +34,7 @@ type Contents = readonly (readonly [extension: string, content: Content | undefi
  * their bytes: damaged ones are written again, and intact ones are neither written nor compressed again.
  *
  * @param assets all of them, to make compressed copies as well: `data.json.gz` may be one next to `data.json`
- * @param unsaved is told which names have changed
+ * @param unsaved is told what is written
  */
 export async function writeAsset(
   settings: Settings,

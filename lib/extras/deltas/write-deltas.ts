@@ -63,7 +63,7 @@ const MAX_RATIO = 0.5
 
 /**
  * @param before the targets of the previous manifest
- * @param unsaved is told which names have changed
+ * @param unsaved is told what is written
  */
 export function deltaWriter(
   settings: Settings,

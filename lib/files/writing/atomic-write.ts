@@ -131,7 +131,11 @@ async function stage(
   checks: WriteChecks
 ): Promise<Prepared> {
   const { path, stamp } = await writeTemporary(dirname(target), content, mtimeNs, checks)
-  const discard = () => removeFile(path)
+  checks.unsaved?.written(path)
+  const discard = () => {
+    checks.unsaved?.removed(path)
+    return removeFile(path)
+  }
   const commit = async () => {
     try {
       if (!(await isAt(path, stamp))) throw replaced(target)
@@ -139,7 +143,7 @@ async function stage(
       // them may be swapped in between.
       const renamed = join(dirname(path), basename(target))
       await rename(path, renamed)
-      checks.unsaved?.named(renamed)
+      checks.unsaved?.renamed(path, renamed)
     } catch (error) {
       await discard()
       throw Object.assign(error as Error, { dest: target })

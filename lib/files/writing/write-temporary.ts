@@ -14,16 +14,9 @@ import {
   setMtime,
   type Stamp
 } from '../disk.ts'
-import {
-  closeAtOnce,
-  describe,
-  streamOf,
-  withOriginal,
-  type Content,
-  type OpenFile
-} from '../open-file.ts'
+import { describe, streamOf, withOriginal, type Content, type OpenFile } from '../open-file.ts'
 import { sweepOnce, temporaryName } from './temporary.ts'
-import { save, type Unsaved } from './unsaved.ts'
+import type { Unsaved } from './unsaved.ts'
 
 /** Rejects for an open file or directory that is not where it should be. */
 export type LocationCheck = ((file: OpenFile) => Promise<void>) | undefined
@@ -34,7 +27,7 @@ export interface WriteChecks {
   readonly checkLocation?: LocationCheck
   /** Checks the bytes that were written. */
   readonly checkContent?: ((temporary: OpenFile) => Promise<void>) | undefined
-  /** Given by what saves: bytes are on the disk before the rename, and it is told which names have changed. */
+  /** Is told what is written. */
   readonly unsaved?: Unsaved | undefined
 }
 
@@ -50,7 +43,7 @@ export async function writeTemporary(
   const fd = await create(given, checks)
   let path = given
   try {
-    const stamp = await whileOpen(given, fd, checks.unsaved !== undefined, async file => {
+    return await whileOpen(given, fd, async file => {
       // A link above it may lead elsewhere by now. Nothing else has its name, wherever it was moved to.
       path = join(dirname((await realPathOfOpen(file)) ?? given), name)
       await checks.checkLocation?.(file)
@@ -58,8 +51,8 @@ export async function writeTemporary(
       await checks.checkContent?.(describe(given, fd))
       await setMode(file, path, 0o644)
       await setMtime(file, path, mtimeNs)
+      return { path, stamp: file.stats }
     })
-    return { path, stamp }
   } catch (error) {
     await removeFile(path)
     throw named(error, given)
@@ -100,24 +93,19 @@ export async function withOpened(
   use: (file: OpenFile) => Promise<void>
 ): Promise<void> {
   const fd = await promised<number>(done => open(path, flags | constants.O_NOFOLLOW, done))
-  await whileOpen(path, fd, false, use).catch(rethrowNamed(path))
+  await whileOpen(path, fd, use).catch(rethrowNamed(path))
 }
 
-async function whileOpen(
+async function whileOpen<T>(
   path: string,
   fd: number,
-  isSaved: boolean,
-  use: (file: OpenFile) => Promise<void>
-): Promise<Stamp> {
+  use: (file: OpenFile) => Promise<T>
+): Promise<T> {
   try {
-    const file = describe(path, fd)
-    await use(file)
-    if (isSaved) await save(file)
-    return file.stats
+    return await use(describe(path, fd))
   } finally {
-    // A network disk may have yet to write what is not saved.
-    if (isSaved) closeAtOnce(path, fd)
-    else await promised<void>(done => close(fd, done))
+    // Not at once, as for what was read: a network disk may have yet to write.
+    await promised<void>(done => close(fd, done))
   }
 }
 
@@ -133,6 +121,6 @@ export async function makeDirectory(
       await checkLocation?.(file)
       await setMode(file, path, 0o755)
     })
-    unsaved?.named(path)
+    unsaved?.created(path)
   }
 }
