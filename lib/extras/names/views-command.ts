@@ -2,7 +2,7 @@
 import { statIfThere } from '../../files/at-start.ts'
 import type { Addition, Check, Output, Site } from '../../assets/parts.ts'
 import { UsageError } from '../../cli/command.ts'
-import { print, siteOf } from '../../cli/commands/verify.ts'
+import { print, siteOf } from '../../cli/commands/verify-command.ts'
 import { count } from '../../cli/format.ts'
 import { checkViews, type ViewsReport } from './check-views.ts'
 

@@ -4,8 +4,8 @@ import { representationsOf } from '../../assets/building/representations.ts'
 import { directoryAt, longRun, OK } from '../../cli/command.ts'
 import type { Command } from '../../assets/parts.ts'
 import { count, formatBytes } from '../../cli/format.ts'
-import { LIMIT_OPTIONS, limitsIn } from '../../cli/commands/clean.ts'
-import { GLOB_OPTIONS, summary, warnOfLarge } from '../../cli/commands/compress.ts'
+import { LIMIT_OPTIONS, limitsIn } from '../../cli/commands/clean-command.ts'
+import { GLOB_OPTIONS, summary, warnOfLarge } from '../../cli/commands/compress-command.ts'
 
 export const keep: Command = {
   name: 'keep',
