@@ -7,7 +7,7 @@ import { serveIn } from './assets/context/neighbours.ts'
 import type { Preload } from './assets/context/preload.ts'
 import { hasAssets, provideContext, type AssetContext } from './assets/context/provide-context.ts'
 import { showError } from './assets/context/show-error.ts'
-import { noticesAtStart, printOverview } from './assets/inventory/at-start.ts'
+import { noticesAtStart, printOverview } from './assets/inventory/notices.ts'
 import { Pipeline } from './assets/pipeline.ts'
 import type { ServedFile } from './assets/serving/files/served-file.ts'
 import { isOurs, isRead, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
@@ -45,7 +45,7 @@ export type {
   CompressProgress,
   CompressReport
 } from './assets/building/compress.ts'
-export type { VerifyReport } from './assets/inventory/verify.ts'
+export type { VerifyReport } from './assets/inventory/verify-all.ts'
 export type { CleanOptions, CleanReport } from './assets/building/clean.ts'
 export type { CleanKeptOptions, KeepOptions, KeepReport } from './extras/releases/keep.ts'
 export type { DiagnosticMessages } from './diagnostics.ts'

@@ -90,7 +90,7 @@ const PART = [
   'assets/building/on-request/app-files.ts',
   'assets/compilers/built-in.ts',
   'assets/compilers/compiler.ts',
-  'assets/inventory/at-start.ts',
+  'assets/inventory/notices.ts',
   'assets/sources/third-party.ts'
 ]
 const NONE =

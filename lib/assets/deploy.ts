@@ -2,7 +2,7 @@
 import type { CleanOptions, CleanReport } from './building/clean.ts'
 import type { CompressOptions, CompressReport } from './building/compress.ts'
 import type { PrecompileOptions, PrecompileReport } from './building/precompile.ts'
-import type { VerifyReport } from './inventory/verify.ts'
+import type { VerifyReport } from './inventory/verify-all.ts'
 import type { VerifyCopiesReport } from './building/verify.ts'
 import type { CleanKeptOptions, KeepOptions, KeepReport } from '../extras/releases/keep.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
@@ -87,7 +87,7 @@ export async function compress(
  * for (const { path, message } of problems) console.error(path, message)
  */
 export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyReport> {
-  return (await import('./inventory/verify.ts')).verify(settleForPrecompile(options))
+  return (await import('./inventory/verify-all.ts')).verify(settleForPrecompile(options))
 }
 
 /**

@@ -1,7 +1,7 @@
 // The `verify` command.
 import { join } from 'node:path'
 import type { VerifyProblem } from '../../assets/building/verify.ts'
-import { verify as compare } from '../../assets/inventory/verify.ts'
+import { verify as compare } from '../../assets/inventory/verify-all.ts'
 import { verifyCopies } from '../../extras/releases/build.ts'
 import type { Call, Command, Output, Site } from '../../assets/parts.ts'
 import { inParallel } from '../../concurrency.ts'

@@ -1,7 +1,7 @@
 // The `list` command.
 import { REMEDY } from '../../assets/building/manifest/read-manifest.ts'
 import { listAssets, type ListedAsset } from './list-assets.ts'
-import { listMounts, type ListedMount } from '../../assets/inventory/mounts.ts'
+import { listMounts, type ListedMount } from '../../assets/inventory/listed-mounts.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { OK } from '../../cli/command.ts'
 import { inParallel } from '../../concurrency.ts'

@@ -9,7 +9,7 @@ import { isMounted, locate } from '../../assets/serving/request-path.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { listOwn } from '../../assets/inventory/own.ts'
-import type { ListedMount } from '../../assets/inventory/mounts.ts'
+import type { ListedMount } from '../../assets/inventory/listed-mounts.ts'
 
 /** @param path decoded */
 export async function nearPath(

@@ -5,7 +5,7 @@ import react from '@vitejs/plugin-react'
 import test from 'ava'
 import { build, createServer } from 'vite'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { listMounts } from '../../../lib/assets/inventory/mounts.ts'
+import { listMounts } from '../../../lib/assets/inventory/listed-mounts.ts'
 import { settleSite } from '../../../lib/assets/site.ts'
 import {
   attribute,

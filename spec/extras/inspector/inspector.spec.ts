@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import type { AssetReport } from '../../../lib/extras/inspector/asset-page.ts'
 import type { LoggedRequest, PageOfAssets } from '../../../lib/extras/inspector/list-page.ts'
-import type { ListedMount } from '../../../lib/assets/inventory/mounts.ts'
-import { overview } from '../../../lib/assets/inventory/at-start.ts'
+import type { ListedMount } from '../../../lib/assets/inventory/listed-mounts.ts'
+import { overview } from '../../../lib/assets/inventory/notices.ts'
 import { settleSite } from '../../../lib/assets/site.ts'
 import {
   makeProject,

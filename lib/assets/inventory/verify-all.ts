@@ -6,7 +6,7 @@ import { manifestFile } from '../settings/public-directory.ts'
 import type { Site } from '../parts.ts'
 import { isMounted } from '../serving/request-path.ts'
 import { encodeAsImported } from '../urls/canonical-path.ts'
-import { listMounts } from './mounts.ts'
+import { listMounts } from './listed-mounts.ts'
 
 export interface VerifyReport {
   /** Absolute path of the manifest; with `apps: false` there is none. */
