@@ -3,10 +3,9 @@ import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from '
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import test from 'ava'
-import { precompile } from '../../lib/assets/deploy.ts'
 import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
 import { assetSources } from '../../lib/assets/sources/third-party.ts'
-import { AssetError, CompileError } from '../../lib/errors.ts'
+import { CompileError } from '../../lib/errors.ts'
 import { digestOf } from '../../lib/files/digest.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
 import { ENVIRONMENTS, makeFront, METHODS } from '../support/front.ts'
@@ -295,58 +294,21 @@ for (const [mode, options] of Object.entries(modes)) {
   })
 }
 
-// Settings under which koaAssets would serve the project itself: S53.
-
-const files = {
-  'site/package.json': '{}',
-  'site/server.js': '',
-  'site/apps/web/assets/stylesheets/app.css': 'a{}',
-  'site/public/robots.txt': 'x',
-  'site/build/package.json': '{}',
-  'site/node_modules/theme/assets/theme.css': 'a{}'
-}
-
-const CASES: ReadonlyArray<readonly [given: string, reason: string, more?: KoaAssetsOptions]> = [
-  ['.', "is the project's root, or contains it"],
-  ['./', "is the project's root, or contains it"],
-  ['..', "is the project's root, or contains it"],
-  ['link-to-root', "is the project's root, or contains it"],
-  ['build', 'contains a package.json'],
-  ['apps', 'contains the source directory apps/web/assets'],
-  ['apps/web', 'contains the source directory apps/web/assets'],
-  ['link-to-apps/web', 'contains the source directory apps/web/assets'],
-  ['apps/web/assets', 'contains the source directory apps/web/assets'],
-  ['apps/web/assets/public', 'is inside the source directory apps/web/assets'],
-  ['link-to-apps/web/assets/public', 'is inside the source directory apps/web/assets'],
-  ['later', 'contains the source directory later/assets', { apps: { web: { dir: 'later' } } }],
-  [
-    'node_modules/theme',
-    'contains the source directory node_modules/theme/assets',
-    { sources: '../../node_modules/theme/assets' }
-  ]
-]
-
-for (const [given, reason, more] of CASES) {
-  test(`S53 public: '${given}' is an error at start: it ${reason}`, async t => {
-    const root = join(makeProject(t, files), 'site')
-    symlinkSync('.', join(root, 'link-to-root'))
-    symlinkSync('apps', join(root, 'link-to-apps'))
-    const options = { root, public: given, compile: false, fingerprint: false, ...more }
-    const expected = {
-      instanceOf: AssetError,
-      code: 'public-unusable',
-      message: `everything in public is served, but ${given} ${reason}: set public to a directory of its own, such as public: 'public'`
-    }
-    t.throws(() => koaAssets(options), expected)
-    await t.throwsAsync(precompile(options), expected)
-  })
-}
+// Settings under which koaAssets would serve the project itself: S53; the other cases are those of mounts, in
+// spec/assets/settings/settings.spec.ts.
 
 test('S53 a separate public directory is fine, whether it exists or not, beside sources with a similar name', t => {
-  const root = join(makeProject(t, files), 'site')
+  const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}', 'public/robots.txt': 'x' })
   symlinkSync('public', join(root, 'link-to-public'))
-  const options = { root, env: 'development', serve: true }
+  symlinkSync('apps', join(root, 'link-to-apps'))
+  const start = (directory: string, more: KoaAssetsOptions = {}) =>
+    koaAssets({ root, env: 'development', serve: true, public: directory, ...more })
   for (const directory of ['public', 'link-to-public', 'dist/web', 'apps/web/assets-public']) {
-    t.notThrows(() => koaAssets({ ...options, public: directory }), directory)
+    t.notThrows(() => start(directory), directory)
   }
+  const unusable = { code: 'public-unusable' }
+  for (const directory of ['apps/web/assets/public', 'link-to-apps/web/assets/public']) {
+    t.throws(() => start(directory), unusable)
+  }
+  t.throws(() => start('later', { apps: { web: { dir: 'later' } }, compile: false }), unusable)
 })

@@ -468,10 +468,11 @@ test('MNT-03 a path that is not canonical cannot be that of a mount, and each ma
 
 const OTHER = 'everything in a mount is served: mount a directory of its own'
 
-test('MNT-03 S53 a mount that would expose the project, or is not a directory, is an error at start', t => {
+test('MNT-03 S53 a mount or a public that would expose the project is an error at start, as is a mount that is no directory', async t => {
   const root = makeProject(t, { ...PROJECT, ...PACKAGES })
   for (const [to, link] of [
     ['.', 'root-link'],
+    ['apps', 'apps-link'],
     ['apps/web/assets/css', 'css-link'],
     ['node_modules', 'modules-link'],
     ['../packages/linked', 'node_modules/linked']
@@ -488,6 +489,7 @@ test('MNT-03 S53 a mount that would expose the project, or is not a directory, i
     ['apps/web/assets', 'contains the source directory apps/web/assets'],
     ['apps/web/assets/css', 'is inside the source directory apps/web/assets'],
     ['css-link', 'is inside the source directory apps/web/assets'],
+    ['apps-link/web', 'contains the source directory apps/web/assets'],
     ['library', 'contains the source directory library'],
     ['node_modules', 'contains all installed packages'],
     ['node_modules/@scope', 'contains all installed packages'],
@@ -502,6 +504,12 @@ test('MNT-03 S53 a mount that would expose the project, or is not a directory, i
         t.throws(start, { instanceOf: AssetError, code: 'mount-unusable', message })
       }
     }
+    if (advice !== OTHER || reason.includes('packages')) continue
+    const exposed = `everything in public is served, but ${dir} ${reason}: set public to a directory of its own, such as public: 'public'`
+    const expected = { instanceOf: AssetError, code: 'public-unusable', message: exposed }
+    const inPublic = { ...options, public: dir, compile: false, fingerprint: false }
+    t.throws(() => koaAssets(inPublic), expected)
+    await t.throwsAsync(precompile(inPublic), expected)
   }
   t.throws(startMounts({ root, mounts: { '/': '.' } }), { message: /^the mount \/ is / })
 })
