@@ -10,7 +10,7 @@ import type { ViewHelpers } from '../views/view-helpers.ts'
 import type { Development } from './development.ts'
 import { providerWatch } from './neighbours.ts'
 import { showError } from './show-error.ts'
-import { makePreload, type Preload } from './preload.ts'
+import { makePreload, type Preload } from './early-preload.ts'
 import { makeSendFile, type SendFile } from './send-file.ts'
 
 /** What koaAssets adds to Koa's context. */

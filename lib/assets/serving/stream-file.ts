@@ -5,7 +5,7 @@ import type send from 'send'
 import type { ByteRange } from '../../http/preconditions.ts'
 import { readUnchanged, type OpenFile } from '../../files/open-file.ts'
 import { abort, endOnReset, isHttp2, HTTP2_PIECE_BYTES } from './connection.ts'
-import { removeContentFields, setFields } from './fields.ts'
+import { removeContentFields, setFields } from './response-fields.ts'
 import type { PreparedResponse } from './write-response.ts'
 
 /** A file, or one range of it. */

@@ -5,7 +5,7 @@
 /* oxlint-disable no-underscore-dangle -- Node has no other name for the head that it made */
 import { ServerResponse, STATUS_CODES } from 'node:http'
 import { Readable } from 'node:stream'
-import { removeContentFields, setFields, type Fields } from './fields.ts'
+import { removeContentFields, setFields, type Fields } from './response-fields.ts'
 import { pacedBody } from './connection.ts'
 
 /** A status and its fields, made once for many requests. */

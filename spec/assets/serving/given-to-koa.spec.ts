@@ -8,7 +8,7 @@ import test, { type ExecutionContext } from 'ava'
 import Koa, { type Context, type Middleware } from 'koa'
 import compose from 'koa-compose'
 import mount from 'koa-mount'
-import type { Fields } from '../../../lib/assets/serving/fields.ts'
+import type { Fields } from '../../../lib/assets/serving/response-fields.ts'
 import {
   MAX_ONE_WRITE_BYTES,
   type PreparedResponse,

@@ -13,7 +13,7 @@ import {
   type Fingerprinted,
   type WithoutHash
 } from '../../urls/fingerprint.ts'
-import type { Fields } from '../fields.ts'
+import type { Fields } from '../response-fields.ts'
 import { isBelow, type Wanted } from '../request-path.ts'
 
 export interface ServedDirectory {

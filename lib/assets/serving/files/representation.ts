@@ -7,7 +7,7 @@ import { readOpenFile, type OpenFile } from '../../../files/open-file.ts'
 import { isCacheControl, privateCacheControl } from '../../../http/cache-control.ts'
 import type { Stored } from '../../parts/representations.ts'
 import type { SharedFields } from '../directories/served-directory.ts'
-import { namesSaid, privateFields, withMore } from '../fields.ts'
+import { namesSaid, privateFields, withMore } from '../response-fields.ts'
 import { MAX_ONE_WRITE_BYTES, prepareResponse, type PreparedResponse } from '../write-response.ts'
 
 export interface Representation extends Stored, Validators {

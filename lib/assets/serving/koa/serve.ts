@@ -8,7 +8,7 @@ import { evaluatePreconditions, chooseRange, type ByteRange } from '../../../htt
 import { sameStamp } from '../../../files/disk.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
 import { connected, isOfConnection, isAwaited, pacedBody } from '../connection.ts'
-import { removeContentFields, setFields } from '../fields.ts'
+import { removeContentFields, setFields } from '../response-fields.ts'
 import type { ServedFile } from '../files/served-file.ts'
 import { privately, type Representation } from '../files/representation.ts'
 import { bodyOf, streamFile, type FilePart } from '../stream-file.ts'
