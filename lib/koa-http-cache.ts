@@ -26,7 +26,7 @@ export type {
 } from './http-cache/cache-directive.ts'
 export type { DiagnosticMessages } from './diagnostics.ts'
 export { type Fresh, type FreshOptions, type FreshOutcome, Halt } from './http-cache/fresh/fresh.ts'
-export type { FreshValidators, ResourceState } from './http-cache/fresh/validators.ts'
+export type { FreshValidators, ResourceState } from './http-cache/fresh/validators-of.ts'
 export type { GroupOptions, HttpCacheOptions } from './http-cache/settings.ts'
 export { versionOf, type VersionOfOptions } from './http-cache/version-of.ts'
 // Also loads the types of ctx into a file that imports this one.

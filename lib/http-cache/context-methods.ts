@@ -11,7 +11,7 @@ import {
   type Lifetime
 } from './cache-directive.ts'
 import type { Fresh } from './fresh/fresh.ts'
-import { watchNegotiation } from './negotiation.ts'
+import { watchNegotiation } from './negotiated-fields.ts'
 import { INVALIDATION, RequestState } from './request-state.ts'
 import type { HttpCacheSettings } from './settings.ts'
 

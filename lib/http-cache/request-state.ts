@@ -14,7 +14,7 @@ import {
   isPromise,
   readHalt
 } from './fresh/fresh.ts'
-import { type FreshValidators, validatorsOf, withoutVersion } from './fresh/validators.ts'
+import { type FreshValidators, validatorsOf, withoutVersion } from './fresh/validators-of.ts'
 import type { Defaults, HttpCacheSettings } from './settings.ts'
 
 /** The response that the preconditions determine, whatever the route does afterwards. */

@@ -4,7 +4,7 @@ import type { Context } from 'koa'
 import { isCacheControl } from '../http/cache-control.ts'
 import { policiesWithNonce } from '../http/fields.ts'
 import { isRecord } from '../check-options.ts'
-import { certainFields, negotiatedFields } from './negotiation.ts'
+import { certainFields, negotiatedFields } from './negotiated-fields.ts'
 import type { RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 

@@ -8,7 +8,7 @@ import {
   expiryFields,
   type Lifetime
 } from '../../lib/http-cache/cache-directive.ts'
-import { digestOfValue, validatorsOf } from '../../lib/http-cache/fresh/validators.ts'
+import { digestOfValue, validatorsOf } from '../../lib/http-cache/fresh/validators-of.ts'
 import { settle } from '../../lib/http-cache/settings.ts'
 import { versionOf } from '../../lib/http-cache/version-of.ts'
 import { koaHttpCache } from '../../lib/index.ts'

@@ -7,7 +7,7 @@ import type { ErrorReport } from '../../assets/inventory/error-page.ts'
 import { ownPath } from '../../assets/inventory/own.ts'
 import type { ServedFiles } from '../../assets/serving/files/served-files.ts'
 import { wantedAt } from '../../assets/serving/request-path.ts'
-import { bytes, facts, html, layout, table, type Html, type Value } from './html.ts'
+import { bytes, facts, html, layout, table, type Html, type Value } from './page-html.ts'
 import { imageUrl } from './list-page.ts'
 import { MAX_BYTES, recordOf, type AssetRecord, type Survey } from './survey.ts'
 

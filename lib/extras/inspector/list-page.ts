@@ -4,7 +4,7 @@ import { sep } from 'node:path'
 import type { DiagnosticMessages } from '../../diagnostics.ts'
 import type { Place } from '../../assets/building/places.ts'
 import type { ListedMount } from '../../assets/inventory/listed-mounts.ts'
-import { assetLink, facts, html, type Html, layout, list, table } from './html.ts'
+import { assetLink, facts, html, type Html, layout, list, table } from './page-html.ts'
 import { recordOf, soon, type AssetRecord, type Survey } from './survey.ts'
 
 const ROWS = 100

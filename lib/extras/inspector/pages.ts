@@ -7,7 +7,7 @@ import { locate, wantedAt } from '../../assets/serving/request-path.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { listMounts } from '../../assets/inventory/listed-mounts.ts'
 import { assetPage, reportOn } from './asset-page.ts'
-import { STYLE } from './html.ts'
+import { STYLE } from './page-html.ts'
 import { listPage, logRequests, mountsPage, pageOfAssets, requestsPage } from './list-page.ts'
 import { isImage, soon, Survey } from './survey.ts'
 

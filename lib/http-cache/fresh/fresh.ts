@@ -1,7 +1,7 @@
 // ctx.fresh: its types, its result, and the exception that ends a route whose response has been determined.
 import { errorCode } from '../../files/disk.ts'
 import { check, flag } from '../../check-options.ts'
-import type { FreshValidators } from './validators.ts'
+import type { FreshValidators } from './validators-of.ts'
 
 /** What `ctx.fresh` resolves to: the status that the preconditions require, else `false`. */
 export type FreshOutcome = false | 304 | 412
