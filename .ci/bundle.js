@@ -88,6 +88,7 @@ const PARTS = [
   [/^[^/]+\/extra\.ts$/, 'extras'],
   [/^bundles\/entry\.|^live\/tag|^media\/media/, 'views'],
   [/^bundles\/manifests/, 'bundles-manifests'],
+  [/^releases\/exports/, 'assets'],
   [/^files\/writing/, 'files-writing'],
   [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],
   [/-command\.ts$|^init\/(?:add|config)-file|^deltas\/(?:additions|column)/, 'cli'],

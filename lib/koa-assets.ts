@@ -47,7 +47,6 @@ export type {
 } from './assets/building/compress.ts'
 export type { VerifyReport } from './assets/inventory/verify-all.ts'
 export type { CleanOptions, CleanReport } from './assets/building/clean.ts'
-export type { CleanKeptOptions, KeepOptions, KeepReport } from './extras/releases/keep.ts'
 export type { DiagnosticMessages } from './diagnostics.ts'
 export {
   AssetError,
@@ -69,7 +68,6 @@ export type {
 export type { AppName, AssetName } from './assets/views/asset-names.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
 export type { ViewHelpers } from './assets/views/view-helpers.ts'
-export type * from './assets/extra-exports.ts'
 export type { SendFile, SendFileOptions } from './assets/context/send-file.ts'
 
 // Here, since the types of an entry point only hold what it names.

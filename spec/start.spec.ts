@@ -83,7 +83,7 @@ const SERVER_PACKAGES = ['fastest-levenshtein', 'koa-compose', 'lru-cache', 'mim
 
 // Of these rooms, a server that publishes nothing needs these files.
 const IN_PART =
-  /^(?:cli|extras\/(?!.*(?:extra|options|tag)\.ts$).*|assets\/(?:building|compilers|inventory|sources))\//
+  /^(?:cli|extras\/(?!.*(?:extra|options|tag|exports)\.ts$).*|assets\/(?:building|compilers|inventory|sources))\//
 const PART = [
   'assets/building/manifest/manifest.ts',
   'assets/building/manifest/read-manifest.ts',
@@ -94,12 +94,12 @@ const PART = [
   'assets/sources/third-party.ts'
 ]
 const NONE =
-  /^extras\/(?:init|inspector|live|names|packages|releases|telling)\/(?!(?:extra|options|tag)\.ts)|^assets\/(?:references|rendering)\/|^files\/writing\//
+  /^extras\/(?:init|inspector|live|names|packages|releases|telling)\/(?!(?:extra|options|tag|exports|kept-files)\.ts)|^assets\/(?:references|rendering)\/|^files\/writing\//
 
 // Pages have all helpers. A manifest has to be read before koaAssets() returns, so what reads them is there without
 // mounts as well.
 const READERS =
-  /^extras\/(?:bundles\/|deltas\/(?:delta-format|dictionary-fields|serve-deltas)\.|media\/)/
+  /^extras\/(?:bundles\/|deltas\/(?:delta-format|dictionary-fields|serve-deltas)\.|media\/|releases\/kept-files)/
 
 test('STA-01 a production server loads nothing that compiles, builds, inspects or develops', async t => {
   const { files, packages } = await loaded(t)

@@ -4,7 +4,6 @@ import type { CompressOptions, CompressReport } from './building/compress.ts'
 import type { PrecompileOptions, PrecompileReport } from './building/precompile.ts'
 import type { VerifyReport } from './inventory/verify-all.ts'
 import type { VerifyCopiesReport } from './building/verify.ts'
-import type { CleanKeptOptions, KeepOptions, KeepReport } from '../extras/releases/keep.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import { EXTRAS } from './extras.ts'
 import { settleForPrecompile } from './site.ts'
@@ -49,7 +48,7 @@ export async function precompile(
  * const { problems } = await verifyCopies('dist')
  */
 export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
-  return (await import('../extras/releases/build.ts')).verifyCopies(directory, EXTRAS)
+  return (await import('./building/verify.ts')).verifyCopies(directory, EXTRAS)
 }
 
 /**
@@ -108,47 +107,4 @@ export async function clean(
   cleanOptions: CleanOptions = {}
 ): Promise<CleanReport> {
   return (await import('./building/clean.ts')).clean(settleForPrecompile(options), cleanOptions)
-}
-
-/**
- * Copies the hashed files of an earlier build, and those that were kept in it, into a new one that lacks
- * them, so that pages that are open during a deploy find their chunks; then compresses the new build like
- * `compress`. What was kept, and since when, is remembered in a dotfile of the new build:
- * mounts send these files as `immutable`, the next `keep` takes them along, `cleanKept` removes them. No
- * file of the new build is overwritten. A run that was interrupted is completed by the next one.
- *
- * @param older the directory of the build before, absolute or relative to the working directory
- * @param newer that of the new one
- * @throws TypeError for an invalid argument
- * @throws AssetError with the code `directory-unusable`, `manifest-missing` or `manifest-broken` for a
- *   directory that is not a build, `publish-failed` or `compress-failed` when a file cannot be written
- * @example
- * const { kept } = await keep('/srv/app/current/dist', 'dist')
- */
-export async function keep(
-  older: string,
-  newer: string,
-  options: KeepOptions = {}
-): Promise<KeepReport> {
-  return (await import('../extras/releases/keep.ts')).keep(older, newer, options, EXTRAS)
-}
-
-/**
- * Removes files that `keep` has brought into a build, with all their representations:
- * those of builds that are not among the last `keep`, and were replaced longer than `age` ago. What
- * the build's manifest names stays.
- *
- * @param directory absolute, or relative to the working directory
- * @returns a report in which files are relative to the directory
- * @throws TypeError for an invalid argument
- * @throws AssetError with the code `directory-unusable`, `manifest-missing` or `manifest-broken` for a
- *   directory that is not a build
- * @example
- * const { removed } = await cleanKept('dist', { keep: 2, age: '1d' })
- */
-export async function cleanKept(
-  directory: string,
-  options: CleanKeptOptions = {}
-): Promise<CleanReport> {
-  return (await import('../extras/releases/keep.ts')).cleanKept(directory, options, EXTRAS)
 }

@@ -7,3 +7,5 @@ export type {
 } from '../extras/bundles/entry.ts'
 export type { LiveTagOptions } from '../extras/live/tag.ts'
 export type { DeltaReport, DeltaSavings } from '../extras/deltas/options.ts'
+export { cleanKept, keep } from '../extras/releases/exports.ts'
+export type { CleanKeptOptions, KeepOptions, KeepReport } from '../extras/releases/keep.ts'

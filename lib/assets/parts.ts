@@ -1,6 +1,7 @@
 // What an extra can be made of: the core reaches extras in no other way. A part is here because an extra uses it.
 import type { Context } from 'koa'
-import type { Representations, Sender } from './parts/representations.ts'
+import type { BuiltDirectory, Representations, Sender } from './parts/representations.ts'
+import type { DirectoryCheck, FileList, ReadManifest } from './parts/builds.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
 import type { AssetAddress, Helpers } from './views/asset-url.ts'
@@ -33,6 +34,10 @@ export interface Extra<Whole = unknown> {
   run?(site: Site, warn: Warn): Running | undefined
   /** What takes the place of a mount's build while it runs; asked in development. */
   entries?(mount: MountSettings, warn: Warn): Promise<DevEntries>
+  readonly readManifest?: ReadManifest
+  readonly fileList?: FileList
+  /** For `verify` with a directory. */
+  checkDirectory?(built: BuiltDirectory, extras: readonly Extra[]): Promise<DirectoryCheck>
   /** Pages for developers below `<prefix>/-/`, made with the first request for one. */
   pages?(pipeline: Whole): Promise<Pages>
   /** A line of the overview that a server in development prints. */
@@ -354,7 +359,7 @@ export interface Command {
 }
 
 /** What belongs to a command, and is known to an extra only. */
-export interface Addition extends Pick<Command, 'about'> {
+export interface Addition extends Pick<Command, 'about' | 'argument'> {
   readonly options?: OptionSpecs
   readonly examples?: Command['examples']
   /** The name of the command. */

@@ -403,7 +403,7 @@ test('BND-17 verify <dir> names each copy that is not one, and each file of the 
   })
   await run(root, 'compress dist -q')
   const codings = WRITABLE_CODINGS.length
-  const fine = `2 files of the bundle, ${3 * codings} copies, no problems\n`
+  const fine = `2 files of the build, ${3 * codings} copies, no problems\n`
   t.deepEqual(await run(root, 'verify dist'), { status: 0, stdout: fine, stderr: '' })
   truncateSync(join(root, 'dist/main-AbCd1234.js.br'), 20)
   rmSync(join(root, 'dist/a.css'))
@@ -411,7 +411,7 @@ test('BND-17 verify <dir> names each copy that is not one, and each file of the 
   const { status, stdout, stderr } = await run(root, 'verify dist')
   const problems = 2 + 2 * codings
   t.is(status, 1)
-  t.is(stdout, `2 files of the bundle, ${3 * codings} copies, ${problems} problems\n`)
+  t.is(stdout, `2 files of the build, ${3 * codings} copies, ${problems} problems\n`)
   const unneeded = ['a.css', 'gone.css'].flatMap(name =>
     WRITABLE_CODINGS.map(
       ({ extension }) => `dist/${name}${extension} has no original, so it is not needed: remove it`

@@ -17,7 +17,7 @@ import { canonicalSegments, encodePath } from '../urls/canonical-path.ts'
 import { splitFingerprint, versionKey } from '../urls/fingerprint.ts'
 import type { ManifestEntry } from './manifest/manifest.ts'
 import { readManifest, REMEDY } from './manifest/read-manifest.ts'
-import { listPublished, groupBy } from './directory.ts'
+import { groupBy, listPublished, openDirectory } from './directory.ts'
 import { representationsOf, splitAmong } from './representations.ts'
 
 /** A file that is not as it should be. */
@@ -35,7 +35,7 @@ export interface VerifyCopiesReport {
   readonly copies: number
   /** The number of copies that this Node cannot decompress, so they were not compared. */
   readonly unread: number
-  /** The number of files that the bundler's manifest in it names; undefined without one. */
+  /** The number of files that the manifest of a build in it names; undefined without one. */
   readonly files?: number
   /** Paths are relative to the directory. Empty when no file is missing and every copy is intact. */
   readonly problems: readonly VerifyProblem[]
@@ -84,6 +84,19 @@ export async function verifyAssets(settings: Site) {
   }
   const checked = await inParallel([...assets], CONCURRENCY, check)
   return { manifest, assets: assets.size, problems: problemsIn(checked.flat()) }
+}
+
+export async function verifyCopies(
+  directory: string,
+  extras: readonly Extra[]
+): Promise<VerifyCopiesReport> {
+  const built = await openDirectory(directory)
+  const all = await inParallel(extras, 1, async extra => extra.checkDirectory?.(built, extras))
+  const checks = all.filter(check => check !== undefined)
+  const files = checks.find(check => check.files !== undefined)?.files
+  const { problems: faults, ...copies } = await copiesIn(built.path, [...built.files], extras)
+  const problems = [...checks.flatMap(check => check.problems), ...faults]
+  return { directory: built.path, ...(files !== undefined && { files }), ...copies, problems }
 }
 
 /**

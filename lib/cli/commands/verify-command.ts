@@ -1,8 +1,7 @@
 // The `verify` command.
 import { join } from 'node:path'
-import type { VerifyProblem } from '../../assets/building/verify.ts'
+import { verifyCopies, type VerifyProblem } from '../../assets/building/verify.ts'
 import { verify as compare } from '../../assets/inventory/verify-all.ts'
-import { verifyCopies } from '../../extras/releases/build.ts'
 import type { Call, Command, Output, Site } from '../../assets/parts.ts'
 import { inParallel } from '../../concurrency.ts'
 import { printable } from '../../printable.ts'
@@ -17,15 +16,13 @@ export const verify: Command = {
   about: `Reads every file that the manifest names and checks that it exists, that
 its size, the digest in its name and its Subresource Integrity are correct, that the
 plain name has the same content, and that the compressed copies decompress to it.
-For each mount it checks that the files that the bundler's manifest names exist, and
-the compressed copies. Prints a line for each problem, and writes nothing.
+For each mount it checks that the files that its manifest names exist, and the
+compressed copies. Prints a line for each problem, and writes nothing.
 
 With a directory, such as one that 'compress' was run on, it only checks that: the
 compressed copies in it, whether each has an original, is not older than that, and
-decompresses to it; whether the files exist that a bundler's manifest in it names;
-and whether those that 'keep' brought into it are intact, and their list is. This
-needs no configuration. A .gz without an original is taken for an archive, unless a
-.br or .zst is beside it.
+decompresses to it. This needs no configuration. A .gz without an original is taken
+for an archive, unless a .br or .zst is beside it.
 
 Run it after copying files to another machine, or when a page looks wrong.
 'precompile' and 'compress' fix what it finds.`,
@@ -40,7 +37,7 @@ Run it after copying files to another machine, or when a page looks wrong.
     if (directory === undefined) return verifyPublic(output, await siteOf(call))
     const report = await verifyCopies(directoryAt(values, directory), call.extras)
     const { files } = report
-    const named = files === undefined ? [] : [`${count(files, 'file')} of the bundle`]
+    const named = files === undefined ? [] : [`${count(files, 'file')} of the build`]
     return print(output, report, [...named, copiesText(report)], directory)
   }
 }

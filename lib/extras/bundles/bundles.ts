@@ -52,7 +52,8 @@ class Bundles implements Running, Names {
   ) {
     this.#env = env
     this.#warn = warn
-    const options = { env, host, algorithms: publicApp.integrity, warn }
+    const lists = extras.flatMap(({ fileList }) => fileList ?? [])
+    const options = { env, host, algorithms: publicApp.integrity, warn, lists }
     this.#mounts = mounts.flatMap((settings): Mount[] => {
       const { manifest, isServed } = settings
       if (manifest !== undefined)

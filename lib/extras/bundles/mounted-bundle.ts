@@ -11,9 +11,9 @@ import type { MountSettings } from '../../assets/settings/mounts.ts'
 import type { AssetAddress } from '../../assets/views/asset-url.ts'
 import type { LoadedUrl } from '../../assets/views/preload.ts'
 import type { Build, EntrySource, Followed } from '../../assets/parts.ts'
+import type { FileList } from '../../assets/parts/builds.ts'
 import type { Bundle, LoadedFile } from './manifests/bundle.ts'
 import { sourceUrl } from '../../assets/views/source-url.ts'
-import { keptListIn, readKept, type KeptFiles } from './kept-files.ts'
 import {
   addressAt,
   readBundle,
@@ -37,6 +37,7 @@ interface BundleOptions {
   readonly host: string
   readonly algorithms: readonly IntegrityAlgorithm[]
   readonly warn: (message: string) => void
+  readonly lists: readonly FileList[]
 }
 
 export class MountedBundle implements EntrySource, Followed {
@@ -55,8 +56,8 @@ export class MountedBundle implements EntrySource, Followed {
   #hashes: ReadonlyMap<string, readonly string[]> | undefined
   /** Of its files. */
   #paths: ReadonlySet<string> = new Set()
-  /** Of earlier builds. */
-  #kept: KeptFiles = new Map()
+  /** Files of earlier builds, by list. */
+  #kept: readonly ReadonlySet<string>[] = []
 
   /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
   constructor(mount: MountOfBundle, options: BundleOptions) {
@@ -77,7 +78,7 @@ export class MountedBundle implements EntrySource, Followed {
       this.#builtAt = Number(stats?.mtimeMs)
       this.version = digestOf(bytes)
       this.#bundle = readBundle(bytes, mount)
-      this.#kept = readKept(readIfThere(keptListIn(dir)), dir)
+      this.#kept = options.lists.map(list => list.hashed(readIfThere(list.in(dir)), dir))
       const isMissing = (file: string) => !statIfThere(this.#pathOf(file))?.isFile()
       const missing = [...this.#bundle.tagged].find(isMissing)
       if (missing !== undefined) throw this.#incomplete(missing)
@@ -142,7 +143,7 @@ export class MountedBundle implements EntrySource, Followed {
 
   /** @param file decoded path below the mount's directory */
   isHashed(file: string): boolean {
-    return this.#bundle?.hashed.has(file) || (this.#kept.get(file)?.isHashed ?? false)
+    return this.#bundle?.hashed.has(file) || this.#kept.some(files => files.has(file))
   }
 
   hasBuilt(file: string, writtenAt: number): boolean {
@@ -170,8 +171,7 @@ export class MountedBundle implements EntrySource, Followed {
     }
     const hashes = await ifThere(this.#hashesOf(bundle))
     if (!hashes) return false
-    const { dir } = this.#mount
-    this.#kept = readKept((await readSnapshot(keptListIn(dir)))?.bytes, dir)
+    this.#kept = await this.#listed()
     this.#bundle = bundle
     this.#builtAt = Number(mtimeNs / 1_000_000n)
     this.#hashes = hashes
@@ -181,6 +181,13 @@ export class MountedBundle implements EntrySource, Followed {
     if (version !== this.build?.version)
       this.build = { version, changedAt: Math.max(changedAt, Number(ctimeNs / 1_000_000n)) }
     return true
+  }
+
+  #listed(): Promise<ReadonlySet<string>[]> {
+    const { dir } = this.#mount
+    return inParallel(this.#options.lists, 1, async list =>
+      list.hashed((await readSnapshot(list.in(dir)))?.bytes, dir)
+    )
   }
 
   /** When the last of its files was written, in milliseconds; undefined while one is missing. */

@@ -7,18 +7,12 @@ import { errorCode, statOf } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { wholeNumber, type Duration, type Expectation } from '../../check-options.ts'
 import { AGE_IN_SECONDS } from '../../assets/building/clean.ts'
-import { openDirectory } from '../../assets/building/directory.ts'
 import { representationsOf, splitAmong } from '../../assets/building/representations.ts'
 import type { Extra } from '../../assets/parts.ts'
+import type { DirectoryCheck, ManifestNames } from '../../assets/parts/builds.ts'
 import type { BuiltDirectory } from '../../assets/parts/representations.ts'
 import { versionKey } from '../../assets/urls/fingerprint.ts'
-import {
-  copiesIn,
-  type VerifyCopiesReport,
-  type VerifyProblem
-} from '../../assets/building/verify.ts'
-import { keptListIn, readKept, type KeptFiles } from '../bundles/kept-files.ts'
-import { readBundle, withoutQuery } from '../bundles/manifests/read-bundle.ts'
+import { keptListIn, readKept, type KeptFiles } from './kept-files.ts'
 
 /** Which earlier builds are kept. */
 export interface BuildLimits {
@@ -57,32 +51,32 @@ const USUAL = [
   ...['assets-manifest.json', 'manifest.json']
 ]
 
-/** What the manifest in a build says: paths below its directory. */
-export interface BuildFiles {
+/** What the manifest in a build says. */
+export interface BuildFiles extends ManifestNames {
   /** Absolute. */
   readonly manifest: string
-  readonly files: ReadonlySet<string>
-  readonly hashed: ReadonlySet<string>
 }
 
-/**
- * @param other where the directory may have been when it was built: esbuild's paths start with its name
- * @throws AssetError with the code `manifest-missing` or `manifest-broken`
- */
+interface Asked {
+  /** The option `manifest`. */
+  readonly name?: string | undefined
+  /** Where the directory may have been when it was built: esbuild's paths start with its name. */
+  readonly other?: string
+}
+
+/** @throws AssetError with the code `manifest-missing` or `manifest-broken` */
 export async function readBuild(
   { path, files }: BuiltDirectory,
-  name: string | undefined,
-  other = path
+  extras: readonly Extra[],
+  { name, other = path }: Asked = {}
 ): Promise<BuildFiles> {
+  const [readManifest] = extras.flatMap(extra => extra.readManifest ?? [])
   const names = name === undefined ? USUAL : [name]
   for (const manifest of names.map(each => join(path, each))) {
     const read = await readSnapshot(manifest)
-    if (!read) continue
-    const named = [path, other].map(dir => {
-      const bundle = readBundle(read.bytes, { manifest, dir, urlPath: '' })
-      return { ...bundle, files: new Set(Array.from(bundle.files, withoutQuery)) }
-    })
-    const found = named.find(bundle => [...bundle.files].some(file => files.has(file)))
+    if (!read || !readManifest) continue
+    const named = [path, other].map(dir => readManifest(read.bytes, { manifest, dir }))
+    const found = named.find(build => [...build.files].some(file => files.has(file)))
     if (found) return { ...found, manifest }
     const message = `${manifest} names no file that is in ${path}: it belongs to another build`
     throw new AssetError('manifest-broken', message)
@@ -91,29 +85,28 @@ export async function readBuild(
   throw new AssetError('manifest-missing', message)
 }
 
-export async function verifyCopies(
-  directory: string,
+/** Whether what the manifest names is there, and what `keep` has brought. */
+export async function checkDirectory(
+  built: BuiltDirectory,
   extras: readonly Extra[]
-): Promise<VerifyCopiesReport> {
-  const built = await openDirectory(directory)
-  const build = await findBuild(built)
-  const { problems: faults, ...copies } = await copiesIn(built.path, [...built.files], extras)
-  const problems = [...(await keptProblems(built, build, extras)), ...faults]
-  if (!build) return { directory: built.path, ...copies, problems }
+): Promise<DirectoryCheck> {
+  const build = await findBuild(built, extras)
+  const problems = await keptProblems(built, build, extras)
+  if (!build) return { files: undefined, problems }
   const message = `is missing, and ${relative(built.path, build.manifest)} names it`
   const missing = await inParallel([...build.files].toSorted(), CONCURRENCY, async path =>
     (await statOf(join(built.path, path)))?.isFile() ? [] : [{ path, message }]
   )
-  const files = build.files.size
-  return { directory: built.path, files, ...copies, problems: [...missing.flat(), ...problems] }
+  return { files: build.files.size, problems: [...missing.flat(), ...problems] }
 }
 
 /** Undefined for any other directory: a `manifest.json` may be that of a web application. */
 export function findBuild(
   built: BuiltDirectory,
-  manifest?: string
+  extras: readonly Extra[],
+  name?: string
 ): Promise<BuildFiles | undefined> {
-  return readBuild(built, manifest).catch((error: unknown) => {
+  return readBuild(built, extras, { name }).catch((error: unknown) => {
     if (['manifest-missing', 'manifest-broken'].includes(errorCode(error) ?? '')) return undefined
     throw error
   })
@@ -124,7 +117,7 @@ async function keptProblems(
   built: BuiltDirectory,
   build: BuildFiles | undefined,
   extras: readonly Extra[]
-): Promise<VerifyProblem[]> {
+): Promise<DirectoryCheck['problems']> {
   try {
     if (build) await requireList(built, build, extras)
     const kept = [...(await keptIn(built))].filter(([file]) => !build?.files.has(file))

@@ -1,4 +1,5 @@
 // The `keep` command.
+import { MANIFEST } from './clean-command.ts'
 import { keep as keepFiles } from './keep.ts'
 import { representationsOf } from '../../assets/building/representations.ts'
 import { directoryAt, longRun, OK } from '../../cli/command.ts'
@@ -24,7 +25,7 @@ the last 7 days (--age). 'clean <dir>' removes them by the same rule.
 
 No file of the new build is overwritten, but one that was kept and is damaged since.
 A second run changes nothing, and one after Ctrl-C does the rest.`,
-  options: { ...LIMIT_OPTIONS, ...GLOB_OPTIONS },
+  options: { ...LIMIT_OPTIONS, manifest: MANIFEST, ...GLOB_OPTIONS },
   examples: [
     ['koa-fresh-assets keep /srv/app/current/dist dist', 'After a build of Vite:'],
     ['koa-fresh-assets clean dist', 'Some days later:']

@@ -36,7 +36,7 @@ import { openDirectory, sum } from '../../assets/building/directory.ts'
 import { representationsOf, splitAmong } from '../../assets/building/representations.ts'
 import type { Extra } from '../../assets/parts.ts'
 import type { BuiltDirectory } from '../../assets/parts/representations.ts'
-import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from '../bundles/kept-files.ts'
+import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from './kept-files.ts'
 import { hasFixedUrl, withoutHash } from '../../assets/urls/fingerprint.ts'
 import {
   findBuild,
@@ -80,8 +80,8 @@ export async function keep(
     const message = `${older} and ${newer} are the same directory: name the earlier build, then the new one`
     throw new AssetError('directory-unusable', message)
   }
-  const own = await readBuild(to, manifest, from.path)
-  const old = await readBuild(from, manifest, to.path)
+  const own = await readBuild(to, extras, { name: manifest, other: from.path })
+  const old = await readBuild(from, extras, { name: manifest, other: to.path })
   await requireList(from, old, extras)
   const chosen = await choose(from, to, { old, own: own.files, limits: options })
   const checked = await inParallel([...chosen], CONCURRENCY, entry => compared(entry, from, to))
@@ -234,11 +234,11 @@ export async function cleanKept(
   const served = await openDirectory(directory)
   const kept = await keptIn(served)
   if (kept.size === 0) {
-    const build = await findBuild(served, options.manifest)
+    const build = await findBuild(served, extras, options.manifest)
     if (build) await requireList(served, build, extras)
     return { removed: [], bytes: 0, kept: 0, dryRun }
   }
-  const build = await readBuild(served, options.manifest)
+  const build = await readBuild(served, extras, { name: options.manifest })
   const outdated = outdatedTimes(options, kept)
   const known = [...kept].filter(([file]) => served.files.has(file) && !build.files.has(file))
   const left = known.filter(([, { replaced }]) => !outdated.has(replaced))

@@ -4,6 +4,7 @@ import { isRecord } from '../../../check-options.ts'
 import type { MountSettings } from '../../../assets/settings/mounts.ts'
 import { encodeAsImported, encodeUrl } from '../../../assets/urls/canonical-path.ts'
 import type { AssetAddress } from '../../../assets/views/asset-url.ts'
+import type { ReadManifest } from '../../../assets/parts/builds.ts'
 import type { Bundle } from './bundle.ts'
 import { readEsbuild } from './esbuild.ts'
 import { readVite } from './vite.ts'
@@ -24,6 +25,12 @@ export function withoutQuery(file: string): string {
 export const REMEDY =
   'build with Vite (`vite build` with build.manifest: true), or write to it what esbuild (metafile: true) ' +
   'or webpack and Rspack (stats.toJson({ all: false, entrypoints: true, assets: true, cachedAssets: true })) return'
+
+/** For directories that are not mounted. */
+export const readManifest: ReadManifest = (bytes, of) => {
+  const { files, hashed } = readBundle(bytes, { ...of, urlPath: '' })
+  return { files: new Set(Array.from(files, withoutQuery)), hashed }
+}
 
 /** @throws AssetError for anything but the manifest of a build with at least one entry */
 export function readBundle(bytes: Buffer, { manifest, dir, urlPath }: BundleMount): Bundle {

@@ -3,7 +3,9 @@
 import { join } from 'node:path'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { isRecord } from '../../check-options.ts'
-import { fileBelow, texts } from './manifests/bundle.ts'
+import { isText } from '../../check-options.ts'
+import type { FileList } from '../../assets/parts/builds.ts'
+import { isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
 
 export interface KeptFile {
   /** When the last build that named it was replaced, in milliseconds since 1970. */
@@ -47,14 +49,26 @@ function filesOf(build: unknown): [string, KeptFile][] {
   const replaced = typeof at === 'string' ? Date.parse(at) : NaN
   if (Number.isNaN(replaced)) throw new TypeError(`${JSON.stringify(at)} is not a time`)
   const entries = (files: unknown, isHashed: boolean) =>
-    texts(files, 'files').map((file): [string, KeptFile] => {
+    namesIn(files).map((file): [string, KeptFile] => {
       const digest = digests[file]
-      return [
-        fileBelow(file),
-        { replaced, isHashed, ...(typeof digest === 'string' && { digest }) }
-      ]
+      return [file, { replaced, isHashed, ...(typeof digest === 'string' && { digest }) }]
     })
   return [...entries(hashed, true), ...entries(others, false)]
+}
+
+function namesIn(files: unknown = []): readonly string[] {
+  const isBelow = (file: unknown) => isText(file) && isCanonicalBelow(file)
+  if (Array.isArray(files) && files.every(isBelow)) return files
+  throw new TypeError('it names what is not a file below the directory')
+}
+
+/** For what serves the directory. */
+export const keptList: FileList = {
+  in: keptListIn,
+  hashed(bytes, dir) {
+    const kept = [...readKept(bytes, dir)]
+    return new Set(kept.flatMap(([file, { isHashed }]) => (isHashed ? file : [])))
+  }
 }
 
 /** Readable for people, too: one build for each time, the latest first. */
