@@ -120,7 +120,7 @@ test('INS-01 what is fixed, added or removed shows when a page is loaded again',
   )
 })
 
-test('INS-01 a slow compiler delays no page: meanwhile its asset is listed as not looked at yet', async t => {
+test('INS-01 a slow compiler delays no page: meanwhile its asset is listed as not looked at yet, or as it was', async t => {
   const compiled: ((output: { code: string }) => void)[] = []
   const compile = () => new Promise<{ code: string }>(resolve => compiled.push(resolve))
   const files = { 'css/slow.css.x': '', 'css/quick.css': '' }
@@ -141,6 +141,9 @@ test('INS-01 a slow compiler delays no page: meanwhile its asset is listed as no
     ['unpublished', 'unpublished']
   )
   t.false('refresh' in (await site.ask('/assets/-/')).headers)
+  site.write('css/slow.css.x', 'edited')
+  const [, slow] = (await json<PageOfAssets>(site, '?json')).assets
+  t.is(slow?.state, 'unpublished')
 })
 
 test('INS-01 a source is compiled once for all pages, until an input changes', async t => {

@@ -33,7 +33,9 @@ async function record(t: ExecutionContext, run: () => Promise<unknown>): Promise
     const path = fs.readlinkSync(`/proc/self/fd/${fd}`)
     fsync(fd, error => {
       events.push({ call: 'sync', path })
-      done(error)
+      // As on a file system that cannot be asked for folders.
+      const isFolder = fs.fstatSync(fd).isDirectory()
+      done(isFolder ? Object.assign(new Error('EINVAL'), { code: 'EINVAL' }) : error)
     })
   }
   put({ rename: recorded, fsync: recordedSync as typeof fsync })
