@@ -145,28 +145,6 @@ test('S4 a disk error shows no path of the machine', async t => {
   }
 })
 
-test('S42 a source that breaks leaves the last good copy, in this process and in the next', async t => {
-  const source = 'apps/web/assets/stylesheets/sheet.css.scss'
-  for (const fingerprint of [false, true]) {
-    const root = makeProject(t, { [source]: 'a { color: red }' })
-    const options = { root, env: 'production', compile: true, fingerprint }
-    const first = await makeFront(t, options)
-    const good = await ask(first.port, 'GET', '/assets/sheet.css')
-    t.is(good.status, 200)
-    writeFiles(root, { [source]: 'a { color: $gone }' })
-    for (const { port, errors } of [first, await makeFront(t, options)]) {
-      const answer = await ask(port, 'GET', '/assets/sheet.css')
-      t.is(answer.status, 200)
-      t.is(answer.text, good.text)
-      t.true(
-        errors.some(error => error.message.includes('$gone') || /Undefined/.test(error.message))
-      )
-    }
-    writeFiles(root, { [source]: 'a { color: blue }' })
-    t.true((await ask(first.port, 'GET', '/assets/sheet.css')).text.includes('blue'))
-  }
-})
-
 const S43 = PLACES.flatMap(({ where, at, options }) =>
   Object.entries(ENVIRONMENTS).map(
     ([name, environment]) =>

@@ -344,14 +344,17 @@ const OUTSIDE = ['production', 'staging', 'test'] as const
 for (const env of OUTSIDE) {
   const options = { env, compile: true, fingerprint: false }
 
-  test(`CMP-10 in ${env} a broken source leaves the last good target, and the error is emitted`, async t => {
+  test(`CMP-10 S42 in ${env} a broken source leaves the last good target, in the next process too, and the error is emitted`, async t => {
     const site = await makeSite(t, { 'css/app.css.scss': 'a { b: good }' }, options)
     const good = await site.ask('/assets/app.css')
     site.write('css/app.css.scss', 'a { b: $x }')
-    for (const emitted of [1, 2]) {
-      const { status, text, headers } = await site.ask('/assets/app.css')
-      t.deepEqual([status, text, headers.etag], [200, good.text, good.headers.etag])
-      t.is(site.errors.length, emitted)
+    const next = await makeSite(t, {}, { ...options, root: site.root })
+    for (const { ask, errors } of [site, next]) {
+      for (const emitted of [1, 2]) {
+        const { status, text, headers } = await ask('/assets/app.css')
+        t.deepEqual([status, text, headers.etag], [200, good.text, good.headers.etag])
+        t.is(errors.length, emitted)
+      }
     }
     t.like(site.errors[0], {
       code: 'compile-failed',

@@ -160,13 +160,15 @@ test('PUB-05a on a file system that stamps whole seconds, a stamp is conclusive 
 
 // A site that is built while it runs: what is broken keeps its last good copy, and the rest goes on.
 
-test('a live site serves the last good version of a broken asset, and recovers when it is fixed', async t => {
+test('S42 a live site serves the last good version of a broken asset, a process that starts meanwhile too, and recovers when it is fixed', async t => {
   const site = await makeFingerprinted(t, 'live', { 'app.css.scss': 'a { b: c }', 'ok.js': 'ok()' })
   const path = await site.path('app.css')
   await site.edit({ 'app.css.scss': 'a { b: ', 'ok.js': 'better()' })
   t.is(await site.path('app.css'), path)
   t.is((await site.ask(path)).status, 200)
   t.is((await site.ask(await site.path('ok.js'))).text, 'better()')
+  const next = await makeFingerprinted(t, 'live', {}, { root: site.root })
+  t.regex((await next.ask('/assets/app.css')).text, /b: c/)
   await site.edit({ 'app.css.scss': 'a { b: d }' })
   t.not(await site.path('app.css'), path)
 })
