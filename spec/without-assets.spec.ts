@@ -160,19 +160,3 @@ test('MNT-02 a second koaAssets with only mounts leaves the names of assets to t
     t.deepEqual(site.errors, [])
   }
 })
-
-test('in development the live channel and the inspector work without assets', async t => {
-  const site = await makeSite(t, FILES, {
-    apps: false,
-    public: false,
-    mounts: MOUNTS,
-    routes: ctx => {
-      ctx.body = ctx.assets.live()
-    }
-  })
-  t.regex((await site.ask('/page')).text, /src="\/assets\/-\/live\.js"/)
-  t.is((await site.ask('/assets/-/live.js')).status, 200)
-  const inspector = await site.ask('/assets/-/')
-  t.is(inspector.status, 200)
-  t.regex(inspector.text, /0 assets/)
-})

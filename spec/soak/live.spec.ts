@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import test from 'ava'
 import { openDescriptors } from '../support/descriptors.ts'
 import { heldBytes } from '../support/in-process.ts'
-import { openTab, type Tab } from '../support/live.ts'
+import { openTab, type Tab } from '../extras/live/tab.ts'
 import { startProcess } from '../support/processes.ts'
 import { makeProject, makeSite } from '../support/site.ts'
 import { until } from '../support/until.ts'
@@ -49,7 +49,7 @@ test('LIV-04 after 50 tabs and 1,000 edits, descriptors and memory are what they
 
 test('LIV-04 a process whose server is closed ends, although tabs are open', async t => {
   const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
-  const { child, first } = await startProcess(t, 'live-site.ts', root)
+  const { child, first } = await startProcess(t, '../extras/live/live-site.ts', root)
   const port = Number(first)
   const tab = await openTab(t, port, 'use=app.css')
   await until(() => tab.told().length > 0, 'the first state')

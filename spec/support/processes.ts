@@ -1,17 +1,18 @@
 // Processes of their own, which end with the spec that began them.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { LOADER, moduleFile } from './typescript.ts'
 
-/** Runs a script of this folder; what it sends first is handed back. */
+/** Runs a script of this folder, or of another below spec; what it sends first is handed back. */
 export async function startProcess(
   t: ExecutionContext,
   script: string,
   ...given: readonly unknown[]
 ): Promise<{ child: ChildProcess; first: unknown }> {
   const words = given.map(value => JSON.stringify(value))
-  const child = fork(moduleFile(`spec/support/${script}`), words, { execArgv: [...LOADER] })
+  const child = fork(moduleFile(join('spec/support', script)), words, { execArgv: [...LOADER] })
   t.teardown(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGKILL')

@@ -338,7 +338,7 @@ testInEach(
   'LIV-04 a server that is killed and started again reloads the page once',
   async (t, launch) => {
     const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
-    const one = await startProcess(t, 'live-site.ts', root)
+    const one = await startProcess(t, '../extras/live/live-site.ts', root)
     const port = Number(one.first)
     const page = await launch(t).open(`http://127.0.0.1:${port}/`)
     await mark(page)
@@ -347,7 +347,7 @@ testInEach(
     t.true(await page.evaluate('globalThis.isSamePage'))
     one.child.kill('SIGKILL')
     await once(one.child, 'exit')
-    const other = await startProcess(t, 'live-site.ts', root, port)
+    const other = await startProcess(t, '../extras/live/live-site.ts', root, port)
     let pages = 0
     other.child.on('message', () => pages++)
     await shows(page, 'globalThis.isSamePage', undefined)

@@ -11,10 +11,8 @@ import { socketsOf } from '../../../lib/extras/vite/vite-server.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import { pagesOf } from '../../support/bundler-project.ts'
-import { openTab } from '../../support/live.ts'
-import { makeProject, makeSite, open } from '../../support/site.ts'
+import { makeProject, open } from '../../support/site.ts'
 import { LOADER, moduleFile } from '../../support/typescript.ts'
-import { until } from '../../support/until.ts'
 
 const BUILD = {
   'src/main.js': 'console.log(1)',
@@ -80,38 +78,6 @@ test('LZY-02 a build of another day is named with its date', async t => {
   const root = builtAt1717(t, new Date(2020, 1, 29))
   const stderr = await printed({ root, serve: true, mounts: { '/static': VITE } })
   t.true(stderr.includes('Vite is not running: tags of the build of 2020-02-29 17:17\n'))
-})
-
-test('LZY-02 a page that uses a build of Vite is told so, and no other', async t => {
-  const root = builtAt1717(t)
-  const site = await makeSite(
-    t,
-    {},
-    {
-      root,
-      mounts: { '/static': VITE, '/other': ESBUILD },
-      routes: ctx => {
-        ctx.body = ctx.assets.entry('src/main.js', { mount: '/static' })
-      }
-    }
-  )
-  await site.ask('/')
-  const notesOf = async (path: string) => {
-    const tab = await openTab(t, site.port, `use=${path}`)
-    await until(() => tab.told().length > 0, 'the first message')
-    const [first] = tab.told()
-    tab.close()
-    return first?.notes
-  }
-  const note = 'Vite is not running: tags of the build of 17:17'
-  t.deepEqual(await notesOf('/static/main-B1a2C3d4.js'), [note])
-  t.deepEqual(await notesOf('/other/main.js'), [])
-  const { server } = await serve(t, root)
-  await site.ask('/')
-  t.deepEqual(await notesOf('/static/main-B1a2C3d4.js'), [])
-  await server.close()
-  await site.ask('/')
-  t.deepEqual(await notesOf('/static/main-B1a2C3d4.js'), [note])
 })
 
 test('LZY-03 devOrigins has the http and ws origins of Vite, on the first page after it took another port, and none in production', async t => {

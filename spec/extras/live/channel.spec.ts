@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { renameSync, rmSync, utimesSync } from 'node:fs'
 import test from 'ava'
 import type { LinkedReport } from '../../../lib/extras/live/page-state.ts'
-import { openTab, type Tab } from '../../support/live.ts'
+import { openTab, openTold } from './tab.ts'
 import { startProcess } from '../../support/processes.ts'
 import { makeProject, makeSite, writeFiles, type Site } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
@@ -16,13 +16,6 @@ const FILES = {
   'js/app.js': 'app()'
 }
 const APP = '/assets/app.css'
-
-/** A tab that has been told something. */
-async function openTold(...args: Parameters<typeof openTab>): Promise<Tab> {
-  const tab = await openTab(...args)
-  await until(() => tab.told().length === 1, 'the first message')
-  return tab
-}
 
 test('LIV-01 a page is told the versions of what it uses, and the new one after an edit', async t => {
   const site = await makeSite(t, FILES)
@@ -168,54 +161,6 @@ test('LIV-01 LIV-02 on a file system without events every edit is reported withi
     await until(() => tab.version(key) !== before, `another version of ${file}`)
   }
   t.true(tab.told().length >= 3)
-})
-
-const manifest = (entry: string) =>
-  JSON.stringify({ 'src/main.js': { file: entry, isEntry: true, css: ['main.css'] } })
-
-test('BND-18 a page is told about a build once, when all of it is written, and about no other', async t => {
-  const dist = {
-    '/dist/main.js': '1',
-    '/dist/main.css': '1',
-    '/dist/list.json': manifest('main.js')
-  }
-  const site = await makeSite(
-    t,
-    { ...FILES, ...dist, '/dist/alone.svg': '<svg/>' },
-    { mounts: { '/static': { dir: 'dist', manifest: 'dist/list.json' } } }
-  )
-  await site.ask('/')
-  const use = ['/static/main.js', '/static/main.css', '/static/alone.svg', '/assets/other.css']
-  const tab = await openTold(t, site.port, `use=${use.join()}`)
-  const other = await openTold(t, site.port, 'use=other.css')
-  const keys = () => tab.told()[0]?.parts.map(({ key }) => key)
-  const build = 'build of /static'
-  const shared = ['instance', 'live.watch']
-  t.deepEqual(keys(), [...shared, build, '/static/alone.svg', '/assets/other.css'])
-  t.deepEqual(
-    other.told()[0]?.parts.map(({ key }) => key),
-    [...shared, '/assets/other.css']
-  )
-  const told: (string | null | undefined)[] = []
-  const change = async (edits: Readonly<Record<string, string>>) => {
-    for (const [file, content] of Object.entries(edits)) site.write(file, content)
-    const before = tab.version(build)
-    await until(() => tab.version(build) !== before, 'the build is told')
-    told.push(tab.version(build))
-  }
-  site.write('/dist/main.js', '2')
-  site.write('css/other.css', 'o{b:c}')
-  const { parts } = await tab.next()
-  t.is(parts[2]?.version, tab.told()[0]?.parts[2]?.version, 'the manifest is not there yet')
-  await change({ '/dist/main.css': '2', '/dist/list.json': manifest('main.js') })
-  await change({ '/dist/main-a1.js': '3', '/dist/list.json': manifest('main-a1.js') })
-  await change({ '/dist/main.css': '4' })
-  site.write('css/other.css', 'o{d:e}')
-  await tab.next()
-  const versions = tab.told().map(({ parts: [, , { version } = {}] }) => version)
-  t.deepEqual([...new Set(versions)].slice(1), told, 'each build once')
-  t.is(tab.told().length, 6)
-  t.is(other.told().length, 3)
 })
 
 const connectionsOf = ({ server }: Site) =>

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
-import { koaAssets } from '../../lib/koa-assets.ts'
+import { koaAssets } from '../../../lib/koa-assets.ts'
 
 const [root, port] = process.argv.slice(2).map(given => JSON.parse(given) as string | number)
 const app = new Koa()

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { request } from 'node:http'
 import ava from 'ava'
-import { openTab } from '../../support/live.ts'
+import { openTab } from './tab.ts'
 import { loadedScripts } from '../../support/loaded.ts'
 import { ask, exchange, readAnswer } from '../../support/raw.ts'
 import { makeSite, type SiteOptions } from '../../support/site.ts'
@@ -215,4 +215,24 @@ test('channels beyond the limit are refused, and open ones stay', async t => {
   t.true(tabs.every(({ answer }) => answer.statusCode === 200))
   t.is((await openTab(t, port)).answer.statusCode, 503)
   tabs[0]?.close()
+})
+
+test('in development the live channel and the inspector work without assets', async t => {
+  const site = await makeSite(
+    t,
+    { '/dist/app.js': '' },
+    {
+      apps: false,
+      public: false,
+      mounts: { '/static': 'dist' },
+      routes: ctx => {
+        ctx.body = ctx.assets.live()
+      }
+    }
+  )
+  t.regex((await site.ask('/page')).text, /src="\/assets\/-\/live\.js"/)
+  t.is((await site.ask('/assets/-/live.js')).status, 200)
+  const inspector = await site.ask('/assets/-/')
+  t.is(inspector.status, 200)
+  t.regex(inspector.text, /0 assets/)
 })

@@ -1,8 +1,8 @@
 // A page of the live channel without a browser: what it is told, over a socket of its own.
 import { request, type IncomingMessage } from 'node:http'
 import type { ExecutionContext } from 'ava'
-import type { Part, LinkedReport } from '../../lib/extras/live/page-state.ts'
-import { until } from './until.ts'
+import type { Part, LinkedReport } from '../../../lib/extras/live/page-state.ts'
+import { until } from '../../support/until.ts'
 
 export interface Told {
   readonly parts: readonly (Part & { readonly isLate: boolean })[]
@@ -60,4 +60,11 @@ export async function openTab(t: ExecutionContext, port: number, query = ''): Pr
         ?.parts.find(part => part.key === key)?.version,
     close
   }
+}
+
+/** A tab that has been told something. */
+export async function openTold(...args: Parameters<typeof openTab>): Promise<Tab> {
+  const tab = await openTab(...args)
+  await until(() => tab.told().length === 1, 'the first message')
+  return tab
 }

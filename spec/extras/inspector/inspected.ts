@@ -1,0 +1,45 @@
+// A project whose pages below -/ are looked at.
+import type { ExecutionContext } from 'ava'
+import type { PageOfAssets } from '../../../lib/extras/inspector/list-page.ts'
+import { makeSite, type Files, type Site, type SiteOptions } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+
+export const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3])
+
+export const FILES: Files = {
+  'css/app.css.scss':
+    "@use 'colors';\n.a { background: url('a.png') }\n.b { background: url('none.png') }",
+  'css/_colors.scss': 'a { color: red }',
+  'css/admin/menu.css': '@import "app.css";',
+  'css/user/menu.css': 'a {}',
+  'css/broken.css.scss': 'a {\n  color: ;;{\n}',
+  'js/twice.js': '1',
+  'lib/twice.js': '2',
+  'img/a.png': PNG,
+  '/more/css/admin/menu.css': 'b {}'
+}
+
+export const makeInspected = (t: ExecutionContext, files = FILES, options: SiteOptions = {}) =>
+  makeSite(t, files, {
+    ...(files['/more/css/admin/menu.css'] && { sources: '../../more' }),
+    ...options
+  })
+
+export async function json<T>(site: Site, path: string): Promise<T> {
+  const { text } = await site.ask(`/assets/-/${path}`)
+  return JSON.parse(text) as T
+}
+
+/** The list once every asset has been looked at; after an edit a busy machine shows the last look for a while. */
+export async function listOf(
+  site: Site,
+  query = '',
+  isNew: (list: PageOfAssets) => boolean = () => true
+): Promise<PageOfAssets> {
+  let list = await json<PageOfAssets>(site, `?json${query}`)
+  await until(async () => {
+    list = await json<PageOfAssets>(site, `?json${query}`)
+    return list.surveyed === list.total && isNew(list)
+  }, 'the survey is complete')
+  return list
+}

@@ -1,0 +1,38 @@
+// The files of bundles, on the page about mounts.
+import { gzipSync } from 'node:zlib'
+import test from 'ava'
+import type { ListedMount } from '../../../lib/assets/inventory/listed-mounts.ts'
+import { makeSite } from '../../support/site.ts'
+import { json } from './inspected.ts'
+
+test('BND-17 the mounts are shown with the files of their bundles, those that are missing first', async t => {
+  const manifest = {
+    'src/<b>.js': { file: 'main-a1.js', isEntry: true },
+    'src/lazy.js': { file: 'lazy-b2.js' }
+  }
+  const site = await makeSite(
+    t,
+    {
+      '/dist/list.json': JSON.stringify(manifest),
+      '/dist/main-a1.js': 'main()',
+      '/dist/main-a1.js.gz': gzipSync('main()'),
+      '/docs/a.html': 'a'
+    },
+    { mounts: { '/static': { dir: 'dist', manifest: 'dist/list.json' }, '/docs': 'docs' } }
+  )
+  const { mounts } = await json<{ mounts: ListedMount[] }>(site, 'mounts?json')
+  const [bundle, docs] = mounts
+  t.deepEqual(docs, { mount: '/docs', directory: 'docs', files: [] } as unknown as ListedMount)
+  t.deepEqual(bundle?.files.at(-1), {
+    path: '/static/main-a1.js',
+    source: 'src/<b>.js',
+    entries: ['src/<b>.js'],
+    usedBy: [],
+    sizes: { identity: 6, gzip: 27 - 1 }
+  })
+  const { text } = await site.ask('/assets/-/mounts')
+  t.regex(text, /1 of 2 files are missing[^]*lazy-b2\.js[^]*>missing<[^]*main-a1\.js/)
+  t.true(text.includes('src/&lt;b&gt;.js'))
+  t.false(text.includes('<b>'))
+  t.regex((await site.ask('/assets/-/')).text, /<a href="mounts"/)
+})
