@@ -93,7 +93,9 @@ function provideWhenRead(ctx: Lazy, make: (ctx: Context) => ViewHelpers): void {
   ctx[MADE] = undefined
   Object.defineProperty(ctx.state, 'assets', {
     get: () => ctx.assets,
-    set: (value: ViewHelpers) => void (ctx.assets = value),
+    set(value: ViewHelpers) {
+      ctx.assets = value
+    },
     enumerable: true,
     configurable: true
   })
