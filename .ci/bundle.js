@@ -1,18 +1,24 @@
 // Builds dist from lib: a readable chunk for each room or part of one, as ES modules and, in dist/cjs, as CommonJS;
 // and from what tsc wrote, the types with their docstrings.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { toCommonJs } from './commonjs.js'
 
-const TYPED = ['index', 'koa-assets', 'koa-http-cache', 'vite']
 // It has no CommonJS of its own, which Jest needs.
 const BUNDLED = '@csstools/css-tokenizer'
 const isPackage = id => !/^[./]/.test(id)
 
 /** Where an entry point is, below lib, if not at its top. */
 const PLACES = { vite: 'extras/vite/plugin' }
+/** For browsers; each imports the others of its folder. */
+const CLIENT = './lib/extras/live/client/live.js'
+
+// An extra may have been taken out.
+const TYPED = ['index', 'koa-assets', 'koa-http-cache', 'vite'].filter(name =>
+  existsSync(`lib/${PLACES[name] ?? name}.ts`)
+)
 
 const entries = (names, folder, extension) =>
   Object.fromEntries(names.map(name => [name, `./${folder}/${PLACES[name] ?? name}${extension}`]))
@@ -166,10 +172,10 @@ for (const { fileName, code } of types) {
 }
 for (const name of TYPED) write(`dist/${name}.d.ts`, `export * from './cjs/${name}.js'\n`)
 // Scripts for browsers, which are read from beside the chunk that serves them.
-for (const dir of ['dist', 'dist/cjs']) {
+for (const dir of existsSync(CLIENT) ? ['dist', 'dist/cjs'] : []) {
   await bundle(
     {
-      input: './lib/extras/live/client/live.js',
+      input: CLIENT,
       platform: 'browser',
       transform: { target: 'es2020' }
     },
