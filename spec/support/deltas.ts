@@ -21,28 +21,12 @@ export function deltaFile(old: string, next: string): Buffer {
   return sealDelta(sha256(old), frame, digestOf(next))
 }
 
-/** The same as it is sent. */
-export function deltaSent(old: string, next: string): Buffer {
-  return deltaFile(old, next).subarray(0, -40)
-}
-
 export const deltaName = (path: string, old: string) => `${path}.${digestOf(old)}.dcz`
 
 function sealDelta(dictionary: Buffer, frame: Uint8Array, digest: string): Buffer {
   const sent = Buffer.concat([Buffer.from('5e2a4d1820000000', 'hex'), dictionary, frame])
   const seal = createHash('sha256').update(sent).update(digest).digest()
   return Buffer.concat([sent, Buffer.from('502a4d1820000000', 'hex'), seal])
-}
-
-/** The same for several frames, one after the other. */
-export function forgedFile(
-  old: string,
-  dictionary: string,
-  next: string,
-  ...pieces: string[]
-): Buffer {
-  const frames = pieces.map(piece => deltaFrame(Buffer.from(old), Buffer.from(piece)))
-  return sealDelta(sha256(dictionary), Buffer.concat(frames), digestOf(next))
 }
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)

@@ -2,7 +2,8 @@
 import test from 'ava'
 import { isSealedDelta, splitDelta } from '../../../lib/extras/deltas/delta-format.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
-import { decode, deltaFile, deltaName, deltaSent, sha256 } from '../../support/deltas.ts'
+import { decode, deltaFile, deltaName, sha256 } from '../../support/deltas.ts'
+import { deltaSent } from './forged.ts'
 
 const line = 'export const answer = () => 42 // and a little more of it\n'
 const OLD = line.repeat(20_000)

@@ -10,12 +10,11 @@ import {
   decode,
   deltaFile,
   deltaName,
-  deltaSent,
-  forgedFile,
   isAble,
   offering,
   sha256
 } from '../../support/deltas.ts'
+import { deltaSent, forgedFile } from './forged.ts'
 import { ask as askRaw } from '../../support/raw.ts'
 import { makeProject, makeSite, type Files, type SiteOptions } from '../../support/site.ts'
 import { until } from '../../support/until.ts'

@@ -17,7 +17,8 @@ import {
   verifyCopies
 } from '../../../lib/index.ts'
 import { run as runCommand } from '../../cli/run.ts'
-import { decode, deltaFile, deltaName, deltaSent, sha256 } from '../../support/deltas.ts'
+import { decode, deltaFile, deltaName, sha256 } from '../../support/deltas.ts'
+import { deltaSent } from './forged.ts'
 import { filesBelow, run, snapshot } from '../../support/fingerprinted.ts'
 import { type Files, makeProject, writeFiles } from '../../support/site.ts'
 
@@ -339,6 +340,12 @@ test('BND-16 a build has deltas from all kept files, until clean removes these',
   t.deepEqual(deltas(), isAble ? [deltaName(names[2] ?? '', release(1))] : [])
   await cleanKept(three, { keep: 0, age: 0 })
   t.deepEqual(deltas(), [])
+})
+
+test('an earlier build is named by its path', async t => {
+  const { dist } = makeBuilds(t, {}, { 'a.js': AFTER })
+  const refused = compress(dist, { against: 42 as unknown as string })
+  await t.throwsAsync(refused, { instanceOf: TypeError, message: /^against must be / })
 })
 
 test('DLT-05 if several earlier chunks have one name, the three nearest in size are used', async t => {
