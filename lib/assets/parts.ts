@@ -271,7 +271,7 @@ export interface MoreSources {
    * For pages; undefined until it is known.
    * @throws AssetError while a file that is asked for cannot be published
    */
-  readonly imports: Imports | undefined
+  readonly imports: KnownImports | undefined
   /** Whether the name can only be one of these. */
   owns(name: string): boolean
   /** Lists the files, unless that has been done. */
@@ -294,7 +294,7 @@ export interface SourceFile {
   readonly specifiers: readonly string[] | undefined
 }
 
-export interface Imports {
+export interface KnownImports {
   /** Names by bare specifier. */
   readonly everywhere: ReadonlyMap<string, string>
   /** Other ones, by the folder of the importers. */

@@ -14,6 +14,7 @@ import {
 import type { OnRequest } from './building/on-request/on-request.ts'
 import { Directories } from './serving/directories/directories.ts'
 import type { ServedFile } from './serving/files/served-file.ts'
+import type { Found } from './serving/files/served-files.ts'
 import { wantedAt, type Wanted } from './serving/request-path.ts'
 import { appOfPage, assetPath } from './settings/app-settings.ts'
 import type { AppSettings } from './settings/settings.ts'
@@ -22,8 +23,6 @@ import type { AppSources, Sources } from './sources/sources.ts'
 import { encodePath } from './urls/canonical-path.ts'
 import { splitFingerprint } from './urls/fingerprint.ts'
 import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
-
-type Found = ServedFile | undefined
 
 export class Pipeline {
   readonly settings: Site

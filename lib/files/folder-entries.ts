@@ -23,7 +23,8 @@ export async function classifyEntries(
 ): Promise<FolderEntries> {
   const entries = all.filter(({ name }) => !IGNORED.some(([rule]) => rule.test(name)))
   const kinds = await Promise.all(entries.map(entry => kindOf(path, entry, chain, symlinks)))
-  const namesOf = (kind: Kind) => entries.filter((_, at) => kinds[at] === kind).map(e => e.name)
+  const namesOf = (kind: EntryKind) =>
+    entries.filter((_, at) => kinds[at] === kind).map(e => e.name)
   const files = namesOf('file')
   return {
     files: files.filter(name => !PARTIAL.test(name)),
@@ -33,14 +34,14 @@ export async function classifyEntries(
   }
 }
 
-type Kind = 'file' | 'folder'
+type EntryKind = 'file' | 'folder'
 
 async function kindOf(
   path: string,
   entry: Dirent,
   chain: readonly string[],
   symlinks: Symlinks
-): Promise<Kind | undefined> {
+): Promise<EntryKind | undefined> {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'folder'
   if (!entry.isSymbolicLink() || symlinks === 'deny') return undefined

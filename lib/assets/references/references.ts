@@ -19,10 +19,10 @@ export interface Reference {
   readonly path: string
   /** `?query#fragment`, as written. */
   readonly suffix: string
-  readonly kind: Kind
+  readonly kind: ReferenceKind
 }
 
-type Kind = 'url' | 'string' | 'source-map' | 'import' | 'dynamic-import' | 'new-url'
+type ReferenceKind = 'url' | 'string' | 'source-map' | 'import' | 'dynamic-import' | 'new-url'
 
 export function isInModule({ kind }: Reference): boolean {
   return kind === 'import' || kind === 'dynamic-import' || kind === 'new-url'
@@ -105,7 +105,12 @@ function mapReference(match: RegExpExecArray, at: number): Reference {
   return makeReference(start, start + url.length, url, 'source-map')
 }
 
-export function makeReference(start: number, end: number, url: string, kind: Kind): Reference {
+export function makeReference(
+  start: number,
+  end: number,
+  url: string,
+  kind: ReferenceKind
+): Reference {
   const cut = url.search(/[?#]/)
   const [path, suffix] = cut === -1 ? [url, ''] : [url.slice(0, cut), url.slice(cut)]
   return { start, end, path, suffix, kind }

@@ -94,7 +94,7 @@ export async function mayBeServed({ root, apps }: Private, real: string): Promis
   const sources = sourcesOf(apps)
   const [realRoot, ...places] = await Promise.all([root, ...sources].map(realpathOf))
   const isPackage = (await statOf(join(real, PACKAGE))) !== undefined
-  const named = sources.map((source, at): Source => [source, places[at]])
+  const named = sources.map((source, at): SourcePlace => [source, places[at]])
   return realRoot !== undefined && exposed(real, isPackage, realRoot, named) === undefined
 }
 
@@ -102,14 +102,14 @@ const PACKAGE = 'package.json'
 const PACKAGES = /[/\\]node_modules(?:[/\\]@[^/\\]*)?$/
 const INSTALLED = /^.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\@.][^/\\]*/
 
-type Source = readonly [shown: string, real: string | undefined]
+type SourcePlace = readonly [shown: string, real: string | undefined]
 
 /** What a directory would expose, by real paths: what a link leads to is served as well. */
 function exposed(
   real: string,
   isPackage: boolean,
   realRoot: string,
-  sources: readonly Source[]
+  sources: readonly SourcePlace[]
 ): string | undefined {
   if (isInside(real, realRoot)) return "is the project's root, or contains it"
   if (PACKAGES.test(real)) return 'contains all installed packages'

@@ -9,9 +9,9 @@ declare global {
   interface KoaFreshAssetNames {}
 }
 
-type Kind = 'apps' | 'scripts' | 'styles' | 'images' | 'others' | 'entries'
+type NameKind = 'apps' | 'scripts' | 'styles' | 'images' | 'others' | 'entries'
 
-type Listed<K extends Kind, Unlisted = string> = K extends keyof KoaFreshAssetNames
+type NamesOf<K extends NameKind, Unlisted = string> = K extends keyof KoaFreshAssetNames
   ? KoaFreshAssetNames[K]
   : Unlisted
 
@@ -27,12 +27,12 @@ type Unlisted =
 
 type Own = 'scripts' | 'styles' | 'images' | 'others'
 
-type Known<K extends Kind, Short extends Kind = never, Extension extends string = never> =
-  | Listed<K>
-  | WithoutExtension<Listed<Short>, Extension>
+type Known<K extends NameKind, Short extends NameKind = never, Extension extends string = never> =
+  | NamesOf<K>
+  | WithoutExtension<NamesOf<Short>, Extension>
   | Unlisted
 
-type Or<K extends Kind, Name> = Name | Listed<K, never>
+type Or<K extends NameKind, Name> = Name | NamesOf<K, never>
 
 type OrPath<Name> = Name | `${'.' | ''}/${Name & string}`
 
@@ -43,7 +43,7 @@ interface NamesByHelper {
   image: Known<'images'>
   path: Known<Own>
   preload: Or<'entries', Known<Own, 'scripts' | 'styles', '.js' | '.css'>>
-  entry: OrPath<Listed<'entries'>>
+  entry: OrPath<NamesOf<'entries'>>
 }
 
 type Helper = keyof NamesByHelper
@@ -59,7 +59,7 @@ type Helper = keyof NamesByHelper
 export type AssetName<Of extends Helper = 'path'> = NamesByHelper[Of]
 
 /** The names of the project's apps. */
-export type AppName = Listed<'apps'>
+export type AppName = NamesOf<'apps'>
 
 type Given<Name> = readonly [name: Name, ...names: Name[]]
 

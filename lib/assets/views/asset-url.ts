@@ -29,12 +29,12 @@ export interface Module extends AssetAddress {
   readonly specifiers?: readonly string[] | undefined
 }
 
-type Names = Iterable<readonly [specifier: string, name: string]>
+type Specifiers = Iterable<readonly [specifier: string, name: string]>
 
 interface BareImports {
-  readonly everywhere: Names
+  readonly everywhere: Specifiers
   /** What it means instead to the modules below a URL path. */
-  readonly scopes: Iterable<readonly [path: string, names: Names]>
+  readonly scopes: Iterable<readonly [path: string, names: Specifiers]>
 }
 
 /** The assets of one app, as the view helpers need them. */

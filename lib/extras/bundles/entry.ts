@@ -32,18 +32,18 @@ export interface EntryOptions {
 
 export type NamesThenEntryOptions = NamesThen<'entry', EntryOptions>
 
-type Names = readonly AssetName<'entry'>[]
+type EntryNames = readonly AssetName<'entry'>[]
 
-type Spread = Names | readonly [...names: Names, options: EntryOptions | undefined]
+type Spread = EntryNames | readonly [...names: EntryNames, options: EntryOptions | undefined]
 
 /** The second signature is for `entry(...names, options)`, whose number of names TypeScript does not know. */
 interface WriteEntry {
-  (names: Names, options?: EntryOptions): string
+  (names: EntryNames, options?: EntryOptions): string
   <Args extends Spread>(...args: number extends Args['length'] ? Args : never): string
   (...args: NamesThenEntryOptions): string
 }
 
-type EntryArguments = readonly (Names | Names[number] | EntryOptions | undefined)[]
+type EntryArguments = readonly (EntryNames | EntryNames[number] | EntryOptions | undefined)[]
 
 export type EntryFilesOptions = Pick<EntryOptions, 'mount'>
 

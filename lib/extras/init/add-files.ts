@@ -16,7 +16,7 @@ import { futureRealpath } from '../../files/at-start.ts'
 import { isInside, named } from '../../files/disk.ts'
 
 /** What is done with a file. */
-export interface Step {
+export interface FileStep {
   readonly path: string
   readonly action: 'create' | 'add' | 'keep' | 'skip'
   /** The lines that are added, or would be if a link did not lead out of the project. */
@@ -39,7 +39,7 @@ export const STAGE = '.koa-fresh-assets-init'
  * Every file appears as a whole, and the app last, with all of its files at once: whatever is missing after an
  * interruption is what the next run creates.
  */
-export function addFiles(root: string, steps: readonly Step[]): void {
+export function addFiles(root: string, steps: readonly FileStep[]): void {
   const stage = join(root, STAGE)
   rmSync(stage, { recursive: true, force: true })
   const created = steps.filter(({ action }) => action === 'create').toReversed()

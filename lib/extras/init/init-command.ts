@@ -6,7 +6,7 @@ import { appsIn } from '../../assets/settings/app-settings.ts'
 import type { Site } from '../../assets/parts.ts'
 import { loadSources } from '../../assets/sources/sources.ts'
 import { isDirectory, readIfThere } from '../../files/at-start.ts'
-import { addFiles, leadsOut, STAGE, type Step } from './add-files.ts'
+import { addFiles, leadsOut, STAGE, type FileStep } from './add-files.ts'
 import { OK, UsageError } from '../../cli/command.ts'
 import type { Call, Command } from '../../assets/parts.ts'
 import { stripsTypes } from '../../cli/config.ts'
@@ -54,7 +54,7 @@ async function run({ output, values, args: [argument], loadSite }: Call): Promis
   const others = appsIn(root).filter(app => !(isRepeated && app === argument))
   if (argument !== undefined) requireNew(argument, root, others, options)
   const isNew = argument !== undefined || !(others.length > 0 || isDirectory(join(root, 'assets')))
-  const place = (step: Step): Step =>
+  const place = (step: FileStep): FileStep =>
     leadsOut(root, step.path) ? { ...step, action: 'skip' } : step
   const isAnother = argument !== undefined && (others.length > 0 || options.apps !== undefined)
   const stem = isAnother ? argument : 'app'
@@ -66,11 +66,11 @@ async function run({ output, values, args: [argument], loadSite }: Call): Promis
     : new Set<string>()
   const assets = isNew && assetsOf(argument ?? 'web', stem, taken)
   const files = { ...assets, [config.name]: contentOf(config) }
-  const created = Object.entries(files).map(([path, content]): Step => {
+  const created = Object.entries(files).map(([path, content]): FileStep => {
     if (existsSync(join(root, path))) return { path, action: 'keep' }
     return place({ path, action: 'create', content })
   })
-  const added = Object.entries(LINES).map(([path, wanted]): Step => {
+  const added = Object.entries(LINES).map(([path, wanted]): FileStep => {
     const text = readIfThere(join(root, path))?.toString()
     const lines = Object.keys(wanted).filter(line => !wanted[line]?.test(text ?? ''))
     if (lines.length === 0) return { path, action: 'keep' }

@@ -5,7 +5,7 @@ import { digestOf } from '../../files/digest.ts'
 import { realpathOf } from '../../files/disk.ts'
 import { observeAll, recheck, type Observation } from '../../files/observation.ts'
 import { Graph, type Script } from './graph.ts'
-import type { Imports, MoreSources, SourceFile } from '../../assets/parts.ts'
+import type { KnownImports, MoreSources, SourceFile } from '../../assets/parts.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 
 /** All names of files of packages begin with it. */
@@ -40,7 +40,7 @@ export class AppPackages implements MoreSources {
     return name.startsWith(FOLDER)
   }
 
-  get imports(): Imports | undefined {
+  get imports(): KnownImports | undefined {
     if (this.#failure !== undefined) throw this.#failure
     return this.#graph
   }

@@ -8,7 +8,7 @@ import { readSnapshot } from '../../files/open-file.ts'
 import { isBare, loadModuleLexer } from '../../assets/references/module-references.ts'
 import { findReferences, type Reference } from '../../assets/references/references.ts'
 import type { AssetError } from '../../errors.ts'
-import type { Imports } from '../../assets/parts.ts'
+import type { KnownImports } from '../../assets/parts.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import { decodeIfValid, isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
 import type { PackageFiles } from './options.ts'
@@ -36,7 +36,7 @@ interface PackageFile extends Script {
   importer: string | undefined
 }
 
-interface Listed {
+interface OptionItem {
   /** `preact/hooks`; for files, the name of the package. */
   readonly specifier: string
   /** Paths in the package; undefined: the module of the specifier. */
@@ -47,7 +47,7 @@ interface Listed {
 const OPTION = 'the option packages'
 
 /** Everything is found by following it. */
-export class Graph implements Imports {
+export class Graph implements KnownImports {
   /** By name, in the order in which they were found. */
   readonly files = new Map<string, PackageFile>()
   /** The names that bare specifiers mean. */
@@ -223,7 +223,7 @@ export class Graph implements Imports {
 }
 
 /** What an item of the option lists. */
-function listed(given: string | PackageFiles): readonly Listed[] {
+function listed(given: string | PackageFiles): readonly OptionItem[] {
   if (typeof given === 'string') return [{ specifier: given, files: undefined }]
   return entriesGiven(given).map(([specifier, files]) => ({ specifier, files: [files].flat() }))
 }

@@ -42,7 +42,7 @@ export function announcementIn(dir: string): string {
   return join(dir, '.vite/dev-server.json')
 }
 
-export interface Running {
+export interface RunningVite {
   /** Without a trailing slash; empty for that of the page. */
   readonly origin: string
   /** The entries; undefined where any name may be one. */
@@ -76,7 +76,7 @@ export function announcedFor({ dir, urlPath }: MountSettings, warn: (message: st
   let last: string | undefined
   let asked: string | undefined
   let left: Patience = { ...PATIENCE }
-  return async (): Promise<Running | undefined> => {
+  return async (): Promise<RunningVite | undefined> => {
     const text = (await textOf(announcementIn(dir))) ?? last
     last = undefined
     const announced = parse(text)

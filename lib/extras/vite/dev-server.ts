@@ -8,7 +8,7 @@ import type { MountSettings } from '../../assets/settings/settings.ts'
 import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
 import type { AssetAddress } from '../../assets/views/asset-url.ts'
 import type { LoadedUrl } from '../../assets/views/preload.ts'
-import { announcedFor, namesIn, type Running } from './dev-announcement.ts'
+import { announcedFor, namesIn, type RunningVite } from './dev-announcement.ts'
 import { MODULE, sourceUrl } from '../../assets/views/source-url.ts'
 import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
 
@@ -19,9 +19,13 @@ export class DevServer implements DevEntries {
   readonly urlPath: string
   readonly label = "Vite's dev server"
   readonly refresh: (() => Promise<void>) | undefined
-  #running: Running | undefined
+  #running: RunningVite | undefined
 
-  constructor(urlPath: string, running?: Running, look?: () => Promise<Running | undefined>) {
+  constructor(
+    urlPath: string,
+    running?: RunningVite,
+    look?: () => Promise<RunningVite | undefined>
+  ) {
     this.urlPath = urlPath
     this.#running = running
     this.refresh = look && oneAtATime(async () => void (this.#running = await look()))
@@ -103,7 +107,7 @@ export function devServerOf(mount: MountSettings, warn: (message: string) => voi
   const { config } = dev
   const inputs = new Set(inputsOf(config))
   const hasPlugin = config.plugins.some(({ name }) => name === PLUGIN)
-  const running = (): Running => ({
+  const running = (): RunningVite => ({
     origin: '',
     inputs: inputs.size > 0 ? inputs : undefined,
     changed: changedIn(dev),

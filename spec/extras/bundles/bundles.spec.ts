@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import {
   hashedAmong,
   HASHES,
-  type NamedFile
+  type StemmedFile
 } from '../../../lib/extras/bundles/manifests/bundle.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { AssetError } from '../../../lib/errors.ts'
@@ -335,7 +335,7 @@ test('BND-08 a hash follows the name that the manifest gives, and no word, date 
 })
 
 test('BND-08 a suffix of several files is not a hash, but where each file has its own, even a word is one', t => {
-  const release = ['main', 'admin'].map((stem): NamedFile => [`${stem}-CZTearZk.js`, stem])
+  const release = ['main', 'admin'].map((stem): StemmedFile => [`${stem}-CZTearZk.js`, stem])
   t.is(hashedAmong([release], HASHES.vite).size, 0)
   const files = [
     ['main-SETTINGS.js', 'main'],

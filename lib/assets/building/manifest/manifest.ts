@@ -37,7 +37,7 @@ export type Entry = readonly [path: string, entry: ManifestEntry]
 const MAX_COMPARED = 10_000
 
 /** The names of one app. */
-interface Names {
+interface AppNames {
   readonly all: readonly string[]
   /** Undefined: several assets of one source directory share the tail. */
   readonly tails: ReadonlyMap<string, Entry | undefined>
@@ -49,7 +49,7 @@ export class Manifest {
   readonly entries: ManifestEntries
   readonly #file: string | undefined
   #version: string | undefined
-  readonly #names = new Map<string, Names>()
+  readonly #names = new Map<string, AppNames>()
 
   /** @param file undefined for a manifest that is in memory only */
   constructor(assets: ManifestEntries, file?: string, kept: Iterable<Entry> = []) {
@@ -101,7 +101,7 @@ export class Manifest {
     this.#version = this.version
   }
 
-  #namesOf({ name, urlPrefix }: AppSettings): Names {
+  #namesOf({ name, urlPrefix }: AppSettings): AppNames {
     const known = this.#names.get(name)
     if (known) return known
     const prefix = encodePath(`${urlPrefix}/`)

@@ -42,9 +42,9 @@ export interface AppFiles {
 }
 
 /** `plain` and `fingerprints` are published on request; `none`: nothing is, and pages use plain names. */
-export type Kind = 'plain' | 'fingerprints' | 'precompiled' | 'none'
+export type Publishing = 'plain' | 'fingerprints' | 'precompiled' | 'none'
 
-export function kindOf({ compile, fingerprint }: AppSettings): Kind {
+export function kindOf({ compile, fingerprint }: AppSettings): Publishing {
   if (compile) return fingerprint ? 'fingerprints' : 'plain'
   return fingerprint ? 'precompiled' : 'none'
 }

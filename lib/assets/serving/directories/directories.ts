@@ -5,8 +5,7 @@ import { manifestFile } from '../../settings/public-directory.ts'
 import type { Site } from '../../parts.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
 import { makeMemory } from '../files/representation.ts'
-import type { ServedFile } from '../files/served-file.ts'
-import { ServedFiles } from '../files/served-files.ts'
+import { ServedFiles, type Found } from '../files/served-files.ts'
 import { folded, hasOneSpelling, isMounted, type Wanted } from '../request-path.ts'
 import {
   fileRoot,
@@ -15,8 +14,6 @@ import {
   type IsHashed,
   type ServedDirectory
 } from './served-directory.ts'
-
-type Found = ServedFile | undefined
 
 interface ServedMount extends MountSettings {
   readonly files: ServedFiles

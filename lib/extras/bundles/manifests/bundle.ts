@@ -132,7 +132,7 @@ export function isBelow(path: unknown): path is string {
 }
 
 /** A file, and its name before the bundler added a hash, without extension; undefined when not known. */
-export type NamedFile = readonly [file: string, stem: string | undefined]
+export type StemmedFile = readonly [file: string, stem: string | undefined]
 
 /** The hashes that bundlers write by default. */
 export const HASHES = {
@@ -152,7 +152,10 @@ const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,})*|[A-Z]+)\d*$/
  * a year, and one that is not recognised costs a revalidation: when in doubt, it is not hashed.
  * @param groups files whose names follow one pattern each: all of a group have a hash, or none has
  */
-export function hashedAmong(groups: readonly (readonly NamedFile[])[], hash: RegExp): Set<string> {
+export function hashedAmong(
+  groups: readonly (readonly StemmedFile[])[],
+  hash: RegExp
+): Set<string> {
   const suffixed = groups.map(files => ({ files, own: ownSuffixes(files, hash) }))
   const count = suffixed.reduce((sum, { own }) => sum + own.length, 0)
   const hashed = suffixed.flatMap(({ files, own }) => {
@@ -164,7 +167,7 @@ export function hashedAmong(groups: readonly (readonly NamedFile[])[], hash: Reg
 }
 
 /** A suffix that several files share stands for a release, such as a date or a commit. */
-function ownSuffixes(files: readonly NamedFile[], hash: RegExp) {
+function ownSuffixes(files: readonly StemmedFile[], hash: RegExp) {
   const bearers = new Map<string, Set<string>>()
   for (const [file, stem] of files) {
     const suffix = suffixOf(file, stem)

@@ -10,7 +10,7 @@ import {
   type Json,
   loadedWith,
   namedBy,
-  type NamedFile,
+  type StemmedFile,
   records,
   stemOf,
   usedFrom
@@ -98,9 +98,9 @@ function pathsOf(imports: readonly unknown[], kind?: string): string[] {
 
 /** entryNames, chunkNames and assetNames are patterns of their own; what is imported dynamically is a chunk. */
 function hashedIn(outputs: ReadonlyMap<string, Output>): Set<string> {
-  const entries: NamedFile[] = []
-  const chunks: NamedFile[] = []
-  const assets: NamedFile[] = []
+  const entries: StemmedFile[] = []
+  const chunks: StemmedFile[] = []
+  const assets: StemmedFile[] = []
   const all = [...outputs.values()]
   const dynamic = new Set(all.flatMap(({ dynamicImports }) => dynamicImports))
   const bundles = new Set(all.flatMap(({ stylesheets }) => stylesheets))
