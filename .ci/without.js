@@ -1,13 +1,25 @@
 // node .ci/without.js <extra>…: a copy of the tree without each of these in turn, which must type-check, build and
 // pass the specs of the core. Without names: every extra. --no-specs: only the types and the build.
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 /** What names the extras. */
-const TABLES = ['lib/assets/extras.ts', 'lib/assets/extra-exports.ts', 'lib/assets/settings/extra-options.ts']
-const COPIED = ['.ci', 'lib', 'spec', 'package.json', 'tsconfig.json']
+const TABLES = [
+  'lib/assets/extras.ts',
+  'lib/assets/extra-exports.ts',
+  'lib/assets/settings/extra-options.ts'
+]
+const COPIED = ['.ci', 'demo', 'lib', 'spec', 'package.json', 'tsconfig.json']
 /** Specs of the product as a whole: of what its documents promise, of the tree, of real servers and applications. */
 const OF_ALL =
   /^(?:docs|moving|soak|system|types.*|(?:house|readme|start|package|bundlers|moving|realms|without-assets)\.spec\.ts)$/
@@ -25,8 +37,14 @@ function withoutExtra(text, extra) {
   return rest.replace(/,(?=\s*\{\})/g, '').replace(/ extends(?=\s*\{)/g, '')
 }
 
+/** A spec that needs other extras is called with-<extra>, or with-<one>-and-<other>. */
 function remove(extra, tree) {
-  for (const folder of ['lib', 'spec']) rmSync(join(tree, folder, 'extras', extra), { recursive: true, force: true })
+  for (const folder of ['lib', 'spec'])
+    rmSync(join(tree, folder, 'extras', extra), { recursive: true, force: true })
+  const specs = join(tree, 'spec/extras')
+  for (const path of readdirSync(specs, { recursive: true }))
+    if (new RegExp(`^with-(?:.*-and-)?${extra}(?:-and-.*)?\\.`).test(basename(path)))
+      rmSync(join(specs, path))
   for (const table of TABLES) {
     const file = join(tree, table)
     writeFileSync(file, withoutExtra(readFileSync(file, 'utf8'), extra))

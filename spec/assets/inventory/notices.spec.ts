@@ -75,7 +75,6 @@ testNotices('SET-03 what is not served is reported, with what the variable is', 
     [{ ...MOUNT, env, serve: false }],
     [{ apps: false, env }]
   ]),
-  [{ ...MOUNT, mounts: { '/x': { dir: 'dist', dev: true } } }],
   [{ ...MOUNT, env: 'production' }, undefined, '1'],
   [{ mounts: { '/x': 'dist' } }, notServed('assets and mounts are')]
 ])
@@ -95,7 +94,6 @@ testNotices(
     [{ ...served, mounts: { '/admin': APP } }, FALLBACK],
     [{ serve: false, mounts: { '/admin': APP, '/up/': 'data/uploads' } }],
     [{ ...served, mounts: { '/site': { dir: 'dist', fallback: 'index.html' }, '/plain': 'dist' } }],
-    [{ ...served, mounts: { '/admin': { ...APP, dev: true } } }],
     [{ ...served, mounts: { '/admin': UNBUILT } }]
   ]
 )
