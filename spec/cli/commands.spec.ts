@@ -225,6 +225,9 @@ test('without esbuild precompile says that nothing was minified; with --minify i
   t.true(stdout.includes(`Minified    nothing: ${reason}`), stdout)
   const asked = await startNode(root, [cli, 'precompile', '--minify'], {}).outcome
   t.deepEqual([asked.status, asked.stderr], [1, `koa-fresh-assets: ${reason}\n`])
+  const config = 'export default { apps: { web: { minify: true }, admin: {} } }'
+  writeFiles(root, { 'assets.config.mjs': config, 'apps/admin/assets/a.txt': '' })
+  t.is((await startNode(root, [cli, 'precompile'], {}).outcome).stderr, asked.stderr)
 })
 
 test('FPR-10 precompile lists every broken source with its place and lines, and changes nothing', async t => {
