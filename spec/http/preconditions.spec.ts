@@ -262,52 +262,6 @@ const AT = 1_700_000_000_000
 const LATER = AT + 60_000
 const FILE = { etag: ETAG, lastModified: AT }
 
-test('one range of a GET selects a part; what is invalid or of another unit is ignored', t => {
-  for (const [range, size, choice] of [
-    ['bytes=0-0', 10, { start: 0, end: 0 }],
-    ['bytes=3-', 10, { start: 3, end: 9 }],
-    ['bytes=3-99', 10, { start: 3, end: 9 }],
-    ['bytes=-3', 10, { start: 7, end: 9 }],
-    ['bytes=-99', 10, { start: 0, end: 9 }],
-    ['Bytes= 1-2 ', 10, { start: 1, end: 2 }],
-    ['bytes=10-', 10, 'unsatisfiable'],
-    ['bytes=0-', 0, 'unsatisfiable'],
-    ['bytes=-0', 10, 'unsatisfiable'],
-    [`bytes=${'9'.repeat(400)}-`, 10, 'unsatisfiable'],
-    [`bytes=-${'9'.repeat(400)}`, 10, { start: 0, end: 9 }],
-    ['bytes=2-1', 10, 'whole'],
-    ['bytes=-', 10, 'whole'],
-    ['bytes=0-1,2-3', 10, 'whole'],
-    ['bytes=0x1-2', 10, 'whole'],
-    ['bytes=+1-2', 10, 'whole'],
-    ['bytes:1-2', 10, 'whole'],
-    ['seconds=1-2', 10, 'whole'],
-    ['', 10, 'whole']
-  ] as const) {
-    t.deepEqual(chooseRange('GET', { range }, FILE, size, LATER), choice, range)
-    t.is(chooseRange('HEAD', { range }, FILE, size, LATER), 'whole')
-  }
-})
-
-test('If-Range must be the ETag or the date, exactly', t => {
-  for (const [ifRange, isCurrent] of [
-    [ETAG, true],
-    [DATE, true],
-    ['Tuesday, 14-Nov-23 22:13:20 GMT', true],
-    ['"x"', false],
-    [`W/${ETAG}`, false],
-    [`"x", ${ETAG}`, false],
-    ['abc', false],
-    ['*', false],
-    ['', false],
-    ['Tue, 14 Nov 2023 22:13:21 GMT', false]
-  ] as const) {
-    const headers = { range: 'bytes=0-1', 'if-range': ifRange }
-    const choice = chooseRange('GET', headers, FILE, 10, LATER)
-    t.deepEqual(choice, isCurrent ? { start: 0, end: 1 } : 'whole', ifRange)
-  }
-})
-
 test('If-Range is never current for a weak tag, for a date of this second, and for nothing', t => {
   const of = (ifRange: string, validators: object, now = LATER) =>
     chooseRange('GET', { range: 'bytes=0-1', 'if-range': ifRange }, validators, 10, now)
@@ -319,6 +273,7 @@ test('If-Range is never current for a weak tag, for a date of this second, and f
 })
 
 test('a range is within the file, whatever is requested', t => {
+  t.is(chooseRange('GET', { range: 'bytes=0-' }, FILE, 0, LATER), 'unsatisfiable')
   const numbers = fc.integer({ min: 0, max: 50 })
   fc.assert(
     fc.property(numbers, numbers, numbers, (first, last, size) => {

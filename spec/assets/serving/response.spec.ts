@@ -120,6 +120,7 @@ const RANGES: Readonly<Record<string, readonly [number, string, string | undefin
   'bytes=5-5': [206, '5', 'bytes 5-5/10'],
   'bytes=8-99999999999999999999': [206, '89', 'bytes 8-9/10'],
   'BYTES=0-0': [206, '0', 'bytes 0-0/10'],
+  'Bytes= 1-2 ': [206, '12', 'bytes 1-2/10'],
   'bytes=10-': BEYOND,
   'bytes=10-11': BEYOND,
   'bytes=99999999999999999999-': BEYOND,
@@ -129,6 +130,9 @@ const RANGES: Readonly<Record<string, readonly [number, string, string | undefin
   'bytes=': WHOLE,
   'bytes=-': WHOLE,
   'bytes=b-1': WHOLE,
+  'bytes=0x1-2': WHOLE,
+  'bytes=+1-2': WHOLE,
+  'bytes:1-2': WHOLE,
   'bytes=5-2': WHOLE,
   x: WHOLE
 }
@@ -153,8 +157,8 @@ test('ANS-04 one range gets 206 or 416; several, another unit and HEAD get the w
 
 test('ANS-05 If-Range: the ETag or the date of the file gets the part, anything else all of it', async t => {
   const { get } = await makeFile(t)
-  const others = ['"old"', 'W/{etag}', '"old", {etag}', '*', BEFORE, LATER]
-  for (const value of ['{etag}', LAST_MODIFIED, ...others]) {
+  const others = ['"old"', 'W/{etag}', '"old", {etag}', '*', 'abc', '', BEFORE, LATER]
+  for (const value of ['{etag}', LAST_MODIFIED, 'Tuesday, 14-Nov-23 22:13:20 GMT', ...others]) {
     const isCurrent = !others.includes(value)
     const { status, text } = await get({ range: 'bytes=0-3', 'if-range': value })
     t.deepEqual([status, text], isCurrent ? [206, '0123'] : [200, TEXT], value)
