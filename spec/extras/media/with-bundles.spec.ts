@@ -8,7 +8,8 @@ const FILE = 'assets/hero-B1a2C3d4.png'
 test('BND-13 image() finds a file by its source', async t => {
   const root = makeProject(t, {
     'dist/.vite/manifest.json': JSON.stringify({
-      'src/hero.png': { file: FILE, src: 'src/hero.png' }
+      'src/hero.png': { file: FILE, src: 'src/hero.png' },
+      'src/main.js': { file: 'assets/main-C1b2A3d4.js', src: 'src/main.js', isEntry: true }
     }),
     'dist/assets/main-C1b2A3d4.js': '',
     [`dist/${FILE}`]: 'png'
