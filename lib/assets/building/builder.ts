@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { checksumsOf, digestOf } from '../../files/digest.ts'
-import { readContent } from '../../files/open-file.ts'
+import { readContent, type Content } from '../../files/open-file.ts'
 import { ifThere } from '../../files/disk.ts'
 import { isBuiltIn } from '../compilers/built-in.ts'
 import { finish, type Draft } from '../rendering/draft.ts'
@@ -32,6 +32,8 @@ export interface BuilderOptions {
   readonly index?: MtimeIndex
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((done: number, total: number, path: string) => void) | undefined
+  /** How many bytes of unchanged copies are held in memory until they are written. Default: none. */
+  readonly heldBytes?: number
   /** Undefined for an app that is not minified. */
   readonly minifierOf?: ((app: AppSettings) => Minify | undefined) | undefined
 }
@@ -58,6 +60,7 @@ export class Builder {
   readonly #sources: Sources
   readonly #renderer: Renderer
   readonly #options: BuilderOptions
+  #held = 0
   #last: { readonly drafts: readonly Draft[]; readonly result: BuildResult } | undefined
 
   constructor(settings: Settings, sources: Sources, options: BuilderOptions) {
@@ -161,6 +164,13 @@ export class Builder {
     return draft
   }
 
+  #mayHold(content: Content): boolean {
+    const { heldBytes = 0 } = this.#options
+    if ('copyOf' in content || this.#held + content.length > heldBytes) return false
+    this.#held += content.length
+    return true
+  }
+
   async #draftAnew(place: Place): Promise<Draft | undefined> {
     const { app, name, source } = place
     const minify = isMinifiable(name) ? this.#options.minifierOf?.(app) : undefined
@@ -169,9 +179,9 @@ export class Builder {
     const draft = minify ? await minify(this.#renderer, place, first) : first
     if (draft.text || draft.map) return draft
     const sums = await checksumsOf(draft.content, app.integrity)
-    // An unchanged copy is read from its source again, rather than held in memory.
-    const content = source.compiler ? draft.content : { copyOf: source.file }
-    return { ...draft, content, sums }
+    // Otherwise an unchanged copy is read from its source again.
+    const isHeld = source.compiler !== undefined || this.#mayHold(draft.content)
+    return { ...draft, content: isHeld ? draft.content : { copyOf: source.file }, sums }
   }
 }
 

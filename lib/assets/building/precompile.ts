@@ -86,6 +86,8 @@ const OPTIONS = {
 
 const NONE: MinifyReport = { files: 0, bytes: 0, insteadOf: 0 }
 const CONCURRENCY = 8
+/** The small images of most projects are read once. */
+const HELD_BYTES = 64 * 1024 * 1024
 /** The age of temporary files that a precompile removes: no other one writes, and a request takes less. */
 const LEFT_MS = 60_000
 
@@ -126,6 +128,7 @@ export async function precompile(
       minifierOf: app => (isWanted(app) ? minifier?.minify : undefined),
       warn,
       signal,
+      heldBytes: HELD_BYTES,
       onProgress: progressOf('compile')
     })
     const { assets, failures } = await builder.all()

@@ -88,8 +88,8 @@ test('a big source that is edited while it is published does not get the digest 
   t.is(readPublic(root, '/assets/film.bin').toString('latin1', 0, 1), 'c')
 })
 
-test('a source that is taken away while it is published is an error that names it', async t => {
-  const root = makeProject(t, placed({ 'a.png': 'a', 'b.png': 'b' }))
+test('a big source that is taken away while it is published is an error that names it; a small one was read', async t => {
+  const root = makeProject(t, placed({ 'a.png': 'a', 'b.png': Buffer.alloc(3_000_000, 'b') }))
   const gone = join(root, 'apps/web/assets/b.png')
   const error = await t.throwsAsync(() =>
     precompile(
@@ -102,6 +102,13 @@ test('a source that is taken away while it is published is an error that names i
     filesBelow(join(root, 'public')).filter(path => /^assets\.json$|\/b/.test(path)),
     []
   )
+  writeFiles(root, placed({ 'b.png': 'b' }))
+  await precompile(
+    { root, minify: false },
+    { onProgress: ({ stage, done }) => stage === 'compile' && done === 2 && rmSync(gone) }
+  )
+  checkUsable(t, root)
+  t.is(readPublic(root, '/assets/b.png').toString(), 'b')
 })
 
 test('REC-01 a source that vanishes between listing and opening fails the precompile, and nothing is published', async t => {
