@@ -90,18 +90,22 @@ test('PUB-14 a tail that two files share is not found, and the log names both on
   t.deepEqual(await found(site, ['/assets/menu.css']), ['exact{}'])
 })
 
-test('PUB-14 if two sources have one name, the first in byte order is served, with a warning, and precompile refuses them', async t => {
-  const site = await makeSite(t, { 'images/logo.txt': 'images', 'docs/logo.txt': 'docs' })
-  t.deepEqual(
-    await found(site, ['/assets/logo.txt', '/assets/images/logo.txt', '/assets/docs/logo.txt']),
-    ['docs', 'images', 'docs']
-  )
-  const verdict = `several sources in ${join(site.root, 'apps/web/assets')} are published as logo.txt: docs/logo.txt, images/logo.txt; development uses the first, precompile refuses them: rename or exclude all but one`
-  t.deepEqual(warningsAbout(site.root), [`koa-fresh-assets: ${verdict}`])
-  await t.throwsAsync(() => run({ root: site.root }), {
-    message: `Precompile failed with 1 error; nothing was published\n- ${verdict}`
-  })
-})
+// Before the specs below append directories to the list of the process, and remove them at their end.
+test.serial(
+  'PUB-14 if two sources have one name, the first in byte order is served, with a warning, and precompile refuses them',
+  async t => {
+    const site = await makeSite(t, { 'images/logo.txt': 'images', 'docs/logo.txt': 'docs' })
+    t.deepEqual(
+      await found(site, ['/assets/logo.txt', '/assets/images/logo.txt', '/assets/docs/logo.txt']),
+      ['docs', 'images', 'docs']
+    )
+    const verdict = `several sources in ${join(site.root, 'apps/web/assets')} are published as logo.txt: docs/logo.txt, images/logo.txt; development uses the first, precompile refuses them: rename or exclude all but one`
+    t.deepEqual(warningsAbout(site.root), [`koa-fresh-assets: ${verdict}`])
+    await t.throwsAsync(() => run({ root: site.root }), {
+      message: `Precompile failed with 1 error; nothing was published\n- ${verdict}`
+    })
+  }
+)
 
 test('PUB-17 a file without a preprocessor is copied byte for byte, whatever its encoding', async t => {
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at))
