@@ -20,7 +20,7 @@ import { requireContext } from './send-file.ts'
  * @example
  * ctx.preload('app', { as: 'module' })
  * @example
- * ctx.preload('src/main.tsx') // an entry of a bundle: all that its tags load
+ * ctx.preload('src/main.tsx') // an entry: all that its tags load
  * @throws {TypeError} in the cases of `ctx.assets.preload`, and without a name; the header is then
  * unchanged
  */

@@ -28,9 +28,9 @@ export const compress: Command = {
   summary: 'write compressed copies beside the files of any directory',
   argument: '<dir>',
   about: `Writes compressed copies (${COPIES}) beside the files of a build, such as that
-of Vite, where they are smaller; koaAssets and servers such as nginx send them. Each
-copy is decompressed and compared with its original before it gets its name.
-No configuration is needed.
+of a front end, where they are smaller; koaAssets and servers such as nginx send
+them. Each copy is decompressed and compared with its original before it gets its
+name. No configuration is needed.
 
 Run it after every build. A copy that decompresses to its original is not made
 again; any other is replaced, or removed where compression does not pay.
@@ -44,7 +44,7 @@ folder: '*.js'. Both options may be given several times.
 What 'precompile' publishes is compressed already.`,
   options: GLOB_OPTIONS,
   examples: [
-    ['koa-fresh-assets compress dist', 'Compress a build of Vite:'],
+    ['koa-fresh-assets compress dist', 'Compress the build of a front end:'],
     ['koa-fresh-assets verify dist', 'Check the copies on another machine:']
   ],
   run: call =>
