@@ -156,11 +156,11 @@ test('a name that no asset can have is a TypeError', t => {
 })
 
 test('anything but a string as a name is a TypeError', t => {
-  const { javascript, path, url, stylesheet, preload } = assets
+  const { javascript, path, url, preload } = assets
   for (const args of [[42], ['a.css', 42, {}], [42, 'a.css'], [['a.css']]]) {
     t.throws(() => Reflect.apply(javascript, null, args), { instanceOf: TypeError })
   }
-  for (const helper of [path, url, stylesheet, preload]) {
+  for (const helper of [path, url, preload]) {
     t.throws(() => Reflect.apply(helper, null, [42]), {
       instanceOf: TypeError,
       message: "an asset's name must be a string, got 42"
