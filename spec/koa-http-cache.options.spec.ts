@@ -5,6 +5,7 @@ import Koa, { type Context } from 'koa'
 import { DIGEST_PATTERN } from '../lib/files/digest.ts'
 import { koaHttpCache, versionOf } from '../lib/index.ts'
 import { open, openRoute } from './support/cached-site.ts'
+import { within } from './support/environment.ts'
 import { type Files, makeProject, writeFiles } from './support/site.ts'
 import { warningsAbout } from './support/warnings.ts'
 import { readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs'
@@ -221,18 +222,6 @@ test('trace gives the reason', async t => {
 })
 
 const VIEWS = { 'views/page.ejs': 'page', 'views/books/index.ejs': 'index', 'layout.ejs': 'layout' }
-
-/** How versionOf reads depends on the environment in which it is called. */
-function within<T>(env: string | undefined, make: () => T): T {
-  const before = process.env.NODE_ENV
-  try {
-    if (env === undefined) delete process.env.NODE_ENV
-    else process.env.NODE_ENV = env
-    return make()
-  } finally {
-    process.env.NODE_ENV = before
-  }
-}
 
 /** The version that a route sees. */
 async function versions(t: ExecutionContext, root: string, env = 'development') {

@@ -9,6 +9,7 @@ import conditional from 'koa-conditional-get'
 
 import { koaHttpCache } from '../lib/index.ts'
 import { KOAS, open, openRoute, type Headers } from './support/cached-site.ts'
+import { inDevelopment } from './support/environment.ts'
 import { cases } from './support/soak.ts'
 import { warningsAbout } from './support/warnings.ts'
 
@@ -195,11 +196,9 @@ for (const [where, stack, expected] of [
 ] as const) {
   test(`HLT-11 an @koa/etag ${where} whose tags never bring a 304 is reported once, any other is not`, async t => {
     for (const [start, count] of Object.entries(expected)) {
-      const before = process.env.NODE_ENV
-      process.env.NODE_ENV = 'development'
       const app = new Koa()
-      for (const middleware of stack(koaHttpCache())) app.use(middleware as Koa.Middleware)
-      process.env.NODE_ENV = before
+      for (const middleware of stack(inDevelopment(() => koaHttpCache())))
+        app.use(middleware as Koa.Middleware)
       const path = `${start}/${where.replaceAll(' ', '-')}`
       const site = await open(t, app.use(dated))
       const { headers } = await site.get({}, path)

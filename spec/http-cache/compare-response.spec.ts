@@ -8,6 +8,7 @@ import Koa, { type Context, type Middleware } from 'koa'
 import conditional from 'koa-conditional-get'
 import { koaHttpCache, type HttpCacheOptions } from '../../lib/koa-http-cache.ts'
 import { KOAS, open, type Headers } from '../support/cached-site.ts'
+import { inDevelopment } from '../support/environment.ts'
 import { makeProject } from '../support/site.ts'
 import { warningsAbout } from '../support/warnings.ts'
 
@@ -156,17 +157,6 @@ test('FRS-09 with autoEtag a route’s own date in the future is not sent, and n
   t.deepEqual([status, headers['last-modified']], [200, undefined])
   t.is((await site.get({ 'if-unmodified-since': DATE })).status, 200)
 })
-
-/** In development, where `NODE_ENV` counts when the middleware is made. */
-function inDevelopment<T>(make: () => T): T {
-  const before = process.env.NODE_ENV
-  process.env.NODE_ENV = 'development'
-  try {
-    return make()
-  } finally {
-    process.env.NODE_ENV = before
-  }
-}
 
 test('FRS-08 without autoEtag, development says once that a route’s validators are compared with nothing', async t => {
   const site = await inDevelopment(() => siteOf(t, {}, tagged))

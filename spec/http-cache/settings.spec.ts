@@ -12,6 +12,7 @@ import { digestOfValue, validatorsOf } from '../../lib/http-cache/fresh/validato
 import { settle } from '../../lib/http-cache/settings.ts'
 import { versionOf } from '../../lib/http-cache/version-of.ts'
 import { koaHttpCache } from '../../lib/index.ts'
+import { inDevelopment, within } from '../support/environment.ts'
 
 const DATE = new Date('2020-01-01T00:00:00.789Z')
 const SECONDS = Date.UTC(2020, 0, 1)
@@ -237,21 +238,10 @@ test('nothing is written by default', t => {
   t.true(Object.isFrozen(settings))
 })
 
-test.serial('trace is on in development, also if NODE_ENV is not set', t => {
-  const env = process.env.NODE_ENV
-  t.teardown(() => {
-    process.env.NODE_ENV = env
-  })
-  for (const [name, trace] of [
-    ['development', true],
-    ['production', false]
-  ] as const) {
-    process.env.NODE_ENV = name
-    t.is(settle({}).trace, trace, name)
-  }
-  delete process.env.NODE_ENV
-  t.true(settle({}).trace)
-  t.false(settle({ trace: false }).trace)
+test('trace is on in development, also if NODE_ENV is not set', t => {
+  const traced = (env?: string) => within(env, () => settle({}).trace)
+  t.deepEqual([traced('development'), traced('production'), traced()], [true, false, true])
+  t.false(within(undefined, () => settle({ trace: false }).trace))
 })
 
 const WRONG: readonly [unknown, RegExp][] = [
@@ -464,15 +454,8 @@ test('EXP-04 what is not a lifetime, a target, and contradictions are rejected',
   rejects(CONTRADICTION, 60, 'no-store')
 })
 
-test.serial(
-  'versionOf must not be called for each request: the number of versions is limited',
-  t => {
-    const env = process.env.NODE_ENV
-    t.teardown(() => {
-      process.env.NODE_ENV = env
-    })
-    process.env.NODE_ENV = 'development'
-    for (let made = 0; made < 1000; made++) versionOf('package.json')
-    t.throws(() => versionOf('package.json'), { message: /call it once, where koaHttpCache/ })
-  }
-)
+test('versionOf must not be called for each request: the number of versions is limited', t => {
+  const make = () => inDevelopment(() => versionOf('package.json'))
+  for (let made = 0; made < 1000; made++) make()
+  t.throws(make, { message: /call it once, where koaHttpCache/ })
+})

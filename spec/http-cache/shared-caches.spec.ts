@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava'
 import Koa, { type Context, type Middleware } from 'koa'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { KOAS, open, openRoute, type Site } from '../support/cached-site.ts'
+import { inDevelopment } from '../support/environment.ts'
 import { warningsAbout } from '../support/warnings.ts'
 
 const PUBLIC = { cacheControl: 'public, max-age=60', trace: true } as const
@@ -22,11 +23,8 @@ const page: Middleware = async ctx => {
 
 /** An application of these middleware, made in development, where mistakes are reported. */
 function openInDevelopment(t: ExecutionContext, ...all: (() => Middleware)[]): Promise<Site> {
-  const before = process.env.NODE_ENV
-  process.env.NODE_ENV = 'development'
   const app = new Koa()
-  for (const make of all) app.use(make())
-  process.env.NODE_ENV = before
+  for (const make of all) app.use(inDevelopment(make))
   return open(t, app)
 }
 
