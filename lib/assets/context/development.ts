@@ -1,10 +1,13 @@
-// Lets requests from this machine, and no others, reach what is under `<prefix>/-/` in development.
+// Responses in development only: what is under `<prefix>/-/`, for requests from this machine and no others, and what
+// has to be fixed first.
 import type { Context, Next } from 'koa'
+import type { AssetError } from '../../errors.ts'
 import { isLocal, isOwnPage } from '../../http/requests.ts'
 import type { Pages } from '../parts.ts'
 import type { Pipeline } from '../pipeline.ts'
+import { reportErrorPage } from '../serving/koa/no-file.ts'
 import { isRead, rawPath } from '../serving/request-path.ts'
-import type { LiveSettings } from '../settings/settings.ts'
+import type { LiveSettings, Settings } from '../settings/settings.ts'
 import { encodePath } from '../urls/canonical-path.ts'
 
 export type Development = ReturnType<typeof makeDevelopment>
@@ -40,4 +43,20 @@ export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
       return handler(ctx)
     }
   }
+}
+
+/** What has to be fixed first: as a page for browsers, else as text. */
+export async function showError(
+  ctx: Context,
+  error: AssetError,
+  settings: Settings
+): Promise<void> {
+  const type = ctx.accepts('text', 'html') === 'html' ? 'html' : 'text'
+  const { errorPage } = await import('../inventory/error-page.ts')
+  ctx.status = error.status
+  ctx.type = type
+  ctx.set('Cache-Control', 'no-store')
+  ctx.body = await errorPage(error, settings, type)
+  reportErrorPage(ctx, error)
+  ctx.app.emit('error', error, ctx)
 }
