@@ -27,7 +27,7 @@ import { encodePath } from '../urls/canonical-path.ts'
 import { splitFingerprint, withFingerprint } from '../urls/fingerprint.ts'
 import { readManifest } from './manifest/read-manifest.ts'
 import { listPublished, type PublishedFile, sum } from './directory.ts'
-import { representationsOf } from './representations.ts'
+import { representationsOf } from './kept-representations.ts'
 
 export interface CleanOptions {
   /** How many versions of each name to keep, the newest first. Default: 3. */

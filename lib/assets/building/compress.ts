@@ -33,7 +33,7 @@ import {
   type CompressRows
 } from '../settings/extra-options.ts'
 import { openDirectory, sum } from './directory.ts'
-import { representationsOf, rowsOf } from './representations.ts'
+import { representationsOf, rowsOf } from './kept-representations.ts'
 
 export interface CompressProgress {
   /** Files that are done. */

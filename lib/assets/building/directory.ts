@@ -9,7 +9,7 @@ import type { BuiltDirectory, Representations } from '../parts/representations.t
 import { splitFingerprint, type Fingerprinted } from '../urls/fingerprint.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
-import { splitAmong } from './representations.ts'
+import { splitAmong } from './kept-representations.ts'
 
 /**
  * @param given absolute, or relative to the working directory

@@ -17,7 +17,7 @@ import { loadSources, type Sources } from '../sources/sources.ts'
 import { Builder } from './builder.ts'
 import { listPlaces } from './places.ts'
 import { publishBuild, reportOn } from './publish-build.ts'
-import { rowsOf } from './representations.ts'
+import { rowsOf } from './kept-representations.ts'
 
 export interface Progress {
   /** `compile` comes first and changes nothing in `public`. */

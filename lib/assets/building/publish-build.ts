@@ -20,7 +20,7 @@ import type { ManifestEntries } from './manifest/manifest.ts'
 import { readEntries } from './manifest/read-manifest.ts'
 import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'
 import { sum } from './directory.ts'
-import { representationsOf, rowsOf } from './representations.ts'
+import { representationsOf, rowsOf } from './kept-representations.ts'
 
 export interface PublishOptions {
   readonly lock: Lock

@@ -18,7 +18,7 @@ import { splitFingerprint, versionKey } from '../urls/fingerprint.ts'
 import type { ManifestEntry } from './manifest/manifest.ts'
 import { readManifest, REMEDY } from './manifest/read-manifest.ts'
 import { groupBy, listPublished, openDirectory } from './directory.ts'
-import { representationsOf, splitAmong } from './representations.ts'
+import { representationsOf, splitAmong } from './kept-representations.ts'
 
 /** A file that is not as it should be. */
 export interface VerifyProblem {

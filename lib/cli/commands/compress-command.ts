@@ -3,7 +3,7 @@ import {
   type CompressReport,
   compress as compressDirectory
 } from '../../assets/building/compress.ts'
-import { representationsOf } from '../../assets/building/representations.ts'
+import { representationsOf } from '../../assets/building/kept-representations.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { directoryAt, longRun, OK } from '../command.ts'
 import type { Command, Output } from '../../assets/parts.ts'

@@ -9,5 +9,5 @@ export const deltas: Extra<Pipeline> = {
   sender: senderOf,
   column: async settings => (await import('./column.ts')).deltaColumn(settings),
   additions: async () => (await import('./additions.ts')).additions,
-  representations: async () => (await import('./representations.ts')).deltaFiles
+  representations: async () => (await import('./delta-files.ts')).deltaFiles
 }

@@ -1,7 +1,7 @@
 // The `keep` command.
 import { MANIFEST } from './clean-command.ts'
 import { keep as keepFiles } from './keep.ts'
-import { representationsOf } from '../../assets/building/representations.ts'
+import { representationsOf } from '../../assets/building/kept-representations.ts'
 import { directoryAt, longRun, OK } from '../../cli/command.ts'
 import type { Command } from '../../assets/parts.ts'
 import { count, formatBytes } from '../../cli/format.ts'

@@ -33,7 +33,7 @@ import {
   compress
 } from '../../assets/building/compress.ts'
 import { openDirectory, sum } from '../../assets/building/directory.ts'
-import { representationsOf, splitAmong } from '../../assets/building/representations.ts'
+import { representationsOf, splitAmong } from '../../assets/building/kept-representations.ts'
 import type { Extra } from '../../assets/parts.ts'
 import type { BuiltDirectory } from '../../assets/parts/representations.ts'
 import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from './kept-files.ts'
