@@ -30,7 +30,7 @@ const firstUrl = (css: string) =>
 
 const FORMS = `a { src: url(x.eot?#iefix) format("embedded-opentype"), URL(sprite.svg#id) }
 b { src: url( "sprite.svg?v=1#id" ), url('a%20(1).png'), url(a\\ \\(1\\).png), url("it's.png") }
-c { src: image-set("sprite.svg" 1x, url(sprite.svg) 2x), url(data:image/png;base64,AAAA) }
+c { src: Image-Set("sprite.svg" 1x, url(sprite.svg) 2x), url(data:image/png;base64,AAAA) }
 d { src: url(https://cdn.example/sprite.svg), url(//cdn.example/x.svg), url(#mask) }
 /* url(sprite.svg) "sprite.svg" */
 e::after { content: "url(sprite.svg)" }`
@@ -126,7 +126,7 @@ for (const mode of MODES) {
     t.deepEqual((await textOf(site, 'forms.css')).split('\n'), [
       `a { src: url(${eot}?#iefix) format("embedded-opentype"), URL(${sprite}#id) }`,
       `b { src: url( "${sprite}?v=1#id" ), url("${one}"), url(${one}), url("${its}") }`,
-      `c { src: image-set("${sprite}" 1x, url(${sprite}) 2x), url(data:image/png;base64,AAAA) }`,
+      `c { src: Image-Set("${sprite}" 1x, url(${sprite}) 2x), url(data:image/png;base64,AAAA) }`,
       ...FORMS.split('\n').slice(3)
     ])
   })
