@@ -20,7 +20,7 @@ import { makeFront } from '../../../support/front.ts'
 import { ask } from '../../../support/raw.ts'
 import { makeProject, writeFiles } from '../../../support/site.ts'
 import { cases } from '../../../support/soak.ts'
-import { until } from '../../../support/until.ts'
+import { until, untilSettled } from '../../../support/until.ts'
 
 const MIB = 1024 * 1024
 
@@ -171,6 +171,15 @@ test('S42 a live site serves the last good version of a broken asset, a process 
   t.regex((await next.ask('/assets/app.css')).text, /b: c/)
   await site.edit({ 'app.css.scss': 'a { b: d }' })
   t.not(await site.path('app.css'), path)
+  const strict = await makeFingerprinted(t, 'live', { 'app.css': 'a {}' }, { missing: 'error' })
+  const good = await strict.path('app.css')
+  await strict.edit({ 'app.css': 'a { b: url(/assets/own.png) }' })
+  for (let times = 0; times < 2; times++) {
+    await untilSettled()
+    t.is(await strict.path('app.css'), good)
+  }
+  await strict.edit({ '/public/assets/own.png': 'what was missing' })
+  t.not(await strict.path('app.css'), good)
 })
 
 test('a live site serves the other assets when one target cannot be written', async t => {
