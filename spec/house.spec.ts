@@ -213,9 +213,9 @@ test('only the serving room and the middleware know Node’s requests and respon
   const knowing = imports.filter(({ to }) => /^node:https?2?$/.test(to))
   t.deepEqual(
     knowing
-      .filter(({ from }) => !['serving', 'http', ...RIM].includes(roomOf(from)))
+      .filter(({ from }) => !['serving', 'http', 'deltas', ...RIM].includes(roomOf(from)))
       .map(({ from }) => from),
-    ['extras/deltas/dictionary-fields.ts']
+    []
   )
   const http = knowing.filter(({ from }) => roomOf(from) === 'http')
   t.true(
