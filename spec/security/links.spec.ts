@@ -270,59 +270,6 @@ test('S54 the manifest of another prefix is not ours, and other files of such a 
   }
 })
 
-/** As Vite writes it. */
-const MANIFEST = JSON.stringify({
-  'src/main.js': { file: 'main.js', src: `src/${SECRET}.js`, isEntry: true }
-})
-const NEIGHBOURS = ['', '.br', '.gz', '.zst']
-
-test('S54 a bundler’s manifest is not ours under any name, in the mount, in another, or in public', async t => {
-  const names = ['me\u0301ta', 'Manifest.JSON', 'manifest.json', 'build-info.txt', 'x.js'].slice(
-    0,
-    cases(1, 5)
-  )
-  for (const name of names) {
-    const decoy = name.normalize('NFC').toUpperCase()
-    const root = makeProject(t, {
-      'public/dist/main.js': 'main',
-      'public/dist/page.html': 'page',
-      ...Object.fromEntries(
-        NEIGHBOURS.flatMap(extension => [
-          [`public/dist/${decoy}${extension}`, SECRET],
-          [`public/dist/${name}${extension}`, MANIFEST]
-        ])
-      )
-    })
-    symlinkSync('dist', join(root, 'public/current'))
-    symlinkSync(name, join(root, 'public/dist/link.json'))
-    symlinkSync(`${name}.br`, join(root, 'public/dist/link.json.br'))
-    const ways = [`public/dist/${name}`, `public/current/${name}`]
-    for (const manifest of ways) {
-      const fronts = await makeFronts(t, root, {
-        mounts: {
-          '/static': { dir: 'public/dist', manifest, immutable: true },
-          '/current': 'public/current',
-          '/all': 'public',
-          '/': 'public/dist'
-        }
-      })
-      for (const at of ['/static', '/current', '/all/dist', '/all/current', '/dist', '']) {
-        const paths = [name, decoy].flatMap(each =>
-          NEIGHBOURS.map(extension => encodeURIComponent(each) + extension)
-        )
-        for (const path of [...paths, 'link.json', 'link.json.br']) {
-          await isNotOurs(t, fronts, `${at}/${path}`)
-        }
-      }
-      for (const { front } of fronts) {
-        for (const at of ['/static', '/current', '/all/current', '/dist', '']) {
-          t.is((await ask(front.port, 'GET', `${at}/page.html`)).text, 'page')
-        }
-      }
-    }
-  }
-})
-
 test('S54 our own manifest is not served through a mount of public either', async t => {
   const root = makeProject(t, { 'public/assets.json': SECRET, 'public/assets.json.gz': SECRET })
   symlinkSync('public', join(root, 'link'))

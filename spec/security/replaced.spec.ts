@@ -18,7 +18,7 @@ import { basename, dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import test, { type ExecutionContext } from 'ava'
 import { clean, precompile } from '../../lib/assets/deploy.ts'
-import { cleanKept, compress, keep } from '../../lib/index.ts'
+import * as face from '../../lib/index.ts'
 import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
 import { requireInPlace } from '../../lib/files/containment.ts'
 import { digestOf } from '../../lib/files/digest.ts'
@@ -30,6 +30,12 @@ import { cases } from '../support/soak.ts'
 
 const THEN = 1_700_000_000
 const SECRET = 'private bytes'
+
+// What an extra adds, as long as it is there.
+const { keep, cleanKept } = face as {
+  keep?: (older: string, newer: string) => Promise<unknown>
+  cleanKept?: (directory: string, limits: { keep: number; age: number }) => Promise<unknown>
+}
 
 /** A private file outside, and what a change of it, or beside it, would show. */
 function makePrivate(t: ExecutionContext) {
@@ -164,24 +170,29 @@ const RACES: Readonly<Record<string, (t: ExecutionContext) => Promise<Race>>> = 
     const root = makeProject(t)
     const run = async (round: number) => {
       writeFiles(root, { 'sub/app.css': PAGE(round) })
-      return compress(root)
+      return face.compress(root)
     }
     return { directories: [join(root, 'sub')], run }
   },
-  keep: async t => {
-    const root = makeProject(t)
-    const [older, newer] = [join(root, 'older'), join(root, 'newer')]
-    const run = async (round: number) => {
-      for (const folder of [older, newer]) {
-        rmSync(folder, { recursive: true, force: true })
-        const name = `assets/app-${folder === older ? 'AAAA' : 'BBBB'}${String(round).padStart(4, '0')}.js`
-        const manifest = { 'src/app.js': { file: name, src: 'src/app.js', isEntry: true } }
-        writeFiles(folder, { [name]: PAGE(round), '.vite/manifest.json': JSON.stringify(manifest) })
+  ...(keep && {
+    keep: async (t: ExecutionContext) => {
+      const root = makeProject(t)
+      const [older, newer] = [join(root, 'older'), join(root, 'newer')]
+      const run = async (round: number) => {
+        for (const folder of [older, newer]) {
+          rmSync(folder, { recursive: true, force: true })
+          const name = `assets/app-${folder === older ? 'AAAA' : 'BBBB'}${String(round).padStart(4, '0')}.js`
+          const manifest = { 'src/app.js': { file: name, src: 'src/app.js', isEntry: true } }
+          writeFiles(folder, {
+            [name]: PAGE(round),
+            '.vite/manifest.json': JSON.stringify(manifest)
+          })
+        }
+        return keep(older, newer)
       }
-      return keep(older, newer)
+      return { directories: [newer, join(newer, 'assets')], run }
     }
-    return { directories: [newer, join(newer, 'assets')], run }
-  },
+  }),
   'a request': async t => {
     const site = await makeSite(t, { '/public/assets/x': '' }, { env: 'test' })
     const run = async (round: number) => {
@@ -258,22 +269,28 @@ const REMOVALS: Readonly<Record<string, (t: ExecutionContext, root: string) => P
       const run = () => clean({ root }, { keep: 0, age: 0 })
       return { folder: join(root, 'public/assets/sub'), run }
     },
-    'clean of a bundle': async (_, root) => {
-      const [older, newer] = [join(root, 'older'), join(root, 'newer')]
-      for (const [folder, name] of [
-        [older, 'sub/app-AAAAAAA1.js'],
-        [newer, 'sub/app-BBBBBBB2.js']
-      ] as const) {
-        const manifest = { 'src/app.js': { file: name, src: 'src/app.js', isEntry: true } }
-        writeFiles(folder, { [name]: OLD + name, '.vite/manifest.json': JSON.stringify(manifest) })
-      }
-      await keep(older, newer)
-      return { folder: join(newer, 'sub'), run: () => cleanKept(newer, { keep: 0, age: 0 }) }
-    },
+    ...(keep &&
+      cleanKept && {
+        'clean of a build': async (_: ExecutionContext, root: string) => {
+          const [older, newer] = [join(root, 'older'), join(root, 'newer')]
+          for (const [folder, name] of [
+            [older, 'sub/app-AAAAAAA1.js'],
+            [newer, 'sub/app-BBBBBBB2.js']
+          ] as const) {
+            const manifest = { 'src/app.js': { file: name, src: 'src/app.js', isEntry: true } }
+            writeFiles(folder, {
+              [name]: OLD + name,
+              '.vite/manifest.json': JSON.stringify(manifest)
+            })
+          }
+          await keep(older, newer)
+          return { folder: join(newer, 'sub'), run: () => cleanKept(newer, { keep: 0, age: 0 }) }
+        }
+      }),
     compress: async (_, root) => {
       // Too small for a copy, and this one does not decompress to it.
       writeFiles(root, { 'sub/app.css': 'a{}', 'sub/app.css.br': 'x' })
-      return { folder: join(root, 'sub'), call: 'lstat', run: () => compress(root) }
+      return { folder: join(root, 'sub'), call: 'lstat', run: () => face.compress(root) }
     },
     precompile: async (_, root) => {
       const publish = () => precompile({ root, integrity: false }, { minify: false })

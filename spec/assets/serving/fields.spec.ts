@@ -55,43 +55,6 @@ test('NBR-02 headers are on 200, 206 and 304, without Content-Type on the last',
   t.deepEqual(site.errors, [])
 })
 
-test('WAY-05 headers and CORS are on 412 and 416 as well, but no lifetime or type', async t => {
-  const site = await makeSite(t, FILES, {
-    headers: { 'X-Top': 'top', Vary: 'Origin' },
-    host: 'https://cdn.example',
-    mounts: {
-      '/m': {
-        dir: 'dist',
-        manifest: 'dist/manifest.json',
-        headers: {
-          'X-Mount': 'mount',
-          'Content-Security-Policy': 'sandbox',
-          'Content-Type': 'text/x',
-          'Cache-Control': 'public, max-age=60',
-          'CDN-Cache-Control': 'max-age=60',
-          Expires: 'Thu, 01 Jan 2126 00:00:00 GMT'
-        }
-      }
-    }
-  })
-  for (const [fields, status] of [
-    [{ 'if-match': '"x"' }, 412],
-    [{ range: 'bytes=100-' }, 416]
-  ] as const) {
-    const { headers, ...answer } = await site.ask('/m/a.txt', { headers: fields })
-    t.is(answer.status, status)
-    t.is(headers['x-top'], 'top')
-    t.is(headers['x-mount'], 'mount')
-    t.is(headers['content-security-policy'], 'sandbox')
-    t.is(headers['access-control-allow-origin'], '*')
-    t.is(headers.vary, 'Origin')
-    t.is(headers['content-length'], '0')
-    for (const name of ['content-type', 'cache-control', 'cdn-cache-control', 'expires', 'etag'])
-      t.is(headers[name], undefined, name)
-  }
-  t.deepEqual(site.errors, [])
-})
-
 test('NBR-02 headers override what was set in front, except for a Cache-Control; defaults do not', async t => {
   const front: Middleware = (ctx, next) => {
     ctx.set({ 'X-A': 'front', 'Cache-Control': 'private', 'CDN-Cache-Control': 'no-store' })

@@ -538,24 +538,6 @@ test('MNT-03 UPL-02 BND-15 the directory of a mount may be made later, in produc
   })
 })
 
-test('MNT-03 while `dev` is in force the manifest is not read; `dev: condition && url` may mean none', t => {
-  const root = makeProject(t, { 'dist/m.json': '{}' })
-  for (const [dev, settled, isRead = false] of [
-    [true, true],
-    ['http://localhost:5173/', 'http://localhost:5173'],
-    [false, undefined, true],
-    ['', undefined, true],
-    [undefined, undefined, true]
-  ] as const) {
-    const mounts = { '/x': { dir: isRead ? 'dist' : 'none', manifest: 'dist/m.json', dev } }
-    const [mount] = settle({ root, env: 'development', mounts }, {}).mounts
-    t.is(mount?.dev, settled)
-    t.is(mount?.manifest, isRead ? join(root, 'dist/m.json') : undefined)
-    const inProduction = startMounts({ root, env: 'production', mounts })
-    if (!isRead) t.throws(inProduction, { code: 'mount-unusable' })
-  }
-})
-
 test('MNT-03 precompile and verify run before the directory of a mount is made', async t => {
   const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
   const options = { root, mounts: { '/x': { dir: 'later', manifest: 'later/m.json' } } }

@@ -7,15 +7,7 @@ import type { DeltaSavings } from '../../../lib/extras/deltas/options.ts'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { sealDelta, splitDelta, canMakeDeltas } from '../../../lib/extras/deltas/delta-format.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
-import {
-  type KoaAssetsOptions,
-  clean,
-  cleanKept,
-  compress,
-  keep,
-  verify,
-  verifyCopies
-} from '../../../lib/index.ts'
+import { type KoaAssetsOptions, clean, compress, verify, verifyCopies } from '../../../lib/index.ts'
 import { run as runCommand } from '../../cli/run.ts'
 import { decode, deltaFile, deltaName, sha256 } from '../../support/deltas.ts'
 import { deltaSent } from './forged.ts'
@@ -316,30 +308,6 @@ test('DLT-05 compress against an earlier build writes deltas from the files that
   writeFiles(join(root, 'older'), { 'assets/index-AaXr2f3k.js': `older();${BEFORE}` })
   await compress(dist, { against: join(root, 'older') })
   t.is(deltas().filter(path => expected.includes(path)).length, isAble ? 2 : 0, 'it stays')
-})
-
-test('BND-16 a build has deltas from all kept files, until clean removes these', async t => {
-  const root = makeProject(t)
-  const names = ['main-AaXr2f3k.js', 'main-BcXr2f3k.js', 'main-DxQkLmNp.js']
-  const builds = names.map((file, at) => {
-    const manifest = { 'src/main.js': { file, src: 'src/main.js', isEntry: true } }
-    const files = { [file]: release(at), '.vite/manifest.json': JSON.stringify(manifest) }
-    writeFiles(join(root, String(at)), files)
-    return join(root, String(at))
-  })
-  const [one = '', two = '', three = ''] = builds
-  await keep(one, two)
-  const { compressed } = await keep(two, three)
-  t.is(compressed.deltas?.files, isAble ? 2 : 0)
-  const deltas = () => filesBelow(three).filter(path => splitDelta(path) !== undefined)
-  // Nobody goes back.
-  const expected = [0, 1].map(at => deltaName(names[2] ?? '', release(at)))
-  t.deepEqual(deltas(), isAble ? expected.toSorted() : [])
-  t.deepEqual((await verifyCopies(three)).problems, [])
-  await cleanKept(three, { keep: 1, age: 0 })
-  t.deepEqual(deltas(), isAble ? [deltaName(names[2] ?? '', release(1))] : [])
-  await cleanKept(three, { keep: 0, age: 0 })
-  t.deepEqual(deltas(), [])
 })
 
 test('an earlier build is named by its path', async t => {

@@ -295,12 +295,11 @@ test('BND-14 a fallback may be a function: it makes the page for navigations, an
       mounts: {
         '/admin': {
           dir: 'dist',
-          manifest: 'dist/manifest.json',
           async fallback(ctx) {
             calls++
             if (ctx.path.endsWith('/nothing')) return undefined
             if (ctx.path.endsWith('/broken')) throw new Error('of the application')
-            return `<p>${ctx.path}</p>${ctx.assets.entry('src/main.ts')}`
+            return `<p>${ctx.path}</p>${ctx.assets.javascript('main')}`
           }
         }
       },
@@ -314,7 +313,7 @@ test('BND-14 a fallback may be a function: it makes the page for navigations, an
   t.is(page.status, 200)
   t.is(page.headers['content-type'], 'text/html; charset=utf-8')
   t.is(page.headers['cache-control'], 'no-cache')
-  t.regex(page.text, /^<p>\/admin\/orders\/7<\/p><script src="\/admin\/src\/main\.ts"/)
+  t.regex(page.text, /^<p>\/admin\/orders\/7<\/p><script src="\/assets\/main\.js"/)
   t.is((await site.ask('/admin/orders/7', { method: 'HEAD', headers: NAVIGATION })).status, 200)
   t.is(calls, 2)
 

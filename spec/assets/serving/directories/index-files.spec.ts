@@ -259,20 +259,6 @@ test('WAY-01 a mount looks for all of its extensions before a mount with a short
   t.is((await site.ask('/x/other')).text, 'other')
 })
 
-test('WAY-01 the manifest of a bundle is not served under any name', async t => {
-  const manifest = JSON.stringify({ 'a.js': { file: 'a.js', isEntry: true } })
-  const files = { '/dist/manifest.json': manifest, '/dist/a.js': '', '/public/assets.json': '{}' }
-  const site = await makeSite(t, files, {
-    mounts: {
-      '/': { dir: 'dist', manifest: 'dist/manifest.json', extensions: ['json'] },
-      '/p': { dir: 'public', extensions: ['json'] }
-    }
-  })
-  for (const path of ['/manifest', '/manifest.json', '/p/assets', '/assets']) {
-    t.is((await site.ask(path)).status, 404, path)
-  }
-})
-
 const BESIDE: Files = {
   'css/app.css.scss': '$c: red; a { color: $c }',
   'images/logo.png': 'png',
