@@ -276,6 +276,36 @@ test('a file has 250 lines at most, without its imports and comments', t => {
   )
 })
 
+test('an extra has 1,600 lines at most; the core, which one reads first, is bounded as well', t => {
+  const total = (test: (file: string) => boolean, count: (text: string) => number) =>
+    [...files].filter(([file]) => test(file)).reduce((sum, [, text]) => sum + count(text), 0)
+  const all = (text: string) => text.split('\n').length - 1
+  for (const extra of EXTRAS) {
+    const lines = total(file => file.startsWith(`extras/${extra}/`), all)
+    t.true(lines <= MAX_EXTRA, `${extra}: ${lines}`)
+  }
+  const isCore = (file: string) => !file.startsWith('extras/')
+  // As code: a docstring more is no reason for a move.
+  const lines = total(isCore, text => linesOf(withoutComments(text)))
+  t.true(lines <= MAX_CORE.lines, String(lines))
+  const number = [...files.keys()].filter(isCore).length
+  t.true(number <= MAX_CORE.files, String(number))
+})
+
+const MAX_EXTRA = 1600
+/** What it has, and 5 % to spare. Lines without imports and comments. */
+const MAX_CORE = { lines: 11_650, files: 145 }
+
+test('the core does not speak of what an extra is about', t => {
+  const words = /\b\w*(?:delta|dcz|bundle|vite|inspector)\w*/gi
+  const core = [...code].filter(([file]) => !file.startsWith('extras/') && !TABLES.includes(file))
+  const spoken = core.flatMap(([file, text]) => {
+    const rest = text.replace(IMPORT, '')
+    return (rest.match(words) ?? []).map(word => `${file}: ${word}`)
+  })
+  t.deepEqual(spoken, [])
+})
+
 /** Without imports, which grow with the depth of a folder, and empty lines. */
 function linesOf(text: string): number {
   return text.replace(/^import\s[^;]*?'[^'\n]+'$/gm, '').match(/\S.*/g)?.length ?? 0

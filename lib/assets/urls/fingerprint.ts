@@ -44,14 +44,14 @@ export function withoutFingerprint(path: string): WithoutHash | undefined {
 // (Vite and Rollup), then the last part that has a digit or capitals (esbuild, webpack, Rspack, Parcel).
 // The part that follows a hash has neither: `.chunk.js`, `.module.css`.
 const AFTER = String.raw`((?:[.-][a-z]+)*\.[a-z][a-z0-9]*)$`
-const BUNDLERS = [
+const HASHES = [
   new RegExp(String.raw`^(.*[^/]-)[\w-]{8}(\.[a-z][a-z0-9]*)$`),
   new RegExp(String.raw`^(.*[^/][.-])(?=[a-z]*[\dA-Z])\w{6,64}${AFTER}`)
 ]
 
 /** `/build/main.3f9a1c2b.chunk.js`; undefined for a path whose name has nothing beside a hash, or no hash. */
 export function withoutHash(path: string): WithoutHash | undefined {
-  const [, before, after = ''] = BUNDLERS.map(each => each.exec(path)).find(found => found) ?? []
+  const [, before, after = ''] = HASHES.map(each => each.exec(path)).find(found => found) ?? []
   return before === undefined ? undefined : { before, after }
 }
 
