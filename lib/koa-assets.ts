@@ -6,7 +6,7 @@ import { makeDevelopment, showError, type Development } from './assets/context/d
 import { serveIn } from './assets/context/neighbours.ts'
 import type { Preload } from './assets/context/early-preload.ts'
 import { hasAssets, provideContext, type AssetContext } from './assets/context/provide-context.ts'
-import { noticesAtStart, printOverview } from './assets/inventory/notices.ts'
+import { noticesAtStart } from './assets/inventory/notices.ts'
 import { Pipeline } from './assets/pipeline.ts'
 import type { ServedFile } from './assets/serving/files/served-file.ts'
 import { isOurs, isRead, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
@@ -90,7 +90,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   noticesAtStart(settings, options).forEach(warnOnce())
   const pipeline = new Pipeline(settings)
   if (pipeline.failure) throw pipeline.failure
-  if (settings.env === 'development') void beginDevelopment(pipeline, options ?? {})
+  if (settings.env === 'development') void beginDevelopment(pipeline)
   const development = settings.live && makeDevelopment(pipeline, settings.live)
   const helpers = provideContext(pipeline, development)
   if (settings.serve) {
@@ -104,11 +104,9 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
 }
 
 /** One import after the other: Jest's ES modules fail when two imports that share a module run at once. */
-async function beginDevelopment(pipeline: Pipeline, options: KoaAssetsOptions): Promise<void> {
-  const { settings } = pipeline
+async function beginDevelopment(pipeline: Pipeline): Promise<void> {
   await pipeline.loading
-  void printOverview(settings, options, { running: pipeline.running })
-  for (const extra of settings.extras) await extra.start?.(pipeline)
+  for (const extra of pipeline.settings.extras) await extra.start?.(pipeline)
 }
 
 class AssetServer {

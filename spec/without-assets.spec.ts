@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { noticesAtStart, overview } from '../lib/assets/inventory/notices.ts'
+import { noticesAtStart } from '../lib/assets/inventory/notices.ts'
 import type { KoaAssetsOptions } from '../lib/assets/settings/options.ts'
 import { settleSite } from '../lib/assets/site.ts'
 import { koaAssets, precompile } from '../lib/koa-assets.ts'
@@ -58,41 +58,15 @@ for (const [where, options] of SERVING) {
   })
 }
 
-test('PRV-02 no message and no overview speaks of apps', async t => {
+test('PRV-02 no message speaks of apps', async t => {
   const root = makeProject(t, FILES)
   for (const env of ENVIRONMENTS) {
     const options = { root, env, serve: true, apps: false, mounts: MOUNTS } as const
     t.deepEqual(noticesAtStart(settleSite(options, {}), options, {}), [])
-    for (const more of [{}, { public: false }] as const) {
-      const block = overview(settleSite({ ...options, ...more }, {}), env).replace(root, '')
-      t.notRegex(block, /\bapps?\b/i)
-    }
   }
   const { assets, changes } = await precompile({ root, apps: false, public: false })
   t.deepEqual([assets, changes], [0, { added: [], changed: [], removed: [] }])
   t.false(existsSync(join(root, 'public/assets.json')))
-})
-
-test('PRV-02 the overview says what is served, and what is not', t => {
-  const root = makeProject(t, FILES)
-  const lines = (options: KoaAssetsOptions) =>
-    overview(settleSite({ root, env: 'development', live: false, apps: false, ...options }, {}), '')
-      .split('\n')
-      .slice(1)
-  const mounts = { '/static': 'dist' }
-  t.deepEqual(lines({ serve: true, mounts, public: false }), [
-    '  /static/…  dist',
-    '  This process serves them, and nothing else.'
-  ])
-  t.deepEqual(lines({ serve: true, mounts }), [
-    '  /static/…  dist',
-    '  This process serves them, and everything in public.'
-  ])
-  t.deepEqual(lines({ serve: false, mounts, public: false }), [
-    '  /static/…  dist',
-    '  This process does not serve them (serve is off): a front web server must do so.'
-  ])
-  t.deepEqual(lines({ serve: true }), ['  This process serves everything in public.'])
 })
 
 test('PRV-02 public: false needs apps: false, as assets are published in public', t => {

@@ -4,6 +4,10 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 
 export const telling: Extra<Pipeline> = {
   name: 'telling',
+  start: async ({ settings, running }) => {
+    const { printOverview } = await import('./overview.ts')
+    void printOverview(settings, { running })
+  },
   explain: async (...given) => (await import('./explain.ts')).explainBy(...given),
   commands: async () => [
     (await import('./explain-command.ts')).explain,

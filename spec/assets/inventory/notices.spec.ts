@@ -1,13 +1,12 @@
-// What is said at the start of a server: settings under which nothing is served, and the overview in development.
+// What is said at the start of a server: settings under which nothing is served.
 import test from 'ava'
-import { noticesAtStart, overview, printOverview } from '../../../lib/assets/inventory/notices.ts'
+import { noticesAtStart } from '../../../lib/assets/inventory/notices.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { settleSite } from '../../../lib/assets/site.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { run } from '../../support/fingerprinted.ts'
 import { type Files, makeProject } from '../../support/site.ts'
-import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
 const FILES: Files = { 'apps/web/assets/stylesheets/app.css': 'a{}', 'dist/index.html': '' }
@@ -114,73 +113,4 @@ test('a root that does not exist is an error at start', async t => {
     t.throws(() => koaAssets({ root: at }), expected)
     await t.throwsAsync(run({ root: at }), expected)
   }
-})
-
-const PROJECT = {
-  'apps/web/assets/css/app.css': 'a{}',
-  'apps/admin/assets/css/app.css': 'a{}',
-  'lib/assets/a.css': 'a{}',
-  'dist/index.html': ''
-}
-
-test('UPL-02 the block names apps, their directories, and mounts, unless nothing is served', t => {
-  const root = makeProject(t, PROJECT)
-  const apps = { web: {}, admin: { sources: '../../lib/assets' } }
-  const options = { root, apps, mounts: { '/docs': 'dist' }, serve: true, live: false }
-  t.is(
-    overview(settleSite(options), 'development'),
-    `koa-fresh-assets: development, in ${root}
-  /assets/admin/…  apps/admin/assets, lib/assets
-  /assets/…        apps/web/assets
-  /docs/…          dist
-  This process serves them, and everything in public.`
-  )
-  const silent = overview(settleSite({ root, env: 'development', prefix: '/d\u00e4ta' }, {}), '')
-  const lines = silent.split('\n')
-  t.is(lines[1], '  /d\u00e4ta/admin/…  apps/admin/assets')
-  t.is(
-    lines.at(-1),
-    '  This process does not serve them (serve is off): a front web server must serve public.'
-  )
-  const none = overview(settleSite({ root, mounts: { '/uploads': 'a\u001b[2J\n' } }, {}), '')
-  t.regex(none, /^  \/uploads\/… +a\\u001b\[2J\\u000a, which does not exist yet$/m)
-})
-
-/** The headings of the blocks that these instances print. */
-async function printedBy(all: readonly KoaAssetsOptions[], processEnv: NodeJS.ProcessEnv = {}) {
-  const printed: string[] = []
-  for (const options of all) {
-    const settings = settleSite({ serve: true, ...options }, processEnv)
-    await printOverview(settings, options, { processEnv, print: text => printed.push(text) })
-  }
-  return printed.map(block => block.split('\n')[0])
-}
-
-test('the block is printed once for the same settings, and says why the environment is development', async t => {
-  const root = makeProject(t, PROJECT)
-  const heading = `koa-fresh-assets: development, as NODE_ENV is not set, in ${root}`
-  t.deepEqual(await printedBy([{ root }, { root }, { root, prefix: '/a' }]), [heading, heading])
-  const named = `koa-fresh-assets: development, in ${root}`
-  t.deepEqual(await printedBy([{ root }], { NODE_ENV: 'development' }), [named])
-})
-
-test('no block is printed under test, in production, and with live: false', async t => {
-  const root = makeProject(t, PROJECT)
-  for (const [options, processEnv] of [
-    [{ env: 'development' }, { NODE_ENV: 'test' }],
-    [{}, { NODE_TEST_CONTEXT: 'child-v8' }],
-    [{ fingerprint: false }, { NODE_ENV: 'production' }],
-    [{ live: false }, {}]
-  ] as const) {
-    t.deepEqual(await printedBy([{ root, ...options }], processEnv), [])
-  }
-})
-
-test.serial('koaAssets() prints the block as a warning', async t => {
-  const root = makeProject(t, PROJECT)
-  process.env.NODE_ENV = 'development'
-  t.teardown(() => (process.env.NODE_ENV = 'test'))
-  koaAssets({ root, serve: true })
-  await until(() => warningsAbout(`development, in ${root}`).length > 0, 'the block')
-  t.pass()
 })

@@ -1,18 +1,13 @@
-// What a developer is told of Vite's dev server: whether tags lead to it or to a build, and its origins.
-import { execFile } from 'node:child_process'
-import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
+// The origins of Vite's dev server.
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import { createServer, type InlineConfig } from 'vite'
 import { socketsOf } from '../../../lib/extras/vite/vite-server.ts'
-import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import { pagesOf } from '../../support/bundler-project.ts'
 import { makeProject, open } from '../../support/site.ts'
-import { LOADER, moduleFile } from '../../support/typescript.ts'
 
 const BUILD = {
   'src/main.js': 'console.log(1)',
@@ -27,15 +22,6 @@ const BUILD = {
 }
 const VITE = { dir: 'dist', manifest: 'dist/.vite/manifest.json' }
 const ESBUILD = { dir: 'other', manifest: 'other/meta.json' }
-
-/** A project whose build is of 17:17, on the given day. */
-function builtAt1717(t: ExecutionContext, day = new Date()): string {
-  const root = makeProject(t, BUILD)
-  const [year, month, date] = [day.getFullYear(), day.getMonth(), day.getDate()]
-  const at = new Date(year, month, date, 17, 17)
-  utimesSync(join(root, VITE.manifest), at, at)
-  return root
-}
 
 async function serve(t: ExecutionContext, root: string, more: InlineConfig = {}) {
   const server = await createServer({
@@ -52,33 +38,6 @@ async function serve(t: ExecutionContext, root: string, more: InlineConfig = {})
   if (!more.server?.middlewareMode) await server.listen()
   return { server, origin: new URL(server.resolvedUrls?.local[0] ?? 'http://none').origin }
 }
-
-/** What a server prints that starts in development. */
-async function printed(options: KoaAssetsOptions): Promise<string> {
-  const library = JSON.stringify(pathToFileURL(moduleFile('lib/koa-assets.ts')).href)
-  const script = `import { koaAssets } from ${library}\nkoaAssets(${JSON.stringify(options)})`
-  const env = { ...process.env, NODE_ENV: 'development' }
-  const words = [...LOADER, '--input-type=module', '--eval', script]
-  return (await promisify(execFile)(process.execPath, words, { env })).stderr
-}
-
-test('LZY-02 without Vite the line at start says of when the build is, and with it where it runs', async t => {
-  const root = builtAt1717(t)
-  const mounts = { '/static': VITE, '/other': ESBUILD, '/none': { ...VITE, manifest: 'none.json' } }
-  const options = { root, serve: true, apps: false as const, mounts }
-  const before = await printed(options)
-  t.regex(before, /^  \/static\/… +dist; Vite is not running: tags of the build of 17:17$/m)
-  t.regex(before, /^  \/other\/… +other$/m, 'no word about Vite where another bundler built')
-  t.regex(before, /^  \/none\/… +dist$/m)
-  const { origin } = await serve(t, root)
-  t.true((await printed(options)).includes(`dist; Vite at ${origin}\n`))
-})
-
-test('LZY-02 a build of another day is named with its date', async t => {
-  const root = builtAt1717(t, new Date(2020, 1, 29))
-  const stderr = await printed({ root, serve: true, mounts: { '/static': VITE } })
-  t.true(stderr.includes('Vite is not running: tags of the build of 2020-02-29 17:17\n'))
-})
 
 test('LZY-03 devOrigins has the http and ws origins of Vite, on the first page after it took another port, and none in production', async t => {
   const root = makeProject(t, BUILD)

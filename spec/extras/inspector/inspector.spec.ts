@@ -3,9 +3,7 @@ import { rmSync } from 'node:fs'
 import test from 'ava'
 import type { AssetReport } from '../../../lib/extras/inspector/asset-page.ts'
 import type { LoggedRequest, PageOfAssets } from '../../../lib/extras/inspector/list-page.ts'
-import { overview } from '../../../lib/assets/inventory/notices.ts'
-import { settleSite } from '../../../lib/assets/site.ts'
-import { makeProject, makeSite } from '../../support/site.ts'
+import { makeSite } from '../../support/site.ts'
 import { FILES, json, listOf, makeInspected, PNG } from './inspected.ts'
 import { until } from '../../support/until.ts'
 
@@ -41,17 +39,6 @@ test('INS-01 every asset is listed with its state, sizes, digest and references,
   t.deepEqual(twice?.shadowed, ['apps/web/assets/lib/twice.js'])
   t.deepEqual(menu?.shadowed, ['more/css/admin/menu.css'])
   t.deepEqual([menu?.tails, menu?.ambiguous], [['css/admin/menu.css'], ['menu.css']])
-})
-
-test('what a server in development prints says where the pages are, unless they are off', t => {
-  const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
-  const options = { root, env: 'development', prefix: '/d\u00e4ta', serve: true }
-  const last = (more: object) =>
-    overview(settleSite({ ...options, ...more }), '')
-      .split('\n')
-      .at(-1)
-  t.is(last({}), '  To inspect them, open /d%C3%A4ta/-/ on this server.')
-  t.is(last({ live: false }), '  This process serves them, and everything in public.')
 })
 
 test('INS-01 what is fixed, added or removed shows when a page is loaded again', async t => {

@@ -1,0 +1,69 @@
+// What the overview at start says of Vite.
+import { execFile } from 'node:child_process'
+import { utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import test, { type ExecutionContext } from 'ava'
+import { createServer } from 'vite'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
+import { makeProject } from '../../support/site.ts'
+import { LOADER, moduleFile } from '../../support/typescript.ts'
+
+const BUILD = {
+  'src/main.js': 'console.log(1)',
+  'dist/main-B1a2C3d4.js': '',
+  'dist/.vite/manifest.json': JSON.stringify({
+    'src/main.js': { file: 'main-B1a2C3d4.js', src: 'src/main.js', isEntry: true }
+  }),
+  'other/main.js': '',
+  'other/meta.json': JSON.stringify({
+    outputs: { 'other/main.js': { imports: [], entryPoint: 'src/main.js', inputs: {} } }
+  })
+}
+const VITE = { dir: 'dist', manifest: 'dist/.vite/manifest.json' }
+const ESBUILD = { dir: 'other', manifest: 'other/meta.json' }
+
+/** A project whose build is of 17:17, on the given day. */
+function builtAt1717(t: ExecutionContext, day = new Date()): string {
+  const root = makeProject(t, BUILD)
+  const [year, month, date] = [day.getFullYear(), day.getMonth(), day.getDate()]
+  const at = new Date(year, month, date, 17, 17)
+  utimesSync(join(root, VITE.manifest), at, at)
+  return root
+}
+
+/** What a server prints that starts in development. */
+async function printed(options: KoaAssetsOptions): Promise<string> {
+  const library = JSON.stringify(pathToFileURL(moduleFile('lib/koa-assets.ts')).href)
+  const script = `import { koaAssets } from ${library}\nkoaAssets(${JSON.stringify(options)})`
+  const env = { ...process.env, NODE_ENV: 'development' }
+  const words = [...LOADER, '--input-type=module', '--eval', script]
+  return (await promisify(execFile)(process.execPath, words, { env })).stderr
+}
+
+test('LZY-02 without Vite the line at start says of when the build is, and with it where it runs', async t => {
+  const root = builtAt1717(t)
+  const mounts = { '/static': VITE, '/other': ESBUILD, '/none': { ...VITE, manifest: 'none.json' } }
+  const options = { root, serve: true, apps: false as const, mounts }
+  const before = await printed(options)
+  t.regex(before, /^  \/static\/… +dist; Vite is not running: tags of the build of 17:17$/m)
+  t.regex(before, /^  \/other\/… +other$/m, 'no word about Vite where another bundler built')
+  t.regex(before, /^  \/none\/… +dist$/m)
+  const plugins = [freshAssets({ mount: '/static', input: 'src/main.js' })]
+  const server = await createServer({
+    ...{ root, plugins, configFile: false, logLevel: 'silent', cacheDir: join(root, '.vite') },
+    server: { port: 0, host: '127.0.0.1' }
+  })
+  t.teardown(() => server.close())
+  await server.listen()
+  const { origin } = new URL(server.resolvedUrls?.local[0] ?? 'http://none')
+  t.true((await printed(options)).includes(`dist; Vite at ${origin}\n`))
+})
+
+test('LZY-02 a build of another day is named with its date', async t => {
+  const root = builtAt1717(t, new Date(2020, 1, 29))
+  const stderr = await printed({ root, serve: true, mounts: { '/static': VITE } })
+  t.true(stderr.includes('Vite is not running: tags of the build of 2020-02-29 17:17\n'))
+})
