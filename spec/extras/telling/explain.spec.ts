@@ -161,13 +161,10 @@ test('explain has the nearest path for one that is nowhere, wherever the other i
     'public/assets/hand.css': '',
     'public/assets/.quarterly.css': '',
     'files/Annual report.pdf': '',
-    'files/internal.md': '',
-    'dist/manifest.json': JSON.stringify({ 'a.js': { file: 'main-B1a2C3d4.js', isEntry: true } }),
-    'dist/main-B1a2C3d4.js': ''
+    'files/internal.md': ''
   })
   const mounts = {
-    '/files': { dir: 'files', exclude: ['**/*.md'] },
-    '/static': { dir: 'dist', manifest: 'dist/manifest.json' }
+    '/files': { dir: 'files', exclude: ['**/*.md'] }
   }
   for (const [asked, near] of [
     ['/asset/app.css', '/assets/app.css'],
@@ -176,7 +173,6 @@ test('explain has the nearest path for one that is nowhere, wherever the other i
     ['/assets/hnd.css', '/assets/hand.css'],
     ['/robot.txt', '/robots.txt'],
     ['/files/Anual%20report.pdf', '/files/Annual%20report.pdf'],
-    ['/static/main-B1a2C3d5.js', '/static/main-B1a2C3d4.js'],
     // These are not sent.
     ['/files/internl.md', undefined],
     ['/assets/quarterly.css', undefined],
@@ -225,10 +221,6 @@ test('in production explain reports a missing manifest, wrong bytes, and a link 
     step(unpublished, 'helpers')?.finding,
     `fail: there is no manifest ${join(root, 'public/assets.json')}: run npx koa-fresh-assets precompile`
   )
-  const mounts = { '/x': { dir: 'public', manifest: 'none.json' } }
-  const unbuilt = await ask('app.css', { mounts, env: 'staging', compile: true })
-  t.regex(step(unbuilt, 'settings')?.details.at(-1) ?? '', /^koaAssets\(\) throws: .*none\.json/)
-  t.true(unbuilt.isFound)
   t.false(unpublished.isFound)
   rmSync(join(root, 'apps/web/assets/docs/logo.png'))
   await precompile({ ...OPTIONS, root })
@@ -259,102 +251,4 @@ test('a name that ends in 32 hex characters that are not its digest is explained
   t.true((await explain(`/assets/${name}`, options)).isFound)
   t.true((await explain(`/assets/${name}`, { ...options, compile: true })).isFound)
   t.false((await explain(`/assets/absent-${other}.png`, options)).isFound)
-})
-
-const MANIFEST = JSON.stringify({
-  'src/main.ts': {
-    file: 'assets/main-BX3f_9aZ.js',
-    src: 'src/main.ts',
-    name: 'main',
-    isEntry: true
-  }
-})
-const MOUNTED = {
-  'css/app.css': 'a{}',
-  '/public/robots.txt': 'robots',
-  '/public/static/only.txt': 'only',
-  '/admin/.vite/manifest.json': MANIFEST,
-  '/admin/assets/main-BX3f_9aZ.js': 'main',
-  '/admin/index.html': 'shell',
-  '/build/a.txt': 'a',
-  '/build/docs/index.html': 'docs'
-}
-const MOUNTS: NonNullable<KoaAssetsOptions['mounts']> = {
-  '/static': { dir: 'build', index: 'index.html', extensions: ['txt'] },
-  '/admin': { dir: 'admin', manifest: 'admin/.vite/manifest.json', fallback: 'index.html' }
-}
-
-async function makeExplained(t: ExecutionContext) {
-  const options = { mounts: MOUNTS, env: 'development' }
-  const site = await makeSite(t, MOUNTED, options)
-  return {
-    site,
-    explainPath: (path: string) => explain(path, { ...options, serve: true, root: site.root })
-  }
-}
-
-const NO_STORE = '; a 404 gets Cache-Control: no-store'
-const SHELL = '; a navigation that remains a 404 gets /admin/index.html'
-
-test('what explain says about a path in a mount is what a request for it gets', async t => {
-  const { site, explainPath } = await makeExplained(t)
-  for (const [path, status, outcome, file] of [
-    ['/static/a.txt', 200, '200, the file in a mount', 'build/a.txt exists'],
-    ['/static/a', 200, '200, the file in a mount', 'build/a.txt exists'],
-    ['/static/docs/', 200, '200, the file in a mount', 'build/docs/index.html exists'],
-    ['/static/docs', 301, '301 to /static/docs/, for its index file', undefined],
-    ['/static/only.txt', 200, '200, the file in public', 'public/static/only.txt exists'],
-    ['/robots.txt', 200, '200, the file in public', 'public/robots.txt exists'],
-    ['/static/none', 404, `passed to the next middleware${NO_STORE}`, undefined],
-    ['/admin/users', 404, `passed to the next middleware${NO_STORE}${SHELL}`, undefined],
-    ['/admin/types/api::page', 404, `passed to the next middleware${SHELL}`, undefined],
-    ['/admin/none.js', 404, `passed to the next middleware${NO_STORE}`, undefined],
-    ['/none', 404, 'passed to the next middleware', undefined],
-    ['/assets/app.css', 200, '200, after publishing its source', undefined],
-    ['/admin/.vite/manifest.json', 404, 'passed to the next middleware', undefined]
-  ] as const) {
-    const explained = await explainPath(path)
-    t.is(explained.outcome, outcome)
-    t.is(explained.isFound, status === 200)
-    const found = explained.steps.find(({ subject }) => subject === 'file')
-    if (file !== undefined) t.is(found?.finding, file)
-    const answer = await site.ask(path)
-    t.is(answer.status, status)
-    const [identity] = explained.representations
-    if (file === undefined) t.is(identity, undefined)
-    for (const [name, value] of Object.entries(identity?.headers ?? {})) {
-      t.is(answer.headers[name.toLowerCase()], value, name)
-    }
-  }
-})
-
-test('explain shows which mounts are searched, and that a hashed file of a bundle is immutable', async t => {
-  const { site, explainPath } = await makeExplained(t)
-  const details = ['/static/…: build', '/admin/…: admin']
-  const path = '/admin/assets/main-BX3f_9aZ.js'
-  const { steps, representations } = await explainPath(path)
-  const mountsOf = (all: readonly Step[]) => all.find(({ subject }) => subject === 'mounts')
-  const finding = 'the mount /admin, then public'
-  const named = [
-    'admin/.vite/manifest.json names it, made from src/main.ts',
-    `the tags of src/main.ts: ${path}`
-  ]
-  t.deepEqual(mountsOf(steps), { subject: 'mounts', finding, details: [...details, ...named] })
-  t.is((await explainPath('src/main.ts')).path, path, 'BND-17 by the name of its source as well')
-  rmSync(join(site.root, 'admin/assets/main-BX3f_9aZ.js'))
-  const missing = await explainPath('src/main.ts')
-  t.false(missing.isFound)
-  t.true(mountsOf(missing.steps)?.details.includes('it is missing on disk: build again'))
-  t.is(representations[0]?.headers['Cache-Control'], 'public, max-age=31536000, immutable')
-  const elsewhere = await explainPath('/elsewhere/a.txt')
-  t.is(mountsOf(elsewhere.steps)?.finding, 'none has this path')
-  const mounts = { '/static': { dir: 'none', dev: 'http://localhost:5173' } }
-  const { root } = site
-  const left = await explain('/static/a.txt', { root, env: 'development', serve: true, mounts })
-  t.deepEqual(mountsOf(left.steps), {
-    subject: 'mounts',
-    finding: "left to the bundler's dev server",
-    details: ["/static/…: the bundler's dev server"]
-  })
-  t.is(left.outcome, `passed to the next middleware${NO_STORE}`)
 })

@@ -1,0 +1,128 @@
+// What `explain` says of mounts with a manifest, or with a dev server in their place.
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import type { Step } from '../../../lib/assets/parts.ts'
+import type { KoaAssetsOptions } from '../../../lib/index.ts'
+import { makeProject, makeSite } from '../../support/site.ts'
+import { explain } from './told.ts'
+
+const MANIFEST = JSON.stringify({
+  'src/main.ts': {
+    file: 'assets/main-BX3f_9aZ.js',
+    src: 'src/main.ts',
+    name: 'main',
+    isEntry: true
+  }
+})
+const MOUNTED = {
+  'css/app.css': 'a{}',
+  '/public/robots.txt': 'robots',
+  '/public/static/only.txt': 'only',
+  '/admin/.vite/manifest.json': MANIFEST,
+  '/admin/assets/main-BX3f_9aZ.js': 'main',
+  '/admin/index.html': 'shell',
+  '/build/a.txt': 'a',
+  '/build/docs/index.html': 'docs'
+}
+const MOUNTS: NonNullable<KoaAssetsOptions['mounts']> = {
+  '/static': { dir: 'build', index: 'index.html', extensions: ['txt'] },
+  '/admin': { dir: 'admin', manifest: 'admin/.vite/manifest.json', fallback: 'index.html' }
+}
+
+async function makeExplained(t: ExecutionContext) {
+  const options = { mounts: MOUNTS, env: 'development' }
+  const site = await makeSite(t, MOUNTED, options)
+  return {
+    site,
+    explainPath: (path: string) => explain(path, { ...options, serve: true, root: site.root })
+  }
+}
+
+const NO_STORE = '; a 404 gets Cache-Control: no-store'
+const SHELL = '; a navigation that remains a 404 gets /admin/index.html'
+
+test('what explain says about a path in a mount is what a request for it gets', async t => {
+  const { site, explainPath } = await makeExplained(t)
+  for (const [path, status, outcome, file] of [
+    ['/static/a.txt', 200, '200, the file in a mount', 'build/a.txt exists'],
+    ['/static/a', 200, '200, the file in a mount', 'build/a.txt exists'],
+    ['/static/docs/', 200, '200, the file in a mount', 'build/docs/index.html exists'],
+    ['/static/docs', 301, '301 to /static/docs/, for its index file', undefined],
+    ['/static/only.txt', 200, '200, the file in public', 'public/static/only.txt exists'],
+    ['/robots.txt', 200, '200, the file in public', 'public/robots.txt exists'],
+    ['/static/none', 404, `passed to the next middleware${NO_STORE}`, undefined],
+    ['/admin/users', 404, `passed to the next middleware${NO_STORE}${SHELL}`, undefined],
+    ['/admin/types/api::page', 404, `passed to the next middleware${SHELL}`, undefined],
+    ['/admin/none.js', 404, `passed to the next middleware${NO_STORE}`, undefined],
+    ['/none', 404, 'passed to the next middleware', undefined],
+    ['/assets/app.css', 200, '200, after publishing its source', undefined],
+    ['/admin/.vite/manifest.json', 404, 'passed to the next middleware', undefined]
+  ] as const) {
+    const explained = await explainPath(path)
+    t.is(explained.outcome, outcome)
+    t.is(explained.isFound, status === 200)
+    const found = explained.steps.find(({ subject }) => subject === 'file')
+    if (file !== undefined) t.is(found?.finding, file)
+    const answer = await site.ask(path)
+    t.is(answer.status, status)
+    const [identity] = explained.representations
+    if (file === undefined) t.is(identity, undefined)
+    for (const [name, value] of Object.entries(identity?.headers ?? {})) {
+      t.is(answer.headers[name.toLowerCase()], value, name)
+    }
+  }
+})
+
+test('explain shows which mounts are searched, and that a hashed file of a bundle is immutable', async t => {
+  const { site, explainPath } = await makeExplained(t)
+  const details = ['/static/…: build', '/admin/…: admin']
+  const path = '/admin/assets/main-BX3f_9aZ.js'
+  const { steps, representations } = await explainPath(path)
+  const mountsOf = (all: readonly Step[]) => all.find(({ subject }) => subject === 'mounts')
+  const finding = 'the mount /admin, then public'
+  const named = [
+    'admin/.vite/manifest.json names it, made from src/main.ts',
+    `the tags of src/main.ts: ${path}`
+  ]
+  t.deepEqual(mountsOf(steps), { subject: 'mounts', finding, details: [...details, ...named] })
+  t.is((await explainPath('src/main.ts')).path, path, 'BND-17 by the name of its source as well')
+  rmSync(join(site.root, 'admin/assets/main-BX3f_9aZ.js'))
+  const missing = await explainPath('src/main.ts')
+  t.false(missing.isFound)
+  t.true(mountsOf(missing.steps)?.details.includes('it is missing on disk: build again'))
+  t.is(representations[0]?.headers['Cache-Control'], 'public, max-age=31536000, immutable')
+  const elsewhere = await explainPath('/elsewhere/a.txt')
+  t.is(mountsOf(elsewhere.steps)?.finding, 'none has this path')
+  const mounts = { '/static': { dir: 'none', dev: 'http://localhost:5173' } }
+  const { root } = site
+  const left = await explain('/static/a.txt', { root, env: 'development', serve: true, mounts })
+  t.deepEqual(mountsOf(left.steps), {
+    subject: 'mounts',
+    finding: "left to the bundler's dev server",
+    details: ["/static/…: the bundler's dev server"]
+  })
+  t.is(left.outcome, `passed to the next middleware${NO_STORE}`)
+})
+
+test('explain has the nearest path for a mistyped one of a bundle', async t => {
+  const { explainPath } = await makeExplained(t)
+  const { steps } = await explainPath('/admin/assets/main-BX3f_9aY.js')
+  const details = steps.flatMap(each => each.details)
+  t.true(details.includes('did you mean /admin/assets/main-BX3f_9aZ.js?'))
+})
+
+test('explain says of a manifest that is missing where koaAssets() throws', async t => {
+  const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}', 'public/a.txt': '' })
+  const mounts = { '/x': { dir: 'public', manifest: 'none.json' } }
+  const { steps, isFound } = await explain('app.css', {
+    root,
+    mounts,
+    env: 'staging',
+    compile: true,
+    serve: true
+  })
+  const settings = steps.find(({ subject }) => subject === 'settings')
+  t.regex(settings?.details.at(-1) ?? '', /^koaAssets\(\) throws: .*none\.json/)
+  t.true(isFound)
+})
