@@ -93,7 +93,7 @@ for (const mode of MODES) {
         const stylesheets = names(name, /\.css$/).filter(file => !/\.rtl\./.test(file))
         const images = names(name, /\.(?:png|svg|gif|jpe?g)$/)
         const tags = stylesheets.map(stylesheet => app.stylesheet(stylesheet))
-        return [...tags, ...images.map(image => app.image(image))].join('\n')
+        return [...tags, ...images.map(image => `<img src="${app.path(image)}">`)].join('\n')
       })
     const site = await makeSite(
       t,

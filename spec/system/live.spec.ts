@@ -52,14 +52,14 @@ function view(read: () => string): Middleware {
       `default-src 'none'; connect-src 'self'; img-src 'self'; style-src 'self' 'nonce-${nonce}'; script-src 'nonce-${nonce}'; require-trusted-types-for 'script'`
     )
     ctx.type = 'html'
-    const { stylesheet, javascript, image, live } = ctx.assets
+    const { stylesheet, javascript, path, live } = ctx.assets
     ctx.body = `<!doctype html><title>Live</title>
       ${stylesheet('app', 'outer', 'shown')}
       ${javascript('app', { type: 'module', nonce })}
       <style nonce="${nonce}">@import "${ctx.assets.path('inlined.css')}" all;</style>
       ${live({ nonce })}
       <link rel="icon" href="${ctx.assets.path('logo.svg')}">
-      ${read()}<p>text</p><small>text</small><em>text</em>${image('logo.svg')}`
+      ${read()}<p>text</p><small>text</small><em>text</em><img src="${path('logo.svg')}">`
     return undefined
   }
 }
