@@ -37,7 +37,7 @@ export async function precompile(
  * Decompresses every compressed copy (`.br`, `.zst`, `.gz`) in a directory and compares it with its original, and
  * checks other representations. Reports those that are damaged, made from other bytes, older than their
  * original, or without one, and those that cannot be sent; a `.gz` by itself counts as an archive. If the
- * directory has a bundler's manifest, as for `keep`, each file that this names must exist. Writes nothing.
+ * directory has a build's manifest, as for `keep`, each file that this names must exist. Writes nothing.
  * Dotfiles and symbolic links are skipped.
  *
  * @param directory absolute, or relative to the working directory
@@ -74,7 +74,7 @@ export async function compress(
 /**
  * Compares the files in `public` with the manifest: size, digest and Subresource Integrity of every
  * fingerprinted file, the bytes of its plain name, the compressed copies of both, and other representations.
- * For each mount it checks that every file that the bundler's manifest names exists, and all representations.
+ * For each mount it checks that every file that its manifest names exists, and all representations.
  * Writes nothing.
  *
  * @param options those of `koaAssets`, with the defaults of `precompile`; with `apps: false` only mounts are

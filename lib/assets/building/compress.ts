@@ -1,4 +1,4 @@
-// Compresses the files of a directory that a bundler, or anybody else, built.
+// Compresses the files of a directory that anybody else built.
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'

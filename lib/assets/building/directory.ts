@@ -1,4 +1,4 @@
-// What is in a directory: the files that can be requested, where somebody else built it, such as a bundler; in the
+// What is in a directory: the files that can be requested, where somebody else built it; in the
 // folder of `public` that assets are published to, versions and what is beside them, by the names of files.
 import { join, relative, resolve, sep } from 'node:path'
 import { AssetError } from '../../errors.ts'

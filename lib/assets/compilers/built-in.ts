@@ -90,7 +90,7 @@ export async function loadPeer(
   const key = JSON.stringify([from, ...names])
   const known = loaded.get(key)
   if (known) return known
-  // Undefined in a CommonJS bundle.
+  // Undefined where everything was joined into one CommonJS file.
   const here = import.meta.dirname as string | undefined
   for (const name of names) {
     for (const base of [from, here ?? from]) {

@@ -174,7 +174,7 @@ function unique(sources: readonly SourceDirectory[]): SourceDirectory[] {
 function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
   const given: LayeredOptions = joinLayers(LAYERED, layers)
   const plain = settleTable(LAYERED, given, basis)
-  // What a bundler built has it wherever that is deployed, in `staging` as well.
+  // What a build tool wrote has it wherever that is deployed, in `staging` as well.
   const isDeployed = plain.fingerprint || !['development', 'test'].includes(basis.env)
   const { integrity = isDeployed ? 'sha384' : false, compilers = [], imports } = given
   return {

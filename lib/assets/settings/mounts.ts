@@ -109,7 +109,7 @@ function publishesInto(project: Surroundings, urlPath: string, dir: string): boo
   const { apps, publicDir, prefix } = project
   const below = `${prefix}/`.startsWith(`${urlPath}/`) && prefix.slice(urlPath.length)
   if (below === false || join(dir, below) !== join(publicDir, prefix)) return false
-  // A project without assets of its own may have a folder of that name as well, such as Vite's.
+  // A project without assets of its own may have a folder of that name as well, such as that of a build.
   return (
     apps.some(hasSources) || (apps.length > 0 && statIfThere(manifestFile(project)) !== undefined)
   )

@@ -125,7 +125,7 @@ export function decodeIfValid(encoded: string): string | undefined {
 }
 
 /**
- * The path as a browser writes it that resolves a bundler's `import './a+(b).js'`: a module is loaded
+ * The path as a browser writes it that resolves a built script's `import './a+(b).js'`: a module is loaded
  * twice if two spellings of its URL differ (URL Standard, "path percent-encode set").
  */
 export function encodeAsImported(decoded: string): string {

@@ -1,5 +1,5 @@
 // What the name of a file says about its URL: a fingerprint, `app.css` -> `app-<digest>.css`; the hash of a
-// bundler; or that browsers ask for it again at the same URL.
+// build tool; or that browsers ask for it again at the same URL.
 import { basename } from 'node:path'
 import { DIGEST_PATTERN } from '../../files/digest.ts'
 import { mediaTypeOf } from '../../http/fields.ts'
@@ -40,8 +40,8 @@ export function withoutFingerprint(path: string): WithoutHash | undefined {
   return digest === undefined ? undefined : { before: `${before}-`, after }
 }
 
-// What bundlers write, the most certain first: eight characters of base64url, which may contain the separator
-// (Vite and Rollup), then the last part that has a digit or capitals (esbuild, webpack, Rspack, Parcel).
+// What build tools write, the most certain first: eight characters of base64url, which may contain the separator
+// (Rollup and what is based on it), then the last part that has a digit or capitals (esbuild, webpack, Rspack, Parcel).
 // The part that follows a hash has neither: `.chunk.js`, `.module.css`.
 const AFTER = String.raw`((?:[.-][a-z]+)*\.[a-z][a-z0-9]*)$`
 const HASHES = [
@@ -55,7 +55,7 @@ export function withoutHash(path: string): WithoutHash | undefined {
   return before === undefined ? undefined : { before, after }
 }
 
-/** What versions of a bundler's file have in common; undefined for a path without a hash. */
+/** What versions of a built file have in common; undefined for a path without a hash. */
 export function versionKey(path: string): string | undefined {
   const without = withoutHash(`/${path}`)
   return without && `${without.before}*${without.after}`

@@ -139,7 +139,7 @@ export function assetName(given: string, extension: string): string | undefined 
 export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
   return {
     /**
-     * The URL path, without host; not escaped for HTML. Also for a bundle's file, by the name of its source.
+     * The URL path, without host; not escaped for HTML. Also for a built file in a mount, by the name of its source.
      *
      * @example
      * path('application.js') // /assets/application.js

@@ -17,7 +17,7 @@ import type { Entry, MtimeIndex } from './mtime-index.ts'
 /** An entry is saved this long after it was made, together with those that follow. */
 const DELAY_MS = 1000
 
-/** Undefined in a CommonJS bundle. */
+/** Undefined where everything was joined into one CommonJS file. */
 const OWN_FILE = import.meta.filename as string | undefined
 
 type Kept = readonly [path: string, entry: Pick<Entry, 'source' | 'inputs' | 'targets'>]
@@ -78,7 +78,7 @@ export function keepIndex(settings: Settings, sources: Sources, index: MtimeInde
   }
 }
 
-/** Undefined: there is no `node_modules` to keep it in, or this package is part of a bundle. */
+/** Undefined: there is no `node_modules` to keep it in, or this package was joined into another file. */
 async function fileFor(settings: Settings): Promise<string | undefined> {
   if (OWN_FILE === undefined) return undefined
   const name = `${digestOf(publicFile(settings, settings.prefix))}.json`

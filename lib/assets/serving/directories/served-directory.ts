@@ -109,7 +109,7 @@ export function publicDirectory(
   }
 }
 
-/** By decoded URL path: whether a bundler's manifest names the file and its URL contains a hash. */
+/** By decoded URL path: whether its name contains a hash of its content. */
 export type IsHashed = (mount: MountSettings, path: string) => boolean
 
 /** For the page of a single-page application: something else may be at its URL tomorrow. */
