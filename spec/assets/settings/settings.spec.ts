@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import test, { type ExecutionContext } from 'ava'
-import { precompile, verify } from '../../../lib/assets/deploy.ts'
+import { precompile } from '../../../lib/assets/deploy.ts'
 import { MOUNT, type MountOptions } from '../../../lib/assets/settings/mount-options.ts'
 import { LAYERED, TOP } from '../../../lib/assets/settings/option-table.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
@@ -523,27 +523,6 @@ test('MNT-03 an installed package, or a directory in one, may be mounted, but no
   }
   const message = /contains a package\.json/
   t.throws(mounting('other', join(root, 'node_modules/site')), { code: 'mount-unusable', message })
-})
-
-test('MNT-03 UPL-02 BND-15 the directory of a mount may be made later, in production only without a manifest', t => {
-  const root = makeProject(t, PROJECT)
-  const mounts = { '/x': { dir: 'none', manifest: 'none/manifest.json' } }
-  for (const env of ['production', 'development', 'test']) {
-    t.notThrows(startMounts({ root, env, mounts: { '/x': 'none', '/y': 'none/below' } }))
-    if (env !== 'production') t.notThrows(startMounts({ root, env, mounts }))
-  }
-  t.throws(startMounts({ root, env: 'production', mounts }), {
-    code: 'mount-unusable',
-    message: `the mount /x is ${root}/none, which is not a directory: build it first, or correct the path`
-  })
-})
-
-test('MNT-03 precompile and verify run before the directory of a mount is made', async t => {
-  const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
-  const options = { root, mounts: { '/x': { dir: 'later', manifest: 'later/m.json' } } }
-  await precompile(options)
-  t.deepEqual((await verify(options)).problems, [])
-  t.throws(() => koaAssets({ ...options, env: 'production' }), { code: 'mount-unusable' })
 })
 
 test('a mount may be outside the project, in public, public itself, or a parent of public', t => {
