@@ -1,5 +1,6 @@
 // What a mount with a manifest needs when a server starts.
 import test from 'ava'
+import { listMounts } from '../../../lib/assets/inventory/listed-mounts.ts'
 import { noticesAtStart } from '../../../lib/assets/inventory/notices.ts'
 import { precompile, verify } from '../../../lib/assets/deploy.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
@@ -36,4 +37,18 @@ test('MNT-03 precompile and verify run before the directory of a mount is made',
   await precompile(options)
   t.deepEqual((await verify(options)).problems, [])
   t.throws(() => koaAssets({ ...options, env: 'production' }), { code: 'mount-unusable' })
+})
+
+test('MOV-03 list leaves out what exclude names', async t => {
+  const manifest = { 'a.ts': { file: 'a.js', isEntry: true }, 'b.ts': { file: 'vendor/b.js' } }
+  const root = makeProject(t, { 'dist/manifest.json': JSON.stringify(manifest) })
+  const mount = { dir: 'dist', manifest: 'dist/manifest.json', exclude: ['vendor'] }
+  for (const env of ['development', 'production']) {
+    const site = settleSite({ root, env, apps: false, mounts: { '/x': mount } }, {})
+    const [listed] = await listMounts(site)
+    t.deepEqual(
+      listed?.files.map(({ path }) => path),
+      ['/x/a.js']
+    )
+  }
 })
