@@ -99,16 +99,17 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
       state.verdict = compareResponse(ctx, state, settings)
   }
   if (state.verdict !== undefined) respond(ctx, state, state.verdict)
-  if (ctx.status >= 400) state.withdrawInvalidation()
-  if (ctx.status >= 500) replaceWritten(ctx, state)
+  const { statusCode } = ctx.res
+  if (statusCode >= 400) state.withdrawInvalidation()
+  if (statusCode >= 500) replaceWritten(ctx, state)
   // A middleware between two koaHttpCache, such as a session, may still set or read a cookie.
   const isOutermost = state.settings === undefined
-  if (mayHaveDefaults(ctx)) {
+  if ((settings.defaults ?? state.defaults) && mayHaveDefaults(ctx)) {
     state.defaults ??= settings.defaults
     if (isOutermost && state.defaults) writeDefaults(ctx, state, state.defaults)
   }
   // A browser replaces its stored policy with that of the 304, whose nonce is not that of the stored body.
-  if (ctx.status === 304 && isOutermost) removeNonces(ctx)
+  if (statusCode === 304 && isOutermost) removeNonces(ctx)
   if (settings.isDevelopment && isOutermost) {
     reportUncompared(ctx, state, settings, nameOf(ctx))
     reportSharing(ctx, state, problem => settings.warn(`${nameOf(ctx)} ${problem}`))

@@ -80,7 +80,7 @@ export class RequestState {
   }
 
   get hasForgottenAwait(): boolean {
-    return this.pending.some(result => !result.isAwaited)
+    return this.pending.length > 0 && this.pending.some(result => !result.isAwaited)
   }
 
   /** Waits for the results that the route did not await, and throws the first failure among them. */

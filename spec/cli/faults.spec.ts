@@ -68,9 +68,10 @@ const SCENES: readonly Scene[] = [
 ]
 
 /** Whether there is the command, with its arguments and options. */
-function isKnown({ line }: Scene): boolean {
+function isKnown({ line, before = [] }: Scene): boolean {
+  const lines = [line, ...before.filter(step => typeof step === 'string')]
   try {
-    return parseCommandLine(line.split(' '), COMMANDS).command !== undefined
+    return lines.every(each => parseCommandLine(each.split(' '), COMMANDS).command !== undefined)
   } catch (error) {
     if (error instanceof UsageError) return false
     throw error

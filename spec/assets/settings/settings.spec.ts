@@ -289,7 +289,6 @@ const WRONG: ReadonlyArray<readonly [path: string, ...given: unknown[]]> = [
   ['mounts./a.extensions', 'html', ['html', '../x']],
   ['mounts./a.fallback', '../index.html', '/index.html'],
   ['mounts./a.fallback.file', ABSENT, '../index.html'],
-  ['mounts./a.dev', 'localhost:5173', 'http://localhost:5173/base'],
   ['mounts./a.immutable', 'assets'],
   ['mounts./a.cacheControl', { maxAge: 1 }],
   ['mounts./a.headers', []],
