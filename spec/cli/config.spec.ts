@@ -151,10 +151,8 @@ test('a usage error has a one-line message, with the nearest name or all', t => 
     t.throws(() => read(line), { instanceOf: UsageError, message })
   }
   // From a shell variable that is not set.
-  for (const name of ['compress', 'verify', 'clean']) {
-    const message = / got an empty argument: .dir.$/
-    t.throws(() => parseCommandLine([name, ''], COMMANDS), { instanceOf: UsageError, message })
-  }
+  const message = 'compress got an empty argument: <dir>'
+  t.throws(() => parseCommandLine(['compress', ''], COMMANDS), { instanceOf: UsageError, message })
 })
 
 test('options may come before the command', t => {

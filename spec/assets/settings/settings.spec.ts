@@ -254,7 +254,6 @@ const WRONG: ReadonlyArray<readonly [path: string, ...given: unknown[]]> = [
   ['prefix', null],
   ['host', 'cdn.example', 'https://cdn.example/x'],
   ['apps', ['web'], {}, { web: undefined }],
-  ['views', 42, ['a', '']],
   ['apps.web', 'apps/web'],
   ['apps.web.dir', 1],
   ['apps.web.configure.test.compile', 'yes'],

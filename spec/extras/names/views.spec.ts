@@ -2,6 +2,8 @@
 import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
+import { settleSite } from '../../../lib/assets/site.ts'
+import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { literalNames } from '../../../lib/extras/names/literal-names.ts'
 import { placed, run } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
@@ -147,4 +149,14 @@ soakTest('VEW-01 a thousand views are read in less than a second of CPU time', a
   const { user, system } = process.cpuUsage(before)
   t.deepEqual([files, names, problems.length], [1000, 40_000, 20_000])
   t.true(user + system < 1e6, `${(user + system) / 1e6} s`)
+})
+
+test('SET-11 views that are no globs are an error at start', t => {
+  for (const views of [42, ['a', '']]) {
+    const options = { views } as KoaAssetsOptions
+    t.throws(() => settleSite(options, {}), {
+      instanceOf: TypeError,
+      message: /^views must be a glob/
+    })
+  }
 })

@@ -2,6 +2,7 @@ import { readdirSync, rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import ava from 'ava'
 import type { KeepReport, VerifyCopiesReport } from '../../../lib/index.ts'
+import { allCommands, parseCommandLine } from '../../../lib/cli/arguments.ts'
 import { run } from '../../cli/run.ts'
 import { WRITABLE_CODINGS } from '../../support/copies.ts'
 import { makeProject } from '../../support/site.ts'
@@ -36,6 +37,21 @@ test('BND-16 keep and clean <dir> print what they kept and removed, without a co
     []
   )
   t.regex((await run(root, 'clean --manifest a.json')).stderr, /clean <dir> --manifest FILE/)
+  for (const [line, message] of [
+    ['keep old', 'keep requires an argument: <new build>'],
+    ['keep a b c', "unexpected argument 'c' for keep"]
+  ] as const) {
+    const { status, stderr } = await run(root, line)
+    t.deepEqual([status, stderr.includes(message)], [2, true], line)
+  }
+})
+
+test('an empty argument, as of a shell variable that is not set, does not mean the working directory', async t => {
+  const commands = await allCommands()
+  for (const name of ['verify', 'clean', 'keep']) {
+    const message = / got an empty argument: (?:.dir.|<old build>)$/
+    t.throws(() => parseCommandLine([name, ''], commands), { message })
+  }
 })
 
 test('BND-17 verify <dir> names each copy that is not one, and each file of the bundle that is missing', async t => {

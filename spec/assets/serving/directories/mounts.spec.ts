@@ -1,5 +1,5 @@
 // A mount is served as public is, on every way of serving: MNT-01, MNT-02, MNT-07, MNT-08, UPL-02; MOV-03.
-import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import * as zlib from 'node:zlib'
 import test from 'ava'
@@ -302,16 +302,9 @@ test('a mount whose path is not ASCII is found under its encoded path', async t 
   t.is((await site.ask(`${path}/%zz`)).status, 400)
 })
 
-test('a mount serves nothing while `serve` is off, and nothing while `dev` is in force', async t => {
+test('a mount serves nothing while `serve` is off', async t => {
   const off = await makeSite(t, FILES, { ...MOUNTS, serve: false })
   t.is((await off.ask('/static/logo.png')).status, 404)
-  mkdirSync(off.at('/dist'))
-  const mounts = { '/static': { dir: 'build/app', dev: true as const } }
-  const developing = await makeSite(t, {}, { root: off.root, mounts })
-  t.is((await developing.ask('/static/logo.png')).text, 'hidden by the mount')
-  const routes = (ctx: Context) => void (ctx.body = 'the dev server')
-  const server = await makeSite(t, {}, { root: off.root, mounts, routes })
-  t.is((await server.ask('/static/js/deep/a.js')).text, 'the dev server')
 })
 
 for (const [where, options] of ENVIRONMENTS) {
