@@ -1,7 +1,8 @@
-// npm run quick: the types, and the specs of what differs from `main`; those of the fast rooms where that cannot
-// be told from a file's place. On main itself: of what is not committed, else of the last commit.
+// npm run quick: the types, and the specs of what differs from `main`: those that run most of its functions, by the last
+// `npm test`, and those of its place; those of the fast rooms where neither tells. On main itself: of what is not
+// committed, else of the last commit.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 const FAST =
@@ -24,6 +25,18 @@ function changed() {
   return { base, files: [...names(git('diff', '--name-only', base)), ...untracked] }
 }
 
+const MAP = 'coverage/specs.json'
+const runBy = existsSync(MAP) ? JSON.parse(readFileSync(MAP, 'utf8')) : {}
+/** For each file: what all specs run is not worth all specs. */
+const MAX_SPECS = 12
+
+/** The specs that run most of its functions. */
+function specsRunning(file) {
+  const ranked = Object.entries(runBy[file] ?? {}).toSorted(([, a], [, b]) => b - a)
+  const known = ranked.map(([spec]) => spec).filter(spec => specs.includes(spec))
+  return known.slice(0, MAX_SPECS)
+}
+
 /** Undefined where nothing tells which specs a file has. */
 function specsOf(file) {
   if (file.endsWith('.spec.ts')) return specs.filter(path => path === file)
@@ -33,6 +46,8 @@ function specsOf(file) {
   if (!file.startsWith('lib/')) return undefined
   const place = file.replace(/^lib\//, 'spec/').replace(/\.ts$/, '')
   const own = specs.filter(path => path.startsWith(`${place}.`))
+  const running = specsRunning(file)
+  if (running.length > 0) return [...own, ...running]
   // Those of its folder, or of the nearest folder above it that has some.
   let folder = dirname(place)
   const isOfRoom = path => dirname(path) === folder
@@ -55,6 +70,9 @@ console.log(`${files.length} files differ from ${base}: the types, and ${wanted.
 for (const path of fast.length > 0 ? unclear : wanted) console.log(`  ${path}`)
 if (fast.length > 0) console.log(`These have no specs of their own: all of the fast rooms are run.`)
 run('npm', 'run', '--silent', 'build:spec')
+// Some run what is built.
+const needsBuild = path => /\bdist\b|support\/examples/.test(readFileSync(path, 'utf8'))
+if (wanted.some(needsBuild)) run('npm', 'run', '--silent', 'build')
 const compiled = wanted.map(path =>
   `.${path}`.replace(/^\.spec/, '.spec/spec').replace(/ts$/, 'js')
 )

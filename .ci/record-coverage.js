@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 
 const directory = resolve('coverage/tmp')
 const lib = `${pathToFileURL('.spec/lib').href}/`
+const specs = `${pathToFileURL('.spec').href}/`
 
 const session = new Session()
 session.connect()
@@ -18,6 +19,7 @@ process.once('exit', () =>
   session.post('Profiler.takePreciseCoverage', (error, taken) => {
     if (error) throw new Error(error.message)
     const result = taken.result.filter(({ url }) => url.startsWith(lib))
-    writeFileSync(join(directory, `${process.pid}.json`), JSON.stringify({ result }))
+    const spec = taken.result.find(({ url }) => url.endsWith('.spec.js'))?.url.slice(specs.length)
+    writeFileSync(join(directory, `${process.pid}.json`), JSON.stringify({ spec, result }))
   })
 )

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
 import { type KoaAssetsOptions, precompile } from '../lib/koa-assets.ts'
+import { checkBuild } from './support/examples.ts'
 import { makeProject } from './support/site.ts'
 
 const ROOT = process.cwd()
@@ -55,6 +56,7 @@ const program = (options: KoaAssetsOptions) => `
 `
 
 async function loaded(t: ExecutionContext) {
+  checkBuild()
   const root = makeProject(t, FILES)
   await precompile({ root })
   const mounts = { '/front': { dir: 'front', manifest: 'front/.vite/manifest.json' } }

@@ -196,13 +196,14 @@ function linkModules(root: string): void {
 
 let isChecked = false
 
-function checkBuild(): void {
+/** @throws Error when dist is older than lib */
+export function checkBuild(): void {
   if (isChecked) return
   const built = statSync('dist/index.js', { throwIfNoEntry: false })?.mtimeMs ?? 0
   const isOutdated = readdirSync('lib', { recursive: true, encoding: 'utf8' }).some(
     path => path.endsWith('.ts') && statSync(join('lib', path)).mtimeMs > built
   )
-  if (isOutdated) throw new Error('examples run with dist: npm run build')
+  if (isOutdated) throw new Error('dist is older than lib: npm run build')
   isChecked = true
 }
 

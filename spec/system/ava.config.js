@@ -1,6 +1,7 @@
 // npm run test:system: specs that need other programs.
 export default {
-  files: ['.spec/spec/system/**/*.spec.js'],
+  // The lane's packages are linked into it.
+  files: ['.spec/spec/system/**/*.spec.js', '!.spec/spec/system/node_modules/**'],
   // Firefox is driven over a WebSocket, which Node 20 has behind a flag.
   nodeArguments: ['--experimental-websocket'],
   workerThreads: false,
