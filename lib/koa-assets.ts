@@ -3,12 +3,11 @@ import compose from 'koa-compose'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
 import { makeDevelopment, showError, type Development } from './assets/context/development.ts'
-import { serveIn } from './assets/context/neighbours.ts'
+import { responseWatch } from './assets/context/neighbours.ts'
 import type { Preload } from './assets/context/early-preload.ts'
 import { hasAssets, provideContext, type AssetContext } from './assets/context/provide-context.ts'
 import { noticesAtStart } from './assets/inventory/notices.ts'
 import { Pipeline } from './assets/pipeline.ts'
-import type { ServedFile } from './assets/serving/files/served-file.ts'
 import { isOurs, isRead, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
 import { fallbackFor, respondWithPage } from './assets/serving/koa/fallback.ts'
 import {
@@ -20,14 +19,14 @@ import {
   respondMethodNotAllowed,
   setTiming
 } from './assets/serving/koa/no-file.ts'
-import { reportDisconnects, serveFound, suppressDisconnects } from './assets/serving/koa/serve.ts'
+import { reportDisconnects, suppressDisconnects } from './assets/serving/koa/disconnects.ts'
+import { respondAtOnce, respondWithFile, type Exit } from './assets/serving/koa/serve.ts'
 import { loadSend } from './assets/serving/stream-file.ts'
 import type { Running } from './assets/parts.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import { settleSite } from './assets/site.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
 import { AssetError } from './errors.ts'
-import type { OpenFile } from './files/open-file.ts'
 import { warnOnce } from './printable.ts'
 
 export type { AssetContext, Preload }
@@ -114,13 +113,13 @@ class AssetServer {
   readonly #pipeline: Pipeline
   readonly #development: Development | undefined
   readonly #responderAt: Running['responderAt']
-  readonly #send: ReturnType<typeof serveIn>
+  readonly #watch: ReturnType<typeof responseWatch>
   /** Behind it is the rest of the stack. */
   readonly #rest: Middleware
 
   constructor(pipeline: Pipeline, helpers: Middleware, development: Development | undefined) {
     this.#pipeline = pipeline
-    this.#send = serveIn(pipeline.settings)
+    this.#watch = responseWatch(pipeline.settings)
     this.#development = development
     this.#responderAt = pipeline.running.find(each => each.responderAt)?.responderAt
     this.#rest = helpers
@@ -141,7 +140,10 @@ class AssetServer {
     const path = rawPath(target)
     const known = this.#pipeline.recall(path)
     if (known === 'missing') return this.#passOn(ctx, next, path)
-    if (known && target.startsWith('/') && isRead(ctx.req)) return this.#serve(ctx, known)
+    if (known && target.startsWith('/') && isRead(ctx.req)) {
+      if (!respondAtOnce(ctx, known, this.#exitOf(ctx))) return this.#send(ctx, () => known)
+      return this.#watch?.(ctx)
+    }
     const wanted = isPathForKoa(ctx, path) ? locate(path, this.#pipeline.settings) : undefined
     if (wanted === MALFORMED) return respondBadRequest(ctx)
     if (!wanted) return this.#passOn(ctx, next, path)
@@ -193,34 +195,36 @@ class AssetServer {
   async #respondWithFile(ctx: Context, wanted: Wanted): Promise<boolean> {
     const pipeline = this.#pipeline
     const isDevelopment = pipeline.settings.env === 'development'
-    const respond = (file: ServedFile, opened?: OpenFile) => this.#serve(ctx, file, opened)
     const startedAt = performance.now()
     try {
-      return await serveFound(
-        ctx,
-        async () => {
-          const file = await pipeline.current(wanted)
-          const published = isDevelopment && pipeline.publishedSince(wanted, startedAt)
-          if (file && published) setTiming(ctx, published)
-          return file
-        },
-        respond
-      )
+      return await this.#send(ctx, async () => {
+        const file = await pipeline.current(wanted)
+        const published = isDevelopment && pipeline.publishedSince(wanted, startedAt)
+        if (file && published) setTiming(ctx, published)
+        return file
+      })
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
       // The last target of a source that cannot be published.
       const lastGood = () => pipeline.directories.public.find(wanted)
       if (isDevelopment) await showError(ctx, error, pipeline.settings)
-      else if (await serveFound(ctx, lastGood, respond)) ctx.app.emit('error', error, ctx)
+      else if (await this.#send(ctx, lastGood)) ctx.app.emit('error', error, ctx)
       else throw error
       return true
     }
   }
 
-  #serve(ctx: Context, file: ServedFile, opened?: OpenFile): boolean | Promise<boolean> {
+  /** @returns false when there is no such file */
+  async #send(ctx: Context, find: Parameters<typeof respondWithFile>[1]): Promise<boolean> {
+    const isSent = await respondWithFile(ctx, find, { exit: this.#exitOf(ctx) })
+    if (isSent) this.#watch?.(ctx)
+    return isSent
+  }
+
+  #exitOf(ctx: Context): Exit {
     const { middleware, compose: join = compose } = ctx.app as Koa & { compose?: unknown }
     // A request that comes here again, behind others, has the helpers already.
     const isFirst = middleware[0] === this.middleware && join === compose && !hasAssets(ctx)
-    return this.#send(ctx, file, opened, isFirst ? 'socket' : 'koa')
+    return isFirst ? 'socket' : 'koa'
   }
 }

@@ -32,9 +32,10 @@ export interface OpenFile {
   readonly fd: number
   /** As of when it was opened. */
   readonly stats: BigIntStats
-  /** Lets `withFile` return while the file is still read: it is closed after that, which never rejects. */
-  keptOpen?: Promise<void>
 }
+
+/** Files that are still read when `withFile` returns, and until when: they are closed after that. */
+const readLater = new WeakMap<OpenFile, Promise<void>>()
 
 // What the kernel has in its memory right after a file was opened is asked for synchronously. A thread of
 // the pool takes ten times as long to pass on the answer.
@@ -58,7 +59,8 @@ export async function withFile<T>(
     file = describe(path, fd)
     return file.stats.isFile() ? await use(file) : undefined
   } finally {
-    if (file?.keptOpen) void file.keptOpen.then(() => close(fd))
+    const isRead = file && readLater.get(file)
+    if (isRead) void isRead.then(() => close(fd))
     else if (file && file.stats.size > SMALL_BYTES) close(fd)
     else closeAtOnce(path, fd)
   }
@@ -193,6 +195,16 @@ export function streamOf({ path, fd }: OpenFile, end?: number): ReadStream {
     highWaterMark: PIECE_BYTES,
     fs: reading(readOf(path))
   })
+}
+
+/** A stream that may be read after `withFile` has returned: the file stays open until it is read or destroyed. */
+export function lastingStreamOf(
+  file: OpenFile,
+  options: Exclude<Parameters<typeof createReadStream>[1], string>
+): ReadStream {
+  const stream = createReadStream(file.path, options)
+  readLater.set(file, new Promise(resolve => stream.once('close', resolve)))
+  return stream
 }
 
 /** Whether an open file has not been written to since it was opened. */

@@ -2,21 +2,13 @@
 import type { Context } from 'koa'
 import { requestLine } from '../../diagnostics.ts'
 import { warnOnce } from '../../printable.ts'
-import { serve } from '../serving/koa/serve.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** `serve`; in development it then looks at what middleware in front has made of the response. */
-export function serveIn({ env }: Settings): typeof serve {
-  if (env !== 'development') return serve
+/** In development: for a response with a file, which middleware in front may still change. */
+export function responseWatch({ env }: Settings): ((ctx: Context) => void) | undefined {
+  if (env !== 'development') return undefined
   const report = firstOfEach()
-  return (ctx, ...given) => {
-    const sent = serve(ctx, ...given)
-    const watch = (isSent: boolean) => {
-      if (isSent) watchResponse(ctx, report)
-      return isSent
-    }
-    return typeof sent === 'boolean' ? watch(sent) : sent.then(watch)
-  }
+  return ctx => watchResponse(ctx, report)
 }
 
 type Report = (kind: string, message: string) => void

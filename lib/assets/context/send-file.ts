@@ -7,8 +7,8 @@ import { check, flag, optionError, text, type Expectation } from '../../check-op
 import type { Pipeline } from '../pipeline.ts'
 import { withShared, type Representation } from '../serving/files/representation.ts'
 import type { ServedFile } from '../serving/files/served-file.ts'
-import { serveIn } from './neighbours.ts'
-import { serveFound } from '../serving/koa/serve.ts'
+import { responseWatch } from './neighbours.ts'
+import { respondWithFile } from '../serving/koa/serve.ts'
 import { wantedAt } from '../serving/request-path.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
 
@@ -66,7 +66,7 @@ const OPTIONS = {
 } satisfies Record<keyof SendFileOptions, Expectation>
 
 export function makeSendFile({ settings, directories }: Pipeline): SendFile {
-  const serve = serveIn(settings)
+  const watch = responseWatch(settings)
   return async function sendFile(path, options) {
     requireContext('sendFile', this)
     if (typeof path !== 'string') throw optionError('path', text.expected, path, 'sendFile.')
@@ -82,13 +82,13 @@ export function makeSendFile({ settings, directories }: Pipeline): SendFile {
     const type = options.type ?? (this.response.get('Content-Type') || undefined)
     const disposition = await dispositionOf(path, options)
     const find = () => files.find(wanted)
-    const isSent = await serveFound(this, find, (file, opened) => {
+    const adapt = (file: ServedFile) => {
       if (disposition !== undefined) this.set('Content-Disposition', disposition)
       setCacheControl(this, options)
-      const own = described(file, type, options.lastModified)
-      return serve(this, own, opened, 'koa', status)
-    })
-    if (!isSent) this.throw(404)
+      return described(file, type, options.lastModified)
+    }
+    if (!(await respondWithFile(this, find, { exit: 'koa', status, adapt }))) this.throw(404)
+    watch?.(this)
   }
 }
 

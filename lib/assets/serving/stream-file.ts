@@ -1,9 +1,9 @@
 // Streams an open file: through `send`, or as the body of a response that Koa sends.
-import { createReadStream, type ReadStream, type Stats } from 'node:fs'
+import type { ReadStream, Stats } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type send from 'send'
 import type { ByteRange } from '../../http/preconditions.ts'
-import { readUnchanged, type OpenFile } from '../../files/open-file.ts'
+import { lastingStreamOf, readUnchanged, type OpenFile } from '../../files/open-file.ts'
 import { abort, endOnReset, isHttp2, HTTP2_PIECE_BYTES } from './connection.ts'
 import { removeContentFields, setFields } from './response-fields.ts'
 import type { PreparedResponse } from './write-response.ts'
@@ -58,13 +58,9 @@ export async function streamFile(
   })
 }
 
-/** A file as a body, which keeps the file open until it is read or destroyed. */
+/** A file as a body, which Koa reads later. */
 export function bodyOf(res: ServerResponse, part: FilePart): ReadStream {
-  const body = createReadStream(part.file.path, { ...sourceOf(res, part), ...spanOf(part) })
-  part.file.keptOpen = new Promise(resolve => {
-    body.once('close', () => resolve())
-  })
-  return body
+  return lastingStreamOf(part.file, { ...sourceOf(res, part), ...spanOf(part) })
 }
 
 function spanOf({ size, range }: FilePart): ByteRange {

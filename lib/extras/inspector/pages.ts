@@ -2,7 +2,7 @@
 import type { Context } from 'koa'
 import type { Pages } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
-import { serve, serveFound } from '../../assets/serving/koa/serve.ts'
+import { respondWithFile } from '../../assets/serving/koa/serve.ts'
 import { locate, wantedAt } from '../../assets/serving/request-path.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { listMounts } from '../../assets/inventory/listed-mounts.ts'
@@ -58,7 +58,7 @@ export function inspectorPages(pipeline: Pipeline): Pages {
       protect(ctx, IMAGE_POLICY)
       const files = pipeline.directories.rootAt(place.source.directory)
       const find = () => files.find(wantedAt(`/${place.source.path}`, settings))
-      await serveFound(ctx, find, (file, opened) => serve(ctx, file, opened))
+      await respondWithFile(ctx, find, { exit: 'koa' })
     }
   }
 }

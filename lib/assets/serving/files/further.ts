@@ -12,10 +12,10 @@ import {
 
 type Make = (stored: Stored) => Representation
 
-/** Finds what may be sent to a request instead of the file. */
-export type FindFurther = (
-  headers: IncomingHttpHeaders
-) => Promise<Representation | undefined> | Representation | undefined
+/** What reads a representation that a request may be sent instead of the file; undefined if there can be none. */
+export type FindFurther = (headers: IncomingHttpHeaders) => LoadFurther | undefined
+
+type LoadFurther = () => Promise<Representation | undefined>
 
 /** With no representation if it is not sent: so it is not checked for each request. */
 interface KeptFurther extends Kept {
@@ -43,19 +43,17 @@ export class FurtherFiles {
       if (!find) return []
       return (headers: IncomingHttpHeaders) => {
         const wanted = find(headers)
-        return wanted && this.#find(key + wanted.key, wanted, make)
+        return wanted && (() => this.#find(key + wanted.key, wanted, make))
       }
     })
   }
 
-  #find(key: string, wanted: Further, make: Make): ReturnType<FindFurther> {
-    const readable = (kept: KeptFurther | undefined) =>
-      kept?.needs === wanted.needs ? kept.representations[0] : undefined
+  async #find(key: string, wanted: Further, make: Make): ReturnType<LoadFurther> {
     const known = this.#memory.get(key) as KeptFurther | undefined
-    if (known) return readable(known)
-    const load = this.#loads.get(key) ?? this.#load(key, wanted, make)
-    this.#loads.set(key, load)
-    return load.then(readable)
+    const load = known ?? this.#loads.get(key) ?? this.#load(key, wanted, make)
+    if (load instanceof Promise) this.#loads.set(key, load)
+    const kept = await load
+    return kept?.needs === wanted.needs ? kept.representations[0] : undefined
   }
 
   async #load(key: string, { read }: Further, make: Make): Promise<KeptFurther | undefined> {

@@ -1,4 +1,4 @@
-// The part of serving that knows Koa: responds with a file.
+// Responds with a file: what a request gets of it is decided first, then sent from memory or from the disk.
 import type { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { requestLine, served } from '../../../diagnostics.ts'
@@ -7,15 +7,13 @@ import { chooseCoding } from '../../../http/negotiation.ts'
 import { evaluatePreconditions, chooseRange, type ByteRange } from '../../../http/preconditions.ts'
 import { sameStamp } from '../../../files/disk.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
-import { connected, isOfConnection, isAwaited, pacedBody } from '../connection.ts'
+import { connected, isAwaited, pacedBody } from '../connection.ts'
 import { removeContentFields, setFields } from '../response-fields.ts'
 import type { ServedFile } from '../files/served-file.ts'
 import { privately, type Representation } from '../files/representation.ts'
-import { bodyOf, streamFile, type FilePart } from '../stream-file.ts'
+import { bodyOf, streamFile } from '../stream-file.ts'
 import { prepareResponse, writeResponse, type PreparedResponse } from '../write-response.ts'
-
-// A file's If-Modified-Since is evaluated as RFC 9110 section 13.1.3 defines it.
-const PRECONDITIONS = { ifModifiedSince: 'before' } as const
+import { suppressDisconnects } from './disconnects.ts'
 
 /**
  * How a response is sent. With `koa`, by setting the status, the fields and `ctx.body` (a Buffer, a stream, or
@@ -24,93 +22,116 @@ const PRECONDITIONS = { ifModifiedSince: 'before' } as const
  */
 export type Exit = 'koa' | 'socket'
 
-/**
- * Responds with a file.
- * @param opened the file itself, which was described while it was open
- * @param status instead of 200, for the whole file: preconditions and ranges do not apply then
- * @returns false for one that has to be opened, as its bytes are not in memory
- */
-export function serve(
+/** Responds with a file that is in memory; false for any other, and where an extra has something to send instead. */
+export function respondAtOnce(
   ctx: Context,
   { representations, further }: ServedFile,
-  opened?: OpenFile,
-  exit: Exit = 'koa',
-  status?: number
-): boolean | Promise<boolean> {
-  // Most files have none.
-  const asked = further.length > 0 && further.flatMap(find => find(ctx.req.headers) ?? [])
-  if (!asked || asked.length === 0) return respond(ctx, exit, representations, opened, status)
-  return Promise.all(asked.map(async each => each)).then(found => {
-    const offers = [...representations, ...found.filter(each => each !== undefined)] as const
-    return respond(ctx, exit, offers, opened, status)
-  })
+  exit: Exit
+): boolean {
+  if (further.some(find => find(ctx.req.headers))) return false
+  const answer = decide(ctx, representations)
+  return answer.body !== 'on disk' && write(ctx, exit, answer, answer.body)
+}
+
+interface How {
+  readonly exit: Exit
+  /** Instead of 200, for the whole file: preconditions and ranges do not apply then. */
+  readonly status?: number | undefined
+  /** Called with the file that was found, and with what it is once it has been opened. */
+  readonly adapt?: (file: ServedFile) => ServedFile
+}
+
+/**
+ * Finds a file and responds with it. One that is not in memory is opened once the response has its
+ * connection, as thousands of pipelined ones may wait for one, and described as it is then.
+ * @returns false when there is no such file
+ */
+export async function respondWithFile(
+  ctx: Context,
+  find: () => Promise<ServedFile | undefined> | ServedFile | undefined,
+  { exit, status, adapt = file => file }: How
+): Promise<boolean> {
+  const offersOf = async (file: ServedFile): Promise<Offers> => {
+    const { representations, further } = adapt(file)
+    const found = await Promise.all(further.flatMap(each => each(ctx.req.headers)?.() ?? []))
+    return [...representations, ...found.filter(each => each !== undefined)]
+  }
+  // From here on it is one of those that wait.
+  void connected(ctx.res)
+  for (let attempt = 1; attempt <= 2; attempt++) {
+    const file = await find()
+    if (!file) return false
+    const answer = decide(ctx, await offersOf(file), status)
+    if (answer.body !== 'on disk') return write(ctx, exit, answer, answer.body)
+    // Without a connection nobody receives it, but loggers in front read it.
+    if (!(await connected(ctx.res))) return write(ctx, exit, answer)
+    const isSent = await file.open(async (current, opened) =>
+      sendOpened(ctx, exit, opened, await offersOf(current), status)
+    )
+    if (isSent) return true
+  }
+  return false
+}
+
+/** @returns false for a file that was replaced meanwhile */
+async function sendOpened(
+  ctx: Context,
+  exit: Exit,
+  opened: OpenFile,
+  offers: Offers,
+  status: number | undefined
+): Promise<boolean> {
+  const answer = decide(ctx, offers, status)
+  if (answer.body !== 'on disk') return write(ctx, exit, answer, answer.body)
+  const { file } = answer.chosen
+  if (file === opened.path) return stream(ctx, exit, answer, opened)
+  // A compressed copy may be gone by now.
+  const isSent = await withFile(file, copy => stream(ctx, exit, answer, copy))
+  return isSent || sendOpened(ctx, exit, opened, [offers[0]], status)
 }
 
 type Offers = ServedFile['representations']
 
-/** What a response has in common, whichever way it is sent. */
+/** What a request gets. */
 interface Answer {
-  readonly ctx: Context
-  readonly exit: Exit
-  /** Why the status is what it is, unless a range was asked for. */
+  readonly chosen: Representation
+  readonly response: PreparedResponse
+  /** Why it has this status. */
   readonly reason: string
-  readonly coding: string
+  /** The part that is sent. Default: the whole file. */
+  readonly range?: ByteRange
+  /** Undefined for a response without one. */
+  readonly body?: Buffer | 'on disk' | undefined
 }
 
-const UNCONDITIONAL = { status: undefined, reason: 'the route set the status' }
+// A file's If-Modified-Since is evaluated as RFC 9110 section 13.1.3 defines it.
+const PRECONDITIONS = { ifModifiedSince: 'before' } as const
 
-function respond(
-  ctx: Context,
-  exit: Exit,
-  offers: Offers,
-  opened: OpenFile | undefined,
-  fixedStatus?: number
-): boolean | Promise<boolean> {
+/** RFC 9110: a representation (section 12), preconditions (section 13), a range (section 14). */
+function decide(ctx: Context, offers: Offers, fixedStatus?: number): Answer {
   const { headers, method = 'GET' } = ctx.req
   const isChoice = offers.length > 1
   const found = (isChoice && chooseCoding(headers['accept-encoding'], offers)) || offers[0]
   const chosen = isForOneVisitor(ctx, found) ? privately(found) : found
-  const { size, ok, body } = chosen
-  const isFixed = fixedStatus !== undefined
-  const { status, reason } = isFixed
-    ? UNCONDITIONAL
-    : evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
-  const answer = { ctx, exit, reason, coding: chosen.coding }
-  if (status === 304) return write(answer, chosen.notModified)
-  if (status === 412) return write(answer, chosen.failed)
-  const isWhole = isFixed || headers.range === undefined
-  const range = isWhole ? 'whole' : chooseRange(method, headers, chosen, size)
-  if (range === 'unsatisfiable') return write(answer, rangeNotSatisfiable(chosen))
-  const whole = isFixed ? prepareResponse(fixedStatus, ok.fields, ok.said) : ok
-  const [response, part] = range === 'whole' ? [whole] : [partial(chosen, range), range]
-  if (method === 'HEAD') return write(answer, response)
-  if (body) {
-    return write(answer, response, part ? body.subarray(part.start, part.end + 1) : body)
+  const { ok, notModified, failed, size } = chosen
+  const body = method === 'HEAD' ? undefined : (chosen.body ?? 'on disk')
+  if (fixedStatus !== undefined) {
+    const response = prepareResponse(fixedStatus, ok.fields, ok.said)
+    return { chosen, response, reason: 'the route set the status', body }
   }
-  // Without a connection nobody receives it, but loggers in front read it.
-  if (!opened) return connected(ctx.res).then(is => !is && write(answer, response))
-  const use = (file: OpenFile) =>
-    sameStamp(file.stats, chosen.stamp) && stream(answer, response, { file, size, range: part })
-  if (opened.path === chosen.file) return use(opened)
-  const instead = () => respond(ctx, exit, [offers[0]], opened, fixedStatus)
-  // A compressed copy may be gone by now.
-  return withFile(chosen.file, use).then(isSent => isSent || instead())
-}
-
-/** Streams one open file, so bytes of another that takes its name are not mixed in. */
-async function stream(
-  answer: Answer,
-  response: PreparedResponse,
-  part: FilePart
-): Promise<boolean> {
-  const { ctx, exit } = answer
-  if (!isAwaited(ctx.res)) return write(answer, response)
-  const { size, range } = part
-  report(answer, response.status, range ? range.end + 1 - range.start : size)
-  if (exit === 'koa') return give(ctx, response, bodyOf(ctx.res, part))
-  bypassKoa(ctx)
-  await streamFile(ctx.res, response, part)
-  return true
+  const { status, reason } = evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
+  if (status === 304) return { chosen, response: notModified, reason }
+  if (status === 412) return { chosen, response: failed, reason }
+  const range = headers.range === undefined ? 'whole' : chooseRange(method, headers, chosen, size)
+  if (range === 'whole') return { chosen, response: ok, reason, body }
+  if (range === 'unsatisfiable') {
+    const fields = [['Content-Range', `bytes */${size}`] as const, ...failed.fields]
+    const response = prepareResponse(416, fields, failed.said)
+    return { chosen, response, reason: 'Range is outside of the file' }
+  }
+  const part = chosen.body?.subarray(range.start, range.end + 1) ?? 'on disk'
+  const response = partial(chosen, range)
+  return { chosen, response, reason: 'Range asks for a part', range, body: part }
 }
 
 /** A guard may have decided by it; and a shared cache would give a cookie, or the nonce of a page, to others. */
@@ -121,91 +142,54 @@ function isForOneVisitor({ req, res }: Context, { shared }: Representation): boo
   )
 }
 
-/**
- * Finds a file and responds with it. One that is not in memory is opened once the response has its
- * connection, as thousands of pipelined ones may wait for one, and described as it is then.
- * @returns false when there is no such file
- */
-export async function serveFound(
-  { res }: Pick<Context, 'res'>,
-  find: () => Promise<ServedFile | undefined> | ServedFile | undefined,
-  respondWith: (file: ServedFile, opened?: OpenFile) => boolean | Promise<boolean>
-): Promise<boolean> {
-  // From here on it is one of those that wait.
-  void connected(res)
-  for (let attempt = 1; attempt <= 2; attempt++) {
-    const file = await find()
-    if (!file) return false
-    if ((await respondWith(file)) || (await file.open(respondWith))) return true
-  }
-  return false
-}
-
-function rangeNotSatisfiable({ size, failed }: Representation): PreparedResponse {
-  const range = ['Content-Range', `bytes */${size}`] as const
-  return prepareResponse(416, [range, ...failed.fields], failed.said)
-}
-
 function partial({ ok, size }: Representation, { start, end }: ByteRange): PreparedResponse {
   const range = ['Content-Range', `bytes ${start}-${end}/${size}`] as const
   const length = ['Content-Length', String(end - start + 1)] as const
   return prepareResponse(206, [...ok.fields.slice(0, -1), range, length], ok.said)
 }
 
-function write(answer: Answer, response: PreparedResponse, body?: Buffer): true {
-  const { ctx, exit } = answer
-  report(answer, response.status, body?.length ?? 0)
-  if (exit === 'koa') return give(ctx, response, body)
-  bypassKoa(ctx)
-  // Another listener of the server may have responded meanwhile.
-  if (!ctx.res.headersSent) writeResponse(ctx.res, response, body)
+function write(ctx: Context, exit: Exit, answer: Answer, body?: Buffer): true {
+  report(ctx, answer, body?.length ?? 0)
+  suppressDisconnects(ctx)
+  if (exit === 'koa') giveToKoa(ctx, answer.response, body)
+  else {
+    ctx.respond = false
+    // Another listener of the server may have responded meanwhile.
+    if (!ctx.res.headersSent) writeResponse(ctx.res, answer.response, body)
+  }
   return true
 }
 
-const REASONS: Readonly<Record<number, string>> = {
-  206: 'Range asks for a part',
-  416: 'Range is outside of the file'
-}
-
-function report({ ctx, coding, reason }: Answer, status: number, bytes: number): void {
-  if (!served.hasSubscribers) return
-  const why = REASONS[status] ?? reason
-  served.publish({ ...requestLine(ctx.req), status, reason: why, coding, bytes })
-}
-
-function give(ctx: Context, prepared: PreparedResponse, body?: Buffer | Readable): true {
-  const { res, response } = ctx
+/** From one open file, so bytes of another that takes its name are not mixed in. */
+async function stream(ctx: Context, exit: Exit, answer: Answer, file: OpenFile): Promise<boolean> {
+  const { chosen, response, range } = answer
+  const { size, stamp } = chosen
+  if (!sameStamp(file.stats, stamp)) return false
+  if (!isAwaited(ctx.res)) return write(ctx, exit, answer)
+  report(ctx, answer, range ? range.end + 1 - range.start : size)
   suppressDisconnects(ctx)
+  if (exit === 'koa') giveToKoa(ctx, response, bodyOf(ctx.res, { file, size, range }))
+  else {
+    ctx.respond = false
+    await streamFile(ctx.res, response, { file, size, range })
+  }
+  return true
+}
+
+function giveToKoa(ctx: Context, prepared: PreparedResponse, body?: Buffer | Readable): void {
+  const { res, response } = ctx
   // A timeout in front may have responded meanwhile.
-  if (res.headersSent) return true
+  if (res.headersSent) return
   removeContentFields(res)
   // Koa removes fields together with an earlier body, and makes a response without one a 204.
   if (!body || response.body != null) response.body = null
   response.status = prepared.status
   setFields(res, prepared)
   if (body) response.body = Buffer.isBuffer(body) ? pacedBody(res, body) : body
-  return true
 }
 
-/** From here on Koa leaves the response to us. */
-function bypassKoa(ctx: Context): void {
-  ctx.respond = false
-  suppressDisconnects(ctx)
-}
-
-/** A client that disconnects is not an error of the application. */
-export function suppressDisconnects(ctx: Context): void {
-  // Always the same function: one that is made for the request may keep the request in memory.
-  if (!Object.hasOwn(ctx, 'onerror')) ctx.onerror = handleError
-}
-
-/** For a request that goes on to the rest of the stack. */
-export function reportDisconnects(ctx: Context): void {
-  if (ctx.onerror === handleError) Reflect.deleteProperty(ctx, 'onerror')
-}
-
-function handleError(this: Context, error: Error | null): void {
-  // Koa reports the end of every response, with null where nothing failed.
-  if (error && isOfConnection(this.res, error)) return
-  this.app.context.onerror.call(this, error as Error)
+function report({ req }: Context, { chosen, response, reason }: Answer, bytes: number): void {
+  if (!served.hasSubscribers) return
+  const { status } = response
+  served.publish({ ...requestLine(req), status, reason, coding: chosen.coding, bytes })
 }
