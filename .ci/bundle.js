@@ -86,7 +86,7 @@ function partOf(id) {
 const PARTS = [
   [/^building\/(?:precompile|publish-build)/, 'building-precompile'],
   [
-    /^building\/(?:clean|compress|directory|verify)|^deltas\/(?:write|delta-faults)/,
+    /^building\/directory|^releases\/(?:clean|compress)\.|^verify\/verify(?:-all)?\.|^deltas\/(?:write|delta-faults)/,
     'building-copies'
   ],
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
@@ -94,10 +94,10 @@ const PARTS = [
   [/^[^/]+\/extra\.ts$/, 'extras'],
   [/^bundles\/entry\.|^live\/tag|^media\/media/, 'views'],
   [/^bundles\/manifests/, 'bundles-manifests'],
-  [/^releases\/exports/, 'assets'],
+  [/^(?:releases|verify)\/exports/, 'assets'],
   [/^files\/writing/, 'files-writing'],
   [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],
-  [/-command\.ts$|^init\/(?:add|config)-file|^deltas\/(?:additions|column)/, 'cli'],
+  [/-command\.ts$|^init\/(?:add|config)-file|^(?:deltas|releases)\/(?:additions|column)/, 'cli'],
   [/^cli\/format/, 'cli-format'],
   [/^telling\//, 'inventory'],
   [/^serving\/koa/, 'serving-koa'],

@@ -36,15 +36,7 @@ export type { IntegrityAlgorithm } from './files/digest.ts'
 export * from './assets/deploy.ts'
 export type { PrecompileOptions, PrecompileReport, Progress } from './assets/building/precompile.ts'
 export * from './assets/extra-exports.ts'
-export type { VerifyCopiesReport, VerifyProblem } from './assets/building/verify.ts'
-export type {
-  CodingReport,
-  CompressOptions,
-  CompressProgress,
-  CompressReport
-} from './assets/building/compress.ts'
-export type { VerifyReport } from './assets/inventory/verify-all.ts'
-export type { CleanOptions, CleanReport } from './assets/building/clean.ts'
+export type { Problem as VerifyProblem } from './assets/parts.ts'
 export type { DiagnosticMessages } from './diagnostics.ts'
 export {
   AssetError,

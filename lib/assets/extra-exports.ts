@@ -7,5 +7,15 @@ export type {
 } from '../extras/bundles/entry.ts'
 export type { LiveTagOptions } from '../extras/live/tag.ts'
 export type { DeltaReport, DeltaSavings } from '../extras/deltas/options.ts'
-export { cleanKept, keep } from '../extras/releases/exports.ts'
+export { clean, cleanKept, compress, keep } from '../extras/releases/exports.ts'
 export type { CleanKeptOptions, KeepOptions, KeepReport } from '../extras/releases/keep.ts'
+export type { CleanOptions, CleanReport } from '../extras/releases/clean.ts'
+export type {
+  CodingReport,
+  CompressOptions,
+  CompressProgress,
+  CompressReport
+} from '../extras/releases/compress.ts'
+export { verify, verifyCopies } from '../extras/verify/exports.ts'
+export type { VerifyCopiesReport } from '../extras/verify/verify.ts'
+export type { VerifyReport } from '../extras/verify/verify-all.ts'

@@ -11,6 +11,7 @@ import { names } from '../extras/names/extra.ts'
 import { packages } from '../extras/packages/extra.ts'
 import { releases } from '../extras/releases/extra.ts'
 import { telling } from '../extras/telling/extra.ts'
+import { verify } from '../extras/verify/extra.ts'
 import { vite } from '../extras/vite/extra.ts'
 
 export const EXTRAS: readonly Extra<Pipeline>[] = [
@@ -24,5 +25,6 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   packages,
   releases,
   telling,
+  verify,
   vite
 ]

@@ -69,8 +69,16 @@ export interface Extra<Whole = unknown> {
 
 type Warn = (message: string) => void
 
+/** A file that is not as it should be. */
+export interface Problem {
+  /** The URL path of the file, `/assets/app-<32 hex>.css.br`; in a directory, its path there. */
+  readonly path: string
+  /** What is wrong, to be read after the path: `is missing`. */
+  readonly message: string
+}
+
 export interface Check {
-  readonly problems: readonly { readonly path: string; readonly message: string }[]
+  readonly problems: readonly Problem[]
   /** What was checked, for the end of the report: `12 names in 3 views`. */
   readonly total: string
   /** For the report as JSON. */
@@ -320,7 +328,7 @@ export interface OptionSpec {
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
-/** The options on the command line, of all commands of the core. */
+/** The options on the command line, of all commands. */
 export type Values = Readonly<
   Partial<
     Record<'config' | 'root' | 'env' | 'keep' | 'age' | 'manifest', string> &
@@ -346,7 +354,7 @@ export interface Command {
   readonly name: string
   /** One line, for the list of commands. */
   readonly summary: string
-  /** The name of the command that follows it in that list. Undefined: of an extra, the end. */
+  /** The name of the command that follows it in that list. Undefined: the end. */
   readonly before?: string
   /** What it does, and when to use it; at most 84 characters per line. */
   readonly about: string

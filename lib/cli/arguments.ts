@@ -5,15 +5,12 @@ import { EXTRAS } from '../assets/extras.ts'
 import { unknownName } from '../check-options.ts'
 import { UsageError } from './command.ts'
 import type { Addition, Command, OptionSpecs, Values } from '../assets/parts.ts'
-import { clean } from './commands/clean-command.ts'
-import { compress } from './commands/compress-command.ts'
 import { precompile } from './commands/precompile-command.ts'
-import { verify } from './commands/verify-command.ts'
 import { indent, table } from './format.ts'
 
-/** In the order of a deployment, unless an extra says where one of its own is. */
+/** In the order of a deployment. */
 export async function allCommands(): Promise<readonly Command[]> {
-  const all: Command[] = [precompile, compress, verify, clean]
+  const all: Command[] = [precompile]
   const commands = await inParallel(EXTRAS, 1, async extra => (await extra.commands?.()) ?? [])
   for (const command of commands.flat()) {
     const at = all.findIndex(({ name }) => name === command.before)

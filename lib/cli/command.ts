@@ -1,7 +1,7 @@
 // What commands share: exit statuses, output, and how a long run is ended early.
 import { constants } from 'node:os'
-import { resolve } from 'node:path'
-import type { Call, Output, Values } from '../assets/parts.ts'
+import { join, resolve } from 'node:path'
+import type { Call, Output, Problem, Values } from '../assets/parts.ts'
 import { printable, printableLines } from '../printable.ts'
 import { count } from './format.ts'
 
@@ -123,4 +123,20 @@ export function progressOn({ note, status }: Output, everyAsset = false) {
     const bar = '█'.repeat(Math.round((WIDTH * done) / total)).padEnd(WIDTH, '░')
     status(`${verb.padEnd(8)} ${bar} ${done}/${total}  ${printable(path)}`)
   }
+}
+
+/** @param directory put before the paths @returns the exit status */
+export function printProblems(
+  output: Output,
+  report: { readonly problems: readonly Problem[] },
+  totals: readonly string[],
+  directory = ''
+): number {
+  const { problems } = report
+  for (const { path, message } of output.isJson ? [] : problems) {
+    output.error(`${printable(join(directory, path))} ${message}`)
+  }
+  const verdict = problems.length === 0 ? 'no problems' : count(problems.length, 'problem')
+  output.result(report, [...totals, verdict].join(', '))
+  return problems.length === 0 ? OK : FAILED
 }

@@ -9,7 +9,7 @@ import { reasonOf } from '../errors.ts'
 import { errorCode } from '../files/disk.ts'
 import { isRecord, isText, optionError } from '../check-options.ts'
 import { UsageError } from './command.ts'
-import type { Call } from '../assets/parts.ts'
+import type { Call, Site } from '../assets/parts.ts'
 
 /** In the order in which they are looked for. */
 export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'].map(
@@ -97,4 +97,14 @@ async function enableTypeScript(file: string): Promise<void> {
 
 export function stripsTypes(): boolean {
   return Boolean((process.features as { typescript?: unknown }).typescript)
+}
+
+/** A configuration that was not copied with the files would leave mounts and other directories unchecked. */
+export async function siteOf({ output, values, loadSite }: Call): Promise<Site> {
+  const site = await loadSite('deployment')
+  const { root } = site
+  if (findConfig(root, values.config) === undefined) {
+    output.note(`there is no assets.config.js or .ts in ${root}: checking with the default options`)
+  }
+  return site
 }

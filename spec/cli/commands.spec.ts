@@ -1,18 +1,9 @@
-import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ava from 'ava'
-import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
-import { digestOf } from '../../lib/files/digest.ts'
-import {
-  compress,
-  type CleanReport,
-  type CompressReport,
-  type PrecompileReport,
-  type VerifyReport
-} from '../../lib/index.ts'
-import { WRITABLE_CODINGS } from '../support/copies.ts'
+import { type PrecompileReport } from '../../lib/index.ts'
 import { makeFingerprinted } from '../support/fingerprinted.ts'
-import { type Files, makeProject, makeSite, writeFiles } from '../support/site.ts'
+import { makeSite, writeFiles } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { warningsAbout } from '../support/warnings.ts'
 import { makeShop, run, start, startNode } from './run.ts'
@@ -20,47 +11,6 @@ import { makeShop, run, start, startNode } from './run.ts'
 const test = ava.serial
 
 const withoutTime = (text: string) => text.replace(/\d+\.\d+ s/, '0.12 s')
-const fingerprinted = (name: string, text: string) =>
-  withFingerprint(`/assets/${name}`, digestOf(Buffer.from(text)))
-
-test('FPR-16 verify exits with 0, and with 1 after an edit, a deletion, a truncation', async t => {
-  const contents = { 'a.txt': 'aaaaaaaaa', 'b.txt': 'b', 'c.txt': 'ccccccccc' }
-  const root = makeShop(t, contents)
-  writeFiles(root, { 'assets.config.mjs': 'export default {}' })
-  const [a, b, c] = Object.entries(contents).map(([name, text]) => fingerprinted(name, text))
-  await run(root, 'precompile --quiet')
-  const fine = { status: 0, stdout: '3 assets, no problems\n', stderr: '' }
-  t.deepEqual(await run(root, 'verify'), fine)
-  writeFiles(root, { [`public${a}`]: 'AAAAAAAAA', [`public${c}`]: 'c' })
-  rmSync(join(root, `public${b}`))
-  t.deepEqual(await run(root, 'verify'), {
-    status: 1,
-    stdout: '3 assets, 3 problems\n',
-    stderr: [
-      `${a} does not match its fingerprint\n`,
-      `${b} is missing: copy it again, or run npx koa-fresh-assets precompile\n`,
-      `${c} has size 1, not 9\n`
-    ].join('')
-  })
-  const { status, stdout, stderr } = await run(root, 'verify --json')
-  t.deepEqual([status, stderr], [1, ''])
-  t.is((JSON.parse(stdout) as VerifyReport).problems.length, 3)
-})
-
-test('FPR-15 clean names what it removes, by --keep and --age', async t => {
-  const root = makeShop(t, { 'a.txt': 'now' })
-  await run(root, 'precompile --quiet')
-  const old = fingerprinted('a.txt', 'old')
-  writeFileSync(join(root, 'public', old), 'old')
-  t.is((await run(root, 'clean --keep 1')).stdout, '0 files removed, 0 B; 2 kept\n')
-  const report = (verb: string) => `${old}\n1 file ${verb}, 3 B; 1 kept\n`
-  const dry = await run(root, 'clean --keep 1 --age 0s --dry-run')
-  t.deepEqual(dry, { status: 0, stdout: report('would be removed'), stderr: '' })
-  t.is((await run(root, 'clean --keep 1 --age 0s')).stdout, report('removed'))
-  const { stdout } = await run(root, 'clean --json')
-  const nothing = { removed: [], bytes: 0, kept: 1, dryRun: false }
-  t.deepEqual(JSON.parse(stdout) as CleanReport, nothing)
-})
 
 const ESCAPES = '\u001b]0;owned\u0007\u001b[2J\n\rPublished\u009b31m'
 const TURNED = 'images/a\u202egnp.exe'
@@ -80,15 +30,13 @@ test('S60 precompile prints names with escapes', async t => {
   }
 })
 
-test('S84 every command escapes names, as JSON too', async t => {
+test('S84 precompile escapes names, as JSON too', async t => {
   const name = `a\u009b\u2028\u200f\u202e.css`
   const root = makeShop(t, { [name]: 'a{}' })
-  for (const line of ['precompile', 'verify', 'clean']) {
-    for (const words of [line, `${line} --json`]) {
-      const { stdout, stderr, status } = await run(root, words)
-      t.is(status, 0, `${words}: ${stderr}`)
-      t.notRegex(stdout + stderr, UNSAFE, words)
-    }
+  for (const words of ['precompile', 'precompile --json']) {
+    const { stdout, stderr, status } = await run(root, words)
+    t.is(status, 0, `${words}: ${stderr}`)
+    t.notRegex(stdout + stderr, UNSAFE, words)
   }
 })
 
@@ -182,22 +130,6 @@ test('precompile --minify minifies and maps stylesheets', async t => {
   const { stdout } = await run(root, 'precompile --minify')
   t.regex(stdout, /^Minified +1 file, 13 B instead of 20 B$/m)
   t.regex(readFileSync(join(root, 'public/assets/app.css'), 'utf8'), /^a\{color:red\}\n/)
-})
-
-test('verify without a configuration says that it uses the defaults', async t => {
-  const root = makeShop(t, { 'app.css': 'a{}', '/views/a.ejs': '' })
-  const note = `there is no assets.config.js or .ts in ${root}: checking with the default options\n`
-  // The error that follows is often due to that.
-  const missing = await run(root, 'verify')
-  t.true(missing.stderr.startsWith(note) && missing.stderr.includes('there is no manifest'))
-  await run(root, 'precompile --quiet')
-  t.is((await run(root, 'verify')).stderr, note)
-  t.is((await run(root, 'verify --json')).stderr, '')
-  t.is((await run(root, 'verify public')).stderr, '')
-  writeFiles(root, { 'my.json': '{}' })
-  t.is((await run(root, 'verify --config my.json')).stderr, '')
-  writeFiles(root, { 'assets.config.json': '{}' })
-  t.is((await run(root, 'verify')).stderr, '')
 })
 
 test('without esbuild precompile says that nothing was minified; with --minify it is an error', async t => {
@@ -305,61 +237,4 @@ test('a warning is printed once, on stderr', async t => {
   const warning = 'apps/web/assets/app.css:1:21 refers to nowhere.png, which was not found'
   t.is(status, 0)
   t.is(stderr.split(`warning: ${warning}\n`).length, 2, stderr)
-})
-
-const TEXT = 'body { color: red }\n'.repeat(200)
-const HAS_ZSTD = WRITABLE_CODINGS.some(({ name }) => name === 'zstd')
-
-test('compress prints a line in a log, then a table, and what this Node cannot write; it loads no configuration', async t => {
-  const root = makeProject(t, {
-    'dist/a.css': TEXT,
-    'dist/b/c.js': TEXT,
-    'dist/photo.png': '',
-    'package.json': '{}',
-    'assets.config.mjs': 'throw new Error("loaded")'
-  })
-  const { status, stdout, stderr } = await run(root, 'compress dist')
-  t.deepEqual([status, stderr], [0, 'Compressing 2 files\n'])
-  const sizes = (extension: string) => {
-    const bytes = readFileSync(join(root, `dist/a.css${extension}`)).length * 2
-    return `     2  8.0 kB  ${String(bytes).padStart(3)} B        2        0`
-  }
-  const unwritable = `Node ${process.versions.node} cannot write .zst; 22.15 and newer can.\n`
-  t.is(
-    withoutTime(stdout),
-    `      copies  before  after  written  removed
-.br   ${sizes('.br')}
-.zst  ${HAS_ZSTD ? sizes('.zst') : '     -       -      -        -        0'}
-.gz   ${sizes('.gz')}
-${HAS_ZSTD ? '' : unwritable}2 files, 8.0 kB, in 0.12 s
-`
-  )
-  const json = await run(root, 'compress dist --json')
-  t.deepEqual([json.status, json.stderr], [0, ''])
-  t.like(JSON.parse(json.stdout), { directory: join(root, 'dist'), files: 2, leftOut: [] })
-  t.deepEqual(await run(root, 'compress dist -q'), { status: 0, stdout: '', stderr: '' })
-  const verbose = await run(root, 'compress dist --verbose')
-  const lines = verbose.stderr.trimEnd().split('\n').toSorted()
-  t.deepEqual(lines, ['Compressing a.css', 'Compressing b/c.js'])
-  t.is((await run(join(root, 'dist'), `verify dist -q --root ${root}`)).status, 0)
-  t.regex((await run(root, 'verify')).stderr, /loaded/)
-})
-
-test('compress says what it leaves out, and takes several globs', async t => {
-  const files = ['a.css', 'a.css.map', 'b/c.js', 'b/d.js'].map(path => [`dist/${path}`, TEXT])
-  const root = makeProject(t, Object.fromEntries(files) as Files)
-  t.regex((await run(root, 'compress dist')).stdout, /^Left out: 1 source map$/m)
-  t.regex((await run(root, 'compress dist --include *.js')).stdout, /^Left out: 2 files$/m)
-  t.notRegex((await run(root, 'compress dist --include **')).stdout, /Left out/)
-  const { stdout } = await run(root, 'compress dist --json --exclude c.* --exclude=*.css')
-  const { leftOut } = JSON.parse(stdout) as CompressReport
-  t.deepEqual(leftOut, ['a.css', 'a.css.map', 'b/c.js'])
-})
-
-test('two runs of compress at once do no harm', async t => {
-  const files = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`${at}.css`, TEXT + at]))
-  const root = makeProject(t, files)
-  await Promise.all([compress(root), compress(root)])
-  t.is((await run(root, 'verify . -q')).status, 0)
-  t.is(readdirSync(root).length, 30 * (1 + WRITABLE_CODINGS.length))
 })

@@ -17,7 +17,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import test, { type ExecutionContext } from 'ava'
-import { clean, precompile } from '../../lib/assets/deploy.ts'
+import { precompile } from '../../lib/assets/deploy.ts'
 import * as face from '../../lib/index.ts'
 import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
 import { requireInPlace } from '../../lib/files/containment.ts'
@@ -32,7 +32,9 @@ const THEN = 1_700_000_000
 const SECRET = 'private bytes'
 
 // What an extra adds, as long as it is there.
-const { keep, cleanKept } = face as {
+const { clean, compress, keep, cleanKept } = face as {
+  clean?: (options: object, limits: { keep: number; age: number }) => Promise<unknown>
+  compress?: (directory: string) => Promise<unknown>
   keep?: (older: string, newer: string) => Promise<unknown>
   cleanKept?: (directory: string, limits: { keep: number; age: number }) => Promise<unknown>
 }
@@ -166,14 +168,16 @@ const RACES: Readonly<Record<string, (t: ExecutionContext) => Promise<Race>>> = 
     }
     return { directories: [join(root, 'public/assets/sub')], run }
   },
-  compress: async t => {
-    const root = makeProject(t)
-    const run = async (round: number) => {
-      writeFiles(root, { 'sub/app.css': PAGE(round) })
-      return face.compress(root)
+  ...(compress && {
+    compress: async (t: ExecutionContext) => {
+      const root = makeProject(t)
+      const run = async (round: number) => {
+        writeFiles(root, { 'sub/app.css': PAGE(round) })
+        return compress(root)
+      }
+      return { directories: [join(root, 'sub')], run }
     }
-    return { directories: [join(root, 'sub')], run }
-  },
+  }),
   ...(keep && {
     keep: async (t: ExecutionContext) => {
       const root = makeProject(t)
@@ -259,17 +263,19 @@ interface Removal {
 
 const REMOVALS: Readonly<Record<string, (t: ExecutionContext, root: string) => Promise<Removal>>> =
   {
-    clean: async (_, root) => {
-      writeFiles(root, { 'apps/web/assets/x/sub/app.css': 'new{}' })
-      await precompile({ root, integrity: false }, { minify: false })
-      const old = withFingerprint('app.css', digestOf(OLD))
-      writeFiles(
-        root,
-        Object.fromEntries(NAMES.map(copy => [`public/assets/sub/${old}${copy}`, OLD]))
-      )
-      const run = () => clean({ root }, { keep: 0, age: 0 })
-      return { folder: join(root, 'public/assets/sub'), run }
-    },
+    ...(clean && {
+      clean: async (_: ExecutionContext, root: string) => {
+        writeFiles(root, { 'apps/web/assets/x/sub/app.css': 'new{}' })
+        await precompile({ root, integrity: false }, { minify: false })
+        const old = withFingerprint('app.css', digestOf(OLD))
+        writeFiles(
+          root,
+          Object.fromEntries(NAMES.map(copy => [`public/assets/sub/${old}${copy}`, OLD]))
+        )
+        const run = () => clean({ root }, { keep: 0, age: 0 })
+        return { folder: join(root, 'public/assets/sub'), run }
+      }
+    }),
     ...(keep &&
       cleanKept && {
         'clean of a build': async (_: ExecutionContext, root: string) => {
@@ -288,11 +294,13 @@ const REMOVALS: Readonly<Record<string, (t: ExecutionContext, root: string) => P
           return { folder: join(newer, 'sub'), run: () => cleanKept(newer, { keep: 0, age: 0 }) }
         }
       }),
-    compress: async (_, root) => {
-      // Too small for a copy, and this one does not decompress to it.
-      writeFiles(root, { 'sub/app.css': 'a{}', 'sub/app.css.br': 'x' })
-      return { folder: join(root, 'sub'), call: 'lstat', run: () => face.compress(root) }
-    },
+    ...(compress && {
+      compress: async (_: ExecutionContext, root: string) => {
+        // Too small for a copy, and this one does not decompress to it.
+        writeFiles(root, { 'sub/app.css': 'a{}', 'sub/app.css.br': 'x' })
+        return { folder: join(root, 'sub'), call: 'lstat' as const, run: () => compress(root) }
+      }
+    }),
     precompile: async (_, root) => {
       const publish = () => precompile({ root, integrity: false }, { minify: false })
       writeFiles(root, { 'apps/web/assets/x/sub/app.css': OLD })

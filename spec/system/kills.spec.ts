@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import ava, { type ExecutionContext } from 'ava'
-import { clean } from '../../lib/assets/deploy.ts'
+import { clean } from '../../lib/koa-assets.ts'
 import { Rollout } from '../support/rollout.ts'
 import { cases } from '../support/soak.ts'
 import { Visitors } from '../support/visitors.ts'

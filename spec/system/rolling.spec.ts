@@ -2,7 +2,7 @@
 import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ava, { type ExecutionContext } from 'ava'
-import { clean } from '../../lib/assets/deploy.ts'
+import { clean } from '../../lib/koa-assets.ts'
 import { ask } from '../support/ask.ts'
 import { start } from '../cli/run.ts'
 import {

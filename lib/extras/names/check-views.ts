@@ -7,7 +7,7 @@ import { matcherOf } from '../../files/globs.ts'
 import { nearestPath } from '../../nearest.ts'
 import { Manifest } from '../../assets/building/manifest/manifest.ts'
 import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
-import type { VerifyProblem } from '../../assets/building/verify.ts'
+import type { Problem } from '../../assets/parts.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
 import type { Site } from '../../assets/parts.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
@@ -21,7 +21,7 @@ import { HELPERS, literalNames, OTHERS, type LiteralName } from './literal-names
  * A name in a view that is neither that of an asset nor that of a helper. Its `path` is that of the view, below
  * the root, and the line: `views/a.ejs:7`.
  */
-export interface ViewProblem extends VerifyProblem {
+export interface ViewProblem extends Problem {
   readonly name: string
   /** The known name that is most similar. */
   readonly near?: string | undefined
@@ -72,7 +72,7 @@ function appOfView(apps: readonly OwnNames[], root: string, file: string): strin
   return around.toSorted((a, b) => b.dir.length - a.dir.length)[0]?.name
 }
 
-type Problem = Pick<ViewProblem, 'near' | 'message'>
+type Fault = Pick<ViewProblem, 'near' | 'message'>
 type Named = Omit<LiteralName, 'at'>
 
 const NONE: ReadonlySet<string> = new Set()
@@ -80,7 +80,7 @@ const NONE: ReadonlySet<string> = new Set()
 async function makeCheck(
   site: Site,
   apps: readonly OwnNames[]
-): Promise<(named: Named) => Problem | undefined> {
+): Promise<(named: Named) => Fault | undefined> {
   const appNames = apps.map(({ name }) => name)
   const known = await knownNames(site, () => undefined)
   const { entries, sources } = known ?? { entries: NONE, sources: NONE }
@@ -112,7 +112,7 @@ async function makeCheck(
   }
 }
 
-function unlike(what: string, name: string, known: readonly string[]): Problem {
+function unlike(what: string, name: string, known: readonly string[]): Fault {
   const near = nearestPath(name, known)
   const hint = near === undefined ? '' : `; did you mean '${near}'?`
   return { near, message: `'${name}' is not ${what}${hint}` }
@@ -127,7 +127,7 @@ function missing(
   sources: Iterable<string>,
   apps: readonly OwnNames[],
   app: string | undefined
-): Problem | undefined {
+): Fault | undefined {
   const [name = ''] = names
   const own = apps.filter(each => app === undefined || each.name === app)
   const hasIt = ({ has }: OwnNames) => names.some(has)

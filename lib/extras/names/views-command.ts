@@ -1,8 +1,8 @@
 // Names in views: `verify --views`, and those of the option `views`, which `verify` and `precompile` check as well.
 import { statIfThere } from '../../files/at-start.ts'
 import type { Addition, Check, Output, Site } from '../../assets/parts.ts'
-import { UsageError } from '../../cli/command.ts'
-import { print, siteOf } from '../../cli/commands/verify-command.ts'
+import { printProblems, UsageError } from '../../cli/command.ts'
+import { siteOf } from '../../cli/config.ts'
 import { count } from '../../cli/format.ts'
 import { checkViews, type ViewsReport } from './check-views.ts'
 
@@ -40,7 +40,7 @@ async function verifyViews(output: Output, site: Site, given: string | true) {
   const globs = given === true ? globsOf(site) : [given]
   if (globs.length === 0) throw new UsageError('--views requires a glob, or the option views')
   const report = await checkViews(site, globs)
-  if (report.files > 0) return print(output, report, [textOf(report)])
+  if (report.files > 0) return printProblems(output, report, [textOf(report)])
   throw new UsageError(`--views: no file in ${site.root} matches ${globs.join(', ')}`)
 }
 

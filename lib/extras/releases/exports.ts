@@ -1,6 +1,9 @@
 // What a deploy script calls, each loaded when it is called.
 import { EXTRAS } from '../../assets/extras.ts'
-import type { CleanReport } from '../../assets/building/clean.ts'
+import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
+import { settleForPrecompile } from '../../assets/site.ts'
+import type { CleanOptions, CleanReport } from './clean.ts'
+import type { CompressOptions, CompressReport } from './compress.ts'
 import type { CleanKeptOptions, KeepOptions, KeepReport } from './keep.ts'
 
 /**
@@ -44,4 +47,44 @@ export async function cleanKept(
   options: CleanKeptOptions = {}
 ): Promise<CleanReport> {
   return (await import('./keep.ts')).cleanKept(directory, options, EXTRAS)
+}
+
+/**
+ * Writes compressed copies (`.br`, `.zst`, `.gz`) beside the files of a directory where they are smaller.
+ * Each is decompressed and compared with its original before it gets its name. A copy that expands to its original
+ * is not made again; one made from other bytes is replaced, or removed where compression does not pay. Source
+ * maps, dotfiles and symbolic links are skipped, and so is a copy whose original does not exist.
+ *
+ * @param directory absolute, or relative to the working directory
+ * @throws TypeError for an invalid argument
+ * @throws AssetError with the code `directory-unusable` for a directory that does not exist, contains a
+ *   `package.json`, or nothing that can be served; `compress-failed` when a copy cannot be written
+ * @example
+ * const { codings } = await compress('dist')
+ */
+export async function compress(
+  directory: string,
+  options: CompressOptions = {}
+): Promise<CompressReport> {
+  return (await import('./compress.ts')).compress(directory, options, EXTRAS)
+}
+
+/**
+ * Removes old fingerprinted files with all their representations. A file is removed when it is not in the
+ * manifest, is not among the newest `keep` of its name, and was last published, or in the manifest,
+ * longer than `age` ago by the clock of its disk. A file whose bytes do not match the digest in its name
+ * was not made by `precompile` and is kept.
+ *
+ * @param options those of `koaAssets`, with the defaults of `precompile`
+ * @throws TypeError for an invalid option
+ * @throws AssetError with the code `manifest-missing` or `manifest-broken`, `precompile-busy` while a
+ *   precompile is running, or `publish-failed` when a symbolic link leads out of `public`
+ * @example
+ * const { removed } = await clean({ root: import.meta.dirname }, { keep: 2, age: '1d' })
+ */
+export async function clean(
+  options: KoaAssetsOptions = {},
+  cleanOptions: CleanOptions = {}
+): Promise<CleanReport> {
+  return (await import('./clean.ts')).clean(settleForPrecompile(options), cleanOptions)
 }

@@ -1,16 +1,15 @@
 // The `keep` command.
-import { MANIFEST } from './clean-command.ts'
+import { MANIFEST } from './additions.ts'
 import { keep as keepFiles } from './keep.ts'
 import { representationsOf } from '../../assets/building/kept-representations.ts'
 import { directoryAt, longRun, OK } from '../../cli/command.ts'
 import type { Command } from '../../assets/parts.ts'
 import { count, formatBytes } from '../../cli/format.ts'
-import { LIMIT_OPTIONS, limitsIn } from '../../cli/commands/clean-command.ts'
-import { GLOB_OPTIONS, summary, warnOfLarge } from '../../cli/commands/compress-command.ts'
+import { LIMIT_OPTIONS, limitsIn } from './clean-command.ts'
+import { GLOB_OPTIONS, summary, warnOfLarge } from './compress-command.ts'
 
 export const keep: Command = {
   name: 'keep',
-  before: 'verify',
   summary: "bring an earlier build's files into a new one, for open pages",
   argument: '<old build> <new build>',
   about: `Copies the files with hashed names that a bundler's new build lacks from

@@ -20,18 +20,8 @@ import { nowOnDisk } from '../../files/writing/temporary.ts'
 import { Unsaved } from '../../files/writing/unsaved.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 import { check, flag } from '../../check-options.ts'
-import {
-  outdatedAmong,
-  removeFiles,
-  withCopies,
-  type CleanReport
-} from '../../assets/building/clean.ts'
-import {
-  COPY_OPTIONS,
-  type CopyOptions,
-  type CompressReport,
-  compress
-} from '../../assets/building/compress.ts'
+import { outdatedAmong, removeFiles, withCopies, type CleanReport } from './clean.ts'
+import { COPY_OPTIONS, type CopyOptions, type CompressReport, compress } from './compress.ts'
 import { openDirectory, sum } from '../../assets/building/directory.ts'
 import { representationsOf, splitAmong } from '../../assets/building/kept-representations.ts'
 import type { Extra } from '../../assets/parts.ts'

@@ -1,11 +1,9 @@
 // URLs of mounts that differ from their files: folders, pages without extension, and everything at `/`.
-import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import test from 'ava'
 import type { Context } from 'koa'
 import mount from 'koa-mount'
-import { precompile, verify } from '../../../../lib/assets/deploy.ts'
-import { readManifest } from '../../../support/fingerprinted.ts'
+import { precompile } from '../../../../lib/assets/deploy.ts'
 import { makeFront } from '../../../support/front.ts'
 import { ask } from '../../../support/raw.ts'
 import { type Files, makeProject, makeSite } from '../../../support/site.ts'
@@ -375,16 +373,4 @@ test('MNT-02 without assets of its own, a mount of public also serves the folder
     const { text, headers } = await site.ask('/assets/docs/')
     t.deepEqual([text, headers['cache-control']], ['built', 'public, max-age=86400'])
   }
-})
-
-test('MNT-02 verify checks what is published into a mount of public only once', async t => {
-  const root = makeProject(t, {
-    'assets/site.css': 'p { color: red }\n'.repeat(200),
-    'public/a.txt': ''
-  })
-  await precompile({ root })
-  const { target = '' } = readManifest(root).assets['/assets/site.css'] ?? {}
-  writeFileSync(join(root, 'public', `${target}.br`), 'broken')
-  const { problems } = await verify({ root, mounts: PUBLIC })
-  t.deepEqual(problems, [{ path: `${target}.br`, message: 'cannot be decompressed' }])
 })

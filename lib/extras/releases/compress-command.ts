@@ -1,14 +1,11 @@
 // The `compress` command.
-import {
-  type CompressReport,
-  compress as compressDirectory
-} from '../../assets/building/compress.ts'
+import { type CompressReport, compress as compressDirectory } from './compress.ts'
 import { representationsOf } from '../../assets/building/kept-representations.ts'
 import { CODINGS } from '../../files/codings.ts'
-import { directoryAt, longRun, OK } from '../command.ts'
+import { directoryAt, longRun, OK } from '../../cli/command.ts'
 import type { Command, Output } from '../../assets/parts.ts'
 import type { Representations } from '../../assets/parts/representations.ts'
-import { count, formatBytes, formatSeconds, table } from '../format.ts'
+import { count, formatBytes, formatSeconds, table } from '../../cli/format.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 

@@ -21,13 +21,13 @@ import {
   type Expectation
 } from '../../check-options.ts'
 import { warnOnce } from '../../printable.ts'
-import type { Site } from '../parts.ts'
-import { manifestFile, publicFile } from '../settings/public-directory.ts'
-import { encodePath } from '../urls/canonical-path.ts'
-import { splitFingerprint, withFingerprint } from '../urls/fingerprint.ts'
-import { readManifest } from './manifest/read-manifest.ts'
-import { listPublished, type PublishedFile, sum } from './directory.ts'
-import { representationsOf } from './kept-representations.ts'
+import type { Site } from '../../assets/parts.ts'
+import { manifestFile, publicFile } from '../../assets/settings/public-directory.ts'
+import { encodePath } from '../../assets/urls/canonical-path.ts'
+import { splitFingerprint, withFingerprint } from '../../assets/urls/fingerprint.ts'
+import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
+import { listPublished, type PublishedFile, sum } from '../../assets/building/directory.ts'
+import { representationsOf } from '../../assets/building/kept-representations.ts'
 
 export interface CleanOptions {
   /** How many versions of each name to keep, the newest first. Default: 3. */

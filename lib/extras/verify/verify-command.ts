@@ -1,16 +1,15 @@
 // The `verify` command.
-import { join } from 'node:path'
-import { verifyCopies, type VerifyProblem } from '../../assets/building/verify.ts'
-import { verify as compare } from '../../assets/inventory/verify-all.ts'
-import type { Call, Command, Output, Site } from '../../assets/parts.ts'
+import { verifyCopies } from './verify.ts'
+import { verify as compare } from './verify-all.ts'
+import type { Command, Output, Site } from '../../assets/parts.ts'
 import { inParallel } from '../../concurrency.ts'
-import { printable } from '../../printable.ts'
-import { directoryAt, FAILED, OK } from '../command.ts'
-import { findConfig } from '../config.ts'
-import { count } from '../format.ts'
+import { directoryAt, printProblems } from '../../cli/command.ts'
+import { siteOf } from '../../cli/config.ts'
+import { count } from '../../cli/format.ts'
 
 export const verify: Command = {
   name: 'verify',
+  before: 'clean',
   summary: 'check public and mounts, or the compressed copies in a directory',
   argument: '[dir]',
   about: `Reads every file that the manifest names and checks that it exists, that
@@ -38,18 +37,8 @@ Run it after copying files to another machine, or when a page looks wrong.
     const report = await verifyCopies(directoryAt(values, directory), call.extras)
     const { files } = report
     const named = files === undefined ? [] : [`${count(files, 'file')} of the build`]
-    return print(output, report, [...named, copiesText(report)], directory)
+    return printProblems(output, report, [...named, copiesText(report)], directory)
   }
-}
-
-/** A configuration that was not copied with the files would leave mounts and other directories unchecked. */
-export async function siteOf({ output, values, loadSite }: Call): Promise<Site> {
-  const site = await loadSite('deployment')
-  const { root } = site
-  if (findConfig(root, values.config) === undefined) {
-    output.note(`there is no assets.config.js or .ts in ${root}: checking with the default options`)
-  }
-  return site
 }
 
 async function verifyPublic(output: Output, site: Site): Promise<number> {
@@ -68,27 +57,11 @@ async function verifyPublic(output: Output, site: Site): Promise<number> {
     { ...report, problems },
     ...checks.map(each => each.report)
   )
-  return print(output, all, [...totals, ...checks.map(({ total }) => total)])
+  return printProblems(output, all, [...totals, ...checks.map(({ total }) => total)])
 }
 
 function copiesText({ copies, unread }: { readonly copies: number; readonly unread: number }) {
   const total = `${copies.toLocaleString('en')} ${copies === 1 ? 'copy' : 'copies'}`
   const isUnread = `${unread} not read, as Node ${process.versions.node} lacks the coding`
   return unread > 0 ? `${total} (${isUnread})` : total
-}
-
-/** @param directory put before the paths */
-export function print(
-  output: Output,
-  report: { readonly problems: readonly VerifyProblem[] },
-  totals: readonly string[],
-  directory = ''
-): number {
-  const { problems } = report
-  for (const { path, message } of output.isJson ? [] : problems) {
-    output.error(`${printable(join(directory, path))} ${message}`)
-  }
-  const verdict = problems.length === 0 ? 'no problems' : count(problems.length, 'problem')
-  output.result(report, [...totals, verdict].join(', '))
-  return problems.length === 0 ? OK : FAILED
 }

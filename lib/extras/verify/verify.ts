@@ -11,22 +11,14 @@ import { CODINGS, withoutCodingExtension, compareFile, type Coding } from '../..
 import { sameBytes } from '../../files/same-bytes.ts'
 import { statOf } from '../../files/disk.ts'
 import { isCompressibleType } from '../../http/fields.ts'
-import { manifestFile } from '../settings/public-directory.ts'
-import type { Extra, Site } from '../parts.ts'
-import { canonicalSegments, encodePath } from '../urls/canonical-path.ts'
-import { splitFingerprint, versionKey } from '../urls/fingerprint.ts'
-import type { ManifestEntry } from './manifest/manifest.ts'
-import { readManifest, REMEDY } from './manifest/read-manifest.ts'
-import { groupBy, listPublished, openDirectory } from './directory.ts'
-import { representationsOf, splitAmong } from './kept-representations.ts'
-
-/** A file that is not as it should be. */
-export interface VerifyProblem {
-  /** The URL path of the file, `/assets/app-<32 hex>.css.br`; in a directory, its path there. */
-  readonly path: string
-  /** What is wrong, to be read after the path: `is missing`. */
-  readonly message: string
-}
+import { manifestFile } from '../../assets/settings/public-directory.ts'
+import type { Extra, Problem, Site } from '../../assets/parts.ts'
+import { canonicalSegments, encodePath } from '../../assets/urls/canonical-path.ts'
+import { splitFingerprint, versionKey } from '../../assets/urls/fingerprint.ts'
+import type { ManifestEntry } from '../../assets/building/manifest/manifest.ts'
+import { readManifest, REMEDY } from '../../assets/building/manifest/read-manifest.ts'
+import { groupBy, listPublished, openDirectory } from '../../assets/building/directory.ts'
+import { representationsOf, splitAmong } from '../../assets/building/kept-representations.ts'
 
 export interface VerifyCopiesReport {
   /** Real path of the directory. */
@@ -38,7 +30,7 @@ export interface VerifyCopiesReport {
   /** The number of files that the manifest of a build in it names; undefined without one. */
   readonly files?: number
   /** Paths are relative to the directory. Empty when no file is missing and every copy is intact. */
-  readonly problems: readonly VerifyProblem[]
+  readonly problems: readonly Problem[]
 }
 
 const CONCURRENCY = 8
@@ -144,7 +136,7 @@ interface Checked {
   readonly isUnread?: boolean
 }
 
-function problemsIn(checked: readonly Checked[]): VerifyProblem[] {
+function problemsIn(checked: readonly Checked[]): Problem[] {
   return checked.flatMap(({ path, fault }) =>
     fault === undefined ? [] : [{ path, message: fault }]
   )

@@ -1,12 +1,12 @@
 // Checks everything that a project serves: its own assets, and the directories of its mounts.
 import { realpathOf, statOf } from '../../files/disk.ts'
-import { requestableFiles } from '../building/directory.ts'
-import { copiesIn, verifyAssets, type VerifyProblem } from '../building/verify.ts'
-import { manifestFile } from '../settings/public-directory.ts'
-import type { Site } from '../parts.ts'
-import { isMounted } from '../serving/request-path.ts'
-import { encodeAsImported } from '../urls/canonical-path.ts'
-import { listMounts } from './listed-mounts.ts'
+import { requestableFiles } from '../../assets/building/directory.ts'
+import { copiesIn, verifyAssets } from './verify.ts'
+import { manifestFile } from '../../assets/settings/public-directory.ts'
+import type { Problem, Site } from '../../assets/parts.ts'
+import { isMounted } from '../../assets/serving/request-path.ts'
+import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
+import { listMounts } from '../../assets/inventory/listed-mounts.ts'
 
 export interface VerifyReport {
   /** Absolute path of the manifest; with `apps: false` there is none. */
@@ -23,7 +23,7 @@ export interface VerifyReport {
     readonly unread: number
   }
   /** Empty when every file is intact. */
-  readonly problems: readonly VerifyProblem[]
+  readonly problems: readonly Problem[]
 }
 
 export async function verify(settings: Site): Promise<VerifyReport> {
@@ -37,7 +37,7 @@ export async function verify(settings: Site): Promise<VerifyReport> {
 }
 
 async function verifyMounts(settings: Site) {
-  const problems: VerifyProblem[] = []
+  const problems: Problem[] = []
   let [files, copies, unread] = [0, 0, 0]
   const listed = await listMounts(settings)
   for (const [at, mount] of settings.mounts.entries()) {

@@ -17,8 +17,9 @@ import type { ManifestEntry } from '../../../lib/assets/building/manifest/manife
 import { serialize } from '../../../lib/assets/building/publish-build.ts'
 import { COPIES, WRITABLE_CODINGS } from '../../support/copies.ts'
 import { clean, compress, precompile, verify, verifyCopies } from '../../../lib/index.ts'
+import { readManifest } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
-import { outdatedAmong } from '../../../lib/assets/building/clean.ts'
+import { outdatedAmong } from '../../../lib/extras/releases/clean.ts'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { untilSettled } from '../../support/until.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
@@ -349,3 +350,15 @@ for (const [options, message] of [
     await t.throwsAsync(clean({}, options), { instanceOf: TypeError, message })
   })
 }
+
+test('MNT-02 verify checks what is published into a mount of public only once', async t => {
+  const root = makeProject(t, {
+    'assets/site.css': 'p { color: red }\n'.repeat(200),
+    'public/a.txt': ''
+  })
+  await precompile({ root })
+  const { target = '' } = readManifest(root).assets['/assets/site.css'] ?? {}
+  writeFileSync(join(root, 'public', `${target}.br`), 'broken')
+  const { problems } = await verify({ root, mounts: { '/': 'public' } })
+  t.deepEqual(problems, [{ path: `${target}.br`, message: 'cannot be decompressed' }])
+})

@@ -26,14 +26,14 @@ import {
   listOf,
   type Expectation
 } from '../../check-options.ts'
-import type { Extra } from '../parts.ts'
+import type { Extra } from '../../assets/parts.ts'
 import {
   COMPRESS_EXTRAS,
   type CompressExtras,
   type CompressRows
-} from '../settings/extra-options.ts'
-import { openDirectory, sum } from './directory.ts'
-import { representationsOf, rowsOf } from './kept-representations.ts'
+} from '../../assets/settings/extra-options.ts'
+import { openDirectory, sum } from '../../assets/building/directory.ts'
+import { representationsOf, rowsOf } from '../../assets/building/kept-representations.ts'
 
 export interface CompressProgress {
   /** Files that are done. */

@@ -1,0 +1,8 @@
+// Checks what is published, and the directories of builds.
+import type { Extra } from '../../assets/parts.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+
+export const verify: Extra<Pipeline> = {
+  name: 'verify',
+  commands: async () => [(await import('./verify-command.ts')).verify]
+}

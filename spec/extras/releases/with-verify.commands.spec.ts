@@ -1,0 +1,171 @@
+// The commands that check, remove and compress what is published.
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ava from 'ava'
+import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
+import { allCommands, parseCommandLine } from '../../../lib/cli/arguments.ts'
+import { UsageError } from '../../../lib/cli/command.ts'
+import { digestOf } from '../../../lib/files/digest.ts'
+import {
+  compress,
+  type CleanReport,
+  type CompressReport,
+  type VerifyReport
+} from '../../../lib/index.ts'
+import { makeShop, run } from '../../cli/run.ts'
+import { WRITABLE_CODINGS } from '../../support/copies.ts'
+import { type Files, makeProject, writeFiles } from '../../support/site.ts'
+
+const test = ava.serial
+
+const withoutTime = (text: string) => text.replace(/\d+\.\d+ s/, '0.12 s')
+const fingerprinted = (name: string, text: string) =>
+  withFingerprint(`/assets/${name}`, digestOf(Buffer.from(text)))
+
+test('FPR-16 verify exits with 0, and with 1 after an edit, a deletion, a truncation', async t => {
+  const contents = { 'a.txt': 'aaaaaaaaa', 'b.txt': 'b', 'c.txt': 'ccccccccc' }
+  const root = makeShop(t, contents)
+  writeFiles(root, { 'assets.config.mjs': 'export default {}' })
+  const [a, b, c] = Object.entries(contents).map(([name, text]) => fingerprinted(name, text))
+  await run(root, 'precompile --quiet')
+  const fine = { status: 0, stdout: '3 assets, no problems\n', stderr: '' }
+  t.deepEqual(await run(root, 'verify'), fine)
+  writeFiles(root, { [`public${a}`]: 'AAAAAAAAA', [`public${c}`]: 'c' })
+  rmSync(join(root, `public${b}`))
+  t.deepEqual(await run(root, 'verify'), {
+    status: 1,
+    stdout: '3 assets, 3 problems\n',
+    stderr: [
+      `${a} does not match its fingerprint\n`,
+      `${b} is missing: copy it again, or run npx koa-fresh-assets precompile\n`,
+      `${c} has size 1, not 9\n`
+    ].join('')
+  })
+  const { status, stdout, stderr } = await run(root, 'verify --json')
+  t.deepEqual([status, stderr], [1, ''])
+  t.is((JSON.parse(stdout) as VerifyReport).problems.length, 3)
+})
+
+test('FPR-15 clean names what it removes, by --keep and --age', async t => {
+  const root = makeShop(t, { 'a.txt': 'now' })
+  await run(root, 'precompile --quiet')
+  const old = fingerprinted('a.txt', 'old')
+  writeFileSync(join(root, 'public', old), 'old')
+  t.is((await run(root, 'clean --keep 1')).stdout, '0 files removed, 0 B; 2 kept\n')
+  const report = (verb: string) => `${old}\n1 file ${verb}, 3 B; 1 kept\n`
+  const dry = await run(root, 'clean --keep 1 --age 0s --dry-run')
+  t.deepEqual(dry, { status: 0, stdout: report('would be removed'), stderr: '' })
+  t.is((await run(root, 'clean --keep 1 --age 0s')).stdout, report('removed'))
+  const { stdout } = await run(root, 'clean --json')
+  const nothing = { removed: [], bytes: 0, kept: 1, dryRun: false }
+  t.deepEqual(JSON.parse(stdout) as CleanReport, nothing)
+})
+
+test('verify without a configuration says that it uses the defaults', async t => {
+  const root = makeShop(t, { 'app.css': 'a{}', '/views/a.ejs': '' })
+  const note = `there is no assets.config.js or .ts in ${root}: checking with the default options\n`
+  // The error that follows is often due to that.
+  const missing = await run(root, 'verify')
+  t.true(missing.stderr.startsWith(note) && missing.stderr.includes('there is no manifest'))
+  await run(root, 'precompile --quiet')
+  t.is((await run(root, 'verify')).stderr, note)
+  t.is((await run(root, 'verify --json')).stderr, '')
+  t.is((await run(root, 'verify public')).stderr, '')
+  writeFiles(root, { 'my.json': '{}' })
+  t.is((await run(root, 'verify --config my.json')).stderr, '')
+  writeFiles(root, { 'assets.config.json': '{}' })
+  t.is((await run(root, 'verify')).stderr, '')
+})
+
+const UNSAFE =
+  /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
+
+test('S84 verify and clean escape names, as JSON too', async t => {
+  const name = `a\u009b\u2028\u200f\u202e.css`
+  const root = makeShop(t, { [name]: 'a{}' })
+  await run(root, 'precompile --quiet')
+  for (const line of ['verify', 'clean']) {
+    for (const words of [line, `${line} --json`]) {
+      const { stdout, stderr, status } = await run(root, words)
+      t.is(status, 0, `${words}: ${stderr}`)
+      t.notRegex(stdout + stderr, UNSAFE, words)
+    }
+  }
+})
+
+const TEXT = 'body { color: red }\n'.repeat(200)
+const HAS_ZSTD = WRITABLE_CODINGS.some(({ name }) => name === 'zstd')
+
+test('compress prints a line in a log, then a table, and what this Node cannot write; it loads no configuration', async t => {
+  const root = makeProject(t, {
+    'dist/a.css': TEXT,
+    'dist/b/c.js': TEXT,
+    'dist/photo.png': '',
+    'package.json': '{}',
+    'assets.config.mjs': 'throw new Error("loaded")'
+  })
+  const { status, stdout, stderr } = await run(root, 'compress dist')
+  t.deepEqual([status, stderr], [0, 'Compressing 2 files\n'])
+  const sizes = (extension: string) => {
+    const bytes = readFileSync(join(root, `dist/a.css${extension}`)).length * 2
+    return `     2  8.0 kB  ${String(bytes).padStart(3)} B        2        0`
+  }
+  const unwritable = `Node ${process.versions.node} cannot write .zst; 22.15 and newer can.\n`
+  t.is(
+    withoutTime(stdout),
+    `      copies  before  after  written  removed
+.br   ${sizes('.br')}
+.zst  ${HAS_ZSTD ? sizes('.zst') : '     -       -      -        -        0'}
+.gz   ${sizes('.gz')}
+${HAS_ZSTD ? '' : unwritable}2 files, 8.0 kB, in 0.12 s
+`
+  )
+  const json = await run(root, 'compress dist --json')
+  t.deepEqual([json.status, json.stderr], [0, ''])
+  t.like(JSON.parse(json.stdout), { directory: join(root, 'dist'), files: 2, leftOut: [] })
+  t.deepEqual(await run(root, 'compress dist -q'), { status: 0, stdout: '', stderr: '' })
+  const verbose = await run(root, 'compress dist --verbose')
+  const lines = verbose.stderr.trimEnd().split('\n').toSorted()
+  t.deepEqual(lines, ['Compressing a.css', 'Compressing b/c.js'])
+  t.is((await run(join(root, 'dist'), `verify dist -q --root ${root}`)).status, 0)
+  t.regex((await run(root, 'verify')).stderr, /loaded/)
+})
+
+test('compress says what it leaves out, and takes several globs', async t => {
+  const files = ['a.css', 'a.css.map', 'b/c.js', 'b/d.js'].map(path => [`dist/${path}`, TEXT])
+  const root = makeProject(t, Object.fromEntries(files) as Files)
+  t.regex((await run(root, 'compress dist')).stdout, /^Left out: 1 source map$/m)
+  t.regex((await run(root, 'compress dist --include *.js')).stdout, /^Left out: 2 files$/m)
+  t.notRegex((await run(root, 'compress dist --include **')).stdout, /Left out/)
+  const { stdout } = await run(root, 'compress dist --json --exclude c.* --exclude=*.css')
+  const { leftOut } = JSON.parse(stdout) as CompressReport
+  t.deepEqual(leftOut, ['a.css', 'a.css.map', 'b/c.js'])
+})
+
+test('two runs of compress at once do no harm', async t => {
+  const files = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`${at}.css`, TEXT + at]))
+  const root = makeProject(t, files)
+  await Promise.all([compress(root), compress(root)])
+  t.is((await run(root, 'verify . -q')).status, 0)
+  t.is(readdirSync(root).length, 30 * (1 + WRITABLE_CODINGS.length))
+})
+
+test('a usage error names what a command needs or takes', async t => {
+  const commands = await allCommands()
+  for (const [words, message] of [
+    [['compress'], /^compress requires an argument: /],
+    [['compress', 'a', 'b'], "unexpected argument 'b' for compress"],
+    // From a shell variable that is not set.
+    [['compress', ''], 'compress got an empty argument: <dir>'],
+    [['clean', '--jsn'], "unknown option 'clean --jsn': did you mean '--json'?"]
+  ] as const) {
+    t.throws(() => parseCommandLine(words, commands), { instanceOf: UsageError, message })
+  }
+  for (const [line, message] of [
+    ['clean --keep -1', "--keep must be a whole number such as 3, got '-1'"],
+    ['clean --age 7', "--age must be a number and a unit such as 12h, 1d or 2w, got '7'"]
+  ] as const) {
+    const stderr = `koa-fresh-assets: ${message}\n`
+    t.deepEqual(await run(makeProject(t), line), { status: 2, stdout: '', stderr })
+  }
+})
