@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -29,35 +29,41 @@ interface Placement {
   readonly detached?: boolean
 }
 
+interface VarnishPlacement extends Placement {
+  /** For a proxy in front of Varnish, whose X-Forwarded-* is believed. */
+  readonly proxiedPort?: number
+  /** Default: 'groups-in-flight.vcl', which needs Debian's varnish-modules. */
+  readonly vcl?: 'default.vcl' | 'groups-in-flight.vcl'
+  /** Of varnishd. Default: those that the files recommend. */
+  readonly parameters?: readonly string[]
+}
+
 const REPLICA_PORTS = ['3001', '3002', '3003']
 const BROTLI = '/usr/lib/nginx/modules/ngx_http_brotli_static_module.so'
 // Varnish compiles its configuration with a C compiler first.
 const START_LIMIT = 60_000 // ms
 
-/**
- * Varnish with default.vcl in front of three replicas.
- * @param placement its `proxiedPort` is for a proxy in front of Varnish, whose X-Forwarded-* is believed
- */
+/** Varnish in front of three replicas. */
 export async function startVarnish(
   from: string,
-  { home, port, proxiedPort, detached = false }: Placement & { readonly proxiedPort?: number },
+  {
+    home,
+    port,
+    proxiedPort,
+    detached = false,
+    vcl = 'groups-in-flight.vcl',
+    parameters = ['http_gzip_support=off', 'backend_remote_error_holddown=0']
+  }: VarnishPlacement,
   replicas: ReplicaPorts
 ): Promise<Server> {
-  await mkdir(home, { recursive: true })
-  await writeFile(
-    join(home, 'replicas.vcl'),
-    withPorts(await readFile(join(from, 'varnish/replicas.vcl'), 'utf8'), replicas)
-  )
-  const path = `vcl_path=${home}:${join(from, 'varnish')}`
-  const parameters = [
-    ...[path, 'http_gzip_support=off', 'vcc_allow_inline_c=on'],
-    'backend_remote_error_holddown=0'
-  ]
+  await cp(join(from, 'varnish'), home, { recursive: true })
+  const text = await readFile(join(home, 'replicas.vcl'), 'utf8')
+  await writeFile(join(home, 'replicas.vcl'), withPorts(text, replicas))
   const words = [
     ...['-F', '-j', 'none', '-n', join(home, 'varnish'), '-s', 'malloc,64m'],
     ...['-a', `127.0.0.1:${port}`],
     ...(proxiedPort === undefined ? [] : ['-a', `proxied=127.0.0.1:${proxiedPort}`]),
-    ...['-f', join(from, 'varnish/default.vcl')],
+    ...['-f', join(home, vcl)],
     ...parameters.flatMap(parameter => ['-p', parameter])
   ]
   const child = spawn(program('varnishd', 'varnish'), words, { detached })

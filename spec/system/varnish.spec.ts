@@ -1,8 +1,10 @@
 // Varnish as the shared cache, with the VCL of demo/deploy.
 import { EventEmitter, once } from 'node:events'
+import { resolve } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import Koa, { type Context, type Middleware } from 'koa'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { freePort, startVarnish } from '../../demo/deploy/stack.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { ask, type Answer } from '../support/ask.ts'
 import { readManifest, run } from '../support/fingerprinted.ts'
@@ -82,6 +84,46 @@ test('GRP-02 an edit removes the pages of its group from Varnish with its own re
   for (const group of groups) t.false(isHit(await note(port, group)), `${group} after all`)
 })
 
+test('GRP-02 a page that was being rendered during an edit of another group is kept', async t => {
+  const events = new EventEmitter()
+  const port = await cached(t, async ctx => {
+    if (ctx.method === 'POST') {
+      ctx.invalidateCacheGroups('films')
+      ctx.body = 'saved'
+      return
+    }
+    ctx.cacheControl('public', { maxAge: '1h' })
+    ctx.cacheGroups('books')
+    const released = once(events, 'release')
+    events.emit('begun')
+    await released
+    ctx.body = 'page'
+  })
+  const begun = once(events, 'begun')
+  const first = ask(port, '/')
+  await begun
+  await ask(port, '/', { method: 'POST' })
+  events.emit('release')
+  await first
+  t.true(isHit(await ask(port, '/')))
+})
+
+test('GRP-02 default.vcl starts without parameters and modules, and an edit removes the pages of its group', async t => {
+  const app = new Koa().use(health).use(koaHttpCache()).use(notes())
+  const replica = await listen(t, app.callback())
+  const { port, stop } = await startVarnish(
+    resolve('demo/deploy'),
+    { home: makeProject(t), port: await freePort(), vcl: 'default.vcl', parameters: [] },
+    [replica, replica, replica]
+  )
+  t.teardown(stop)
+  await Promise.all([note(port, 'books'), note(port, 'films')])
+  t.true(isHit(await note(port, 'books')))
+  await note(port, 'books', 'POST')
+  t.is((await note(port, 'books')).text, 'books 1')
+  t.true(isHit(await note(port, 'films')))
+})
+
 test('GRP-05 an edit that failed removes nothing from Varnish', async t => {
   const port = await cached(t, notes())
   await note(port, 'book-7')
@@ -90,6 +132,10 @@ test('GRP-05 an edit that failed removes nothing from Varnish', async t => {
     t.true(isHit(await note(port, 'book-7')), path)
   }
 })
+
+// As many groups as a response may have, one of them with all that a name may contain.
+const OTHERS = ['a\\", "b', ...Array.from({ length: 30 }, (_, at) => `other-${at}`)]
+const ELSE = OTHERS.map(name => `${name}!`)
 
 for (const [what, isStored] of [
   ['rendered', false],
@@ -102,12 +148,12 @@ for (const [what, isStored] of [
     const port = await cached(t, async ctx => {
       if (ctx.method === 'POST') {
         text = 'new'
-        ctx.invalidateCacheGroups('books')
+        ctx.invalidateCacheGroups(...ELSE, 'books')
         ctx.body = 'saved'
         return
       }
       ctx.cacheControl('public', { maxAge: isStored && !isSlow ? '1s' : '1h' })
-      ctx.cacheGroups('books')
+      ctx.cacheGroups(...OTHERS, 'books')
       const rendered = text
       if (isSlow) {
         isSlow = false

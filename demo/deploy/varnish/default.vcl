@@ -1,19 +1,19 @@
 # Varnish as the shared cache in front of an application with koa-fresh-assets. Written for Varnish 7.1.
 #
-#   varnishd -f /srv/app/deploy/varnish/default.vcl -p vcl_path=/srv/app/deploy/varnish \
-#     -p http_gzip_support=off -p vcc_allow_inline_c=on -p backend_remote_error_holddown=0 \
-#     -a 127.0.0.1:6081 -s malloc,256m
+#   varnishd -f /srv/app/deploy/varnish/default.vcl -a 127.0.0.1:6081 -s malloc,256m \
+#     -p http_gzip_support=off -p backend_remote_error_holddown=0
 #
-# http_gzip_support=off passes Brotli and Zstandard through; with it on, everybody gets gzip. For
-# vcc_allow_inline_c, see groups-in-flight.vcl. Without backend_remote_error_holddown=0, a process that has just
-# started is not asked for the first quarter of a second after a connection to it was refused.
+# It starts without the two parameters. With http_gzip_support=off, Brotli and Zstandard pass through; with it on,
+# everybody gets gzip. Without backend_remote_error_holddown=0, a process that has just started is not asked for
+# the first quarter of a second after a connection to it was refused.
+#
+# groups-in-flight.vcl is this file and more.
 vcl 4.1;
 
 import std;
 
-include "replicas.vcl";
-include "groups.vcl";
-include "groups-in-flight.vcl";
+include "./replicas.vcl";
+include "./groups.vcl";
 
 sub vcl_recv {
   # The host, with its port, is part of what is stored and of the groups. Cookies are not.
