@@ -54,6 +54,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'es-module-lexer': ['assets/references/module-references.ts'],
   'koa-compose': ['koa-assets.ts'],
   'fastest-levenshtein': ['nearest.ts'],
+  'image-size': ['extras/media/image-size.ts'],
   'lru-cache': [
     'assets/building/on-request/mtime-index.ts',
     'assets/serving/files/folders.ts',

@@ -2,7 +2,7 @@
 import { AssetError } from '../errors.ts'
 import type { ManifestEntry } from './building/manifest/manifest.ts'
 import type { AppFiles } from './building/on-request/app-files.ts'
-import type { MoreSources, Names } from './parts.ts'
+import type { Measures, MoreSources, Names } from './parts.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings } from './settings/settings.ts'
 import type { AppSources } from './sources/sources.ts'
@@ -20,12 +20,14 @@ export interface Addresses extends Pick<
 /**
  * @param sources those of an app that is published on request under plain names
  * @param check throws for a plain name that nothing is published under
+ * @param measuresOf of the source of such a name
  */
 export function ownAddresses(
   app: AppSettings,
   files: AppFiles,
   sources?: AppSources,
-  check?: (app: AppSettings, name: string) => void
+  check?: (app: AppSettings, name: string) => void,
+  measuresOf?: (app: AppSettings, name: string) => Measures | undefined
 ): Addresses {
   if (app.fingerprint) return inManifest(app, files)
   const prefix = encodePath(app.urlPrefix)
@@ -35,7 +37,8 @@ export function ownAddresses(
     moduleAt: () => undefined,
     resolve(name) {
       check?.(app, name)
-      return plainAddress(prefix, name)
+      const measures = measuresOf && (() => measuresOf(app, name))
+      return { ...plainAddress(prefix, name), measures }
     }
   }
   return sources && sources.more.length > 0 ? withImports(plain, app, sources.more) : plain
@@ -90,8 +93,8 @@ function inManifest(app: AppSettings, files: AppFiles): Addresses {
 }
 
 function moduleOf([plainPath, entry]: readonly [string, ManifestEntry]): Module {
-  const { target: path, integrity, imports, dynamicImports, specifiers } = entry
-  return { path, plainPath, integrity, imports, dynamicImports, specifiers }
+  const { target: path, integrity, imports, dynamicImports, specifiers, measures } = entry
+  return { path, plainPath, integrity, imports, dynamicImports, specifiers, measures }
 }
 
 /** Own assets come first; a name that is not one of them is looked for in the mounts. */

@@ -63,6 +63,8 @@ export interface Extra<Whole = unknown> {
   column?(settings: Settings): Promise<Column>
   /** Made when a server starts, for all files that it sends; undefined where the settings do not want it. */
   sender?(settings: Settings): Sender | undefined
+  /** What is read from files when they are published, for their manifest and for pages. */
+  readonly measuring?: Measuring
   /** Further representations of files, kept in files beside them: what deploys writes, checks and removes these. */
   representations?(): Promise<Representations>
 }
@@ -76,6 +78,19 @@ export interface Problem {
   /** What is wrong, to be read after the path: `is missing`. */
   readonly message: string
 }
+
+export interface Measuring {
+  /** Whether files of that name are measured; a name without a query. */
+  isFor(name: string): boolean
+  /** Called with the first of them. */
+  load(): Promise<Measure>
+}
+
+/** By names of the extra. */
+export type Measures = Readonly<Record<string, number>>
+
+/** Undefined for bytes of which there is nothing to tell. @param bytes those of a file, or its first megabyte */
+export type Measure = (bytes: Uint8Array) => Measures | undefined
 
 export interface Check {
   readonly problems: readonly Problem[]

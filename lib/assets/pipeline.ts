@@ -109,8 +109,10 @@ export class Pipeline {
     this.#waits = [
       ...(inMemory ? [() => inMemory.refresh()] : []),
       ...(onDisk ? [() => onDisk.refresh(seconds)] : []),
-      // Which names are the app's own, where a mount may have them too.
-      ...(this.hasNames ? listed.map(sources => () => sources.refresh()) : []),
+      // Which names are the app's own, where a mount may have them too; what is measured of their sources.
+      ...(this.hasNames || this.#onRequest?.measuresOf
+        ? listed.map(sources => () => sources.refresh())
+        : []),
       ...more.map(each => () => each.verify()),
       ...changing.map(each => () => each.refresh?.(seconds))
     ]
@@ -126,7 +128,9 @@ export class Pipeline {
     const { env, publicApp } = this.settings
     const known = env === 'development' && app.compile ? this.#onRequest?.checkName : undefined
     const check = app === publicApp ? refuseName : known
-    const own = ownAddresses(app, this.#filesOf(app), this.#listedSources(app), check)
+    const sources = this.#listedSources(app)
+    const measuresOf = sources && this.#onRequest?.measuresOf
+    const own = ownAddresses(app, this.#filesOf(app), sources, check, measuresOf)
     return this.#names.reduce(withNames, own)
   }
 

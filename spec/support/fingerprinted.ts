@@ -104,6 +104,7 @@ interface WrittenManifest {
       from?: number
       imports?: string[]
       dynamicImports?: string[]
+      measures?: Record<string, number>
     }
   >
 }

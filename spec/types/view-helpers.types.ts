@@ -24,7 +24,7 @@ assets.image('a.png', { srcset: [['b.png', '2x']] })
 assets.favicon()
 assets.favicon(undefined, { rel: 'icon' })
 assets.video('a.mp4', { controls: true, poster: 'a.png' })
-assets.audio({ sources: ['a.ogg', { src: 'a.mp3', type: 'audio/mpeg' }], content: 'none' })
+assets.audio({ sources: ['a.ogg', { src: 'a.mp3', type: 'audio/mpeg' }] })
 assets.importMap({ nonce: 'r4nd0m', imports: { dial: 'dial.js' } }) satisfies string
 assets.importMap({ entry: 'app' })
 assets.importMap({ entry: ['app', 'locales/fi'] })

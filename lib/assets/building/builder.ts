@@ -8,8 +8,10 @@ import { ifThere } from '../../files/disk.ts'
 import { isBuiltIn } from '../compilers/built-in.ts'
 import { finish, type Draft } from '../rendering/draft.ts'
 import { isMinifiable, type Minify } from '../rendering/minify.ts'
+import { measured } from '../rendering/measured.ts'
 import { Renderer } from '../rendering/renderer.ts'
 import { assetPath } from '../settings/app-settings.ts'
+import type { Extra } from '../parts.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Asset, Sources } from '../sources/sources.ts'
 import { encodePath } from '../urls/canonical-path.ts'
@@ -34,6 +36,8 @@ export interface BuilderOptions {
   readonly onProgress?: ((done: number, total: number, path: string) => void) | undefined
   /** How many bytes of unchanged copies are held in memory until they are written. Default: none. */
   readonly heldBytes?: number
+  /** Those that measure files that are published as they are. */
+  readonly extras?: readonly Extra[]
   /** Undefined for an app that is not minified. */
   readonly minifierOf?: ((app: AppSettings) => Minify | undefined) | undefined
 }
@@ -179,9 +183,10 @@ export class Builder {
     const draft = minify ? await minify(this.#renderer, place, first) : first
     if (draft.text || draft.map) return draft
     const sums = await checksumsOf(draft.content, app.integrity)
+    const measures = await measured(this.#options.extras, name, draft.content)
     // Otherwise an unchanged copy is read from its source again.
     const isHeld = source.compiler !== undefined || this.#mayHold(draft.content)
-    return { ...draft, content: isHeld ? draft.content : { copyOf: source.file }, sums }
+    return { ...draft, content: isHeld ? draft.content : { copyOf: source.file }, sums, measures }
   }
 }
 

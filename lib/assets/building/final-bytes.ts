@@ -129,7 +129,7 @@ function finishOne(node: Unfinished, urls: Urls, mtimeNs: bigint): Built[] {
   const imports = importsOf(node)
   if (draft.map === undefined) {
     const known = draft.sums ?? checksumsOfBytes(content as Uint8Array, integrity)
-    return [{ ...place, content, ...known, ...imports }]
+    return [{ ...place, content, ...known, ...imports, measures: draft.measures }]
   }
   const { text } = draft
   const json = text ? shiftMap(draft.map, text, urls) : draft.map

@@ -3,6 +3,7 @@ import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import type { Content } from '../../files/open-file.ts'
 import { printable } from '../../printable.ts'
+import type { Measures } from '../parts.ts'
 import { appAt, assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Listed, Sources } from '../sources/sources.ts'
@@ -39,6 +40,7 @@ export interface Built extends Place, Imports {
   readonly size: number
   readonly digest: string
   readonly integrity: readonly string[]
+  readonly measures?: Measures | undefined
 }
 
 export type Assets = ReadonlyMap<string, Built>
@@ -57,7 +59,7 @@ export function publishedUrl(built: Built): string {
 export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
   return new Map(
     Array.from(assets, built => {
-      const { path, source, integrity, size, imports, dynamicImports } = built
+      const { path, source, integrity, size, imports, dynamicImports, measures } = built
       const entry = {
         target: publishedUrl(built),
         source: source.path,
@@ -66,7 +68,8 @@ export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
         ...(source.from > 0 && { from: source.from }),
         ...(imports && { imports: imports.map(encodePath) }),
         ...(dynamicImports && { dynamicImports: dynamicImports.map(encodePath) }),
-        ...(source.specifiers && { specifiers: source.specifiers })
+        ...(source.specifiers && { specifiers: source.specifiers }),
+        ...(measures && { measures })
       }
       return [encodePath(path), entry]
     })

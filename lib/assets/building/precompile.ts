@@ -129,6 +129,7 @@ export async function precompile(
       warn,
       signal,
       heldBytes: HELD_BYTES,
+      extras: settings.extras,
       onProgress: progressOf('compile')
     })
     const { assets, failures } = await builder.all()

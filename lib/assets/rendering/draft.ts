@@ -17,6 +17,7 @@ import {
   type Observation
 } from '../../files/observation.ts'
 import type { Compiler, CompilerInput, CompilerOutput } from '../compilers/compiler.ts'
+import type { Measures } from '../parts.ts'
 import type { Asset } from '../sources/sources.ts'
 import { loadModuleLexer } from '../references/module-references.ts'
 import {
@@ -42,6 +43,7 @@ export interface Draft {
   readonly map?: string | undefined
   /** Those of the content, once it is known to be final. */
   readonly sums?: Checksums | undefined
+  readonly measures?: Measures | undefined
   /** How long the compiler took, in milliseconds. */
   readonly compileDuration?: number | undefined
 }

@@ -170,7 +170,12 @@ export class AppSources {
 
   /** Whether there is a source of the name, by the listing as it is now. */
   has(name: string): boolean {
-    return this.#catalog.choose(name).source !== undefined
+    return this.sourceOf(name) !== undefined
+  }
+
+  /** The source of a name, by the same. */
+  sourceOf(name: string): Source | undefined {
+    return this.#catalog.choose(name).source
   }
 
   /** Every name that can be published. */

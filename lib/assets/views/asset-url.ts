@@ -16,7 +16,12 @@ export interface AssetAddress {
   readonly origin?: string | undefined
   /** The URL path without a fingerprint, percent-encoded, where it is known what it imports: `/assets/app.js`. */
   readonly plainPath?: string | undefined
+  /** What an extra measured of the file, or a function that does. */
+  readonly measures?: Measures | (() => Measures | undefined) | undefined
 }
+
+/** By names of the extra. */
+type Measures = Readonly<Record<string, number>>
 
 /** A module; its importers write its plain path. */
 export interface Module extends AssetAddress {
@@ -56,7 +61,7 @@ export interface AppAssets {
   version(): string
 }
 
-export interface AssetUrl extends Pick<AssetAddress, 'integrity'> {
+export interface AssetUrl extends Pick<AssetAddress, 'integrity' | 'measures'> {
   /** With host, query and fragment. */
   readonly url: string
 }
@@ -114,8 +119,9 @@ export function makeUrlOf(host: string, assets: AppAssets): UrlOf {
   return (given, { extension = '', mount } = {}) => {
     const name = assetName(given, extension)
     if (name === undefined) return { url: given }
-    const { path, integrity, origin = host } = assets.resolve(name, mount)
-    return { url: origin + path + encodeUrl(given.slice(withoutQuery(given).length)), integrity }
+    const { path, integrity, measures, origin = host } = assets.resolve(name, mount)
+    const url = origin + path + encodeUrl(given.slice(withoutQuery(given).length))
+    return { url, integrity, measures }
   }
 }
 

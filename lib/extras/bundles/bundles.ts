@@ -52,8 +52,7 @@ class Bundles implements Running, Names {
   ) {
     this.#env = env
     this.#warn = warn
-    const lists = extras.flatMap(({ fileList }) => fileList ?? [])
-    const options = { env, host, algorithms: publicApp.integrity, warn, lists }
+    const options = { env, host, algorithms: publicApp.integrity, warn, extras }
     this.#mounts = mounts.flatMap((settings): Mount[] => {
       const { manifest, isServed } = settings
       if (manifest !== undefined)

@@ -118,8 +118,9 @@ export class MountedBundle implements EntrySource, Followed {
   }
 
   #addressOf(file: string): AssetAddress {
-    const integrity = this.#reading?.files?.integrity.get(file)
-    return { ...addressAt(this.urlPath, file), integrity }
+    const { integrity, measures } = this.#reading?.files ?? {}
+    const address = addressAt(this.urlPath, file)
+    return { ...address, integrity: integrity?.get(file), measures: measures?.get(file) }
   }
 
   /** @param file decoded path below the mount's directory */

@@ -8,7 +8,7 @@ import { readIfThere, statIfThere } from '../../files/at-start.ts'
 import { checksumsOf, digestOf, type IntegrityAlgorithm } from '../../files/digest.ts'
 import { ifThere, statOf, type Stamp } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
-import type { Build } from '../../assets/parts.ts'
+import type { Build, Extra, Measures } from '../../assets/parts.ts'
 import type { FileList } from '../../assets/parts/builds.ts'
 import type { Bundle } from './manifests/bundle.ts'
 import { readBundle, withoutQuery, type BundleMount } from './manifests/read-bundle.ts'
@@ -34,12 +34,14 @@ interface FilesRead {
   readonly paths: ReadonlySet<string>
   /** By file, of those that tags may name. */
   readonly integrity: ReadonlyMap<string, readonly string[]>
+  /** By file, of those that pages name by their sources. */
+  readonly measures: ReadonlyMap<string, Measures>
   readonly build: Build
 }
 
 export interface ReadingOptions {
   readonly algorithms: readonly IntegrityAlgorithm[]
-  readonly lists: readonly FileList[]
+  readonly extras: readonly Extra[]
   readonly warn: (message: string) => void
 }
 
@@ -62,7 +64,7 @@ export class BuildReader {
     const bytes = stats?.isFile() ? readIfThere(manifest) : undefined
     if (!bytes) return undefined
     const bundle = readBundle(bytes, this.#mount)
-    const kept = this.#options.lists.map(list => list.hashed(readIfThere(list.in(dir)), dir))
+    const kept = this.#lists.map(list => list.hashed(readIfThere(list.in(dir)), dir))
     const missing = [...bundle.tagged].find(file => !statIfThere(this.#pathOf(file))?.isFile())
     if (missing !== undefined) throw this.#incomplete(missing)
     return {
@@ -101,6 +103,7 @@ export class BuildReader {
       files: {
         paths: new Set(Array.from(bundle.files, withoutQuery)),
         integrity,
+        measures: await this.#measuresOf(bundle),
         // The manifest alone may have been touched.
         build: last?.version === build.version ? last : build
       }
@@ -141,11 +144,30 @@ export class BuildReader {
     return new Map(hashes.flat())
   }
 
+  async #measuresOf(bundle: Bundle): Promise<FilesRead['measures']> {
+    const { extras } = this.#options
+    const isFor = (file: string) =>
+      extras.some(({ measuring }) => measuring?.isFor(withoutQuery(file)))
+    const files = [...bundle.sources.values()].filter(isFor)
+    if (files.length === 0) return new Map()
+    const { measured } = await import('../../assets/rendering/measured.ts')
+    const found = await inParallel(files, CONCURRENCY, async file => {
+      const content = { copyOf: this.#pathOf(file) }
+      const measures = await ifThere(measured(extras, withoutQuery(file), content))
+      return measures ? [[file, measures] as const] : []
+    })
+    return new Map(found.flat())
+  }
+
   #kept(): Promise<ReadonlySet<string>[]> {
     const { dir } = this.#mount
-    return inParallel(this.#options.lists, 1, async list =>
+    return inParallel(this.#lists, 1, async list =>
       list.hashed((await readSnapshot(list.in(dir)))?.bytes, dir)
     )
+  }
+
+  get #lists(): readonly FileList[] {
+    return this.#options.extras.flatMap(({ fileList }) => fileList ?? [])
   }
 
   #pathOf(file: string): string {

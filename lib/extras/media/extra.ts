@@ -1,5 +1,12 @@
-// Tags of images, films and sounds in pages.
+// Tags of images, films and sounds in pages, with the sizes of images.
 import type { Extra } from '../../assets/parts.ts'
 import { HELPERS } from './media.ts'
 
-export const media: Extra = { name: 'media', run: () => ({ helpers: HELPERS }) }
+export const media: Extra = {
+  name: 'media',
+  run: () => ({ helpers: HELPERS }),
+  measuring: {
+    isFor: name => /\.(?:apng|avif|gif|jpe?g|png|svg|webp)$/i.test(name),
+    load: async () => (await import('./image-size.ts')).sizeOf
+  }
+}

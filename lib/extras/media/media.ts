@@ -14,7 +14,6 @@ import {
   type UrlOf
 } from '../../assets/views/asset-url.ts'
 import {
-  escapeHtml,
   openTag,
   readAttributes,
   type Attributes,
@@ -40,10 +39,6 @@ export interface MediaSource extends Attributes {
 export interface MediaAttributes {
   /** The same medium in several formats, instead of a name; `type` is derived from the extension. */
   readonly sources?: readonly (string | MediaSource)[] | undefined
-  /** Subtitles, captions and chapters. */
-  readonly tracks?: readonly MediaSource[] | undefined
-  /** Text for browsers that do not support the element. */
-  readonly content?: string | undefined
   /** Name of an image. */
   readonly poster?: AssetName<'image'> | null | undefined
   readonly [attribute: string]: AttributeValue | readonly (string | MediaSource)[]
@@ -69,11 +64,12 @@ export const HELPERS: Helpers = {
 function mediaHelpers(urlOf: UrlOf) {
   return {
     /**
-     * An `<img>`. `alt` defaults to the words of the file name.
+     * An `<img>`. `alt` defaults to the words of the file name, `width` and `height` to those of the file where they
+     * are known, in proportion if one of them is given.
      *
      * @example
      * image('logo.png', { srcset: { 'logo@2x.png': '2x' } })
-     * // <img src="/assets/logo.png" alt="Logo" srcset="/assets/logo@2x.png 2x">
+     * // <img src="/assets/logo.png" alt="Logo" width="64" height="64" srcset="/assets/logo@2x.png 2x">
      * @throws {TypeError} for a size in `srcset` that is not written like `2x` or `640w`
      */
     image: ((name: string, attributes: ImageAttributes = {}) => {
@@ -82,8 +78,10 @@ function mediaHelpers(urlOf: UrlOf) {
       const from: UrlOf = each => urlOf(each, { mount })
       const isList = typeof srcset === 'object' && srcset !== null
       const written = isList ? { ...given, srcset: writeSrcset(from, srcset) } : given
-      const src = from(name).url
-      return openTag('img', { src, alt: altOf(name) }, readAttributes(written), { src })
+      const { url: src, measures } = from(name)
+      const read = readAttributes(written)
+      const size = sizeBeside(read, typeof measures === 'function' ? measures() : measures)
+      return openTag('img', { src, alt: altOf(name), ...size }, read, { src })
     }) as OfName<'image', ImageAttributes>,
 
     /**
@@ -114,13 +112,25 @@ function mediaHelpers(urlOf: UrlOf) {
   } as const
 }
 
+/** The size that the attributes do not say; none beside one that is no number of pixels. */
+function sizeBeside(given: Attributes, { width, height }: Readonly<Record<string, number>> = {}) {
+  const has = (side: string) => given[side] !== undefined
+  if (!width || !height || (has('width') && has('height'))) return {}
+  if (has('width')) return inProportion('height', given.width, height / width)
+  return has('height') ? inProportion('width', given.height, width / height) : { width, height }
+}
+
+function inProportion(side: 'width' | 'height', other: AttributeValue, ratio: number): Attributes {
+  const pixels = /^\d+(?:\.\d+)?$/.test(String(other)) ? Math.round(Number(other) * ratio) : 0
+  return pixels > 0 ? { [side]: pixels } : {}
+}
+
 function mediaHelper(kind: 'audio' | 'video', urlOf: UrlOf): MediaHelper {
   return (first?: string | MediaAttributes, more: MediaAttributes = {}) => {
     const name = typeof first === 'string' ? first : undefined
     const options = typeof first === 'string' ? more : (first ?? more)
-    const { sources = [], tracks = [], content, ...attributes } = options
+    const { sources = [], ...attributes } = options
     checked(sources, LIST, 'sources')
-    checked(tracks, LIST, 'tracks')
     if ((name === undefined) === (sources.length === 0)) {
       throw new TypeError(`${kind}() needs either a name or { sources: [name, …] }`)
     }
@@ -129,11 +139,7 @@ function mediaHelper(kind: 'audio' | 'video', urlOf: UrlOf): MediaHelper {
       ...(typeof given.poster === 'string' && { poster: urlOf(given.poster).url }),
       src: name === undefined ? null : urlOf(name).url
     })
-    const children = [
-      ...sources.map(source => sourceTag(urlOf, source)),
-      ...tracks.map(track => openTag('track', withSourceUrl(urlOf, track))),
-      ...(content ? [escapeHtml(content)] : [])
-    ]
+    const children = sources.map(source => sourceTag(urlOf, source))
     return children.length > 0 ? [open, ...children, `</${kind}>`].join('\n') : `${open}</${kind}>`
   }
 }
@@ -142,11 +148,10 @@ const LIST = { expected: 'a list', holds: Array.isArray } as const
 
 function sourceTag(urlOf: UrlOf, source: string | MediaSource): string {
   const given = typeof source === 'string' ? { src: source } : source
-  return openTag('source', { src: null, type: mediaType(given.src) }, withSourceUrl(urlOf, given))
-}
-
-function withSourceUrl(urlOf: UrlOf, source: MediaSource): Attributes {
-  return { ...readAttributes(source), src: urlOf(source.src).url }
+  const type = mediaType(given.src)
+  return openTag('source', { src: null, type }, readAttributes(given), {
+    src: urlOf(given.src).url
+  })
 }
 
 function writeSrcset(urlOf: UrlOf, srcset: Srcset): string {

@@ -2,6 +2,7 @@
 import { AssetError } from '../../../errors.ts'
 import { digestOf } from '../../../files/digest.ts'
 import { nearestPath } from '../../../nearest.ts'
+import type { Measures } from '../../parts.ts'
 import { assetPath, type AppSettings } from '../../settings/app-settings.ts'
 import { encodePath, tailsOf } from '../../urls/canonical-path.ts'
 
@@ -26,6 +27,8 @@ export interface ManifestEntry {
   readonly dynamicImports?: readonly string[]
   /** The bare specifiers that mean it; absent for what does not belong to a package. */
   readonly specifiers?: readonly string[]
+  /** Of an image `width` and `height`, in pixels; absent where nothing is known. */
+  readonly measures?: Measures
 }
 
 /** By plain URL path. */

@@ -68,10 +68,13 @@ function isEntry(value: unknown): value is ManifestEntry {
     size,
     imports = [],
     dynamicImports = [],
-    specifiers = []
+    specifiers = [],
+    measures = {}
   } = (value ?? {}) as Partial<ManifestEntry>
   const typed = typeof target === 'string' && typeof source === 'string' && Number.isInteger(size)
-  return typed && [integrity, imports, dynamicImports, specifiers].every(isListOfStrings)
+  const isMeasured = isRecord(measures) && Object.values(measures).every(Number.isFinite)
+  const lists = [integrity, imports, dynamicImports, specifiers]
+  return typed && isMeasured && lists.every(isListOfStrings)
 }
 
 function isListOfStrings(value: unknown): boolean {

@@ -6,6 +6,7 @@ import { AssetError, CompileError } from '../../../errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
 import { errorCode, stampOf, statOf } from '../../../files/disk.ts'
 import { asPublishError } from '../../../files/writing/publish-error.ts'
+import type { Site } from '../../parts.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
@@ -47,7 +48,7 @@ export class Fingerprints implements AppFiles {
 
   /** @param forget receives the URL path of each file that is removed */
   constructor(
-    settings: Settings,
+    settings: Site,
     sources: Sources,
     warn: (message: string) => void,
     forget: (path: string) => void
@@ -56,7 +57,12 @@ export class Fingerprints implements AppFiles {
     this.#sources = sources
     this.#forget = forget
     const only = (app: AppSettings) => kindOf(app) === 'fingerprints'
-    this.#builder = new Builder(settings, sources, { warn, index: this.index, only })
+    this.#builder = new Builder(settings, sources, {
+      warn,
+      index: this.index,
+      only,
+      extras: settings.extras
+    })
   }
 
   /** False once a source may have been added or removed, as far as is known without a stat. */

@@ -1,7 +1,11 @@
 // What publishes on request: loaded where an app does, and for what explains any app by its sources.
-import type { Site } from '../../parts.ts'
+import { readIfThere } from '../../../files/at-start.ts'
+import { errorCode } from '../../../files/disk.ts'
+import type { Measure, Site } from '../../parts.ts'
+import { loadMeasures } from '../../rendering/measured.ts'
+import type { AppSettings } from '../../settings/settings.ts'
 import { makeNameCheck } from '../../sources/missing-name.ts'
-import { loadSources } from '../../sources/sources.ts'
+import { loadSources, type Sources } from '../../sources/sources.ts'
 import { kindOf } from './app-files.ts'
 import { Fingerprints } from './fingerprints.ts'
 import { PlainNames } from './plain-names.ts'
@@ -15,11 +19,34 @@ export async function makeOnRequest(
   forget: (path: string) => void
 ) {
   const sources = await loadSources(settings, warn)
+  const { env } = settings
   const isNeeded = settings.apps.some(app => kindOf(app) === 'fingerprints')
   return {
     sources,
     plain: new PlainNames(settings, sources, warn),
     fingerprints: isNeeded ? new Fingerprints(settings, sources, warn, forget) : undefined,
-    checkName: makeNameCheck(settings, sources, warn)
+    checkName: makeNameCheck(settings, sources, warn),
+    measuresOf:
+      env === 'production' ? undefined : measuresIn(sources, await loadMeasures(settings.extras))
+  }
+}
+
+/**
+ * What is measured of the source of a plain name, as it is now: a page names an asset before a browser asks for it, and
+ * helpers are synchronous. So a page waits for the disk, but not in production.
+ */
+function measuresIn(sources: Sources, measureFor: (name: string) => Measure | undefined) {
+  return (app: AppSettings, name: string) => {
+    const measure = measureFor(name)
+    const source = measure && sources.of(app).sourceOf(name)
+    if (!source || source.compiler) return undefined
+    try {
+      const bytes = readIfThere(source.file)
+      return bytes && measure(bytes)
+    } catch (error) {
+      // The request for the asset reports what cannot be read.
+      if (errorCode(error) === undefined) throw error
+      return undefined
+    }
   }
 }
