@@ -394,9 +394,9 @@ test('the package says what it runs on, and has an entry for both halves and one
   t.true(packed.includes('dist'))
 })
 
-test('Koa, its types, what the compilers load and Vite are peers; all but Koa are optional', t => {
+test('Koa, its types, what the compilers load, Vite and Rolldown are peers; all but Koa are optional', t => {
   const { dependencies, peerDependencies, peerDependenciesMeta } = readPackage()
-  const peers = ['@types/koa', 'koa', 'vite', ...PEERS].toSorted()
+  const peers = ['@types/koa', 'koa', 'rolldown', 'vite', ...PEERS].toSorted()
   t.deepEqual(Object.keys(peerDependencies).toSorted(), peers)
   t.deepEqual(
     Object.keys(peerDependenciesMeta).toSorted(),

@@ -5,6 +5,7 @@ import { bundles } from '../extras/bundles/extra.ts'
 import { deltas } from '../extras/deltas/extra.ts'
 import { init } from '../extras/init/extra.ts'
 import { inspector } from '../extras/inspector/extra.ts'
+import { joining } from '../extras/joining/extra.ts'
 import { live } from '../extras/live/extra.ts'
 import { media } from '../extras/media/extra.ts'
 import { names } from '../extras/names/extra.ts'
@@ -19,6 +20,7 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   deltas,
   init,
   inspector,
+  joining,
   live,
   media,
   names,

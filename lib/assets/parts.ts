@@ -2,6 +2,7 @@
 import type { Context } from 'koa'
 import type { BuiltDirectory, Representations, Sender } from './parts/representations.ts'
 import type { DirectoryCheck, FileList, ReadManifest } from './parts/builds.ts'
+import type { Combiner, Mention } from './parts/combining.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
 import type { AssetAddress, Helpers } from './views/asset-url.ts'
@@ -65,6 +66,16 @@ export interface Extra<Whole = unknown> {
   sender?(settings: Settings): Sender | undefined
   /** What is read from files when they are published, for their manifest and for pages. */
   readonly measuring?: Measuring
+  /** Makes other scripts of the modules of apps, in precompile; undefined where no option asks for it. */
+  combiner?(
+    site: Site,
+    isMinified: (app: AppSettings) => boolean,
+    warn: Warn
+  ): Promise<Combiner | undefined>
+  /** The names that views load, as far as they are known. */
+  mentions?(site: Site): Promise<readonly Mention[]>
+  /** What its rows of precompile's report say, as texts with headings. */
+  rows?(report: object): Promise<readonly (readonly [heading: string, text: string])[]>
   /** Further representations of files, kept in files beside them: what deploys writes, checks and removes these. */
   representations?(): Promise<Representations>
 }
@@ -315,6 +326,8 @@ export interface SourceFile {
   readonly directory: string
   /** The bare specifiers that mean it. */
   readonly specifiers: readonly string[] | undefined
+  /** What it is a part of: `chart.js`. */
+  readonly group?: string | undefined
 }
 
 export interface KnownImports {

@@ -10,6 +10,7 @@ import { finish, type Draft } from '../rendering/draft.ts'
 import { isMinifiable, type Minify } from '../rendering/minify.ts'
 import { measured } from '../rendering/measured.ts'
 import { Renderer } from '../rendering/renderer.ts'
+import { loadModuleLexer } from '../references/module-references.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import type { Extra } from '../parts.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
@@ -40,6 +41,15 @@ export interface BuilderOptions {
   readonly extras?: readonly Extra[]
   /** Undefined for an app that is not minified. */
   readonly minifierOf?: ((app: AppSettings) => Minify | undefined) | undefined
+  readonly combination?: Combination | undefined
+}
+
+/** Puts other scripts in the place of modules. */
+export interface Combination {
+  /** Whether a module is left as it is until then. */
+  takes(asset: Asset): boolean
+  /** @throws AssetError for a module that cannot be read */
+  combine(nodes: ReadonlyMap<string, Unfinished>): Promise<ReadonlyMap<string, Unfinished>>
 }
 
 export interface BuildResult {
@@ -126,7 +136,18 @@ export class Builder {
       const ownMap = map && isRewritten ? await readAgain(map.draft) : undefined
       nodes.set(path, { ...place, links, ownMap })
     }
-    return { assets: finishAll(nodes, warn), failures: failures.toSorted(byPath) }
+    const made = failures.length === 0 ? await this.#combined(nodes, failures) : nodes
+    return { assets: finishAll(made, warn), failures: failures.toSorted(byPath) }
+  }
+
+  async #combined(nodes: ReadonlyMap<string, Unfinished>, failures: Failure[]) {
+    try {
+      return (await this.#options.combination?.combine(nodes)) ?? nodes
+    } catch (error) {
+      if (!(error instanceof AssetError)) throw error
+      failures.push({ path: '', error })
+      return nodes
+    }
   }
 
   async #draftAll(places: readonly Place[], failures: Failure[]): Promise<Drafted[]> {
@@ -180,7 +201,8 @@ export class Builder {
     const minify = isMinifiable(name) ? this.#options.minifierOf?.(app) : undefined
     const first = await this.#renderer.draft(place, minify !== undefined)
     if (!first) return undefined
-    const draft = minify ? await minify(this.#renderer, place, first) : first
+    const isTaken = minify && this.#options.combination?.takes(place) && (await isModule(first))
+    const draft = minify && !isTaken ? await minify(this.#renderer, place, first) : first
     if (draft.text || draft.map) return draft
     const sums = await checksumsOf(draft.content, app.integrity)
     const measures = await measured(this.#options.extras, name, draft.content)
@@ -188,6 +210,11 @@ export class Builder {
     const isHeld = source.compiler !== undefined || this.#mayHold(draft.content)
     return { ...draft, content: isHeld ? draft.content : { copyOf: source.file }, sums, measures }
   }
+}
+
+async function isModule({ text, content }: Draft): Promise<boolean> {
+  const code = text?.code ?? new TextDecoder().decode(await readContent(content))
+  return (await loadModuleLexer()).isModule(code) === true
 }
 
 function removed(file: string): AssetError {

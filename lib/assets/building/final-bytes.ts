@@ -23,6 +23,7 @@ export interface Unfinished extends Place {
   readonly links: readonly (string | undefined)[]
   /** The source map, as JSON, that the text came with and refers to. */
   readonly ownMap?: string | undefined
+  readonly sources?: readonly string[] | undefined
 }
 
 /** @returns by path; each comes after the assets that it refers to */
@@ -148,7 +149,7 @@ function finishOne(node: Unfinished, urls: Urls, mtimeNs: bigint): Built[] {
 }
 
 /** What a module imports; undefined for what is not a script, or was not searched for imports. */
-function importsOf({ app, name, draft, links }: Unfinished): Imports | undefined {
+export function importsOf({ app, name, draft, links }: Unfinished): Imports | undefined {
   if (textType(name) !== 'js' || !app.fingerprint) return undefined
   const { references = [] } = draft.text ?? {}
   const of = (kind: Reference['kind']) =>

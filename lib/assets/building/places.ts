@@ -33,6 +33,8 @@ export interface Imports {
 }
 
 export interface Built extends Place, Imports {
+  /** The paths of the assets that it was made from, decoded; undefined for its source alone. */
+  readonly sources?: readonly string[] | undefined
   /** The final bytes, or the source when its bytes are published unchanged. */
   readonly content: Content
   readonly mtimeNs: bigint
@@ -59,7 +61,7 @@ export function publishedUrl(built: Built): string {
 export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
   return new Map(
     Array.from(assets, built => {
-      const { path, source, integrity, size, imports, dynamicImports, measures } = built
+      const { path, source, integrity, size, imports, dynamicImports, measures, sources } = built
       const entry = {
         target: publishedUrl(built),
         source: source.path,
@@ -69,7 +71,8 @@ export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
         ...(imports && { imports: imports.map(encodePath) }),
         ...(dynamicImports && { dynamicImports: dynamicImports.map(encodePath) }),
         ...(source.specifiers && { specifiers: source.specifiers }),
-        ...(measures && { measures })
+        ...(measures && { measures }),
+        ...(sources && { sources: sources.map(encodePath) })
       }
       return [encodePath(path), entry]
     })

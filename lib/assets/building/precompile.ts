@@ -15,6 +15,7 @@ import { manifestFile, publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { loadSources, type Sources } from '../sources/sources.ts'
 import { Builder } from './builder.ts'
+import { combinationOf } from './combine.ts'
 import { listPlaces } from './places.ts'
 import { publishBuild, reportOn } from './publish-build.ts'
 import { rowsOf } from './kept-representations.ts'
@@ -124,7 +125,10 @@ export async function precompile(
   const held = await lock(directory, warn).catch(rethrowAsPublishError(settings, prefix))
   try {
     await Promise.all([sweep(dirname(directory)), sweepTree(directory, LEFT_MS)])
+    const isMinified = (app: AppSettings) => isWanted(app)
+    const combination = await combinationOf(settings, sources, isMinified, warn)
     const builder = new Builder(settings, sources, {
+      combination,
       minifierOf: app => (isWanted(app) ? minifier?.minify : undefined),
       warn,
       signal,
@@ -139,7 +143,8 @@ export async function precompile(
     const options = { lock: held, signal, onProgress: progressOf('write') }
     const report = await publishBuild(settings, assets, options)
     const seconds = (performance.now() - startedAt) / 1000
-    return { manifest: manifestFile(settings), ...report, minified: minifier?.report, seconds }
+    const rows = { ...report, ...combination?.report(), minified: minifier?.report, seconds }
+    return { manifest: manifestFile(settings), ...rows }
   } finally {
     await held.release()
   }

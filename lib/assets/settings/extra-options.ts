@@ -4,6 +4,7 @@ import type { EntryHelpers } from '../../extras/bundles/entry.ts'
 import type { LiveHelpers } from '../../extras/live/tag.ts'
 import { MANIFEST, settleManifest, type ManifestOptions } from '../../extras/bundles/options.ts'
 import { DEV, settleDev, type DevOptions } from '../../extras/vite/options.ts'
+import { JOINING, type JoiningOptions, type JoinRow } from '../../extras/joining/options.ts'
 import { PACKAGES, type PackageOptions } from '../../extras/packages/options.ts'
 import type { MediaHelpers } from '../../extras/media/media.ts'
 import { NAMES, type NameOptions } from '../../extras/names/options.ts'
@@ -20,7 +21,7 @@ import {
 export interface ProjectExtras extends DeltaOptions, NameOptions {}
 
 /** Added to `LayeredOptions`. */
-export interface LayeredExtras extends PackageOptions {}
+export interface LayeredExtras extends PackageOptions, JoiningOptions {}
 
 /** Added to `MountOptions`. */
 export interface MountExtras extends ManifestOptions, DevOptions {}
@@ -30,7 +31,8 @@ export interface HelperExtras extends EntryHelpers, LiveHelpers, MediaHelpers {}
 
 /** Their rows. What layers add to is a list of sources. */
 export const LAYERED_EXTRAS = {
-  ...PACKAGES
+  ...PACKAGES,
+  ...JOINING
 } as const
 
 export const PROJECT_EXTRAS = {
@@ -46,7 +48,7 @@ export const COMPRESS_EXTRAS = {
 } as const
 
 /** Added to `PrecompileReport` and to `CompressReport`. */
-export interface PrecompileRows extends DeltaPrecompileRow {}
+export interface PrecompileRows extends DeltaPrecompileRow, JoinRow {}
 export interface CompressRows extends DeltaCompressRow {}
 
 export const MOUNT_EXTRAS = {

@@ -22,6 +22,8 @@ export interface Source {
   readonly compiler: Compiler | undefined
   /** The bare specifiers that mean it, if it belongs to a package. */
   readonly specifiers?: readonly string[] | undefined
+  /** The name of that package. */
+  readonly group?: string | undefined
 }
 
 /** The source of a file in a directory. @param path with `/` */

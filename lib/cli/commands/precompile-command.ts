@@ -54,7 +54,10 @@ The environment is production, unless NODE_ENV or --env names another.`,
         })
         await warnOfMore(site, output.warn)
         const further = await representationsOf(site.extras)
-        output.result(report, report.assets > 0 ? summary(report, further) : NOTHING)
+        const rows = await Promise.all(
+          site.extras.map(async each => (await each.rows?.(report)) ?? [])
+        )
+        output.result(report, report.assets > 0 ? summary(report, further, rows.flat()) : NOTHING)
         return OK
       } catch (error) {
         if (!(error instanceof PrecompileError)) throw error
@@ -92,7 +95,11 @@ async function format({ problems }: PrecompileError, site: Site): Promise<string
 }
 
 /** The result, on one screen. */
-function summary(report: PrecompileReport, further: readonly Representations[]): string {
+function summary(
+  report: PrecompileReport,
+  further: readonly Representations[],
+  rows: readonly (readonly [string, string])[]
+): string {
   const { assets, bytes, compressedBytes, seconds, largest, kept, manifest } = report
   const { problem, ...saved } = report.minified ?? { files: 0, bytes: 0, insteadOf: 0 }
   const minified = problem ? `nothing: ${problem}` : saved.files > 0 && savingsText(saved)
@@ -101,6 +108,7 @@ function summary(report: PrecompileReport, further: readonly Representations[]):
     ['Assets', assets.toLocaleString('en')],
     ['Bytes', formatBytes(bytes)],
     ['Compressed', formatBytes(compressedBytes)],
+    ...rows,
     ...(minified ? [['Minified', minified]] : []),
     ...(kept > 0 ? [['Kept', `${count(kept, 'file')} of the last build`]] : []),
     ...further.flatMap(each => each.textsOf(report)),

@@ -90,9 +90,10 @@ export class AppPackages implements MoreSources {
 }
 
 function filesOf({ files, everywhere }: Graph): SourceFile[] {
-  return Array.from(files.values(), ({ name, file, of: { directory } }) => {
+  return Array.from(files.values(), ({ name, file, of: { directory, folder } }) => {
     const meant = [...everywhere].flatMap(([specifier, to]) => (to === name ? specifier : []))
-    return { name, file, directory, specifiers: meant.length > 0 ? meant : undefined }
+    const specifiers = meant.length > 0 ? meant : undefined
+    return { name, file, directory, specifiers, group: folder.slice(FOLDER.length) }
   })
 }
 

@@ -29,6 +29,8 @@ export interface ManifestEntry {
   readonly specifiers?: readonly string[]
   /** Of an image `width` and `height`, in pixels; absent where nothing is known. */
   readonly measures?: Measures
+  /** The plain URL paths of the assets that it was made from; absent for one that has its source alone. */
+  readonly sources?: readonly string[]
 }
 
 /** By plain URL path. */

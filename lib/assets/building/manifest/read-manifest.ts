@@ -69,11 +69,12 @@ function isEntry(value: unknown): value is ManifestEntry {
     imports = [],
     dynamicImports = [],
     specifiers = [],
+    sources = [],
     measures = {}
   } = (value ?? {}) as Partial<ManifestEntry>
   const typed = typeof target === 'string' && typeof source === 'string' && Number.isInteger(size)
   const isMeasured = isRecord(measures) && Object.values(measures).every(Number.isFinite)
-  const lists = [integrity, imports, dynamicImports, specifiers]
+  const lists = [integrity, imports, dynamicImports, specifiers, sources]
   return typed && isMeasured && lists.every(isListOfStrings)
 }
 

@@ -1,0 +1,134 @@
+// Puts scripts that extras make of modules in the place of these.
+import { dirname, posix } from 'node:path'
+import type { Site } from '../parts.ts'
+import type { Combiner, Made, Mention, Script } from '../parts/combining.ts'
+import { finish, textOf, textType } from '../rendering/draft.ts'
+import { readContent } from '../../files/open-file.ts'
+import { inParallel } from '../../concurrency.ts'
+import { assetPath, type AppSettings } from '../settings/app-settings.ts'
+import type { Asset, Sources } from '../sources/sources.ts'
+import { decodeIfValid, encodePath } from '../urls/canonical-path.ts'
+import { importsOf, MAP, type Unfinished } from './final-bytes.ts'
+
+/** Undefined where no option asks for it. */
+export async function combinationOf(
+  site: Site,
+  sources: Sources,
+  isMinified: (app: AppSettings) => boolean,
+  warn: (message: string) => void
+) {
+  const all = await Promise.all(
+    site.extras.map(async extra => extra.combiner?.(site, isMinified, warn))
+  )
+  const combiner = all.find(each => each !== undefined)
+  return (
+    combiner && {
+      takes: ({ app, source }: Asset) => combiner.takes(app, source),
+      combine: (nodes: Nodes) => combineAll(nodes, combiner, { site, sources }),
+      report: () => combiner.report()
+    }
+  )
+}
+
+type Nodes = ReadonlyMap<string, Unfinished>
+
+const CONCURRENCY = 16
+
+async function combineAll(
+  nodes: Nodes,
+  combiner: Combiner,
+  { site, sources }: { readonly site: Site; readonly sources: Sources }
+): Promise<Nodes> {
+  const all = new Map(nodes)
+  const mentions = (await Promise.all(site.extras.map(async each => each.mentions?.(site)))).flat()
+  for (const app of site.apps) {
+    const places = [...nodes.values()].filter(
+      node => node.app === app && textType(node.name) === 'js'
+    )
+    if (!places.some(({ source }) => combiner.takes(app, source))) continue
+    const scripts = new Map(
+      await inParallel(
+        places,
+        CONCURRENCY,
+        async node => [node.path, await scriptOf(node)] as const
+      )
+    )
+    const outside = [...nodes.values()].filter(({ path }) => !scripts.has(path))
+    const named = new Set([
+      ...outside.flatMap(({ links }) => links.flatMap(path => path ?? [])),
+      ...(await pathsOf(mentions, app, sources))
+    ])
+    const { replaced, made } = await combiner.combine(app, scripts, named)
+    for (const path of replaced) for (const ending of ['', MAP]) all.delete(path + ending)
+    for (const each of made) {
+      const node = await nodeOf(each, app, nodes)
+      all.set(node.path, node)
+    }
+  }
+  return linked(all)
+}
+
+async function scriptOf(node: Unfinished): Promise<Script> {
+  const { name, source, draft, links } = node
+  const urls = links.map(path => path && encodePath(path))
+  const code = new TextDecoder().decode(await readContent(finish(draft, urls)))
+  const { imports = [], dynamicImports = [] } = importsOf(node) ?? {}
+  const known = new Set([...imports, ...dynamicImports, node.path + MAP])
+  const others = links.filter(path => path !== undefined && !known.has(path)) as string[]
+  return { name, source, code, map: draft.map, imports, dynamicImports, others }
+}
+
+async function pathsOf(
+  mentions: readonly (Mention | undefined)[],
+  app: AppSettings,
+  sources: Sources
+): Promise<string[]> {
+  const own = sources.of(app)
+  const given = [...app.imports.values()].map(name => ({ app: undefined, name }))
+  const found = await inParallel([...mentions, ...given], CONCURRENCY, async mention => {
+    if (!mention || (mention.app ?? app.name) !== app.name) return []
+    const name = (await own.named(mention.name, '')) ?? mention.name
+    const source = own.has(name) ? await own.find(name) : undefined
+    return source ? [assetPath(app, source.name)] : []
+  })
+  return found.flat()
+}
+
+async function nodeOf(
+  { name, code, map, from }: Made,
+  app: AppSettings,
+  nodes: Nodes
+): Promise<Unfinished> {
+  const origins = from.flatMap(path => nodes.get(path) ?? [])
+  const [first] = origins
+  if (!first) throw new TypeError(`${name} is made of nothing`)
+  const path = assetPath(app, name)
+  const isItself = first.path === path
+  const source = { ...first.source, name, path: name, tail: name, specifiers: undefined }
+  const times = origins.map(({ draft }) => draft.mtimeNs)
+  const draft = {
+    content: Buffer.from(code),
+    text: await textOf({ app, name }, code, []),
+    inputs: [],
+    mtimeNs: times.reduce((a, b) => (a > b ? a : b)),
+    isSettled: true,
+    map
+  }
+  const sources = origins.map(({ path }) => path)
+  const place = { ...first, path, name, source: isItself ? first.source : source }
+  return { ...place, draft, ownMap: undefined, links: [], sources }
+}
+
+/** What was made refers to assets by their plain URLs. */
+function linked(nodes: Nodes): Nodes {
+  return new Map(
+    Array.from(nodes, ([path, node]) => {
+      if (!node.sources) return [path, node]
+      const links = (node.draft.text?.references ?? []).map(({ path: url }) => {
+        const to = posix.resolve(dirname(path), decodeIfValid(url) ?? '')
+        return /^\.{0,2}\//.test(url) && nodes.has(to) ? to : undefined
+      })
+      return [path, { ...node, links }]
+    })
+  )
+}

@@ -1,0 +1,63 @@
+// The part of an extra that makes other scripts of modules before they are published.
+import type { AppSettings } from '../settings/settings.ts'
+
+export interface Combiner {
+  /** Whether a module is to come as it was written or compiled, not minified. */
+  takes(app: AppSettings, source: { readonly group?: string | undefined }): boolean
+  /**
+   * What takes the place of some scripts of an app.
+   * @param scripts by path; they refer to assets by these
+   * @param named the paths of those that a page, a stylesheet or another app loads
+   */
+  combine(
+    app: AppSettings,
+    scripts: ReadonlyMap<string, Script>,
+    named: ReadonlySet<string>
+  ): Promise<Combined>
+  /** Rows of the report. */
+  report(): object
+}
+
+/** Paths are those of plain URLs, decoded. */
+export interface Script {
+  readonly name: string
+  readonly source: {
+    /** Absolute, as its directory. */
+    readonly file: string
+    readonly directory: string
+    /** The package to which it belongs. */
+    readonly group?: string | undefined
+    readonly specifiers?: readonly string[] | undefined
+  }
+  readonly code: string
+  /** Its source map, as JSON, if that is not in the code. */
+  readonly map: string | undefined
+  readonly imports: readonly string[]
+  readonly dynamicImports: readonly string[]
+  /** What it refers to in another way. */
+  readonly others: readonly string[]
+}
+
+export interface Combined {
+  /** The paths of scripts that are not published, unless `made` has them again. */
+  readonly replaced: Iterable<string>
+  readonly made: readonly Made[]
+}
+
+export interface Made {
+  readonly name: string
+  /** Refers to assets by plain URLs, absolute or relative to its own. */
+  readonly code: string
+  /** Its source map, as JSON. */
+  readonly map: string | undefined
+  /** The paths of the scripts that it was made from; the first one stands for it. */
+  readonly from: readonly [string, ...string[]]
+}
+
+/** What views name. */
+export interface Mention {
+  /** Undefined: it may be that of any app. */
+  readonly app: string | undefined
+  /** Of an asset, or a bare specifier that an inline script imports. */
+  readonly name: string
+}

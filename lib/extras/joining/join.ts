@@ -1,0 +1,138 @@
+// Joins modules by Rolldown, which is told where each import leads.
+import { basename, dirname, join as joinPath, posix, resolve } from 'node:path'
+import type { OutputChunk, Plugin, rolldown as Build } from 'rolldown'
+import { stripVTControlCharacters } from 'node:util'
+import { CompileError } from '../../errors.ts'
+import type { Made, Script } from '../../assets/parts/combining.ts'
+import type { AppSettings } from '../../assets/settings/settings.ts'
+import { decodeIfValid } from '../../assets/urls/canonical-path.ts'
+import type { Plan } from './plan.ts'
+
+export interface Rolldown {
+  readonly rolldown: typeof Build
+}
+
+interface Joining {
+  readonly root: string
+  readonly app: AppSettings
+  readonly isMinified: boolean
+  readonly plan: Plan
+}
+
+/** Of files that are none of the app's modules. */
+const FOLDER = 'joined/'
+
+/** @throws CompileError for a module that Rolldown cannot read */
+export async function join({ rolldown }: Rolldown, joining: Joining): Promise<Made[]> {
+  const { root, isMinified, plan } = joining
+  const { modules, entries, groups } = plan
+  const byFile = new Map(Array.from(modules, ([path, { source }]) => [source.file, path]))
+  const nameOf = (path: string) => modules.get(path)?.name ?? ''
+  const fileOf = (path: string) => modules.get(path)?.source.file ?? ''
+  const pathOf = (id: string) => byFile.get(id)
+  const withEnding = (name: string) => (name.endsWith('.js') ? name : `${name}.js`)
+  try {
+    const build = await rolldown({
+      input: Object.fromEntries(entries.map(path => [nameOf(path), fileOf(path)])),
+      cwd: root,
+      platform: 'browser',
+      tsconfig: false,
+      logLevel: 'silent',
+      experimental: { attachDebugInfo: 'none' },
+      transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+      plugins: [modulesFrom(modules, byFile)]
+    })
+    const { output } = await build.generate({
+      format: 'es',
+      minify: isMinified,
+      sourcemap: 'hidden',
+      sanitizeFileName: false,
+      entryFileNames: '[name]',
+      chunkFileNames: ({ name }) => FOLDER + withEnding(name),
+      codeSplitting: {
+        groups: [{ debugName: 'packages', name: id => groups.get(pathOf(id) ?? '') ?? null }]
+      }
+    })
+    await build.close()
+    const chunks = output.filter(each => each.type === 'chunk')
+    return chunks.map(chunk => madeOf(chunk, joining, pathOf))
+  } catch (error) {
+    const isAsWritten = (file: string) => modules.get(pathOf(file) ?? '')?.map === undefined
+    throw asCompileError(error, root, isAsWritten)
+  }
+}
+
+function modulesFrom(
+  modules: ReadonlyMap<string, Script>,
+  byFile: ReadonlyMap<string, string>
+): Plugin {
+  return {
+    name: 'modules',
+    resolveId(specifier, importer) {
+      const path = importer === undefined ? byFile.get(specifier) : decodeIfValid(specifier)
+      const script = modules.get(path ?? '')
+      if (!script) return { id: specifier, external: 'absolute' }
+      const { file, directory, group } = script.source
+      const json = { packageJsonPath: joinPath(directory, 'package.json') }
+      return { id: file, ...(group !== undefined && json) }
+    },
+    load(id) {
+      const script = modules.get(byFile.get(id) ?? '')
+      if (!script) return null
+      const [code, map = script.map] = withoutMap(script.code)
+      return { code, map: map ?? null, moduleType: 'js' }
+    }
+  }
+}
+
+const INLINE_MAP =
+  /\n?\/\/# sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,(?<data>[\w+/]+={0,2})\s*$/
+
+function withoutMap(code: string): [code: string, map?: string] {
+  const found = INLINE_MAP.exec(code)
+  if (!found) return [code]
+  return [
+    code.slice(0, found.index),
+    Buffer.from(found.groups?.['data'] ?? '', 'base64').toString()
+  ]
+}
+
+function madeOf(
+  { fileName, code, map, facadeModuleId, moduleIds }: OutputChunk,
+  { root, app, plan }: Joining,
+  pathOf: (id: string) => string | undefined
+): Made {
+  const [first, ...rest] = [facadeModuleId ?? '', ...moduleIds].flatMap(id => pathOf(id) ?? [])
+  const here = posix.dirname(posix.join(app.urlPrefix, fileName))
+  const sources = map?.sources.map(source => {
+    const file = resolve(root, 'dist', dirname(fileName), source)
+    const path = pathOf(file)
+    return path === undefined
+      ? basename(file)
+      : posix.relative(here, posix.join(dirname(path), basename(file)))
+  })
+  return {
+    name: fileName,
+    code,
+    map: map ? JSON.stringify({ ...map, sources }) : undefined,
+    from: [first ?? plan.entries[0] ?? '', ...new Set(rest.filter(path => path !== first))]
+  }
+}
+
+interface Log {
+  readonly message: string
+  readonly id?: string
+  readonly loc?: { readonly file?: string; readonly line: number; readonly column: number }
+}
+
+/** @param isAsWritten whether places in a file are those of its source */
+function asCompileError(error: unknown, root: string, isAsWritten: (file: string) => boolean) {
+  const [first] = (error as { errors?: readonly Log[] }).errors ?? []
+  if (!first) return error
+  // Its first line, without the colours and the name of the rule; the others show the text.
+  const [line = ''] = stripVTControlCharacters(first.message).split('\n')
+  const file = first.loc?.file ?? first.id ?? root
+  const { line: at, column = 0 } = (isAsWritten(file) && first.loc) || {}
+  const place = at === undefined ? { file } : { file, line: at, column: column + 1 }
+  return new CompileError(line.replace(/^\[\w+\] /, ''), place, { cause: error })
+}

@@ -1,0 +1,53 @@
+// Packages in `node_modules`, and the import map of a page.
+import type { Files } from '../../support/site.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A package in `node_modules`, or in that of another package. */
+export function pkg(path: string, json: Json, files: Files = {}): Files {
+  const name = path.split('node_modules/').at(-1)
+  const manifest = JSON.stringify({ name, version: '1.0.0', ...json })
+  const all = Object.entries({ 'package.json': manifest, ...files })
+  return Object.fromEntries(all.map(([file, text]) => [`/node_modules/${path}/${file}`, text]))
+}
+
+export const TIP: Files = {
+  ...pkg(
+    'tip',
+    {
+      exports: { '.': { node: './node.js', import: './dist/esm/index.js' }, './more': './more.js' }
+    },
+    {
+      'node.js': '',
+      'dist/esm/index.js': "import { place } from '@pop/core'\nexport * from './_base.js'\nplace()",
+      'dist/esm/_base.js': 'export const base = 1',
+      'dist/cjs/index.js': 'module.exports = 1',
+      'more.js': "import { base } from 'tip'\nexport const more = base",
+      'unused.js': ''
+    }
+  ),
+  ...pkg(
+    '@pop/core',
+    { main: 'cjs.js', module: 'lib/index.js' },
+    { 'lib/index.js': 'export const place = () => 1' }
+  )
+}
+export const APP = {
+  'javascripts/app.js': "import { base } from 'tip'\nimport { more } from 'tip/more'\nbase + more"
+}
+export const NAMES = [
+  'npm/@pop/core/lib/index.js',
+  'npm/tip/dist/esm/_base.js',
+  'npm/tip/dist/esm/index.js',
+  'npm/tip/more.js'
+]
+
+interface ImportMap {
+  readonly imports: Readonly<Record<string, string>>
+  readonly scopes?: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+
+export function mapIn(html: string): ImportMap {
+  const [, json = ''] = /<script type="importmap">(.*?)<\/script>/.exec(html) ?? []
+  return JSON.parse(json) as ImportMap
+}

@@ -1,0 +1,54 @@
+// Files of npm packages that are precompiled, and not joined.
+import test from 'ava'
+import { withDigest } from '../../support/digest.ts'
+import { makeFingerprinted, placed, readManifest, run } from '../../support/fingerprinted.ts'
+import { makeProject } from '../../support/site.ts'
+import { APP, mapIn, NAMES, pkg, TIP } from './package-files.ts'
+
+test('PKG-01 with fingerprints the modules of a package refer to each other by them where they are not joined', async t => {
+  const site = await makeFingerprinted(
+    t,
+    'precompiled',
+    { ...TIP, ...APP },
+    { packages: 'tip', bundle: false }
+  )
+  const html = await site.render(
+    assets =>
+      assets.importMap({ entry: 'app' }) +
+      assets.javascript('app', { type: 'module', modulepreload: true })
+  )
+  const preloads = html.matchAll(
+    withDigest(/href="\/assets\/(\S+)-DIGEST\.js" rel="modulepreload" integrity="sha384-/g)
+  )
+  t.deepEqual(Array.from(preloads, ([, name]) => `${name}.js`).toSorted(), NAMES)
+  const index = await site.path('npm/tip/dist/esm/index.js')
+  t.is(mapIn(html).imports['tip'], index)
+  t.is(mapIn(html).imports['tip/more'], await site.path('npm/tip/more.js'))
+  const app = (await site.ask(await site.path('app.js'))).text
+  t.true(app.includes(`import { base } from "${index}"`))
+  const { text, headers } = await site.ask(index)
+  t.true(text.includes(`from "${await site.path('npm/@pop/core/lib/index.js')}"`))
+  t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
+})
+
+test('PKG-01 a package that is installed in two versions is published in both', async t => {
+  const [one, two] = [{ 'c.js': "export default 'one'" }, { 'c.js': "export default 'two'" }]
+  const root = makeProject(
+    t,
+    placed({
+      ...pkg(
+        'a',
+        { name: 'a', module: 'a.js', imports: { '#x': { browser: './x.js' } } },
+        { 'a.js': "import 'c'\nimport '#x'", 'x.js': 'export {}' }
+      ),
+      ...pkg('b', { module: 'b.js' }, { 'b.js': "import 'c'" }),
+      ...pkg('c', { module: 'c.js' }, one),
+      ...pkg('b/node_modules/c', { module: 'c.js', version: '2.0.0' }, two)
+    })
+  )
+  await run({ root, packages: ['a', 'b'], bundle: false })
+  const { assets } = readManifest(root)
+  const importsOf = (path: string) => assets[`/assets/npm/${path}`]?.imports
+  t.deepEqual(importsOf('b/b.js'), ['/assets/npm/c@2.0.0/c.js'])
+  t.deepEqual(importsOf('a/a.js'), ['/assets/npm/c/c.js', '/assets/npm/a/x.js'])
+})
