@@ -48,6 +48,8 @@ function versionsOf(): string[] {
     'koa',
     'koa-static',
     'koa-static-cache',
+    'koa-compress',
+    'vite',
     'sirv',
     'fastify',
     '@fastify/static',

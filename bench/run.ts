@@ -10,6 +10,7 @@ import { cases as precompile } from './cases/precompile.ts'
 import { cases as serving } from './cases/serving.ts'
 import { cases as sharedCache } from './cases/shared-cache.ts'
 import { cases as start } from './cases/start.ts'
+import { cases as visit } from './cases/visit.ts'
 import { tableOf, writeReport, type Result } from './report.ts'
 import { buildServer, removeServer } from './servers.ts'
 
@@ -26,7 +27,7 @@ const options = {
   seconds: Number(values.seconds),
   against: values.against
 }
-const all = [...serving, ...httpCache, ...many, ...precompile, ...sharedCache, ...start]
+const all = [...serving, ...httpCache, ...many, ...precompile, ...sharedCache, ...start, ...visit]
 const chosen = all.filter(({ title }) => title.includes(values.only))
 if (chosen.length === 0) {
   throw new Error(`no case contains '${values.only}':\n${all.map(({ title }) => title).join('\n')}`)

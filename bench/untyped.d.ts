@@ -2,6 +2,8 @@
 declare module '@fastify/static'
 declare module 'express'
 declare module 'fastify'
+declare module 'koa-compress'
+declare module 'koa-conditional-get'
 declare module 'koa-static'
 declare module 'koa-static-cache'
 declare module 'serve-static'

@@ -63,11 +63,14 @@ export interface Browser<P = Page> {
 }
 
 /** A browser with an empty profile, gone when the spec is over. */
-export function launch(t: ExecutionContext): Browser {
+export function launch(
+  t: Pick<ExecutionContext, 'teardown'>,
+  flags: readonly string[] = []
+): Browser {
   const profile = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-chromium-'))
   const browser = spawn(
     program('chromium', 'chromium'),
-    [...FLAGS, `--user-data-dir=${profile}`, 'about:blank'],
+    [...FLAGS, ...flags, `--user-data-dir=${profile}`, 'about:blank'],
     { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] }
   )
   const closed = once(browser, 'close')

@@ -235,6 +235,14 @@ test('with build.cssCodeSplit: false every entry has the only stylesheet', async
   t.deepEqual(summary(page.entry('a.ts')), tags)
 })
 
+test("BND-08 the hash of a stylesheet follows its source's name without `.css.scss`", async t => {
+  const file = 'assets/app-CW6zNwpo.css'
+  const manifest = { 'src/app.css.scss': { ...entryAt(file), name: 'app.css' } }
+  const { ask } = await makeSite(t, {}, given(t, manifest, [file]))
+  const { headers } = await ask(`/static/${file}`)
+  t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
+})
+
 test('BND-07 without modern chunks the legacy entry is for every browser', async t => {
   const manifest = {
     '../../vite/legacy-polyfills-legacy': entryAt('polyfills-legacy-CZTearZk.js'),

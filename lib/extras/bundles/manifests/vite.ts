@@ -80,7 +80,9 @@ function readChunk(key: string, chunk: Json): ViteChunk {
   const { file, name, src, imports, css, assets, dynamicImports } = chunk
   // A shared stylesheet's key is its file, not a source: `_shared-<hash>.css`.
   const source = typeof src === 'string' && !key.startsWith('_') ? src : undefined
-  const plain = typeof name === 'string' ? `${name}.` : source
+  // The stylesheet `app.css.scss` has the name `app.css`, and the file `app-<hash>.css`.
+  const own = typeof name === 'string' && isCss(String(file)) ? name.replace(/\.css$/, '') : name
+  const plain = typeof own === 'string' ? `${own}.` : source
   return {
     file: fileBelow(file),
     stem: plain === undefined ? undefined : stemOf(plain),

@@ -1,0 +1,71 @@
+// The two pages of the shop, as a template would write them. The tags are those of each contestant.
+
+export interface Tags {
+  /** What the head of a page contains, for a stylesheet and a script each of `names`. */
+  readonly head: (names: readonly string[]) => string
+  readonly image: (name: string) => string
+}
+
+export function pageOf(path: string, { head, image }: Tags): string | undefined {
+  if (path === '/') return layout('A chair', head(['app', 'product']), image, product(image))
+  if (path === '/shops') return layout('Our shops', head(['app', 'map']), image, SHOPS)
+  return undefined
+}
+
+const layout = (title: string, tags: string, image: Tags['image'], main: string) => `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>${title}</title>
+  <link rel="icon" href="data:,">
+  ${tags}
+</head>
+<body x-data="cart">
+  <nav class="navbar navbar-expand-lg">
+    <div class="container">
+      <a class="navbar-brand" href="/">${image('logo.svg')}</a>
+      <div class="collapse navbar-collapse" id="menu">
+        <ul class="navbar-nav me-auto">
+          <li class="nav-item"><a class="nav-link" href="/shops">Our shops</a></li>
+          <li class="nav-item dropdown">
+            <button class="nav-link dropdown-toggle" data-bs-toggle="dropdown">Furniture</button>
+            <ul class="dropdown-menu">${FURNITURE.map(name => `<li><a class="dropdown-item" href="/${name.toLowerCase()}">${name}</a></li>`).join('')}</ul>
+          </li>
+        </ul>
+        <span class="navbar-text" id="cart" x-text="label"></span>
+      </div>
+    </div>
+  </nav>
+  <main class="container my-4">${main}</main>
+  <div class="toast-container position-fixed bottom-0 end-0 p-3">
+    <div class="toast" id="added" role="status"><div class="toast-body">It is in your cart.</div></div>
+  </div>
+</body>
+</html>
+`
+
+const FURNITURE = ['Chairs', 'Tables', 'Shelves', 'Lamps', 'Beds', 'Benches']
+
+const product = (image: Tags['image']) => `
+  <div class="row g-4">
+    <div class="col-lg-7"><div class="product-picture ratio">${image('chair.svg')}</div></div>
+    <div class="col-lg-5">
+      <h1>A chair of ash</h1>
+      <shop-stars value="4"></shop-stars>
+      <p class="price fs-3">€199.00 <small class="text-body-secondary" title="Until the end of November">instead of €240.00</small></p>
+      <p>A dining chair of ash that was grown, sawn and dried within eighty kilometres of the workshop.
+        The seat is woven by hand from paper cord; after ten years or so it can be woven anew.</p>
+      <button class="btn btn-primary" id="add" @click="add(199)">Add to cart</button>
+      <button class="btn btn-link" hx-get="/comments" hx-target="#comments">What others say</button>
+      <div id="comments"></div>
+    </div>
+  </div>
+  <h2 class="mt-4">What it has cost</h2>
+  <canvas id="prices" height="80"></canvas>
+  <h2 class="mt-4">Your wishes, in your order</h2>
+  <ul class="list-group" id="wishes">
+    ${['A table of oak', 'Two stools', 'A lamp of brass'].map(wish => `<li class="list-group-item">${wish}</li>`).join('')}
+  </ul>`
+
+const SHOPS = '<h1>Our shops</h1><div class="shops-map" id="map"></div>'
