@@ -84,7 +84,7 @@ function partOf(id) {
 }
 
 const PARTS = [
-  [/^building\/(?:precompile|publish-build)/, 'building-precompile'],
+  [/^building\/(?:precompile|publish-build)|^minify\/minify/, 'building-precompile'],
   [
     /^building\/directory|^releases\/(?:clean|compress)\.|^verify\/verify(?:-all)?\.|^deltas\/(?:write|delta-faults)/,
     'building-copies'
@@ -97,7 +97,10 @@ const PARTS = [
   [/^(?:releases|verify)\/exports/, 'assets'],
   [/^files\/writing/, 'files-writing'],
   [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],
-  [/-command\.ts$|^init\/(?:add|config)-file|^(?:deltas|releases)\/(?:additions|column)/, 'cli'],
+  [
+    /-command\.ts$|^init\/(?:add|config)-file|^(?:deltas|minify|releases)\/(?:additions|column)/,
+    'cli'
+  ],
   [/^cli\/format/, 'cli-format'],
   [/^telling\//, 'inventory'],
   [/^serving\/koa/, 'serving-koa'],

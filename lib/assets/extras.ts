@@ -8,6 +8,7 @@ import { inspector } from '../extras/inspector/extra.ts'
 import { joining } from '../extras/joining/extra.ts'
 import { live } from '../extras/live/extra.ts'
 import { media } from '../extras/media/extra.ts'
+import { minify } from '../extras/minify/extra.ts'
 import { names } from '../extras/names/extra.ts'
 import { packages } from '../extras/packages/extra.ts'
 import { releases } from '../extras/releases/extra.ts'
@@ -23,6 +24,7 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   joining,
   live,
   media,
+  minify,
   names,
   packages,
   releases,

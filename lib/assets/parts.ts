@@ -3,6 +3,7 @@ import type { Context } from 'koa'
 import type { BuiltDirectory, Representations, Sender } from './parts/representations.ts'
 import type { DirectoryCheck, FileList, ReadManifest } from './parts/builds.ts'
 import type { Combiner, Mention } from './parts/combining.ts'
+import type { PrecompileExtras } from './settings/extra-options.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
 import type { AssetAddress, Helpers } from './views/asset-url.ts'
@@ -49,6 +50,11 @@ export interface Extra<Whole = unknown> {
   commands?(): Promise<readonly Command[]>
   /** What it adds to commands of others. */
   additions?(): Promise<readonly Addition[]>
+  /**
+   * What changes stylesheets and scripts of a precompile; undefined where no app wants it.
+   * @throws AssetError for what an app asks for and is not there
+   */
+  transform?(site: Site, asked: PrecompileExtras, warn: Warn): Promise<Transform | undefined>
   /** Problems for `verify`, and for the warnings of `precompile`; undefined where the options ask for no check. */
   check?(site: Site): Promise<Check | undefined>
   /**
@@ -74,13 +80,31 @@ export interface Extra<Whole = unknown> {
   ): Promise<Combiner | undefined>
   /** The names that views load, as far as they are known. */
   mentions?(site: Site): Promise<readonly Mention[]>
-  /** What its rows of precompile's report say, as texts with headings. */
+  /** What its rows of a report say, as texts with headings. */
   rows?(report: object): Promise<readonly (readonly [heading: string, text: string])[]>
   /** Further representations of files, kept in files beside them: what deploys writes, checks and removes these. */
   representations?(): Promise<Representations>
 }
 
 type Warn = (message: string) => void
+
+/** Before references get their URLs. */
+export interface Transform {
+  /** Whether the texts of an app are to get smaller, whatever makes them so. */
+  minifies(app: AppSettings): boolean
+  takes(app: AppSettings, name: string): boolean
+  /** Undefined: it is published as it is. @throws CompileError for a source that is not valid */
+  apply(text: TransformedText): Promise<{ readonly code: string; readonly map: string } | undefined>
+  /** Rows of the report. */
+  report(): Promise<object>
+}
+
+export interface TransformedText extends Pick<SourceFile, 'name' | 'file'> {
+  readonly app: AppSettings
+  /** With the source map that it came with, inline. */
+  readonly code: string
+  readonly isCompiled: boolean
+}
 
 /** A file that is not as it should be. */
 export interface Problem {

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ava from 'ava'
 import { type PrecompileReport } from '../../lib/index.ts'
@@ -6,7 +6,8 @@ import { makeFingerprinted } from '../support/fingerprinted.ts'
 import { makeSite, writeFiles } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { warningsAbout } from '../support/warnings.ts'
-import { makeShop, run, start, startNode } from './run.ts'
+import { makeShop, run, start } from './run.ts'
+import { AS_WRITTEN } from '../support/as-written.ts'
 
 const test = ava.serial
 
@@ -62,7 +63,7 @@ test('precompile prints few lines in a log, then what it did, and what changed s
     'stylesheets/app.css': 'a{}',
     'javascripts/app.js': 'start()',
     'images/logo.png': 'x'.repeat(12_345),
-    '/assets.config.mjs': 'export default { minify: false }'
+    '/assets.config.mjs': `export default ${JSON.stringify(AS_WRITTEN)}`
   })
   const first = await run(root, 'precompile')
   t.like(first, { status: 0, stderr: 'Building 3 assets\nWriting 3 assets\n' })
@@ -97,7 +98,8 @@ Since the last build: 3 added
 })
 
 test('precompile --json prints only the report, --quiet nothing, --verbose a line for each asset', async t => {
-  const root = makeShop(t, { 'a.txt': 'a', 'b.txt': 'bb' })
+  const config = `export default ${JSON.stringify(AS_WRITTEN)}`
+  const root = makeShop(t, { 'a.txt': 'a', 'b.txt': 'bb', '/assets.config.mjs': config })
   const { status, stdout, stderr } = await run(root, 'precompile --json')
   t.deepEqual([status, stderr], [0, ''])
   const { seconds, ...report } = JSON.parse(stdout) as PrecompileReport
@@ -112,8 +114,7 @@ test('precompile --json prints only the report, --quiet nothing, --verbose a lin
       { path: '/assets/a.txt', size: 1 }
     ],
     changes: { added: ['/assets/a.txt', '/assets/b.txt'], changed: [], removed: [] },
-    kept: 0,
-    minified: { files: 0, bytes: 0, insteadOf: 0 }
+    kept: 0
   })
   t.deepEqual(await run(root, 'precompile --quiet'), { status: 0, stdout: '', stderr: '' })
   const verbose = await run(root, 'precompile --verbose')
@@ -123,33 +124,6 @@ test('precompile --json prints only the report, --quiet nothing, --verbose a lin
     'Writing /assets/a.txt',
     'Writing /assets/b.txt'
   ])
-})
-
-test('precompile --minify minifies and maps stylesheets', async t => {
-  const root = makeShop(t, { 'stylesheets/app.css': 'a {\n  color: red;\n}\n' })
-  const { stdout } = await run(root, 'precompile --minify')
-  t.regex(stdout, /^Minified +1 file, 13 B instead of 20 B$/m)
-  t.regex(readFileSync(join(root, 'public/assets/app.css'), 'utf8'), /^a\{color:red\}\n/)
-})
-
-test('without esbuild precompile says that nothing was minified; with --minify it is an error', async t => {
-  const root = makeShop(t, { 'app.css': 'a {\n  color: red;\n}\n' })
-  cpSync('dist', join(root, 'node_modules/koa-fresh-assets/dist'), { recursive: true })
-  cpSync('package.json', join(root, 'node_modules/koa-fresh-assets/package.json'))
-  for (const name of readdirSync('node_modules')) {
-    if (name === 'esbuild' || name === '.cache') continue
-    symlinkSync(join(process.cwd(), 'node_modules', name), join(root, 'node_modules', name))
-  }
-  const cli = join(root, 'node_modules/koa-fresh-assets/dist/cli.js')
-  const reason = 'minifying needs esbuild, which is not installed: npm install --save-dev esbuild'
-  const { status, stdout } = await startNode(root, [cli, 'precompile'], {}).outcome
-  t.is(status, 0)
-  t.true(stdout.includes(`Minified    nothing: ${reason}`), stdout)
-  const asked = await startNode(root, [cli, 'precompile', '--minify'], {}).outcome
-  t.deepEqual([asked.status, asked.stderr], [1, `koa-fresh-assets: ${reason}\n`])
-  const config = 'export default { apps: { web: { minify: true }, admin: {} } }'
-  writeFiles(root, { 'assets.config.mjs': config, 'apps/admin/assets/a.txt': '' })
-  t.is((await startNode(root, [cli, 'precompile'], {}).outcome).stderr, asked.stderr)
 })
 
 test('FPR-10 precompile lists every broken source with its place and lines, and changes nothing', async t => {

@@ -11,6 +11,7 @@ import { makeProject, writeFiles, type Files } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 import { run } from './run.ts'
+import { AS_WRITTEN } from '../support/as-written.ts'
 
 const test = ava.serial
 
@@ -41,7 +42,7 @@ interface Scene {
 
 const WORDS = Array.from({ length: 300 }, (_, at) => ((at * 7919) % 9973).toString(36)).join(' ')
 const APP = {
-  'assets.config.mjs': 'export default { minify: false }',
+  'assets.config.mjs': `export default ${JSON.stringify(AS_WRITTEN)}`,
   'apps/web/assets/a.css': `.a { background: url(b.svg) } /* ${WORDS} */`,
   'apps/web/assets/b.svg': `<svg><!-- ${WORDS} --></svg>`,
   'views/page.ejs': "<%- assets.stylesheet('a') %>"

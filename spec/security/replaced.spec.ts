@@ -27,6 +27,7 @@ import { touch, writeAtomically } from '../../lib/files/writing/atomic-write.ts'
 import { filesBelow } from '../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
+import { AS_WRITTEN } from '../support/as-written.ts'
 
 const THEN = 1_700_000_000
 const SECRET = 'private bytes'
@@ -164,7 +165,7 @@ const RACES: Readonly<Record<string, (t: ExecutionContext) => Promise<Race>>> = 
     const root = makeProject(t, { 'public/assets/sub/x': '' })
     const run = async (round: number) => {
       writeFiles(root, { 'apps/web/assets/x/sub/app.css': PAGE(round) })
-      return precompile({ root, integrity: false }, { minify: false, warn: () => undefined })
+      return precompile({ root, integrity: false, ...AS_WRITTEN }, { warn: () => undefined })
     }
     return { directories: [join(root, 'public/assets/sub')], run }
   },
@@ -266,7 +267,7 @@ const REMOVALS: Readonly<Record<string, (t: ExecutionContext, root: string) => P
     ...(clean && {
       clean: async (_: ExecutionContext, root: string) => {
         writeFiles(root, { 'apps/web/assets/x/sub/app.css': 'new{}' })
-        await precompile({ root, integrity: false }, { minify: false })
+        await precompile({ root, integrity: false, ...AS_WRITTEN })
         const old = withFingerprint('app.css', digestOf(OLD))
         writeFiles(
           root,
@@ -302,7 +303,7 @@ const REMOVALS: Readonly<Record<string, (t: ExecutionContext, root: string) => P
       }
     }),
     precompile: async (_, root) => {
-      const publish = () => precompile({ root, integrity: false }, { minify: false })
+      const publish = () => precompile({ root, integrity: false, ...AS_WRITTEN })
       writeFiles(root, { 'apps/web/assets/x/sub/app.css': OLD })
       await publish()
       writeFiles(root, { 'apps/web/assets/x/sub/app.css': 'a{}' })

@@ -9,6 +9,7 @@ import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
 import { ask, type Answer, type Question } from './ask.ts'
 import { makeProject, makeSite, writeFiles, type Files, type Site } from './site.ts'
 import { DIGEST_LENGTH, withDigest } from './digest.ts'
+import { AS_WRITTEN } from './as-written.ts'
 
 export type Mode = 'precompiled' | 'live'
 export const MODES: readonly Mode[] = ['precompiled', 'live']
@@ -86,7 +87,7 @@ export async function run(
 ): Promise<PrecompileReport & { warnings: string[] }> {
   const warnings: string[] = []
   const report = await precompile(
-    { minify: false, ...options },
+    { ...AS_WRITTEN, ...options },
     { warn: message => void warnings.push(message) }
   )
   return { ...report, warnings }

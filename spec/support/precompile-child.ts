@@ -5,6 +5,7 @@
 import fs from 'node:fs/promises'
 import { precompile, type Progress } from '../../lib/koa-assets.ts'
 import { withDigest } from './digest.ts'
+import { AS_WRITTEN } from './as-written.ts'
 
 const [root = '', stage = '', count = '', signal = ''] = process.argv.slice(2)
 let reached = 0
@@ -22,7 +23,7 @@ fs.rename = (from, to) => {
 async function main(): Promise<void> {
   let begun = false
   await precompile(
-    { root, minify: false },
+    { root, ...AS_WRITTEN },
     {
       warn: message => console.error(message),
       onProgress({ stage: at }) {

@@ -7,12 +7,12 @@ import { readContent, type Content } from '../../files/open-file.ts'
 import { ifThere } from '../../files/disk.ts'
 import { isBuiltIn } from '../compilers/built-in.ts'
 import { finish, type Draft } from '../rendering/draft.ts'
-import { isMinifiable, type Minify } from '../rendering/minify.ts'
 import { measured } from '../rendering/measured.ts'
 import { Renderer } from '../rendering/renderer.ts'
 import { loadModuleLexer } from '../references/module-references.ts'
+import { transformed, transformFor } from '../rendering/transform.ts'
 import { assetPath } from '../settings/app-settings.ts'
-import type { Extra } from '../parts.ts'
+import type { Extra, Transform } from '../parts.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Asset, Sources } from '../sources/sources.ts'
 import { encodePath } from '../urls/canonical-path.ts'
@@ -39,8 +39,7 @@ export interface BuilderOptions {
   readonly heldBytes?: number
   /** Those that measure files that are published as they are. */
   readonly extras?: readonly Extra[]
-  /** Undefined for an app that is not minified. */
-  readonly minifierOf?: ((app: AppSettings) => Minify | undefined) | undefined
+  readonly transforms?: readonly Transform[]
   readonly combination?: Combination | undefined
 }
 
@@ -163,7 +162,7 @@ export class Builder {
       return draft ? [{ ...place, draft }] : []
     }
     const all = (await inParallel(places, CONCURRENCY, draftOne, signal)).flat()
-    // The map of the minified text replaces the one that the source came with.
+    // The map of a transformed text replaces the one that the source came with.
     const maps = new Set(all.flatMap(({ path, draft }) => (draft.map ? path + MAP : [])))
     return all.filter(({ path }) => !maps.has(path))
   }
@@ -198,11 +197,12 @@ export class Builder {
 
   async #draftAnew(place: Place): Promise<Draft | undefined> {
     const { app, name, source } = place
-    const minify = isMinifiable(name) ? this.#options.minifierOf?.(app) : undefined
-    const first = await this.#renderer.draft(place, minify !== undefined)
+    const transform = transformFor(place, this.#options.transforms ?? [])
+    const first = await this.#renderer.draft(place, transform !== undefined)
     if (!first) return undefined
-    const isTaken = minify && this.#options.combination?.takes(place) && (await isModule(first))
-    const draft = minify && !isTaken ? await minify(this.#renderer, place, first) : first
+    const isTaken = transform && this.#options.combination?.takes(place) && (await isModule(first))
+    const draft =
+      transform && !isTaken ? await transformed(this.#renderer, place, first, transform) : first
     if (draft.text || draft.map) return draft
     const sums = await checksumsOf(draft.content, app.integrity)
     const measures = await measured(this.#options.extras, name, draft.content)

@@ -18,7 +18,14 @@ export function splitAmong<T extends Pick<Representations, 'split'>>(
   return undefined
 }
 
+/** What extras say of a report, as texts with headings. */
+export async function textsOf(extras: readonly Extra[], report: object) {
+  return (await Promise.all(extras.flatMap(extra => extra.rows?.(report) ?? []))).flat()
+}
+
 /** The rows of a report. */
-export async function rowsOf<Rows>(writers: readonly Writer<never>[]): Promise<Rows> {
+export async function rowsOf<Rows>(
+  writers: readonly Pick<Writer<never>, 'report'>[]
+): Promise<Rows> {
   return Object.assign({}, ...(await Promise.all(writers.map(writer => writer.report()))))
 }

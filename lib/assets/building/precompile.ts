@@ -1,16 +1,19 @@
 // Publishes all assets for production: builds, compresses and writes them, and the manifest last.
 import { dirname, join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { AssetError, PrecompileError, reasonOf } from '../../errors.ts'
+import { AssetError, PrecompileError } from '../../errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../files/containment.ts'
 import { lock } from '../../files/writing/lock.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 import { sweep, sweepTree } from '../../files/writing/temporary.ts'
-import { abortSignal, callback, check, flag, type Expectation } from '../../check-options.ts'
+import { abortSignal, callback, check, type Expectation } from '../../check-options.ts'
 import { warnOnce } from '../../printable.ts'
-import { loadMinifier, type MinifyReport } from '../rendering/minify.ts'
 import type { Site } from '../parts.ts'
-import type { PrecompileRows } from '../settings/extra-options.ts'
+import {
+  PRECOMPILE_EXTRAS,
+  type PrecompileExtras,
+  type PrecompileRows
+} from '../settings/extra-options.ts'
 import { manifestFile, publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { loadSources, type Sources } from '../sources/sources.ts'
@@ -31,13 +34,10 @@ export interface Progress {
   readonly path: string
 }
 
-export interface PrecompileOptions {
+/** Without those of extras. */
+export interface RunOptions {
   /** Called after each asset of each stage. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /**
-   * Overrides the option `minify` of every app. Default: each app's own, which by default is "if esbuild is there".
-   */
-  readonly minify?: boolean | undefined
   /**
    * Aborting it rejects with its reason, and the previous manifest and its files stay. The final
    * renames are not interrupted.
@@ -46,6 +46,8 @@ export interface PrecompileOptions {
   /** Receives each warning once. Default: `console.warn`. */
   readonly warn?: ((message: string) => void) | undefined
 }
+
+export interface PrecompileOptions extends RunOptions, PrecompileExtras {}
 
 export interface PrecompileReport extends PrecompileRows {
   /** Absolute path of the manifest. */
@@ -74,18 +76,14 @@ export interface PrecompileReport extends PrecompileRows {
    * pages that name them; see `clean`.
    */
   readonly kept: number
-  /** Undefined with `minify: false`. */
-  readonly minified: MinifyReport | undefined
 }
 
 const OPTIONS = {
   onProgress: callback,
-  minify: flag,
   signal: abortSignal,
   warn: callback
-} satisfies Record<keyof PrecompileOptions, Expectation>
+} satisfies Record<keyof RunOptions, Expectation>
 
-const NONE: MinifyReport = { files: 0, bytes: 0, insteadOf: 0 }
 const CONCURRENCY = 8
 /** The small images of most projects are read once. */
 const HELD_BYTES = 64 * 1024 * 1024
@@ -97,9 +95,9 @@ export async function precompile(
   precompileOptions: PrecompileOptions = {}
 ): Promise<PrecompileReport> {
   const startedAt = performance.now()
-  check(precompileOptions, OPTIONS)
-  const { signal, onProgress, minify } = precompileOptions
-  const { prefix, root, apps } = settings
+  check(precompileOptions, { ...OPTIONS, ...PRECOMPILE_EXTRAS })
+  const { signal, onProgress } = precompileOptions
+  const { prefix, apps, extras } = settings
   const warn = warnOnce(precompileOptions.warn)
   const sources = await loadSources(settings, warn, () => undefined)
   const directory = publicFile(settings, prefix)
@@ -107,29 +105,24 @@ export async function precompile(
     onProgress?.({ stage, done, total, path })
   signal?.throwIfAborted()
   if (apps.length === 0) {
-    const rest = { compressedBytes: 0, kept: 0, minified: undefined, seconds: 0 }
+    const rest = { compressedBytes: 0, kept: 0, seconds: 0 }
     const none = { ...reportOn(new Map(), new Map()), ...(await rowsOf<PrecompileRows>([])) }
     return { manifest: manifestFile(settings), ...none, ...rest }
   }
   await requireAssets(settings, sources)
-  const wish = (app: AppSettings) => minify ?? app.minify
-  const isAsked = (app: AppSettings) => wish(app) === true
-  const isWanted = (app: AppSettings) => wish(app) !== false
-  const minifier = apps.some(isWanted)
-    ? await loadMinifier(root, isAsked, warn).catch((error: unknown) => {
-        if (apps.some(isAsked)) throw error
-        return { minify: undefined, report: { ...NONE, problem: reasonOf(error) } }
-      })
-    : undefined
+  const found = await Promise.all(
+    extras.map(extra => extra.transform?.(settings, precompileOptions, warn))
+  )
+  const transforms = found.filter(each => each !== undefined)
   await requireInPublic(settings, [directory])
   const held = await lock(directory, warn).catch(rethrowAsPublishError(settings, prefix))
   try {
     await Promise.all([sweep(dirname(directory)), sweepTree(directory, LEFT_MS)])
-    const isMinified = (app: AppSettings) => isWanted(app)
+    const isMinified = (app: AppSettings) => transforms.some(each => each.minifies(app))
     const combination = await combinationOf(settings, sources, isMinified, warn)
     const builder = new Builder(settings, sources, {
       combination,
-      minifierOf: app => (isWanted(app) ? minifier?.minify : undefined),
+      transforms,
       warn,
       signal,
       heldBytes: HELD_BYTES,
@@ -143,8 +136,9 @@ export async function precompile(
     const options = { lock: held, signal, onProgress: progressOf('write') }
     const report = await publishBuild(settings, assets, options)
     const seconds = (performance.now() - startedAt) / 1000
-    const rows = { ...report, ...combination?.report(), minified: minifier?.report, seconds }
-    return { manifest: manifestFile(settings), ...rows }
+    const rows = await rowsOf<Partial<PrecompileRows>>(transforms)
+    const all = { ...report, ...combination?.report(), ...rows, seconds }
+    return { manifest: manifestFile(settings), ...all }
   } finally {
     await held.release()
   }

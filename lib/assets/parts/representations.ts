@@ -78,8 +78,6 @@ export interface Representations {
     options: { readonly options: CompressExtras; readonly earlier: string | undefined },
     unsaved: Unsaved
   ): Promise<Writer<CompressedFile>>
-  /** What rows of its own say, as texts with headings. */
-  textsOf(rows: object): readonly (readonly [heading: string, text: string])[]
 }
 
 export interface Writer<File> {

@@ -7,6 +7,13 @@ import { DEV, settleDev, type DevOptions } from '../../extras/vite/options.ts'
 import { JOINING, type JoiningOptions, type JoinRow } from '../../extras/joining/options.ts'
 import { PACKAGES, type PackageOptions } from '../../extras/packages/options.ts'
 import type { MediaHelpers } from '../../extras/media/media.ts'
+import {
+  MINIFY,
+  PRECOMPILE_MINIFY,
+  type MinifyOptions,
+  type MinifyRow,
+  type PrecompileMinifyOptions
+} from '../../extras/minify/options.ts'
 import { NAMES, type NameOptions } from '../../extras/names/options.ts'
 import {
   DELTA_COMPRESS,
@@ -21,7 +28,7 @@ import {
 export interface ProjectExtras extends DeltaOptions, NameOptions {}
 
 /** Added to `LayeredOptions`. */
-export interface LayeredExtras extends PackageOptions, JoiningOptions {}
+export interface LayeredExtras extends PackageOptions, MinifyOptions, JoiningOptions {}
 
 /** Added to `MountOptions`. */
 export interface MountExtras extends ManifestOptions, DevOptions {}
@@ -32,12 +39,20 @@ export interface HelperExtras extends EntryHelpers, LiveHelpers, MediaHelpers {}
 /** Their rows. What layers add to is a list of sources. */
 export const LAYERED_EXTRAS = {
   ...PACKAGES,
+  ...MINIFY,
   ...JOINING
 } as const
 
 export const PROJECT_EXTRAS = {
   ...DELTAS,
   ...NAMES
+} as const
+
+/** Added to `PrecompileOptions`. */
+export interface PrecompileExtras extends PrecompileMinifyOptions {}
+
+export const PRECOMPILE_EXTRAS = {
+  ...PRECOMPILE_MINIFY
 } as const
 
 /** Added to `CompressOptions`. */
@@ -48,7 +63,7 @@ export const COMPRESS_EXTRAS = {
 } as const
 
 /** Added to `PrecompileReport` and to `CompressReport`. */
-export interface PrecompileRows extends DeltaPrecompileRow, JoinRow {}
+export interface PrecompileRows extends DeltaPrecompileRow, MinifyRow, JoinRow {}
 export interface CompressRows extends DeltaCompressRow {}
 
 export const MOUNT_EXTRAS = {

@@ -16,7 +16,6 @@ import {
   wholeNumber,
   withDefault,
   type Expectation,
-  type Option,
   type SettingsOf
 } from '../../check-options.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
@@ -47,9 +46,6 @@ const onIn = (...environments: readonly string[]) =>
     ({ env, isPrecompile }: Situation) => isPrecompile || environments.includes(env)
   )
 
-/** Undefined: where esbuild can be loaded. */
-const ifLoadable: Option<boolean | undefined, unknown> = { ...flag, default: () => undefined }
-
 const isTextOrFalse = (value: unknown) => value === false || isText(value)
 
 export const LAYERED = {
@@ -72,8 +68,7 @@ export const LAYERED = {
   },
   missing: withDefault(oneOf('ignore', 'warn', 'error'), ({ isPrecompile }: Situation) =>
     isPrecompile ? 'error' : 'warn'
-  ),
-  minify: ifLoadable
+  )
 } satisfies Record<keyof LayeredOptions, Expectation>
 
 export const MEMORY = {

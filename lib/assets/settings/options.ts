@@ -59,14 +59,6 @@ export interface LayeredOptions extends LayeredExtras {
    * which publishes nothing.
    */
   missing?: 'ignore' | 'warn' | 'error' | undefined
-  /**
-   * Precompile minifies stylesheets and scripts with esbuild, and publishes the source map of each at
-   * `<name>.map`. Files named `*.min.*` are left as they are. Default: where esbuild can be loaded; a source
-   * that esbuild cannot parse is then published as it is, with a warning.
-   *
-   * With `true`, precompile throws an AssetError when esbuild is not installed, and for such a source.
-   */
-  minify?: boolean | undefined
 }
 
 /**

@@ -3,14 +3,13 @@ import { relative } from 'node:path'
 import { CODINGS } from '../../files/codings.ts'
 import { isInside } from '../../files/disk.ts'
 import { errorReport } from '../../assets/inventory/error-page.ts'
-import { representationsOf } from '../../assets/building/kept-representations.ts'
+import { textsOf } from '../../assets/building/kept-representations.ts'
 import type { Command, Site } from '../../assets/parts.ts'
-import type { Representations } from '../../assets/parts/representations.ts'
 import { precompile as build, type PrecompileReport } from '../../assets/building/precompile.ts'
 import { AssetError, PrecompileError } from '../../errors.ts'
 import { printable } from '../../printable.ts'
 import { FAILED, longRun, OK } from '../command.ts'
-import { count, formatBytes, formatSeconds, indent, savingsText, table } from '../format.ts'
+import { count, formatBytes, formatSeconds, indent, table } from '../format.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 
@@ -22,11 +21,6 @@ under its plain name and under one that contains the digest of its content, adds
 compressed copies (${COPIES}) where they are smaller, and writes the manifest
 public/assets.json last. Run it in every deployment, before the application starts.
 
-Where esbuild is installed, stylesheets and scripts are minified, each with a source
-map to the original source (app.css.map); *.min.css and *.min.js are left unchanged.
-The option minify: false turns that off; with --minify, or minify: true, it is an
-error if esbuild is missing.
-
 Unchanged files are not written again. Files of earlier deployments stay, so pages
 that are open now keep working; 'clean' removes them. Plain names and the manifest
 are replaced together at the end: if a source is broken, or Ctrl-C is pressed before
@@ -34,30 +28,25 @@ that, all of them stay as they were.
 
 The environment is production, unless NODE_ENV or --env names another.`,
   options: {
-    minify: { description: 'fail unless CSS and JavaScript can be minified' },
     verbose: { description: 'print a line for each asset' }
   },
   examples: [
     ['koa-fresh-assets precompile', 'Build the project in this directory:'],
-    ['koa-fresh-assets precompile --minify', 'Fail where esbuild is missing:'],
     ['koa-fresh-assets precompile --json > report.json', 'Save a report:']
   ],
   run: call =>
     longRun(call, 'nothing was published', async run => {
-      const { output, loadSite, values } = call
+      const { output, loadSite, added } = call
       const site = await loadSite('deployment')
       try {
         const report = await build(site, {
           ...run,
-          minify: values.minify,
+          ...added,
           warn: output.warn
         })
         await warnOfMore(site, output.warn)
-        const further = await representationsOf(site.extras)
-        const rows = await Promise.all(
-          site.extras.map(async each => (await each.rows?.(report)) ?? [])
-        )
-        output.result(report, report.assets > 0 ? summary(report, further, rows.flat()) : NOTHING)
+        const texts = await textsOf(site.extras, report)
+        output.result(report, report.assets > 0 ? summary(report, texts) : NOTHING)
         return OK
       } catch (error) {
         if (!(error instanceof PrecompileError)) throw error
@@ -95,23 +84,15 @@ async function format({ problems }: PrecompileError, site: Site): Promise<string
 }
 
 /** The result, on one screen. */
-function summary(
-  report: PrecompileReport,
-  further: readonly Representations[],
-  rows: readonly (readonly [string, string])[]
-): string {
+function summary(report: PrecompileReport, texts: Awaited<ReturnType<typeof textsOf>>): string {
   const { assets, bytes, compressedBytes, seconds, largest, kept, manifest } = report
-  const { problem, ...saved } = report.minified ?? { files: 0, bytes: 0, insteadOf: 0 }
-  const minified = problem ? `nothing: ${problem}` : saved.files > 0 && savingsText(saved)
   const isHere = isInside(process.cwd(), manifest)
   const totals = [
     ['Assets', assets.toLocaleString('en')],
     ['Bytes', formatBytes(bytes)],
     ['Compressed', formatBytes(compressedBytes)],
-    ...rows,
-    ...(minified ? [['Minified', minified]] : []),
+    ...texts,
     ...(kept > 0 ? [['Kept', `${count(kept, 'file')} of the last build`]] : []),
-    ...further.flatMap(each => each.textsOf(report)),
     ['Time', formatSeconds(seconds)],
     ['Manifest', isHere ? relative(process.cwd(), manifest) : manifest]
   ]

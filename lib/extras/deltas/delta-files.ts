@@ -3,7 +3,7 @@ import { savingsText } from '../../cli/format.ts'
 import type { Representations } from '../../assets/parts/representations.ts'
 import { faultOfDelta } from './delta-faults.ts'
 import { splitDelta } from './delta-format.ts'
-import type { DeltaReport } from './options.ts'
+import type { DeltaPrecompileRow, DeltaReport } from './options.ts'
 import { deltaWriter, writerAgainst } from './write-deltas.ts'
 
 export const deltaFiles: Representations = {
@@ -11,10 +11,13 @@ export const deltaFiles: Representations = {
   faultOf: faultOfDelta,
   ofPublished: deltaWriter,
   ofBuild: (served, { options, earlier = options.against }, unsaved) =>
-    writerAgainst(earlier, served, unsaved),
-  textsOf({ deltas }: { readonly deltas?: DeltaReport | undefined }) {
-    return deltas ? [['Deltas', textOf(deltas)]] : []
-  }
+    writerAgainst(earlier, served, unsaved)
+}
+
+export function rowsOf({
+  deltas
+}: Partial<DeltaPrecompileRow>): readonly (readonly [string, string])[] {
+  return deltas ? [['Deltas', textOf(deltas)]] : []
 }
 
 /** How much deltas save, in one line. */

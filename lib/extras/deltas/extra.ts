@@ -9,5 +9,6 @@ export const deltas: Extra<Pipeline> = {
   sender: senderOf,
   column: async settings => (await import('./column.ts')).deltaColumn(settings),
   additions: async () => (await import('./additions.ts')).additions,
+  rows: async rows => (await import('./delta-files.ts')).rowsOf(rows),
   representations: async () => (await import('./delta-files.ts')).deltaFiles
 }

@@ -1,10 +1,9 @@
 // The `compress` command.
 import { type CompressReport, compress as compressDirectory } from './compress.ts'
-import { representationsOf } from '../../assets/building/kept-representations.ts'
+import { textsOf } from '../../assets/building/kept-representations.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { directoryAt, longRun, OK } from '../../cli/command.ts'
 import type { Command, Output } from '../../assets/parts.ts'
-import type { Representations } from '../../assets/parts/representations.ts'
 import { count, formatBytes, formatSeconds, table } from '../../cli/format.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
@@ -52,7 +51,7 @@ What 'precompile' publishes is compressed already.`,
       const directory = directoryAt(values, args[0] ?? '')
       const report = await compressDirectory(directory, options, extras)
       warnOfLarge(output, report)
-      output.result(report, summary(report, await representationsOf(extras)))
+      output.result(report, summary(report, await textsOf(extras, report)))
       return OK
     })
 }
@@ -63,7 +62,10 @@ export function warnOfLarge(output: Output, { tooLarge }: CompressReport): void 
   }
 }
 
-export function summary(report: CompressReport, further: readonly Representations[]): string {
+export function summary(
+  report: CompressReport,
+  texts: Awaited<ReturnType<typeof textsOf>>
+): string {
   const { files, bytes, codings, seconds, leftOut } = report
   const rows = codings.map(coding => {
     const { extension, isWritable, copies, originalBytes, written, removed } = coding
@@ -80,7 +82,7 @@ export function summary(report: CompressReport, further: readonly Representation
       ({ extension }) => `Node ${node} cannot write ${extension}; 22.15 and newer can.`
     ),
     ...(leftOut.length > 0 ? [`Left out: ${count(leftOut.length, left)}`] : []),
-    ...further.flatMap(each => each.textsOf(report)).map(([name, text]) => `${name}: ${text}`),
+    ...texts.map(([name, text]) => `${name}: ${text}`),
     `${count(files, 'file')}, ${formatBytes(bytes)}, in ${formatSeconds(seconds)}`
   ].join('\n')
 }

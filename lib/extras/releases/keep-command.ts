@@ -1,7 +1,7 @@
 // The `keep` command.
 import { MANIFEST } from './additions.ts'
 import { keep as keepFiles } from './keep.ts'
-import { representationsOf } from '../../assets/building/kept-representations.ts'
+import { textsOf } from '../../assets/building/kept-representations.ts'
 import { directoryAt, longRun, OK } from '../../cli/command.ts'
 import type { Command } from '../../assets/parts.ts'
 import { count, formatBytes } from '../../cli/format.ts'
@@ -40,7 +40,7 @@ A second run changes nothing, and one after Ctrl-C does the rest.`,
       warnOfLarge(output, compressed)
       const files = `${count(kept.length, 'file')} of ${count(builds, 'earlier build')}`
       const total = `Kept: ${files}, ${formatBytes(bytes)}; ${copied} copied`
-      output.result(report, `${summary(compressed, await representationsOf(extras))}\n${total}`)
+      output.result(report, `${summary(compressed, await textsOf(extras, compressed))}\n${total}`)
       return OK
     })
 }

@@ -20,6 +20,7 @@ import {
 import { begin, bundle, runInChild } from '../../support/precompile-in-child.ts'
 import { type Files, makeProject, writeFiles } from '../../support/site.ts'
 import { cases, soakTest } from '../../support/soak.ts'
+import { AS_WRITTEN } from '../../support/as-written.ts'
 
 /** Every file of the manifest is there with its bytes, and nothing temporary is. */
 function checkUsable(t: Parameters<typeof makeProject>[0], root: string): void {
@@ -78,7 +79,7 @@ test('a big source that is edited while it is published does not get the digest 
   const onProgress: PrecompileOptions['onProgress'] = ({ stage, done, total }) => {
     if (stage === 'compile' && done === total) writeFileSync(source, film('c'))
   }
-  await t.throwsAsync(precompile({ root, minify: false }, { onProgress }), {
+  await t.throwsAsync(precompile({ root, ...AS_WRITTEN }, { onProgress }), {
     code: 'publish-failed',
     message: 'apps/web/assets/film.bin was edited while it was published: run again'
   })
@@ -93,7 +94,7 @@ test('a big source that is taken away while it is published is an error that nam
   const gone = join(root, 'apps/web/assets/b.png')
   const error = await t.throwsAsync(() =>
     precompile(
-      { root, minify: false },
+      { root, ...AS_WRITTEN },
       { onProgress: ({ stage, done }) => stage === 'compile' && done === 2 && rmSync(gone) }
     )
   )
@@ -104,7 +105,7 @@ test('a big source that is taken away while it is published is an error that nam
   )
   writeFiles(root, placed({ 'b.png': 'b' }))
   await precompile(
-    { root, minify: false },
+    { root, ...AS_WRITTEN },
     { onProgress: ({ stage, done }) => stage === 'compile' && done === 2 && rmSync(gone) }
   )
   checkUsable(t, root)
@@ -120,7 +121,7 @@ test('REC-01 a source that vanishes between listing and opening fails the precom
   const before = snapshot(join(root, 'public'))
   writeFiles(root, placed({ 'a.css': `${css} p { color: red }` }))
   const vanishing = precompile(
-    { root, minify: false },
+    { root, ...AS_WRITTEN },
     {
       onProgress: ({ stage, done }) =>
         stage === 'compile' && done === 1 && rmSync(join(root, 'apps/web/assets/z.png'))
@@ -161,7 +162,7 @@ test('a precompile that lost its lock while it was paused replaces nothing', asy
     rmSync(join(root, lock))
     writeFiles(root, { [lock]: "another's" })
   }
-  const paused = precompile({ root, minify: false }, { onProgress })
+  const paused = precompile({ root, ...AS_WRITTEN }, { onProgress })
   await t.throwsAsync(paused, { code: 'precompile-busy' })
   const after = snapshot(join(root, 'public'))
   for (const [path, digest] of before) t.is(after.get(path), digest, path)
@@ -183,7 +184,7 @@ test('an aborted precompile rejects with the reason and leaves the old deploy', 
     const onProgress: PrecompileOptions['onProgress'] = ({ stage, done }) => {
       if (`${stage} ${done}` === moment) abort.abort(reason)
     }
-    const aborted = precompile({ root, minify: false }, { signal, onProgress })
+    const aborted = precompile({ root, ...AS_WRITTEN }, { signal, onProgress })
     t.is(await t.throwsAsync(aborted), reason)
     t.deepEqual(readManifest(root), manifest)
     checkUsable(t, root)

@@ -24,6 +24,7 @@ import {
 import { type Files, makeProject, writeFiles } from '../../support/site.ts'
 import { soakTest } from '../../support/soak.ts'
 import { withDigest } from '../../support/digest.ts'
+import { AS_WRITTEN } from '../../support/as-written.ts'
 
 const makeSources = (t: Parameters<typeof makeProject>[0], files: Files) =>
   makeProject(t, placed(files))
@@ -282,8 +283,7 @@ test('FPR-10 a project without any asset is an error, and nothing is created', a
 test('wrong options of precompile are TypeErrors, and nothing is created', async t => {
   const root = makeSources(t, { 'app.js': 'go()' })
   for (const [options, message] of [
-    [{ minfy: true }, "unknown option 'minfy': did you mean 'minify'?"],
-    [{ minify: null }, 'minify must be true or false, got null'],
+    [{ wran: true }, "unknown option 'wran': did you mean 'warn'?"],
     [{ onProgress: 'log' }, "onProgress must be a function, got 'log'"],
     [{ signal: 'SIGINT' }, "signal must be an AbortSignal, got 'SIGINT'"],
     [[], 'options must be an object, got []']
@@ -439,7 +439,7 @@ for (const [what, files] of [
     t.timeout(300_000)
     const root = makeProject(t)
     writeFiles(root, placed(files))
-    const { assets } = await precompile({ root, minify: false }, { warn: t.fail })
+    const { assets } = await precompile({ root, ...AS_WRITTEN }, { warn: t.fail })
     t.true(assets >= 8000)
   })
 }

@@ -15,8 +15,7 @@ import {
   readPublic,
   type FingerprintedSite
 } from '../../support/fingerprinted.ts'
-import { makeProject, writeFiles, type Files } from '../../support/site.ts'
-import { readMapped } from '../../support/source-map.ts'
+import { makeProject, type Files } from '../../support/site.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
 const textOf = async (site: FingerprintedSite, name: string) =>
@@ -286,20 +285,6 @@ test('JSM-06 the manifest holds what a script imports; identical sources give an
   ])
 })
 
-test('JSM-07 the source map of a minified module leads to its source', async t => {
-  const root = makeProject(t, {
-    'assets/js/lib/a.js': 'export const a = () => 1',
-    'assets/js/app.js.ts':
-      "import { a } from './lib/a.js'\nconst one: number = a()\nconsole.log(one, new URL('./lib/a.js', import.meta.url), 'last')\n"
-  })
-  await run({ root, minify: true })
-  const { text, origin } = readMapped(root, '/assets/app.js')
-  t.is(text.split(targetOf(root, '/assets/lib/a.js')).length, 3)
-  t.like(origin('console'), { line: 3, source: 'app.js.ts' })
-  t.true(origin('console').code.startsWith('console.log'))
-  t.true(origin('"last"').code.startsWith("'last'"))
-})
-
 /** A text of one line behind an import, and its map as a compiler writes it. */
 function makeMapped(comment: string) {
   const source = "import './lib/a.js'\nfirst()\nlast()\n"
@@ -374,9 +359,6 @@ test('JSM-03 a module that cannot be parsed fails a precompile, with its place, 
   const { warnings } = await run({ root, missing: 'warn' })
   t.deepEqual(warnings, REPORTED)
   t.deepEqual((await run({ root, missing: 'ignore' })).warnings, [])
-  writeFiles(root, placed({ 'javascripts/classic.js': '' }))
-  const minified = await run({ root, missing: 'warn', minify: true })
-  t.deepEqual(minified.warnings, [`apps/web/assets/javascripts/app.js ${REMEDY}`, REPORTED[1]])
 })
 
 test('JSM-03 with fingerprints on request, a module that cannot be parsed is sent as it is, with a warning', async t => {

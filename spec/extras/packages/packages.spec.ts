@@ -15,6 +15,7 @@ import { soakTest } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 import { APP, mapIn, NAMES, pkg, TIP } from './package-files.ts'
+import { AS_WRITTEN } from '../../support/as-written.ts'
 
 /** A site in development with a page of one view. */
 function makePage(
@@ -343,7 +344,7 @@ soakTest('S80 8,000 modules of a package that each import the next are published
     ])
   )
   const root = makeProject(t, placed(pkg('deep', { module: 'm0.js' }, files)))
-  const options = { root, packages: 'deep', minify: false }
+  const options = { root, packages: 'deep', ...AS_WRITTEN }
   t.is((await precompile(options, { warn: t.fail })).assets, 8000)
 })
 

@@ -6,6 +6,7 @@ import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
 import { makeShop, run } from '../../cli/run.ts'
 import { writeFiles } from '../../support/site.ts'
+import { AS_WRITTEN } from '../../support/as-written.ts'
 
 const fingerprinted = (name: string, text: string) =>
   withFingerprint(`/assets/${name}`, digestOf(Buffer.from(text)))
@@ -46,7 +47,7 @@ test.serial(
     const root = makeShop(t, {
       'stylesheets/app.css': 'a{}',
       'b.txt': 'b',
-      '/assets.config.mjs': 'export default { minify: false }'
+      '/assets.config.mjs': `export default ${JSON.stringify(AS_WRITTEN)}`
     })
     t.deepEqual(await run(root, 'list'), {
       status: 0,

@@ -8,6 +8,7 @@ import { type KoaAssetsOptions, precompile } from '../../../lib/index.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { CODINGS } from '../../support/copies.ts'
 import { withDigest } from '../../support/digest.ts'
+import { AS_WRITTEN } from '../../support/as-written.ts'
 
 const FILES = {
   'apps/web/assets/stylesheets/app.css.scss': 'a { color: red; }',
@@ -193,7 +194,7 @@ test('in production explain names the manifest entry, and every representation w
     'apps/web/assets/app.css': 'body { color: red }\n'.repeat(100)
   })
   const options = { root, env: 'production', serve: true }
-  await precompile({ ...options, minify: false })
+  await precompile({ ...options, ...AS_WRITTEN })
   const plain = await explain('app.css', options)
   const [, target = ''] = /^emit (.*)$/.exec(step(plain, 'helpers')?.finding ?? '') ?? []
   t.regex(target, withDigest(/^\/assets\/app-DIGEST\.css$/))

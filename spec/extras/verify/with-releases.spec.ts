@@ -24,6 +24,7 @@ import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { untilSettled } from '../../support/until.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
 import { lock } from '../../../lib/files/writing/lock.ts'
+import { AS_WRITTEN } from '../../support/as-written.ts'
 
 const FILES = {
   'apps/web/assets/stylesheets/app.css': 'body { color: red }\n'.repeat(40),
@@ -32,7 +33,7 @@ const FILES = {
 
 async function makePublished(t: Parameters<typeof makeProject>[0]) {
   const root = makeProject(t, FILES)
-  await precompile({ root, minify: false })
+  await precompile({ root, ...AS_WRITTEN })
   const manifest = join(root, 'public/assets.json')
   const { assets } = JSON.parse(readFileSync(manifest, 'utf8')) as {
     assets: Record<string, ManifestEntry>
@@ -101,7 +102,7 @@ test('verify reports a wrong integrity, and a path that cannot be requested', as
 
 test('verify supports apps without fingerprints, and archives that are assets', async t => {
   const root = makeProject(t, { ...FILES, 'apps/web/assets/app.css.gz': 'an archive of its own' })
-  await precompile({ root, fingerprint: false, minify: false })
+  await precompile({ root, fingerprint: false, ...AS_WRITTEN })
   t.deepEqual((await verify({ root, fingerprint: false })).problems, [])
 })
 
@@ -201,7 +202,7 @@ async function makeDeploys(t: ExecutionContext, days: readonly number[]) {
   for (const day of days.toSorted((a, b) => b - a)) {
     writeFileSync(source, textOf(day))
     utimesSync(source, daysAgo(day), daysAgo(day))
-    await precompile({ root, minify: false })
+    await precompile({ root, ...AS_WRITTEN })
   }
   const folder = join(root, 'public/assets')
   return { root, folder, left: () => readdirSync(folder).toSorted() }
@@ -216,7 +217,7 @@ test('FPR-15 clean keeps what was published today, and the newest two by when th
   for (const day of [300, 200]) {
     writeFileSync(source, textOf(day))
     utimesSync(source, daysAgo(day), daysAgo(day))
-    await precompile({ root, minify: false })
+    await precompile({ root, ...AS_WRITTEN })
   }
   const before = left()
   t.deepEqual((await clean({ root }, { keep: 2, age: '1d' })).removed, [], 'all are of today')
@@ -235,7 +236,7 @@ test('a version counts as young from the moment the manifest drops it', async t 
   const source = join(root, 'apps/web/assets/app.css')
   const deploy = async (day: number) => {
     writeFileSync(source, textOf(day))
-    await precompile({ root, minify: false })
+    await precompile({ root, ...AS_WRITTEN })
   }
   // Back to what was there before, and on from there: 3 was live last.
   for (const day of [1, 2, 3, 4]) {
@@ -275,7 +276,7 @@ test('what the manifest names is kept, also after a rollback to an old version',
   const source = join(root, 'apps/web/assets/app.css')
   writeFileSync(source, textOf(3))
   utimesSync(source, daysAgo(3), daysAgo(3))
-  await precompile({ root, minify: false })
+  await precompile({ root, ...AS_WRITTEN })
   await clean({ root }, { keep: 1, age: 0 })
   t.deepEqual(left(), withCopies(['app.css', nameOf(3)]))
   t.deepEqual((await verify({ root })).problems, [])

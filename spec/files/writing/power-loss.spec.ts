@@ -7,6 +7,7 @@ import ava, { type ExecutionContext } from 'ava'
 import * as face from '../../../lib/index.ts'
 import { precompile } from '../../../lib/assets/deploy.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
+import { AS_WRITTEN } from '../../support/as-written.ts'
 
 const test = ava.serial
 
@@ -63,7 +64,7 @@ const CSS = 'body { color: red }\n'.repeat(40)
 
 test('precompile has everything on the disk before the manifest names it, and plain names before they are replaced', async t => {
   const root = makeProject(t)
-  const publish = () => precompile({ root, integrity: false }, { minify: false })
+  const publish = () => precompile({ root, integrity: false, ...AS_WRITTEN })
   const write = (text: string) =>
     writeFiles(root, {
       'apps/web/assets/css/app.css': CSS + text,

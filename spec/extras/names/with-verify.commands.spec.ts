@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { makeShop, run } from '../../cli/run.ts'
 import { writeFiles } from '../../support/site.ts'
+import { AS_WRITTEN } from '../../support/as-written.ts'
 
 test.serial(
   'NAM-01 verify --views and precompile tell of a view that names what another app has',
@@ -12,7 +13,7 @@ test.serial(
       'print.css': 'a{}',
       '/apps/admin/assets/menu.css': 'a{}',
       '/apps/admin/views/a.ejs': "<%- assets.stylesheet('menu', 'print') %>",
-      '/assets.config.mjs': "export default { views: 'apps/*/views/*.ejs', minify: false }"
+      '/assets.config.mjs': `export default ${JSON.stringify({ views: 'apps/*/views/*.ejs', ...AS_WRITTEN })}`
     })
     const message =
       "apps/admin/views/a.ejs:1 'print.css' is not an asset of the app 'admin'; 'web' has it, as in assets.app('web')\n"
@@ -73,7 +74,7 @@ test.serial(
     }
     writeFiles(root, {
       'views/a.ejs': "<%- assets.stylesheet('apq') %>",
-      'assets.config.mjs': `export default { views: '${views}', minify: false }`
+      'assets.config.mjs': `export default ${JSON.stringify({ views, ...AS_WRITTEN })}`
     })
     const message = "views/a.ejs:1 'apq.css' is not an asset; did you mean 'app.css'?\n"
     const precompiled = await run(root, 'precompile')

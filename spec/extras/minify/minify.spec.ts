@@ -1,14 +1,11 @@
 // Smaller files in production, and source maps that point to the original source.
 import { join } from 'node:path'
+import { cpSync, readFileSync, readdirSync, symlinkSync } from 'node:fs'
 import { runInThisContext } from 'node:vm'
-import { encode } from '@jridgewell/sourcemap-codec'
 import test from 'ava'
 import { precompile } from '../../../lib/assets/deploy.ts'
 import { CompileError, PrecompileError } from '../../../lib/errors.ts'
-import { findReferences, replaceReferences } from '../../../lib/assets/references/references.ts'
-import { shiftInlineMap, shiftMap } from '../../../lib/assets/rendering/shift-map.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { growsInProportion } from '../../support/cost.ts'
 import {
   digestIn,
   digestOf,
@@ -21,6 +18,7 @@ import {
   targetOf
 } from '../../support/fingerprinted.ts'
 import { type Files, makeProject, writeFiles } from '../../support/site.ts'
+import { makeShop, run as runCommand, startNode } from '../../cli/run.ts'
 import { readMapped } from '../../support/source-map.ts'
 import { withDigest } from '../../support/digest.ts'
 
@@ -292,70 +290,57 @@ test('a missing reference of a minified stylesheet is reported with its line in 
   t.regex(error?.message ?? '', /apps\/web\/assets\/app\.css:3:19 refers to gone\.png/)
 })
 
-const LONGER = '/assets/images/a-0123456789abcdef0123456789abcdef.png'
+test('JSM-07 the source map of a minified module leads to its source', async t => {
+  const root = makeProject(t, {
+    'assets/js/lib/a.js': 'export const a = () => 1',
+    'assets/js/app.js.ts':
+      "import { a } from './lib/a.js'\nconst one: number = a()\nconsole.log(one, new URL('./lib/a.js', import.meta.url), 'last')\n"
+  })
+  await minify({ root })
+  const { text, origin } = readMapped(root, '/assets/app.js')
+  t.is(text.split(targetOf(root, '/assets/lib/a.js')).length, 3)
+  t.like(origin('console'), { line: 3, source: 'app.js.ts' })
+  t.true(origin('console').code.startsWith('console.log'))
+  t.true(origin('"last"').code.startsWith("'last'"))
+})
 
-/** Segments at these columns of the first line. */
-function mapping(columns: readonly number[]): string {
-  return encode([columns.map(column => [column, 0, 0, 0])])
-}
-
-/** A text with references, and a map with a segment at the beginning of each rule. */
-function makeText(rules: readonly string[]) {
-  const text = rules.join('')
-  let column = 0
-  const columns = rules.map(rule => [column, (column += rule.length)][0] ?? 0)
-  const mappings = mapping(columns)
-  const references = findReferences('css', text)
-  const map = JSON.stringify({ version: 3, sources: ['a.css'], names: [], mappings })
-  return { text, map, references, urls: references.map(() => LONGER) }
-}
-
-test('every rule is mapped from its new column once the URLs are longer', t => {
-  const { text, map, references, urls } = makeText(['a{}', 'b{background:url(a.png)}', 'c{}'])
-  const written = replaceReferences(text, references, urls)
-  const { mappings } = JSON.parse(shiftMap(map, { code: text, references }, urls)) as {
-    mappings: string
+test('JSM-03 a minified module that cannot be parsed is reported without a line, which would be that of the minified text', async t => {
+  const files = {
+    'javascripts/app.js': `let a\nimport d, { "a-b" as c } from './dep.js'; console.log(d, c)`,
+    'javascripts/dep.js': 'export default 1; const x = 1; export { x as "a-b" }'
   }
-  const columns = ['a{', 'b{', 'c{'].map(rule => written.indexOf(rule))
-  t.is(mappings, mapping(columns))
+  const { warnings } = await minify({ root: makeProject(t, placed(files)), missing: 'warn' })
+  t.deepEqual(warnings, [
+    "apps/web/assets/javascripts/app.js cannot be parsed as a module, so its imports are not rewritten: write them in another way, or set missing: 'ignore'"
+  ])
 })
 
-const asData = (map: string) =>
-  `data:application/json;base64,${Buffer.from(map).toString('base64')}`
+test.serial('precompile --minify minifies and maps stylesheets', async t => {
+  const root = makeShop(t, { 'stylesheets/app.css': 'a {\n  color: red;\n}\n' })
+  const { stdout } = await runCommand(root, 'precompile --minify')
+  t.regex(stdout, /^Minified +1 file, 13 B instead of 20 B$/m)
+  t.regex(readFileSync(join(root, 'public/assets/app.css'), 'utf8'), /^a\{color:red\}\n/)
+})
 
-test('a map in the last comment of a text is moved as well, whatever the form of the comment', t => {
-  const { text, map, references, urls } = makeText(['a{}', 'b{background:url(a.png)}', 'c{}'])
-  const finished = replaceReferences(text, references, urls)
-  const moved = shiftMap(map, { code: text, references }, urls)
-  t.not(moved, map)
-  for (const comment of ['//# $', '//# $\n', '/*# $ */', '/*# $ */\n', '\n//@ $\r\n']) {
-    const withMap = (json: string) =>
-      finished + comment.replace('$', `sourceMappingURL=${asData(json)}`)
-    t.is(shiftInlineMap(withMap(map), { code: text, references }, urls), withMap(moved), comment)
+test.serial(
+  'without esbuild precompile says that nothing was minified; with --minify it is an error',
+  async t => {
+    const root = makeShop(t, { 'app.css': 'a {\n  color: red;\n}\n' })
+    cpSync('dist', join(root, 'node_modules/koa-fresh-assets/dist'), { recursive: true })
+    cpSync('package.json', join(root, 'node_modules/koa-fresh-assets/package.json'))
+    for (const name of readdirSync('node_modules')) {
+      if (name === 'esbuild' || name === '.cache') continue
+      symlinkSync(join(process.cwd(), 'node_modules', name), join(root, 'node_modules', name))
+    }
+    const cli = join(root, 'node_modules/koa-fresh-assets/dist/cli.js')
+    const reason = 'minifying needs esbuild, which is not installed: npm install --save-dev esbuild'
+    const { status, stdout } = await startNode(root, [cli, 'precompile'], {}).outcome
+    t.is(status, 0)
+    t.true(stdout.includes(`Minified    nothing: ${reason}`), stdout)
+    const asked = await startNode(root, [cli, 'precompile', '--minify'], {}).outcome
+    t.deepEqual([asked.status, asked.stderr], [1, `koa-fresh-assets: ${reason}\n`])
+    const config = 'export default { apps: { web: { minify: true }, admin: {} } }'
+    writeFiles(root, { 'assets.config.mjs': config, 'apps/admin/assets/a.txt': '' })
+    t.is((await startNode(root, [cli, 'precompile'], {}).outcome).stderr, asked.stderr)
   }
-})
-
-test('what is not a map of the text stays: elsewhere in the text, linked, cut off, not JSON', t => {
-  const { text, map, references, urls } = makeText(['b{background:url(a.png)}'])
-  const url = `sourceMappingURL=${asData(map)}`
-  for (const rest of [
-    `"//# ${url}"`,
-    `//# ${url}\nlast()`,
-    '//# sourceMappingURL=a.js.map',
-    '//# sourceMappingURL=data:application/json;base64,',
-    '//# sourceMappingURL=data:application/json;base64,!!!!',
-    `//# sourceMappingURL=${asData('{')}`,
-    `//# sourceMappingURL=${asData('null')}`,
-    `//# sourceMappingURL=${asData('{"version":3,"sections":[]}')}`
-  ]) {
-    t.is(shiftInlineMap(text + rest, { code: text, references }, urls), text + rest, rest)
-  }
-})
-
-test('S61 references in one line take time in proportion to their number', t => {
-  const rule = `.icon{background:url(a.png);color:red}`
-  const [few, many] = [2000, 8000].map(count => makeText(Array.from({ length: count }, () => rule)))
-  const shift = ({ text, map, references, urls }: ReturnType<typeof makeText>) =>
-    shiftMap(map, { code: text, references }, urls)
-  t.true(growsInProportion(1, times => shift((times === 1 ? few : many) ?? makeText([rule]))))
-})
+)

@@ -1,0 +1,27 @@
+// What minifying adds to the command that precompiles.
+import type { Addition } from '../../assets/parts.ts'
+import { savingsText } from '../../cli/format.ts'
+import type { MinifyRow } from './options.ts'
+
+export const additions: readonly Addition[] = [
+  {
+    to: 'precompile',
+    about: `Where esbuild is installed, stylesheets and scripts are minified, each with a source
+map to the original source (app.css.map); *.min.css and *.min.js are left unchanged.
+The option minify: false turns that off; with --minify, or minify: true, it is an
+error if esbuild is missing.`,
+    options: { minify: { description: 'fail unless CSS and JavaScript can be minified' } },
+    examples: [['koa-fresh-assets precompile --minify', 'Fail where esbuild is missing:']],
+    run(call, command) {
+      const { minify } = call.values as { readonly minify?: boolean }
+      return minify ? command.run({ ...call, added: { ...call.added, minify } }) : undefined
+    }
+  }
+]
+
+export function rowsOf({ minified }: Partial<MinifyRow>): readonly (readonly [string, string])[] {
+  if (!minified) return []
+  const { problem, ...saved } = minified
+  if (problem !== undefined) return [['Minified', `nothing: ${problem}`]]
+  return saved.files > 0 ? [['Minified', savingsText(saved)]] : []
+}

@@ -1,0 +1,10 @@
+// Smaller stylesheets and scripts in production, by esbuild.
+import type { Extra } from '../../assets/parts.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+
+export const minify: Extra<Pipeline> = {
+  name: 'minify',
+  transform: async (...given) => (await import('./minify.ts')).minifier(...given),
+  additions: async () => (await import('./additions.ts')).additions,
+  rows: async rows => (await import('./additions.ts')).rowsOf(rows)
+}

@@ -1,0 +1,45 @@
+// What minifying adds to options and reports.
+import { flag, type Expectation, type Option } from '../../check-options.ts'
+
+export interface MinifyOptions {
+  /**
+   * Precompile minifies stylesheets and scripts with esbuild, and publishes the source map of each at
+   * `<name>.map`. Files named `*.min.*` are left as they are. Default: where esbuild can be loaded; a source
+   * that esbuild cannot parse is then published as it is, with a warning.
+   *
+   * With `true`, precompile throws an AssetError when esbuild is not installed, and for such a source.
+   */
+  minify?: boolean | undefined
+}
+
+/** Undefined: where esbuild can be loaded. */
+const ifLoadable: Option<boolean | undefined, unknown> = { ...flag, default: () => undefined }
+
+export const MINIFY = {
+  minify: ifLoadable
+} satisfies Record<keyof MinifyOptions, Expectation>
+
+export interface PrecompileMinifyOptions {
+  /**
+   * Overrides the option `minify` of every app. Default: each app's own, which by default is "if esbuild is there".
+   */
+  readonly minify?: boolean | undefined
+}
+
+export const PRECOMPILE_MINIFY = {
+  minify: flag
+} satisfies Record<keyof PrecompileMinifyOptions, Expectation>
+
+/** What was minified, in bytes without source maps. */
+export interface MinifyReport {
+  readonly files: number
+  readonly bytes: number
+  readonly insteadOf: number
+  /** Why nothing was: esbuild cannot be loaded. */
+  readonly problem?: string
+}
+
+export interface MinifyRow {
+  /** Undefined with `minify: false`. */
+  readonly minified: MinifyReport | undefined
+}
