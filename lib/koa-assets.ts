@@ -130,7 +130,7 @@ class AssetServer {
     if (loading) return loading.then(() => this.#respond(ctx, next))
     const target = ctx.req.url ?? ''
     const path = rawPath(target)
-    const known = this.#pipeline.recall(path)
+    const known = this.#pipeline.published.recall(path)
     if (known === 'missing') return this.#passOn(ctx, next, path)
     if (known && target.startsWith('/') && isRead(ctx.req)) {
       if (!respondAtOnce(ctx, known, this.#exitOf(ctx))) return this.#send(ctx, () => known)
@@ -152,7 +152,8 @@ class AssetServer {
 
   async #otherMethod(ctx: Context, next: Next, wanted: Wanted): Promise<void> {
     await this.#passOn(ctx, next, wanted.path)
-    if (isUntouched(ctx) && (await this.#pipeline.has(wanted))) respondMethodNotAllowed(ctx)
+    if (isUntouched(ctx) && (await this.#pipeline.published.has(wanted)))
+      respondMethodNotAllowed(ctx)
   }
 
   #passOn(ctx: Context, next: Next, path: string): Promise<unknown> {
@@ -190,8 +191,8 @@ class AssetServer {
     const startedAt = performance.now()
     try {
       return await this.#send(ctx, async () => {
-        const file = await pipeline.current(wanted)
-        const published = isDevelopment && pipeline.publishedSince(wanted, startedAt)
+        const file = await pipeline.published.current(wanted)
+        const published = isDevelopment && pipeline.published.since(startedAt, wanted)
         if (file && published) setTiming(ctx, published)
         return file
       })

@@ -2,12 +2,14 @@
 import { AssetError } from '../errors.ts'
 import type { ManifestEntry } from './building/manifest/manifest.ts'
 import type { AppFiles } from './building/on-request/app-files.ts'
-import type { Measures, MoreSources, Names } from './parts.ts'
+import type { OnRequest } from './building/on-request/on-request.ts'
+import type { Measures, MoreSources, Names, Running } from './parts.ts'
 import { assetPath } from './settings/app-settings.ts'
-import type { AppSettings } from './settings/settings.ts'
+import type { AppSettings, Settings } from './settings/settings.ts'
 import type { AppSources } from './sources/sources.ts'
 import { encodePath } from './urls/canonical-path.ts'
 import { plainAddress, type AppAssets, type Module } from './views/asset-url.ts'
+import type { LoadedUrl } from './views/preload.ts'
 
 export interface Addresses extends Pick<
   AppAssets,
@@ -15,6 +17,27 @@ export interface Addresses extends Pick<
 > {
   /** Whether a name is one of the app's own. */
   readonly has: (name: string) => boolean
+  /** What a page loads for a name with all that it needs; undefined for an own asset, and for any other name. */
+  readonly loadedFor: (name: string, mount: string | undefined) => readonly LoadedUrl[] | undefined
+}
+
+/** Those of the app, and behind them those of files in mounts. */
+export function addressesOf(
+  app: AppSettings,
+  { env, publicApp }: Settings,
+  files: AppFiles,
+  { onRequest, running }: { onRequest: OnRequest | undefined; running: readonly Running[] }
+): Addresses {
+  const known = env === 'development' && app.compile ? onRequest?.checkName : undefined
+  const check = app === publicApp ? refuseName : known
+  const sources = onRequest?.listed(app)
+  const own = ownAddresses(app, files, sources, check, sources && onRequest?.measuresOf)
+  return running.flatMap(({ names }) => names ?? []).reduce(withNames, own)
+}
+
+function refuseName(_: AppSettings, name: string): never {
+  const message = `'${name}' is not an asset: this project has none of its own`
+  throw new AssetError('asset-unknown', message)
 }
 
 /**
@@ -22,7 +45,7 @@ export interface Addresses extends Pick<
  * @param check throws for a plain name that nothing is published under
  * @param measuresOf of the source of such a name
  */
-export function ownAddresses(
+function ownAddresses(
   app: AppSettings,
   files: AppFiles,
   sources?: AppSources,
@@ -33,6 +56,7 @@ export function ownAddresses(
   const prefix = encodePath(app.urlPrefix)
   const plain: Addresses = {
     has: name => sources?.has(name) === true,
+    loadedFor: () => undefined,
     modules: () => [],
     moduleAt: () => undefined,
     resolve(name) {
@@ -75,6 +99,7 @@ function withImports(plain: Addresses, app: AppSettings, more: readonly MoreSour
 function inManifest(app: AppSettings, files: AppFiles): Addresses {
   const failureOf = (name: string) => files.failureOf(assetPath(app, name))
   return {
+    loadedFor: () => undefined,
     has: name => failureOf(name) !== undefined || files.manifest?.find(app, name) !== undefined,
     *modules() {
       for (const each of files.manifest?.entries ?? []) yield moduleOf(each)
@@ -98,9 +123,13 @@ function moduleOf([plainPath, entry]: readonly [string, ManifestEntry]): Module 
 }
 
 /** Own assets come first; a name that is not one of them is looked for in the mounts. */
-export function withNames(own: Addresses, names: Names): Addresses {
+function withNames(own: Addresses, names: Names): Addresses {
   return {
     ...own,
+    loadedFor(name, mount) {
+      const isOwn = mount === undefined && own.has(name)
+      return !isOwn && names.hasEntry(name, mount) ? names.entry(name, mount) : undefined
+    },
     resolve(name, mount) {
       if (mount === undefined && own.has(name)) return own.resolve(name)
       const file = names.file(name, mount)

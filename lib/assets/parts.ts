@@ -141,15 +141,13 @@ export interface Check {
 export interface Running {
   /** Until it resolves, requests wait. */
   readonly loading?: Promise<void> | undefined
-  /** Changes whenever a URL in a page may. */
-  readonly version?: string | undefined
+  /** What URLs in pages depend on. */
+  readonly changing?: readonly Changing[]
   /** Members of `ctx.assets`. */
   readonly helpers?: Helpers | undefined
   readonly names?: Names | undefined
   /** What open pages are told about as a whole. */
   readonly followed?: readonly Followed[] | undefined
-  /** Looks for changes before a page, unless it did so less than `seconds` ago. */
-  refresh?(seconds: number): Promise<unknown> | undefined
   /**
    * Whether a name contains a hash of what is in the file, so that it never changes at its URL.
    * @param path decoded URL path: `/static/assets/main-CZTearZk.css`
@@ -159,6 +157,14 @@ export interface Running {
   readonly responderAt?: (path: string) => ((ctx: Context) => Promise<void>) | undefined
   /** What a developer should know of mounts when the server has started, by their URL paths. */
   states?(): Promise<ReadonlyMap<string, string>>
+}
+
+/** What may change while a server runs. */
+export interface Changing {
+  /** Looks for changes before a page, unless it did so less than `seconds` ago; undefined: there is nothing to wait for. */
+  readonly refresh?: ((seconds: number) => Promise<unknown> | undefined) | undefined
+  /** Changes whenever a URL in a page may. */
+  readonly version?: string | undefined
 }
 
 /** Names of files in mounts, which are looked for behind those of the apps. */

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
 import type { Pipeline } from '../pipeline.ts'
 import { rawPath } from '../serving/request-path.ts'
+import { appOfPage } from '../settings/app-settings.ts'
 import { splitArguments } from '../views/asset-url.ts'
 import { linksTo, type NamesThenPreloadOptions, type PreloadOptions } from '../views/preload.ts'
 import { requireContext } from './send-file.ts'
@@ -35,9 +36,11 @@ export function makePreload(pipeline: Pipeline): Preload {
     requireContext('preload', this)
     const { assets, req, res } = this
     const { names, options } = splitArguments<PreloadOptions>('preload', args)
-    const path = rawPath(req.url ?? '')
+    const { settings } = pipeline
+    const app = appOfPage(settings, rawPath(req.url ?? '')) ?? settings.publicApp
+    const { loadedFor } = pipeline.addressesOf(app)
     const linksOf = (name: string): readonly string[] => {
-      const loaded = pipeline.loadedFor(path, name, options?.mount)
+      const loaded = loadedFor(name, options?.mount)
       return loaded ? linksTo(loaded, options) : [assets.preload(name, options)]
     }
     const links = new Set(names.flatMap(linksOf))

@@ -46,7 +46,8 @@ export function provideContext(
   const { settings } = pipeline
   const preload = makePreload(pipeline)
   const sendFile = makeSendFile(pipeline)
-  const hasNames = settings.apps.length > 0 || pipeline.hasNames
+  const areNamed = pipeline.running.some(({ names }) => names)
+  const hasNames = settings.apps.length > 0 || areNamed
   const watch = providerWatch(settings)
   const pageAfter = settings.env === 'development' ? developedAfter(settings) : nextAfter
   const only = settings.apps.length < 2 ? (settings.apps[0]?.name ?? '') : undefined
@@ -60,12 +61,12 @@ export function provideContext(
     // An instance with mounts only, such as behind a session, leaves names to the one in front.
     if (!hasNames && hasAssets(ctx)) return next()
     watch?.(ctx)
-    if (pipeline.hasNames) provideWhenRead(ctx, helpersOf)
+    if (areNamed) provideWhenRead(ctx, helpersOf)
     else ctx.assets = ctx.state.assets = helpersOf(ctx)
     ctx.preload = preload
-    const refreshed = pipeline.beforePage()
+    const refreshed = pipeline.urlState.refresh()
     const responded = refreshed ? pageAfter(refreshed, ctx, next) : next()
-    if (!pipeline.hasNames) return responded
+    if (!areNamed) return responded
     return responded.catch((error: unknown) => {
       // An error page starts afresh: the tags that helpers have written were for another page.
       provideWhenRead(ctx, helpersOf)

@@ -3,6 +3,7 @@ import { inspect } from 'node:util'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
 import type {
+  Changing,
   DevEntries,
   EntrySource,
   KnownNames,
@@ -68,11 +69,9 @@ class Bundles implements Running, Names {
         if (extra.entries) mount.dev = await extra.entries(mount.settings, this.#warn)
   }
 
-  /** Changes with the tags of any entry. */
-  get version(): string {
-    return this.#sourcesAt()
-      .map(({ version }) => version)
-      .join('-')
+  /** Read once dev servers are known. */
+  get changing(): readonly Changing[] {
+    return this.#mounts.flatMap(({ build, dev }) => [build ?? [], dev ?? []].flat())
   }
 
   isHashed({ urlPath }: Pick<MountSettings, 'urlPath'>, path: string): boolean {
@@ -97,14 +96,6 @@ class Bundles implements Running, Names {
   /** Where no dev server runs that notifies pages itself. */
   get followed(): readonly MountedBundle[] {
     return this.#mounts.flatMap(({ build, dev }) => (dev?.isRunning ? [] : (build ?? [])))
-  }
-
-  /** Costs one stat for each manifest that was not checked for `seconds`, or for the mount's own `revalidate`. */
-  refresh(seconds: number): Promise<unknown> | undefined {
-    const looks = this.#mounts
-      .flatMap(({ build, dev }) => [build?.refresh(seconds), dev?.refresh?.()])
-      .filter(look => look !== undefined)
-    return looks.length > 0 ? Promise.all(looks) : undefined
   }
 
   entry(given: string, mount: string | undefined): ReturnType<FindEntry> {

@@ -104,7 +104,7 @@ export class Survey {
     const { settings } = this.pipeline
     if (kindOf(app) !== 'precompiled' && mtimeNs === undefined) return 'broken'
     if (app.fingerprint) {
-      const entry = this.pipeline.manifestOf(app)?.entries.get(encodePath(path))
+      const entry = this.pipeline.published.manifestOf(app)?.entries.get(encodePath(path))
       return entry ? 'published' : 'unpublished'
     }
     const target = await statOf(publicFile(settings, path))
@@ -164,7 +164,7 @@ export async function recordOf(survey: Survey, place: Place, seen: Seen | undefi
   const { settings, sources, directories } = survey.pipeline
   const shown = (file: string) => relative(settings.root, file)
   const { app, name, path, source } = place
-  const url = survey.pipeline.addressOf(wantedAt(path, settings))
+  const url = survey.pipeline.published.addressOf(wantedAt(path, settings))
   const served = await directories.public.find(wantedAt(decodeURIComponent(url), settings))
   const { representations = [] } = served ?? {}
   const [identity] = representations

@@ -41,15 +41,17 @@ export async function stateOf(
 ): Promise<{ readonly part: Part; readonly problem?: LinkedReport } | undefined> {
   const wanted = locate(path, pipeline.settings)
   if (typeof wanted !== 'object') return undefined
-  const plain = await pipeline.plain(wanted)
+  const plain = await pipeline.published.plain(wanted)
   const key = encodePath(plain.path)
   try {
-    const file = await pipeline.current(plain)
+    const file = await pipeline.published.current(plain)
     if (!file) return undefined
     const [{ etag, stamp }] = file.representations
     if (isBuilt(pipeline, plain.path, stamp)) return undefined
     const changedAt = Number(stamp.mtimeNs / 1_000_000n)
-    return { part: { key, version: etag, changedAt, path, url: pipeline.addressOf(plain) } }
+    return {
+      part: { key, version: etag, changedAt, path, url: pipeline.published.addressOf(plain) }
+    }
   } catch (error) {
     if (!(error instanceof AssetError)) throw error
     const report = await errorReport(error, pipeline.settings)

@@ -112,7 +112,7 @@ async function findSource(pipeline: Pipeline, { app, name: given }: Wanted) {
 }
 
 function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): string {
-  const manifest = pipeline.manifestOf(app)
+  const manifest = pipeline.published.manifestOf(app)
   if (!app.fingerprint) return `emit ${encodePath(assetPath(app, name))}`
   if (!manifest) return `fail: ${pipeline.failure?.message}`
   if (app.compile && manifest.entries.size === 0)

@@ -18,7 +18,9 @@ export async function nearPath(
   path: string
 ): Promise<string | undefined> {
   const { settings, sources } = pipeline
-  const published = settings.apps.flatMap(app => [...(pipeline.manifestOf(app)?.entries ?? [])])
+  const published = settings.apps.flatMap(app => [
+    ...(pipeline.published.manifestOf(app)?.entries ?? [])
+  ])
   const own = await listOwn(settings, sources, new Map(published))
   const bundled = listed.flatMap(({ files }) => files.map(file => file.path))
   const known = [...own.map(each => each.path), ...bundled, ...(await beside(pipeline, path))]

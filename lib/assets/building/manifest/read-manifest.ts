@@ -84,32 +84,31 @@ function isListOfStrings(value: unknown): boolean {
 
 const CONCURRENCY = 8
 
-export class ReloadedManifest {
+export class ReloadedManifest extends ReloadedFile {
   current: Manifest
-  readonly #file: ReloadedFile
   readonly #settings: Settings
 
   /** @throws AssetError for a missing or invalid manifest: it names the file and the command */
   constructor(settings: Settings, warn: (message: string) => void) {
     const path = manifestFile(settings)
-    this.#settings = settings
-    this.#file = new ReloadedFile(path, {
+    super(path, {
       failure: 'keeping the last manifest',
       warn,
       take: bytes => this.#take(bytes)
     })
+    this.#settings = settings
     const bytes = readIfThere(path)
     if (bytes === undefined) requireNoManifest(settings, path)
     this.current = bytes ? parseManifest(bytes, path) : new Manifest(new Map(), path)
     this.current.prepare(settings.apps)
   }
 
-  refresh(seconds: number): Promise<void> | undefined {
-    return this.#file.refresh(seconds)
+  get version(): string {
+    return this.current.version
   }
 
   async #take(bytes: Buffer): Promise<true> {
-    const next = parseManifest(bytes, this.#file.path)
+    const next = parseManifest(bytes, this.path)
     // A precompile for the next release drops entries that pages of the running release need.
     const dropped = [...this.current.entries].filter(([path]) => !next.assets.has(path))
     const kept = await inParallel(dropped, CONCURRENCY, async entry => {

@@ -57,7 +57,7 @@ export const asTheyAre: AppFiles = {
   index: undefined
 }
 
-export function precompiled(reloaded: ReloadedManifest): AppFiles {
+export function namedBy(reloaded: ReloadedManifest): AppFiles {
   return {
     ...asTheyAre,
     get manifest() {

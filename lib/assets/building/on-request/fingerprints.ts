@@ -65,6 +65,10 @@ export class Fingerprints implements AppFiles {
     })
   }
 
+  get version(): string {
+    return this.manifest.version
+  }
+
   /** False once a source may have been added or removed, as far as is known without a stat. */
   get isCurrent(): boolean {
     if (this.#generation === undefined) return true

@@ -23,6 +23,8 @@ export async function makeOnRequest(
   const isNeeded = settings.apps.some(app => kindOf(app) === 'fingerprints')
   return {
     sources,
+    /** Those of an app with plain names; undefined where a manifest has the names. */
+    listed: (app: AppSettings) => (kindOf(app) === 'plain' ? sources.of(app) : undefined),
     plain: new PlainNames(settings, sources, warn),
     fingerprints: isNeeded ? new Fingerprints(settings, sources, warn, forget) : undefined,
     checkName: makeNameCheck(settings, sources, warn),
