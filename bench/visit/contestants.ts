@@ -42,6 +42,8 @@ const PACKAGES: KoaAssetsOptions = {
 
 export const contestants: readonly Contestant[] = [
   ours('koa-fresh-assets', PACKAGES),
+  ours('koa-fresh-assets, bundle: true', { ...PACKAGES, bundle: true }),
+  ours('koa-fresh-assets, bundle: false', { ...PACKAGES, bundle: false }),
   {
     name: 'Vite, in a mount',
     build: `${VITE} && ${CLI} compress dist --include '**' --quiet`,
