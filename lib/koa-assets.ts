@@ -3,10 +3,8 @@ import compose from 'koa-compose'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
 import { makeDevelopment, showError, type Development } from './assets/context/development.ts'
-import { responseWatch } from './assets/context/neighbours.ts'
 import type { Preload } from './assets/context/early-preload.ts'
 import { hasAssets, provideContext, type AssetContext } from './assets/context/provide-context.ts'
-import { noticesAtStart } from './assets/inventory/notices.ts'
 import { Pipeline } from './assets/pipeline.ts'
 import { isOurs, isRead, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
 import { fallbackFor, respondWithPage } from './assets/serving/koa/fallback.ts'
@@ -22,7 +20,7 @@ import {
 import { reportDisconnects, suppressDisconnects } from './assets/serving/koa/disconnects.ts'
 import { respondAtOnce, respondWithFile, type Exit } from './assets/serving/koa/serve.ts'
 import { loadSend } from './assets/serving/stream-file.ts'
-import type { Running } from './assets/parts.ts'
+import type { Running, Watch } from './assets/parts.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import { settleSite } from './assets/site.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
@@ -78,7 +76,7 @@ declare module 'koa' {
  */
 export function koaAssets(options?: KoaAssetsOptions): Middleware {
   const settings = settleSite(options)
-  noticesAtStart(settings, options).forEach(warnOnce())
+  settings.extras.flatMap(extra => extra.notices?.(settings) ?? []).forEach(warnOnce())
   const pipeline = new Pipeline(settings)
   if (pipeline.failure) throw pipeline.failure
   if (settings.env === 'development') void beginDevelopment(pipeline)
@@ -105,13 +103,13 @@ class AssetServer {
   readonly #pipeline: Pipeline
   readonly #development: Development | undefined
   readonly #responderAt: Running['responderAt']
-  readonly #watch: ReturnType<typeof responseWatch>
+  readonly #watch: Watch | undefined
   /** Behind it is the rest of the stack. */
   readonly #rest: Middleware
 
   constructor(pipeline: Pipeline, helpers: Middleware, development: Development | undefined) {
     this.#pipeline = pipeline
-    this.#watch = responseWatch(pipeline.settings)
+    this.#watch = pipeline.watch
     this.#development = development
     this.#responderAt = pipeline.running.find(each => each.responderAt)?.responderAt
     this.#rest = helpers
@@ -134,7 +132,7 @@ class AssetServer {
     if (known === 'missing') return this.#passOn(ctx, next, path)
     if (known && target.startsWith('/') && isRead(ctx.req)) {
       if (!respondAtOnce(ctx, known, this.#exitOf(ctx))) return this.#send(ctx, () => known)
-      return this.#watch?.(ctx)
+      return this.#watch?.file(ctx)
     }
     const wanted = isPathForKoa(ctx, path) ? locate(path, this.#pipeline.settings) : undefined
     if (wanted === MALFORMED) return respondBadRequest(ctx)
@@ -210,7 +208,7 @@ class AssetServer {
   /** @returns false when there is no such file */
   async #send(ctx: Context, find: Parameters<typeof respondWithFile>[1]): Promise<boolean> {
     const isSent = await respondWithFile(ctx, find, { exit: this.#exitOf(ctx) })
-    if (isSent) this.#watch?.(ctx)
+    if (isSent) this.#watch?.file(ctx)
     return isSent
   }
 

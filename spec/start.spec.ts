@@ -92,7 +92,6 @@ const PART = [
   'assets/building/on-request/app-files.ts',
   'assets/compilers/built-in.ts',
   'assets/compilers/compiler.ts',
-  'assets/inventory/notices.ts',
   'assets/sources/third-party.ts'
 ]
 const NONE =
@@ -101,7 +100,7 @@ const NONE =
 // Pages have all helpers. A manifest has to be read before koaAssets() returns, so what reads them is there without
 // mounts as well.
 const READERS =
-  /^extras\/(?:bundles\/|deltas\/(?:delta-format|dictionary-fields|serve-deltas)\.|media\/|releases\/kept-files)/
+  /^extras\/(?:bundles\/|deltas\/(?:delta-format|dictionary-fields|serve-deltas)\.|media\/|warnings\/|releases\/kept-files)/
 
 test('STA-01 a production server loads nothing that compiles, builds, inspects or develops', async t => {
   const { files, packages } = await loaded(t)

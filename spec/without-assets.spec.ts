@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { noticesAtStart } from '../lib/assets/inventory/notices.ts'
+import { noticesAtStart } from '../lib/extras/warnings/notices.ts'
 import type { KoaAssetsOptions } from '../lib/assets/settings/options.ts'
 import { settleSite } from '../lib/assets/site.ts'
 import { koaAssets, precompile } from '../lib/koa-assets.ts'

@@ -14,6 +14,7 @@ import { packages } from '../extras/packages/extra.ts'
 import { releases } from '../extras/releases/extra.ts'
 import { telling } from '../extras/telling/extra.ts'
 import { verify } from '../extras/verify/extra.ts'
+import { warnings } from '../extras/warnings/extra.ts'
 import { vite } from '../extras/vite/extra.ts'
 
 export const EXTRAS: readonly Extra<Pipeline>[] = [
@@ -30,5 +31,6 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   releases,
   telling,
   verify,
-  vite
+  vite,
+  warnings
 ]

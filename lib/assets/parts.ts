@@ -44,6 +44,8 @@ export interface Extra<Whole = unknown> {
   pages?(pipeline: Whole): Promise<Pages>
   /** A line of the overview that a server in development prints. */
   hint?(settings: Settings): string | undefined
+  /** What is doubtful about the options, said when a server starts. */
+  notices?(site: Site): readonly string[]
   /** Begins what it does beside a server in development. */
   start?(pipeline: Whole): Promise<void>
   /** Commands of the command line. */
@@ -155,6 +157,7 @@ export interface Running {
   isHashed?(mount: Pick<MountSettings, 'urlPath'>, path: string): boolean
   /** What responds to a request that the rest of the stack leaves as a 404; undefined for a path that has nothing. */
   readonly responderAt?: (path: string) => ((ctx: Context) => Promise<void>) | undefined
+  readonly watch?: Watch | undefined
   /** What a developer should know of mounts when the server has started, by their URL paths. */
   states?(): Promise<ReadonlyMap<string, string>>
 }
@@ -165,6 +168,14 @@ export interface Changing {
   readonly refresh?: ((seconds: number) => Promise<unknown> | undefined) | undefined
   /** Changes whenever a URL in a page may. */
   readonly version?: string | undefined
+}
+
+/** What other middleware may do harm to is looked at. */
+export interface Watch {
+  /** For a response with a file, which middleware in front may still change. */
+  file(ctx: Context): void
+  /** For a koaAssets that is about to provide `ctx.assets`. */
+  provider(ctx: Context): void
 }
 
 /** Names of files in mounts, which are looked for behind those of the apps. */

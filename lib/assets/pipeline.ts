@@ -5,7 +5,7 @@ import { addressesOf, type Addresses } from './addresses.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import { kindOf } from './building/on-request/app-files.ts'
 import type { OnRequest } from './building/on-request/on-request.ts'
-import type { Running, Site } from './parts.ts'
+import type { Running, Site, Watch } from './parts.ts'
 import { Published } from './published.ts'
 import { Directories } from './serving/directories/directories.ts'
 import type { AppSettings } from './settings/settings.ts'
@@ -96,6 +96,10 @@ export class Pipeline {
   /** Of all apps; after `load`, or where an app publishes on request. */
   get sources(): Sources {
     return this.#onRequest?.sources ?? throwUnloaded()
+  }
+
+  get watch(): Watch | undefined {
+    return this.running.find(({ watch }) => watch)?.watch
   }
 
   #unlessBroken<T>(make: () => T): T | undefined {

@@ -8,7 +8,6 @@ import { appOfPage } from '../settings/app-settings.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ViewHelpers } from '../views/view-helpers.ts'
 import { showError, type Development } from './development.ts'
-import { providerWatch } from './neighbours.ts'
 import { makePreload, type Preload } from './early-preload.ts'
 import { makeSendFile, type SendFile } from './send-file.ts'
 
@@ -43,12 +42,11 @@ export function provideContext(
   pipeline: Pipeline,
   development: Development | undefined
 ): Middleware {
-  const { settings } = pipeline
+  const { settings, watch } = pipeline
   const preload = makePreload(pipeline)
   const sendFile = makeSendFile(pipeline)
   const areNamed = pipeline.running.some(({ names }) => names)
   const hasNames = settings.apps.length > 0 || areNamed
-  const watch = providerWatch(settings)
   const pageAfter = settings.env === 'development' ? developedAfter(settings) : nextAfter
   const only = settings.apps.length < 2 ? (settings.apps[0]?.name ?? '') : undefined
   const helpersOf = ({ req }: Context): ViewHelpers => {
@@ -60,7 +58,7 @@ export function provideContext(
     ctx.sendFile = sendFile
     // An instance with mounts only, such as behind a session, leaves names to the one in front.
     if (!hasNames && hasAssets(ctx)) return next()
-    watch?.(ctx)
+    watch?.provider(ctx)
     if (areNamed) provideWhenRead(ctx, helpersOf)
     else ctx.assets = ctx.state.assets = helpersOf(ctx)
     ctx.preload = preload

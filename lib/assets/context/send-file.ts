@@ -7,7 +7,6 @@ import { check, flag, optionError, text, type Expectation } from '../../check-op
 import type { Pipeline } from '../pipeline.ts'
 import { withShared, type Representation } from '../serving/files/representation.ts'
 import type { ServedFile } from '../serving/files/served-file.ts'
-import { responseWatch } from './neighbours.ts'
 import { respondWithFile } from '../serving/koa/serve.ts'
 import { wantedAt } from '../serving/request-path.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
@@ -65,8 +64,7 @@ const OPTIONS = {
   }
 } satisfies Record<keyof SendFileOptions, Expectation>
 
-export function makeSendFile({ settings, directories }: Pipeline): SendFile {
-  const watch = responseWatch(settings)
+export function makeSendFile({ settings, directories, watch }: Pipeline): SendFile {
   return async function sendFile(path, options) {
     requireContext('sendFile', this)
     if (typeof path !== 'string') throw optionError('path', text.expected, path, 'sendFile.')
@@ -88,7 +86,7 @@ export function makeSendFile({ settings, directories }: Pipeline): SendFile {
       return described(file, type, options.lastModified)
     }
     if (!(await respondWithFile(this, find, { exit: 'koa', status, adapt }))) this.throw(404)
-    watch?.(this)
+    watch?.file(this)
   }
 }
 

@@ -1,7 +1,6 @@
 // What a mount with a manifest needs when a server starts.
 import test from 'ava'
 import { listMounts } from '../../../lib/assets/inventory/listed-mounts.ts'
-import { noticesAtStart } from '../../../lib/assets/inventory/notices.ts'
 import { precompile } from '../../../lib/assets/deploy.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
@@ -10,13 +9,6 @@ import { koaAssets } from '../../../lib/koa-assets.ts'
 import { makeProject } from '../../support/site.ts'
 
 const startMounts = (options: KoaAssetsOptions) => () => settle(options, {})
-
-test('MNT-06 in development nothing is said of a mount that has yet to be built', t => {
-  const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}' })
-  const mounts = { '/admin': { dir: 'build', manifest: 'build/.vite/manifest.json' } }
-  const options = { root, env: 'development', serve: true, mounts }
-  t.deepEqual(noticesAtStart(settleSite(options, {}), options, {}), [])
-})
 
 test('MNT-03 UPL-02 BND-15 the directory of a mount may be made later, in production only without a manifest', t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}' })

@@ -4,11 +4,11 @@ import { join, relative } from 'node:path'
 import { inspect } from 'node:util'
 import { isDirectory, readDirectory, statIfThere } from '../../files/at-start.ts'
 import { entriesGiven } from '../../check-options.ts'
-import { hasSources } from '../settings/app-settings.ts'
-import { ENVIRONMENTS } from '../settings/option-table.ts'
-import type { KoaAssetsOptions } from '../settings/options.ts'
-import type { Settings } from '../settings/settings.ts'
-import { assetSources } from '../sources/third-party.ts'
+import { hasSources } from '../../assets/settings/app-settings.ts'
+import { ENVIRONMENTS } from '../../assets/settings/option-table.ts'
+import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
+import type { Settings } from '../../assets/settings/settings.ts'
+import { assetSources } from '../../assets/sources/third-party.ts'
 
 /** One message for each problem, with its remedy. */
 export function noticesAtStart(

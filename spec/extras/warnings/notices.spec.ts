@@ -1,6 +1,6 @@
 // What is said at the start of a server: settings under which nothing is served.
 import test from 'ava'
-import { noticesAtStart } from '../../../lib/assets/inventory/notices.ts'
+import { noticesAtStart } from '../../../lib/extras/warnings/notices.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { settleSite } from '../../../lib/assets/site.ts'
 import { AssetError } from '../../../lib/errors.ts'

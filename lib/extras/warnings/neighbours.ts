@@ -2,13 +2,12 @@
 import type { Context } from 'koa'
 import { requestLine } from '../../diagnostics.ts'
 import { warnOnce } from '../../printable.ts'
-import type { Settings } from '../settings/settings.ts'
+import type { Watch } from '../../assets/parts.ts'
+import type { Settings } from '../../assets/settings/settings.ts'
 
-/** In development: for a response with a file, which middleware in front may still change. */
-export function responseWatch({ env }: Settings): ((ctx: Context) => void) | undefined {
-  if (env !== 'development') return undefined
+export function watchNeighbours(settings: Settings): Watch {
   const report = firstOfEach()
-  return ctx => watchResponse(ctx, report)
+  return { file: ctx => watchResponse(ctx, report), provider: providerWatch(settings) }
 }
 
 type Report = (kind: string, message: string) => void
@@ -55,10 +54,9 @@ const FOR_ONE_VISITOR = /(?:^|[ ,])(?:private|no-store)(?:[ ,=]|$)/i
 
 const providers = new WeakMap<Context, Settings>()
 
-/** In development: for a koaAssets that is about to replace the `ctx.assets` of one in front. */
-export function providerWatch(settings: Settings): ((ctx: Context) => void) | undefined {
-  const { env, prefix } = settings
-  if (env !== 'development') return undefined
+/** For a koaAssets that is about to replace the `ctx.assets` of one in front. */
+function providerWatch(settings: Settings): Watch['provider'] {
+  const { prefix } = settings
   const warn = warnOnce()
   return ctx => {
     const inFront = providers.get(ctx)

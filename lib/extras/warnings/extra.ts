@@ -1,0 +1,11 @@
+// What is said of doubtful settings when a server starts, and in development of other middleware.
+import type { Extra } from '../../assets/parts.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+import { watchNeighbours } from './neighbours.ts'
+import { noticesAtStart } from './notices.ts'
+
+export const warnings: Extra<Pipeline> = {
+  name: 'warnings',
+  notices: site => noticesAtStart(site, site.options),
+  run: site => (site.env === 'development' ? { watch: watchNeighbours(site) } : undefined)
+}
