@@ -13,7 +13,7 @@ import type { LoadedUrl } from './views/preload.ts'
 
 export interface Addresses extends Pick<
   AppAssets,
-  'modules' | 'moduleAt' | 'resolve' | 'bareImports'
+  'modules' | 'moduleAt' | 'resolve' | 'bareImports' | 'isLasting'
 > {
   /** Whether a name is one of the app's own. */
   readonly has: (name: string) => boolean
@@ -99,6 +99,8 @@ function withImports(plain: Addresses, app: AppSettings, more: readonly MoreSour
 function inManifest(app: AppSettings, files: AppFiles): Addresses {
   const failureOf = (name: string) => files.failureOf(assetPath(app, name))
   return {
+    // While sources are compiled, a name leads to nothing when its source has an error.
+    isLasting: !app.compile,
     loadedFor: () => undefined,
     has: name => failureOf(name) !== undefined || files.manifest?.find(app, name) !== undefined,
     *modules() {

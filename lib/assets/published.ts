@@ -25,6 +25,8 @@ export interface PublishingParts {
 }
 
 export class Published {
+  /** What is known of a raw path without reading the disk: its file, or that no directory has one. */
+  readonly recall: Directories['recall']
   readonly #settings: Settings
   readonly #directories: Directories
   readonly #onRequest: OnRequest | undefined
@@ -38,9 +40,17 @@ export class Published {
     this.#settings = settings
     this.#directories = directories
     this.#onRequest = onRequest
+    const recall = directories.recall.bind(directories)
+    const fingerprints = onRequest?.fingerprints
+    // A verified fingerprint is trusted permanently, unless its source may be gone.
+    const recallCurrent: typeof recall = rawPath => {
+      const known = recall(rawPath)
+      return known !== 'missing' && !fingerprints?.isCurrent ? undefined : known
+    }
+    this.recall = fingerprints ? recallCurrent : recall
     const kinds = {
       plain: onRequest?.plain,
-      fingerprints: onRequest?.fingerprints,
+      fingerprints,
       precompiled: precompiled && namedBy(precompiled),
       none: asTheyAre
     }
@@ -54,14 +64,6 @@ export class Published {
   /** Undefined for an app without fingerprints. */
   manifestOf(app: AppSettings): Manifest | undefined {
     return this.filesOf(app).manifest
-  }
-
-  /** What is known of a raw path without reading the disk: its file, or that no directory has one. */
-  recall(rawPath: string): Found | 'missing' {
-    const known = this.#directories.recall(rawPath)
-    // A verified fingerprint is trusted permanently, unless its source may be gone.
-    const fingerprints = this.#onRequest?.fingerprints
-    return known !== 'missing' && fingerprints?.isCurrent === false ? undefined : known
   }
 
   /**

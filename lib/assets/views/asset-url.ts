@@ -59,6 +59,8 @@ export interface AppAssets {
   bareImports?(): BareImports
   /** Changes whenever the URL of an asset may have changed. */
   version(): string
+  /** Whether a name leads to the same as long as the version is the same. */
+  readonly isLasting?: boolean
 }
 
 export interface AssetUrl extends Pick<AssetAddress, 'integrity' | 'measures'> {
@@ -86,6 +88,8 @@ export interface AppView {
   readonly assets: AppAssets
   readonly urlOf: UrlOf
   readonly remembered: PageMemory
+  /** Makes a memory of what one helper does for names alone, as most pages call it. */
+  readonly byName: <Kept>() => NameMemory<Kept>
 }
 
 /** Helpers that are added to those of an app. */
@@ -183,20 +187,29 @@ export function plainAddress(urlPrefix: string, name: string): AssetAddress {
 /** A page has few entries; their lists may be long. */
 const MAX_REMEMBERED = 20
 
-/**
- * Remembers what helpers made for pages, until the URL of an asset may have changed.
- * @param version changes with the URLs of assets
- */
+/** Remembers what helpers made for pages. @param version changes whenever the URL of an asset may have changed */
 export function makePageMemory(version: () => string): PageMemory {
-  let kept = new Map<string, unknown>()
-  let keptFor: string | undefined
-  return <Kept>(given: readonly unknown[], make: () => Kept) => {
-    const [now, key] = [version(), JSON.stringify(given)]
-    if (now !== keptFor || kept.size > MAX_REMEMBERED) kept = new Map()
-    keptFor = now
-    const wanted = kept.get(key) ?? make()
-    kept.set(key, wanted)
-    return wanted as Kept
+  const remembered = makeNameMemory(version, MAX_REMEMBERED)
+  return <Kept>(given: readonly unknown[], make: () => Kept) =>
+    remembered(JSON.stringify(given), make) as Kept
+}
+
+/** The same, by names. */
+export type NameMemory<Kept> = (name: string, make: (name: string) => Kept) => Kept
+
+export function makeNameMemory<Kept>(version: () => string, max: number): NameMemory<Kept> {
+  const known = new Map<string, Kept>()
+  let knownFor: string | undefined
+  return (name, make) => {
+    const now = version()
+    if (now !== knownFor) known.clear()
+    knownFor = now
+    const kept = known.get(name)
+    if (kept !== undefined) return kept
+    const made = make(name)
+    if (known.size >= max) known.clear()
+    known.set(name, made)
+    return made
   }
 }
 

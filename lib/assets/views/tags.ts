@@ -28,6 +28,10 @@ interface Favicon extends OfName<'image', MountChoice & Attributes> {
 
 export function tagHelpers(view: AppView) {
   const { urlOf } = view
+  const scriptOf = (name: string, given?: Attributes) =>
+    assetTag('script', urlOf(name, { extension: '.js' }), given)
+  const linkTo = (name: string, given?: Attributes) =>
+    assetTag('stylesheet', urlOf(name, { extension: '.css' }), given)
   return {
     /**
      * A `<script>` for each name. `.js` is appended to a name without a known extension.
@@ -41,18 +45,20 @@ export function tagHelpers(view: AppView) {
      * // <link href="/assets/dial-<32 hex>.js" rel="modulepreload" integrity="…" …>
      * @throws {TypeError} without a name, and for `modulepreload` without `type: 'module'`
      */
-    javascript: ((...args: NamesThen<'javascript', ScriptAttributes>) => {
-      const { names, options = {} } = splitArguments<ScriptAttributes>('javascript', args)
-      const { modulepreload = false, ...given } = readAttributes(options)
-      const scripts = names.map(name =>
-        assetTag('script', urlOf(name, { extension: '.js' }), given)
-      )
-      if (modulepreload === null || !checked(modulepreload, flag, 'modulepreload'))
-        return scripts.join('\n')
-      if (given.type !== 'module')
-        throw optionError('type', "'module' for modulepreload", given.type)
-      return [...scripts, ...importLinks(view, names, given)].join('\n')
-    }) as OfNames<'javascript', ScriptAttributes>,
+    javascript: remembering(
+      view,
+      scriptOf,
+      (...args: NamesThen<'javascript', ScriptAttributes>) => {
+        const { names, options = {} } = splitArguments<ScriptAttributes>('javascript', args)
+        const { modulepreload = false, ...given } = readAttributes(options)
+        const scripts = names.map(name => scriptOf(name, given))
+        if (modulepreload === null || !checked(modulepreload, flag, 'modulepreload'))
+          return scripts.join('\n')
+        if (given.type !== 'module')
+          throw optionError('type', "'module' for modulepreload", given.type)
+        return [...scripts, ...importLinks(view, names, given)].join('\n')
+      }
+    ) as OfNames<'javascript', ScriptAttributes>,
 
     /**
      * A stylesheet `<link>` for each name. `.css` is appended to a name without a known extension.
@@ -62,11 +68,10 @@ export function tagHelpers(view: AppView) {
      * // <link href="/assets/main.css" type="text/css" rel="stylesheet" media="print">
      * @throws {TypeError} without a name
      */
-    stylesheet: ((...args: NamesThen<'stylesheet', Attributes>) => {
+    stylesheet: remembering(view, linkTo, (...args: NamesThen<'stylesheet', Attributes>) => {
       const { names, options = {} } = splitArguments<Attributes>('stylesheet', args)
       const given = readAttributes(options)
-      const assets = names.map(name => urlOf(name, { extension: '.css' }))
-      return assets.map(asset => assetTag('stylesheet', asset, given)).join('\n')
+      return names.map(name => linkTo(name, given)).join('\n')
     }) as OfNames<'stylesheet', Attributes>,
 
     /**
@@ -81,6 +86,18 @@ export function tagHelpers(view: AppView) {
       return faviconTag(urlOf(name, { mount }).url, name, readAttributes(attributes))
     }) as Favicon
   } as const
+}
+
+/** Where it may be done, remembers the tags of single names without attributes: writing one takes some microseconds. */
+function remembering<Args extends readonly unknown[]>(
+  { assets, byName }: AppView,
+  tagOf: (name: string) => string,
+  write: (...args: Args) => string
+): (...args: Args) => string {
+  if (!assets.isLasting) return write
+  const tags = byName<string>()
+  return (...args) =>
+    args.length === 1 && typeof args[0] === 'string' ? tags(args[0], tagOf) : write(...args)
 }
 
 /** In the mode in which the importing script requests them: a browser fetches a module twice if they differ. */

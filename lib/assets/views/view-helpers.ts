@@ -3,7 +3,15 @@
 import { unknownName } from '../../check-options.ts'
 import type { HelperExtras } from '../settings/extra-options.ts'
 import type { AppName } from './asset-names.ts'
-import { makePageMemory, makeUrlOf, urlHelpers, type AppAssets, type Helpers } from './asset-url.ts'
+import {
+  makeNameMemory,
+  makePageMemory,
+  makeUrlOf,
+  urlHelpers,
+  type AppAssets,
+  type AppView,
+  type Helpers
+} from './asset-url.ts'
 import { importMapHelpers } from './modules.ts'
 import { preloadHelpers } from './preload.ts'
 import { tagHelpers } from './tags.ts'
@@ -52,6 +60,9 @@ type MakeHelpers = (options: PageOptions) => ViewHelpers
 /** Of helpers that all pages share: none of them adds to it. */
 const NO_PAGE = new Set<string>()
 
+/** For which a helper remembers what it wrote: a site names fewer in its templates. */
+const MAX_NAMES = 200
+
 interface App {
   readonly name: string
   readonly path: string
@@ -72,23 +83,28 @@ export function makeViewHelpers<A extends App>(
   assetsOf: (app: A) => AppAssets,
   added: readonly Helpers[] = []
 ): (app: string, isLive?: boolean) => ViewHelpers {
-  const isPerPage = added.some(each => each.isPerPage)
-  const byApp = new Map<string, MakeHelpers>()
+  const makers = new Map<string, MakeHelpers>()
+  const [shared, sharedLive] = [new Map<string, ViewHelpers>(), new Map<string, ViewHelpers>()]
   // Where there is no app, one without a name stands in.
   const names = settings.apps.map(({ name }) => name).filter(Boolean)
-  const pick = (app: unknown, options: PageOptions): ViewHelpers => {
-    const make = byApp.get(String(app))
-    if (make) return make(options)
+  const pick = (given: unknown, options: PageOptions): ViewHelpers => {
+    const app = String(given)
+    const known = options.page === NO_PAGE && (options.isLive ? sharedLive : shared).get(app)
+    const helpers = known || makers.get(app)?.(options)
+    if (helpers) return helpers
     const advice = `the apps are: ${names.join(', ') || 'none'}`
-    throw unknownName('app', String(app), names, { advice })
+    throw unknownName('app', app, names, { advice })
   }
-  for (const app of settings.apps) {
-    const make = helpersFor(settings, assetsOf(app), added, pick)
-    const shared = Object.freeze(make({ page: NO_PAGE, isLive: false }))
-    const sharedLive = Object.freeze(make({ page: NO_PAGE, isLive: true }))
-    byApp.set(app.name, isPerPage ? make : ({ isLive }) => (isLive ? sharedLive : shared))
+  for (const app of settings.apps)
+    makers.set(app.name, helpersFor(settings, assetsOf(app), added, pick))
+  if (added.some(each => each.isPerPage))
+    return (app, isLive = false) => pick(app, { page: new Set(), isLive })
+  for (const [app, make] of makers) {
+    shared.set(app, Object.freeze(make({ page: NO_PAGE, isLive: false })))
+    sharedLive.set(app, Object.freeze(make({ page: NO_PAGE, isLive: true })))
   }
-  return (app, isLive = false) => pick(app, { page: isPerPage ? new Set() : NO_PAGE, isLive })
+  return (app, isLive = false) =>
+    (isLive ? sharedLive : shared).get(app) ?? pick(app, { page: NO_PAGE, isLive })
 }
 
 function helpersFor(
@@ -99,8 +115,12 @@ function helpersFor(
 ): MakeHelpers {
   const host = given?.replace(/\/+$/, '') ?? ''
   const urlOf = makeUrlOf(host, assets)
-  const remembered = makePageMemory(() => assets.version())
-  const view = { host, assets, urlOf, remembered }
+  const version = () => assets.version()
+  const view: AppView = {
+    ...{ host, assets, urlOf },
+    remembered: makePageMemory(version),
+    byName: () => makeNameMemory(version, MAX_NAMES)
+  }
   const helpers = {
     ...urlHelpers(urlOf, makeUrlOf('', assets)),
     ...tagHelpers(view),
@@ -115,11 +135,17 @@ function helpersFor(
   }
   for (const { shared } of added)
     Object.defineProperties(versioned, Object.getOwnPropertyDescriptors(shared))
-  const ofPage = added.map(each => each.of(view))
+  const makers = added.map(each => ({ make: each.of(view), isPerPage: each.isPerPage }))
+  const fixed = (isLive: boolean) => {
+    const made = makers.filter(each => !each.isPerPage).map(({ make }) => make(NO_PAGE, isLive))
+    return Object.assign({}, helpers, ...made) as object
+  }
+  const [shared, sharedLive] = [fixed(false), fixed(true)]
+  const ofPage = makers.filter(each => each.isPerPage).map(({ make }) => make)
   return options =>
     Object.assign(
       Object.create(versioned) as typeof versioned & HelperExtras,
-      helpers,
+      options.isLive ? sharedLive : shared,
       ...ofPage.map(make => make(options.page, options.isLive)),
       { app: (name: string) => pick(name, options) }
     ) as ViewHelpers

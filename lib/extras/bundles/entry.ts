@@ -7,6 +7,7 @@ import {
   splitArguments,
   type AssetUrl,
   type Helpers,
+  type NameMemory,
   type PageMemory
 } from '../../assets/views/asset-url.ts'
 import { escapeInScript, withoutKeywords, writeAttribute } from '../../assets/views/html.ts'
@@ -112,33 +113,38 @@ export function helpersOf(find: FindEntry, devOrigins: () => readonly string[]):
         return devOrigins()
       }
     },
-    of:
-      ({ remembered }) =>
-      page =>
-        entryHelpers(find, remembered, page)
+    of({ remembered, byName }) {
+      const memory = { remembered, byName: byName<readonly Tag[]>() }
+      return page => entryHelpers(find, memory, page)
+    }
   }
 }
 
+interface TagMemory {
+  readonly remembered: PageMemory
+  /** For calls without options. */
+  readonly byName: NameMemory<readonly Tag[]>
+}
+
 /** @param page the tags that it has */
-function entryHelpers(find: FindEntry, remembered: PageMemory, page: Set<string>) {
+function entryHelpers(find: FindEntry, { remembered, byName }: TagMemory, page: Set<string>) {
+  const plainTags = (name: string) => tagsOf(find(name, undefined), {})
   const write: WriteEntry = (...args: EntryArguments): string => {
+    const [only] = args
+    if (args.length === 1 && typeof only === 'string')
+      return newOn(page, byName(only, plainTags)).join('\n')
     const { names, options = {} } = splitArguments<EntryOptions>('entry', args.flat())
     check(withoutKeywords(options), OPTIONS, 'entry.')
     const { mount, type, reactRefresh } = options
     const nonce = writeAttribute('nonce', options.nonce)
-    return (
-      names
-        .flatMap(name =>
-          remembered(['entry', name, mount, type, reactRefresh], () =>
-            tagsOf(find(name, mount), options)
-          )
-        )
-        .toSorted((a, b) => ORDER.indexOf(a.rank) - ORDER.indexOf(b.rank))
-        .filter(tag => isNewOn(page, tag))
-        // No attribute contains a `>` that is not escaped.
-        .map(({ html }) => html.replace('>', () => `${nonce}>`))
-        .join('\n')
+    const tags = names.flatMap(name =>
+      remembered(['entry', name, mount, type, reactRefresh], () =>
+        tagsOf(find(name, mount), options)
+      )
     )
+    // No attribute contains a `>` that is not escaped.
+    const written = newOn(page, inOrder(tags)).map(html => html.replace('>', () => `${nonce}>`))
+    return written.join('\n')
   }
   return {
     /**
@@ -193,34 +199,47 @@ const ORDER = ['stylesheet', 'preamble', 'script', 'modulepreload'] as const
 
 interface Tag {
   readonly rank: (typeof ORDER)[number]
-  readonly url: string
+  /** Under which it is known in a page. */
+  readonly key: string
+  /** A script that is already in the page needs no preload. */
+  readonly unless?: string
   readonly html: string
 }
 
-function isNewOn(page: Set<string>, { rank, url }: Tag): boolean {
-  // A script that is already in the page needs no preload.
-  if (page.has(`${rank} ${url}`) || (rank === 'modulepreload' && page.has(`script ${url}`)))
-    return false
-  page.add(`${rank} ${url}`)
-  return true
+function inOrder(tags: readonly Tag[]): readonly Tag[] {
+  return tags.toSorted((a, b) => ORDER.indexOf(a.rank) - ORDER.indexOf(b.rank))
 }
 
-function tagsOf(entry: readonly LoadedUrl[], { type, reactRefresh }: EntryOptions): Tag[] {
-  return entry
+/** The tags that the page does not have, as HTML; from now on it has them. */
+function newOn(page: Set<string>, tags: readonly Tag[]): string[] {
+  const written: string[] = []
+  for (const { key, unless, html } of tags) {
+    if (page.has(key) || (unless !== undefined && page.has(unless))) continue
+    page.add(key)
+    written.push(html)
+  }
+  return written
+}
+
+function tagsOf(entry: readonly LoadedUrl[], { type, reactRefresh }: EntryOptions) {
+  const tags = entry
     .filter(({ as }) => type !== 'classic' || as !== 'modulepreload')
     .filter(({ as, isNeeded }) => as !== 'preamble' || (reactRefresh ?? isNeeded))
     .map(each => tagOf(each, type))
+  return inOrder(tags)
 }
 
 function tagOf({ as, ...asset }: LoadedUrl, type: EntryOptions['type']): Tag {
   const { url } = asset
-  if (as === 'preamble') return { rank: as, url, html: preambleOf(url) }
-  if (as === 'stylesheet' || as === 'modulepreload')
-    return { rank: as, url, html: assetTag(as, asset) }
+  const key = `${as} ${url}`
+  if (as === 'preamble') return { rank: as, key, html: preambleOf(url) }
+  if (as === 'stylesheet') return { rank: as, key, html: assetTag(as, asset) }
+  if (as === 'modulepreload')
+    return { rank: as, key, unless: `script ${url}`, html: assetTag(as, asset) }
   // Those of plugin-legacy are for some browsers: the others must not run them as well.
   const isForSome = as === 'blocking' || as === 'nomodule'
   const attributes = SCRIPTS[isForSome ? as : (type ?? as)]
-  return { rank: 'script', url, html: assetTag('script', asset, attributes) }
+  return { rank: 'script', key: `script ${url}`, html: assetTag('script', asset, attributes) }
 }
 
 // What modules compiled by @vitejs/plugin-react expect to find (its README, "Middleware mode").

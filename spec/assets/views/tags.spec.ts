@@ -393,6 +393,30 @@ test('what is remembered is bounded, however many entries pages name', t => {
   t.true(kept.length <= 20, String(kept.length))
 })
 
+test('a page gets the tag of a name as of the last release, with attributes and without', t => {
+  let version = ''
+  const helpers = makeHelpers({}, () => ({
+    isLasting: true,
+    version: () => version,
+    resolve(name) {
+      if (version === '') throw new Error(`${name} is not in the manifest`)
+      return { path: `/assets/${version}/${name}` }
+    }
+  }))('web')
+  t.throws(() => helpers.stylesheet('app'))
+  for (version of ['one', 'two']) {
+    for (let time = 1; time <= 2; time++) {
+      const [href, src] = [`href="/assets/${version}/app.css"`, `src="/assets/${version}/app.js"`]
+      t.is(helpers.stylesheet('app'), `<link ${href} type="text/css" rel="stylesheet">`)
+      t.is(
+        helpers.stylesheet('app', { media: 'print' }),
+        `<link ${href} type="text/css" rel="stylesheet" media="print">`
+      )
+      t.is(helpers.javascript('app'), `<script ${src} type="text/javascript"></script>`)
+    }
+  }
+})
+
 test('JSM-06 preloads and import maps follow the manifest', t => {
   let version = 'one'
   const helpers = makeHelpers({}, () => ({

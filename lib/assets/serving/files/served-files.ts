@@ -57,7 +57,7 @@ export class ServedFiles {
 
   /** What is known of a raw path without reading the disk: its file, or that there is none. */
   recall(rawPath: string): Found | 'missing' {
-    const known = this.#known(rawPath)
+    const known = this.#memory.get(this.directory.memoryKey + rawPath) as Found
     if (known?.isAtHand && known.trustedUntil > performance.now()) return known
     // What is known is by decoded paths.
     return hasOneSpelling(rawPath) && this.#folders.lack(rawPath) ? 'missing' : undefined
