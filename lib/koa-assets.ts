@@ -2,9 +2,9 @@
 import compose from 'koa-compose'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
+import type { ContextExtras } from './assets/extra-exports.ts'
 import { makeDevelopment, showError, type Development } from './assets/context/development.ts'
-import type { Preload } from './assets/context/early-preload.ts'
-import { hasAssets, provideContext, type AssetContext } from './assets/context/provide-context.ts'
+import { hasAssets, provideContext, type OwnContext } from './assets/context/provide-context.ts'
 import { Pipeline } from './assets/pipeline.ts'
 import { isOurs, isRead, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
 import { fallbackFor, respondWithPage } from './assets/serving/koa/fallback.ts'
@@ -27,7 +27,6 @@ import { MALFORMED } from './assets/urls/canonical-path.ts'
 import { AssetError } from './errors.ts'
 import { warnOnce } from './printable.ts'
 
-export type { AssetContext, Preload }
 export { assetSources } from './assets/sources/third-party.ts'
 export type { IntegrityAlgorithm } from './files/digest.ts'
 
@@ -56,7 +55,9 @@ export type {
 export type { AppName, AssetName } from './assets/views/asset-names.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
 export type { ViewHelpers } from './assets/views/view-helpers.ts'
-export type { SendFile, SendFileOptions } from './assets/context/send-file.ts'
+
+/** What koaAssets adds to Koa's context. */
+export interface AssetContext extends OwnContext, ContextExtras {}
 
 // Here, since the types of an entry point only hold what it names.
 declare module 'koa' {

@@ -71,7 +71,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
 /** Where Koa's context may be known, under whatever name. */
 const RIM = [
   ...['koa-assets', 'koa-files', 'context', 'parts', 'koa-http-cache', 'http-cache'],
-  ...['inspector', 'live', 'vite', 'warnings']
+  ...['inspector', 'live', 'routes', 'vite', 'warnings']
 ]
 
 const files = new Map(

@@ -100,7 +100,7 @@ const NONE =
 // Pages have all helpers. A manifest has to be read before koaAssets() returns, so what reads them is there without
 // mounts as well.
 const READERS =
-  /^extras\/(?:bundles\/|deltas\/(?:delta-format|dictionary-fields|serve-deltas)\.|media\/|warnings\/|releases\/kept-files)/
+  /^extras\/(?:bundles\/|deltas\/(?:delta-format|dictionary-fields|serve-deltas)\.|media\/|routes\/|warnings\/|releases\/kept-files)/
 
 test('STA-01 a production server loads nothing that compiles, builds, inspects or develops', async t => {
   const { files, packages } = await loaded(t)

@@ -12,6 +12,7 @@ import { minify } from '../extras/minify/extra.ts'
 import { names } from '../extras/names/extra.ts'
 import { packages } from '../extras/packages/extra.ts'
 import { releases } from '../extras/releases/extra.ts'
+import { routes } from '../extras/routes/extra.ts'
 import { telling } from '../extras/telling/extra.ts'
 import { verify } from '../extras/verify/extra.ts'
 import { warnings } from '../extras/warnings/extra.ts'
@@ -29,6 +30,7 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   names,
   packages,
   releases,
+  routes,
   telling,
   verify,
   vite,

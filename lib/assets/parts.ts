@@ -44,6 +44,8 @@ export interface Extra<Whole = unknown> {
   pages?(pipeline: Whole): Promise<Pages>
   /** A line of the overview that a server in development prints. */
   hint?(settings: Settings): string | undefined
+  /** Members of Koa's `ctx`. Each middleware provides its own. */
+  methods?(pipeline: Whole): Provide
   /** What is doubtful about the options, said when a server starts. */
   notices?(site: Site): readonly string[]
   /** Begins what it does beside a server in development. */
@@ -89,6 +91,9 @@ export interface Extra<Whole = unknown> {
 }
 
 type Warn = (message: string) => void
+
+/** @param hasNames whether `ctx.assets` will be that of this middleware, and not of one in front */
+type Provide = (ctx: Context, hasNames: boolean) => void
 
 /** Before references get their URLs. */
 export interface Transform {

@@ -8,11 +8,9 @@ import { appOfPage } from '../settings/app-settings.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ViewHelpers } from '../views/view-helpers.ts'
 import { showError, type Development } from './development.ts'
-import { makePreload, type Preload } from './early-preload.ts'
-import { makeSendFile, type SendFile } from './send-file.ts'
 
-/** What koaAssets adds to Koa's context. */
-export interface AssetContext {
+/** Without what extras add to it. */
+export interface OwnContext {
   /**
    * The view helpers of the app that the request's path belongs to; templates read them from `ctx.state.assets`.
    *
@@ -22,20 +20,6 @@ export interface AssetContext {
    * ctx.assets.app('admin').path('menu.js') // /assets/admin/menu.js
    */
   assets: ViewHelpers
-  /**
-   * Lets the browser fetch assets while the page is still being generated: see {@link Preload}.
-   *
-   * @example
-   * ctx.preload('app.css', 'inter-400.woff2')
-   */
-  preload: Preload
-  /**
-   * Responds with one file: see {@link SendFile}.
-   *
-   * @example
-   * await ctx.sendFile(`${report.id}.pdf`, { root: 'data/reports', download: report.title + '.pdf' })
-   */
-  sendFile: SendFile
 }
 
 export function provideContext(
@@ -43,8 +27,7 @@ export function provideContext(
   development: Development | undefined
 ): Middleware {
   const { settings, watch } = pipeline
-  const preload = makePreload(pipeline)
-  const sendFile = makeSendFile(pipeline)
+  const methods = settings.extras.flatMap(extra => extra.methods?.(pipeline) ?? [])
   const areNamed = pipeline.running.some(({ names }) => names)
   const hasNames = settings.apps.length > 0 || areNamed
   const pageAfter = settings.env === 'development' ? developedAfter(settings) : nextAfter
@@ -55,13 +38,13 @@ export function provideContext(
   }
   return function assetContext(ctx, next): Promise<unknown> {
     if (pipeline.loading) return pipeline.loading.then(() => assetContext(ctx, next))
-    ctx.sendFile = sendFile
     // An instance with mounts only, such as behind a session, leaves names to the one in front.
-    if (!hasNames && hasAssets(ctx)) return next()
+    const isProvider = hasNames || !hasAssets(ctx)
+    for (const provide of methods) provide(ctx, isProvider)
+    if (!isProvider) return next()
     watch?.provider(ctx)
     if (areNamed) provideWhenRead(ctx, helpersOf)
     else ctx.assets = ctx.state.assets = helpersOf(ctx)
-    ctx.preload = preload
     const refreshed = pipeline.urlState.refresh()
     const responded = refreshed ? pageAfter(refreshed, ctx, next) : next()
     if (!areNamed) return responded

@@ -14,6 +14,7 @@ import {
   type MinifyRow,
   type PrecompileMinifyOptions
 } from '../../extras/minify/options.ts'
+import { ROUTES, type RouteOptions } from '../../extras/routes/options.ts'
 import { NAMES, type NameOptions } from '../../extras/names/options.ts'
 import {
   DELTA_COMPRESS,
@@ -25,7 +26,7 @@ import {
 } from '../../extras/deltas/options.ts'
 
 /** Added to `KoaAssetsOptions`. */
-export interface ProjectExtras extends DeltaOptions, NameOptions {}
+export interface ProjectExtras extends DeltaOptions, NameOptions, RouteOptions {}
 
 /** Added to `LayeredOptions`. */
 export interface LayeredExtras extends PackageOptions, MinifyOptions, JoiningOptions {}
@@ -45,7 +46,8 @@ export const LAYERED_EXTRAS = {
 
 export const PROJECT_EXTRAS = {
   ...DELTAS,
-  ...NAMES
+  ...NAMES,
+  ...ROUTES
 } as const
 
 /** Added to `PrecompileOptions`. */

@@ -113,7 +113,6 @@ export const PROJECT = {
     expected: "a scheme and host such as 'https://cdn.example'",
     holds: value => isText(value) && /^(https?:)?\/\/[^/?#\s"'<>\\]+\/?$/.test(value)
   },
-  earlyHints: withDefault(flag, false),
   apps: {
     expected: 'an object with at least one app, or false',
     holds: value => value === false || (isRecord(value) && entriesGiven(value).length > 0),

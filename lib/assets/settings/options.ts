@@ -131,13 +131,6 @@ export interface KoaAssetsOptions extends LayeredOptions, ProjectExtras {
   /** Scheme and host of a CDN, `https://cdn.example`, prepended to every emitted URL. Default: none. */
   host?: string | undefined
   /**
-   * `ctx.preload` also sends 103 Early Hints (RFC 8297). Default: `false`.
-   *
-   * Set it only if everything in front of this process forwards 103 responses: with nginx before 1.29
-   * and `proxy_http_version 1.1` the page hangs.
-   */
-  earlyHints?: boolean | undefined
-  /**
    * The apps, by name. `false`: the project has no assets of its own, whatever its folders are called. Default:
    * every `apps/<name>` that has an `assets` folder. Without any, those of the manifest (with `fingerprint` and
    * without `compile`); else the app `web`, whose directory is `root` if that has an `assets` folder.

@@ -4,12 +4,12 @@ import { types } from 'node:util'
 import type { Context } from 'koa'
 import { attachment } from '../../http/fields.ts'
 import { check, flag, optionError, text, type Expectation } from '../../check-options.ts'
-import type { Pipeline } from '../pipeline.ts'
-import { withShared, type Representation } from '../serving/files/representation.ts'
-import type { ServedFile } from '../serving/files/served-file.ts'
-import { respondWithFile } from '../serving/koa/serve.ts'
-import { wantedAt } from '../serving/request-path.ts'
-import { isCanonicalBelow } from '../urls/canonical-path.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+import { withShared, type Representation } from '../../assets/serving/files/representation.ts'
+import type { ServedFile } from '../../assets/serving/files/served-file.ts'
+import { respondWithFile } from '../../assets/serving/koa/serve.ts'
+import { wantedAt } from '../../assets/serving/request-path.ts'
+import { isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
 
 /**
  * Responds with one file in the same way as for files of `public`: validators, preconditions, ranges, compressed

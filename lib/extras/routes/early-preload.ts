@@ -1,11 +1,15 @@
 // `ctx.preload`: links in the `Link` header, and ahead of the response in a 103 (RFC 8297).
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
-import type { Pipeline } from '../pipeline.ts'
-import { rawPath } from '../serving/request-path.ts'
-import { appOfPage } from '../settings/app-settings.ts'
-import { splitArguments } from '../views/asset-url.ts'
-import { linksTo, type NamesThenPreloadOptions, type PreloadOptions } from '../views/preload.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+import { rawPath } from '../../assets/serving/request-path.ts'
+import { appOfPage } from '../../assets/settings/app-settings.ts'
+import { splitArguments } from '../../assets/views/asset-url.ts'
+import {
+  linksTo,
+  type NamesThenPreloadOptions,
+  type PreloadOptions
+} from '../../assets/views/preload.ts'
 import { requireContext } from './send-file.ts'
 
 /**

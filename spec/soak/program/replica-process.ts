@@ -6,12 +6,12 @@ import { createServer as createHttp2 } from 'node:http2'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
 import Koa, { type Middleware } from 'koa'
-import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
-import { digestOf } from '../../lib/files/digest.ts'
-import { ifThere } from '../../lib/files/disk.ts'
-import { koaAssets, koaHttpCache } from '../../lib/index.ts'
-import { openDescriptors } from './descriptors.ts'
-import { heldBytes } from './in-process.ts'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import { digestOf } from '../../../lib/files/digest.ts'
+import { ifThere } from '../../../lib/files/disk.ts'
+import { koaAssets, koaHttpCache } from '../../../lib/index.ts'
+import { openDescriptors } from '../../support/descriptors.ts'
+import { heldBytes } from '../../support/in-process.ts'
 
 export interface Setup {
   readonly options: KoaAssetsOptions & { readonly root: string }

@@ -1,0 +1,34 @@
+// What routes call: for a file, and for what a page is about to load.
+import type { Extra } from '../../assets/parts.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+import { makePreload, type Preload } from './early-preload.ts'
+import { makeSendFile, type SendFile } from './send-file.ts'
+
+export interface RouteMethods {
+  /**
+   * Lets the browser fetch assets while the page is still being generated: see {@link Preload}.
+   *
+   * @example
+   * ctx.preload('app.css', 'inter-400.woff2')
+   */
+  preload: Preload
+  /**
+   * Responds with one file: see {@link SendFile}.
+   *
+   * @example
+   * await ctx.sendFile(`${report.id}.pdf`, { root: 'data/reports', download: report.title + '.pdf' })
+   */
+  sendFile: SendFile
+}
+
+export const routes: Extra<Pipeline> = {
+  name: 'routes',
+  methods: pipeline => {
+    const preload = makePreload(pipeline)
+    const sendFile = makeSendFile(pipeline)
+    return (ctx, hasNames) => {
+      ctx.sendFile = sendFile
+      if (hasNames) ctx.preload = preload
+    }
+  }
+}
