@@ -120,8 +120,16 @@ function inManifest(app: AppSettings, files: AppFiles): Addresses {
 }
 
 function moduleOf([plainPath, entry]: readonly [string, ManifestEntry]): Module {
-  const { target: path, integrity, imports, dynamicImports, specifiers, measures } = entry
-  return { path, plainPath, integrity, imports, dynamicImports, specifiers, measures }
+  const {
+    target: path,
+    integrity,
+    imports,
+    dynamicImports,
+    unresolved,
+    specifiers,
+    measures
+  } = entry
+  return { path, plainPath, integrity, imports, dynamicImports, unresolved, specifiers, measures }
 }
 
 /** Own assets come first; a name that is not one of them is looked for in the mounts. */

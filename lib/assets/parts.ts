@@ -131,7 +131,7 @@ export interface Measuring {
 /** By names of the extra. */
 export type Measures = Readonly<Record<string, number>>
 
-/** Undefined for bytes of which there is nothing to tell. @param bytes those of a file, or its first megabyte */
+/** Undefined for bytes of which there is nothing to tell. @param bytes those of a file, or its beginning */
 export type Measure = (bytes: Uint8Array) => Measures | undefined
 
 export interface Check {

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { checksumsOfBytes, digestOfHash } from '../../files/digest.ts'
 import { finish, textType, type Draft } from '../rendering/draft.ts'
+import { isBare } from '../references/module-references.ts'
 import { isInModule, type Reference, type Urls } from '../references/references.ts'
 import { shiftMap } from '../rendering/shift-map.ts'
 import { encodePath } from '../urls/canonical-path.ts'
@@ -46,7 +47,7 @@ export function finishAll(
     for (const [at, node] of group.entries()) {
       const mtimeNs = times[at] ?? 0n
       shiftOwnMap(node, urlsOf(node, query), mtimeNs, assets)
-      const finished = finishOne(node, urlsOf(node, query), mtimeNs)
+      const finished = finishOne(node, urlsOf(node, query), mtimeNs, cycle)
       for (const built of finished) assets.set(built.path, built)
     }
   }
@@ -122,12 +123,17 @@ function shiftOwnMap(
 export const MAP = '.map'
 
 /** Minified text names its map by fingerprint, so the map comes first. */
-function finishOne(node: Unfinished, urls: Urls, mtimeNs: bigint): Built[] {
+function finishOne(
+  node: Unfinished,
+  urls: Urls,
+  mtimeNs: bigint,
+  cycle: ReadonlySet<string>
+): Built[] {
   const { draft, links: _, ownMap: __, ...rest } = node
   const place = { ...rest, mtimeNs }
   const { integrity } = place.app
   const content = finish(draft, urls)
-  const imports = importsOf(node)
+  const imports = importsOf(node, cycle)
   if (draft.map === undefined) {
     const known = draft.sums ?? checksumsOfBytes(content as Uint8Array, integrity)
     return [{ ...place, content, ...known, ...imports, measures: draft.measures }]
@@ -149,15 +155,25 @@ function finishOne(node: Unfinished, urls: Urls, mtimeNs: bigint): Built[] {
 }
 
 /** What a module imports; undefined for what is not a script, or was not searched for imports. */
-export function importsOf({ app, name, draft, links }: Unfinished): Imports | undefined {
+export function importsOf(
+  { app, name, draft, links }: Unfinished,
+  cycle: ReadonlySet<string> = new Set()
+): Imports | undefined {
   if (textType(name) !== 'js' || !app.fingerprint) return undefined
-  const { references = [] } = draft.text ?? {}
+  const { references = [], isOpen = false } = draft.text ?? {}
   const of = (kind: Reference['kind']) =>
     [...new Set(links.filter((_, at) => references[at]?.kind === kind))].filter(
       path => path !== undefined
     )
   const dynamicImports = of('dynamic-import')
-  return { imports: of('import'), ...(dynamicImports.length > 0 && { dynamicImports }) }
+  const left = references.flatMap((reference, at) => {
+    const path = links[at]
+    if (path === undefined) return isBare(reference) ? reference.path : []
+    return cycle.has(path) && isInModule(reference) ? encodePath(path) : []
+  })
+  const unresolved = [...new Set([...left, ...(isOpen ? ['*'] : [])])]
+  const known = { imports: of('import'), unresolved }
+  return dynamicImports.length > 0 ? { ...known, dynamicImports } : known
 }
 
 /** A node whose edges are being followed. */

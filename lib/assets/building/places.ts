@@ -30,6 +30,8 @@ export interface Imports {
   readonly imports?: readonly string[]
   /** By `import()`; undefined for none. */
   readonly dynamicImports?: readonly string[]
+  /** Specifiers of it that only an import map resolves; `*` stands for any. */
+  readonly unresolved?: readonly string[]
 }
 
 export interface Built extends Place, Imports {
@@ -61,7 +63,8 @@ export function publishedUrl(built: Built): string {
 export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
   return new Map(
     Array.from(assets, built => {
-      const { path, source, integrity, size, imports, dynamicImports, measures, sources } = built
+      const { path, source, integrity, size, measures, sources } = built
+      const { imports, dynamicImports, unresolved } = built
       const entry = {
         target: publishedUrl(built),
         source: source.path,
@@ -70,6 +73,7 @@ export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
         ...(source.from > 0 && { from: source.from }),
         ...(imports && { imports: imports.map(encodePath) }),
         ...(dynamicImports && { dynamicImports: dynamicImports.map(encodePath) }),
+        ...(unresolved && { unresolved }),
         ...(source.specifiers && { specifiers: source.specifiers }),
         ...(measures && { measures }),
         ...(sources && { sources: sources.map(encodePath) })

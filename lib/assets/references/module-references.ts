@@ -6,8 +6,9 @@ interface ModuleLexer {
   /**
    * Finds every reference whose specifier is a literal, in order.
    * @param giveUp is called with the offset at which text with apparent references cannot be parsed; none are found
+   * @param pass is called for an `import` whose specifier is not found, such as `import('./locales/' + name)`
    */
-  readonly find: (code: string, giveUp?: (at: number) => void) => Reference[]
+  readonly find: (code: string, giveUp?: (at: number) => void, pass?: () => void) => Reference[]
   /** Whether a text contains what only a module may; undefined for one that cannot be parsed. */
   readonly isModule: (code: string) => boolean | undefined
 }
@@ -32,12 +33,15 @@ export async function loadModuleLexer(): Promise<ModuleLexer> {
   }
   const specifierIn = (code: string) => lex(code, () => undefined)?.[0][0]?.n ?? ''
   return {
-    find(code, giveUp) {
+    find(code, giveUp, pass) {
       if (!CANDIDATE.test(code)) return []
       const found = lex(code, at => void (IMPORTS.test(code) && giveUp?.(at)))?.[0] ?? []
-      return found.flatMap(each =>
-        each.d === IMPORT_META ? urlReference(specifierIn, code, each) : importReference(code, each)
-      )
+      return found.flatMap(each => {
+        if (each.d === IMPORT_META) return urlReference(specifierIn, code, each)
+        const reference = importReference(code, each)
+        if (!reference) pass?.()
+        return reference ?? []
+      })
     },
     isModule(code) {
       const found = lex(code, () => undefined)
@@ -52,15 +56,18 @@ export async function loadModuleLexer(): Promise<ModuleLexer> {
 const STATIC = -1
 const IMPORT_META = -2
 
-function importReference(code: string, { n: specifier, s, e, d }: ImportSpecifier): Reference[] {
-  if (specifier === undefined) return []
+function importReference(
+  code: string,
+  { n: specifier, s, e, d }: ImportSpecifier
+): Reference | undefined {
+  if (specifier === undefined) return undefined
   // Only the specifier of `import()` is reported with its quotes.
   const [start, end] = d === STATIC ? [s - 1, e + 1] : [s, e]
   // Source maps are shifted within a line.
-  if (/[\n\r]/.test(code.slice(start, end))) return []
+  if (/[\n\r]/.test(code.slice(start, end))) return undefined
   const kind = d === STATIC ? 'import' : 'dynamic-import'
-  if (RELATIVE.test(specifier)) return [makeReference(start, end, specifier, kind)]
-  return [{ start, end, path: specifier, suffix: '', kind }]
+  if (RELATIVE.test(specifier)) return makeReference(start, end, specifier, kind)
+  return { start, end, path: specifier, suffix: '', kind }
 }
 
 /** A specifier of another form is a URL with a scheme, or bare (HTML, "resolve a module specifier"). */

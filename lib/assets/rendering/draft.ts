@@ -51,6 +51,8 @@ export interface Draft {
 export interface Text extends Referring {
   /** The offset at which a module could not be parsed: its references are not known. */
   readonly unparsedAt?: number | undefined
+  /** Whether a module may import what no reference names. */
+  readonly isOpen?: boolean
   /** Absolute paths, with and without links, of what was compiled in; a reference may come from any of them. */
   readonly dependencies: readonly string[]
 }
@@ -178,11 +180,16 @@ export async function textOf(
   const hasModules = type === 'js' && app.fingerprint
   const { find } = hasModules ? await loadModuleLexer() : { find: () => [] }
   let unparsedAt: number | undefined
-  const inModule = find(code, at => (unparsedAt = at))
+  let isOpen = false
+  const inModule = find(
+    code,
+    at => (unparsedAt = at),
+    () => (isOpen = true)
+  )
   const references = [...found, ...inModule.filter(mayBeAsset)]
-  if (references.length === 0 && unparsedAt === undefined) return undefined
+  if (references.length === 0 && unparsedAt === undefined && !isOpen) return undefined
   references.sort((a, b) => a.start - b.start)
-  return { code, references, dependencies, unparsedAt }
+  return { code, references, dependencies, unparsedAt, isOpen: isOpen || unparsedAt !== undefined }
 }
 
 /** Undefined for an asset that cannot refer to others. */

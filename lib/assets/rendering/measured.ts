@@ -3,7 +3,7 @@ import { readInto, withOriginal, type Content } from '../../files/open-file.ts'
 import type { Extra, Measure, Measures } from '../parts.ts'
 
 /** In bytes. Of a larger file only the beginning is measured. */
-const HEAD = 1024 * 1024
+const HEAD = 256 * 1024
 
 /** Of what is published under the name; undefined where there is nothing to tell. */
 export async function measured(

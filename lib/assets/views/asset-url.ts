@@ -30,6 +30,8 @@ export interface Module extends AssetAddress {
   readonly imports?: readonly string[] | undefined
   /** The same for `import()`. */
   readonly dynamicImports?: readonly string[] | undefined
+  /** Specifiers of it that only an import map resolves; `*` stands for any, as undefined does. */
+  readonly unresolved?: readonly string[] | undefined
   /** The bare specifiers that mean it, if it belongs to a package. */
   readonly specifiers?: readonly string[] | undefined
 }

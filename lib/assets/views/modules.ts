@@ -1,15 +1,16 @@
 /** Which modules a page loads for an entry, and `importMap`, which maps their plain URLs to the published ones. */
 
 import type { AssetName } from './asset-names.ts'
-import { assetName, type AppAssets, type AppView, type AssetUrl, type Module } from './asset-url.ts'
+import { assetName, type AppAssets, type AppView, type Module } from './asset-url.ts'
 import { escapeInScript, openTag } from './html.ts'
 
 export interface ImportMapOptions {
   /** For a Content-Security-Policy without `unsafe-inline`. */
   readonly nonce?: string | undefined
   /**
-   * The modules that the page loads: the map then contains only what they import, through any chain of literal
-   * specifiers. Without fingerprints it has no effect on the map. Default: every module of the app.
+   * The modules that the page loads: the map then contains only what they need, through any chain of literal
+   * specifiers. Name what a script in the page imports in `imports`. Without fingerprints it has no effect on the map.
+   * Default: every module of the app, and whatever a script in the page may import.
    */
   readonly entry?: AssetName<'javascript'> | readonly AssetName<'javascript'>[] | undefined
   /**
@@ -17,76 +18,128 @@ export interface ImportMapOptions {
    * the option `imports`.
    */
   readonly imports?: Readonly<Record<string, AssetName<'javascript'>>> | undefined
+  /** `false` leaves out Subresource Integrity. Default: true. */
+  readonly integrity?: boolean | undefined
 }
 
-type MapEntry = readonly [specifier: string, asset: AssetUrl]
+type MapEntry = [specifier: string, url: string]
 
 export function importMapHelpers(view: AppView) {
   return {
     /**
-     * The import map from plain module URLs to the published ones, with their integrity, and the specifiers of the
-     * options `imports` and `packages`, on one line. Place it before the first module. Without fingerprints it
-     * contains only the latter two.
+     * What modules and scripts in the page import by names that only an import map resolves, and the integrity of
+     * what no tag of `javascript` has it; nothing where all of that is known. Place it before the first module.
+     *
+     * With fingerprints that is left of the options `imports` and `packages`, of modules that import each other, and of
+     * `import()` with an expression. Without, it is all of the two options.
      *
      * @example
-     * importMap({ nonce: 'r4nd0m', entry: 'app' })
-     * // <script type="importmap" nonce="r4nd0m">{"imports":{
-     * // "/assets/dial.js":"/assets/dial-<32 hex>.js"},"integrity":{…}}</script>
+     * importMap({ nonce: 'r4nd0m' })
+     * // <script type="importmap" nonce="r4nd0m">{"imports":{"confetti":"/assets/confetti-<32 hex>.js"}}</script>
      */
-    importMap: ({ nonce, entry, imports }: ImportMapOptions = {}): string => {
-      const json = view.remembered(['importMap', entry, imports], () =>
-        writeMap(view, entry, imports)
-      )
+    importMap: ({ nonce, ...options }: ImportMapOptions = {}): string => {
+      const json = view.remembered(['importMap', options], () => writeMap(view, options))
+      if (json === '') return ''
       return `${openTag('script', { type: 'importmap', nonce })}${json}</script>`
     }
   } as const
 }
 
+/** Empty where nothing is left to map. */
 function writeMap(
   { host, assets, urlOf }: AppView,
-  entry: ImportMapOptions['entry'],
-  imports: ImportMapOptions['imports'] = {}
+  { entry, imports = {}, integrity: isGuarded = true }: ImportMapOptions
 ): string {
   const named = ([specifier, name]: readonly [string, string]): MapEntry => [
     specifier,
-    urlOf(name, { extension: '.js' })
+    urlOf(name, { extension: '.js' }).url
   ]
-  const found = entry === undefined ? assets.modules() : reachedFrom(assets, [entry].flat())
-  // Only now: with packages too, the entry's name was to be checked first. A specifier that is a path includes
-  // the host: a relative import is resolved against the URL of its module.
-  const modules = [...(assets.bareImports ? [] : found)].filter(isScript).flatMap(module => {
-    const { path, plainPath, integrity, specifiers = [] } = module
-    const asset = { url: host + path, integrity }
-    return [host + plainPath, ...specifiers].map((key): MapEntry => [key, asset])
-  })
-  const urls = new Set(modules.map(([, { url }]) => url))
-  // Entries of the option `imports` that lead to a module that is not reached are left out. Without
-  // fingerprints, what is reached is not known.
-  const isReached = ([, name]: readonly [string, string]): boolean => {
-    if (urls.size === 0 || !isModulePath(name)) return true
-    const { url } = urlOf(name)
-    return urls.has(url) || url === name
-  }
+  const names = entry === undefined ? undefined : [entry].flat()
+  // With packages too, for their names to be checked.
+  const entries = names && plainPaths(assets, names)
   const { everywhere = [], scopes = [] } = assets.bareImports?.() ?? {}
-  const byOption = [...everywhere, ...[...assets.imports].filter(isReached)]
-  const entries = [...modules, ...[...byOption, ...Object.entries(imports)].map(named)]
-  const scoped = Array.from(scopes, ([path, names]): [string, object] => [
-    host + path,
-    sorted(Array.from(names, named).map(toUrl))
-  ])
-  const hashes = entries.flatMap(([, { url, integrity = [] }]): [string, string][] =>
-    integrity.length > 0 ? [[url, integrity.join(' ')]] : []
+  // Of a name without a plain path it is not known what it imports.
+  const isKnown = entries?.length === names?.length
+  const needed = assets.bareImports
+    ? PLAIN
+    : neededBy(assets, { entries, isKnown, more: plainPaths(assets, Object.values(imports)) })
+  // A specifier that is a path includes the host: a relative import is resolved against the URL of its module.
+  const mapped = needed.modules.flatMap(({ path, plainPath, specifiers = [] }) =>
+    [
+      ...(needed.hasPath(plainPath) ? [host + plainPath] : []),
+      ...specifiers.filter(needed.hasBare)
+    ].map((key): MapEntry => [key, host + path])
   )
-  return escapeInScript(
-    JSON.stringify({
-      imports: sorted(entries.map(toUrl)),
-      scopes: scoped.length > 0 ? sorted(scoped) : undefined,
-      integrity: hashes.length > 0 ? sorted(hashes) : undefined
-    })
+  const byOption = [...everywhere, ...[...assets.imports].filter(([key]) => needed.hasBare(key))]
+  const parts = {
+    imports: [...mapped, ...[...byOption, ...Object.entries(imports)].map(named)],
+    scopes: Array.from(scopes, ([path, names]): [string, object] => [
+      host + path,
+      sorted(Array.from(names, named))
+    ]),
+    integrity: needed.guarded.flatMap(({ path, integrity = [] }): MapEntry[] =>
+      isGuarded && integrity.length > 0 ? [[host + path, integrity.join(' ')]] : []
+    )
+  }
+  const written = Object.entries(parts).filter(([, { length }]) => length > 0)
+  if (written.length === 0) return ''
+  const map = Object.fromEntries(
+    written.map(([name, part]) => [name, sorted<object | string>(part)])
   )
+  return escapeInScript(JSON.stringify(map))
 }
 
-const toUrl = ([specifier, { url }]: MapEntry): [string, string] => [specifier, url]
+/** What a page loads, by plain paths. */
+interface Loaded {
+  /** By tags; undefined where nothing is said of them, nor of scripts in the page. */
+  readonly entries: readonly string[] | undefined
+  /** Whether these are all. */
+  readonly isKnown: boolean
+  /** By scripts in the page. */
+  readonly more: readonly string[]
+}
+
+interface Needed {
+  readonly modules: readonly Module[]
+  /** Those whose integrity no tag has. */
+  readonly guarded: readonly Module[]
+  readonly hasPath: (plainPath: string) => boolean
+  readonly hasBare: (specifier: string) => boolean
+}
+
+/** Without fingerprints: a browser resolves paths itself, and integrity is not known. */
+const PLAIN: Needed = { modules: [], guarded: [], hasPath: () => false, hasBare: () => true }
+
+/**
+ * Modules name each other by their published URLs, and the tags of `javascript` have the integrity of what an entry
+ * imports statically: this is what else a browser needs.
+ */
+function neededBy(assets: AppAssets, { entries, isKnown, more }: Loaded): Needed {
+  const found = entries ? reachedFrom(assets, [...entries, ...more]) : assets.modules()
+  const modules = [...found].filter(isScript)
+  const unresolved = new Set(modules.flatMap(each => each.unresolved ?? '*'))
+  if (!isKnown) unresolved.add('*')
+  // Any module may be loaded without a tag.
+  const roots = unresolved.has('*') ? [] : (entries ?? rootsOf(modules))
+  const tagged = modulesFrom(assets, roots, ({ imports = [] }) => imports)
+  const paths = new Set(tagged.map(({ path }) => path))
+  const hasPath = (key: string) => unresolved.has('*') || unresolved.has(key)
+  return {
+    modules,
+    guarded: modules.filter(({ path }) => !paths.has(path)),
+    hasPath,
+    hasBare: key => !entries || hasPath(key)
+  }
+}
+
+/** The modules that a page can only load by a tag. */
+function rootsOf(modules: readonly Module[]): string[] {
+  const imported = new Set(
+    modules.flatMap(({ imports = [], dynamicImports = [] }) => [...imports, ...dynamicImports])
+  )
+  const isRoot = ({ plainPath, specifiers }: Module) => !specifiers && !imported.has(plainPath)
+  return modules.filter(isRoot).map(({ plainPath }) => plainPath)
+}
 
 // Through a Map, so the later of two entries with the same key wins.
 function sorted<Value>(entries: Iterable<[string, Value]>): Record<string, Value> {
@@ -110,12 +163,11 @@ export function staticImports(assets: AppAssets, names: readonly string[]): Modu
  * The entries and everything that they import, statically or not. All modules if it is not known
  * what one of these imports: the manifest comes from an earlier release, or another app has no fingerprints.
  */
-function reachedFrom(assets: AppAssets, names: readonly string[]): Iterable<Module> {
-  const reached = modulesFrom(
-    assets,
-    plainPaths(assets, names),
-    ({ imports = [], dynamicImports = [] }) => [...imports, ...dynamicImports]
-  )
+function reachedFrom(assets: AppAssets, entries: readonly string[]): Iterable<Module> {
+  const reached = modulesFrom(assets, entries, ({ imports = [], dynamicImports = [] }) => [
+    ...imports,
+    ...dynamicImports
+  ])
   return reached.every(each => each.imports || !isScript(each)) ? reached : assets.modules()
 }
 

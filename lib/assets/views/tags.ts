@@ -15,9 +15,9 @@ import { staticImports } from './modules.ts'
 
 export interface ScriptAttributes extends Attributes {
   /**
-   * Of a module: also writes a `modulepreload` link for each module that it imports statically, directly or
+   * Of a module: writes, in front of it, a `modulepreload` link for each module that it imports statically, directly or
    * not, so a browser fetches all of them at once. The links have the tag's `nonce` and `crossorigin`.
-   * Without fingerprints the imports are not known, and nothing is added. Default: `false`.
+   * Without fingerprints the imports are not known, and nothing is added. Default: `true` with `type: 'module'`.
    */
   readonly modulepreload?: boolean | undefined
 }
@@ -40,9 +40,9 @@ export function tagHelpers(view: AppView) {
      * javascript('application', { defer: true })
      * // <script src="/assets/application.js" type="text/javascript" defer="defer"></script>
      * @example
-     * javascript('application', { type: 'module', modulepreload: true })
-     * // <script src="/assets/application-<32 hex>.js" type="module" …></script>
+     * javascript('application', { type: 'module' })
      * // <link href="/assets/dial-<32 hex>.js" rel="modulepreload" integrity="…" …>
+     * // <script src="/assets/application-<32 hex>.js" type="module" …></script>
      * @throws {TypeError} without a name, and for `modulepreload` without `type: 'module'`
      */
     javascript: remembering(
@@ -50,13 +50,17 @@ export function tagHelpers(view: AppView) {
       scriptOf,
       (...args: NamesThen<'javascript', ScriptAttributes>) => {
         const { names, options = {} } = splitArguments<ScriptAttributes>('javascript', args)
-        const { modulepreload = false, ...given } = readAttributes(options)
+        const { modulepreload, ...given } = readAttributes(options)
         const scripts = names.map(name => scriptOf(name, given))
-        if (modulepreload === null || !checked(modulepreload, flag, 'modulepreload'))
-          return scripts.join('\n')
-        if (given.type !== 'module')
-          throw optionError('type', "'module' for modulepreload", given.type)
-        return [...scripts, ...importLinks(view, names, given)].join('\n')
+        const isModule = given.type === 'module'
+        const isPreloaded =
+          modulepreload === undefined
+            ? isModule
+            : modulepreload !== null && checked(modulepreload, flag, 'modulepreload')
+        if (!isPreloaded) return scripts.join('\n')
+        if (!isModule) throw optionError('type', "'module' for modulepreload", given.type)
+        // In front: the script would otherwise request what it imports without integrity, should the page be slow.
+        return [...importLinks(view, names, given), ...scripts].join('\n')
       }
     ) as OfNames<'javascript', ScriptAttributes>,
 

@@ -18,6 +18,13 @@ import {
 import { makeProject, type Files } from '../../support/site.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
+interface ImportMap {
+  readonly imports?: Readonly<Record<string, string>>
+  readonly integrity?: Readonly<Record<string, string>>
+}
+
+const mapIn = (tag: string) => JSON.parse(/>(.*)</.exec(tag)?.[1] ?? '{}') as ImportMap
+
 const textOf = async (site: FingerprintedSite, name: string) =>
   (await site.ask(await site.path(name))).text
 
@@ -81,8 +88,7 @@ for (const mode of MODES) {
       t.true((await textOf(site, name)).includes(`"${store}"`), name)
     }
     const map = await site.render(assets => assets.importMap())
-    t.true(map.includes(`"/assets/lib/store.js":"${store}"`))
-    t.true(map.includes(`"store":"${store}"`))
+    t.is(map, `<script type="importmap">{"imports":{"store":"${store}"}}</script>`)
   })
 
   test(`JSM-04 modules that import each other keep plain names, which importMap() resolves (${mode})`, async t => {
@@ -142,7 +148,7 @@ for (const mode of MODES) {
     t.true(map.includes(`"cdn":"https://cdn.example/x","confetti":"${confetti}"`))
   })
 
-  test(`JSM-06 modulepreload links what a module imports statically, importMap({ entry }) also what it may import later (${mode})`, async t => {
+  test(`JSM-06 modulepreload links what a module imports statically, importMap({ entry }) has the integrity of what it may import later (${mode})`, async t => {
     const site = await makeFingerprinted(
       t,
       mode,
@@ -161,7 +167,8 @@ for (const mode of MODES) {
     const tags = await site.render(assets =>
       assets.javascript('app', { type: 'module', modulepreload: true, nonce: 'n' })
     )
-    const [script = '', ...links] = tags.split('\n')
+    const links = tags.split('\n')
+    const script = links.pop() ?? ''
     t.true(
       script.startsWith(`<script src="${await path('app.js')}" type="module" integrity="sha384-`)
     )
@@ -174,24 +181,86 @@ for (const mode of MODES) {
       )
     )
     const map = await site.render(assets => assets.importMap({ entry: 'app' }))
-    const { imports, integrity } = JSON.parse(/>(.*)</.exec(map)?.[1] ?? '') as {
-      imports: Record<string, string>
-      integrity: Record<string, string>
-    }
-    const reached = ['a', 'app', 'b', 'deep', 'later']
-    t.deepEqual(Object.keys(imports), [...reached.map(name => `/assets/${name}.js`), 'cdn', 'deep'])
-    t.deepEqual(Object.keys(integrity), await Promise.all(reached.map(name => path(`${name}.js`))))
-    const two = await site.render(assets => assets.importMap({ entry: ['deep.js', 'other'] }))
-    t.deepEqual(
-      [...two.matchAll(/"(\/assets\/\w+\.js)"/g)].map(([, plain]) => plain),
-      ['/assets/b.js', '/assets/deep.js', '/assets/other.js']
-    )
+    const later = await Promise.all(['deep', 'later'].map(name => path(`${name}.js`)))
+    const { integrity, ...rest } = mapIn(map)
+    t.deepEqual(Object.keys(integrity ?? {}), later)
+    t.deepEqual(rest, {})
+    t.is(await site.render(assets => assets.importMap({ entry: 'app', integrity: false })), '')
+    t.is(await site.render(assets => assets.importMap({ entry: ['deep.js', 'other'] })), '')
     await t.throwsAsync(
       site.render(assets => assets.importMap({ entry: 'ap' })),
       { code: 'asset-unknown', message: /did you mean 'a.js'/ }
     )
   })
 }
+
+for (const mode of MODES) {
+  test(`JSM-08 importMap() has only what no published URL replaces, and is no tag at all where that is nothing (${mode})`, async t => {
+    const site = await makeFingerprinted(
+      t,
+      mode,
+      {
+        'app.js': "import './a.js'; import 'confetti'",
+        'a.js': 'export {}',
+        'confetti.js': 'export {}',
+        'outside.js': "import 'cdn'; import 'unknown'",
+        'cycle.js': "import './other.js'; import './a.js'",
+        'other.js': "import './cycle.js'",
+        'open.js': "import './a.js'; import('./' + 'confetti.js')",
+        'broken.js': 'import d, { "a-b" as c } from "./a.js"'
+      },
+      {
+        missing: 'ignore',
+        imports: {
+          confetti: 'confetti.js',
+          cdn: 'https://cdn.example/x.js',
+          elsewhere: 'https://elsewhere.example/x.js'
+        }
+      }
+    )
+    const [confetti, cycle, other, open, a] = await Promise.all(
+      ['confetti', 'cycle', 'other', 'open', 'a'].map(name => site.path(`${name}.js`))
+    )
+    const map = (entry: string, more = {}) =>
+      site.render(assets => assets.importMap({ entry, ...more }))
+    t.is(await map('app'), '')
+    t.deepEqual(mapIn(await map('outside')), {
+      imports: { cdn: 'https://cdn.example/x.js' }
+    })
+    t.deepEqual(mapIn(await map('cycle')), {
+      imports: { '/assets/cycle.js': cycle, '/assets/other.js': other }
+    })
+    const { imports, integrity } = mapIn(await map('open'))
+    t.is(imports?.['/assets/a.js'], a)
+    t.is(imports?.['confetti'], confetti)
+    t.deepEqual(Object.keys(integrity ?? {}).toSorted(), [a, open].toSorted())
+    t.is(mapIn(await map('broken')).imports?.['cdn'], 'https://cdn.example/x.js')
+    const inline = mapIn(await map('app', { imports: { party: 'cycle' } }))
+    t.is(inline.imports?.['party'], cycle)
+    t.deepEqual(
+      Object.keys(inline.integrity ?? {}).toSorted(),
+      [cycle, other].toSorted(),
+      'no tag has it'
+    )
+  })
+
+  test(`JSM-08 a page whose modules import none of them by name keeps the specifiers of the option imports for its own scripts (${mode})`, async t => {
+    const files = { 'app.js': "import 'confetti'", 'confetti.js': 'export {}' }
+    const site = await makeFingerprinted(t, mode, files, { imports: { confetti: 'confetti.js' } })
+    const confetti = await site.path('confetti.js')
+    t.deepEqual(mapIn(await site.render(assets => assets.importMap())), { imports: { confetti } })
+  })
+}
+
+test('JSM-08 the manifest of an earlier release does not say what is left: importMap() has everything', async t => {
+  const files = { 'app.js': "import './a.js'", 'a.js': 'export {}' }
+  const site = await makeFingerprinted(t, 'precompiled', files)
+  const text = JSON.stringify(readManifest(site.root))
+  site.write('/public/assets.json', text.replaceAll(/,"unresolved":\[\]/g, ''))
+  const map = mapIn(await site.render(assets => assets.importMap({ entry: 'app' })))
+  t.deepEqual(Object.keys(map.imports ?? {}), ['/assets/a.js', '/assets/app.js'])
+  t.is(Object.keys(map.integrity ?? {}).length, 2)
+})
 
 test('JSM-03 a missing import is an error of precompile, with its file, line and column', async t => {
   const root = makeProject(t, {

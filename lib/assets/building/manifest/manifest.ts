@@ -25,6 +25,11 @@ export interface ManifestEntry {
   readonly imports?: readonly string[]
   /** The same for `import()`; absent for none. */
   readonly dynamicImports?: readonly string[]
+  /**
+   * Specifiers of it that only an import map resolves: bare ones that nothing is known of, plain URL paths of modules
+   * that import each other; `*` for any, as in `import('./locales/' + name)`. Absent as `imports` is.
+   */
+  readonly unresolved?: readonly string[]
   /** The bare specifiers that mean it; absent for what does not belong to a package. */
   readonly specifiers?: readonly string[]
   /** Of an image `width` and `height`, in pixels; absent where nothing is known. */

@@ -68,13 +68,14 @@ function isEntry(value: unknown): value is ManifestEntry {
     size,
     imports = [],
     dynamicImports = [],
+    unresolved = [],
     specifiers = [],
     sources = [],
     measures = {}
   } = (value ?? {}) as Partial<ManifestEntry>
   const typed = typeof target === 'string' && typeof source === 'string' && Number.isInteger(size)
   const isMeasured = isRecord(measures) && Object.values(measures).every(Number.isFinite)
-  const lists = [integrity, imports, dynamicImports, specifiers, sources]
+  const lists = [integrity, imports, dynamicImports, unresolved, specifiers, sources]
   return typed && isMeasured && lists.every(isListOfStrings)
 }
 

@@ -311,7 +311,7 @@ test('FPR-17b pages of the running release still find what a new manifest has dr
   t.is(await site.path('gone.js'), gone)
   t.is((await site.ask(gone)).text, 'gone()')
   t.not(await site.path('app.css'), app, 'a tail leads where the new manifest has it lead')
-  t.true((await site.render(assets => assets.importMap())).includes(gone))
+  t.true((await site.render(assets => assets.javascript('gone'))).includes(gone))
   const again = await makeSite(
     t,
     {},
