@@ -218,7 +218,7 @@ for (const mode of MODES) {
         }
       }
     )
-    const [confetti, cycle, other, open, a] = await Promise.all(
+    const [confetti = '', cycle = '', other = '', open = '', a = ''] = await Promise.all(
       ['confetti', 'cycle', 'other', 'open', 'a'].map(name => site.path(`${name}.js`))
     )
     const map = (entry: string, more = {}) =>
