@@ -39,7 +39,7 @@ export async function publishBuild(settings: Site, assets: Assets, options: Publ
   const { signal, lock, onProgress } = options
   const path = `${settings.prefix}.json`
   const failed = rethrowAsPublishError(settings, path)
-  const before = await readEntries(manifestFile(settings)).catch(failed)
+  const before = await readEntries(manifestFile(settings), true).catch(failed)
   const unsaved = new Unsaved()
   const save = () => unsaved.save().catch(failed)
   const representations = await representationsOf(settings.extras)

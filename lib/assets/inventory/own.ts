@@ -1,4 +1,5 @@
 // The project's own assets: those that have a source, and those that only a manifest has.
+import { relative } from 'node:path'
 import type { ManifestEntries, ManifestEntry } from '../building/manifest/manifest.ts'
 import { sourcedNameIn } from '../building/on-request/app-files.ts'
 import { listPlaces, type Place } from '../building/places.ts'
@@ -14,7 +15,9 @@ export interface OwnAsset {
   readonly path: string
   /** Undefined where the source is gone, and for what was made together with another asset, as source maps are. */
   readonly place: Place | undefined
-  /** Undefined for what is not published under a fingerprint. */
+  /** Relative to the project root; as in the manifest when the source no longer exists. */
+  readonly source: string
+  /** Undefined for what is not in the manifest. */
   readonly entry: ManifestEntry | undefined
 }
 
@@ -28,7 +31,11 @@ export async function listOwn(
   const places = new Map(listed.map(place => [encodePath(place.path), place]))
   const paths = new Set([...places.keys(), ...published.keys()])
   return [...paths].toSorted().map(path => {
-    return { path, place: places.get(path), entry: published.get(path) }
+    const [place, entry] = [places.get(path), published.get(path)]
+    // A source map belongs to a source.
+    const { file } = (place ?? places.get(path.replace(/\.map$/, '')))?.source ?? {}
+    const source = file === undefined ? (entry?.source ?? '') : relative(settings.root, file)
+    return { path, place, source, entry }
   })
 }
 

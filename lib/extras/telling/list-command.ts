@@ -1,11 +1,14 @@
 // The `list` command.
-import { REMEDY } from '../../assets/building/manifest/read-manifest.ts'
-import { listAssets, type ListedAsset } from './list-assets.ts'
+import { readEntries, REMEDY } from '../../assets/building/manifest/read-manifest.ts'
 import { listMounts, type ListedMount } from '../../assets/inventory/listed-mounts.ts'
+import { listOwn } from '../../assets/inventory/own.ts'
+import { manifestFile } from '../../assets/settings/public-directory.ts'
+import { loadSources } from '../../assets/sources/sources.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { OK } from '../../cli/command.ts'
 import { inParallel } from '../../concurrency.ts'
-import type { Command } from '../../assets/parts.ts'
+import { warnOnce } from '../../printable.ts'
+import type { Cell, Command, Site } from '../../assets/parts.ts'
 import { formatBytes, table } from '../../cli/format.ts'
 
 export const list: Command = {
@@ -26,9 +29,7 @@ that is missing is listed as such.`,
   ],
   async run({ output, loadSite }) {
     const site = await loadSite('deployment')
-    const told = await inParallel(site.extras, 1, async extra => extra.column?.(site))
-    const columns = told.filter(column => column !== undefined)
-    const assets = await listAssets(site, columns)
+    const assets = await listAssets(site)
     const mounts = await listMounts(site)
     const isBuilt = assets.length === 0 || assets.some(({ target }) => target !== undefined)
     const text = [
@@ -43,6 +44,27 @@ that is missing is listed as such.`,
     output.result([...own, ...mounts.flatMap(asAssets)], text.join('\n\n') || 'No assets found.')
     return OK
   }
+}
+
+type ListedAsset = Awaited<ReturnType<typeof listAssets>>[number]
+
+const CONCURRENCY = 16
+
+/** @throws AssetError for a broken manifest */
+export async function listAssets(site: Site) {
+  if (!site.servesPublic) return []
+  const published = await readEntries(manifestFile(site))
+  const own = await listOwn(site, await loadSources(site, warnOnce()), published)
+  const columns = await inParallel(site.extras, 1, async extra => extra.column?.(site))
+  return inParallel(own, CONCURRENCY, async ({ path, source, entry }) => {
+    // What columns of extras say, by their names.
+    const cells: Record<string, Cell> = {}
+    for (const column of columns) {
+      const cell = entry && (await column?.of(entry))
+      if (column && cell) cells[column.name] = cell
+    }
+    return { path, source, target: entry?.target, size: entry?.size, cells }
+  })
 }
 
 const sizeText = (size: number | undefined, missing = '-') =>

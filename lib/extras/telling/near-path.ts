@@ -39,17 +39,13 @@ async function beside(pipeline: Pipeline, path: string): Promise<string[]> {
   const names = await Promise.all(folders.map(async each => (await ifThere(readdir(each))) ?? []))
   const paths = names.flat().map(name => encodePath(posix.join(folder, name)))
   const near = nearest(encodePath(path), paths)
-  return near !== undefined && (await isSent(pipeline, near)) ? [near] : []
+  const wanted = near === undefined ? undefined : locate(near, pipeline.settings)
+  return typeof wanted === 'object' && (await pipeline.published.has(wanted))
+    ? [encodePath(wanted.path)]
+    : []
 }
 
 function placesOf({ mounts, servesPublic, publicDir }: Settings, path: string) {
   const covering = mounts.filter(mount => mount.isServed && isMounted(path, mount))
   return [...covering, ...(servesPublic ? [{ urlPath: '', dir: publicDir }] : [])]
-}
-
-async function isSent({ settings, directories }: Pipeline, path: string): Promise<boolean> {
-  const wanted = locate(path, settings)
-  if (typeof wanted !== 'object') return false
-  if (await directories.isInMounts(wanted)) return true
-  return settings.servesPublic && directories.public.has(wanted)
 }

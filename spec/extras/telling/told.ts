@@ -2,9 +2,9 @@
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { settleForPrecompile, settleSite } from '../../../lib/assets/site.ts'
 import { explain as explainAt } from '../../../lib/extras/telling/explain.ts'
-import { listAssets as list } from '../../../lib/extras/telling/list-assets.ts'
+import { listAssets as list } from '../../../lib/extras/telling/list-command.ts'
 
 export const explain = (asked: string, options?: KoaAssetsOptions) =>
   explainAt(asked, settleSite(options))
 
-export const listAssets = (options: KoaAssetsOptions) => list(settleForPrecompile(options), [])
+export const listAssets = (options: KoaAssetsOptions) => list(settleForPrecompile(options))

@@ -25,13 +25,13 @@ export async function readManifest(file: string): Promise<Manifest> {
   return parseManifest(bytes, file)
 }
 
-/** None when the file is missing, or is invalid and about to be replaced. */
-export async function readEntries(file: string): Promise<ManifestEntries> {
+/** None when the file is missing. @param isReplaced none either when it is invalid, as it is about to be replaced */
+export async function readEntries(file: string, isReplaced = false): Promise<ManifestEntries> {
   try {
     return (await readManifest(file)).assets
   } catch (error) {
     const code = errorCode(error)
-    if (code === 'manifest-missing' || code === 'manifest-broken') return new Map()
+    if (code === 'manifest-missing' || (isReplaced && code === 'manifest-broken')) return new Map()
     throw error
   }
 }
