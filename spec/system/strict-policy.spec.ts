@@ -1,0 +1,102 @@
+// Pages for everybody under the strictest policy: no nonce, and no script without integrity.
+import { createHash } from 'node:crypto'
+import test, { type ExecutionContext } from 'ava'
+import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
+import { placed, run } from '../support/fingerprinted.ts'
+import { makeProject, makeSite, type Files } from '../support/site.ts'
+import { launch } from './chromium.ts'
+
+const FILES: Files = {
+  'javascripts/app.js': `
+    import { tip } from 'tip'
+    import { star } from './stars.js'
+    import confetti from 'confetti'
+    globalThis.all = [tip, star, confetti].join()`,
+  'javascripts/lazy.js': `
+    import { star } from './stars.js'
+    globalThis.all = import('./later.js').then(({ deep }) => [star, deep].join())`,
+  'javascripts/stars.js': "export const star = 'star'",
+  'javascripts/confetti.js': "export default 'confetti'",
+  'javascripts/later.js': "export { deep } from './deep.js'",
+  'javascripts/deep.js': "export const deep = 'deep'",
+  'images/icon.svg': '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 30"/>',
+  '/node_modules/tip/package.json': '{"name":"tip","version":"1.0.0","module":"tip.js"}',
+  '/node_modules/tip/tip.js': "export * from './part.js'",
+  '/node_modules/tip/part.js': "export const tip = 'tip'"
+}
+
+type View = (assets: ViewHelpers) => string
+
+/** @param scriptSrc of the policy; `<hash>` stands for that of the import map */
+async function makePage(
+  t: ExecutionContext,
+  view: View,
+  { bundle = false, scriptSrc = "'self'" }: { bundle?: 'packages' | false; scriptSrc?: string } = {}
+) {
+  const root = makeProject(t, placed(FILES))
+  const options = { root, packages: 'tip', imports: { confetti: 'confetti.js' }, bundle }
+  await run(options)
+  let html = ''
+  const site = await makeSite(
+    t,
+    {},
+    {
+      ...options,
+      env: 'production',
+      routes: (ctx, next) => {
+        if (ctx.path !== '/') return next()
+        html = view(ctx.assets)
+        const map = /<script type="importmap">(.*?)<\/script>/.exec(html)?.[1] ?? ''
+        const hash = `'sha256-${createHash('sha256').update(map).digest('base64')}'`
+        ctx.set({
+          'Content-Security-Policy': `default-src 'none'; img-src 'self'; script-src ${scriptSrc.replace('<hash>', hash)}`,
+          'Integrity-Policy': 'blocked-destinations=(script)',
+          'Cache-Control': 'public, max-age=600'
+        })
+        ctx.type = 'html'
+        ctx.body = `<!doctype html>${ctx.assets.favicon('icon.svg', { rel: 'icon' })}${html}`
+        return undefined
+      }
+    }
+  )
+  const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+  return { page, html }
+}
+
+for (const bundle of [false, 'packages'] as const) {
+  test(`JSM-09 a public page without a nonce runs its modules under script-src 'self' and an Integrity-Policy (bundle: ${bundle})`, async t => {
+    t.timeout(120_000)
+    const { page, html } = await makePage(
+      t,
+      ({ importMap, javascript }) =>
+        importMap({ entry: 'app' }) + javascript('app', { type: 'module' }),
+      { bundle }
+    )
+    t.false(html.includes('importmap'))
+    t.is(await page.evaluate('all'), 'tip,star,confetti')
+    t.deepEqual(page.complaints, [])
+    t.deepEqual(page.remarks, [])
+  })
+}
+
+test('JSM-09 what is imported later has its integrity in the import map, which the policy allows by its hash', async t => {
+  t.timeout(120_000)
+  const view: View = ({ importMap, javascript }) =>
+    importMap({ entry: 'lazy' }) + javascript('lazy', { type: 'module' })
+  const { page, html } = await makePage(t, view, { scriptSrc: "'self' <hash>" })
+  t.is(await page.evaluate('all'), 'star,deep')
+  t.deepEqual(page.complaints, [])
+  t.deepEqual(page.remarks, [])
+  const hashes = [...html.matchAll(/sha384-[^"]+/g)].map(([hash]) => hash)
+  t.is(hashes.length, 4)
+  t.is(new Set(hashes).size, 4, 'each once')
+})
+
+test('JSM-09 without its integrity Chromium refuses what is imported later', async t => {
+  t.timeout(120_000)
+  const view: View = ({ importMap, javascript }) =>
+    importMap({ entry: 'lazy', integrity: false }) + javascript('lazy', { type: 'module' })
+  const { page } = await makePage(t, view)
+  const failed = await page.evaluate('all.catch(({ message }) => message)')
+  t.regex(String(failed), /Failed to fetch dynamically imported module/)
+})
