@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } fro
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { errorCode } from '../../lib/files/disk.ts'
-import type { StartedReplica } from '../soak/program/replica.ts'
+import type { StartedReplica } from './replica.ts'
 import { writeFiles, type Files } from './site.ts'
 import { until } from './until.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { precompile } from '../../lib/assets/deploy.ts'
 import { CHANGING, fillDisk, seesEveryChange } from '../support/changes.ts'
-import { startReplica } from '../soak/program/replica.ts'
+import { startReplica } from '../support/replica.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
 import { program } from '../../demo/deploy/program.ts'
 

@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip } from 'node:zlib'
 import { ask } from '../../support/ask.ts'
-import type { Ports } from './replica.ts'
+import type { Ports } from '../../support/replica.ts'
 import { exchange, readAnswers, request as bytesOf } from '../../support/raw.ts'
 
 export interface Question {

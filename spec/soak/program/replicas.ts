@@ -1,8 +1,8 @@
 // The processes that serve a site, and what they report.
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { forkReplica, measure, portsOf, type Ports } from './replica.ts'
-import type { Measured, Setup } from './replica-process.ts'
+import { forkReplica, measure, portsOf, type Ports } from '../../support/replica.ts'
+import type { Measured, Setup } from '../../support/replica-process.ts'
 import { Spells } from './truth.ts'
 
 export class Replica {

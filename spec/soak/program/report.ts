@@ -1,5 +1,5 @@
 // What happened, counted; and what should not have happened.
-import type { Measured } from './replica-process.ts'
+import type { Measured } from '../../support/replica-process.ts'
 
 export interface Sample extends Measured {
   readonly site: string

@@ -12,7 +12,7 @@ import {
   type Question
 } from './clients.ts'
 import { digestIn, digestOf } from '../../support/fingerprinted.ts'
-import type { Ports } from './replica.ts'
+import type { Ports } from '../../support/replica.ts'
 import type { Replica } from './replicas.ts'
 import type { Report } from './report.ts'
 import type { Place, Site } from './site.ts'

@@ -6,12 +6,12 @@ import { createServer as createHttp2 } from 'node:http2'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
 import Koa, { type Middleware } from 'koa'
-import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { digestOf } from '../../../lib/files/digest.ts'
-import { ifThere } from '../../../lib/files/disk.ts'
-import { koaAssets, koaHttpCache } from '../../../lib/index.ts'
-import { openDescriptors } from '../../support/descriptors.ts'
-import { heldBytes } from '../../support/in-process.ts'
+import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
+import { digestOf } from '../../lib/files/digest.ts'
+import { ifThere } from '../../lib/files/disk.ts'
+import { koaAssets, koaHttpCache } from '../../lib/index.ts'
+import { openDescriptors } from './descriptors.ts'
+import { heldBytes } from './in-process.ts'
 
 export interface Setup {
   readonly options: KoaAssetsOptions & { readonly root: string }
@@ -35,7 +35,9 @@ const { options, isBehind, names } = JSON.parse(process.argv[2] ?? '') as Setup
 const routes: Middleware = async ctx => {
   const [, kind, name = ''] = /^\/(index|files|notes)(?:\/(.*))?$/.exec(ctx.path) ?? []
   if (kind === 'index') ctx.body = { urls: names.map(each => ctx.assets.path(each)) }
-  if (kind === 'files') await ctx.sendFile(name, { root: 'data' })
+  // What an extra adds.
+  const { sendFile } = ctx as { sendFile?: (path: string, options: object) => Promise<void> }
+  if (kind === 'files') await sendFile?.call(ctx, name, { root: 'data' })
   if (kind !== 'notes') return
   const note = await ifThere(readFile(join(options.root, 'notes', name)))
   if (!note) return

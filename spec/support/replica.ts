@@ -2,9 +2,9 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { ExecutionContext } from 'ava'
-import { ask, type Answer, type Question } from '../../support/ask.ts'
+import { ask, type Answer, type Question } from './ask.ts'
 import type { Measured, Setup } from './replica-process.ts'
-import { LOADER, moduleFile } from '../../support/typescript.ts'
+import { LOADER, moduleFile } from './typescript.ts'
 
 export interface Ports {
   readonly http1: number
@@ -28,7 +28,7 @@ export function forkReplica(
   { shell = 'exec "$@"', preload }: { readonly shell?: string; readonly preload?: string } = {}
 ): ChildProcess {
   const loaded = preload ? [`--import=${moduleFile(`spec/support/${preload}`)}`] : []
-  const child = fork(moduleFile('spec/soak/program/replica-process.ts'), [JSON.stringify(setup)], {
+  const child = fork(moduleFile('spec/support/replica-process.ts'), [JSON.stringify(setup)], {
     execPath: '/bin/sh',
     execArgv: ['-c', shell, 'sh', process.execPath, ...LOADER, ...loaded],
     // For a process that becomes another user.
