@@ -1,9 +1,5 @@
 // What the extras add to the entry points.
 import type { RouteMethods } from '../extras/routes/extra.ts'
-
-/** Added to Koa's `ctx`. */
-export interface ContextExtras extends RouteMethods {}
-
 export type {
   EntryFile,
   EntryFiles,
@@ -26,3 +22,6 @@ export type { VerifyCopiesReport } from '../extras/verify/verify.ts'
 export type { VerifyReport } from '../extras/verify/verify-all.ts'
 export type { Preload } from '../extras/routes/early-preload.ts'
 export type { SendFile, SendFileOptions } from '../extras/routes/send-file.ts'
+
+/** Added to Koa's `ctx`. */
+export interface ContextExtras extends RouteMethods {}
