@@ -6,8 +6,15 @@ import type { ContextExtras } from './assets/extra-exports.ts'
 import { makeDevelopment, showError, type Development } from './assets/context/development.ts'
 import { hasAssets, provideContext, type OwnContext } from './assets/context/provide-context.ts'
 import { Pipeline } from './assets/pipeline.ts'
-import { isOurs, isRead, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
-import { fallbackFor, respondWithPage } from './assets/serving/koa/fallback.ts'
+import {
+  isOurs,
+  isRead,
+  locate,
+  mountsAt,
+  rawPath,
+  type Wanted
+} from './assets/serving/request-path.ts'
+import { fallbackFor, hasFallbacks, respondWithPage } from './assets/serving/koa/fallback.ts'
 import {
   isPathForKoa,
   isUntouched,
@@ -105,6 +112,8 @@ class AssetServer {
   readonly #development: Development | undefined
   readonly #responderAt: Running['responderAt']
   readonly #watch: Watch | undefined
+  /** Whether there may be something for what the rest of the stack leaves as a 404. */
+  readonly #mayFallBack: boolean
   /** Behind it is the rest of the stack. */
   readonly #rest: Middleware
 
@@ -113,6 +122,7 @@ class AssetServer {
     this.#watch = pipeline.watch
     this.#development = development
     this.#responderAt = pipeline.running.find(each => each.responderAt)?.responderAt
+    this.#mayFallBack = this.#responderAt !== undefined || hasFallbacks(pipeline.settings)
     this.#rest = helpers
     this.middleware = (ctx, next) => {
       try {
@@ -129,15 +139,17 @@ class AssetServer {
     if (loading) return loading.then(() => this.#respond(ctx, next))
     const target = ctx.req.url ?? ''
     const path = rawPath(target)
-    const known = this.#pipeline.published.recall(path)
-    if (known === 'missing') return this.#passOn(ctx, next, path)
+    const { published, settings } = this.#pipeline
+    const mounts = mountsAt(path, settings)
+    const known = published.recall(path, mounts)
+    if (known === 'missing') return this.#passOn(ctx, next, path, mounts)
     if (known && target.startsWith('/') && isRead(ctx.req)) {
       if (!respondAtOnce(ctx, known, this.#exitOf(ctx))) return this.#send(ctx, () => known)
       return this.#watch?.file(ctx)
     }
-    const wanted = isPathForKoa(ctx, path) ? locate(path, this.#pipeline.settings) : undefined
+    const wanted = isPathForKoa(ctx, path) ? locate(path, settings, mounts) : undefined
     if (wanted === MALFORMED) return respondBadRequest(ctx)
-    if (!wanted) return this.#passOn(ctx, next, path)
+    if (!wanted) return this.#passOn(ctx, next, path, mounts)
     return isRead(ctx.req) ? this.#read(ctx, next, wanted) : this.#otherMethod(ctx, next, wanted)
   }
 
@@ -146,19 +158,18 @@ class AssetServer {
     if (await this.#respondWithFile(ctx, wanted)) return
     if (await this.#pipeline.directories.hasIndex(wanted)) return redirectToFolder(ctx)
     reportDisconnects(ctx)
-    await this.#passOn(ctx, next, wanted.path)
+    await this.#passOn(ctx, next, wanted.path, wanted.mounts)
   }
 
   async #otherMethod(ctx: Context, next: Next, wanted: Wanted): Promise<void> {
-    await this.#passOn(ctx, next, wanted.path)
+    await this.#passOn(ctx, next, wanted.path, wanted.mounts)
     if (isUntouched(ctx) && (await this.#pipeline.published.has(wanted)))
       respondMethodNotAllowed(ctx)
   }
 
-  #passOn(ctx: Context, next: Next, path: string): Promise<unknown> {
-    const { settings } = this.#pipeline
-    const mayBeOurs = isOurs(path, settings)
-    if (!mayBeOurs && settings.mounts.length === 0) return this.#rest(ctx, next)
+  #passOn(ctx: Context, next: Next, path: string, mounts: Wanted['mounts']): Promise<unknown> {
+    const mayBeOurs = isOurs(path, this.#pipeline.settings, mounts)
+    if (!mayBeOurs && !this.#mayFallBack) return this.#rest(ctx, next)
     const rest = this.#withFallback(ctx, next, path)
     if (!mayBeOurs) return rest()
     const unstored = () => passOnUnstored(ctx, rest)

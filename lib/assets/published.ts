@@ -43,8 +43,8 @@ export class Published {
     const recall = directories.recall.bind(directories)
     const fingerprints = onRequest?.fingerprints
     // A verified fingerprint is trusted permanently, unless its source may be gone.
-    const recallCurrent: typeof recall = rawPath => {
-      const known = recall(rawPath)
+    const recallCurrent: typeof recall = (rawPath, mounts) => {
+      const known = recall(rawPath, mounts)
       return known !== 'missing' && !fingerprints?.isCurrent ? undefined : known
     }
     this.recall = fingerprints ? recallCurrent : recall

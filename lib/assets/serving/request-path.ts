@@ -14,7 +14,11 @@ export interface Wanted {
   readonly name: string
   /** Whether the path ends in a slash: it asks for the index file of a mount's folder. */
   readonly isFolder: boolean
+  /** Those that may have it. */
+  readonly mounts: Mounts
 }
+
+type Mounts = Settings['mounts']
 
 // RFC 9112 section 3.2.2: a server accepts the absolute form as well. The authority may only have its own
 // characters: parsers disagree about `http://host\admin/x`.
@@ -38,20 +42,33 @@ export function hasOneSpelling(path: string): boolean {
   return PLAIN.test(path)
 }
 
-/** What a raw path asks for; undefined for one that is not canonical, and for the manifest. */
-export function locate(raw: string, settings: Settings): Wanted | typeof MALFORMED | undefined {
+/**
+ * What a raw path asks for; undefined for one that is not canonical, and for the manifest.
+ * @param mounts at the raw path, if they are known
+ */
+export function locate(
+  raw: string,
+  settings: Settings,
+  mounts?: Mounts
+): Wanted | typeof MALFORMED | undefined {
   const isFolder = raw.endsWith('/') && settings.mounts.some(({ index }) => index !== undefined)
   const segments = raw === '/' ? [] : canonicalSegments(isFolder ? raw.slice(0, -1) : raw)
   if (segments === undefined || (raw === '/' && !isFolder)) return undefined
   if (segments === MALFORMED) return isOurs(raw, settings) ? MALFORMED : undefined
   const path = `/${[...segments, ...(isFolder ? [''] : [])].join('/')}`
-  return isManifest(path, settings) ? undefined : wantedAt(path, settings, isFolder)
+  if (isManifest(path, settings)) return undefined
+  return wantedAt(path, settings, isFolder, path === raw ? mounts : undefined)
 }
 
 /** @param path decoded and canonical */
-export function wantedAt(path: string, settings: Settings, isFolder = false): Wanted {
+export function wantedAt(
+  path: string,
+  settings: Settings,
+  isFolder = false,
+  mounts = mountsAt(path, settings)
+): Wanted {
   const app = appAt(settings, path) ?? settings.publicApp
-  return { path, app, name: path.slice(app.urlPrefix.length + 1), isFolder }
+  return { path, app, name: path.slice(app.urlPrefix.length + 1), isFolder, mounts }
 }
 
 /** The manifest names the paths of sources: it is never served, not even compressed or spelled differently. */
@@ -73,9 +90,15 @@ export function folded(path: string): string {
   return ASCII.test(path) ? path.toLowerCase() : path.normalize('NFD').toUpperCase().toLowerCase()
 }
 
-/** Whether a raw path can only be that of a file: it is under the prefix, or in a mount. */
-export function isOurs(raw: string, { prefix, mounts }: Settings): boolean {
-  return isUnder(raw, prefix) || mounts.some(({ urlPath }) => isInMount(raw, urlPath))
+/**
+ * Whether a path, decoded or not, can only be that of a file: it is under the prefix, or in a mount.
+ * @param mounts at the path, if they are known
+ */
+export function isOurs(path: string, settings: Settings, mounts?: Mounts): boolean {
+  if (isUnder(path, settings.prefix)) return true
+  if (settings.mounts.length === 0) return false
+  const possible = mounts && hasOneSpelling(path) ? mounts : settings.mounts
+  return possible.some(({ urlPath }) => isInMount(path, urlPath))
 }
 
 /** At `/` a mount shares its paths with the routes: there only a path with an extension belongs to a file. */
@@ -94,6 +117,12 @@ export function isBelow(path: string, urlPath: string): boolean {
 }
 
 type MountPaths = Pick<Settings['mounts'][number], 'urlPath' | 'published'>
+
+/** The mounts that may have the file of a decoded path, or its folder. Matched once for a request. */
+export function mountsAt(path: string, { mounts }: Settings): Mounts {
+  if (mounts.length === 0) return mounts
+  return mounts.filter(mount => path === mount.urlPath || isMounted(path, mount))
+}
 
 /** Whether a mount may have the file of a path, decoded or not: what the apps publish there is not the mount's. */
 export function isMounted(path: string, { urlPath, published }: MountPaths): boolean {

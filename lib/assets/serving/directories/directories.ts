@@ -6,7 +6,7 @@ import type { Site } from '../../parts.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
 import { makeMemory } from '../files/representation.ts'
 import { ServedFiles, type Found } from '../files/served-files.ts'
-import { folded, hasOneSpelling, isMounted, type Wanted } from '../request-path.ts'
+import { folded, hasOneSpelling, wantedAt, type Wanted } from '../request-path.ts'
 import {
   fileRoot,
   mountDirectory,
@@ -15,7 +15,7 @@ import {
   type ServedDirectory
 } from './served-directory.ts'
 
-interface ServedMount extends MountSettings {
+interface ServedMount {
   readonly files: ServedFiles
   /** What may follow a path, in this order: nothing, then the extensions that a URL may lack. */
   readonly endings: readonly string[]
@@ -28,7 +28,7 @@ export class Directories {
   readonly #settings: Settings
   readonly #filesOf: (directory: ServedDirectory) => ServedFiles
   readonly #roots = new Map<string, ServedFiles>()
-  readonly #mounts: readonly ServedMount[]
+  readonly #mounts: ReadonlyMap<MountSettings, ServedMount>
 
   constructor(
     settings: Site,
@@ -43,31 +43,34 @@ export class Directories {
     // Our own manifest is hidden by its URL path in `public`, but not where `public` is mounted as well.
     const isHidden = hides(mounts.length > 0 ? [...manifests, manifestFile(settings)] : [])
     this.public = this.#filesOf(publicDirectory(settings, { isOrdinary, isHidden }))
-    this.#mounts = mounts
-      // The dev server has the current files.
-      .filter(({ isServed }) => isServed)
-      .map(mount => ({
-        ...mount,
-        endings: ['', ...mount.extensions],
-        files: this.#filesOf(mountDirectory(settings, mount, { isHidden, isHashed }))
-      }))
+    // The dev server has the current files of the others.
+    const served = mounts.filter(({ isServed }) => isServed)
+    this.#mounts = new Map(
+      served.map(mount => {
+        const files = this.#filesOf(mountDirectory(settings, mount, { isHidden, isHashed }))
+        return [mount, { files, endings: ['', ...mount.extensions] }]
+      })
+    )
   }
 
-  /** What is known of a raw path without reading the disk: its file, or that no directory has one. */
-  recall(rawPath: string): Found | 'missing' {
-    for (const mount of this.#mounts) {
+  /**
+   * What is known of a raw path without reading the disk: its file, or that no directory has one.
+   * @param mounts at the path
+   */
+  recall(rawPath: string, mounts: Settings['mounts']): Found | 'missing' {
+    for (const mount of mounts) {
+      const served = this.#mounts.get(mount)
+      if (!served) continue
       // It may be redirected to its index file.
       if (rawPath === mount.urlPath) return undefined
-      if (!isMounted(rawPath, mount)) continue
-      for (const ending of mount.endings) {
-        const known = mount.files.recall(rawPath + ending)
+      for (const ending of served.endings) {
+        const known = served.files.recall(rawPath + ending)
         if (known !== 'missing') return known
       }
     }
-    const known = this.#settings.servesPublic ? this.public.recall(rawPath) : 'missing'
+    if (this.#settings.servesPublic) return this.public.recall(rawPath)
     // A mount's path is decoded.
-    const isSure = known !== 'missing' || this.#mounts.length === 0 || hasOneSpelling(rawPath)
-    return isSure ? known : undefined
+    return this.#mounts.size === 0 || hasOneSpelling(rawPath) ? 'missing' : undefined
   }
 
   /** The file in the first mount that has it. */
@@ -86,8 +89,9 @@ export class Directories {
 
   /** Whether the path, with a slash at its end, is that of a folder with an index file. */
   async hasIndex(wanted: Wanted): Promise<boolean> {
-    const folder = { ...wanted, path: `${wanted.path}/`, isFolder: true }
-    return !wanted.isFolder && (await this.findInMounts(folder)) !== undefined
+    if (wanted.isFolder || this.#mounts.size === 0) return false
+    const folder = wantedAt(`${wanted.path}/`, this.#settings, true)
+    return (await this.findInMounts(folder)) !== undefined
   }
 
   /** The files that routes send from a directory. @param root absolute */
@@ -100,9 +104,10 @@ export class Directories {
 
   /** Where a path may be in the mounts, and what it asks for there. */
   #placesOf(wanted: Wanted): (readonly [ServedFiles, Wanted])[] {
-    const mounts = this.#mounts.filter(mount => isMounted(wanted.path, mount))
-    return mounts.flatMap(({ files, index, endings }) => {
-      const rest = wanted.isFolder ? [index ?? []].flat() : endings
+    return wanted.mounts.flatMap(mount => {
+      const { files, endings = [] } = this.#mounts.get(mount) ?? {}
+      if (!files || wanted.path === mount.urlPath) return []
+      const rest = wanted.isFolder ? [mount.index ?? []].flat() : endings
       return rest.map(
         end => [files, { ...wanted, path: wanted.path + end, isFolder: false }] as const
       )

@@ -32,8 +32,12 @@ export interface Fallback {
   readonly wanted: Wanted | undefined
 }
 
+export function hasFallbacks({ mounts }: Settings): boolean {
+  return mounts.some(hasFallback)
+}
+
 export function fallbackFor(req: IncomingMessage, settings: Settings): Fallback | undefined {
-  if (!settings.mounts.some(hasFallback)) return undefined
+  if (!hasFallbacks(settings)) return undefined
   const path = rawPath(req.url ?? '')
   return isNavigation(req, path) ? fallbackAt(path, settings) : undefined
 }
