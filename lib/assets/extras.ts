@@ -14,6 +14,7 @@ import { packages } from '../extras/packages/extra.ts'
 import { releases } from '../extras/releases/extra.ts'
 import { routes } from '../extras/routes/extra.ts'
 import { telling } from '../extras/telling/extra.ts'
+import { uploads } from '../extras/uploads/extra.ts'
 import { verify } from '../extras/verify/extra.ts'
 import { warnings } from '../extras/warnings/extra.ts'
 import { vite } from '../extras/vite/extra.ts'
@@ -32,6 +33,7 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   releases,
   routes,
   telling,
+  uploads,
   verify,
   vite,
   warnings

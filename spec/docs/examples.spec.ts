@@ -224,6 +224,22 @@ test('rollback.sh brings the files of the newer release, and leaves plain names 
   t.deepEqual(publicOf(older), { ...Object.fromEntries(brought), ...before })
 })
 
+const bucket = deployPage.take('A bucket behind a CDN')
+
+test('what upload.js reads is what the commands in front of it write', async t => {
+  const site = makeExample(t, placed({ 'js/app.js': 'release()' }))
+  const [script] = bucket.filter(({ file }) => file === 'upload.js')
+  for (const line of bucket[0]?.text.trim().split('\n') ?? []) {
+    if (line !== 'node upload.js') await site.run(line)
+  }
+  // It runs in spec/system/bucket.spec.ts, where the SDK and a bucket are.
+  const [, names = ''] = /upload\(\{ (.*) \}\)/.exec(script?.text ?? '') ?? []
+  const { files } = JSON.parse(site.read('plan.json')) as { files: object[] }
+  const known = new Set(files.flatMap(file => Object.keys(file)))
+  for (const name of names.split(', ').map(name => name.replace(/:.*/, '')))
+    t.true(known.has(name) || name === 'encoding', name)
+})
+
 // docs/coming-from.md
 
 const comingFromPage = readPage('docs/coming-from.md')

@@ -1,0 +1,51 @@
+// The URL paths of files that URLs in pages, with the option `host`, lead to.
+import { realpathOf, statOf } from '../../files/disk.ts'
+import { withoutCodingExtension } from '../../files/codings.ts'
+import { requestableFiles } from '../../assets/building/directory.ts'
+import { representationsOf, splitAmong } from '../../assets/building/kept-representations.ts'
+import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
+import { listOwn } from '../../assets/inventory/own.ts'
+import type { Site } from '../../assets/parts.ts'
+import { isMounted, locate } from '../../assets/serving/request-path.ts'
+import { manifestFile } from '../../assets/settings/public-directory.ts'
+import { loadSources } from '../../assets/sources/sources.ts'
+import { encodePath } from '../../assets/urls/canonical-path.ts'
+import { warnOnce } from '../../printable.ts'
+
+/** Encoded; without compressed copies and other representations. */
+export async function listPublishedPaths(site: Site): Promise<readonly string[]> {
+  return [...new Set([...(await ownPaths(site)), ...(await mountPaths(site))])]
+}
+
+/** Under the names that pages have. */
+async function ownPaths(site: Site): Promise<readonly string[]> {
+  if (site.apps.length === 0) return []
+  const { assets } = await readManifest(manifestFile(site))
+  const own = await listOwn(site, await loadSources(site, warnOnce()), assets)
+  return own.flatMap(({ path, entry }) => {
+    const wanted = locate(path, site)
+    const isFingerprinted = typeof wanted === 'object' && wanted.app.fingerprint
+    return isFingerprinted ? (entry?.target ?? []) : path
+  })
+}
+
+async function mountPaths({ mounts, extras }: Site): Promise<readonly string[]> {
+  const representations = await representationsOf(extras)
+  const paths: string[] = []
+  for (const mount of mounts) {
+    // URLs of the host have its files alone that a manifest names, and what these load.
+    if (mount.manifest === undefined) continue
+    const top = await realpathOf(mount.dir)
+    if (top === undefined || !(await statOf(top))?.isDirectory()) continue
+    const all = await requestableFiles(top)
+    const names = new Set(all)
+    for (const name of all) {
+      const path = `${mount.urlPath}/${name}`
+      const original = withoutCodingExtension(name)
+      const isCopy = original !== name && names.has(original)
+      if (isCopy || splitAmong(representations, name) || !isMounted(path, mount)) continue
+      paths.push(encodePath(path))
+    }
+  }
+  return paths
+}

@@ -1,0 +1,30 @@
+// The `upload-plan` command.
+import { planUploads } from './upload-plan.ts'
+import { OK } from '../../cli/command.ts'
+import type { Command } from '../../assets/parts.ts'
+import { formatBytes, table } from '../../cli/format.ts'
+
+export const uploadPlan: Command = {
+  name: 'upload-plan',
+  summary: 'list what to upload to a bucket behind a CDN, in which order',
+  about: `Prints a line for each file that URLs of the option host lead to: its key in a bucket,
+its size, and the Content-Type, Content-Encoding and Cache-Control with which a
+server would send it. Files whose bytes never change at their URL come first.
+
+With --json, each has its SHA-256, and the whole the name of the release, which changes
+with any file. Uploaded last, that JSON tells which files the release needs.`,
+  options: {},
+  examples: [
+    ['koa-fresh-assets upload-plan', 'Which keys?'],
+    ['koa-fresh-assets upload-plan --json > plan.json', 'For a script that uploads:']
+  ],
+  async run({ output, loadSite }) {
+    const plan = await planUploads(await loadSite('deployment'))
+    const rows = plan.files.map(({ key, size, type, encoding = '', cacheControl }) => {
+      return [key, formatBytes(size), type, encoding, cacheControl]
+    })
+    const heading = ['key', 'size', 'type', 'encoding', 'cache-control']
+    output.result(plan, table([heading, ...rows], [1]))
+    return OK
+  }
+}

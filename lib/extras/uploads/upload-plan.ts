@@ -1,0 +1,81 @@
+// The files that pages name by URLs of the host, with what object storage has to say of each, as a server would.
+import { createHash } from 'node:crypto'
+import { relative, sep } from 'node:path'
+import { listPublishedPaths } from './published-paths.ts'
+import { inParallel } from '../../concurrency.ts'
+import { digestOf } from '../../files/digest.ts'
+import { CODINGS } from '../../files/codings.ts'
+import { streamOf, withOriginal } from '../../files/open-file.ts'
+import { Pipeline } from '../../assets/pipeline.ts'
+import type { Site } from '../../assets/parts.ts'
+import { locate } from '../../assets/serving/request-path.ts'
+import { warnOnce } from '../../printable.ts'
+
+export interface Upload {
+  /** The URL path without its first slash, decoded; of a compressed copy with its extension. */
+  readonly key: string
+  /** Relative to the project root. */
+  readonly file: string
+  readonly type: string
+  /** Undefined for a file that is no compressed copy. */
+  readonly encoding: string | undefined
+  readonly cacheControl: string
+  /** In bytes. */
+  readonly size: number
+  /** In base64, as S3 writes checksums. */
+  readonly sha256: string
+}
+
+export interface UploadPlan {
+  /** Changes with any of the files. */
+  readonly release: string
+  /** In this order: what never changes at its URL, then what may. */
+  readonly files: readonly Upload[]
+}
+
+const CONCURRENCY = 8
+
+/** @throws AssetError for a manifest that is missing or broken */
+export async function planUploads(given: Site): Promise<UploadPlan> {
+  // As a server runs with them, not as `precompile` has them.
+  const site = given.changed({ env: given.env }, false)
+  const pipeline = new Pipeline(site, warnOnce())
+  if (pipeline.failure) throw pipeline.failure
+  await pipeline.load()
+  const paths = await listPublishedPaths(site)
+  const found = await inParallel(paths, CONCURRENCY, path => uploadsOf(pipeline, path))
+  const files = found.flat().toSorted((a, b) => rank(a) - rank(b) || (a.key < b.key ? -1 : 1))
+  return { release: digestOf(JSON.stringify(files)), files }
+}
+
+const rank = ({ cacheControl }: Upload) => (/\bimmutable\b/.test(cacheControl) ? 0 : 1)
+
+/** None for what is not served. @param path encoded */
+async function uploadsOf({ settings, directories }: Pipeline, path: string): Promise<Upload[]> {
+  const wanted = locate(path, settings)
+  if (typeof wanted !== 'object') return []
+  const mounted = await directories.findInMounts(wanted)
+  const found =
+    mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
+  return inParallel(found?.representations ?? [], 1, async ({ coding, file, size, ok }) => {
+    const fields = new Map(ok.fields.map(([name, value]) => [name.toLowerCase(), value]))
+    const extension = CODINGS.find(({ name }) => name === coding)?.extension ?? ''
+    return {
+      key: wanted.path.slice(1) + extension,
+      file: relative(settings.root, file).split(sep).join('/'),
+      type: fields.get('content-type') ?? '',
+      encoding: fields.get('content-encoding'),
+      cacheControl: fields.get('cache-control') ?? '',
+      size,
+      sha256: await sha256Of(file)
+    }
+  })
+}
+
+function sha256Of(file: string): Promise<string> {
+  return withOriginal({ copyOf: file }, async original => {
+    const sha256 = createHash('sha256')
+    for await (const piece of streamOf(original) as AsyncIterable<Buffer>) sha256.update(piece)
+    return sha256.digest('base64')
+  })
+}

@@ -1,0 +1,124 @@
+// Files in a bucket: uploads by the script of docs/deploy.md, and a rolling deploy of replicas that name it.
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import type { UploadPlan } from '../../lib/extras/uploads/upload-plan.ts'
+import { placed, run } from '../support/fingerprinted.ts'
+import { makeBucket, makeRelease, type Bucket } from './bucket.ts'
+
+const LARGE = 'a large file '.repeat(400_000)
+
+async function precompiled(t: ExecutionContext, release: number): Promise<string> {
+  const numbered = Array.from({ length: 20 }, (_, at) => [`js/${at}.js`, `file(${at})`] as const)
+  const root = makeRelease(t, {
+    ...placed({
+      ...Object.fromEntries(numbered),
+      'js/app.js': `release(${release});`.repeat(100),
+      'css/app.css': 'p { color: black } '.repeat(100),
+      'large.bin': `${release} ${LARGE}`,
+      'größe 1.svg': '<svg/>'
+    }),
+    'dist/.vite/manifest.json': '{"main.js":{"file":"main-CZTearZk.js","isEntry":true}}',
+    'dist/main-CZTearZk.js': 'main()',
+    'dist/robots.txt': 'robots',
+    'assets.config.mjs': `export default { host: 'https://cdn.example.com', mounts: { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } } }`
+  })
+  const mounts = { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
+  await run({ root, mounts })
+  return root
+}
+
+/** Those that the script uploads. */
+const identityOf = ({ files }: UploadPlan) => files.filter(({ encoding }) => !encoding)
+
+/** Whether the bucket has what a server would send. */
+async function isWhole(t: ExecutionContext, bucket: Bucket, root: string, plan: UploadPlan) {
+  for (const { key, file, type, cacheControl } of identityOf(plan)) {
+    const { status, bytes, headers } = await bucket.ask(key)
+    t.is(status, 200, key)
+    t.true(bytes.equals(readFileSync(join(root, file))), key)
+    t.deepEqual([headers['content-type'], headers['cache-control']], [type, cacheControl], key)
+  }
+}
+
+for (const [where, isThere] of [
+  ['at the first file', () => true],
+  ['in the middle of a large file', (key: string) => key.includes('large')],
+  ['at what may change at its URL', (key: string) => key.includes('robots')],
+  ['before the release is listed', (key: string) => key.startsWith('releases/')]
+] as const) {
+  test(`UPL-04 an upload that was killed ${where} and runs again sends what is missing, once and whole`, async t => {
+    const [bucket, root] = [await makeBucket(t), await precompiled(t, 1)]
+    const { child } = await bucket.begin(root)
+    const killed = once(child, 'close')
+    bucket.onUpload = key => void (isThere(key) && child.kill('SIGKILL'))
+    t.deepEqual(await killed, [null, 'SIGKILL'])
+    bucket.onUpload = () => undefined
+    await bucket.rest()
+    const before = bucket.received.length
+    const plan = await bucket.fill(root)
+    t.true(bucket.received.length > before)
+    const release = `releases/${plan.release}.json`
+    const sent = bucket.received.filter(key => key !== release)
+    t.deepEqual(
+      sent.toSorted(),
+      identityOf(plan)
+        .map(({ key }) => key)
+        .toSorted()
+    )
+    t.is(bucket.received.at(-1), release)
+    await isWhole(t, bucket, root, plan)
+    const { text } = await bucket.ask(release)
+    t.deepEqual((JSON.parse(text) as UploadPlan).files, plan.files)
+  })
+}
+
+test('UPL-05 what is in the bucket with other bytes or fields is replaced, and nothing else', async t => {
+  const [bucket, root] = [await makeBucket(t), await precompiled(t, 1)]
+  const plan = await bucket.fill(root)
+  bucket.received.length = 0
+  await bucket.fill(root)
+  t.deepEqual(bucket.received, [`releases/${plan.release}.json`])
+  const [one, two] = identityOf(plan)
+  if (!one || !two) return t.fail()
+  const bytes = readFileSync(join(root, two.file), 'utf8')
+  await bucket.ask(one.key, { method: 'PUT', body: 'other', headers: { 'content-length': 5 } })
+  const headers = { 'content-length': bytes.length, 'x-amz-meta-sha256': two.sha256 }
+  await bucket.ask(two.key, { method: 'PUT', body: bytes, headers })
+  bucket.received.length = 0
+  await bucket.fill(root)
+  t.deepEqual(bucket.received.slice(0, -1).toSorted(), [one.key, two.key].toSorted())
+  await isWhole(t, bucket, root, plan)
+  return undefined
+})
+
+test('UPL-06 what no release that is kept needs is removed from the bucket, after a rollback as well', async t => {
+  const bucket = await makeBucket(t)
+  const roots = [await precompiled(t, 1), await precompiled(t, 2), await precompiled(t, 3)] as const
+  const limits = { KEEP: '2', DAYS: '0.01' }
+  const plans: UploadPlan[] = []
+  const has = async (plan: UploadPlan) => {
+    const keys = new Set(await bucket.keys())
+    return identityOf(plan).every(({ key }) => keys.has(key))
+  }
+  for (const root of roots) {
+    plans.push(await bucket.fill(root, limits))
+    bucket.age(1)
+  }
+  const [first, second, third] = plans
+  if (!first || !second || !third) return t.fail()
+  t.deepEqual([await has(first), await has(second), await has(third)], [false, true, true])
+  bucket.received.length = 0
+  await bucket.fill(roots[1], limits)
+  t.is(bucket.received.length, 1, 'a rollback sends nothing')
+  bucket.age(1)
+  await bucket.fill(roots[0], limits)
+  t.deepEqual([await has(first), await has(second), await has(third)], [true, true, false])
+  const lists = (await bucket.keys()).filter(key => key.startsWith('releases/'))
+  t.is(lists.length, 2)
+  // Younger files are kept, whatever needs them.
+  await bucket.fill(roots[2], { KEEP: '1', DAYS: '1' })
+  t.deepEqual([await has(first), await has(second), await has(third)], [true, true, true])
+  return undefined
+})

@@ -1,0 +1,122 @@
+// A bucket on an S3-compatible server, open to everybody, and the script of docs/deploy.md that fills it.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, statSync, symlinkSync, utimesSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import S3rver from '@20minutes/s3rver'
+import type { ExecutionContext } from 'ava'
+import type { UploadPlan } from '../../lib/extras/uploads/upload-plan.ts'
+import { run } from '../cli/run.ts'
+import { ask, type Answer, type Question } from '../support/ask.ts'
+import { readPage } from '../support/examples.ts'
+import { makeProject, open, writeFiles } from '../support/site.ts'
+import { until } from '../support/until.ts'
+import { folderOf } from './installed.ts'
+
+const [script] = readPage('docs/deploy.md').take('A bucket behind a CDN', 'js')
+
+const NAME = 'files'
+const CORS =
+  '<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule></CORSConfiguration>'
+
+export interface Bucket {
+  /** What the option `host` is. */
+  readonly host: string
+  /** The keys that were stored, in this order. */
+  readonly received: string[]
+  /** Called with the key when an upload begins. */
+  onUpload: (key: string) => void
+  /** Anonymously. */
+  ask(key: string, question?: Question): Promise<Answer>
+  /** Sorted. */
+  keys(): Promise<readonly string[]>
+  /** Makes everything in it older. */
+  age(hours: number): void
+  /** Waits until no request is being answered. */
+  rest(): Promise<void>
+  /** Begins to upload what is precompiled in a project. */
+  begin(root: string, limits?: Limits): Promise<{ plan: UploadPlan; child: ChildProcess }>
+  /** Uploads it. @throws Error with what the script wrote, if it fails */
+  fill(root: string, limits?: Limits): Promise<UploadPlan>
+}
+
+/** Of the script. */
+interface Limits {
+  readonly KEEP?: string
+  readonly DAYS?: string
+}
+
+/** Emitted by the server for an object that it has stored. */
+interface Stored {
+  readonly Records: readonly [{ readonly s3: { readonly object: { readonly key: string } } }]
+}
+
+export async function makeBucket(t: ExecutionContext): Promise<Bucket> {
+  const directory = makeProject(t)
+  const configureBuckets = [{ name: NAME, configs: [CORS] }]
+  const options = { directory, silent: true, serviceEndpoint: 'localhost', configureBuckets }
+  // It leaves out the slash behind the name of a bucket where it compares signatures.
+  const store = new S3rver({ ...options, allowMismatchedSignatures: true })
+  await store.configureBuckets()
+  const answer = store.callback()
+  let pending = 0
+  const server = createServer((req, res) => {
+    const key = decodeURIComponent((req.url ?? '').replace(/\?.*/, '').slice(`/${NAME}/`.length))
+    if (req.method === 'PUT') bucket.onUpload(key)
+    pending++
+    void answer(req, res).finally(() => pending--)
+  })
+  store.on('event', ({ Records: [{ s3 }] }: Stored) => bucket.received.push(s3.object.key))
+  const port = await open(t, server)
+  const env = {
+    ...process.env,
+    ...{ BUCKET: NAME, AWS_REGION: 'us-east-1', AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` },
+    ...{ AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' }
+  }
+  const bucket: Bucket = {
+    host: `http://${NAME}.s3.localhost:${port}`,
+    received: [],
+    onUpload: () => undefined,
+    ask: (key, question) => ask(port, `/${NAME}/${encodeURI(key)}`, question),
+    async keys() {
+      const listed = await ask(port, `/${NAME}?list-type=2`)
+      return Array.from(listed.text.matchAll(/<Key>([^<]*)<\/Key>/g), ([, key = '']) => key)
+    },
+    age(hours) {
+      for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
+        const time = statSync(join(directory, name)).mtimeMs / 1000 - hours * 3600
+        utimesSync(join(directory, name), time, time)
+      }
+    },
+    rest: () => until(() => pending === 0, 'all requests are answered'),
+    async begin(root, limits = {}) {
+      const { stdout } = await run(root, 'upload-plan --json')
+      writeFiles(root, { 'plan.json': stdout, 'upload.mjs': script?.text ?? '' })
+      const child = spawn(process.execPath, ['upload.mjs'], {
+        cwd: root,
+        env: { ...env, ...limits },
+        stdio: ['ignore', 'ignore', 'pipe']
+      })
+      return { plan: JSON.parse(stdout) as UploadPlan, child }
+    },
+    async fill(root, limits) {
+      const { plan, child } = await bucket.begin(root, limits)
+      const said = child.stderr ? text(child.stderr) : ''
+      const [status] = (await once(child, 'close')) as [number | null]
+      if (status !== 0) throw new Error(await said)
+      return plan
+    }
+  }
+  return bucket
+}
+
+/** Where a script finds the SDK. */
+export function makeRelease(t: ExecutionContext, files: Parameters<typeof writeFiles>[1]): string {
+  const root = makeProject(t, files)
+  const sdk = '@aws-sdk/client-s3'
+  mkdirSync(join(root, 'node_modules/@aws-sdk'), { recursive: true })
+  symlinkSync(folderOf(sdk), join(root, 'node_modules', sdk), 'dir')
+  return root
+}
