@@ -90,7 +90,7 @@ const PARTS = [
     'building-copies'
   ],
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
-  [/^building\/on-request\/(?!mtime)/, 'building-on-request'],
+  [/^building\/on-request\/(?!mtime)|^kept-index\/kept/, 'building-on-request'],
   [/^[^/]+\/extra\.ts$/, 'extras'],
   [/^bundles\/entry\.|^live\/tag|^media\/media/, 'views'],
   [/^bundles\/manifests/, 'bundles-manifests'],

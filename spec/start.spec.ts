@@ -95,7 +95,7 @@ const PART = [
   'assets/sources/third-party.ts'
 ]
 const NONE =
-  /^extras\/(?:init|inspector|live|names|packages|releases|telling)\/(?!(?:extra|options|tag|exports|kept-files)\.ts)|^assets\/(?:references|rendering)\/|^files\/writing\//
+  /^extras\/(?:init|inspector|joining|kept-index|live|minify|names|packages|releases|telling|verify)\/(?!(?:extra|options|tag|exports|kept-files)\.ts)|^assets\/(?:references|rendering)\/|^files\/writing\//
 
 // Pages have all helpers. A manifest has to be read before koaAssets() returns, so what reads them is there without
 // mounts as well.

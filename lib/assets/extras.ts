@@ -6,6 +6,7 @@ import { deltas } from '../extras/deltas/extra.ts'
 import { init } from '../extras/init/extra.ts'
 import { inspector } from '../extras/inspector/extra.ts'
 import { joining } from '../extras/joining/extra.ts'
+import { keptIndex } from '../extras/kept-index/extra.ts'
 import { live } from '../extras/live/extra.ts'
 import { media } from '../extras/media/extra.ts'
 import { minify } from '../extras/minify/extra.ts'
@@ -25,6 +26,7 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   init,
   inspector,
   joining,
+  keptIndex,
   live,
   media,
   minify,

@@ -44,6 +44,8 @@ export interface Extra<Whole = unknown> {
   pages?(pipeline: Whole): Promise<Pages>
   /** A line of the overview that a server in development prints. */
   hint?(settings: Settings): string | undefined
+  /** Keeps the index of what was published on request; asked where an app publishes so. */
+  keepIndex?(pipeline: Whole): Promise<IndexKeeper | undefined>
   /** Members of Koa's `ctx`. Each middleware provides its own. */
   methods?(pipeline: Whole): Provide
   /** What is doubtful about the options, said when a server starts. */
@@ -91,6 +93,13 @@ export interface Extra<Whole = unknown> {
 }
 
 type Warn = (message: string) => void
+
+export interface IndexKeeper {
+  /** Reads what an earlier process kept, the first time that it is called. */
+  restored(): Promise<void>
+  /** Called for each new entry. */
+  saveSoon(): void
+}
 
 /** @param hasNames whether `ctx.assets` will be that of this middleware, and not of one in front */
 type Provide = (ctx: Context, hasNames: boolean) => void

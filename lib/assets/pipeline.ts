@@ -63,8 +63,11 @@ export class Pipeline {
       ...this.running.flatMap(({ loading }) => loading ?? [])
     ])
     const forget = (path: string) => this.directories.public.forget({ path })
-    this.#onRequest = await makeOnRequest(this.settings, this.#warn, forget)
+    const onRequest = await makeOnRequest(this.settings, this.#warn, forget)
+    this.#onRequest = onRequest
     this.#join()
+    for (const extra of this.settings.extras)
+      onRequest.plain.keeper ??= await extra.keepIndex?.(this)
     this.loading = undefined
   }
 

@@ -5,13 +5,13 @@ import { outsidePlace, requireInPlace, wouldBeInPlace } from '../../../files/con
 import { isMiss, sameStamp, stampOf, type Stamp } from '../../../files/disk.ts'
 import { rethrowAsPublishError } from '../../../files/writing/publish-error.ts'
 import { prepareReplacement } from '../../../files/writing/atomic-write.ts'
+import type { IndexKeeper } from '../../parts.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
 import type { Asset, Sources } from '../../sources/sources.ts'
 import { Builder, type Plain } from '../builder.ts'
 import type { AppFiles, Asked, Find, FoundFile } from './app-files.ts'
-import { keepIndex, type KeptIndex } from './kept-index.ts'
 import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
 
 /** While another process replaces the target, perhaps by what it read before an edit. */
@@ -22,11 +22,11 @@ type Publishing = Promise<Stamp | undefined>
 export class PlainNames implements AppFiles {
   readonly manifest = undefined
   readonly index: MtimeIndex
+  keeper: IndexKeeper | undefined
   readonly #settings: Settings
   readonly #sources: Sources
   readonly #warn: (message: string) => void
   readonly #builder: Builder
-  readonly #kept: KeptIndex
   /** By URL path: a request waits for a publication that begins after it, as an older one may lack an edit. */
   readonly #inTurns = inTurns<Stamp | undefined>()
 
@@ -36,7 +36,6 @@ export class PlainNames implements AppFiles {
     this.#sources = sources
     this.#warn = warn
     this.#builder = new Builder(settings, sources, { warn })
-    this.#kept = keepIndex(settings, sources, this.index)
   }
 
   async current<F extends FoundFile>({ app, name }: Asked, find: Find<F>): Promise<F | undefined> {
@@ -63,7 +62,7 @@ export class PlainNames implements AppFiles {
 
   async #publish(path: string, app: AppSettings, name: string): Publishing {
     const sources = this.#sources.of(app)
-    await this.#kept.restored()
+    await this.keeper?.restored()
     const entry = this.index.get(path)
     if (entry) {
       const looks = await Promise.all([hasSameTargets(entry), hasSameInputs(entry)])
@@ -121,7 +120,7 @@ export class PlainNames implements AppFiles {
       published: { ...publication, at },
       isLasting
     })
-    this.#kept.saveSoon()
+    this.keeper?.saveSoon()
     return stamp
   }
 

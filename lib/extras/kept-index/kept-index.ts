@@ -2,17 +2,18 @@
 // A file that is missing, damaged, or made under other circumstances costs time and nothing else.
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { digestOf } from '../../../files/digest.ts'
-import { errorCode, ifThere, statOf } from '../../../files/disk.ts'
-import { writeAtomically } from '../../../files/writing/atomic-write.ts'
-import { isBuiltIn, PEERS } from '../../compilers/built-in.ts'
-import { nodeModulesFrom } from '../../compilers/compiler.ts'
-import { appAt } from '../../settings/app-settings.ts'
-import { publicFile } from '../../settings/public-directory.ts'
-import type { Settings } from '../../settings/settings.ts'
-import type { Sources } from '../../sources/sources.ts'
-import { assetSources } from '../../sources/third-party.ts'
-import type { Entry, MtimeIndex } from './mtime-index.ts'
+import { digestOf } from '../../files/digest.ts'
+import { errorCode, ifThere, statOf } from '../../files/disk.ts'
+import { writeAtomically } from '../../files/writing/atomic-write.ts'
+import { isBuiltIn, PEERS } from '../../assets/compilers/built-in.ts'
+import { nodeModulesFrom } from '../../assets/compilers/compiler.ts'
+import type { IndexKeeper } from '../../assets/parts.ts'
+import { appAt } from '../../assets/settings/app-settings.ts'
+import { publicFile } from '../../assets/settings/public-directory.ts'
+import type { Settings } from '../../assets/settings/settings.ts'
+import type { Sources } from '../../assets/sources/sources.ts'
+import { assetSources } from '../../assets/sources/third-party.ts'
+import type { Entry, MtimeIndex } from '../../assets/building/on-request/mtime-index.ts'
 
 /** An entry is saved this long after it was made, together with those that follow. */
 const DELAY_MS = 1000
@@ -22,9 +23,7 @@ const OWN_FILE = import.meta.filename as string | undefined
 
 type Kept = readonly [path: string, entry: Pick<Entry, 'source' | 'inputs' | 'targets'>]
 
-export type KeptIndex = ReturnType<typeof keepIndex>
-
-export function keepIndex(settings: Settings, sources: Sources, index: MtimeIndex) {
+export function keepIndex(settings: Settings, sources: Sources, index: MtimeIndex): IndexKeeper {
   let reading: Promise<void> | undefined
   /** As it was when this process began: a compiler stays loaded when it is replaced. */
   let code: Promise<readonly string[]> | undefined
@@ -65,9 +64,8 @@ export function keepIndex(settings: Settings, sources: Sources, index: MtimeInde
     await writeAtomically(file, Buffer.from(sealed(known, text)), now)
   }
   return {
-    /** Reads what an earlier process kept, the first time that it is called. */
-    restored: (): Promise<void> => (reading ??= restore().catch(unlessDisk)),
-    saveSoon(): void {
+    restored: () => (reading ??= restore().catch(unlessDisk)),
+    saveSoon() {
       if (isDue) return
       isDue = true
       setTimeout(() => {

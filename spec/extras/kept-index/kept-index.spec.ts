@@ -5,18 +5,18 @@ import fs, { existsSync, readFileSync, statSync, unlinkSync, writeFileSync } fro
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import ava, { type ExecutionContext } from 'ava'
-import type { DiagnosticMessages } from '../../../../lib/diagnostics.ts'
-import { makeCounter } from '../../../support/counting-compiler.ts'
-import { filesBelow } from '../../../support/fingerprinted.ts'
+import type { DiagnosticMessages } from '../../../lib/diagnostics.ts'
+import { makeCounter } from '../../support/counting-compiler.ts'
+import { filesBelow } from '../../support/fingerprinted.ts'
 import {
   type Files,
   makeProject,
   makeSite,
   type Site,
   type SiteOptions
-} from '../../../support/site.ts'
-import { cases } from '../../../support/soak.ts'
-import { until, untilSettled } from '../../../support/until.ts'
+} from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
+import { until, untilSettled } from '../../support/until.ts'
 
 const test = ava.serial
 

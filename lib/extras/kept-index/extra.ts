@@ -1,0 +1,13 @@
+// The index of what was published on request, kept for the next process.
+import type { Extra } from '../../assets/parts.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+
+export const keptIndex: Extra<Pipeline> = {
+  name: 'kept-index',
+  keepIndex: async pipeline => {
+    const plain = pipeline.settings.apps.find(({ compile, fingerprint }) => compile && !fingerprint)
+    const index = plain && pipeline.published.filesOf(plain).index
+    if (!index) return undefined
+    return (await import('./kept-index.ts')).keepIndex(pipeline.settings, pipeline.sources, index)
+  }
+}
