@@ -86,7 +86,11 @@ export class Pipeline {
     this.urlState = urlState
     this.addressesOf = app => addresses.get(app) ?? throwUnloaded()
     this.viewHelpers = makeViewHelpers(
-      { ...settings, apps: apps.length > 0 ? apps : [publicApp] },
+      {
+        ...settings,
+        apps: apps.length > 0 ? apps : [publicApp],
+        warn: settings.env === 'development' ? this.#warn : undefined
+      },
       app => ({
         imports: app.imports,
         version: () => urlState.version,

@@ -90,6 +90,8 @@ export interface AppView {
   readonly assets: AppAssets
   readonly urlOf: UrlOf
   readonly remembered: PageMemory
+  /** Told of what is remembered. */
+  readonly weigh: Weigh
   /** Makes a memory of what one helper does for names alone, as most pages call it. */
   readonly byName: <Kept>() => NameMemory<Kept>
 }
@@ -107,6 +109,9 @@ export interface Helpers {
    */
   of(view: AppView): (page: Set<string>, isLive: boolean) => object
 }
+
+/** @param bytes of what a page has of its modules: the import map, and the links to what they import */
+export type Weigh = (part: 'map' | 'links', bytes: number) => void
 
 /** What a helper found or wrote before, by its name and arguments. */
 export type PageMemory = <Kept>(

@@ -1,7 +1,7 @@
 /** Which modules a page loads for an entry, and `importMap`, which maps their plain URLs to the published ones. */
 
 import type { AssetName } from './asset-names.ts'
-import { assetName, type AppAssets, type AppView, type Module } from './asset-url.ts'
+import { assetName, type AppAssets, type AppView, type Module, type Weigh } from './asset-url.ts'
 import { escapeInScript, openTag } from './html.ts'
 
 export interface ImportMapOptions {
@@ -38,7 +38,11 @@ export function importMapHelpers(view: AppView) {
      * // <script type="importmap" nonce="r4nd0m">{"imports":{"confetti":"/assets/confetti-<32 hex>.js"}}</script>
      */
     importMap: ({ nonce, ...options }: ImportMapOptions = {}): string => {
-      const json = view.remembered(['importMap', options], () => writeMap(view, options))
+      const json = view.remembered(['importMap', options], () => {
+        const map = writeMap(view, options)
+        view.weigh('map', map.length)
+        return map
+      })
       if (json === '') return ''
       return `${openTag('script', { type: 'importmap', nonce })}${json}</script>`
     }
@@ -185,6 +189,24 @@ function modulesFrom(
   const found = (path: string) => assets.moduleAt(path) ?? []
   const order = importOrder(paths, path => [found(path)].flat().flatMap(importsOf))
   return [...order].flatMap(found)
+}
+
+/** In bytes. More than that, on every page, is worth a word. */
+const HEAVY = 20 * 1024
+
+/** Says once that what pages have of their modules is heavy: the largest of each. */
+export function makeWeigh(warn: (message: string) => void): Weigh {
+  const heaviest = { map: 0, links: 0 }
+  let isTold = false
+  return (part, bytes) => {
+    heaviest[part] = Math.max(heaviest[part], bytes)
+    const kilobytes = Math.round((heaviest.map + heaviest.links) / 1024)
+    if (isTold || heaviest.map + heaviest.links <= HEAVY) return
+    isTold = true
+    warn(
+      `a page has ${kilobytes} KiB of tags for its modules (import map ${heaviest.map} B, modulepreload ${heaviest.links} B): name what it loads, importMap({ entry }), load by import() what is needed later, and have precompile join modules (docs/modules.md)`
+    )
+  }
 }
 
 /** What is reached from the keys, and the keys themselves; what one imports is before it. */

@@ -106,7 +106,7 @@ function remembering<Args extends readonly unknown[]>(
 
 /** In the mode in which the importing script requests them: a browser fetches a module twice if they differ. */
 function importLinks(
-  { host, assets, remembered }: AppView,
+  { host, assets, remembered, weigh }: AppView,
   names: readonly string[],
   { crossorigin, integrity, nonce }: Attributes
 ): string[] {
@@ -114,11 +114,13 @@ function importLinks(
     ...(crossorigin !== undefined && { crossorigin }),
     ...(integrity !== undefined && !integrity && { integrity })
   }
-  const links = remembered(['javascript', names, shared], () =>
-    staticImports(assets, names).map(({ path, integrity: hashes }) =>
+  const links = remembered(['javascript', names, shared], () => {
+    const written = staticImports(assets, names).map(({ path, integrity: hashes }) =>
       assetTag('modulepreload', { url: host + path, integrity: hashes }, shared)
     )
-  )
+    weigh('links', written.join('\n').length)
+    return written
+  })
   // It differs from page to page.
   const end = `${writeAttribute('nonce', nonce)}>`
   return links.map(link => link.slice(0, -1) + end)

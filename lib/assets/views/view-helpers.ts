@@ -12,7 +12,7 @@ import {
   type AppView,
   type Helpers
 } from './asset-url.ts'
-import { importMapHelpers } from './modules.ts'
+import { importMapHelpers, makeWeigh } from './modules.ts'
 import { preloadHelpers } from './preload.ts'
 import { tagHelpers } from './tags.ts'
 
@@ -72,6 +72,8 @@ export interface ViewHelperSettings<A extends App = App> {
   /** Scheme and host of a CDN, put before every emitted URL. */
   readonly host?: string | undefined
   readonly apps: readonly A[]
+  /** Told when the tags of a page are heavy. */
+  readonly warn?: ((message: string) => void) | undefined
 }
 
 /**
@@ -108,7 +110,7 @@ export function makeViewHelpers<A extends App>(
 }
 
 function helpersFor(
-  { host: given }: ViewHelperSettings,
+  { host: given, warn = () => undefined }: ViewHelperSettings,
   assets: AppAssets,
   added: readonly Helpers[],
   pick: (app: unknown, options: PageOptions) => ViewHelpers
@@ -119,6 +121,7 @@ function helpersFor(
   const view: AppView = {
     ...{ host, assets, urlOf },
     remembered: makePageMemory(version),
+    weigh: makeWeigh(warn),
     byName: () => makeNameMemory(version, MAX_NAMES)
   }
   const helpers = {

@@ -383,6 +383,28 @@ test('JSM-06 importMap({ entry }) holds every module when it is not known what t
   )
 })
 
+test('JSM-10 tags of modules that are heavier than 20 KiB are told once, with what to do', t => {
+  const told: string[] = []
+  const imports = Array.from({ length: 150 }, (_, at) => `/assets/${'x'.repeat(60)}${at}.js`)
+  const { javascript, importMap } = makeHelpers({ warn: message => told.push(message) }, () => ({
+    resolve: name => ({ path: `/assets/${name}`, plainPath: `/assets/${name}` }),
+    moduleAt: path => ({
+      path,
+      plainPath: path,
+      imports: path === '/assets/app.js' ? imports : [],
+      unresolved: ['*']
+    })
+  }))('web')
+  javascript('app', { type: 'module' })
+  t.deepEqual(told, [])
+  for (const entry of ['app', 'app.js']) importMap({ entry })
+  t.is(told.length, 1)
+  t.regex(
+    told[0] ?? '',
+    /^a page has 3\d KiB of tags for its modules \(import map \d+ B, modulepreload \d+ B\): name what it loads, importMap\(\{ entry \}\)/
+  )
+})
+
 test('what is remembered is bounded, however many entries pages name', t => {
   let written = 0
   const remembered = makePageMemory(() => '')
