@@ -156,17 +156,22 @@ function rejectMistakenNotModified(ctx: Context): void {
   )
 }
 
-function respond(ctx: Context, state: RequestState, { status, validators }: Verdict): void {
-  const { response } = ctx
-  for (const name of CONTENT_FIELDS) response.remove(name)
-  const given: unknown = response.body
-  // Koa destroys a Node.js stream when another body replaces it, but not a web stream.
+/** Koa destroys a Node.js stream when another body replaces it, but not a web stream. */
+function dropBody(ctx: Context): void {
+  const given: unknown = ctx.body
   const stream = isA('Response', given) ? given.body : given
   if (isA('ReadableStream', stream) && !stream.locked) {
     stream.cancel().catch((error: unknown) => ctx.app.emit('error', error, ctx))
   }
-  // Not null, which would leave a 412 without Koa's text. The status comes after: a body sets one.
-  if (given != null) response.body = undefined
+  // Not null, which would leave a 412 without Koa's text.
+  ctx.body = undefined
+}
+
+function respond(ctx: Context, state: RequestState, { status, validators }: Verdict): void {
+  const { response } = ctx
+  for (const name of CONTENT_FIELDS) response.remove(name)
+  if (response.body != null) dropBody(ctx)
+  // After the body, which sets one.
   response.status = status
   state.setValidators(validators)
   if (status === 412) {

@@ -44,6 +44,8 @@ export function etagMatches(
   if (list === '*') return etag !== undefined || lastModified !== undefined
   const isStrong = comparison === 'strong'
   if (etag === undefined || (isStrong && isWeak(etag))) return false
+  // What a browser sends.
+  if (list === etag) return true
   const opaque = opaqueOf(etag)
   const members = list.includes(',') ? (list.match(MEMBERS) ?? []) : [list]
   return members.some(text => {

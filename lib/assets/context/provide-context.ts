@@ -28,14 +28,16 @@ export function provideContext(
 ): Middleware {
   const { settings, watch } = pipeline
   const methods = settings.extras.flatMap(extra => extra.methods?.(pipeline) ?? [])
-  const areNamed = pipeline.running.some(({ names }) => names)
-  const hasNames = settings.apps.length > 0 || areNamed
+  const hasNames = settings.apps.length > 0 || pipeline.running.some(({ names }) => names)
+  const areOfPage = pipeline.running.some(({ helpers }) => helpers?.isPerPage)
   const pageAfter = settings.env === 'development' ? developedAfter(settings) : nextAfter
   const only = settings.apps.length < 2 ? (settings.apps[0]?.name ?? '') : undefined
   const helpersOf = ({ req }: Context): ViewHelpers => {
     const app = only ?? appOfPage(settings, rawPath(req.url ?? ''))?.name ?? ''
     return pipeline.viewHelpers(app, development?.isAllowed(req) ?? false)
   }
+  const areFixed = only !== undefined && !development && !areOfPage
+  let fixed: ViewHelpers | undefined
   return function assetContext(ctx, next): Promise<unknown> {
     if (pipeline.loading) return pipeline.loading.then(() => assetContext(ctx, next))
     // An instance with mounts only, such as behind a session, leaves names to the one in front.
@@ -43,11 +45,12 @@ export function provideContext(
     for (const provide of methods) provide(ctx, isProvider)
     if (!isProvider) return next()
     watch?.provider(ctx)
-    if (areNamed) provideWhenRead(ctx, helpersOf)
-    else ctx.assets = ctx.state.assets = helpersOf(ctx)
+    if (areOfPage) provideWhenRead(ctx, helpersOf)
+    else ctx.assets = ctx.state.assets = fixed ?? helpersOf(ctx)
+    if (areFixed) fixed ??= ctx.assets
     const refreshed = pipeline.urlState.refresh()
     const responded = refreshed ? pageAfter(refreshed, ctx, next) : next()
-    if (!areNamed) return responded
+    if (!areOfPage) return responded
     return responded.catch((error: unknown) => {
       // An error page starts afresh: the tags that helpers have written were for another page.
       provideWhenRead(ctx, helpersOf)

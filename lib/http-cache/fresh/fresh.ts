@@ -110,8 +110,8 @@ export class Halt extends Error {
 
 /** Whether this is a halt, or an error that a middleware wrapped around one. */
 export function isHalt(error: unknown): boolean {
-  const { cause } = (error ?? {}) as { readonly cause?: unknown }
-  return errorCode(error) === CODE || errorCode(cause) === CODE
+  const { code, cause } = (error ?? {}) as { readonly code?: unknown; readonly cause?: unknown }
+  return code === CODE || errorCode(cause) === CODE
 }
 
 /**

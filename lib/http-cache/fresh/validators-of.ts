@@ -59,8 +59,9 @@ export function validatorsOf(given: FreshValidators, version: string | undefined
   const date = lastModified ?? last_modified
   const time = date == null ? undefined : checkedTime(date)
   const identity = etag ?? (version === undefined ? undefined : identityOf(time))
+  const tag = identity === undefined ? undefined : tagOf(identity, weak)
   return {
-    etag: identity === undefined ? undefined : withVersion(tagOf(identity, weak), version),
+    etag: tag === undefined || version === undefined ? tag : withVersion(tag, version),
     lastModified: time === undefined ? undefined : truncated(time)
   }
 }
@@ -135,8 +136,8 @@ function timeOf(given: unknown): number {
 // removed. A tag without quotes, which some clients drop, is tolerated if it is the only one in its field.
 const VERSION = /-[0-9a-f]{16}(?="|$)/g
 
-function withVersion(tag: string, version: string | undefined): string {
-  return version === undefined ? tag : `${tag.slice(0, -1)}-${digestOf(version).slice(0, 16)}"`
+function withVersion(tag: string, version: string): string {
+  return `${tag.slice(0, -1)}-${digestOf(version).slice(0, 16)}"`
 }
 
 /** The conditions and the validators that they are compared with, all without a version. */
