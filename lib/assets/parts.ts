@@ -84,6 +84,8 @@ export interface Extra<Whole = unknown> {
     isMinified: (app: AppSettings) => boolean,
     warn: Warn
   ): Promise<Combiner | undefined>
+  /** Whether what joins the modules of an app takes packages that no browser can import. */
+  adapts?(site: Site): Promise<((app: AppSettings) => boolean) | undefined>
   /** The names that views load, as far as they are known. */
   mentions?(site: Site): Promise<readonly Mention[]>
   /** What its rows of a report say, as texts with headings. */

@@ -122,13 +122,16 @@ export class Builder {
   }
 
   async #finish(all: readonly Drafted[], failures: Failure[]): Promise<BuildResult> {
-    const { warn } = this.#options
+    const { warn, combination } = this.#options
     const drafted = new Map(all.map(place => [place.path, place]))
     const nodes = new Map<string, Unfinished>()
     for (const place of all) {
       const { path, draft } = place
       const fail = (error: AssetError) => void failures.push({ path, error })
-      const found = await this.#renderer.resolveAll(place, draft, { warn, fail })
+      const isTaken = place.source.group !== undefined && combination?.takes(place)
+      // What takes it knows more ways to find a module.
+      const report = isTaken ? { warn: ignore, fail: ignore } : { warn, fail }
+      const found = await this.#renderer.resolveAll(place, draft, report)
       const links = found.map(to => to && assetPath(to.app, to.source.name))
       const map = links.includes(path + MAP) ? drafted.get(path + MAP) : undefined
       const isRewritten = links.some(link => link !== undefined && link !== path + MAP)
@@ -216,6 +219,8 @@ async function isModule({ text, content }: Draft): Promise<boolean> {
   const code = text?.code ?? new TextDecoder().decode(await readContent(content))
   return (await loadModuleLexer()).isModule(code) === true
 }
+
+const ignore = () => undefined
 
 function removed(file: string): AssetError {
   const advice = 'run precompile again when nothing changes the sources'

@@ -87,7 +87,8 @@ async function pathsOf(
   const given = [...app.imports.values()].map(name => ({ app: undefined, name }))
   const found = await inParallel([...mentions, ...given], CONCURRENCY, async mention => {
     if (!mention || (mention.app ?? app.name) !== app.name) return []
-    const name = (await own.named(mention.name, '')) ?? mention.name
+    const given = mention.name.replace(`${app.urlPrefix}/`, '').replace(/^(?:\.?\/)+/, '')
+    const name = (await own.named(given, '')) ?? given
     const source = own.has(name) ? await own.find(name) : undefined
     return source ? [assetPath(app, source.name)] : []
   })

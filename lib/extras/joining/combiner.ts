@@ -11,21 +11,32 @@ import { planOf } from './plan.ts'
 
 const NONE: JoinReport = { modules: 0, insteadOf: 0, files: 0, bytes: 0 }
 
-/** @throws AssetError where an app asks for Rolldown, and it is not installed */
-export async function makeCombiner(
-  { root, apps }: Site,
-  isMinified: (app: AppSettings) => boolean
-): Promise<Combiner> {
+/** Which apps are joined, and how. @throws AssetError where one asks for Rolldown, and it is not installed */
+async function choose({ root, apps }: Pick<Site, 'root' | 'apps'>) {
   const wanted = apps.filter(({ fingerprint, bundle }) => fingerprint && bundle !== false)
   const isAsked = wanted.some(({ bundle }) => bundle !== undefined)
-  let report = NONE
-  const rolldown = (await loadPeer(['rolldown'], 'joining modules', root).catch(
-    (error: unknown) => {
-      if (isAsked) throw error
-      report = { ...NONE, problem: reasonOf(error) }
-    }
-  )) as Rolldown | undefined
   const modeOf = (app: AppSettings) => wanted.includes(app) && (app.bundle ?? 'packages')
+  try {
+    const rolldown = wanted.length > 0 && (await loadPeer(['rolldown'], 'joining modules', root))
+    return { modeOf, rolldown: (rolldown || undefined) as Rolldown | undefined }
+  } catch (error) {
+    if (isAsked) throw error
+    return { modeOf, problem: reasonOf(error) }
+  }
+}
+
+export async function adapts(site: Site): Promise<(app: AppSettings) => boolean> {
+  const { modeOf, rolldown } = await choose(site)
+  return app => rolldown !== undefined && modeOf(app) !== false
+}
+
+export async function makeCombiner(
+  site: Site,
+  isMinified: (app: AppSettings) => boolean
+): Promise<Combiner> {
+  const { root } = site
+  const { modeOf, rolldown, problem } = await choose(site)
+  let report: JoinReport = problem === undefined ? NONE : { ...NONE, problem }
   let mayHave = false
   return {
     takes(app, { group }) {

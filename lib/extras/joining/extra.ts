@@ -9,5 +9,9 @@ export const joining: Extra<Pipeline> = {
       return undefined
     return (await import('./combiner.ts')).makeCombiner(site, isMinified)
   },
+  async adapts(site) {
+    if (!site.isPrecompile) return undefined
+    return (await import('./combiner.ts')).adapts(site)
+  },
   rows: async report => (await import('./combiner.ts')).rowsOf(report)
 }

@@ -1,5 +1,5 @@
 // Joins modules by Rolldown, which is told where each import leads.
-import { basename, dirname, join as joinPath, posix, resolve } from 'node:path'
+import { basename, dirname, join as joinPath, posix, relative, resolve } from 'node:path'
 import type { OutputChunk, Plugin, rolldown as Build } from 'rolldown'
 import { stripVTControlCharacters } from 'node:util'
 import { CompileError } from '../../errors.ts'
@@ -62,27 +62,40 @@ export async function join({ rolldown }: Rolldown, joining: Joining): Promise<Ma
   }
 }
 
+/** The application's imports lead where ours do; those of packages where a bundler's do, whatever a package is made for. */
 function modulesFrom(
   modules: ReadonlyMap<string, Script>,
   byFile: ReadonlyMap<string, string>
 ): Plugin {
+  const scriptAt = (file: string) => modules.get(byFile.get(file) ?? '')
   return {
     name: 'modules',
-    resolveId(specifier, importer) {
-      const path = importer === undefined ? byFile.get(specifier) : decodeIfValid(specifier)
-      const script = modules.get(path ?? '')
-      if (!script) return { id: specifier, external: 'absolute' }
-      const { file, directory, group } = script.source
-      const json = { packageJsonPath: joinPath(directory, 'package.json') }
-      return { id: file, ...(group !== undefined && json) }
+    async resolveId(specifier, importer) {
+      const from = importer === undefined ? undefined : scriptAt(importer)
+      const isOwn = importer === undefined || (from && from.source.group === undefined)
+      const script =
+        importer === undefined ? scriptAt(specifier) : modules.get(decodeIfValid(specifier) ?? '')
+      if (isOwn) return script ? resolved(script) : { id: specifier, external: 'absolute' }
+      const file = script?.source.file
+      // By its field `browser` a package may put another file in the place of one.
+      const wanted = file === undefined ? specifier : `./${relative(dirname(importer), file)}`
+      const found = /^[a-z]{2,}:|^\//i.test(wanted)
+        ? undefined
+        : await this.resolve(wanted, importer, { skipSelf: true })
+      return found ?? (specifier.startsWith('.') ? null : { id: specifier, external: 'absolute' })
     },
     load(id) {
-      const script = modules.get(byFile.get(id) ?? '')
+      const script = scriptAt(id)
       if (!script) return null
       const [code, map = script.map] = withoutMap(script.code)
       return { code, map: map ?? null, moduleType: 'js' }
     }
   }
+}
+
+function resolved({ source: { file, directory, group } }: Script) {
+  if (group === undefined) return { id: file }
+  return { id: file, packageJsonPath: joinPath(directory, 'package.json') }
 }
 
 const INLINE_MAP =
@@ -113,7 +126,7 @@ function madeOf(
   })
   return {
     name: fileName,
-    code,
+    code: code.endsWith('\n') ? code : `${code}\n`,
     map: map ? JSON.stringify({ ...map, sources }) : undefined,
     from: [first ?? plan.entries[0] ?? '', ...new Set(rest.filter(path => path !== first))]
   }

@@ -56,10 +56,14 @@ async function modulesIn(scripts: Scripts, mode: 'packages' | true): Promise<Scr
     source.group !== undefined ||
     [...imports, ...dynamicImports].some(path => scripts.get(path)?.source.group !== undefined)
   const found = new Set<string>()
-  for (const [path, script] of scripts) if (isPart(script) && isModule(script.code)) found.add(path)
+  for (const [path, script] of scripts) {
+    const isMeant = script.source.specifiers !== undefined
+    if (isPart(script) && (isMeant || isModule(script.code))) found.add(path)
+  }
   // What a module imports is one, whatever it contains.
   for (const path of found) {
-    for (const to of scripts.get(path)?.imports ?? []) {
+    const { imports = [], dynamicImports = [] } = scripts.get(path) ?? {}
+    for (const to of [...imports, ...dynamicImports]) {
       const script = scripts.get(to)
       if (script && isPart(script)) found.add(to)
     }

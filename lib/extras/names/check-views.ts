@@ -5,12 +5,13 @@ import { inParallel } from '../../concurrency.ts'
 import { bytesOf, ifThere, isInside, statOf } from '../../files/disk.ts'
 import { matcherOf } from '../../files/globs.ts'
 import { nearestPath } from '../../nearest.ts'
-import { Manifest } from '../../assets/building/manifest/manifest.ts'
-import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
+import { holdersOf, Manifest, partOf } from '../../assets/building/manifest/manifest.ts'
+import { readEntries, readManifest } from '../../assets/building/manifest/read-manifest.ts'
 import type { Problem } from '../../assets/parts.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
 import type { Site } from '../../assets/parts.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
+import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { memoized } from '../../assets/sources/catalog.ts'
 import { loadSources } from '../../assets/sources/sources.ts'
 import { assetName } from '../../assets/views/asset-url.ts'
@@ -44,8 +45,7 @@ const CONCURRENCY = 16
  */
 export async function checkViews(settings: Site, globs: readonly string[]): Promise<ViewsReport> {
   const { root } = settings
-  const files = (await inParallel(globs, 1, glob => filesOf(root, glob))).flat()
-  const views = [...new Set(files)].toSorted()
+  const views = await viewsIn(root, globs)
   const apps = await ownNames(settings)
   const problemOf = await makeCheck(settings, apps)
   // The names in a partial belong to many views.
@@ -66,8 +66,18 @@ export async function checkViews(settings: Site, globs: readonly string[]): Prom
   return { files: views.length, names, problems: problems.flat() }
 }
 
+/** Relative to the root, sorted. */
+export async function viewsIn(root: string, globs: readonly string[]): Promise<string[]> {
+  const files = await inParallel(globs, 1, glob => filesOf(root, glob))
+  return [...new Set(files.flat())].toSorted()
+}
+
 /** A view below an app's folder is for pages of that app, whose helpers it gets; any other is for all pages. */
-function appOfView(apps: readonly OwnNames[], root: string, file: string): string | undefined {
+export function appOfView(
+  apps: readonly Pick<AppSettings, 'name' | 'dir'>[],
+  root: string,
+  file: string
+): string | undefined {
   const around = apps.filter(({ dir }) => dir !== root && isInside(dir, resolve(root, file)))
   return around.toSorted((a, b) => b.dir.length - a.dir.length)[0]?.name
 }
@@ -83,6 +93,7 @@ async function makeCheck(
 ): Promise<(named: Named) => Fault | undefined> {
   const appNames = apps.map(({ name }) => name)
   const known = await knownNames(site, () => undefined)
+  const holders = holdersOf(await readEntries(manifestFile(site)))
   const { entries, sources } = known ?? { entries: NONE, sources: NONE }
   return ({ app, helper, name: given, isCertain }) => {
     if (app !== undefined && !appNames.includes(app)) {
@@ -104,7 +115,10 @@ async function makeCheck(
       const isPreload = helper === 'preload'
       if (name === undefined || (isPreload && entries.has(entry))) return undefined
       const names = (isPreload ? ['', '.js', '.css'] : ['']).map(ending => name + ending)
-      return names.some(each => sources.has(each)) ? undefined : missing(names, sources, apps, app)
+      if (names.some(each => sources.has(each))) return undefined
+      const holder = holderIn(holders, names, apps, app)
+      if (holder !== undefined) return { message: `'${name}' has no file: ${partOf(holder)}` }
+      return missing(names, sources, apps, app)
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       return isCertain ? { message: error.message } : undefined
@@ -139,7 +153,21 @@ function missing(
   return { message: `'${name}' is not ${what}; '${other}' has it, as in assets.app('${other}')` }
 }
 
-interface OwnNames extends Pick<AppSettings, 'name' | 'dir'> {
+/** What the last precompile has made them a part of, in every app that may be meant. */
+function holderIn(
+  holders: ReadonlyMap<string, string>,
+  names: readonly string[],
+  apps: readonly OwnNames[],
+  app: string | undefined
+): string | undefined {
+  const own = apps.filter(each => app === undefined || each.name === app)
+  const found = own.map(({ urlPrefix }) =>
+    names.map(name => holders.get(encodePath(`${urlPrefix}/${name}`))).find(Boolean)
+  )
+  return found.every(Boolean) ? found[0] : undefined
+}
+
+interface OwnNames extends Pick<AppSettings, 'name' | 'dir' | 'urlPrefix'> {
   readonly names: readonly string[]
   readonly has: (name: string) => boolean
 }
@@ -153,8 +181,7 @@ async function ownNames(settings: Site): Promise<OwnNames[]> {
     settings.mounts.some(({ manifest }) => manifest !== undefined) && !(await statOf(file))
   if (listed.some(list => list.length > 0) || settings.apps.length === 0 || isOnlyBundles) {
     return settings.apps.map((app, at) => ({
-      name: app.name,
-      dir: app.dir,
+      ...{ name: app.name, dir: app.dir, urlPrefix: app.urlPrefix },
       names: (listed[at] ?? []).map(({ name }) => name),
       has: (name: string) => sources.of(app).has(name)
     }))
@@ -164,8 +191,7 @@ async function ownNames(settings: Site): Promise<OwnNames[]> {
   // Those of the manifest, unless the options name them.
   const { apps } = settings.changed({ compile: false })
   return apps.map(app => ({
-    name: app.name,
-    dir: app.dir,
+    ...{ name: app.name, dir: app.dir, urlPrefix: app.urlPrefix },
     names: manifest.namesOf(app),
     has: (name: string) => manifest.find(app, name) !== undefined
   }))

@@ -14,6 +14,7 @@ export const names: Extra<Pipeline> = {
   },
   commands: async () => [(await import('./types-command.ts')).types],
   additions: async () => [(await import('./views-command.ts')).views],
+  mentions: async site => (await import('./mentions.ts')).mentionsIn(site),
   check: async site =>
     site.options.views ? (await import('./views-command.ts')).checkOption(site) : undefined
 }

@@ -4,7 +4,7 @@ import { oneAtATime } from '../../concurrency.ts'
 import { digestOf } from '../../files/digest.ts'
 import { realpathOf } from '../../files/disk.ts'
 import { observeAll, recheck, type Observation } from '../../files/observation.ts'
-import { Graph, type Script } from './graph.ts'
+import { Graph, type GraphSettings, type Script } from './graph.ts'
 import type { KnownImports, MoreSources, SourceFile } from '../../assets/parts.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 
@@ -19,18 +19,14 @@ export class AppPackages implements MoreSources {
   /** The last one that could be made. */
   #graph: Graph | undefined
   readonly #app: AppSettings
-  readonly #settings: { readonly root: string; readonly env: string }
+  readonly #settings: GraphSettings
   readonly #own: () => Promise<readonly Script[]>
   #inputs: readonly Observation[] | undefined
   #walked: readonly Script[] = []
   #failure: unknown
 
   /** @param own lists the sources of the app itself: its scripts import from packages as well */
-  constructor(
-    app: AppSettings,
-    settings: { readonly root: string; readonly env: string },
-    own: () => Promise<readonly Script[]>
-  ) {
+  constructor(app: AppSettings, settings: GraphSettings, own: () => Promise<readonly Script[]>) {
     this.#app = app
     this.#settings = settings
     this.#own = own

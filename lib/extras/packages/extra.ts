@@ -7,7 +7,12 @@ export const packages: Extra<Pipeline> = {
   async sources(site) {
     if (!site.apps.some(app => app.packages.length > 0)) return undefined
     const { AppPackages } = await import('./app-packages.ts')
-    return (app, own) => (app.packages.length > 0 ? new AppPackages(app, site, own) : undefined)
+    const adapting = await Promise.all(site.extras.map(async each => each.adapts?.(site)))
+    return (app, own) => {
+      if (app.packages.length === 0) return undefined
+      const isAdapted = adapting.some(adapts => adapts?.(app))
+      return new AppPackages(app, { ...site, isAdapted }, own)
+    }
   },
   origin({ packages: given }) {
     const names = given.flatMap(each => (typeof each === 'string' ? each : Object.keys(each)))

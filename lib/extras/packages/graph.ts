@@ -43,6 +43,13 @@ interface OptionItem {
   readonly files: readonly string[] | undefined
 }
 
+export interface GraphSettings {
+  readonly root: string
+  readonly env: string
+  /** Whether what no browser can import is made fit for them. */
+  readonly isAdapted: boolean
+}
+
 /** The importer of what the options name. */
 const OPTION = 'the option packages'
 
@@ -64,9 +71,11 @@ export class Graph implements KnownImports {
   readonly #added: PackageFile[] = []
   readonly #app: AppSettings
   readonly #root: string
+  readonly #isAdapted: boolean
   readonly #resolver: Resolver
 
-  constructor(app: AppSettings, { root, env }: { readonly root: string; readonly env: string }) {
+  constructor(app: AppSettings, { root, env, isAdapted }: GraphSettings) {
+    this.#isAdapted = isAdapted
     const isDevelopment = env === 'development' || env === 'test'
     this.#app = app
     this.#root = root
@@ -88,7 +97,7 @@ export class Graph implements KnownImports {
       const work: Promise<unknown> = files
         ? this.#addFiles(specifier, files)
         : this.#addModule(specifier, OPTION)
-      await this.#unlessUnusable(work)
+      await this.#unlessUnusable(work, true)
     }
     const modules = packages.filter(({ files }) => !files)
     const names = new Set(modules.map(({ specifier }) => splitSpecifier(specifier)[0]))
@@ -98,16 +107,16 @@ export class Graph implements KnownImports {
       await this.#follow(next, (file, reference) => this.#target(file, reference))
     }
     for (const file of this.files.values()) await this.#unlessUnusable(this.#refuseCommonJs(file))
-    if (this.#problems.length > 0) throw allOf(this.#problems)
+    if (this.#problems.length > 0) throw allOf(this.#problems, !this.#isAdapted)
   }
 
   /** Undefined for a package that a browser cannot import: the others are looked at as well. */
-  async #unlessUnusable<T>(work: Promise<T>): Promise<T | undefined> {
+  async #unlessUnusable<T>(work: Promise<T>, isAppImport = false): Promise<T | undefined> {
     try {
       return await work
     } catch (error) {
       if (errorCode(error) !== 'package-unusable') throw error
-      this.#problems.push(error as AssetError)
+      if (!this.#isAdapted || isAppImport) this.#problems.push(error as AssetError)
       return undefined
     }
   }
@@ -130,7 +139,7 @@ export class Graph implements KnownImports {
       if (isCommonJs) this.#commonJs.add(file.file)
       const links = new Set<string>()
       for (const reference of references) {
-        const to = await this.#unlessUnusable(target(file, reference))
+        const to = await this.#unlessUnusable(target(file, reference), !('of' in file))
         if (to !== undefined && reference.kind === 'import') links.add(to)
       }
       this.links.set(file.name, [...links])

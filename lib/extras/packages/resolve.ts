@@ -41,16 +41,21 @@ export function unusable(message: string, cause?: unknown): AssetError {
 }
 
 const MAX_TOLD = 20
+const ADAPTED =
+  '. Precompile takes packages that are not for browsers only where it joins modules (docs/npm-assets.md)'
 
 /** One error for several, each once. */
-export function allOf(errors: readonly AssetError[]): AssetError {
+export function allOf(errors: readonly AssetError[], isAsItIs: boolean): AssetError {
+  const other = isAsItIs ? ADAPTED : ''
   const messages = [...new Set(errors.map(({ message }) => message))]
   const [first = ''] = messages
-  if (messages.length === 1) return unusable(first, errors[0]?.cause)
+  if (messages.length === 1) return unusable(first + other, errors[0]?.cause)
   const told = messages.slice(0, MAX_TOLD).map(message => `\n- ${message}`)
   const rest =
     messages.length > told.length ? `\n- … and ${messages.length - told.length} more` : ''
-  return unusable(`packages have ${messages.length} errors:${told.join('')}${rest}`)
+  return unusable(
+    `packages have ${messages.length} errors:${told.join('')}${rest}${other && `\n${other.slice(2)}`}`
+  )
 }
 
 /** `@a/b/c.js` -> `['@a/b', './c.js']` */

@@ -104,11 +104,17 @@ async function findSource(pipeline: Pipeline, { app, name: given }: Wanted) {
   )
   if (advice !== undefined && advice !== finding) details.push(advice)
   const emitted = helpersFinding(pipeline, app, source?.name ?? name)
+  const made = madeOf(pipeline, app, source?.name ?? name)
   const steps: Step[] = [
     { subject: 'sources', finding, details },
-    { subject: 'helpers', finding: emitted, details: [] }
+    { subject: 'helpers', finding: emitted, details: made ? [made] : [] }
   ]
   return { source, sourced: source && name, steps, isAdvised: advice !== undefined }
+}
+
+function madeOf(pipeline: Pipeline, app: AppSettings, name: string): string | undefined {
+  const { sources = [] } = pipeline.published.manifestOf(app)?.find(app, name)?.[1] ?? {}
+  return sources.length > 1 ? `made of ${sources.join(', ')}` : undefined
 }
 
 function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): string {

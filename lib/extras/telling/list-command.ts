@@ -1,4 +1,5 @@
 // The `list` command.
+import { holdersOf } from '../../assets/building/manifest/manifest.ts'
 import { readEntries, REMEDY } from '../../assets/building/manifest/read-manifest.ts'
 import { listMounts, type ListedMount } from '../../assets/inventory/listed-mounts.ts'
 import { listOwn } from '../../assets/inventory/own.ts'
@@ -54,6 +55,7 @@ const CONCURRENCY = 16
 export async function listAssets(site: Site) {
   if (!site.servesPublic) return []
   const published = await readEntries(manifestFile(site))
+  const holders = holdersOf(published)
   const own = await listOwn(site, await loadSources(site, warnOnce()), published)
   const columns = await inParallel(site.extras, 1, async extra => extra.column?.(site))
   return inParallel(own, CONCURRENCY, async ({ path, source, entry }) => {
@@ -63,7 +65,8 @@ export async function listAssets(site: Site) {
       const cell = entry && (await column?.of(entry))
       if (column && cell) cells[column.name] = cell
     }
-    return { path, source, target: entry?.target, size: entry?.size, cells }
+    const { target, size, sources } = entry ?? {}
+    return { path, source, target, size, sources, partOf: holders.get(path), cells }
   })
 }
 
@@ -72,8 +75,12 @@ const sizeText = (size: number | undefined, missing = '-') =>
 
 function assetsText(assets: readonly ListedAsset[]): string {
   const more = [...new Set(assets.flatMap(({ cells }) => Object.keys(cells)))]
-  const rows = assets.map(({ path, source, target = '-', size, cells }) => {
-    return [path, source, sizeText(size), target, ...more.map(name => cells[name]?.text ?? '')]
+  const rows = assets.map(asset => {
+    const { path, source, sources = [], partOf, size, cells } = asset
+    const others = sources.length > 1 ? ` and ${sources.length - 1} more` : ''
+    const target = asset.target ?? (partOf === undefined ? '-' : `in ${partOf}`)
+    const values = more.map(name => cells[name]?.text ?? '')
+    return [path, source + others, sizeText(size), target, ...values]
   })
   return table([['asset', 'source', 'size', 'target', ...more], ...rows], [2])
 }

@@ -1,7 +1,14 @@
 // Files of npm packages that are precompiled, and not joined.
 import test from 'ava'
 import { withDigest } from '../../support/digest.ts'
-import { makeFingerprinted, placed, readManifest, run } from '../../support/fingerprinted.ts'
+import {
+  makeFingerprinted,
+  placed,
+  readManifest,
+  readPublic,
+  run,
+  targetOf
+} from '../../support/fingerprinted.ts'
 import { makeProject } from '../../support/site.ts'
 import { APP, mapIn, NAMES, pkg, TIP } from './package-files.ts'
 
@@ -54,3 +61,49 @@ test('PKG-01 a package that is installed in two versions is published in both', 
   t.deepEqual(importsOf('b/b.js'), ['/assets/npm/c@2.0.0/c.js'])
   t.deepEqual(importsOf('a/a.js'), ['/assets/npm/c/c.js', '/assets/npm/a/x.js'])
 })
+
+const AWKWARD = {
+  ...pkg(
+    'common',
+    { main: 'index.js' },
+    { 'index.js': "exports.of = require('./part').part", 'part.js': "exports.part = 'common'" }
+  ),
+  ...pkg(
+    'short',
+    { module: 'index.js' },
+    { 'index.js': "export * from './part'", 'part.js': "export const short = 'short'" }
+  ),
+  ...pkg(
+    'swaps',
+    { module: 'index.js', browser: { './node.js': './browser.js' } },
+    {
+      'index.js': "export { where } from './node.js'",
+      'node.js': "import { env } from 'node:process'\nexport const where = env",
+      'browser.js': "export const where = 'browser'"
+    }
+  )
+}
+const USES = {
+  'javascripts/app.js': `import { of } from 'common'
+import { short } from 'short'
+import { where } from 'swaps'
+export const told = [of, short, where, process.env.NODE_ENV]`
+}
+
+for (const bundle of [true, 'packages'] as const) {
+  test(`PKG-04 joined, packages work that no browser can import: CommonJS, paths without extensions, the field browser: ${bundle}`, async t => {
+    const root = makeProject(t, placed({ ...AWKWARD, ...USES }))
+    const options = { root, packages: ['common', 'short', 'swaps'], bundle }
+    await run(options)
+    const { assets } = readManifest(root)
+    const all = ['/assets/app.js', ...(assets['/assets/app.js']?.imports ?? [])]
+      .map(path => readPublic(root, targetOf(root, path)).toString())
+      .join('\n')
+    t.regex(all, /"production"/)
+    t.regex(all, /part = "common"/)
+    t.regex(all, /"short"/)
+    t.regex(all, /"browser"/)
+    t.notRegex(all, /node:process/)
+    await t.throwsAsync(run({ ...options, bundle: false }), { code: 'package-unusable' })
+  })
+}

@@ -53,6 +53,19 @@ interface AppNames {
   readonly tails: ReadonlyMap<string, Entry | undefined>
 }
 
+/** The assets that others became a part of, by the paths of these. */
+export function holdersOf(entries: ManifestEntries): ReadonlyMap<string, string> {
+  const parts = Array.from(entries, ([path, { sources = [] }]) =>
+    sources.filter(source => !entries.has(source)).map(source => [source, path] as const)
+  )
+  return new Map(parts.flat())
+}
+
+/** Why there is no file of that name, and what to do. */
+export function partOf(holder: string): string {
+  return `it is part of ${holder}; what a view names that the option views finds is a file of its own after precompile`
+}
+
 export class Manifest {
   readonly assets: ManifestEntries
   /** With those of earlier manifests, for names that this one does not have. */
@@ -87,8 +100,10 @@ export class Manifest {
   entry(app: AppSettings, name: string): Entry {
     const entry = this.find(app, name)
     if (entry) return entry
+    const whole = holdersOf(this.entries).get(encodePath(assetPath(app, name)))
     const near = nearestPath(name, this.namesOf(app).slice(0, MAX_COMPARED))
-    const hint = near === undefined ? '' : `; did you mean '${near}'?`
+    const guess = near === undefined ? '' : `; did you mean '${near}'?`
+    const hint = whole === undefined ? guess : `: ${partOf(whole)}`
     const where = this.#file ?? 'the manifest in memory'
     throw new AssetError('asset-unknown', `${assetPath(app, name)} is not in ${where}${hint}`)
   }

@@ -1,0 +1,253 @@
+// Modules that are joined when they are precompiled.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import test, { type ExecutionContext } from 'ava'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import { PrecompileError } from '../../../lib/koa-assets.ts'
+import { placed, readManifest, run, targetOf } from '../../support/fingerprinted.ts'
+import { makeProject, writeFiles, type Files } from '../../support/site.ts'
+import { readMapped } from '../../support/source-map.ts'
+
+/** A package of modules in `node_modules`. */
+function pkg(name: string, files: Files, json: object = {}): Files {
+  const manifest = { name, version: '1.0.0', type: 'module', sideEffects: false, ...json }
+  const all = { 'package.json': JSON.stringify(manifest), ...files }
+  return Object.fromEntries(
+    Object.entries(all).map(([path, text]) => [`/node_modules/${name}/${path}`, text])
+  )
+}
+
+const BIG = `/* ${'x'.repeat(20_000)} */\n`
+
+const PACKAGES: Files = {
+  ...pkg('big', {
+    'index.js': `${BIG}import { low } from './low.js'\nexport const used = () => low() + ' used'\nexport const unused = () => 'not called'`,
+    'low.js': "export const low = () => globalThis.low ?? 'low'"
+  }),
+  ...pkg('tiny', { 'index.js': "export const tiny = 'tiny'" }),
+  ...pkg('wee', { 'index.js': "import { tiny } from 'tiny'\nexport const wee = `wee ${tiny}`" })
+}
+
+const SHOP: Files = {
+  ...PACKAGES,
+  'javascripts/app.js': `import { used } from 'big'
+import { wee } from 'wee'
+import { count } from './count.js'
+import { picture } from './widgets/picture.js'
+export const shown = [used(), wee, count(), picture]
+export const later = () => import('./later.js')
+export const work = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })`,
+  'javascripts/admin.js': "import { count } from './count.js'\nexport const admin = count()",
+  'javascripts/count.js': 'let counted = 0\nexport const count = () => ++counted',
+  'javascripts/later.js':
+    "import { tiny } from 'tiny'\nimport { count } from './count.js'\nexport const late = [tiny, count()]",
+  'javascripts/worker.js': "import { tiny } from 'tiny'\npostMessage(tiny)",
+  'javascripts/widgets/picture.js':
+    "export const picture = new URL('../../images/star.svg', import.meta.url).pathname",
+  'javascripts/classic.js': "document.title = 'classic'",
+  'images/star.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>'
+}
+
+const ALL = { packages: ['big', 'tiny', 'wee'], bundle: true } as const
+
+interface Shop {
+  readonly root: string
+  /** Plain URL paths of scripts below the prefix. */
+  readonly scripts: () => string[]
+  readonly targets: () => Record<string, string>
+  readonly text: (name: string) => string
+}
+
+async function makeShop(
+  t: ExecutionContext,
+  options: KoaAssetsOptions = ALL,
+  files: Files = {}
+): Promise<Shop> {
+  const root = makeProject(t, placed({ ...SHOP, ...files }))
+  await run({ root, ...options })
+  const targets = () =>
+    Object.fromEntries(
+      Object.entries(readManifest(root).assets).map(([path, { target }]) => [path, target])
+    )
+  return {
+    root,
+    targets,
+    scripts: () =>
+      Object.keys(targets())
+        .filter(path => path.endsWith('.js'))
+        .map(path => path.replace('/assets/', '')),
+    text: name => readFileSync(join(root, 'public', targetOf(root, `/assets/${name}`)), 'utf8')
+  }
+}
+
+/** What a module of the site exports, run here: its imports are made those of files. */
+async function runModule(shop: Shop, name: string): Promise<Record<string, unknown>> {
+  const base = pathToFileURL(join(shop.root, 'public')).href
+  const isScript = ([path]: readonly [string, string]) => path.endsWith('.js')
+  for (const [, target] of Object.entries(shop.targets()).filter(isScript)) {
+    const file = join(shop.root, 'public', target)
+    const text = readFileSync(file, 'utf8').replaceAll(
+      /(["'`])(\/assets\/[^"'`]+\.js)\1/g,
+      `"${base}$2"`
+    )
+    writeFiles(shop.root, { [join('public', target)]: text })
+  }
+  return (await import(base + targetOf(shop.root, `/assets/${name}`))) as Record<string, unknown>
+}
+
+test('JOI-01 modules become the ones that nothing imports, and one file for each package', async t => {
+  const shop = await makeShop(t)
+  t.deepEqual(shop.scripts(), [
+    'admin.js',
+    'app.js',
+    'classic.js',
+    'joined/big.js',
+    'joined/count.js',
+    'joined/packages.js',
+    'later.js',
+    'worker.js'
+  ])
+  const { shown, later } = await runModule(shop, 'app.js')
+  t.deepEqual(shown, ['low used', 'wee tiny', 1, targetOf(shop.root, '/assets/star.svg')])
+  // A module that several entries share runs once.
+  t.deepEqual((await (later as () => Promise<object>)()) as unknown, { late: ['tiny', 2], ...{} })
+  t.deepEqual((await runModule(shop, 'admin.js'))['admin'], 3)
+})
+
+test('JOI-01 what is imported lazily, and a worker, are files of their own, which the module names', async t => {
+  const { root, text } = await makeShop(t)
+  const { imports, dynamicImports } = readManifest(root).assets['/assets/app.js'] ?? {}
+  t.deepEqual(imports?.toSorted(), [
+    '/assets/joined/big.js',
+    '/assets/joined/count.js',
+    '/assets/joined/packages.js'
+  ])
+  t.deepEqual(dynamicImports, ['/assets/later.js'])
+  t.true(text('app.js').includes(targetOf(root, '/assets/worker.js')))
+})
+
+test('JOI-01 exports of packages that nothing uses are left out', async t => {
+  const { text } = await makeShop(t)
+  t.true(text('joined/big.js').includes('used'))
+  t.false(text('joined/big.js').includes('not called'))
+})
+
+test("JOI-02 with 'packages' modules of the app stay files, and each package has all its exports at its own name", async t => {
+  const shop = await makeShop(t, { ...ALL, bundle: 'packages' })
+  const own = shop.scripts().filter(name => !/^(?:joined|npm)\//.test(name))
+  t.deepEqual(own, [
+    'admin.js',
+    'app.js',
+    'classic.js',
+    'count.js',
+    'later.js',
+    'widgets/picture.js',
+    'worker.js'
+  ])
+  t.is(shop.text('count.js'), String(SHOP['javascripts/count.js']))
+  const big = await runModule(shop, 'npm/big/index.js')
+  t.deepEqual(Object.keys(big), ['unused', 'used'])
+  t.deepEqual(readManifest(shop.root).assets['/assets/npm/big/low.js'], undefined)
+})
+
+test('JOI-02 where Rolldown can be loaded, packages are joined without a word; false leaves all as it is', async t => {
+  const { bundle: _, ...options } = ALL
+  const usual = await makeShop(t, options)
+  t.deepEqual(usual.targets(), (await makeShop(t, { ...ALL, bundle: 'packages' })).targets())
+  const none = await makeShop(t, { ...ALL, bundle: false })
+  t.true(none.scripts().includes('npm/big/low.js'))
+  t.false(none.scripts().some(name => name.startsWith('joined/')))
+})
+
+for (const bundle of [true, 'packages'] as const) {
+  test(`JOI-03 an edit of the application leaves the bytes of packages alone: ${bundle}`, async t => {
+    const options = { ...ALL, bundle, minify: true }
+    const shop = await makeShop(t, options)
+    const before = shop.targets()
+    writeFiles(
+      shop.root,
+      placed({
+        'javascripts/app.js': `${String(SHOP['javascripts/app.js'])}\nconsole.log('edited')`
+      })
+    )
+    await run({ root: shop.root, ...options })
+    const after = shop.targets()
+    const changed = Object.keys(after).filter(path => after[path] !== before[path])
+    t.deepEqual(changed, ['/assets/app.js', '/assets/app.js.map'])
+  })
+
+  test(`JOI-03 unchanged sources give the same bytes wherever they are: ${bundle}`, async t => {
+    const [one, other] = await Promise.all(
+      [true, true].map(minify => makeShop(t, { ...ALL, bundle, minify }))
+    )
+    t.deepEqual(one?.targets(), other?.targets())
+    for (const name of one?.scripts() ?? []) t.false(one?.text(name).includes(one.root), name)
+  })
+}
+
+test('JOI-04 source maps lead to the sources, those of TypeScript as well', async t => {
+  const { root } = await makeShop(
+    t,
+    { ...ALL, minify: true },
+    {
+      'javascripts/typed.ts':
+        "interface A { b: string }\nexport const typed = (a: A): string => a.b + ' typed'",
+      'javascripts/main.js': "import { typed } from './typed.js'\nconsole.log(typed({ b: 'main' }))"
+    }
+  )
+  const main = readMapped(root, '/assets/main.js')
+  t.deepEqual(main.map.sources.toSorted(), ['main.js', 'typed.ts'])
+  t.is(main.origin(' typed').source, 'typed.ts')
+  t.regex(main.origin(' typed').code, /' typed'/)
+  const { map } = readMapped(root, '/assets/joined/big.js')
+  t.deepEqual(map.sources.toSorted(), ['../npm/big/index.js', '../npm/big/low.js'])
+})
+
+test('JOI-05 what a module does by its own URL keeps it a file of its own', async t => {
+  const { scripts, text } = await makeShop(t, ALL, {
+    'javascripts/main.js': "import { page } from './pages.js'\npage('a')",
+    'javascripts/pages.js': 'export const page = name => import(`./pages/${name}.js`)',
+    'javascripts/pages/a.js': "export const a = 'a'"
+  })
+  t.true(scripts().includes('pages.js'))
+  t.true(text('pages.js').includes('import('))
+})
+
+test('JOI-05 JSON and what is no module stay what they were', async t => {
+  const shop = await makeShop(t, ALL, {
+    'javascripts/main.js':
+      "import data from './data.json' with { type: 'json' }\nexport const told = data.told",
+    'javascripts/data.json': '{ "told": "by JSON" }'
+  })
+  t.is(shop.text('classic.js'), String(SHOP['javascripts/classic.js']))
+  const json = targetOf(shop.root, '/assets/data.json')
+  t.true(shop.text('main.js').includes(`from "${json}" with { type: "json" }`))
+})
+
+test('JOI-06 an import that a package does not have is an error at its place, and nothing is published', async t => {
+  const wrong = { 'javascripts/wrong.js': "import { used, nothing } from 'big'\nused(nothing)" }
+  const error = await t.throwsAsync(makeShop(t, ALL, wrong), { instanceOf: PrecompileError })
+  t.regex(
+    error?.message ?? '',
+    /javascripts\/wrong\.js:1:16: "nothing" is not exported by "node_modules\/big\/index\.js"/
+  )
+})
+
+test('JOI-07 the manifest says which sources a file was made of, the report what was saved', async t => {
+  const { root } = await makeShop(t)
+  const { assets } = JSON.parse(readFileSync(join(root, 'public/assets.json'), 'utf8')) as {
+    assets: Record<string, { sources?: string[]; source: string }>
+  }
+  t.deepEqual(assets['/assets/app.js']?.sources, ['/assets/app.js', '/assets/widgets/picture.js'])
+  t.is(assets['/assets/app.js']?.source, 'javascripts/app.js')
+  t.deepEqual(assets['/assets/joined/big.js']?.sources?.toSorted(), [
+    '/assets/npm/big/index.js',
+    '/assets/npm/big/low.js'
+  ])
+  t.is(assets['/assets/classic.js']?.sources, undefined)
+  const { joined } = await run({ root, ...ALL })
+  t.is(joined?.modules, 10)
+  t.is(joined?.files, 7)
+  t.true((joined?.bytes ?? 0) < (joined?.insteadOf ?? 0))
+})
