@@ -123,8 +123,8 @@ function checkOrder(chunks) {
   for (const name of imports.keys()) walk(name, [])
 }
 
-// What is in no room: the entry points, and koaFiles, which is a part of `index`.
-const ENTRIES = new Set([...TYPED, 'cli', 'koa-files'].map(name => `${PLACES[name] ?? name}.ts`))
+// What is in no room: the entry points.
+const ENTRIES = new Set([...TYPED, 'cli'].map(name => `${PLACES[name] ?? name}.ts`))
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 

@@ -1,4 +1,51 @@
 // Both middleware, and koaFiles. Each half has an entry of its own as well, which does not load the context types of the other.
+import type { Middleware } from 'koa'
+import { MOUNT, type MountOptions } from './assets/settings/mount-options.ts'
+import { check, checked, isText, record, text } from './check-options.ts'
+import { koaAssets } from './koa-assets.ts'
+
 export * from './koa-assets.ts'
 export * from './koa-http-cache.ts'
-export * from './koa-files.ts'
+
+export interface FilesOptions extends Omit<MountOptions, 'dir' | 'index'> {
+  /** The URL path under which the directory is served. Default: `/`. */
+  at?: string | undefined
+  /** What the directory and `manifest` are relative to. Default: the working directory. */
+  root?: string | undefined
+  /** The file for a folder, as the option of a mount; `false` for none. Default: `index.html`. */
+  index?: string | false | undefined
+}
+
+const FILES = {
+  ...MOUNT,
+  at: {
+    expected: "a URL path such as '/static'",
+    holds: (value: unknown) => isText(value) && value.startsWith('/')
+  },
+  root: text,
+  index: { ...MOUNT.index, holds: (value: unknown) => value === false || MOUNT.index.holds(value) }
+}
+
+/**
+ * As the successor of koa-static, serves the files of one directory and nothing else, whatever `SERVE_STATIC_ASSETS` says, and passes the rest on: with
+ * validators, ranges, compressed copies and without dotfiles, as a mount of koaAssets. No apps, no `public`, no
+ * live channel; `ctx.assets` stays that of a koaAssets in front.
+ *
+ * @param dir relative to `root`
+ * @example
+ * app.use(koaFiles('dist', { cacheControl: 'public, max-age=600', fallback: 'index.html' }))
+ * @throws TypeError for a wrong option
+ * @throws AssetError for a directory that may not be served, or a manifest that is needed and missing
+ */
+export function koaFiles(dir: string, options: FilesOptions = {}): Middleware {
+  check({ ...checked(options, record, 'options'), dir }, FILES)
+  const { at = '/', root, index = 'index.html', ...mount } = options
+  return koaAssets({
+    root,
+    serve: true,
+    apps: false,
+    public: false,
+    live: false,
+    mounts: { [at]: { ...mount, dir, index: index || undefined } }
+  })
+}

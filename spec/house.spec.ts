@@ -42,8 +42,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'koa-http-cache': [...LOW, 'http-cache'],
   deploy: [...ALL, 'extras', 'site'],
   cli: [...ALL, 'extras', 'site'],
-  'koa-files': ['ground', 'settings', 'koa-assets'],
-  index: ['koa-assets', 'koa-files', 'koa-http-cache']
+  index: ['ground', 'settings', 'koa-assets', 'koa-http-cache']
 }
 
 const EXTRAS = readdirSync('lib/extras')
@@ -70,7 +69,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
 
 /** Where Koa's context may be known, under whatever name. */
 const RIM = [
-  ...['koa-assets', 'koa-files', 'context', 'parts', 'koa-http-cache', 'http-cache'],
+  ...['index', 'koa-assets', 'context', 'parts', 'koa-http-cache', 'http-cache'],
   ...['inspector', 'live', 'routes', 'vite', 'warnings']
 ]
 
@@ -143,7 +142,6 @@ const ABOVE = [
   'extra-exports',
   'site',
   'koa-assets',
-  'koa-files',
   'deploy',
   'index',
   'http-cache',

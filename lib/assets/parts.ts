@@ -1,7 +1,13 @@
 // What an extra can be made of: the core reaches extras in no other way. A part is here because an extra uses it.
 import type { Context } from 'koa'
-import type { BuiltDirectory, Representations, Sender } from './parts/representations.ts'
-import type { DirectoryCheck, FileList, ReadManifest } from './parts/builds.ts'
+import type {
+  BuiltDirectory,
+  Representations,
+  Sender,
+  DirectoryCheck,
+  FileList,
+  ReadManifest
+} from './parts/representations.ts'
 import type { Combiner, Mention } from './parts/combining.ts'
 import type { PrecompileExtras } from './settings/extra-options.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'

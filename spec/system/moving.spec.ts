@@ -24,7 +24,7 @@ import {
   precompile,
   type KoaAssetsOptions
 } from '../../lib/koa-assets.ts'
-import { koaFiles } from '../../lib/koa-files.ts'
+import { koaFiles } from '../../lib/index.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { ask, type Question } from '../support/ask.ts'
 import { listen as listenTo } from '../support/front.ts'

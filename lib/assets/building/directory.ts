@@ -1,15 +1,15 @@
-// What is in a directory: the files that can be requested, where somebody else built it; in the
-// folder of `public` that assets are published to, versions and what is beside them, by the names of files.
+// What is in a directory: the files that can be requested, where somebody else built it; in the folder of `public` that
+// assets are published to, versions and what is beside them, by the names of files; what extras keep beside others.
 import { join, relative, resolve, sep } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { entriesBelow, realpathOf, statOf } from '../../files/disk.ts'
 import { isText, optionError } from '../../check-options.ts'
 import { canonicalSegments, encodePath } from '../urls/canonical-path.ts'
-import type { BuiltDirectory, Representations } from '../parts/representations.ts'
+import type { BuiltDirectory, Representations, Writer } from '../parts/representations.ts'
 import { splitFingerprint, type Fingerprinted } from '../urls/fingerprint.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
-import { splitAmong } from './kept-representations.ts'
+import type { Extra } from '../parts.ts'
 
 /**
  * @param given absolute, or relative to the working directory
@@ -107,4 +107,32 @@ export function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string | unde
     else groups.set(key, [item])
   }
   return groups
+}
+
+export function representationsOf(extras: readonly Extra[]): Promise<readonly Representations[]> {
+  return Promise.all(extras.flatMap(extra => extra.representations?.() ?? []))
+}
+
+/** What such a file represents, and whose it is; undefined for any other file. */
+export function splitAmong<T extends Pick<Representations, 'split'>>(
+  all: readonly T[],
+  path: string
+) {
+  for (const by of all) {
+    const parts = by.split(path)
+    if (parts) return { ...parts, by }
+  }
+  return undefined
+}
+
+/** What extras say of a report, as texts with headings. */
+export async function textsOf(extras: readonly Extra[], report: object) {
+  return (await Promise.all(extras.flatMap(extra => extra.rows?.(report) ?? []))).flat()
+}
+
+/** The rows of a report. */
+export async function rowsOf<Rows>(
+  writers: readonly Pick<Writer<never>, 'report'>[]
+): Promise<Rows> {
+  return Object.assign({}, ...(await Promise.all(writers.map(writer => writer.report()))))
 }

@@ -4,7 +4,7 @@ import { inParallel } from '../../concurrency.ts'
 import { AssetError, PrecompileError } from '../../errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../files/containment.ts'
 import { lock } from '../../files/writing/lock.ts'
-import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
+import { rethrowAsPublishError } from '../../files/writing/atomic-write.ts'
 import { sweep, sweepTree } from '../../files/writing/temporary.ts'
 import { abortSignal, callback, check, type Expectation } from '../../check-options.ts'
 import { warnOnce } from '../../printable.ts'
@@ -21,7 +21,7 @@ import { Builder } from './builder.ts'
 import { combinationOf } from './combine.ts'
 import { listPlaces } from './places.ts'
 import { publishBuild, reportOn } from './publish-build.ts'
-import { rowsOf } from './kept-representations.ts'
+import { rowsOf } from './directory.ts'
 
 export interface Progress {
   /** `compile` comes first and changes nothing in `public`. */

@@ -3,8 +3,12 @@ import { inParallel } from '../../concurrency.ts'
 import { errorCode, ifThere, statOf } from '../../files/disk.ts'
 import { requireInPlace, wouldBeInPlace } from '../../files/containment.ts'
 import type { Lock } from '../../files/writing/lock.ts'
-import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
-import { prepareReplacement, touch, type Replacement } from '../../files/writing/atomic-write.ts'
+import {
+  rethrowAsPublishError,
+  prepareReplacement,
+  touch,
+  type Replacement
+} from '../../files/writing/atomic-write.ts'
 import {
   manifestApps,
   type ManifestApps,
@@ -19,8 +23,7 @@ import type { PrecompileRows } from '../settings/extra-options.ts'
 import type { ManifestEntries } from './manifest/manifest.ts'
 import { readEntries } from './manifest/read-manifest.ts'
 import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'
-import { sum } from './directory.ts'
-import { representationsOf, rowsOf } from './kept-representations.ts'
+import { sum, representationsOf, rowsOf } from './directory.ts'
 
 export interface PublishOptions {
   readonly lock: Lock

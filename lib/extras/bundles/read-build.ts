@@ -9,7 +9,7 @@ import { checksumsOf, digestOf, type IntegrityAlgorithm } from '../../files/dige
 import { ifThere, statOf, type Stamp } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import type { Build, Extra, Measures } from '../../assets/parts.ts'
-import type { FileList } from '../../assets/parts/builds.ts'
+import type { FileList } from '../../assets/parts/representations.ts'
 import type { Bundle } from './manifests/bundle.ts'
 import { readBundle, withoutQuery, type BundleMount } from './manifests/read-bundle.ts'
 

@@ -7,10 +7,13 @@ import { errorCode, statOf } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { wholeNumber, type Duration, type Expectation } from '../../check-options.ts'
 import { AGE_IN_SECONDS } from './clean.ts'
-import { representationsOf, splitAmong } from '../../assets/building/kept-representations.ts'
+import { representationsOf, splitAmong } from '../../assets/building/directory.ts'
 import type { Extra } from '../../assets/parts.ts'
-import type { DirectoryCheck, ManifestNames } from '../../assets/parts/builds.ts'
-import type { BuiltDirectory } from '../../assets/parts/representations.ts'
+import type {
+  DirectoryCheck,
+  ManifestNames,
+  BuiltDirectory
+} from '../../assets/parts/representations.ts'
 import { versionKey } from '../../assets/urls/fingerprint.ts'
 import { keptListIn, readKept, type KeptFiles } from './kept-files.ts'
 

@@ -26,8 +26,12 @@ import { manifestFile, publicFile } from '../../assets/settings/public-directory
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { splitFingerprint, withFingerprint } from '../../assets/urls/fingerprint.ts'
 import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
-import { listPublished, type PublishedFile, sum } from '../../assets/building/directory.ts'
-import { representationsOf } from '../../assets/building/kept-representations.ts'
+import {
+  listPublished,
+  type PublishedFile,
+  sum,
+  representationsOf
+} from '../../assets/building/directory.ts'
 
 export interface CleanOptions {
   /** How many versions of each name to keep, the newest first. Default: 3. */

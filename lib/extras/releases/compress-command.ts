@@ -1,6 +1,6 @@
 // The `compress` command.
 import { type CompressReport, compress as compressDirectory } from './compress.ts'
-import { textsOf } from '../../assets/building/kept-representations.ts'
+import { textsOf } from '../../assets/building/directory.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { directoryAt, longRun, OK } from '../../cli/command.ts'
 import type { Command, Output } from '../../assets/parts.ts'

@@ -32,8 +32,7 @@ import {
   type CompressExtras,
   type CompressRows
 } from '../../assets/settings/extra-options.ts'
-import { openDirectory, sum } from '../../assets/building/directory.ts'
-import { representationsOf, rowsOf } from '../../assets/building/kept-representations.ts'
+import { openDirectory, sum, representationsOf, rowsOf } from '../../assets/building/directory.ts'
 
 export interface CompressProgress {
   /** Files that are done. */

@@ -1,7 +1,7 @@
 // The `keep` command.
 import { MANIFEST } from './additions.ts'
 import { keep as keepFiles } from './keep.ts'
-import { textsOf } from '../../assets/building/kept-representations.ts'
+import { textsOf } from '../../assets/building/directory.ts'
 import { directoryAt, longRun, OK } from '../../cli/command.ts'
 import type { Command } from '../../assets/parts.ts'
 import { count, formatBytes } from '../../cli/format.ts'

@@ -13,17 +13,24 @@ import {
   wouldBeInPlace
 } from '../../files/containment.ts'
 import { digestOfFile, isSameDigest } from '../../files/digest.ts'
-import { readSnapshot } from '../../files/open-file.ts'
-import { sameBytes } from '../../files/same-bytes.ts'
-import { prepareReplacement, touch, writeAtomically } from '../../files/writing/atomic-write.ts'
+import { readSnapshot, sameBytes } from '../../files/open-file.ts'
+import {
+  prepareReplacement,
+  touch,
+  writeAtomically,
+  rethrowAsPublishError
+} from '../../files/writing/atomic-write.ts'
 import { nowOnDisk } from '../../files/writing/temporary.ts'
 import { Unsaved } from '../../files/writing/unsaved.ts'
-import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 import { check, flag } from '../../check-options.ts'
 import { outdatedAmong, removeFiles, withCopies, type CleanReport } from './clean.ts'
 import { COPY_OPTIONS, type CopyOptions, type CompressReport, compress } from './compress.ts'
-import { openDirectory, sum } from '../../assets/building/directory.ts'
-import { representationsOf, splitAmong } from '../../assets/building/kept-representations.ts'
+import {
+  openDirectory,
+  sum,
+  representationsOf,
+  splitAmong
+} from '../../assets/building/directory.ts'
 import type { Extra } from '../../assets/parts.ts'
 import type { BuiltDirectory } from '../../assets/parts/representations.ts'
 import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from './kept-files.ts'

@@ -2,9 +2,8 @@
 // never served.
 import { join } from 'node:path'
 import { AssetError, reasonOf } from '../../errors.ts'
-import { isRecord } from '../../check-options.ts'
-import { isText } from '../../check-options.ts'
-import type { FileList } from '../../assets/parts/builds.ts'
+import { isRecord, isText } from '../../check-options.ts'
+import type { FileList } from '../../assets/parts/representations.ts'
 import { isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
 
 export interface KeptFile {

@@ -1,8 +1,7 @@
 // The URL paths of files that URLs in pages, with the option `host`, lead to.
 import { realpathOf, statOf } from '../../files/disk.ts'
 import { withoutCodingExtension } from '../../files/codings.ts'
-import { requestableFiles } from '../../assets/building/directory.ts'
-import { representationsOf, splitAmong } from '../../assets/building/kept-representations.ts'
+import { requestableFiles, representationsOf, splitAmong } from '../../assets/building/directory.ts'
 import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
 import { listOwn } from '../../assets/inventory/own.ts'
 import type { Site } from '../../assets/parts.ts'

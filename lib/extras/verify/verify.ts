@@ -8,7 +8,7 @@ import {
   isSameDigest
 } from '../../files/digest.ts'
 import { CODINGS, withoutCodingExtension, compareFile, type Coding } from '../../files/codings.ts'
-import { sameBytes } from '../../files/same-bytes.ts'
+import { sameBytes } from '../../files/open-file.ts'
 import { statOf } from '../../files/disk.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
@@ -17,8 +17,13 @@ import { canonicalSegments, encodePath } from '../../assets/urls/canonical-path.
 import { splitFingerprint, versionKey } from '../../assets/urls/fingerprint.ts'
 import type { ManifestEntry } from '../../assets/building/manifest/manifest.ts'
 import { readManifest, REMEDY } from '../../assets/building/manifest/read-manifest.ts'
-import { groupBy, listPublished, openDirectory } from '../../assets/building/directory.ts'
-import { representationsOf, splitAmong } from '../../assets/building/kept-representations.ts'
+import {
+  groupBy,
+  listPublished,
+  openDirectory,
+  representationsOf,
+  splitAmong
+} from '../../assets/building/directory.ts'
 
 export interface VerifyCopiesReport {
   /** Real path of the directory. */

@@ -2,7 +2,7 @@
 // together with others. What is renamed is compared first: somebody may have put a link in its place.
 import { constants } from 'node:fs'
 import { lstat, rename } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import {
   addSeconds,
@@ -17,14 +17,9 @@ import {
   type Stamp,
   statOf
 } from '../disk.ts'
-import { readSnapshot, type Content } from '../open-file.ts'
-import { sameBytes } from '../same-bytes.ts'
-import {
-  withOpened,
-  writeTemporary,
-  type LocationCheck,
-  type WriteChecks
-} from './write-temporary.ts'
+import { readSnapshot, type Content, sameBytes } from '../open-file.ts'
+import { withOpened, writeTemporary, type LocationCheck, type WriteChecks } from './temporary.ts'
+import type { ServedPlace } from '../containment.ts'
 
 /** What replaces a target: complete, under a temporary name. */
 export interface Replacement {
@@ -159,4 +154,39 @@ async function stage(
 function replaced(target: string): AssetError {
   const message = `${target} was not written: its temporary file was removed or replaced; let nobody else write to ${dirname(target)}, and run again`
   return new AssetError('publish-failed', message)
+}
+
+/** The project whose `root` error messages show paths relative to. */
+type Project = Pick<ServedPlace, 'root'>
+
+/** Wraps the error of a system call; any other error stays as it is. */
+export function asPublishError({ root }: Project, path: string, error: unknown): unknown {
+  const code = errorCode(error)
+  const { path: source, dest, syscall } = (error ?? {}) as NodeJS.ErrnoException & { dest?: string }
+  if (code === undefined || syscall === undefined) return error
+  // Copy and rename have two paths: ENOENT is about the source, any other failure about the target.
+  const failed = code === 'ENOENT' ? source : (dest ?? source)
+  const file = failed === undefined ? '' : ` ${relative(root, failed) || root}`
+  const message = `cannot publish ${path}: ${syscall}${file} failed with ${code}`
+  return new AssetError('publish-failed', `${message}${ADVICE[code] ?? ''}`, { cause: error })
+}
+
+/** For `catch`. */
+export function rethrowAsPublishError(project: Project, path: string) {
+  return (error: unknown): never => {
+    throw asPublishError(project, path, error)
+  }
+}
+
+const PERMISSION = '; allow this process to read the sources and to write to public'
+const ADVICE: Readonly<Record<string, string>> = {
+  EACCES: PERMISSION,
+  EPERM: PERMISSION,
+  EROFS: '; public is on a read-only file system: precompile, and set compile to false',
+  ENOSPC: '; the disk is full',
+  EDQUOT: '; the disk quota is exceeded',
+  EFBIG: '; this process may not write files of that size: see ulimit -f',
+  EEXIST: '; a file exists where a directory is needed',
+  ENOTDIR: '; a file exists where a directory is needed',
+  EISDIR: '; a directory exists where the file belongs'
 }

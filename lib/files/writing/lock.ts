@@ -18,8 +18,7 @@ import {
   type Stamp
 } from '../disk.ts'
 import { readSnapshot } from '../open-file.ts'
-import { temporaryName } from './temporary.ts'
-import { makeDirectory } from './write-temporary.ts'
+import { temporaryName, makeDirectory } from './temporary.ts'
 
 const HEARTBEAT_MS = 1000
 /** Two heartbeats, also where a disk stamps whole seconds. */

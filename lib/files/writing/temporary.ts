@@ -1,9 +1,134 @@
-// Temporary files: their names, and removing those that killed processes left.
-import { open, readdir } from 'node:fs/promises'
+// Temporary files that are complete, and folders. Whoever may write to a directory can put a link in the place of
+// any name in it, so modes and times are set through descriptors.
+import { close, constants, open, write } from 'node:fs'
+import { mkdir, open as openHandle, readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { realPathOfOpen } from '../containment.ts'
+import {
+  isMiss,
+  named,
+  promised,
+  removeFile,
+  rethrowNamed,
+  setMode,
+  setMtime,
+  type Stamp,
+  entriesBelow,
+  EXACT,
+  ifThere,
+  statOf
+} from '../disk.ts'
+import { describe, streamOf, withOriginal, type Content, type OpenFile } from '../open-file.ts'
+import type { Unsaved } from './unsaved.ts'
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { entriesBelow, EXACT, ifThere, removeFile, rethrowNamed, statOf } from '../disk.ts'
+
+/** Rejects for an open file or directory that is not where it should be. */
+export type LocationCheck = ((file: OpenFile) => Promise<void>) | undefined
+
+/** Each of the checks rejects to keep the target as it is. */
+export interface WriteChecks {
+  /** Of what is created, before anything is written to it, and of a target whose mtime is set. */
+  readonly checkLocation?: LocationCheck
+  /** Checks the bytes that were written. */
+  readonly checkContent?: ((temporary: OpenFile) => Promise<void>) | undefined
+  /** Is told what is written. */
+  readonly unsaved?: Unsaved | undefined
+}
+
+/** @returns the real path of a complete file, and its stamp */
+export async function writeTemporary(
+  directory: string,
+  content: Content,
+  mtimeNs: bigint,
+  checks: WriteChecks
+): Promise<{ path: string; stamp: Stamp }> {
+  const name = temporaryName()
+  const given = join(directory, name)
+  const fd = await create(given, checks)
+  let path = given
+  try {
+    return await whileOpen(given, fd, async file => {
+      // A link above it may lead elsewhere by now. Nothing else has its name, wherever it was moved to.
+      path = join(dirname((await realPathOfOpen(file)) ?? given), name)
+      await checks.checkLocation?.(file)
+      await writeContent(file, content)
+      await checks.checkContent?.(describe(given, fd))
+      await setMode(file, path, 0o644)
+      await setMtime(file, path, mtimeNs)
+      return { path, stamp: file.stats }
+    })
+  } catch (error) {
+    await removeFile(path)
+    throw named(error, given)
+  }
+}
+
+/** Creates a file, with its folder where that does not exist: most do. */
+async function create(path: string, checks: WriteChecks): Promise<number> {
+  const directory = dirname(path)
+  await sweepOnce(directory)
+  const created = () => promised<number>(done => open(path, 'wx+', 0o644, done))
+  return created().catch(async (error: unknown) => {
+    if (!isMiss(error)) throw error
+    await makeDirectory(directory, checks)
+    return created()
+  })
+}
+
+async function writeContent(file: OpenFile, content: Content): Promise<void> {
+  if (!('copyOf' in content)) return writeBytes(file, content)
+  return withOriginal(content, async original => {
+    for await (const piece of streamOf(original) as AsyncIterable<Buffer>) {
+      await writeBytes(file, piece)
+    }
+  })
+}
+
+async function writeBytes({ fd }: OpenFile, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) {
+    at += await promised<number>(done => write(fd, bytes, at, bytes.length - at, null, done))
+  }
+}
+
+/** Opens what a path names, unless that is a link. */
+export async function withOpened(
+  path: string,
+  flags: number,
+  use: (file: OpenFile) => Promise<void>
+): Promise<void> {
+  const fd = await promised<number>(done => open(path, flags | constants.O_NOFOLLOW, done))
+  await whileOpen(path, fd, use).catch(rethrowNamed(path))
+}
+
+async function whileOpen<T>(
+  path: string,
+  fd: number,
+  use: (file: OpenFile) => Promise<T>
+): Promise<T> {
+  try {
+    return await use(describe(path, fd))
+  } finally {
+    // Not at once, as for what was read: a network disk may have yet to write.
+    await promised<void>(done => close(fd, done))
+  }
+}
+
+/** Creates directories that a front web server can read, whatever the umask. */
+export async function makeDirectory(
+  directory: string,
+  { checkLocation, unsaved }: WriteChecks = {}
+): Promise<void> {
+  const first = await mkdir(directory, { recursive: true })
+  if (first === undefined) return
+  for (let path = directory; path.length >= first.length; path = dirname(path)) {
+    await withOpened(path, constants.O_RDONLY | constants.O_DIRECTORY, async file => {
+      await checkLocation?.(file)
+      await setMode(file, path, 0o755)
+    })
+    unsaved?.created(path)
+  }
+}
 
 // A dotfile is never served.
 const PREFIX = '.koa-fresh-assets-'
@@ -54,7 +179,7 @@ export async function sweepTree(directory: string, maxAge?: number): Promise<voi
 /** The time, in nanoseconds, by the clock that stamps files; it may be that of a file server. */
 export async function nowOnDisk(directory: string): Promise<bigint> {
   const path = join(directory, temporaryName())
-  const handle = await open(path, 'wx')
+  const handle = await openHandle(path, 'wx')
   try {
     return (await handle.stat(EXACT).catch(rethrowNamed(path))).ctimeNs
   } finally {

@@ -1,4 +1,7 @@
 // Files are written completely or not at all, with the mtime that they are to have.
+import fs from 'node:fs/promises'
+import test, { type ExecutionContext } from 'ava'
+import fc, { assert, asyncProperty, bigInt } from 'fast-check'
 import {
   chmodSync,
   closeSync,
@@ -15,13 +18,10 @@ import {
   utimesSync,
   writeFileSync
 } from 'node:fs'
-import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { mock } from 'node:test'
-import test, { type ExecutionContext } from 'ava'
-import fc, { assert, asyncProperty, bigInt } from 'fast-check'
 import { hasMtime, mtimeNotBefore } from '../../../lib/files/disk.ts'
 import { touch, writeAtomically } from '../../../lib/files/writing/atomic-write.ts'
 import { lock } from '../../../lib/files/writing/lock.ts'
