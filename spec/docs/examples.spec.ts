@@ -228,7 +228,7 @@ const bucket = deployPage.take('A bucket behind a CDN')
 
 test('what upload.js reads is what the commands in front of it write', async t => {
   const site = makeExample(t, placed({ 'js/app.js': 'release()' }))
-  const [script] = bucket.filter(({ file }) => file === 'upload.js')
+  const script = bucket.find(({ file }) => file === 'upload.js')
   for (const line of bucket[0]?.text.trim().split('\n') ?? []) {
     if (line !== 'node upload.js') await site.run(line)
   }

@@ -33,14 +33,19 @@ interface Replica {
   readonly release: number
 }
 
+interface Kind {
+  readonly isShared: boolean
+  readonly hasOwnNames: boolean
+  readonly host?: string | undefined
+}
+
 export class Rollout {
   readonly ports: ReplicaPorts
   /** What all replicas of a release were asked for. */
   readonly reports = new Map<number, ReplicaReport>()
   /** `public` is here when it is shared. */
   readonly home: string
-  readonly #isShared: boolean
-  readonly #hasOwnNames: boolean
+  readonly #kind: Kind
   /** By the position of their ports. */
   readonly #replicas = new Map<number, Replica>()
   /** What is being done at a port: a deploy and a crash may meet. */
@@ -49,38 +54,35 @@ export class Rollout {
   /**
    * @param isShared whether all releases have one `public`, or each has a copy of the last one's
    * @param hasOwnNames whether the page of each release names an asset that the next one has dropped
+   * @param host where pages look for files
    */
   static async make(
     t: ExecutionContext,
-    { isShared, hasOwnNames = true }: { isShared: boolean; hasOwnNames?: boolean }
+    { isShared, hasOwnNames = true, host }: Pick<Kind, 'isShared'> & Partial<Kind>
   ): Promise<Rollout> {
     const [one, two, three] = [await freePort(), await freePort(), await freePort()]
-    const rollout = new Rollout(makeProject(t), [one, two, three], { isShared, hasOwnNames })
+    const rollout = new Rollout(makeProject(t), [one, two, three], { isShared, hasOwnNames, host })
     t.teardown(() => rollout.#kill())
     return rollout
   }
 
-  private constructor(
-    home: string,
-    ports: ReplicaPorts,
-    { isShared, hasOwnNames }: { isShared: boolean; hasOwnNames: boolean }
-  ) {
+  private constructor(home: string, ports: ReplicaPorts, kind: Kind) {
     this.home = home
     this.ports = ports
-    this.#isShared = isShared
-    this.#hasOwnNames = hasOwnNames
+    this.#kind = kind
   }
 
   options(release: number) {
     const root = join(this.home, `releases/${release}`)
-    return { root, public: join(this.#isShared ? this.home : root, 'public') }
+    const { isShared, host } = this.#kind
+    return { root, public: join(isShared ? this.home : root, 'public'), ...(host && { host }) }
   }
 
   /** Writes the sources of a release and precompiles them, over `public` of the release before. */
   async build(release: number, before?: number) {
     const options = this.options(release)
     writeFiles(options.root, sourcesOf(release))
-    if (before !== undefined && !this.#isShared) {
+    if (before !== undefined && !this.#kind.isShared) {
       cpSync(this.options(before).public, options.public, { recursive: true })
     }
     return run(options)
@@ -113,7 +115,7 @@ export class Rollout {
 
   async #start(at: number, release: number): Promise<void> {
     const port = this.ports[at] ?? 0
-    const hasOwnName = this.#hasOwnNames
+    const hasOwnName = this.#kind.hasOwnNames
     const setup: ReplicaSetup = { release, port, hasOwnName, options: this.options(release) }
     const child = fork(moduleFile('spec/support/release-process.ts'), [JSON.stringify(setup)], {
       execArgv: [...LOADER]

@@ -1,9 +1,11 @@
 // Visitors of a site that is being deployed: each opens a page and fetches everything that the page names, at once
 // or when another release has replaced the page's own. What they should not have seen is counted.
 import { createHash } from 'node:crypto'
+import type { OutgoingHttpHeaders } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { ExecutionContext } from 'ava'
 import { splitFingerprint } from '../../lib/assets/urls/fingerprint.ts'
+import { contentType } from '../../lib/http/fields.ts'
 import { ask, type Answer } from './ask.ts'
 import { available, decode } from './deltas.ts'
 import { digestIn, digestOf } from './fingerprinted.ts'
@@ -47,14 +49,21 @@ export class Visitors {
   /** The oldest release whose pages are still open. */
   oldest = 1
   readonly #port: number
+  readonly #hasPlainNames: boolean
   /** One page for each release of assets. */
   readonly #kept = new Map<number, Kept>()
   /** The last version of each name that may be a dictionary (RFC 9842). */
   readonly #dictionaries = new Map<string, string>()
   readonly #visiting = new Set<Promise<void>>()
 
-  constructor(port: number) {
+  /** @param hasPlainNames whether some ask for names without a fingerprint */
+  constructor(port: number, hasPlainNames = true) {
     this.#port = port
+    this.#hasPlainNames = hasPlainNames
+  }
+
+  get #origin(): string {
+    return `http://127.0.0.1:${this.#port}`
   }
 
   /** Several at a time, until the work is done. */
@@ -102,7 +111,8 @@ export class Visitors {
   }
 
   #visit(visit: number): Promise<void> {
-    if (visit % 4 === 3) return this.#plain(visit % 8 === 3 ? 'app.js' : 'hero.png')
+    if (visit % 4 === 3 && this.#hasPlainNames)
+      return this.#plain(visit % 8 === 3 ? 'app.js' : 'hero.png')
     const open = [...this.#kept.values()].filter(({ assets }) => assets >= this.oldest)
     const kept = visit % 2 === 1 ? open[(visit >> 2) % open.length] : undefined
     // A cache in front has what was asked for before, but not with this query.
@@ -140,7 +150,9 @@ export class Visitors {
       }
       if (!link.url.includes('.css')) continue
       const named = Array.from(text.matchAll(/\/assets\/[^"')\s]+/g), ([path]) => path)
-      queue.push(...named.map(url => ({ url, integrity: undefined })))
+      const base = new URL(link.url, this.#origin)
+      const urls = named.map(path => new URL(path, base).href.replace(this.#origin, ''))
+      queue.push(...urls.map(url => ({ url, integrity: undefined })))
     }
     const [assets = 0] = releases
     this.#see(`pages of release ${page.code} with assets of release ${assets}`)
@@ -155,7 +167,9 @@ export class Visitors {
     if (answer?.status !== 200) return undefined
     const { bytes } = answer
     const isRight =
-      digestOf(bytes) === digestIn(url) && [undefined, sha384(bytes)].includes(integrity)
+      digestOf(bytes) === digestIn(url) &&
+      [undefined, sha384(bytes)].includes(integrity) &&
+      (url.startsWith('/') || isUsable(url, answer))
     if (!isRight) this.#isWrong(`${url} has other bytes`)
     return isRight ? answer : undefined
   }
@@ -180,7 +194,7 @@ export class Visitors {
       ? { 'accept-encoding': 'gzip, br, dcz', 'available-dictionary': available(old) }
       : { 'accept-encoding': coding }
     try {
-      const answer = decoded(await ask(this.#port, url, { headers }), old)
+      const answer = decoded(await this.#ask(url, headers), old)
       if (answer.status !== 200) this.#fails(`${url}: ${answer.status}`)
       else if (answer.headers['use-as-dictionary']) this.#dictionaries.set(name, answer.text)
       if (answer.headers['content-encoding'] === 'dcz') this.#see('deltas')
@@ -194,6 +208,14 @@ export class Visitors {
       this.#fails(`${url}: ${String(error)}`)
       return undefined
     }
+  }
+
+  /** As browsers fetch fonts, modules and what has `integrity`: with the origin of the page. */
+  #ask(url: string, headers: OutgoingHttpHeaders): Promise<Answer> {
+    if (url.startsWith('/')) return ask(this.#port, url, { headers })
+    const { port, host, pathname, search } = new URL(url)
+    const fields = { ...headers, host, origin: this.#origin }
+    return ask(Number(port), pathname + search, { headers: fields })
   }
 
   #see(what: string): void {
@@ -213,6 +235,12 @@ export class Visitors {
   #note(what: string): void {
     if (this.faults.length < MAX_FAULTS) this.faults.push(what)
   }
+}
+
+/** Whether a page of another origin may use it. */
+function isUsable(url: string, { headers }: Answer): boolean {
+  const type = contentType(url.replace(/\?.*/, ''))
+  return headers['access-control-allow-origin'] === '*' && headers['content-type'] === type
 }
 
 const DECODERS: Readonly<Record<string, (bytes: Buffer, old?: string) => Buffer>> = {

@@ -5,13 +5,17 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { UploadPlan } from '../../lib/extras/uploads/upload-plan.ts'
 import { placed, run } from '../support/fingerprinted.ts'
-import { makeBucket, makeRelease, type Bucket } from './bucket.ts'
+import { Rollout } from '../support/rollout.ts'
+import { makeProject, writeFiles } from '../support/site.ts'
+import { Visitors } from '../support/visitors.ts'
+import { nginxInFront } from './in-front.ts'
+import { linkSdk, makeBucket, type Bucket } from './bucket.ts'
 
 const LARGE = 'a large file '.repeat(400_000)
 
 async function precompiled(t: ExecutionContext, release: number): Promise<string> {
   const numbered = Array.from({ length: 20 }, (_, at) => [`js/${at}.js`, `file(${at})`] as const)
-  const root = makeRelease(t, {
+  const root = makeProject(t, {
     ...placed({
       ...Object.fromEntries(numbered),
       'js/app.js': `release(${release});`.repeat(100),
@@ -26,7 +30,7 @@ async function precompiled(t: ExecutionContext, release: number): Promise<string
   })
   const mounts = { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
   await run({ root, mounts })
-  return root
+  return linkSdk(root)
 }
 
 /** Those that the script uploads. */
@@ -121,4 +125,47 @@ test('UPL-06 what no release that is kept needs is removed from the bucket, afte
   await bucket.fill(roots[2], { KEEP: '1', DAYS: '1' })
   t.deepEqual([await has(first), await has(second), await has(third)], [true, true, true])
   return undefined
+})
+
+/** Between two steps of a deploy. */
+const VISITS = 40
+
+test('UPL-07 every page finds its files in the bucket while replicas are replaced, and rolled back', async t => {
+  t.timeout(300_000)
+  const bucket = await makeBucket(t)
+  const rollout = await Rollout.make(t, { isShared: false, host: bucket.host })
+  const build = async (release: number) => {
+    await rollout.build(release)
+    const { root } = rollout.options(release)
+    writeFiles(root, { 'assets.config.json': JSON.stringify({ host: bucket.host, minify: false }) })
+    return linkSdk(root)
+  }
+  const roots = [await build(1), await build(2)] as const
+  await bucket.fill(roots[0])
+  await rollout.replaceAll(1)
+  const visitors = new Visitors(await nginxInFront(t, undefined, ...rollout.ports), false)
+  const deploy = async (release: 1 | 2) => {
+    const root = roots[release - 1] ?? ''
+    await bucket.fill(root)
+    for (const [at, port] of rollout.ports.entries()) {
+      await rollout.replace(at, release)
+      await visitors.meet(port)
+      await visitors.more(VISITS)
+    }
+  }
+  await visitors.during(async () => {
+    await visitors.more(VISITS)
+    await deploy(2)
+    bucket.received.length = 0
+    await deploy(1)
+  })
+  await rollout.stopAll()
+  t.log(`${visitors.visits} visits, ${visitors.requests} requests`)
+  visitors.arePleased(t)
+  t.is(visitors.cut, 0)
+  t.is(bucket.received.length, 1, 'the rollback sent nothing but its list')
+  for (const release of [1, 2]) {
+    t.true(visitors.seen.has(`pages of release ${release} with assets of release ${release}`))
+    t.is(rollout.reports.get(release)?.assets, 0, 'no replica was asked for a file')
+  }
 })

@@ -112,9 +112,8 @@ export async function makeBucket(t: ExecutionContext): Promise<Bucket> {
   return bucket
 }
 
-/** Where a script finds the SDK. */
-export function makeRelease(t: ExecutionContext, files: Parameters<typeof writeFiles>[1]): string {
-  const root = makeProject(t, files)
+/** Lets the script of a release find the SDK. */
+export function linkSdk(root: string): string {
   const sdk = '@aws-sdk/client-s3'
   mkdirSync(join(root, 'node_modules/@aws-sdk'), { recursive: true })
   symlinkSync(folderOf(sdk), join(root, 'node_modules', sdk), 'dir')

@@ -1,10 +1,11 @@
-// Pages of one origin whose files come from another: nginx, as the origin of a CDN.
+// Pages of one origin whose files come from another: nginx or a bucket, as the origin of a CDN.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createServer } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
 import { placed, run } from '../support/fingerprinted.ts'
-import { makeProject, makeSite, open } from '../support/site.ts'
+import { makeProject, makeSite, open, writeFiles } from '../support/site.ts'
+import { linkSdk, makeBucket } from './bucket.ts'
 import { launch } from './chromium.ts'
 import { folderOf } from './installed.ts'
 import { nginxInFront } from './in-front.ts'
@@ -23,8 +24,28 @@ const face = (family: string) =>
 
 const FONT = readFileSync(join(folderOf('@fontsource/inter'), 'files/inter-latin-400-normal.woff2'))
 
-/** Assets and a build, nginx over them, and the application that leaves all files to it. */
-async function makeSiteWithCdn(t: ExecutionContext) {
+const MOUNTS = { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
+
+/** Each makes the value of the option `host`, with the files of a project behind it. */
+const CDNS: Readonly<Record<string, (t: ExecutionContext, root: string) => Promise<string>>> = {
+  async nginx(t, root) {
+    // What nginx lacks is a 404 of this server.
+    const none = await open(
+      t,
+      createServer((_, res) => void res.writeHead(404).end())
+    )
+    return `http://127.0.0.1:${await nginxInFront(t, root, none, none, none)}`
+  },
+  async 'a bucket'(t, root) {
+    const bucket = await makeBucket(t)
+    writeFiles(root, { 'assets.config.json': JSON.stringify({ mounts: MOUNTS }) })
+    await bucket.fill(linkSdk(root))
+    return bucket.host
+  }
+}
+
+/** Assets and a build, a CDN over them, and the application that leaves all files to it. */
+async function makeSiteWithCdn(t: ExecutionContext, makeCdn: (typeof CDNS)[string]) {
   const root = makeProject(t, {
     ...placed({
       'stylesheets/app.css': `${face('app')} p { color: rgb(1, 2, 3); font-family: app }`,
@@ -39,12 +60,8 @@ async function makeSiteWithCdn(t: ExecutionContext) {
     'dist/assets/inter.woff2': FONT
   })
   await run({ root })
-  // The application comes after its CDN, whose address it needs; what nginx lacks is a 404 of this server.
-  const none = await open(
-    t,
-    createServer((_, res) => void res.writeHead(404).end())
-  )
-  const cdn = await nginxInFront(t, root, none, none, none)
+  // The application comes after its CDN, whose address it needs.
+  const host = await makeCdn(t, root)
   return makeSite(
     t,
     {},
@@ -52,8 +69,8 @@ async function makeSiteWithCdn(t: ExecutionContext) {
       root,
       env: 'production',
       serve: false,
-      host: `http://127.0.0.1:${cdn}`,
-      mounts: { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } },
+      host,
+      mounts: MOUNTS,
       routes(ctx) {
         const { assets } = ctx
         ctx.type = 'html'
@@ -65,23 +82,25 @@ async function makeSiteWithCdn(t: ExecutionContext) {
   )
 }
 
-test('a page whose files come from nginx at another origin has its styles, fonts and modules', async t => {
-  const site = await makeSiteWithCdn(t)
-  const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
-  const state = await page.evaluate<readonly unknown[]>(`document.fonts.ready.then(() => [
+for (const [where, makeCdn] of Object.entries(CDNS)) {
+  test(`a page whose files come from ${where} at another origin has its styles, fonts and modules`, async t => {
+    const site = await makeSiteWithCdn(t, makeCdn)
+    const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+    const state = await page.evaluate<readonly unknown[]>(`document.fonts.ready.then(() => [
     getComputedStyle(document.querySelector('p')).color,
     getComputedStyle(document.querySelector('i')).color,
     [...document.fonts].map(({ family, status }) => family + ' ' + status).sort().join(),
     globalThis.app, globalThis.entry,
     document.querySelectorAll('[integrity]').length
   ])`)
-  t.deepEqual(page.complaints, [])
-  t.deepEqual(state, [
-    'rgb(1, 2, 3)',
-    'rgb(3, 2, 1)',
-    'app loaded,entry loaded',
-    'module',
-    'built',
-    5
-  ])
-})
+    t.deepEqual(page.complaints, [])
+    t.deepEqual(state, [
+      'rgb(1, 2, 3)',
+      'rgb(3, 2, 1)',
+      'app loaded,entry loaded',
+      'module',
+      'built',
+      5
+    ])
+  })
+}
