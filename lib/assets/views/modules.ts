@@ -10,7 +10,7 @@ export interface ImportMapOptions {
   /**
    * The modules that the page loads: the map then contains only what they need, through any chain of literal
    * specifiers. Name what a script in the page imports in `imports`. Without fingerprints it has no effect on the map.
-   * Default: every module of the app, and whatever a script in the page may import.
+   * Default: every module of the app, by each of its names, for a script in the page may import it.
    */
   readonly entry?: AssetName<'javascript'> | readonly AssetName<'javascript'>[] | undefined
   /**
@@ -69,12 +69,11 @@ function writeMap(
     : neededBy(assets, { entries, isKnown, more: plainPaths(assets, Object.values(imports)) })
   // A specifier that is a path includes the host: a relative import is resolved against the URL of its module.
   const mapped = needed.modules.flatMap(({ path, plainPath, specifiers = [] }) =>
-    [
-      ...(needed.hasPath(plainPath) ? [host + plainPath] : []),
-      ...specifiers.filter(needed.hasBare)
-    ].map((key): MapEntry => [key, host + path])
+    [plainPath, ...specifiers]
+      .filter(needed.isMapped)
+      .map((key): MapEntry => [key === plainPath ? host + key : key, host + path])
   )
-  const byOption = [...everywhere, ...[...assets.imports].filter(([key]) => needed.hasBare(key))]
+  const byOption = [...everywhere, ...[...assets.imports].filter(([key]) => needed.isMapped(key))]
   const parts = {
     imports: [...mapped, ...[...byOption, ...Object.entries(imports)].map(named)],
     scopes: Array.from(scopes, ([path, names]): [string, object] => [
@@ -107,12 +106,12 @@ interface Needed {
   readonly modules: readonly Module[]
   /** Those whose integrity no tag has. */
   readonly guarded: readonly Module[]
-  readonly hasPath: (plainPath: string) => boolean
-  readonly hasBare: (specifier: string) => boolean
+  /** @param key a plain path or a bare specifier */
+  readonly isMapped: (key: string) => boolean
 }
 
 /** Without fingerprints: a browser resolves paths itself, and integrity is not known. */
-const PLAIN: Needed = { modules: [], guarded: [], hasPath: () => false, hasBare: () => true }
+const PLAIN: Needed = { modules: [], guarded: [], isMapped: () => true }
 
 /**
  * Modules name each other by their published URLs, and the tags of `javascript` have the integrity of what an entry
@@ -127,12 +126,10 @@ function neededBy(assets: AppAssets, { entries, isKnown, more }: Loaded): Needed
   const roots = unresolved.has('*') ? [] : (entries ?? rootsOf(modules))
   const tagged = modulesFrom(assets, roots, ({ imports = [] }) => imports)
   const paths = new Set(tagged.map(({ path }) => path))
-  const hasPath = (key: string) => unresolved.has('*') || unresolved.has(key)
   return {
     modules,
     guarded: modules.filter(({ path }) => !paths.has(path)),
-    hasPath,
-    hasBare: key => !entries || hasPath(key)
+    isMapped: key => !entries || unresolved.has('*') || unresolved.has(key)
   }
 }
 
