@@ -148,8 +148,8 @@ const HOUR_MS = 3_600_000
 const CONCURRENCY = 8
 
 /** The same as `sweep` for the first file that a process writes to a directory. */
-export async function sweepOnce(directory: string): Promise<void> {
-  if (!swept.has(directory)) await sweep(directory)
+export async function sweepOnce(directory: string, maxAge?: number): Promise<void> {
+  if (!swept.has(directory)) await sweep(directory, maxAge)
 }
 
 /**

@@ -5,6 +5,7 @@ import { inspect } from 'node:util'
 import test from 'ava'
 import { loadPeer, TABLE, withPeer } from '../../../lib/assets/compilers/built-in.ts'
 import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
+import { compileLess, type LessModule } from '../../../lib/assets/compilers/less.ts'
 import { errorPage } from '../../../lib/assets/inventory/error-page.ts'
 import type { Settings } from '../../../lib/assets/settings/settings.ts'
 import { AssetError, assetSources, CompileError } from '../../../lib/index.ts'
@@ -14,6 +15,18 @@ import { type Files, makeProject, makeSite, writeFiles } from '../../support/sit
 import { withDigest } from '../../support/digest.ts'
 
 const CSS = 'text/css; charset=utf-8'
+
+test('CMP-09 what Less throws without a line is not an error of the source: it stays as it is', async t => {
+  const failure = new TypeError('a plugin is broken')
+  const less = { FileManager: class {}, render: () => Promise.reject(failure) }
+  const input = { code: '', path: '/apps/web/app.css.less', loadPaths: [], env: 'test' }
+  const compiling = compileLess(less as unknown as LessModule, input)
+  t.is(await t.throwsAsync(compiling), failure)
+  Object.assign(failure, { line: 3, column: 4 })
+  const located = await t.throwsAsync(compileLess(less as unknown as LessModule, input))
+  const { file, line, column } = (located as CompileError).location
+  t.deepEqual({ file, line, column }, { file: input.path, line: 3, column: 5 })
+})
 
 test("CMP-11 a compiler of the user's own works like a built-in one, whatever it makes", async t => {
   for (const [target, type] of [

@@ -25,7 +25,7 @@ import { mock } from 'node:test'
 import { hasMtime, mtimeNotBefore } from '../../../lib/files/disk.ts'
 import { touch, writeAtomically } from '../../../lib/files/writing/atomic-write.ts'
 import { lock } from '../../../lib/files/writing/lock.ts'
-import { sweep, sweepTree } from '../../../lib/files/writing/temporary.ts'
+import { sweep, sweepOnce, sweepTree } from '../../../lib/files/writing/temporary.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { makeProject } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
@@ -107,6 +107,15 @@ test('temporary files go once they are older than they may be, whatever their mt
   t.deepEqual(readdirSync(root).toSorted(), [...others, LEFT].toSorted())
   await sweep(root, -1000)
   t.deepEqual(readdirSync(root).toSorted(), others)
+})
+
+test('a process sweeps a directory when it first writes there, and then no more', async t => {
+  const root = makeProject(t, { [LEFT]: '' })
+  await sweepOnce(root, -1000)
+  t.deepEqual(readdirSync(root), [])
+  writeFileSync(join(root, LEFT), '')
+  await sweepOnce(root, -1000)
+  t.deepEqual(readdirSync(root), [LEFT])
 })
 
 test('S74 folders below are swept, but not through a link', async t => {
