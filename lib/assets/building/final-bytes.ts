@@ -143,6 +143,7 @@ function finishOne(
   const mapContent = Buffer.from(json)
   const map: Built = {
     ...place,
+    sources: undefined,
     name: place.name + MAP,
     path: place.path + MAP,
     content: mapContent,

@@ -111,7 +111,7 @@ export async function precompile(
   }
   await requireAssets(settings, sources)
   const found = await Promise.all(
-    extras.map(extra => extra.transform?.(settings, precompileOptions, warn))
+    extras.map(async extra => extra.transform?.(settings, precompileOptions, warn))
   )
   const transforms = found.filter(each => each !== undefined)
   await requireInPublic(settings, [directory])

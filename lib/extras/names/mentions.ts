@@ -12,6 +12,8 @@ const PLACES = ['views', 'templates', 'src/views', 'src/templates']
 const USUAL = [...PLACES, ...PLACES.map(place => `apps/*/${place}`)].map(place => `${place}/**`)
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*(["'`])([^"'`\s]+)\1/g
+/** In options, or in variables. */
+const SCRIPT = /(["'`])([^"'`\s]+\.m?js)\1/g
 const CONCURRENCY = 16
 
 export async function mentionsIn({ root, apps, options }: Site): Promise<Mention[]> {
@@ -22,8 +24,10 @@ export async function mentionsIn({ root, apps, options }: Site): Promise<Mention
     const named = literalNames(text).flatMap(({ app = own, helper, name }): Mention[] =>
       helper === undefined ? [] : [name, `${name}.js`].map(each => ({ app, name: each }))
     )
-    const imported = Array.from(text.matchAll(IMPORT), ([, , name = '']) => ({ app: own, name }))
-    return [...named, ...imported]
+    const others = [IMPORT, SCRIPT].flatMap(pattern =>
+      Array.from(text.matchAll(pattern), ([, , name = '']) => ({ app: own, name }))
+    )
+    return [...named, ...others]
   })
   return all.flat()
 }
