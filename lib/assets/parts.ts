@@ -8,7 +8,7 @@ import type {
   FileList,
   ReadManifest
 } from './parts/representations.ts'
-import type { Combiner, Mention } from './parts/combining.ts'
+import type { Combination, Mention, Transform } from './parts/precompile.ts'
 import type { PrecompileExtras } from './settings/extra-options.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
@@ -84,12 +84,13 @@ export interface Extra<Whole = unknown> {
   sender?(settings: Settings): Sender | undefined
   /** What is read from files when they are published, for their manifest and for pages. */
   readonly measuring?: Measuring
-  /** Makes other scripts of the modules of apps, in precompile; undefined where no option asks for it. */
-  combiner?(
+  /** Puts other scripts in the place of modules of a precompile; undefined where no option asks for it. */
+  combination?(
     site: Site,
-    isMinified: (app: AppSettings) => boolean,
-    warn: Warn
-  ): Promise<Combiner | undefined>
+    /** Those of all apps, which belong to a room above this one. */
+    sources: unknown,
+    isMinified: (app: AppSettings) => boolean
+  ): Promise<Combination | undefined>
   /** Whether what joins the modules of an app takes packages that no browser can import. */
   adapts?(site: Site): Promise<((app: AppSettings) => boolean) | undefined>
   /** The names that views load, as far as they are known. */
@@ -111,24 +112,6 @@ export interface IndexKeeper {
 
 /** @param hasNames whether `ctx.assets` will be that of this middleware, and not of one in front */
 type Provide = (ctx: Context, hasNames: boolean) => void
-
-/** Before references get their URLs. */
-export interface Transform {
-  /** Whether the texts of an app are to get smaller, whatever makes them so. */
-  minifies(app: AppSettings): boolean
-  takes(app: AppSettings, name: string): boolean
-  /** Undefined: it is published as it is. @throws CompileError for a source that is not valid */
-  apply(text: TransformedText): Promise<{ readonly code: string; readonly map: string } | undefined>
-  /** Rows of the report. */
-  report(): Promise<object>
-}
-
-export interface TransformedText extends Pick<SourceFile, 'name' | 'file'> {
-  readonly app: AppSettings
-  /** With the source map that it came with, inline. */
-  readonly code: string
-  readonly isCompiled: boolean
-}
 
 /** A file that is not as it should be. */
 export interface Problem {

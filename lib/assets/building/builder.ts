@@ -12,7 +12,8 @@ import { Renderer } from '../rendering/renderer.ts'
 import { loadModuleLexer } from '../references/module-references.ts'
 import { transformed, transformFor } from '../rendering/transform.ts'
 import { assetPath } from '../settings/app-settings.ts'
-import type { Extra, Transform } from '../parts.ts'
+import type { Extra } from '../parts.ts'
+import type { Combination, Transform } from '../parts/precompile.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Asset, Sources } from '../sources/sources.ts'
 import { encodePath } from '../urls/canonical-path.ts'
@@ -41,14 +42,6 @@ export interface BuilderOptions {
   readonly extras?: readonly Extra[]
   readonly transforms?: readonly Transform[]
   readonly combination?: Combination | undefined
-}
-
-/** Puts other scripts in the place of modules. */
-export interface Combination {
-  /** Whether a module is left as it is until then. */
-  takes(asset: Asset): boolean
-  /** @throws AssetError for a module that cannot be read */
-  combine(nodes: ReadonlyMap<string, Unfinished>): Promise<ReadonlyMap<string, Unfinished>>
 }
 
 export interface BuildResult {
@@ -128,7 +121,8 @@ export class Builder {
     for (const place of all) {
       const { path, draft } = place
       const fail = (error: AssetError) => void failures.push({ path, error })
-      const isTaken = place.source.group !== undefined && combination?.takes(place)
+      const isTaken =
+        place.source.group !== undefined && combination?.takes(place.app, place.source)
       // What takes it knows more ways to find a module.
       const report = isTaken ? { warn: ignore, fail: ignore } : { warn, fail }
       const found = await this.#renderer.resolveAll(place, draft, report)
@@ -138,18 +132,12 @@ export class Builder {
       const ownMap = map && isRewritten ? await readAgain(map.draft) : undefined
       nodes.set(path, { ...place, links, ownMap })
     }
-    const made = failures.length === 0 ? await this.#combined(nodes, failures) : nodes
-    return { assets: finishAll(made, warn), failures: failures.toSorted(byPath) }
-  }
-
-  async #combined(nodes: ReadonlyMap<string, Unfinished>, failures: Failure[]) {
-    try {
-      return (await this.#options.combination?.combine(nodes)) ?? nodes
-    } catch (error) {
-      if (!(error instanceof AssetError)) throw error
-      failures.push({ path: '', error })
-      return nodes
-    }
+    if (failures.length === 0)
+      await combination?.combine(nodes).catch((error: unknown) => {
+        if (!(error instanceof AssetError)) throw error
+        failures.push({ path: '', error })
+      })
+    return { assets: finishAll(nodes, warn), failures: failures.toSorted(byPath) }
   }
 
   async #draftAll(places: readonly Place[], failures: Failure[]): Promise<Drafted[]> {
@@ -203,7 +191,10 @@ export class Builder {
     const transform = transformFor(place, this.#options.transforms ?? [])
     const first = await this.#renderer.draft(place, transform !== undefined)
     if (!first) return undefined
-    const isTaken = transform && this.#options.combination?.takes(place) && (await isModule(first))
+    const isTaken =
+      transform &&
+      this.#options.combination?.takes(place.app, place.source) &&
+      (await isModule(first))
     const draft =
       transform && !isTaken ? await transformed(this.#renderer, place, first, transform) : first
     if (draft.text || draft.map) return draft

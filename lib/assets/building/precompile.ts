@@ -1,6 +1,6 @@
 // Publishes all assets for production: builds, compresses and writes them, and the manifest last.
 import { dirname, join } from 'node:path'
-import { inParallel } from '../../concurrency.ts'
+import { firstAnswer, inParallel } from '../../concurrency.ts'
 import { AssetError, PrecompileError } from '../../errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../files/containment.ts'
 import { lock } from '../../files/writing/lock.ts'
@@ -18,7 +18,6 @@ import { manifestFile, publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { loadSources, type Sources } from '../sources/sources.ts'
 import { Builder } from './builder.ts'
-import { combinationOf } from './combine.ts'
 import { listPlaces } from './places.ts'
 import { publishBuild, reportOn } from './publish-build.ts'
 import { rowsOf } from './directory.ts'
@@ -119,7 +118,9 @@ export async function precompile(
   try {
     await Promise.all([sweep(dirname(directory)), sweepTree(directory, LEFT_MS)])
     const isMinified = (app: AppSettings) => transforms.some(each => each.minifies(app))
-    const combination = await combinationOf(settings, sources, isMinified, warn)
+    const combination = await firstAnswer(extras, extra =>
+      extra.combination?.(settings, sources, isMinified)
+    )
     const builder = new Builder(settings, sources, {
       combination,
       transforms,

@@ -2,7 +2,7 @@
 // what follows them, and final-bytes.ts shifts the map too.
 import { isUtf8 } from 'node:buffer'
 import { readContent } from '../../files/open-file.ts'
-import type { Transform } from '../parts.ts'
+import type { Transform } from '../parts/precompile.ts'
 import { replaceReferences } from '../references/references.ts'
 import type { Asset } from '../sources/sources.ts'
 import { textOf, textType, type Draft } from './draft.ts'

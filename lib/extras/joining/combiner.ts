@@ -2,7 +2,7 @@
 import { reasonOf } from '../../errors.ts'
 import { loadPeer } from '../../assets/compilers/built-in.ts'
 import type { Site } from '../../assets/parts.ts'
-import type { Combiner } from '../../assets/parts/combining.ts'
+import type { Combiner } from './combining.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import { count, formatBytes } from '../../cli/format.ts'
 import { join, type Rolldown } from './join.ts'

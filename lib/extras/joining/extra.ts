@@ -1,13 +1,15 @@
 // Modules, joined by Rolldown when they are precompiled.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
+import type { Sources } from '../../assets/sources/sources.ts'
 
 export const joining: Extra<Pipeline> = {
   name: 'joining',
-  async combiner(site, isMinified) {
+  async combination(site, sources: Sources, isMinified) {
     if (!site.apps.some(({ bundle, fingerprint }) => bundle !== false && fingerprint))
       return undefined
-    return (await import('./combiner.ts')).makeCombiner(site, isMinified)
+    const combiner = await (await import('./combiner.ts')).makeCombiner(site, isMinified)
+    return (await import('./combine.ts')).combinationBy(combiner, site, sources)
   },
   async adapts(site) {
     if (!site.isPrecompile) return undefined

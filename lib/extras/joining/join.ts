@@ -3,7 +3,7 @@ import { basename, dirname, join as joinPath, posix, relative, resolve } from 'n
 import type { OutputChunk, Plugin, rolldown as Build } from 'rolldown'
 import { stripVTControlCharacters } from 'node:util'
 import { CompileError } from '../../errors.ts'
-import type { Made, Script } from '../../assets/parts/combining.ts'
+import type { Made, Script } from './combining.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import { decodeIfValid } from '../../assets/urls/canonical-path.ts'
 import type { Plan } from './plan.ts'

@@ -1,6 +1,6 @@
 // Which modules are joined, which of them are entries, and which files packages become.
 import { loadModuleLexer } from '../../assets/references/module-references.ts'
-import type { Script } from '../../assets/parts/combining.ts'
+import type { Script } from './combining.ts'
 
 type Scripts = ReadonlyMap<string, Script>
 

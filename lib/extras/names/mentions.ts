@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { bytesOf } from '../../files/disk.ts'
 import type { Site } from '../../assets/parts.ts'
-import type { Mention } from '../../assets/parts/combining.ts'
+import type { Mention } from '../../assets/parts/precompile.ts'
 import { appOfView, viewsIn } from './check-views.ts'
 import { literalNames } from './literal-names.ts'
 

@@ -1,33 +1,30 @@
-// Puts scripts that extras make of modules in the place of these.
+// Puts scripts that are made of modules in the place of these.
 import { dirname, posix } from 'node:path'
-import type { Site } from '../parts.ts'
-import type { Combiner, Made, Mention, Script } from '../parts/combining.ts'
-import { finish, textOf, textType } from '../rendering/draft.ts'
+import type { Site } from '../../assets/parts.ts'
+import type { Combination, Mention } from '../../assets/parts/precompile.ts'
+import type { Combiner, Made, Script } from './combining.ts'
+import { finish, textOf, textType } from '../../assets/rendering/draft.ts'
 import { readContent } from '../../files/open-file.ts'
 import { inParallel } from '../../concurrency.ts'
-import { assetPath, type AppSettings } from '../settings/app-settings.ts'
-import type { Asset, Sources } from '../sources/sources.ts'
-import { decodeIfValid, encodePath } from '../urls/canonical-path.ts'
-import { importsOf, MAP, type Unfinished } from './final-bytes.ts'
+import { assetPath, type AppSettings } from '../../assets/settings/app-settings.ts'
+import type { Sources } from '../../assets/sources/sources.ts'
+import { decodeIfValid, encodePath } from '../../assets/urls/canonical-path.ts'
+import { importsOf, MAP, type Unfinished } from '../../assets/building/final-bytes.ts'
 
-/** Undefined where no option asks for it. */
-export async function combinationOf(
+export function combinationBy(
+  combiner: Combiner,
   site: Site,
-  sources: Sources,
-  isMinified: (app: AppSettings) => boolean,
-  warn: (message: string) => void
-) {
-  const all = await Promise.all(
-    site.extras.map(async extra => extra.combiner?.(site, isMinified, warn))
-  )
-  const combiner = all.find(each => each !== undefined)
-  return (
-    combiner && {
-      takes: ({ app, source }: Asset) => combiner.takes(app, source),
-      combine: (nodes: Nodes) => combineAll(nodes, combiner, { site, sources }),
-      report: () => combiner.report()
-    }
-  )
+  sources: Sources
+): Combination<Map<string, Unfinished>> {
+  return {
+    takes: (app, source) => combiner.takes(app, source),
+    async combine(nodes) {
+      const all = await combineAll(nodes, combiner, { site, sources })
+      nodes.clear()
+      for (const [path, node] of all) nodes.set(path, node)
+    },
+    report: () => combiner.report()
+  }
 }
 
 type Nodes = ReadonlyMap<string, Unfinished>

@@ -1,5 +1,5 @@
-// The part of an extra that makes other scripts of modules before they are published.
-import type { AppSettings } from '../settings/settings.ts'
+// What makes other scripts of modules before they are published.
+import type { AppSettings } from '../../assets/settings/settings.ts'
 
 export interface Combiner {
   /** Whether a module is to come as it was written or compiled, not minified. */
@@ -52,12 +52,4 @@ export interface Made {
   readonly map: string | undefined
   /** The paths of the scripts that it was made from; the first one stands for it. */
   readonly from: readonly [string, ...string[]]
-}
-
-/** What views name. */
-export interface Mention {
-  /** Undefined: it may be that of any app. */
-  readonly app: string | undefined
-  /** Of an asset, or a bare specifier that an inline script imports. */
-  readonly name: string
 }
