@@ -295,7 +295,7 @@ test('an extra has 1,600 lines at most; the core, which one reads first, is boun
 
 const MAX_EXTRA = 1600
 /** What it has, and 5 % to spare. Lines without imports and comments. */
-const MAX_CORE = { lines: 11_650, files: 145 }
+const MAX_CORE = { lines: 10_920, files: 131 }
 
 test('the core does not speak of what an extra is about', t => {
   const words = /\b\w*(?:delta|dcz|bundle|vite|inspector)\w*/gi
