@@ -60,7 +60,7 @@ export class AppPackages implements MoreSources {
       this.#failure = error
       throw error
     }
-    const { everywhere, scopes, looked, read } = graph
+    const { everywhere, scopes, links, looked, read } = graph
     this.#inputs = [...(await observeAll(looked)), ...read]
     this.#walked = scripts
     const files = filesOf(graph)
@@ -68,7 +68,7 @@ export class AppPackages implements MoreSources {
     this.files = files
     this.#graph = graph
     const entries = Array.from(scopes, ([folder, scope]) => [folder, ...scope])
-    this.digest = digestOf(JSON.stringify([...everywhere, entries]))
+    this.digest = digestOf(JSON.stringify([...everywhere, entries, ...links]))
   })
 
   async nameAt(path: string): Promise<string | undefined> {

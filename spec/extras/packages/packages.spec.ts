@@ -57,6 +57,9 @@ test('PKG-01 in development the modules of a package are found by the import map
     t.is(status, 200, name)
     t.is(text, page.read(`/node_modules/${name.slice('npm/'.length)}`) ?? '')
   }
+  page.write('javascripts/app.js', "import 'tip/more'\nimport './own.js'")
+  page.write('javascripts/own.js', 'export {}')
+  t.regex((await page.ask('/')).text, /href="\/assets\/own\.js" rel="modulepreload"/)
   for (const name of [
     'npm/tip/unused.js',
     'npm/tip/dist/cjs/index.js',
