@@ -86,16 +86,22 @@ test('UPL-05 what is in the bucket with other bytes or fields is replaced, and n
   t.deepEqual(bucket.received, [`releases/${plan.release}.json`])
   const [one, two] = identityOf(plan)
   if (!one || !two) return t.fail()
+  const fields = { 'content-type': one.type, 'cache-control': one.cacheControl }
+  await put(bucket, one.key, 'other', fields)
   const bytes = readFileSync(join(root, two.file), 'utf8')
-  await bucket.ask(one.key, { method: 'PUT', body: 'other', headers: { 'content-length': 5 } })
-  const headers = { 'content-length': bytes.length, 'x-amz-meta-sha256': two.sha256 }
-  await bucket.ask(two.key, { method: 'PUT', body: bytes, headers })
+  await put(bucket, two.key, bytes, { 'x-amz-meta-sha256': two.sha256 })
   bucket.received.length = 0
   await bucket.fill(root)
   t.deepEqual(bucket.received.slice(0, -1).toSorted(), [one.key, two.key].toSorted())
   await isWhole(t, bucket, root, plan)
   return undefined
 })
+
+/** Anonymously. */
+async function put(bucket: Bucket, key: string, body: string, fields = {}): Promise<void> {
+  const headers = { 'content-length': Buffer.byteLength(body), ...fields }
+  await bucket.ask(key, { method: 'PUT', body, headers })
+}
 
 test('UPL-06 what no release that is kept needs is removed from the bucket, after a rollback as well', async t => {
   const bucket = await makeBucket(t)
@@ -121,9 +127,13 @@ test('UPL-06 what no release that is kept needs is removed from the bucket, afte
   t.deepEqual([await has(first), await has(second), await has(third)], [true, true, false])
   const lists = (await bucket.keys()).filter(key => key.startsWith('releases/'))
   t.is(lists.length, 2)
-  // Younger files are kept, whatever needs them.
-  await bucket.fill(roots[2], { KEEP: '1', DAYS: '1' })
-  t.deepEqual([await has(first), await has(second), await has(third)], [true, true, true])
+  bucket.age(1)
+  // Its files are hours old, but it is a release of the last minutes.
+  await bucket.fill(roots[1], limits)
+  await put(bucket, 'assets/of-another-deploy.js', 'so far')
+  await bucket.fill(roots[2], { KEEP: '1', DAYS: '0.01' })
+  t.deepEqual([await has(first), await has(second), await has(third)], [false, true, true])
+  t.true((await bucket.keys()).includes('assets/of-another-deploy.js'))
   return undefined
 })
 

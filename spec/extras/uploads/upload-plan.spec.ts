@@ -88,6 +88,21 @@ test.serial(
   }
 )
 
+test.serial(
+  'UPL-01 without fingerprints upload-plan lists plain names, which are revalidated',
+  async t => {
+    const config =
+      'export default { minify: false, configure: { production: { fingerprint: false } } }'
+    const root = makeShop(t, { 'app.txt': 'a', '/assets.config.mjs': config })
+    await run(root, 'precompile --quiet')
+    const { files } = JSON.parse((await run(root, 'upload-plan --json')).stdout) as UploadPlan
+    t.deepEqual(
+      files.map(({ key, cacheControl }) => [key, cacheControl]),
+      [['assets/app.txt', 'public, max-age=0, must-revalidate']]
+    )
+  }
+)
+
 test.serial('UPL-03 upload-plan shows a table, and fails without a manifest', async t => {
   const root = makeShop(t, {
     'app.css': 'a{}',
