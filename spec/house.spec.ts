@@ -51,7 +51,7 @@ const EXTRAS = readdirSync('lib/extras')
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   '@csstools/css-tokenizer': ['assets/references/references.ts'],
   '@jridgewell/sourcemap-codec': ['assets/rendering/shift-map.ts'],
-  'content-disposition': ['http/fields.ts'],
+  'content-disposition': ['extras/routes/send-file.ts'],
   'es-module-lexer': ['assets/references/module-references.ts'],
   'koa-compose': ['koa-assets.ts'],
   'fastest-levenshtein': ['nearest.ts'],

@@ -1,4 +1,4 @@
-// What the name and the value of a field can contain, nonces, Content-Disposition, and media types.
+// What the name and the value of a field can contain, nonces, and media types.
 import { extname } from 'node:path'
 import mime from 'mime-types'
 
@@ -21,22 +21,6 @@ export function policiesWithNonce(
     const policy = valueOf(name)
     return policy !== undefined && /'nonce-/i.test(String(policy))
   })
-}
-
-/**
- * Content-Disposition (RFC 6266; its `filename*` in RFC 8187) that lets the browser save a response under a name.
- *
- * @param filename any text; of a path, the last segment is used. One that consists of separators is not a name
- */
-export async function attachment(filename: string): Promise<string> {
-  // Loaded on demand, because few servers send downloads.
-  const { default: contentDisposition } = await import('content-disposition')
-  // A lone surrogate is not a character: RFC 8187 encodes UTF-8.
-  const name = filename.replace(/[\u0000-\u001f\u007f-\u009f\p{Surrogate}]/gu, '_')
-  // For clients that do not know `filename*`: only ASCII is read alike by all of them.
-  const fallback = name.replace(/[^\x20-\x7e]/gu, '_')
-  // Without a name browsers take the one in the URL.
-  return contentDisposition(name, { fallback }).replace(/; filename\*=UTF-8''$/, '')
 }
 
 /** `image/png`; undefined for an unknown extension, and without one. */

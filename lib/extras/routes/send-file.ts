@@ -2,7 +2,6 @@
 import { basename, resolve } from 'node:path'
 import { types } from 'node:util'
 import type { Context } from 'koa'
-import { attachment } from '../../http/fields.ts'
 import { check, flag, optionError, text, type Expectation } from '../../check-options.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { withShared, type Representation } from '../../assets/serving/files/representation.ts'
@@ -117,4 +116,20 @@ function described(
 /** @throws TypeError for a method that was taken off its context */
 export function requireContext(method: string, ctx: { readonly res?: unknown } | undefined): void {
   if (!ctx?.res) throw new TypeError(`${method}() is a method: call it on Koa's context`)
+}
+
+/**
+ * Content-Disposition (RFC 6266; its `filename*` in RFC 8187) that lets the browser save a response under a name.
+ *
+ * @param filename any text; of a path, the last segment is used. One that consists of separators is not a name
+ */
+async function attachment(filename: string): Promise<string> {
+  // Loaded on demand, because few servers send downloads.
+  const { default: contentDisposition } = await import('content-disposition')
+  // A lone surrogate is not a character: RFC 8187 encodes UTF-8.
+  const name = filename.replace(/[\u0000-\u001f\u007f-\u009f\p{Surrogate}]/gu, '_')
+  // For clients that do not know `filename*`: only ASCII is read alike by all of them.
+  const fallback = name.replace(/[^\x20-\x7e]/gu, '_')
+  // Without a name browsers take the one in the URL.
+  return contentDisposition(name, { fallback }).replace(/; filename\*=UTF-8''$/, '')
 }
