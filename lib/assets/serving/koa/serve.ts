@@ -28,7 +28,7 @@ export function respondAtOnce(
   { representations, further }: ServedFile,
   exit: Exit
 ): boolean {
-  if (further.some(find => find(ctx.req.headers))) return false
+  for (const find of further) if (find(ctx.req.headers)) return false
   const answer = decide(ctx, representations)
   return answer.body !== 'on disk' && write(ctx, exit, answer, answer.body)
 }
