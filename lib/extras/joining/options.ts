@@ -2,11 +2,10 @@ import type { Expectation, Option } from '../../check-options.ts'
 
 export interface JoiningOptions {
   /**
-   * Whether precompile joins modules, by Rolldown. `'packages'`: those of each package; modules of the app stay files
-   * of their own, and every specifier that `packages` names has all its exports. `true`: those of the app as well, into
-   * the ones that nothing imports, that are imported by `import()`, that are workers, or that the option `views` finds;
-   * exports of packages that nothing uses are left out. `false`: none. Needs fingerprints. Default: `'packages'`, if
-   * Rolldown can be loaded.
+   * Whether precompile joins modules, by Rolldown, and leaves out what no module uses of packages. `'packages'`: those
+   * of each package; modules of the app stay files of their own. `true`: those of the app as well, into the ones that
+   * no other imports, that `import()` loads, that are workers, or that views name (see `views`). `false`: none.
+   * Needs fingerprints. Default: `'packages'`, if Rolldown can be loaded.
    */
   bundle?: boolean | 'packages' | undefined
 }

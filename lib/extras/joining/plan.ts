@@ -35,7 +35,7 @@ export async function planOf(
   const isEntry = ([path, module]: readonly [string, Script]) => {
     const isOwn = module.source.group === undefined
     if (loaded.has(path) || isPlaced(module.code)) return true
-    if (mode === 'packages') return isOwn || module.source.specifiers !== undefined
+    if (isOwn && mode === 'packages') return true
     return !imported.has(path) && (isOwn || !lazy.has(path))
   }
   const entries = all.filter(isEntry).map(([path]) => path)

@@ -61,7 +61,7 @@ test('JOI-01 exports of packages that nothing uses are left out', async t => {
   t.false(text('joined/big.js').includes('not called'))
 })
 
-test("JOI-02 with 'packages' modules of the app stay files, and each package has all its exports at its own name", async t => {
+test("JOI-02 with 'packages' modules of the app stay files, and name one file for each package", async t => {
   const shop = await makeShop(t, { ...ALL, bundle: 'packages' })
   const own = shop.scripts().filter(name => !/^(?:joined|npm)\//.test(name))
   t.deepEqual(own, [
@@ -74,9 +74,19 @@ test("JOI-02 with 'packages' modules of the app stay files, and each package has
     'worker.js'
   ])
   t.is(shop.text('count.js'), String(SHOP['javascripts/count.js']))
-  const big = await runModule(shop, 'npm/big/index.js')
-  t.deepEqual(Object.keys(big), ['unused', 'used'])
-  t.deepEqual(readManifest(shop.root).assets['/assets/npm/big/low.js'], undefined)
+  t.deepEqual(readManifest(shop.root).assets['/assets/app.js']?.imports, [
+    '/assets/joined/big.js',
+    '/assets/joined/packages.js',
+    '/assets/count.js',
+    '/assets/widgets/picture.js'
+  ])
+  t.false(shop.text('joined/big.js').includes('not called'))
+})
+
+test('JOI-02 a package that no module imports has all its exports at its own name, for scripts in pages', async t => {
+  const shop = await makeShop(t, ALL, { 'javascripts/app.js': '' })
+  t.deepEqual(Object.keys(await runModule(shop, 'npm/big/index.js')), ['unused', 'used'])
+  t.is(readManifest(shop.root).assets['/assets/npm/big/low.js'], undefined)
 })
 
 test('JOI-02 where Rolldown can be loaded, packages are joined without a word; false leaves all as it is', async t => {

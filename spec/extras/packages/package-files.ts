@@ -1,5 +1,7 @@
 // Packages in `node_modules`, and the import map of a page.
-import type { Files } from '../../support/site.ts'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import type { ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
+import { makeSite, type Files } from '../../support/site.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -50,4 +52,19 @@ interface ImportMap {
 export function mapIn(html: string): ImportMap {
   const [, json = ''] = /<script type="importmap">(.*?)<\/script>/.exec(html) ?? []
   return JSON.parse(json) as ImportMap
+}
+
+/** A site in development with a page of one view. */
+export function makePage(
+  t: Parameters<typeof makeSite>[0],
+  files: Files,
+  options: KoaAssetsOptions,
+  view: (assets: ViewHelpers) => string = assets => assets.importMap()
+) {
+  return makeSite(t, files, {
+    ...options,
+    routes: ctx => {
+      if (ctx.path === '/') ctx.body = view(ctx.assets)
+    }
+  })
 }

@@ -1,9 +1,8 @@
 // The option `packages`: files of npm packages, published as they are.
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { inspect } from 'node:util'
 import test from 'ava'
-import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import type { ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
 import { PACKAGES } from '../../../lib/extras/packages/options.ts'
@@ -14,23 +13,8 @@ import { makeProject, makeSite, writeFiles, type Files } from '../../support/sit
 import { soakTest } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
-import { APP, mapIn, NAMES, pkg, TIP } from './package-files.ts'
+import { APP, makePage, mapIn, NAMES, pkg, TIP } from './package-files.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
-
-/** A site in development with a page of one view. */
-function makePage(
-  t: Parameters<typeof makeSite>[0],
-  files: Files,
-  options: KoaAssetsOptions,
-  view: (assets: ViewHelpers) => string = assets => assets.importMap()
-) {
-  return makeSite(t, files, {
-    ...options,
-    routes: ctx => {
-      if (ctx.path === '/') ctx.body = view(ctx.assets)
-    }
-  })
-}
 
 test('PKG-01 in development the modules of a package are found by the import map, each under its own path', async t => {
   const page = await makePage(
@@ -91,20 +75,6 @@ test('PKG-01 with fingerprints the modules of a package refer to each other by t
   const { text, headers } = await site.ask(index)
   t.true(text.includes(`from "${await site.path('npm/@pop/core/lib/index.js')}"`))
   t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
-})
-
-test('PKG-01 a precompiled site needs no packages, and finds them by no other name', async t => {
-  const root = makeProject(t, placed({ ...TIP, ...APP }))
-  await run({ root, packages: ['tip'] })
-  rmSync(join(root, 'node_modules'), { recursive: true })
-  t.is(readManifest(root).assets['/assets/npm/tip/more.js']?.source, 'npm/tip/more.js')
-  const options = { root, env: 'production', packages: ['tip'] }
-  const page = await makePage(t, {}, options)
-  const { imports } = mapIn((await page.ask('/')).text)
-  t.regex(imports['@pop/core'] ?? '', withDigest(/index-DIGEST\.js$/))
-  const other = await makePage(t, {}, options, assets => assets.path('more.js'))
-  t.is((await other.ask('/')).status, 500)
-  t.regex(other.errors[0]?.message ?? '', /more\.js is not in .*did you mean/)
 })
 
 test('PKG-01 packages are appended level by level, and the option imports takes precedence', async t => {

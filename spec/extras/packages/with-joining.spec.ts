@@ -1,4 +1,6 @@
 // Files of npm packages that are precompiled, and not joined.
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'ava'
 import { withDigest } from '../../support/digest.ts'
 import {
@@ -10,7 +12,7 @@ import {
   targetOf
 } from '../../support/fingerprinted.ts'
 import { makeProject } from '../../support/site.ts'
-import { APP, mapIn, NAMES, pkg, TIP } from './package-files.ts'
+import { APP, makePage, mapIn, NAMES, pkg, TIP } from './package-files.ts'
 
 test('PKG-01 with fingerprints the modules of a package refer to each other by them where they are not joined', async t => {
   const site = await makeFingerprinted(
@@ -38,6 +40,20 @@ test('PKG-01 with fingerprints the modules of a package refer to each other by t
   const { text, headers } = await site.ask(index)
   t.true(text.includes(`from "${await site.path('npm/@pop/core/lib/index.js')}"`))
   t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
+})
+
+test('PKG-01 a precompiled site needs no packages, and finds them by no other name', async t => {
+  const root = makeProject(t, placed({ ...TIP, ...APP }))
+  await run({ root, packages: ['tip'], bundle: false })
+  rmSync(join(root, 'node_modules'), { recursive: true })
+  t.is(readManifest(root).assets['/assets/npm/tip/more.js']?.source, 'npm/tip/more.js')
+  const options = { root, env: 'production', packages: ['tip'] }
+  const page = await makePage(t, {}, options)
+  const { imports } = mapIn((await page.ask('/')).text)
+  t.regex(imports['@pop/core'] ?? '', withDigest(/index-DIGEST\.js$/))
+  const other = await makePage(t, {}, options, assets => assets.path('more.js'))
+  t.is((await other.ask('/')).status, 500)
+  t.regex(other.errors[0]?.message ?? '', /more\.js is not in .*did you mean/)
 })
 
 test('PKG-01 a package that is installed in two versions is published in both', async t => {
