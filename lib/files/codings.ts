@@ -1,13 +1,12 @@
 // The table of content codings (RFC 9110 section 8.4.1), in which another one is another row, and compressed
 // copies of files: whether one holds the bytes of its original, and making it.
 import { createHash } from 'node:crypto'
-import { lstat } from 'node:fs/promises'
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import { isCompressibleType } from '../http/fields.ts'
 import { digestOfHash } from './digest.ts'
-import { errorCode, EXACT, ifThere } from './disk.ts'
+import { errorCode, lstatOf } from './disk.ts'
 import { readOpenFile, streamOf, withFile, type Content, type OpenFile } from './open-file.ts'
 
 type Transcode<Result> = (
@@ -113,7 +112,7 @@ export async function copyFor(
   if (!coding.compress || original.size < MIN_BYTES || !isCompressibleType(file)) return undefined
   const path = file + coding.extension
   // A link may lead to something other than a copy.
-  const stats = await ifThere(lstat(path, EXACT))
+  const stats = await lstatOf(path)
   const mayHold = stats?.isFile() === true && Number(stats.size) < original.size
   if (mayHold && (await compareFile(original, path, coding)) === 'equal') {
     return { content: { copyOf: path }, size: Number(stats.size) }

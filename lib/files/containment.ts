@@ -93,10 +93,12 @@ export async function wouldBeInPlace(place: ServedPlace, file: string): Promise<
 /**
  * For an open file: whether `symlinks` allows it in a place. The descriptor is checked, not the path, so
  * swapping a link has no effect.
+ * @returns may be given the real path, where it is known
  */
-export function isInPlace(place: ServedPlace): (file: OpenFile) => Promise<boolean> {
-  return async file =>
-    place.symlinks === 'follow' || isRealInPlace(place, file.path, await realPathOfOpen(file))
+export function isInPlace(place: ServedPlace) {
+  return async (file: OpenFile, real?: string): Promise<boolean> =>
+    place.symlinks === 'follow' ||
+    isRealInPlace(place, file.path, real ?? (await realPathOfOpen(file)))
 }
 
 /** The bytes of a file, and the stamp that belongs to them; undefined for one that is not in the place. */
@@ -111,11 +113,11 @@ export function readInPlace(place: ServedPlace, path: string, maxBytes: number) 
  * A check of what is about to be written or to get another mode or mtime: Node has no `openat`, so a directory
  * above it may have become a link since its path was checked.
  */
-export function requireInPlace(place: ServedPlace): (file: OpenFile) => Promise<void> {
+export function requireInPlace(place: ServedPlace) {
   const isAllowed = isInPlace(place)
-  return async file => {
+  return async (file: OpenFile, real?: string): Promise<void> => {
     // A directory above the place was made for it.
-    if (!isInside(place.dir, file.path) || (await isAllowed(file))) return
+    if (!isInside(place.dir, file.path) || (await isAllowed(file, real))) return
     throw outsidePlace(place, dirname(file.path))
   }
 }

@@ -71,6 +71,11 @@ export function statOf(path: string): Promise<BigIntStats | undefined> {
   return ifThere(promised<BigIntStats>(done => stat(path, EXACT, done)))
 }
 
+/** Of a link itself. */
+export function lstatOf(path: string): Promise<BigIntStats | undefined> {
+  return ifThere(lstat(path, EXACT))
+}
+
 /** The bytes of whatever is at a path. */
 export async function bytesOf(path: string): Promise<Buffer | undefined> {
   return ifThere(readFile(path).catch(rethrowNamed(path)))
@@ -114,7 +119,7 @@ export function sameStamp(a: Stamp, b: Stamp): boolean {
 
 /** Whether this is what a path names; for a link, the link itself. */
 export async function isAt(path: string, file: Stamp): Promise<boolean> {
-  const found = await ifThere(lstat(path, EXACT))
+  const found = await lstatOf(path)
   return found !== undefined && isSameInode(found, file)
 }
 

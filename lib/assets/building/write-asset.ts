@@ -1,11 +1,10 @@
 // Writes the files of one asset: the fingerprinted ones at once, plain names when they are committed.
-import { lstat } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { CODINGS, copyFor } from '../../files/codings.ts'
 import { isInPlace, removeInPlace, requireInPlace } from '../../files/containment.ts'
 import { digestOf, digestOfStream } from '../../files/digest.ts'
-import { ifThere } from '../../files/disk.ts'
+import { lstatOf } from '../../files/disk.ts'
 import { readContent, streamOf, type Content, type OpenFile } from '../../files/open-file.ts'
 import { prepareReplacement, type Replacement } from '../../files/writing/atomic-write.ts'
 import type { Unsaved } from '../../files/writing/unsaved.ts'
@@ -90,7 +89,7 @@ async function prepareFiles(
       if (made && !isCopy) ({ isNew, mtimeNs } = made)
       // Otherwise a copy of the previous bytes could be sent for the new ones.
       const isStale = isCopy && (!made || (isNew && made.isNew))
-      if (isStale && (await ifThere(lstat(path)))) replacements.unshift(removalOf(settings, path))
+      if (isStale && (await lstatOf(path))) replacements.unshift(removalOf(settings, path))
     }
     return replacements
   } catch (error) {
@@ -122,8 +121,8 @@ export async function discardAll(replacements: readonly Replacement[]): Promise<
 
 /** A source that is edited after it was read must not be published under its previous digest. */
 function unlessEdited(settings: Settings, built: Built) {
+  if (!('copyOf' in built.content)) return undefined
   return async (temporary: OpenFile): Promise<void> => {
-    if (!('copyOf' in built.content)) return
     if ((await digestOfStream(streamOf(temporary))) !== built.digest)
       throw new SourceEdited(settings, built)
   }

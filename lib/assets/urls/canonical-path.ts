@@ -96,11 +96,10 @@ export function* tailsOf(path: string): Generator<string> {
 const OUTSIDE_OF_URLS = /[^\w\-.~:/?#[\]@!$&()*+,;=%]/gu
 // Unreserved characters, and `@` for names such as `logo@2x.png`. Bare sub-delimiters are legal, but `'`
 // could end a CSS url('…'), and `,` separates the entries of a srcset.
-const OUTSIDE_OF_SEGMENTS = /[^\w\-.~@]/gu
+const OUTSIDE_OF_PATHS = /[^\w\-.~@/]/gu
 
 export function encodePath(decoded: string): string {
-  const segments = decoded.split('/').map(segment => segment.replace(OUTSIDE_OF_SEGMENTS, encode))
-  return segments.join('/')
+  return decoded.replace(OUTSIDE_OF_PATHS, encode)
 }
 
 /** Leaves existing escapes as they are. */

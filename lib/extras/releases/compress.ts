@@ -1,9 +1,8 @@
 // Compresses the files of a directory that anybody else built.
-import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError, reasonOf } from '../../errors.ts'
-import { errorCode, EXACT, ifThere, mtimeNotBefore, sameStamp, statOf } from '../../files/disk.ts'
+import { errorCode, lstatOf, mtimeNotBefore, sameStamp, statOf } from '../../files/disk.ts'
 import { CODINGS, compareOpen, copyFor, type Coding } from '../../files/codings.ts'
 import {
   readInPlace,
@@ -210,7 +209,7 @@ async function compressFile(place: ServedPlace, path: string, unsaved: Unsaved) 
     const target = file + coding.extension
     const copy = await copyFor(file, original, coding, async () => bytes)
     if (!copy) {
-      const stats = await ifThere(lstat(target, EXACT))
+      const stats = await lstatOf(target)
       // What this Node cannot read may be right, unless it is older. A link is left alone.
       const isWrong = coding.compress !== undefined || (stats && stats.mtimeNs < stamp.mtimeNs)
       if (!stats?.isFile() || !isWrong) return { coding }

@@ -1,10 +1,9 @@
 // Brings what open pages still ask for into a new build, the hashed files of the builds before it, and removes
 // them once no page does.
-import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
-import { ifThere, statOf } from '../../files/disk.ts'
+import { lstatOf, statOf } from '../../files/disk.ts'
 import {
   isInPlace,
   outsidePlace,
@@ -125,7 +124,7 @@ async function choose(
   const mayStay = async (file: string): Promise<boolean> => {
     if (own.has(file)) return false
     const [source, target] = [join(from.path, file), join(to.path, file)]
-    if (!to.files.has(file)) return from.files.has(file) && !(await ifThere(lstat(target)))
+    if (!to.files.has(file)) return from.files.has(file) && !(await lstatOf(target))
     // Without a list the directory was not emptied before the build.
     return listed.has(file) || (from.files.has(file) && sameBytes(source, target))
   }

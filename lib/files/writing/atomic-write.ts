@@ -1,16 +1,15 @@
 // Writes a file completely or not at all: a temporary file in the same directory, then a rename, at once or
 // together with others. What is renamed is compared first: somebody may have put a link in its place.
 import { constants } from 'node:fs'
-import { lstat, rename } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import {
   addSeconds,
   errorCode,
-  EXACT,
-  ifThere,
   isAt,
   isSameInode,
+  lstatOf,
   removeFile,
   secondsLater,
   setMtime,
@@ -65,7 +64,7 @@ export async function prepareReplacement(
   wanted: bigint,
   checks: WriteChecks = {}
 ): Promise<Prepared> {
-  const stats = await ifThere(lstat(target, EXACT))
+  const stats = await lstatOf(target)
   const existing = stats?.isFile() ? stats : undefined
   const seconds = existing && secondsLater(existing, wanted)
   if (existing && (await hasContent(target, existing, content))) {

@@ -24,7 +24,7 @@ import { randomBytes } from 'node:crypto'
 import { inParallel } from '../../concurrency.ts'
 
 /** Rejects for an open file or directory that is not where it should be. */
-export type LocationCheck = ((file: OpenFile) => Promise<void>) | undefined
+export type LocationCheck = ((file: OpenFile, real?: string) => Promise<void>) | undefined
 
 /** Each of the checks rejects to keep the target as it is. */
 export interface WriteChecks {
@@ -50,8 +50,9 @@ export async function writeTemporary(
   try {
     return await whileOpen(given, fd, async file => {
       // A link above it may lead elsewhere by now. Nothing else has its name, wherever it was moved to.
-      path = join(dirname((await realPathOfOpen(file)) ?? given), name)
-      await checks.checkLocation?.(file)
+      const real = await realPathOfOpen(file)
+      path = join(dirname(real ?? given), name)
+      await checks.checkLocation?.(file, real)
       await writeContent(file, content)
       await checks.checkContent?.(describe(given, fd))
       await setMode(file, path, 0o644)

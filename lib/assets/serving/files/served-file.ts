@@ -1,11 +1,10 @@
 // A served file with all its representations, and the compressed copies beside it. What this process may not read
 // is treated like what does not exist.
-import { lstat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { warnOnce } from '../../../printable.ts'
 import { CODINGS, compareCopy, type Coding } from '../../../files/codings.ts'
 import { isInPlace, type ServedPlace } from '../../../files/containment.ts'
-import { errorCode, ifThere, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
+import { errorCode, lstatOf, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
 import { withFile, isUnmodified, streamOf, type OpenFile } from '../../../files/open-file.ts'
 import { digestOfStream } from '../../../files/digest.ts'
 import type { Stored } from '../../parts/representations.ts'
@@ -113,7 +112,7 @@ export async function ifReadable<T>(path: string, outcome: Promise<T> | T): Prom
 /** The path itself, or the folder above it that may not be entered: it is one for any number of paths. */
 async function deniedAt(path: string): Promise<string> {
   try {
-    await ifThere(lstat(path))
+    await lstatOf(path)
     return path
   } catch (error) {
     if (!isDenied(error)) throw error
