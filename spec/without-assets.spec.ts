@@ -95,7 +95,7 @@ test('pages have the entries of bundles and one version; a name of an asset is a
       )
       t.throws(() => assets.app('web'), { message: "unknown app 'web': the apps are: none" })
       t.is(assets.path('https://cdn.example/a.css'), 'https://cdn.example/a.css')
-      t.is(assets.importMap(), '<script type="importmap">{"imports":{}}</script>')
+      t.is(assets.importMap(), '')
       ctx.body = `${assets.entry('main.js')} ${assets.version}`
       return undefined
     }
