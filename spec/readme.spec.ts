@@ -76,7 +76,7 @@ test('the examples of a route and of mounts respond as they say', async t => {
 
 test('the README names the commands in their order', t => {
   const [, line = ''] = /^`npx koa-fresh-assets` (.*)$/m.exec(readme) ?? []
-  const named = Array.from(line.matchAll(/`(\w+)`/g), ([, name]) => name)
+  const named = Array.from(line.matchAll(/`([\w-]+)`/g), ([, name]) => name)
   t.deepEqual(
     named,
     COMMANDS.map(({ name }) => name)

@@ -1,4 +1,4 @@
-// What was seen at a path: the file that was read, or the directory that lacked a name. A later check can then
+// What was seen at a path: the file or directory that was read, or the directory that lacked a name. A later check can then
 // tell whether anything changed.
 import { basename, dirname, join } from 'node:path'
 import { sameStamp, showsChangesAfter, type Stamp, stampOf, statOf } from './disk.ts'
@@ -43,7 +43,7 @@ export function observe(
 }
 
 /**
- * Observes files, and the directories of paths that do not exist: a new entry changes a directory's stamp.
+ * Observes files and directories, and the directories of paths that do not exist: a new entry changes a directory's stamp.
  * Where the directory does not exist either, its nearest existing ancestor is observed.
  */
 export async function observeAll(paths: Iterable<string>): Promise<Observation[]> {
@@ -60,6 +60,8 @@ export async function observeAll(paths: Iterable<string>): Promise<Observation[]
       const stats = at === path ? await statOf(path) : undefined
       if (!stats) directory?.absent.push(basename(at))
       const readAt = Date.now()
+      // What is in a directory changes its stamp.
+      if (stats?.isDirectory()) return [{ path, stamp: stampOf(stats) }]
       const read = stats?.isFile() ? await readSnapshot(path) : undefined
       return read ? [observe(path, read.stamp, () => read.bytes, readAt)] : []
     })

@@ -414,7 +414,6 @@ soakTest('JSM-05 the page names the same modules in development and in productio
 
 const writingACompilerPage = readPage('docs/writing-a-compiler.md')
 const sprite = writingACompilerPage.take('')
-const postcss = writingACompilerPage.take('PostCSS')
 const tests = writingACompilerPage.take('Tests')
 
 const SERVER = `import Koa from 'koa'
@@ -447,21 +446,6 @@ soakTest('the sprite is compiled, follows its icons, and names the line of a mis
   rmSync(join(site.root, images, 'house.svg'))
   const failure = { message: /icons\.sprite:1:1: there is no icon house/ }
   await t.throwsAsync(site.run('npx koa-fresh-assets precompile'), failure)
-})
-
-soakTest('PostCSS runs its plugins, and reports the place of a mistake', async t => {
-  const site = makeExample(t, {
-    'server.js': SERVER,
-    'assets.config.js': `import { pcss } from './compilers/pcss.js'
-      const green = { postcssPlugin: 'green', Declaration: each => { each.value = 'green' } }
-      export default { root: import.meta.dirname, compilers: [pcss(green)] }`,
-    'assets/app.pcss': 'p { color: red }'
-  })
-  await site.follow(postcss)
-  await site.run('node server.js')
-  t.regex((await site.ask('/assets/app.css')).text, /^p \{ color: green \}\n.*sourceMappingURL=/)
-  site.write({ 'assets/app.pcss': 'p {}\np { color' })
-  t.regex((await site.ask('/assets/app.css')).text, /assets\/app\.pcss:2:\d/)
 })
 
 soakTest('the tests of the page pass', async t => {

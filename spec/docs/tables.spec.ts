@@ -382,6 +382,13 @@ test('docs/README.md links to every page, and README to docs/README.md', t => {
   t.true(linksOf('README.md').includes('docs/README.md'))
 })
 
+test('every page says in its first sentence whom it is for', t => {
+  for (const path of PAGES.filter(path => path.endsWith('.md') && path !== 'docs/decisions.md')) {
+    const [first] = read(path).match(/^(?![#!\n]).+$/m) ?? []
+    t.regex(first ?? '', /^For /, path)
+  }
+})
+
 test('every page with code has a spec that runs it', t => {
   const specs = readdirSync('spec', { recursive: true, encoding: 'utf8' })
     .filter(path => path.endsWith('.spec.ts'))

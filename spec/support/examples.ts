@@ -132,6 +132,7 @@ export function makeExample(t: ExecutionContext, files: Files = {}, link = linkM
   symlinkSync(resolve('.'), join(root, 'node_modules/koa-fresh-assets'), 'dir')
   let server: ChildProcess | undefined
   let port = 0
+  let said = ''
   const stop = async () => {
     if (!server || server.exitCode !== null || server.signalCode !== null) return
     server.stdin?.end()
@@ -149,7 +150,7 @@ export function makeExample(t: ExecutionContext, files: Files = {}, link = linkM
       env: environment(),
       stdio: [startsServer ? 'pipe' : 'ignore', 'pipe', 'pipe']
     })
-    if (startsServer) server = child
+    if (startsServer) [server, said] = [child, '']
     let [stdout, stderr] = ['', '']
     t.teardown(() => {
       if (!t.passed && startsServer) t.log(stderr)
@@ -158,6 +159,7 @@ export function makeExample(t: ExecutionContext, files: Files = {}, link = linkM
       child.stderr?.on('data', text => (stderr += String(text)))
       child.stdout?.on('data', text => {
         stdout += String(text)
+        if (startsServer) said = stdout
         port = Number(/^port (\d+)$/m.exec(stdout)?.[1] ?? port)
         if (startsServer && /^port /m.test(stdout)) resolve(stdout)
       })
@@ -182,6 +184,8 @@ export function makeExample(t: ExecutionContext, files: Files = {}, link = linkM
     },
     /** Asks the server that was started last. */
     ask: (path: string, question?: Question): Promise<Answer> => ask(port, path, question),
+    /** What the server that was started last has written to stdout. */
+    said: (): string => said,
     read: (path: string): string => readFileSync(join(root, path), 'utf8'),
     exists: (path: string): boolean => existsSync(join(root, path)),
     write: (files: Files): void => writeFiles(root, files)

@@ -25,7 +25,7 @@ import { linkPackages } from './installed.ts'
 const page = readPage('docs/bundlers.md')
 const shown = page.take('Vite', 'html')
 const deploy = page.take('Deploying', 'sh')
-const [reloadOnce] = page.take('Deploying', 'js')
+const [reloadOnce] = readPage('docs/open-pages.md').take('', 'js')
 const tests = page.take('Tests')
 const [upgrade] = page.take('Vite in the same process', 'nginx')
 

@@ -14,7 +14,7 @@ import { folderOf } from './installed.ts'
 
 const KATEX = folderOf('katex/dist/katex.mjs')
 
-const reloadOnce = blocksOf(readFileSync('docs/bundlers.md', 'utf8')).find(
+const reloadOnce = blocksOf(readFileSync('docs/open-pages.md', 'utf8')).find(
   ({ file }) => file === 'src/reload-once.js'
 )
 

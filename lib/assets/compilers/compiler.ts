@@ -23,8 +23,9 @@ export interface CompilerOutput {
   /** The text of the asset. */
   readonly code: string
   /**
-   * Absolute paths of every other file that was read, and of files that were looked up and not found. The
-   * source is compiled again when one of them changes or appears. Default: none.
+   * Absolute paths of every other file that was read, of directories whose names were read, and of files that
+   * were looked up and not found. The source is compiled again when one of them changes or appears. Default:
+   * none.
    */
   readonly dependencies?: readonly string[]
 }

@@ -5,6 +5,7 @@ import { isRecord } from '../../check-options.ts'
 import { CONFIG_NAMES } from '../../cli/config.ts'
 import { reasonOf } from '../../errors.ts'
 import { readIfThere } from '../../files/at-start.ts'
+import { compilerOf } from './tailwind.ts'
 
 /** A configuration file. */
 export interface Config {
@@ -40,26 +41,28 @@ function parsed(bytes: Buffer | undefined, file: string): unknown {
 }
 
 /** What is written. */
-export function contentOf({ kind }: Config): string {
-  return ABOUT_CONFIG + (kind === 'typescript' ? TYPED_CONFIG : untypedConfig(kind === 'esm'))
+export function contentOf({ kind }: Config, isTailwind: boolean): string {
+  const more = isTailwind ? ',\n  compilers: [pcss(tailwindcss())]' : ''
+  const content = kind === 'typescript' ? typedConfig(more) : untypedConfig(kind === 'esm', more)
+  const start = isTailwind ? compilerOf(kind) : kind === 'typescript' ? TYPE_IMPORT : ''
+  return ABOUT_CONFIG + start + content
 }
 
 const ABOUT_CONFIG = '// Options for koaAssets() and for the koa-fresh-assets command.\n'
 
-const untypedConfig = (isEsm: boolean) => `
+const untypedConfig = (isEsm: boolean, more: string) => `
 /** @type {import('koa-fresh-assets').KoaAssetsOptions} */
 ${isEsm ? 'export default' : 'module.exports ='} {
   // Relative paths start here, whatever the working directory is.
-  root: ${isEsm ? 'import.meta.dirname' : '__dirname'}
+  root: ${isEsm ? 'import.meta.dirname' : '__dirname'}${more}
 }
 `
 
-const TYPE_IMPORT = "import type { KoaAssetsOptions } from 'koa-fresh-assets'"
+const TYPE_IMPORT = "import type { KoaAssetsOptions } from 'koa-fresh-assets'\n"
 
-const TYPED_CONFIG = `${TYPE_IMPORT}
-
+const typedConfig = (more: string) => `
 export default {
   // Relative paths start here. If tsc writes this file elsewhere: process.cwd()
-  root: import.meta.dirname
+  root: import.meta.dirname${more}
 } satisfies KoaAssetsOptions
 `

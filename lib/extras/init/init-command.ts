@@ -12,6 +12,7 @@ import type { Call, Command } from '../../assets/parts.ts'
 import { stripsTypes } from '../../cli/config.ts'
 import { configOf, contentOf, type Config } from './config-file.ts'
 import { table } from '../../cli/format.ts'
+import { tailwindSteps, TAILWIND_STYLES, VIEWS } from './tailwind.ts'
 
 export const init: Command = {
   name: 'init',
@@ -32,7 +33,8 @@ With a name, it adds that app to the project: apps/<name>/assets with the same
 files. Beside other apps, its stylesheet and its script have its name, and a file
 whose name another app has is left out. It is an error if there is such an app.`,
   options: {
-    'dry-run': { description: 'list what would be done, and write nothing' }
+    'dry-run': { description: 'list what would be done, and write nothing' },
+    tailwind: { description: 'begin with Tailwind: a compiler of PostCSS, and a stylesheet' }
   },
   examples: [
     ['koa-fresh-assets init --dry-run', 'Look first:'],
@@ -44,6 +46,7 @@ whose name another app has is left out. It is an error if there is such an app.`
 
 async function run({ output, values, args: [argument], loadSite }: Call): Promise<number> {
   const { root: given = '.', 'dry-run': dryRun = false } = values
+  const { tailwind = false } = values as { tailwind?: boolean }
   const root = resolve(given)
   if (!isDirectory(root)) throw new UsageError(`--root: no such directory: ${given}`)
   const config = configOf(root)
@@ -64,8 +67,12 @@ async function run({ output, values, args: [argument], loadSite }: Call): Promis
         (site ?? (await loadSite('development'))).changed({ env: 'development' })
       )
     : new Set<string>()
-  const assets = isNew && assetsOf(argument ?? 'web', stem, taken)
-  const files = { ...assets, [config.name]: contentOf(config) }
+  const assets = isNew && assetsOf(argument ?? 'web', stem, taken, tailwind)
+  const files = {
+    ...assets,
+    ...(tailwind && VIEWS),
+    [config.name]: contentOf(config, tailwind)
+  }
   const created = Object.entries(files).map(([path, content]): FileStep => {
     if (existsSync(join(root, path))) return { path, action: 'keep' }
     return place({ path, action: 'create', content })
@@ -80,8 +87,10 @@ async function run({ output, values, args: [argument], loadSite }: Call): Promis
   if (!dryRun) addFiles(root, [...created, ...added])
   const steps = [...created, ...added].map(({ path, action, lines }) => ({ path, action, lines }))
   const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
-  const after = isAnother ? nextOf(argument, config.name, others, options) : nextSteps(config)
-  output.result({ root, dryRun, steps }, `${done}\n${dryRun ? '\nNothing was written.' : after}`)
+  const first = tailwind ? tailwindSteps(config.name, isConfigured) : ''
+  const next = isAnother ? nextOf(argument, config.name, others, options) : nextSteps(config)
+  const after = dryRun ? '\nNothing was written.' : `${first}${next}`
+  output.result({ root, dryRun, steps }, `${done}\n${after}`)
   return OK
 }
 
@@ -154,10 +163,11 @@ async function namesOfOthers(app: string, settings: Site): Promise<Set<string>> 
 }
 
 /** @param stem of the stylesheet and the script @param taken names that no file may have */
-function assetsOf(app: string, stem: string, taken: ReadonlySet<string>) {
-  const files = Object.entries(ASSETS).flatMap(([given, content]) => {
+function assetsOf(app: string, stem: string, taken: ReadonlySet<string>, isTailwind: boolean) {
+  const all = { ...ASSETS, ...(isTailwind ? TAILWIND_STYLES : STYLES) }
+  const files = Object.entries(all).flatMap(([given, content]) => {
     const path = given.replace(/\bapp(?=\.\w+$)/, () => stem)
-    const isTaken = taken.has(path.replace(/^[^/]+\//, ''))
+    const isTaken = taken.has(path.replace(/^[^/]+\//, '').replace(/\.pcss$/, '.css'))
     return isTaken ? [] : [[`apps/${app}/assets/${path}`, content] as const]
   })
   return Object.fromEntries(files)
@@ -179,7 +189,10 @@ const ASSETS: Readonly<Record<string, string | Buffer>> = {
 </svg>
 `,
   'javascripts/app.js': `document.documentElement.classList.add('js')
-`,
+`
+}
+
+const STYLES = {
   'stylesheets/app.css': `body {
   margin: 2rem auto;
   max-width: 40rem;

@@ -1,0 +1,130 @@
+// The pages that begin with a task or a symptom: their programs and commands are run.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
+import { withDigest } from '../support/digest.ts'
+
+const SERVER = `import Koa from 'koa'
+  import { koaAssets } from 'koa-fresh-assets'
+  const app = new Koa()
+  app.silent = true
+  app.use(koaAssets({ serve: true, host: 'https://cdn.example.com' }))
+  app.listen(3000)`
+
+// docs/troubleshooting.md
+
+const troubleshooting = readPage('docs/troubleshooting.md')
+const [explain] = troubleshooting.take('')
+const [curl] = troubleshooting.take('CORS')
+const [showCompiles] = troubleshooting.take('It compiles for ever')
+
+test('what tells of a symptom is told: explain, the field for other origins, each compile', async t => {
+  const site = makeExample(t, {
+    'assets/app.css.scss': 'p { color: red }',
+    'assets/fonts/inter.woff2': 'font',
+    'server.js': SERVER
+  })
+  await site.run('npx koa-fresh-assets precompile')
+  for (const command of explain?.text.trim().split('\n') ?? []) {
+    t.regex(await site.run(command), /serving is off[^]*\nresponse /, command)
+  }
+  t.regex(curl?.text ?? '', /-H 'Origin: .*\/assets\/inter\.woff2$/m)
+  await site.follow(showCompiles ? [showCompiles] : [])
+  await site.run('node --import ./show-compiles.js server.js')
+  const origin = { headers: { origin: 'https://shop.example.com' } }
+  const font = await site.ask('/assets/inter.woff2', origin)
+  t.is(font.headers['access-control-allow-origin'], '*')
+  site.write({ 'assets/app.css.scss': 'p { color: green }' })
+  t.regex((await site.ask('/assets/app.css')).text, /green/)
+  t.regex(site.said(), /app\.css\.scss in \d+ ms/)
+})
+
+test('every symptom of the page has a section, and names a command', t => {
+  const rows = troubleshooting.text.match(/^\| \[.*\]\(#.*$/gm) ?? []
+  t.true(rows.length >= 8)
+  for (const row of rows) t.regex(row, / \| .*`.*` \|/)
+})
+
+// docs/recipes.md
+
+const recipes = readPage('docs/recipes.md')
+const links = recipes.take('Signed links')
+const precache = recipes.take('A list for a service worker')
+const lightning = recipes.take('Browser targets')
+
+test('S86 a signed link is for one path, GET and HEAD, until it expires; no cache stores what it leads to', async t => {
+  const site = makeExample(t, {
+    'data/reports/2024.pdf': 'report',
+    'data/reports/2025.pdf': 'other',
+    'server.js': "import { app } from './reports.js'\napp.silent = true\napp.listen(3000)",
+    'old.js': `process.env.LINK_SECRET = 'one'
+      const { sign } = await import('./signed-links.js')
+      console.log(sign('/reports/2024.pdf', -5))`
+  })
+  await site.follow(links)
+  t.is(links[0]?.text.trim().split('\n').length, 15)
+  await site.run('LINK_SECRET=one node server.js')
+  const { text: link } = await site.ask('/')
+  const found = await site.ask(link)
+  t.deepEqual([found.status, found.text], [200, 'report'])
+  t.is(found.headers['cache-control'], 'private, no-store')
+  t.is((await site.ask(link, { method: 'HEAD' })).status, 200)
+  const part = await site.ask(link, { headers: { range: 'bytes=0-1' } })
+  t.deepEqual([part.status, part.headers['cache-control']], [206, 'private, no-store'])
+  const later = link.replace(/\d{10,}/, digits => String(Number(digits) + 60))
+  for (const [wrong, method] of [
+    ['/reports/2024.pdf', 'GET'],
+    [link.replace(/.$/, last => (last === 'a' ? 'b' : 'a')), 'GET'],
+    [`${link}A`, 'GET'],
+    [later, 'GET'],
+    [`${link}&expires=9999999999`, 'GET'],
+    [link.replace('2024', '2025'), 'GET'],
+    [link.replace('/reports/', '/reports/%2e/'), 'GET'],
+    [(await site.run('node old.js')).trim(), 'GET'],
+    [link, 'POST'],
+    [link, 'DELETE']
+  ] as const) {
+    const { status, headers, text } = await site.ask(wrong, { method })
+    t.is(status, 403, `${method} ${wrong}`)
+    t.false(text.includes('report'))
+    t.notRegex(headers['cache-control'] ?? '', /public|max-age/)
+  }
+})
+
+test('the precache list has every published file by its fingerprint', async t => {
+  const site = makeExample(t, { 'assets/app.css': 'p {}', 'assets/app.js': 'go()' })
+  await site.run('npx koa-fresh-assets precompile')
+  await site.follow(precache)
+  // What npx runs is a function of the shell here.
+  site.write({
+    'node_modules/.bin/npx':
+      '#!/bin/sh\nshift\nexec node node_modules/koa-fresh-assets/dist/cli.js "$@"\n'
+  })
+  await site.run('chmod +x node_modules/.bin/npx')
+  await site.run('PATH=$PWD/node_modules/.bin:$PATH node precache.js')
+  const list = JSON.parse(readFileSync(join(site.root, 'public/precache.json'), 'utf8')) as object[]
+  t.is(list.length, 2)
+  for (const { url, revision } of list as { url: string; revision: null }[]) {
+    t.regex(url, withDigest(/^\/assets\/app-DIGEST\.(?:css|js)$/))
+    t.is(revision, null)
+    t.true(existsSync(join(site.root, 'public', url)))
+  }
+})
+
+test('stylesheets get what the browsers of the targets need', async t => {
+  const site = makeExample(t, {
+    'assets/app.css': 'p { user-select: none; & b { color: red } }',
+    'assets.config.js': `import { lightning } from './compilers/lightning.js'
+      export default { root: import.meta.dirname, compilers: [lightning({ safari: 13 << 16 })] }`
+  })
+  await site.follow(lightning)
+  await site.run('npx koa-fresh-assets precompile')
+  const text = site.read('public/assets/app.css')
+  t.regex(text, /p b ?\{/)
+  t.regex(text, /-webkit-user-select/)
+})
+
+test('every block of these pages is run here', t => {
+  t.deepEqual(blocksLeft(), [])
+})

@@ -1,0 +1,91 @@
+// docs/tailwind.md: what `init --tailwind` writes, followed in development and in production.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
+import { withDigest } from '../support/digest.ts'
+import { linkPackages } from './installed.ts'
+
+const page = readPage('docs/tailwind.md')
+const [start, config, stylesheet] = page.take('')
+
+const SERVER = `import Koa from 'koa'
+  import { koaAssets } from 'koa-fresh-assets'
+  import options from './assets.config.js'
+  const app = new Koa()
+  app.silent = true
+  app.use(koaAssets(options))
+  app.use(ctx => { ctx.body = ctx.assets.path('app.css') })
+  app.listen(3000)`
+
+const SHEET = 'apps/web/assets/stylesheets/app.pcss'
+
+async function begin(t: ExecutionContext) {
+  const site = makeExample(t, { 'server.js': SERVER }, linkPackages)
+  await site.follow(start ? [start] : [])
+  return site
+}
+
+/** Without comments and blank lines. */
+const codeOf = (text = '') => text.replaceAll(/^ *(?:\/\/|\/\*).*\n|^\n/gm, '')
+
+test('init --tailwind writes what the page shows', async t => {
+  const site = await begin(t)
+  t.is(codeOf(site.read('assets.config.js')), codeOf(config?.text))
+  t.is(site.read(SHEET), codeOf(stylesheet?.text))
+  t.false(site.exists(SHEET.replace('.pcss', '.css')))
+})
+
+test('TWD-01 a class of an edited view, of a new one and of one in a new folder is in the next response', async t => {
+  const site = await begin(t)
+  await site.run('SERVE_STATIC_ASSETS=true node server.js')
+  const has = async (name: string) =>
+    (await site.ask('/assets/app.css')).text.includes(`.${name} {`)
+  t.false(await has('flex'))
+  for (const [view, name] of [
+    ['views/home.ejs', 'flex'],
+    ['views/home.ejs', 'grid'],
+    ['views/list.ejs', 'underline'],
+    ['views/books/show.ejs', 'italic'],
+    ['views/books/edit.ejs', 'uppercase'],
+    ['views/books/deep/down.ejs', 'truncate']
+  ] as const) {
+    t.false(await has(name), name)
+    site.write({ [view]: `<p class="${name}">` })
+    t.true(await has(name), `${view} ${name}`)
+  }
+  await site.run('npx koa-fresh-assets precompile')
+  await site.run('NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js')
+  const { text: url } = await site.ask('/')
+  t.regex(url, withDigest(/^\/assets\/app-DIGEST\.css$/))
+  const { text } = await site.ask(url)
+  for (const name of ['grid', 'underline', 'italic', 'uppercase', 'truncate']) {
+    t.true(text.includes(`.${name}{`), name)
+  }
+  t.false(text.includes('.flex{'), 'no view has it any more')
+})
+
+test('TWD-02 a mistake in the stylesheet is a page with its place', async t => {
+  const site = await begin(t)
+  await site.run('SERVE_STATIC_ASSETS=true node server.js')
+  site.write({ [SHEET]: 'p {}\np { color' })
+  const { status, text } = await site.ask('/assets/app.css')
+  t.is(status, 500)
+  t.regex(text, /app\.pcss:2:\d/)
+})
+
+test('TWD-03 in a project of CommonJS modules, `require` loads the configuration', async t => {
+  const site = makeExample(t, { 'package.json': '{}' }, linkPackages)
+  await site.follow(start ? [start] : [])
+  site.write({ 'views/home.ejs': '<p class="flex">' })
+  await site.run('npx koa-fresh-assets precompile')
+  t.regex(readFileSync(join(site.root, 'public/assets/app.css'), 'utf8'), /\.flex/)
+  t.is(
+    (await site.run("node -e 'console.log(require(`./assets.config.js`).root)'")).trim(),
+    site.root
+  )
+})
+
+test('every block of the page is run here', t => {
+  t.deepEqual(blocksLeft(), [])
+})
