@@ -46,7 +46,7 @@ app.use(ctx => {
   ctx.body = `<html data-release="${release}">
     ${assets.stylesheet('app')}
     ${assets.javascript('app', 'lib', ...(hasOwnName ? [`only-${release}`] : []))}
-    ${assets.image('hero.png')}`
+    <img src="${assets.path('hero.png')}" alt="">`
 })
 
 const answer = app.callback()
