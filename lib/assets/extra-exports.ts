@@ -18,8 +18,7 @@ export type {
   CompressReport
 } from '../extras/releases/compress.ts'
 export { verify, verifyCopies } from '../extras/verify/exports.ts'
-export type { VerifyCopiesReport } from '../extras/verify/verify.ts'
-export type { VerifyReport } from '../extras/verify/verify-all.ts'
+export type { VerifyCopiesReport, VerifyReport } from '../extras/verify/verify.ts'
 export type { Preload } from '../extras/routes/early-preload.ts'
 export type { SendFile, SendFileOptions } from '../extras/routes/send-file.ts'
 

@@ -2,8 +2,7 @@
 import { EXTRAS } from '../../assets/extras.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { settleForPrecompile } from '../../assets/site.ts'
-import type { VerifyCopiesReport } from './verify.ts'
-import type { VerifyReport } from './verify-all.ts'
+import type { VerifyCopiesReport, VerifyReport } from './verify.ts'
 
 /**
  * Compares the files in `public` with the manifest: size, digest and Subresource Integrity of every
@@ -20,7 +19,7 @@ import type { VerifyReport } from './verify-all.ts'
  * for (const { path, message } of problems) console.error(path, message)
  */
 export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyReport> {
-  return (await import('./verify-all.ts')).verify(settleForPrecompile(options))
+  return (await import('./verify.ts')).verify(settleForPrecompile(options))
 }
 
 /**

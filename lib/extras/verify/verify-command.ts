@@ -1,6 +1,5 @@
 // The `verify` command.
-import { verifyCopies } from './verify.ts'
-import { verify as compare } from './verify-all.ts'
+import { verify as compare, verifyCopies } from './verify.ts'
 import type { Command, Output, Site } from '../../assets/parts.ts'
 import { inParallel } from '../../concurrency.ts'
 import { directoryAt, printProblems } from '../../cli/command.ts'

@@ -1,4 +1,5 @@
-// Compares what is published with the manifest, and the compressed copies and other representations beside any files.
+// Checks what a project serves: its own assets, the directories of its mounts, and the compressed copies and other
+// representations beside any files.
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import {
@@ -9,11 +10,17 @@ import {
 } from '../../files/digest.ts'
 import { CODINGS, withoutCodingExtension, compareFile, type Coding } from '../../files/codings.ts'
 import { sameBytes } from '../../files/open-file.ts'
-import { statOf } from '../../files/disk.ts'
+import { realpathOf, statOf } from '../../files/disk.ts'
 import { isCompressibleType } from '../../http/fields.ts'
+import { listMounts } from '../../assets/inventory/listed-mounts.ts'
+import { isMounted } from '../../assets/serving/request-path.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
 import type { Extra, Problem, Site } from '../../assets/parts.ts'
-import { canonicalSegments, encodePath } from '../../assets/urls/canonical-path.ts'
+import {
+  canonicalSegments,
+  encodeAsImported,
+  encodePath
+} from '../../assets/urls/canonical-path.ts'
 import { splitFingerprint, versionKey } from '../../assets/urls/fingerprint.ts'
 import type { ManifestEntry } from '../../assets/building/manifest/manifest.ts'
 import { readManifest, REMEDY } from '../../assets/building/manifest/read-manifest.ts'
@@ -22,8 +29,27 @@ import {
   listPublished,
   openDirectory,
   representationsOf,
-  splitAmong
+  splitAmong,
+  requestableFiles
 } from '../../assets/building/directory.ts'
+
+export interface VerifyReport {
+  /** Absolute path of the manifest; with `apps: false` there is none. */
+  readonly manifest: string
+  /** The number of assets in the manifest. */
+  readonly assets: number
+  /** Undefined without mounts. */
+  readonly mounts?: {
+    /** The number of files that their manifests name. */
+    readonly files: number
+    /** The number of compressed copies and other representations in their directories. */
+    readonly copies: number
+    /** The number of copies that this Node cannot decompress, so they were not compared. */
+    readonly unread: number
+  }
+  /** Empty when every file is intact. */
+  readonly problems: readonly Problem[]
+}
 
 export interface VerifyCopiesReport {
   /** Real path of the directory. */
@@ -40,11 +66,52 @@ export interface VerifyCopiesReport {
 
 const CONCURRENCY = 8
 
+export async function verify(settings: Site): Promise<VerifyReport> {
+  const own =
+    settings.apps.length > 0
+      ? await verifyAssets(settings)
+      : { manifest: manifestFile(settings), assets: 0, problems: [] }
+  if (settings.mounts.length === 0) return own
+  const { problems, ...mounts } = await verifyMounts(settings)
+  return { ...own, mounts, problems: [...own.problems, ...problems] }
+}
+
+async function verifyMounts(settings: Site) {
+  const problems: Problem[] = []
+  let [files, copies, unread] = [0, 0, 0]
+  const listed = await listMounts(settings)
+  for (const [at, mount] of settings.mounts.entries()) {
+    const { urlPath, dir } = mount
+    const { problem, manifest, files: named = [] } = listed[at] ?? {}
+    const top = await realpathOf(dir)
+    const isMade = top !== undefined && (await statOf(top))?.isDirectory() === true
+    files += named.length
+    // The front end may be built after the project's own assets.
+    if (problem !== undefined && (isMade || settings.apps.length === 0)) {
+      problems.push({ path: urlPath || '/', message: `has no build: ${problem}` })
+    }
+    for (const { path, sizes } of named) {
+      const isMissing = sizes['identity'] === undefined
+      if (isMissing) problems.push({ path, message: `is missing, and ${manifest} names it` })
+    }
+    if (!isMade) continue
+    const all = await requestableFiles(top)
+    const own = all.filter(path => isMounted(`${urlPath}/${path}`, mount))
+    const found = await copiesIn(top, own, settings.extras)
+    copies += found.copies
+    unread += found.unread
+    for (const { path, message } of found.problems) {
+      problems.push({ path: encodeAsImported(`${urlPath}/${path}`), message })
+    }
+  }
+  return { files, copies, unread, problems }
+}
+
 /**
  * Compares the files in `public` with the manifest.
  * @throws AssetError with the code `manifest-missing` or `manifest-broken`
  */
-export async function verifyAssets(settings: Site) {
+async function verifyAssets(settings: Site) {
   const manifest = manifestFile(settings)
   const { assets } = await readManifest(manifest)
   const representations = await representationsOf(settings.extras)
@@ -101,7 +168,7 @@ export async function verifyCopies(
  * @param top its real path
  * @param files in it, relative to it
  */
-export async function copiesIn(
+async function copiesIn(
   top: string,
   files: readonly string[],
   extras: readonly Extra[]
