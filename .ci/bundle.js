@@ -102,6 +102,7 @@ const PARTS = [
     'cli'
   ],
   [/^cli\/format/, 'cli-format'],
+  [/^telling\/weight/, 'weight'],
   [/^telling\//, 'inventory'],
   [/^serving\/koa/, 'serving-koa'],
   [/^serving\/(?:directories|files)/, 'serving-files']

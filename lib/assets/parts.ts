@@ -10,6 +10,7 @@ import type {
 } from './parts/representations.ts'
 import type { Combination, Mention, Transform } from './parts/precompile.ts'
 import type { PrecompileExtras } from './settings/extra-options.ts'
+import type { Column, Weight } from './parts/figures.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
 import type { AssetAddress, Helpers } from './views/asset-url.ts'
@@ -78,6 +79,8 @@ export interface Extra<Whole = unknown> {
   facts?(mount: MountSettings, env: string): Promise<MountFacts | undefined>
   /** Tells how a path, a URL or a name is resolved. Writes nothing. */
   explain?(pipeline: Whole, asked: string): Promise<Explanation>
+  /** What pages that load some scripts and stylesheets cost their visitors. Writes nothing. */
+  weigh?(pipeline: Whole, names: readonly string[]): Promise<Weight>
   /** What it tells about published assets in a list of them. */
   column?(settings: Settings): Promise<Column>
   /** Made when a server starts, for all files that it sends; undefined where the settings do not want it. */
@@ -319,19 +322,6 @@ export interface Step {
   readonly details: readonly string[]
 }
 
-export interface Column {
-  /** Its heading, and the name of its values in JSON. */
-  readonly name: string
-  /** Undefined for a file of which there is nothing to tell. @param file its URL path, encoded, and its size in bytes */
-  of(file: { readonly target: string; readonly size: number }): Promise<Cell | undefined>
-}
-
-export interface Cell {
-  readonly value: object
-  /** The value for people. */
-  readonly text: string
-}
-
 /** Undefined for an app that has none. @param own resolves to those in directories, which may import others */
 export type MakeSources = (
   app: AppSettings,
@@ -407,7 +397,7 @@ export type Values = Readonly<
   Partial<
     Record<'config' | 'root' | 'env' | 'keep' | 'age' | 'manifest', string> &
       Record<'json' | 'quiet' | 'help' | 'version' | 'dry-run' | 'verbose' | 'minify', boolean> &
-      Record<'include' | 'exclude', readonly string[]>
+      Record<'include' | 'exclude' | 'entry', readonly string[]>
   >
 >
 

@@ -24,6 +24,7 @@ const PAGES = [
   'asset?path=/assets/app.css',
   'asset?path=broken.css',
   'asset?path=none',
+  'weight?entry=app',
   'mounts',
   'requests'
 ]

@@ -45,11 +45,31 @@ export function shiftInlineMap(finished: string, text: Referring, urls: Urls): s
   )
 }
 
+/** How many characters of a text come from each source of its map; none for a map in another form. */
+export function lengthsBySource(json: string, text: string): (readonly [string, number])[] {
+  const map = parseMap(json)
+  const lines = text.split('\n')
+  const lengths = new Map<string, number>()
+  for (const [line, segments] of (map ? decode(map.mappings) : []).entries()) {
+    for (const [at, [start, source]] of segments.entries()) {
+      const name = map?.sources?.[source ?? -1]
+      const end = segments[at + 1]?.[0] ?? lines[line]?.length ?? start
+      if (name != null) lengths.set(name, (lengths.get(name) ?? 0) + Math.max(0, end - start))
+    }
+  }
+  return [...lengths]
+}
+
+interface ParsedMap {
+  readonly mappings: string
+  readonly sources?: readonly (string | null)[]
+}
+
 /** Undefined for anything but a map with mappings of its own. */
-function parseMap(json: string): { mappings: string } | undefined {
+function parseMap(json: string): ParsedMap | undefined {
   try {
     const map = JSON.parse(json) as { mappings?: unknown } | null
-    return typeof map?.mappings === 'string' ? (map as { mappings: string }) : undefined
+    return typeof map?.mappings === 'string' ? (map as ParsedMap) : undefined
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error

@@ -1,5 +1,5 @@
 // What deltas save, in the list of assets.
-import type { Column } from '../../assets/parts.ts'
+import type { Column } from '../../assets/parts/figures.ts'
 import { listPublished } from '../../assets/building/directory.ts'
 import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { Settings } from '../../assets/settings/settings.ts'

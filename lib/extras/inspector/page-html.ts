@@ -2,7 +2,7 @@
 import { printableLines } from '../../printable.ts'
 import { escapeHtml } from '../../assets/views/html.ts'
 
-const PAGES = { Assets: './', Mounts: 'mounts', Requests: 'requests' }
+const PAGES = { Assets: './', Weight: 'weight', Mounts: 'mounts', Requests: 'requests' }
 
 /** @param json the URL of what the page shows as JSON */
 export function layout(title: string, json: string, main: Value): string {
@@ -200,6 +200,16 @@ td > .state, .state { display: inline-block; padding: 0 .55rem; border: 1px soli
 .s3 { color: var(--kept) }
 .broken, .missing, .s5 { color: var(--bad); font-weight: 600 }
 summary { cursor: pointer }
+.map { display: block; width: 100%; height: clamp(18rem, 45vw, 38rem); margin-block: 1rem; font-size: 13px; font-weight: 600 }
+.map rect { fill: var(--tint); stroke: var(--page) }
+.map text { fill: var(--text); pointer-events: none }
+.map a:focus-visible rect { stroke: var(--accent); stroke-width: 3 }
+.t0 { --tint: light-dark(#bfe3d3, #1c4a3b) }
+.t1 { --tint: light-dark(#c9dcf5, #203f68) }
+.t2 { --tint: light-dark(#f5dfb3, #574115) }
+.t3 { --tint: light-dark(#ead0ee, #4d2e56) }
+.t4 { --tint: light-dark(#f3cfc8, #5c2d26) }
+.t5 { --tint: light-dark(#d5dcc0, #3c4424) }
 dd ul, td ul { margin: 0; padding: 0; list-style: none }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.5rem; padding: 1rem }
 dd { margin: 0 }

@@ -10,6 +10,7 @@ import { assetPage, reportOn } from './asset-page.ts'
 import { STYLE } from './page-html.ts'
 import { listPage, logRequests, mountsPage, pageOfAssets, requestsPage } from './list-page.ts'
 import { isImage, soon, Survey } from './survey.ts'
+import { weightOf, weightPage } from './weight-page.ts'
 
 /** After how many seconds an incomplete page is reloaded. */
 const RELOAD_SECONDS = 2
@@ -37,6 +38,10 @@ export function inspectorPages(pipeline: Pipeline): Pages {
       const model = await reportOn(survey, queryOf(ctx).get('path') ?? '')
       ctx.status = model.asset || model.explanation.isFound ? 200 : 404
       respond(ctx, model, assetPage)
+    },
+    async weight(ctx) {
+      await survey.list()
+      respond(ctx, await weightOf(survey, queryOf(ctx).get('entry') ?? ''), weightPage)
     },
     async mounts(ctx) {
       respond(ctx, { mounts: await listMounts(settings) }, mountsPage)

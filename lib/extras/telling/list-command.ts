@@ -6,10 +6,13 @@ import { listOwn } from '../../assets/inventory/own.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
 import { loadSources } from '../../assets/sources/sources.ts'
 import { CODINGS } from '../../files/codings.ts'
-import { OK } from '../../cli/command.ts'
+import { FAILED, OK } from '../../cli/command.ts'
+import { weigh } from './weight.ts'
+import { weightText } from './weight-text.ts'
 import { inParallel } from '../../concurrency.ts'
 import { warnOnce } from '../../printable.ts'
-import type { Cell, Command, Site } from '../../assets/parts.ts'
+import type { Command, Site } from '../../assets/parts.ts'
+import type { Cell } from '../../assets/parts/figures.ts'
 import { formatBytes, table } from '../../cli/format.ts'
 
 export const list: Command = {
@@ -22,14 +25,30 @@ assets that are not precompiled yet.
 Then come the mounts, and each file that a bundler's manifest names: its source, its
 size and those of its compressed copies, and the entries whose tags include it; in
 parentheses, those that use it in another way, such as by a dynamic import. A file
-that is missing is listed as such.`,
-  options: {},
+that is missing is listed as such.
+
+With --entry, lists what a page loads for a script or a stylesheet instead, by package
+and file, in bytes of brotli: from the last precompile, else estimated from the sources.`,
+  options: {
+    entry: {
+      value: 'NAME',
+      multiple: true,
+      description: 'what a page with this script or stylesheet loads (may be repeated)'
+    }
+  },
   examples: [
     ['koa-fresh-assets list', 'What is published, and from where?'],
-    ['koa-fresh-assets list | grep confetti', 'Only the assets of one package:']
+    ['koa-fresh-assets list | grep confetti', 'Only the assets of one package:'],
+    ['koa-fresh-assets list --entry app', 'What do app.js and app.css cost a visitor?']
   ],
-  async run({ output, loadSite }) {
+  async run({ output, loadSite, values: { entry } }) {
     const site = await loadSite('deployment')
+    if (entry) {
+      const sources = await loadSources(site, warnOnce())
+      const weight = await weigh({ settings: site, sources }, entry)
+      output.result(weight, weightText(weight))
+      return weight.entries.length > 0 ? OK : FAILED
+    }
     const assets = await listAssets(site)
     const mounts = await listMounts(site)
     const isBuilt = assets.length === 0 || assets.some(({ target }) => target !== undefined)

@@ -211,7 +211,7 @@ test('INS-01 the last 100 requests have status, reason and bytes, the latest fir
   t.true((await site.ask('/assets/-/requests')).text.includes('/assets/a.png'))
 })
 
-const PAGES = ['', 'asset?path=/assets/app.css', 'asset?path=broken.css', 'requests']
+const PAGES = ['', 'asset?path=/assets/app.css', 'asset?path=broken.css', 'weight', 'requests']
 
 test('INS-01 the page says what its JSON says', async t => {
   const site = await makeInspected(t)

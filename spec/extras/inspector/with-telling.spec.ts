@@ -1,6 +1,8 @@
 // The page about an asset, or about any path, as explain tells it.
 import test from 'ava'
 import type { AssetReport } from '../../../lib/extras/inspector/asset-page.ts'
+import { treemap } from '../../../lib/extras/inspector/treemap.ts'
+import type { WeightReport } from '../../../lib/extras/inspector/weight-page.ts'
 import { settleSite } from '../../../lib/assets/site.ts'
 import { overview } from '../../../lib/extras/telling/overview.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
@@ -71,4 +73,48 @@ test('what a server in development prints says where the pages are, unless they 
       .at(-1)
   t.is(last({}), '  To inspect them, open /d%C3%A4ta/-/ on this server.')
   t.is(last({ live: false }), '  This process serves them, and everything in public.')
+})
+
+test('the page about a weight shows each package and source, with areas in proportion, and says what it is from', async t => {
+  const site = await makeSite(t, {
+    'js/app.js': "import './npm/big/index.js'",
+    'js/other.js': '',
+    'js/npm/big/index.js': `export default '${'big '.repeat(300)}'`,
+    'css/app.css': 'a { color: red }'
+  })
+  const { asked, names, weight } = await json<WeightReport>(site, 'weight?json')
+  t.deepEqual(asked, ['app'])
+  t.true(names.includes('other.js'))
+  t.deepEqual(weight?.entries, ['/assets/app.css', '/assets/app.js'])
+  const { text } = await site.ask('/assets/-/weight?entry=app')
+  t.true(text.includes('estimated from the sources'))
+  const labels = Array.from(
+    text.matchAll(/aria-label="([^",]+), [\d.]+ k?B, /g),
+    ([, name]) => name
+  )
+  t.deepEqual(labels, ['the application', 'big'])
+  for (const [, id] of text.matchAll(/href="#(of-[^"]+)"/g)) t.true(text.includes(`id="${id}"`), id)
+  for (const { path } of weight?.files ?? []) t.true(text.includes(path), path)
+  const unknown = await site.ask('/assets/-/weight?entry=%3Cscript%3E')
+  t.true(unknown.text.includes('No script or stylesheet has such a name.'))
+  t.false(unknown.text.includes('<script>'))
+})
+
+test('a treemap fills its area without overlaps, in proportion to sizes', t => {
+  const items = [3, 0, 50, 1, 7, 7, 20, 12].map(size => ({ size }))
+  const whole = { x: 10, y: 20, width: 200, height: 100 }
+  const placed = treemap(items, whole)
+  t.is(placed.length, 7)
+  for (const { item, width, height } of placed)
+    t.true(Math.abs(width * height - item.size * 200) < 1e-6)
+  for (const [at, one] of placed.entries()) {
+    t.true(one.x >= 10 && one.y >= 20)
+    t.true(one.x + one.width <= 210 + 1e-6 && one.y + one.height <= 120 + 1e-6)
+    for (const other of placed.slice(at + 1)) {
+      const across = Math.min(one.x + one.width, other.x + other.width) - Math.max(one.x, other.x)
+      const down = Math.min(one.y + one.height, other.y + other.height) - Math.max(one.y, other.y)
+      t.true(across < 1e-6 || down < 1e-6)
+    }
+  }
+  t.deepEqual(treemap([{ size: 0 }], whole), [])
 })

@@ -1,0 +1,137 @@
+// The page about what a page loads: a treemap by package and source, visits, and the same as tables.
+import { count, formatBytes } from '../../cli/format.ts'
+import { firstAnswer } from '../../concurrency.ts'
+import { groupBy } from '../../assets/building/directory.ts'
+import type { Weighed, Weight } from '../../assets/parts/figures.ts'
+import { facts, html, layout, table, type Html } from './page-html.ts'
+import type { Survey } from './survey.ts'
+import { treemap, type Area } from './treemap.ts'
+
+const MAX_NAMES = 500
+const MAIN = /^(?:app|application|main|index)\.js$/
+/** As wide as a screen: areas are squares there. */
+const WHOLE: Area = { x: 0, y: 0, width: 200, height: 100 }
+const TINTS = 6
+
+export type WeightReport = Awaited<ReturnType<typeof weightOf>>
+
+/** @param asked names, with blanks between them; empty: that of the main script */
+export async function weightOf({ pipeline, places }: Survey, asked: string) {
+  const own = [...places.values()].filter(({ source }) => source.group === undefined)
+  const names = own.map(({ name }) => name).filter(name => /\.(?:css|m?js)$/.test(name))
+  const main = names.find(name => MAIN.test(name)) ?? names.find(name => name.endsWith('.js'))
+  const given = asked.split(/\s+/).filter(Boolean)
+  const entries = given.length > 0 ? given : [main?.replace(/\.js$/, '') ?? names[0] ?? []].flat()
+  const { extras } = pipeline.settings
+  const weight = await firstAnswer(extras, extra => extra.weigh?.(pipeline, entries))
+  return { asked: entries, names: names.slice(0, MAX_NAMES), weight }
+}
+
+export function weightPage({ asked, names, weight }: WeightReport): string {
+  const text = asked.join(' ')
+  return layout(
+    'Weight',
+    `weight?entry=${encodeURIComponent(text)}&json`,
+    html`<form>
+        <label for="entry"
+          >Scripts and stylesheets of a page; <code>app</code> is both app.js and app.css</label
+        >
+        <input id="entry" name="entry" value="${text}" list="names" required />
+        <datalist id="names">${names.map(name => html`<option>${name}</option>`)}</datalist>
+        <button>Weigh</button>
+      </form>
+      ${weight && weight.entries.length > 0 ? shown(weight) : html`<p role="status">No script or stylesheet has such a name.</p>`}`
+  )
+}
+
+interface Group extends Weighed {
+  readonly parts: readonly Weighed[]
+}
+
+function shown({ builtAt, entries, files, visits }: Weight): Html {
+  const groups = groupsOf(files.flatMap(({ parts }) => parts))
+  const whole = groups.reduce((sum, { size }) => sum + size, 0)
+  const from = builtAt ? `precompiled at ${builtAt.toISOString()}` : 'estimated from the sources'
+  const share = (size: number) => `${((100 * size) / whole).toFixed(1)} %`
+  const told = Object.entries(visits).map(([name, { requests, bytes }]) => {
+    return [
+      VISITS[name as keyof Weight['visits']],
+      `${count(requests, 'request')}, ${formatBytes(bytes)}`
+    ]
+  })
+  return html`<p class="note">
+      ${entries.join(', ')}: ${from}; brotli, without headers, deltas, the page and its images
+    </p>
+    ${facts(Object.fromEntries(told))} ${picture(groups, share)}
+    ${table(
+      'Packages',
+      groups.map(({ path, size, parts }) => ({
+        package: html`<span id="${idOf(path)}">${path}</span>`,
+        size: formatBytes(size),
+        share: share(size),
+        sources: html`<details>
+          <summary>${parts.length}</summary>
+          <ul>
+            ${parts.map(part => html`<li><code>${part.path}</code> ${formatBytes(part.size)}</li>`)}
+          </ul>
+        </details>`
+      }))
+    )}
+    ${table(
+      'Files, in the order of need',
+      files.map(({ path, size, isLater, isChanged }) => ({
+        path,
+        size: formatBytes(size),
+        loaded: isLater ? 'by import()' : 'at once',
+        lastDeploy: isChanged ? 'changed' : ''
+      }))
+    )}`
+}
+
+const VISITS = {
+  first: 'first visit',
+  second: 'second visit',
+  deployed: 'after the last deploy'
+}
+
+/** The largest first, as their parts. */
+function groupsOf(parts: readonly Weighed[]): Group[] {
+  const groups = [...groupBy(parts, ({ group }) => group)].map(([name, found]) => {
+    const merged = [...groupBy(found, ({ path }) => path)].map(([path, same]) => sumOf(path, same))
+    return { ...sumOf(name || OWN, merged), parts: merged.toSorted(bySize) }
+  })
+  return groups.toSorted(bySize)
+}
+
+const OWN = 'the application'
+const bySize = (one: Weighed, other: Weighed) => other.size - one.size
+const idOf = (name: string) => `of-${name.replaceAll(/[^\w-]/g, '-')}`
+
+function sumOf(path: string, all: readonly Weighed[]): Weighed {
+  return { path, group: '', size: all.reduce((sum, { size }) => sum + size, 0) }
+}
+
+/** Links lead to the rows of the table. */
+function picture(groups: readonly Group[], share: (size: number) => string): Html {
+  return html`<svg class="map" role="group" aria-label="Areas of packages and sources by size">
+    ${treemap(groups, WHOLE).map(({ item: { path, size, parts }, ...area }) => {
+      const title = `${path}, ${formatBytes(size)}, ${share(size)}`
+      const tint = groups.findIndex(group => group.path === path) % TINTS
+      const inner = { ...area, x: 0, y: 0 }
+      return html`<svg ${placed(area, WHOLE)}>
+        <a href="#${idOf(path)}" aria-label="${title}" class="t${tint}">
+          ${treemap(parts, inner).map(({ item, ...part }) => html`<rect ${placed(part, inner)}><title>${item.path}, ${formatBytes(item.size)}</title></rect>`)}
+          <text x="6" y="18">${path}</text>
+          <text x="6" y="36">${formatBytes(size)}</text>
+        </a>
+      </svg>`
+    })}
+  </svg>`
+}
+
+/** In per cent, so that the text keeps its size when the picture is made narrow. */
+function placed({ x, y, width, height }: Area, within: Area): Html {
+  const across = (length: number) => `${((100 * length) / within.width).toFixed(2)}%`
+  const down = (length: number) => `${((100 * length) / within.height).toFixed(2)}%`
+  return html`x="${across(x)}" y="${down(y)}" width="${across(width)}" height="${down(height)}"`
+}

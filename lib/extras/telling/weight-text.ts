@@ -1,0 +1,39 @@
+// What a page loads, as tables for people.
+import type { Weight } from '../../assets/parts/figures.ts'
+import { formatBytes, table } from '../../cli/format.ts'
+
+const VISITS = {
+  first: 'the first visit',
+  second: 'the second visit',
+  deployed: 'after the last deploy'
+}
+
+export function weightText({ builtAt, entries, files, visits }: Weight): string {
+  if (entries.length === 0) return 'No script or stylesheet has such a name.'
+  const groups = new Map<string, number>()
+  for (const { group, size } of files.flatMap(({ parts }) => parts))
+    groups.set(group, (groups.get(group) ?? 0) + size)
+  const packages = [...groups].toSorted(([, a], [, b]) => b - a)
+  const sections = [
+    [
+      ['visit', 'requests', 'br, without the page'],
+      ...Object.entries(visits).map(([name, { requests, bytes }]) => {
+        return [VISITS[name as keyof Weight['visits']], String(requests), formatBytes(bytes)]
+      })
+    ],
+    [
+      ['package', 'br'],
+      ...packages.map(([name, size]) => [name || 'the application', formatBytes(size)])
+    ],
+    [
+      ['file', 'br', ''],
+      ...files.map(({ path, size, isLater, isChanged }) => {
+        const notes = [isLater && 'by import()', isChanged && 'changed by the last deploy']
+        return [path, formatBytes(size), notes.filter(Boolean).join(', ')]
+      })
+    ]
+  ]
+  const from = builtAt ? `precompiled at ${builtAt.toISOString()}` : 'estimated from the sources'
+  const texts = sections.map(rows => table(rows, rows[0]?.[2]?.startsWith('br') ? [1, 2] : [1]))
+  return [`${entries.join(', ')}, ${from}`, ...texts].join('\n\n')
+}

@@ -1,0 +1,91 @@
+// What a page loads for its scripts and stylesheets: `list --entry`.
+import test, { type ExecutionContext } from 'ava'
+import type { Weight } from '../../../lib/assets/parts/figures.ts'
+import { precompile } from '../../../lib/assets/deploy.ts'
+import { makeShop, run } from '../../cli/run.ts'
+import { writeFiles } from '../../support/site.ts'
+
+const long = (name: string) => `export const ${name} = '${`${name} `.repeat(200)}'\n`
+
+const FILES = {
+  'javascripts/app.js': "import './shared.js'\nimport './npm/big/index.js'\nimport('./later.js')\n",
+  'javascripts/shared.js': long('shared'),
+  'javascripts/later.js': "import './shared.js'\n",
+  'javascripts/other.js': long('other'),
+  'javascripts/npm/big/index.js': long('big'),
+  'stylesheets/app.css.scss': "@use 'rules';\n.a { background: url('logo.svg') }\n",
+  'stylesheets/_rules.scss': `.rule { color: red }\n`.repeat(20),
+  'images/logo.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>'
+}
+
+const makeProject = (t: ExecutionContext) =>
+  makeShop(t, { ...FILES, '/assets.config.json': JSON.stringify({ bundle: false }) })
+
+async function weightOf(root: string, names = '--entry app'): Promise<Weight> {
+  return JSON.parse((await run(root, `list ${names} --json`)).stdout) as Weight
+}
+
+const AT_ONCE = [
+  '/assets/app.css',
+  '/assets/app.js',
+  '/assets/logo.svg',
+  '/assets/npm/big/index.js',
+  '/assets/shared.js'
+]
+
+const pathsOf = ({ files }: Weight, isLater: boolean) =>
+  files.flatMap(file => (file.isLater === isLater ? file.path : [])).toSorted()
+
+test.serial(
+  'an entry weighs what it loads, estimated from the sources or as precompiled',
+  async t => {
+    const root = makeProject(t)
+    const estimated = await weightOf(root)
+    t.is(estimated.builtAt, undefined)
+    await precompile({ root, bundle: false })
+    const built = await weightOf(root)
+    t.regex(String(built.builtAt), /^\d{4}-/)
+    for (const weight of [estimated, built]) {
+      t.deepEqual(weight.entries, ['/assets/app.css', '/assets/app.js'])
+      t.deepEqual(pathsOf(weight, false), AT_ONCE)
+      t.deepEqual(pathsOf(weight, true), ['/assets/later.js'])
+      const { first, second, deployed } = weight.visits
+      t.deepEqual([first.requests, second.requests, second.bytes, deployed], [6, 1, 0, undefined])
+      const groups = weight.files.flatMap(({ parts }) => parts.map(({ group }) => group))
+      t.deepEqual(groups.filter(Boolean), ['big'])
+      for (const { size } of weight.files) t.true(size > 0)
+    }
+    const sheet = built.files.find(({ path }) => path === '/assets/app.css')
+    t.true(sheet?.parts.some(({ path }) => path.endsWith('/_rules.scss')))
+    t.true(
+      Math.abs((sheet?.size ?? 0) - (sheet?.parts ?? []).reduce((sum, { size }) => sum + size, 0)) <
+        5
+    )
+  }
+)
+
+test.serial('after a deploy an entry weighs what it replaced', async t => {
+  const root = makeProject(t)
+  await precompile({ root, bundle: false })
+  writeFiles(root, { 'apps/web/assets/javascripts/shared.js': long('edited') })
+  await precompile({ root, bundle: false })
+  const { files, visits } = await weightOf(root)
+  const changed = files.flatMap(({ path, isChanged }) => (isChanged ? path : []))
+  t.deepEqual(changed.toSorted(), ['/assets/app.js', '/assets/later.js', '/assets/shared.js'])
+  t.is(visits.deployed?.requests, 3)
+  const { stdout } = await run(root, 'list --entry app.js')
+  t.regex(stdout, /^\/assets\/app\.js, precompiled at /)
+  t.regex(stdout, /^after the last deploy +3 /m)
+  t.regex(stdout, /^\/assets\/shared\.js .* changed by the last deploy$/m)
+  await precompile({ root, bundle: false })
+  t.is((await weightOf(root)).visits.deployed?.requests, 1)
+})
+
+test.serial('several entries share what both load, and an unknown name fails', async t => {
+  const root = makeProject(t)
+  const weight = await weightOf(root, '--entry app --entry other.js')
+  t.deepEqual(pathsOf(weight, false), [...AT_ONCE, '/assets/other.js'].toSorted())
+  const unknown = await run(root, 'list --entry none')
+  t.is(unknown.status, 1)
+  t.is(unknown.stdout, 'No script or stylesheet has such a name.\n')
+})
