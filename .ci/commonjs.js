@@ -39,8 +39,8 @@ const WRITERS = {
   },
   ExportNamedDeclaration: ({ specifiers, source }) => {
     if (!source) return `module.exports = { ${pairs(specifiers, 'exported', 'local')} };`
-    const [{ exported, local }] = specifiers
-    return `module.exports = { ${exported.name}: require(${source.raw}).${local.name} };`
+    const members = specifiers.map(({ exported, local }) => `${exported.name}: all.${local.name}`)
+    return `const all = require(${source.raw});\nmodule.exports = { ${members.join(', ')} };`
   },
   // Of a package it has what Node gives: its names, and all as the default.
   ImportExpression: ({ source }) =>

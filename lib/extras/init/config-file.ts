@@ -41,8 +41,14 @@ function parsed(bytes: Buffer | undefined, file: string): unknown {
 }
 
 /** What is written. */
-export function contentOf({ kind }: Config, isTailwind: boolean): string {
-  const more = isTailwind ? ',\n  compilers: [pcss(tailwindcss())]' : ''
+/** @param options further ones, such as `bundle: true` */
+export function contentOf(
+  { kind }: Config,
+  isTailwind: boolean,
+  options: readonly string[]
+): string {
+  const all = [...(isTailwind ? ['compilers: [pcss(tailwindcss())]'] : []), ...options]
+  const more = all.map(option => `,\n  ${option}`).join('')
   const content = kind === 'typescript' ? typedConfig(more) : untypedConfig(kind === 'esm', more)
   const start = isTailwind ? compilerOf(kind) : kind === 'typescript' ? TYPE_IMPORT : ''
   return ABOUT_CONFIG + start + content

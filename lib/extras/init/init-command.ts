@@ -44,7 +44,7 @@ whose name another app has is left out. It is an error if there is such an app.`
   run
 }
 
-async function run({ output, values, args: [argument], loadSite }: Call): Promise<number> {
+async function run({ extras, output, values, args: [argument], loadSite }: Call): Promise<number> {
   const { root: given = '.', 'dry-run': dryRun = false } = values
   const { tailwind = false } = values as { tailwind?: boolean }
   const root = resolve(given)
@@ -68,10 +68,12 @@ async function run({ output, values, args: [argument], loadSite }: Call): Promis
       )
     : new Set<string>()
   const assets = isNew && assetsOf(argument ?? 'web', stem, taken, tailwind)
+  const starters = extras.flatMap(({ starter }) => starter ?? [])
+  const starting = starters.map(({ option }) => option)
   const files = {
     ...assets,
     ...(tailwind && VIEWS),
-    [config.name]: contentOf(config, tailwind)
+    [config.name]: contentOf(config, tailwind, starting)
   }
   const created = Object.entries(files).map(([path, content]): FileStep => {
     if (existsSync(join(root, path))) return { path, action: 'keep' }
@@ -87,8 +89,11 @@ async function run({ output, values, args: [argument], loadSite }: Call): Promis
   if (!dryRun) addFiles(root, [...created, ...added])
   const steps = [...created, ...added].map(({ path, action, lines }) => ({ path, action, lines }))
   const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
+  const needed = starters.flatMap(({ packages }) => packages)
   const first = tailwind ? tailwindSteps(config.name, isConfigured) : ''
-  const next = isAnother ? nextOf(argument, config.name, others, options) : nextSteps(config)
+  const next = isAnother
+    ? nextOf(argument, config.name, others, options)
+    : nextSteps(config, needed)
   const after = dryRun ? '\nNothing was written.' : `${first}${next}`
   output.result({ root, dryRun, steps }, `${done}\n${after}`)
   return OK
@@ -130,7 +135,10 @@ function nextOf(
   ].join('\n')
 }
 
-function nextSteps({ name, kind }: Config): string {
+/** @param packages that the options need for production */
+function nextSteps({ name, kind }: Config, packages: readonly string[]): string {
+  const wanted = `npm install --save-dev ${packages.join(' ')}`
+  const installing = packages.length === 0 ? '' : `\n\nFor production: ${wanted}`
   const isTyped = kind === 'typescript'
   const note = isTyped ? ` // for tsc and tsx: ${name.replace(/ts$/, 'js')}` : ''
   const loader = isTyped && !stripsTypes() ? ' --import tsx' : ''
@@ -151,7 +159,7 @@ and in a view, where the helpers are called assets:
 
   <%- assets.stylesheet('app') %>
 
-Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts' : 'js'}`
+Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts' : 'js'}${installing}`
 }
 
 /** Where two apps have a name, nobody sees that a view names the asset of the wrong one. */

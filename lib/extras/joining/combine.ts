@@ -17,7 +17,7 @@ export function combinationBy(
   sources: Sources
 ): Combination<Map<string, Unfinished>> {
   return {
-    takes: (app, source) => combiner.takes(app, source),
+    takes: (app, source) => combiner.isReady && combiner.takes(app, source),
     async combine(nodes) {
       const all = await combineAll(nodes, combiner, { site, sources })
       nodes.clear()

@@ -2,26 +2,27 @@
 import { reasonOf } from '../../errors.ts'
 import { loadPeer } from '../../assets/compilers/built-in.ts'
 import type { Site } from '../../assets/parts.ts'
-import type { Combiner } from './combining.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import { count, formatBytes } from '../../cli/format.ts'
+import type { Combiner } from './combining.ts'
 import { join, type Rolldown } from './join.ts'
 import type { JoinReport, JoinRow } from './options.ts'
 import { planOf } from './plan.ts'
 
-const NONE: JoinReport = { modules: 0, insteadOf: 0, files: 0, bytes: 0 }
+interface Choice {
+  /** False for an app whose modules stay as they are. */
+  readonly modeOf: (app: AppSettings) => 'packages' | boolean
+  readonly rolldown?: Rolldown
+  /** Why there is none. */
+  readonly failure?: unknown
+}
 
-/** Which apps are joined, and how. @throws AssetError where one asks for Rolldown, and it is not installed */
-async function choose({ root, apps }: Pick<Site, 'root' | 'apps'>) {
-  const wanted = apps.filter(({ fingerprint, bundle }) => fingerprint && bundle !== false)
-  const isAsked = wanted.some(({ bundle }) => bundle !== undefined)
-  const modeOf = (app: AppSettings) => wanted.includes(app) && (app.bundle ?? 'packages')
+async function choose({ root }: Pick<Site, 'root'>): Promise<Choice> {
+  const modeOf = ({ fingerprint, bundle = 'packages' }: AppSettings) => fingerprint && bundle
   try {
-    const rolldown = wanted.length > 0 && (await loadPeer(['rolldown'], 'joining modules', root))
-    return { modeOf, rolldown: (rolldown || undefined) as Rolldown | undefined }
-  } catch (error) {
-    if (isAsked) throw error
-    return { modeOf, problem: reasonOf(error) }
+    return { modeOf, rolldown: (await loadPeer(['rolldown'], 'joining modules', root)) as Rolldown }
+  } catch (failure) {
+    return { modeOf, failure }
   }
 }
 
@@ -30,38 +31,44 @@ export async function adapts(site: Site): Promise<(app: AppSettings) => boolean>
   return app => rolldown !== undefined && modeOf(app) !== false
 }
 
+const NONE: JoinReport = { modules: 0, insteadOf: 0, files: 0, bytes: 0 }
+const NOTHING = { replaced: [], made: [] }
+
 export async function makeCombiner(
   site: Site,
   isMinified: (app: AppSettings) => boolean
 ): Promise<Combiner> {
   const { root } = site
-  const { modeOf, rolldown, problem } = await choose(site)
-  let report: JoinReport = problem === undefined ? NONE : { ...NONE, problem }
-  let mayHave = false
+  const { modeOf, rolldown, failure } = await choose(site)
+  let joined: JoinReport | undefined
   return {
     takes(app, { group }) {
       const mode = modeOf(app)
-      const isTaken = mode === true || (mode === 'packages' && group !== undefined)
-      mayHave ||= isTaken
-      return isTaken && rolldown !== undefined
+      return mode === true || (mode === 'packages' && group !== undefined)
     },
+    isReady: rolldown !== undefined,
     async combine(app, scripts, named) {
       const mode = modeOf(app)
-      if (!rolldown || !mode) return { replaced: [], made: [] }
-      const plan = await planOf(scripts, named, mode)
-      const { modules } = plan
-      if (modules.size === 0) return { replaced: [], made: [] }
-      const made = await join(rolldown, { root, app, isMinified: isMinified(app), plan })
-      const sizes = [...modules.values()].map(({ code }) => Buffer.byteLength(code))
-      report = {
-        modules: report.modules + modules.size,
-        insteadOf: sizes.reduce((a, b) => a + b, report.insteadOf),
-        files: report.files + made.length,
-        bytes: made.reduce((sum, { code }) => sum + Buffer.byteLength(code), report.bytes)
+      const plan = mode && (await planOf(scripts, named, mode))
+      if (!plan || plan.modules.size === 0) return NOTHING
+      joined ??= NONE
+      if (!rolldown) {
+        // Somebody has asked for it.
+        if (app.bundle !== undefined) throw failure
+        joined = { ...joined, problem: reasonOf(failure) }
+        return NOTHING
       }
-      return { replaced: modules.keys(), made }
+      const made = await join(rolldown, { root, app, isMinified: isMinified(app), plan })
+      const sizes = Array.from(plan.modules.values(), ({ code }) => Buffer.byteLength(code))
+      joined = {
+        modules: joined.modules + plan.modules.size,
+        insteadOf: sizes.reduce((a, b) => a + b, joined.insteadOf),
+        files: joined.files + made.length,
+        bytes: made.reduce((sum, { code }) => sum + Buffer.byteLength(code), joined.bytes)
+      }
+      return { replaced: plan.modules.keys(), made }
     },
-    report: (): JoinRow => ({ joined: mayHave ? report : undefined })
+    report: (): JoinRow => ({ joined })
   }
 }
 
@@ -69,5 +76,6 @@ export function rowsOf({ joined }: JoinRow): (readonly [heading: string, text: s
   if (!joined) return []
   const { modules, insteadOf, files, bytes, problem } = joined
   const what = `${count(modules, 'module')} of ${formatBytes(insteadOf)}`
-  return [['Joined', problem ?? `${what} in ${count(files, 'file')} of ${formatBytes(bytes)}`]]
+  const result = `${what} in ${count(files, 'file')} of ${formatBytes(bytes)}`
+  return [['Joined', problem === undefined ? result : `nothing: ${problem}`]]
 }

@@ -2,7 +2,9 @@
 import type { AppSettings } from '../../assets/settings/settings.ts'
 
 export interface Combiner {
-  /** Whether a module is to come as it was written or compiled, not minified. */
+  /** Whether modules that it takes are to come as they were written or compiled, not minified. */
+  readonly isReady: boolean
+  /** Whether it has something to do with scripts from such a source. */
   takes(app: AppSettings, source: { readonly group?: string | undefined }): boolean
   /**
    * What takes the place of some scripts of an app.

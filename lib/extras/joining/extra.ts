@@ -15,5 +15,6 @@ export const joining: Extra<Pipeline> = {
     if (!site.isPrecompile) return undefined
     return (await import('./combiner.ts')).adapts(site)
   },
+  starter: { option: 'bundle: true', packages: ['rolldown'] },
   rows: async report => (await import('./combiner.ts')).rowsOf(report)
 }
