@@ -7,7 +7,7 @@ import { settleSite } from './assets/site.ts'
 import { FAILED, makeOutput, OK, UsageError, USAGE_ERROR } from './cli/command.ts'
 import type { Call } from './assets/parts.ts'
 import { loadOptions } from './cli/config.ts'
-import { reasonOf } from './errors.ts'
+import { AssetError, reasonOf } from './errors.ts'
 import { errorCode } from './files/disk.ts'
 import { printableLines } from './printable.ts'
 
@@ -23,7 +23,10 @@ try {
   const { stack } = (error ?? {}) as { stack?: unknown }
   // The message states what to fix.
   const text = process.env.DEBUG && typeof stack === 'string' ? stack : reasonOf(error)
-  process.stderr.write(`koa-fresh-assets: ${printableLines(text)}\n`)
+  const more = error instanceof AssetError ? `\n  See ${error.help}` : ''
+  process.stderr.write(
+    `koa-fresh-assets: ${printableLines(text)}${process.env.DEBUG ? '' : more}\n`
+  )
   process.exitCode = error instanceof UsageError ? USAGE_ERROR : FAILED
 }
 

@@ -25,9 +25,17 @@ export class AssetError extends Error {
     super(MULTILINE.has(code) ? printableLines(message) : printable(message), options)
     this.code = code
     // Koa logs the stack. When a source or a disk has to be fixed, our stack frames only hide the message.
-    if (!ABOUT_CODE.has(code)) this.stack = `${new.target.name}: ${this.message}`
+    const stack = ABOUT_CODE.has(code) ? this.stack : `${new.target.name}: ${this.message}`
+    this.stack = stack?.replace(this.message, () => `${this.message}\n  See ${this.help}`) ?? ''
+  }
+
+  /** Where the documentation that was installed says more, from the project's folder. */
+  get help(): string {
+    return helpAt(`errors.md#${this.code}`)
   }
 }
+
+export const helpAt = (place: string): string => `node_modules/koa-fresh-assets/docs/${place}`
 
 export type AssetErrorCode =
   | 'root-missing'

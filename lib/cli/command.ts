@@ -2,6 +2,7 @@
 import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Call, Output, Problem, Values } from '../assets/parts.ts'
+import { helpAt } from '../errors.ts'
 import { printable, printableLines } from '../printable.ts'
 import { count } from './format.ts'
 
@@ -137,6 +138,7 @@ export function printProblems(
     output.error(`${printable(join(directory, path))} ${message}`)
   }
   const verdict = problems.length === 0 ? 'no problems' : count(problems.length, 'problem')
-  output.result(report, [...totals, verdict].join(', '))
+  const help = problems.length === 0 ? '' : `\nSee ${helpAt('troubleshooting.md')}`
+  output.result(report, `${[...totals, verdict].join(', ')}${help}`)
   return problems.length === 0 ? OK : FAILED
 }

@@ -153,6 +153,7 @@ apps/web/assets/javascripts/app.js.ts:2:7: Unexpected "="
               ^
 
 Precompile failed with 2 errors; nothing was published.
+See node_modules/koa-fresh-assets/docs/errors.md#compile-failed
 `
   )
   t.is(readFileSync(join(root, 'public/assets.json'), 'utf8'), before)

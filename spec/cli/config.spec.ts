@@ -161,7 +161,7 @@ for (const command of COMMANDS) {
     const [help, all] = [helpFor(command), generalHelp(COMMANDS)]
     t.true(help.startsWith(`Usage: koa-fresh-assets ${command.name}`))
     t.regex(help, /^Examples?$/m)
-    t.true(all.includes(`\n  ${command.name.padEnd(10)}  ${command.summary}\n`))
+    t.true(all.includes(`\n  ${command.name.padEnd(11)}  ${command.summary}\n`))
     t.true([...help.split('\n'), ...all.split('\n')].every(line => line.length <= 84))
     t.true(read(`help ${command.name}`).values.help)
   })

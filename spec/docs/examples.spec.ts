@@ -1,11 +1,12 @@
 // The pages whose code blocks are programs and commands: they are followed in processes of their own, from
 // docs/getting-started.md on. `npm test` goes the way of a new application; the rest is in the soak lane.
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { Middleware } from 'koa'
 import { allCommands, SHARED_OPTIONS } from '../../lib/cli/arguments.ts'
 import type { KoaAssetsOptions } from '../../lib/koa-assets.ts'
+import { AssetError, type AssetErrorCode } from '../../lib/errors.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { blocksLeft, evaluate, makeExample, readPage, urlsIn } from '../support/examples.ts'
 import { placed, run, snapshot } from '../support/fingerprinted.ts'
@@ -459,17 +460,40 @@ soakTest('the tests of the page pass', async t => {
 const errorsPage = readPage('docs/errors.md')
 const reporting = errorsPage.take('')
 
-test('the table has every code of lib/errors.ts, and no other', t => {
+test('ERR-01 every code has its section, no section is of another, and `help` of an error leads there', t => {
   const [, union = ''] =
     /type AssetErrorCode =([^]*?)\n\n/.exec(readFileSync('lib/errors.ts', 'utf8')) ?? []
-  const codes = Array.from(union.matchAll(/'([\w-]+)'/g), ([, code]) => code)
-  const named = Array.from(errorsPage.text.matchAll(/^\| `([\w-]+)`/gm), ([, code]) => code)
+  const codes = Array.from(union.matchAll(/'([\w-]+)'/g), ([, code]) => code as AssetErrorCode)
+  const named = Array.from(
+    errorsPage.text.matchAll(/^### `([\w-]+)`$/gm),
+    ([, code]) => code as AssetErrorCode
+  )
   t.true(codes.length > 10)
   t.is(named.length, codes.length)
-  t.deepEqual(
-    codes.filter(code => !named.includes(code)),
-    []
-  )
+  t.deepEqual(new Set(named), new Set(codes))
+  for (const code of codes) {
+    const { help, stack } = new AssetError(code, 'this failed\nhere')
+    t.is(help, `node_modules/koa-fresh-assets/docs/errors.md#${code}`)
+    t.true(stack?.includes(`\n  See ${help}`), code)
+  }
+})
+
+test('ERR-02 commands lead to the page that helps', async t => {
+  const site = makeExample(t, { 'assets/app.css.scss': 'p {' })
+  const help = (place: string) => ({
+    message: new RegExp(`See node_modules/koa-fresh-assets/docs/${place}\n`)
+  })
+  await t.throwsAsync(site.run('npx koa-fresh-assets precompile'), help('errors.md#compile-failed'))
+  await t.throwsAsync(site.run('npx koa-fresh-assets verify'), help('errors.md#manifest-missing'))
+  const none = site.run('npx koa-fresh-assets explain none.css')
+  await t.throwsAsync(none, {
+    message: /help +node_modules\/koa-fresh-assets\/docs\/troubleshooting\.md#a-404$/m
+  })
+  site.write({ 'assets/app.css.scss': 'p {}' })
+  await site.run('npx koa-fresh-assets precompile')
+  rmSync(join(site.root, 'public/assets/app.css'))
+  await t.throwsAsync(site.run('npx koa-fresh-assets verify'), help('troubleshooting.md'))
+  t.true(existsSync(join(site.root, 'node_modules/koa-fresh-assets/docs/troubleshooting.md')))
 })
 
 soakTest('an error that is reported has its place, or its code', async t => {

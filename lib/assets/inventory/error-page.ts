@@ -26,11 +26,13 @@ export async function errorPage(
   p { white-space: pre-line }
   pre { padding: 1rem; overflow: auto; background: #8882; border-left: .25rem solid #c33 }
 </style>
+<main>
 <h1>${title}</h1>
 ${location && `<p><strong><code>${location}</code></strong></p>`}
 <p>${reason}</p>
-${excerpt && `<pre>${excerpt}</pre>`}
-<p>Fix the error and reload.</p>
+${excerpt && `<pre tabindex="0" role="region" aria-label="The place of the error">${excerpt}</pre>`}
+<p>Fix the error and reload. More about it: <code>${error.help}</code></p>
+</main>
 </html>
 `
 }

@@ -80,7 +80,8 @@ async function format({ problems }: PrecompileError, site: Site): Promise<string
     return excerpt ? `${heading}\n\n${indent(excerpt, '    ')}\n` : heading
   })
   const verdict = `Precompile failed with ${count(problems.length, 'error')}; nothing was published.`
-  return `${lines.join('\n')}\n${verdict}`
+  const help = new Set(problems.map(problem => `See ${problem.help}`))
+  return [...lines, verdict, ...help].join('\n')
 }
 
 /** The result, on one screen. */

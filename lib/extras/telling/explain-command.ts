@@ -3,6 +3,7 @@ import { explain as resolve } from './explain.ts'
 import { OK, FAILED } from '../../cli/command.ts'
 import type { Command } from '../../assets/parts.ts'
 import { table } from '../../cli/format.ts'
+import { helpAt } from '../../errors.ts'
 
 export const explain: Command = {
   name: 'explain',
@@ -27,7 +28,8 @@ written. The exit status is 1 when the response is not a file.`,
       [subject, finding],
       ...details.map(detail => ['', detail])
     ])
-    output.result(explanation, table([...lines, ['response', outcome]]))
+    const help = isFound ? [] : [['help', helpAt('troubleshooting.md#a-404')]]
+    output.result(explanation, table([...lines, ['response', outcome], ...help]))
     return isFound ? OK : FAILED
   }
 }

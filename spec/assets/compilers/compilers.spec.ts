@@ -289,7 +289,7 @@ for (const [extension, code, at, reason] of [
     t.true(error instanceof CompileError)
     t.is(
       error?.stack,
-      `CompileError: ${error?.message}`,
+      `CompileError: ${error?.message}\n  See ${(error as CompileError).help}`,
       'as Koa logs it: no frames of any library'
     )
     t.notRegex(inspect(error), /^\s+at /m, 'as console.error logs it, with its cause')
