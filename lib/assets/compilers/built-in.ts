@@ -90,22 +90,31 @@ export async function loadPeer(
   const key = JSON.stringify([from, ...names])
   const known = loaded.get(key)
   if (known) return known
+  const found = await findPeer(names, from)
+  if (found) {
+    const peer = found.require(found.name) as { readonly default?: object }
+    loaded.set(key, peer.default ?? peer)
+    return loaded.get(key)
+  }
+  throw new AssetError('compiler-missing', missingPeer(names, purpose))
+}
+
+export function missingPeer(names: readonly string[], purpose: string): string {
+  const last = names.at(-1)
+  return `${purpose} needs ${last}, which is not installed: npm install --save-dev ${last}`
+}
+
+/** The first of several that is installed, and what loads it. @param from as above */
+export async function findPeer(names: readonly string[], from: string) {
   // Undefined where everything was joined into one CommonJS file.
   const here = import.meta.dirname as string | undefined
   for (const name of names) {
     for (const base of [from, here ?? from]) {
       const require = createRequire(join(base, 'peer.js'))
-      if (!(await isInstalled(name, base, require))) continue
-      const peer = require(name) as { readonly default?: object }
-      loaded.set(key, peer.default ?? peer)
-      return loaded.get(key)
+      if (await isInstalled(name, base, require)) return { name, require }
     }
   }
-  const last = names.at(-1)
-  throw new AssetError(
-    'compiler-missing',
-    `${purpose} needs ${last}, which is not installed: npm install --save-dev ${last}`
-  )
+  return undefined
 }
 
 /**

@@ -1,6 +1,5 @@
 // What precompile asks of this extra.
-import { reasonOf } from '../../errors.ts'
-import { loadPeer } from '../../assets/compilers/built-in.ts'
+import { findPeer, loadPeer, missingPeer } from '../../assets/compilers/built-in.ts'
 import type { Site } from '../../assets/parts.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import { count, formatBytes } from '../../cli/format.ts'
@@ -9,26 +8,15 @@ import { join, type Rolldown } from './join.ts'
 import type { JoinReport, JoinRow } from './options.ts'
 import { planOf } from './plan.ts'
 
-interface Choice {
-  /** False for an app whose modules stay as they are. */
-  readonly modeOf: (app: AppSettings) => 'packages' | boolean
-  readonly rolldown?: Rolldown
-  /** Why there is none. */
-  readonly failure?: unknown
-}
+const PEER = ['rolldown']
+const PURPOSE = 'joining modules'
 
-async function choose({ root }: Pick<Site, 'root'>): Promise<Choice> {
-  const modeOf = ({ fingerprint, bundle = 'packages' }: AppSettings) => fingerprint && bundle
-  try {
-    return { modeOf, rolldown: (await loadPeer(['rolldown'], 'joining modules', root)) as Rolldown }
-  } catch (failure) {
-    return { modeOf, failure }
-  }
-}
+/** False for an app whose modules stay as they are. */
+const modeOf = ({ fingerprint, bundle = 'packages' }: AppSettings) => fingerprint && bundle
 
-export async function adapts(site: Site): Promise<(app: AppSettings) => boolean> {
-  const { modeOf, rolldown } = await choose(site)
-  return app => rolldown !== undefined && modeOf(app) !== false
+export async function adapts({ root }: Site): Promise<(app: AppSettings) => boolean> {
+  const isThere = (await findPeer(PEER, root)) !== undefined
+  return app => isThere && modeOf(app) !== false
 }
 
 const NONE: JoinReport = { modules: 0, insteadOf: 0, files: 0, bytes: 0 }
@@ -39,25 +27,24 @@ export async function makeCombiner(
   isMinified: (app: AppSettings) => boolean
 ): Promise<Combiner> {
   const { root } = site
-  const { modeOf, rolldown, failure } = await choose(site)
+  const isReady = (await findPeer(PEER, root)) !== undefined
   let joined: JoinReport | undefined
   return {
     takes(app, { group }) {
       const mode = modeOf(app)
       return mode === true || (mode === 'packages' && group !== undefined)
     },
-    isReady: rolldown !== undefined,
+    isReady,
     async combine(app, scripts, named) {
       const mode = modeOf(app)
       const plan = mode && (await planOf(scripts, named, mode))
       if (!plan || plan.modules.size === 0) return NOTHING
       joined ??= NONE
-      if (!rolldown) {
-        // Somebody has asked for it.
-        if (app.bundle !== undefined) throw failure
-        joined = { ...joined, problem: reasonOf(failure) }
+      if (!isReady && app.bundle === undefined) {
+        joined = { ...joined, problem: missingPeer(PEER, PURPOSE) }
         return NOTHING
       }
+      const rolldown = (await loadPeer(PEER, PURPOSE, root)) as Rolldown
       const made = await join(rolldown, { root, app, isMinified: isMinified(app), plan })
       const sizes = Array.from(plan.modules.values(), ({ code }) => Buffer.byteLength(code))
       joined = {

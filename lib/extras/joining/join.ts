@@ -24,7 +24,7 @@ const FOLDER = 'joined/'
 
 /** @throws CompileError for a module that Rolldown cannot read */
 export async function join({ rolldown }: Rolldown, joining: Joining): Promise<Made[]> {
-  const { root, isMinified, plan } = joining
+  const { root, app, isMinified, plan } = joining
   const { modules, entries, groups } = plan
   const byFile = new Map(Array.from(modules, ([path, { source }]) => [source.file, path]))
   const nameOf = (path: string) => modules.get(path)?.name ?? ''
@@ -40,7 +40,7 @@ export async function join({ rolldown }: Rolldown, joining: Joining): Promise<Ma
       logLevel: 'silent',
       experimental: { attachDebugInfo: 'none' },
       transform: { define: { 'process.env.NODE_ENV': '"production"' } },
-      plugins: [modulesFrom(modules, byFile)]
+      plugins: [modulesFrom(modules, byFile, app)]
     })
     const { output } = await build.generate({
       format: 'es',
@@ -62,10 +62,13 @@ export async function join({ rolldown }: Rolldown, joining: Joining): Promise<Ma
   }
 }
 
+const URL = /^(?:[a-z]{2,}:|\/)/i
+
 /** The application's imports lead where ours do; those of packages where a bundler's do, whatever a package is made for. */
 function modulesFrom(
   modules: ReadonlyMap<string, Script>,
-  byFile: ReadonlyMap<string, string>
+  byFile: ReadonlyMap<string, string>,
+  { imports }: AppSettings
 ): Plugin {
   const scriptAt = (file: string) => modules.get(byFile.get(file) ?? '')
   return {
@@ -79,10 +82,11 @@ function modulesFrom(
       const file = script?.source.file
       // By its field `browser` a package may put another file in the place of one.
       const wanted = file === undefined ? specifier : `./${relative(dirname(importer), file)}`
-      const found = /^[a-z]{2,}:|^\//i.test(wanted)
+      const found = URL.test(wanted)
         ? undefined
         : await this.resolve(wanted, importer, { skipSelf: true })
-      return found ?? (specifier.startsWith('.') ? null : { id: specifier, external: 'absolute' })
+      const isElsewhere = URL.test(specifier) || imports.has(specifier)
+      return found ?? (isElsewhere ? { id: specifier, external: 'absolute' } : null)
     },
     load(id) {
       const script = scriptAt(id)

@@ -18,8 +18,7 @@ const FILES = {
   'images/logo.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>'
 }
 
-const makeProject = (t: ExecutionContext) =>
-  makeShop(t, { ...FILES, '/assets.config.json': JSON.stringify({ bundle: false }) })
+const makeProject = (t: ExecutionContext) => makeShop(t, FILES)
 
 async function weightOf(root: string, names = '--entry app'): Promise<Weight> {
   return JSON.parse((await run(root, `list ${names} --json`)).stdout) as Weight
@@ -42,7 +41,7 @@ test.serial(
     const root = makeProject(t)
     const estimated = await weightOf(root)
     t.is(estimated.builtAt, undefined)
-    await precompile({ root, bundle: false })
+    await precompile({ root })
     const built = await weightOf(root)
     t.regex(String(built.builtAt), /^\d{4}-/)
     for (const weight of [estimated, built]) {
@@ -66,9 +65,9 @@ test.serial(
 
 test.serial('after a deploy an entry weighs what it replaced', async t => {
   const root = makeProject(t)
-  await precompile({ root, bundle: false })
+  await precompile({ root })
   writeFiles(root, { 'apps/web/assets/javascripts/shared.js': long('edited') })
-  await precompile({ root, bundle: false })
+  await precompile({ root })
   const { files, visits } = await weightOf(root)
   const changed = files.flatMap(({ path, isChanged }) => (isChanged ? path : []))
   t.deepEqual(changed.toSorted(), ['/assets/app.js', '/assets/later.js', '/assets/shared.js'])
@@ -77,7 +76,7 @@ test.serial('after a deploy an entry weighs what it replaced', async t => {
   t.regex(stdout, /^\/assets\/app\.js, precompiled at /)
   t.regex(stdout, /^after the last deploy +3 /m)
   t.regex(stdout, /^\/assets\/shared\.js .* changed by the last deploy$/m)
-  await precompile({ root, bundle: false })
+  await precompile({ root })
   t.is((await weightOf(root)).visits.deployed?.requests, 1)
 })
 
