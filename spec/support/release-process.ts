@@ -46,7 +46,7 @@ app.use(ctx => {
   ctx.body = `<html data-release="${release}">
     ${assets.stylesheet('app')}
     ${assets.javascript('app', 'lib', ...(hasOwnName ? [`only-${release}`] : []))}
-    <img src="${assets.path('hero.png')}" alt="">`
+    <img src="${assets.url('hero.png')}" alt="">`
 })
 
 const answer = app.callback()

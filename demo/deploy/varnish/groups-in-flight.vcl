@@ -65,8 +65,11 @@ sub next_group {
 }
 
 sub vcl_hit {
-  set req.http.X-Group-Slots = obj.http.X-Group-Slots;
-  call check_8_slots; call check_8_slots; call check_8_slots; call check_8_slots;
+  # Not for ever: what is invalidated after it was stored is banned. The number is one of requests at once.
+  if (obj.hits < 1000) {
+    set req.http.X-Group-Slots = obj.http.X-Group-Slots;
+    call check_8_slots; call check_8_slots; call check_8_slots; call check_8_slots;
+  }
   if (req.hash_always_miss) {
     set req.hash_always_miss = false;
     if (req.restarts > 1) {
