@@ -1,10 +1,20 @@
 // Synchronous disk access, only for start, and the file that is read then and again when it changes.
-import { type Dirent, type Stats, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import {
+  type Dirent,
+  type Stats,
+  closeSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  realpathSync,
+  statSync
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { oneAtATime } from '../concurrency.ts'
 import { EXACT, isMiss, named, showsChangesAfter, type Stamp, stampOf } from './disk.ts'
 import { observe, recheck, type FileObservation } from './observation.ts'
-import { readSnapshot } from './open-file.ts'
+import { READ, readSnapshot } from './open-file.ts'
 
 /** The entries of a directory; none when it does not exist. */
 export function readDirectory(path: string): Dirent[] {
@@ -21,6 +31,18 @@ export function statIfThere(path: string): Stats | undefined {
 
 export function readIfThere(path: string): Buffer | undefined {
   return ifThere(() => readFileSync(path), path)
+}
+
+/** The first bytes of a file. @param length at most */
+export function headIfThere(path: string, length: number): Buffer | undefined {
+  const fd = ifThere(() => openSync(path, READ), path)
+  if (fd === undefined) return undefined
+  try {
+    const bytes = Buffer.allocUnsafe(length)
+    return bytes.subarray(0, readSync(fd, bytes, 0, length, 0))
+  } finally {
+    closeSync(fd)
+  }
 }
 
 /** The real path, or the one that a path will have once it exists. */

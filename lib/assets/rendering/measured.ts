@@ -3,7 +3,7 @@ import { readInto, withOriginal, type Content } from '../../files/open-file.ts'
 import type { Extra, Measure, Measures } from '../parts.ts'
 
 /** In bytes. Of a larger file only the beginning is measured. */
-const HEAD = 256 * 1024
+export const HEAD = 256 * 1024
 
 /** Of what is published under the name; undefined where there is nothing to tell. */
 export async function measured(
@@ -28,7 +28,7 @@ function measuringOf(extras: readonly Extra[], name: string) {
 }
 
 async function headOf(content: Content): Promise<Uint8Array> {
-  if (!('copyOf' in content)) return content
+  if (!('copyOf' in content)) return content.subarray(0, HEAD)
   return withOriginal(content, async original => {
     const bytes = Buffer.allocUnsafeSlow(Math.min(HEAD, Number(original.stats.size)))
     return bytes.subarray(0, await readInto(bytes, original, 0))

@@ -1,8 +1,8 @@
 // What publishes on request: loaded where an app does, and for what explains any app by its sources.
-import { readIfThere } from '../../../files/at-start.ts'
+import { headIfThere } from '../../../files/at-start.ts'
 import { errorCode } from '../../../files/disk.ts'
 import type { Measure, Site } from '../../parts.ts'
-import { loadMeasures } from '../../rendering/measured.ts'
+import { HEAD, loadMeasures } from '../../rendering/measured.ts'
 import type { AppSettings } from '../../settings/settings.ts'
 import { makeNameCheck } from '../../sources/missing-name.ts'
 import { loadSources, type Sources } from '../../sources/sources.ts'
@@ -43,7 +43,7 @@ function measuresIn(sources: Sources, measureFor: (name: string) => Measure | un
     const source = measure && sources.of(app).sourceOf(name)
     if (!source || source.compiler) return undefined
     try {
-      const bytes = readIfThere(source.file)
+      const bytes = headIfThere(source.file, HEAD)
       return bytes && measure(bytes)
     } catch (error) {
       // The request for the asset reports what cannot be read.
