@@ -1,5 +1,5 @@
 // Pages of one origin whose files come from another: nginx or a bucket, as the origin of a CDN.
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createServer } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
@@ -40,6 +40,8 @@ const CDNS: Readonly<Record<string, (t: ExecutionContext, root: string) => Promi
     const bucket = await makeBucket(t)
     writeFiles(root, { 'assets.config.json': JSON.stringify({ mounts: MOUNTS }) })
     await bucket.fill(linkSdk(root))
+    // All that pages need of it is the manifest.
+    rmSync(join(root, 'public/assets'), { recursive: true })
     return bucket.host
   }
 }
