@@ -57,7 +57,7 @@ export const contestants: readonly Contestant[] = [
         fingerprint: false,
         mounts: { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
       }),
-      koaHttpCache({ autoEtag: true })
+      koaHttpCache({ autoEtag: true, trace: false })
     ],
     tags: ({ assets }) => ({
       head: names =>
@@ -86,15 +86,13 @@ function ours(name: string, options: KoaAssetsOptions): Contestant {
     middleware: root => [
       compress(),
       koaAssets({ ...options, root, serve: true, env: 'production' }),
-      koaHttpCache({ autoEtag: true })
+      koaHttpCache({ autoEtag: true, trace: false })
     ],
     tags: ({ assets }) => ({
-      head: names =>
-        assets.stylesheet('app', ...(names.includes('map') ? ['map'] : [])) +
-        assets.importMap({ entry: [...names] }) +
-        names
-          .map(name => assets.javascript(name, { type: 'module', modulepreload: true }))
-          .join(''),
+      head: ([name = '', ...more]) =>
+        assets.stylesheet('app', ...(more.includes('map') ? ['map'] : [])) +
+        assets.importMap({ entry: [name, ...more] }) +
+        assets.javascript(name, ...more, { type: 'module', modulepreload: true }),
       image: name => assets.image(name)
     })
   }

@@ -122,7 +122,7 @@ function applicationOf(
   root: string,
   look?: (ctx: Context) => void
 ): Koa {
-  const app = new Koa()
+  const app = new Koa({ env: 'production' })
   app.silent = true
   for (const each of middleware(root)) app.use(each)
   app.use(ctx => {

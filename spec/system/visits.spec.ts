@@ -1,0 +1,41 @@
+// What the visitors of a shop with seven packages load, in Chromium: the bench's shop, held loosely.
+import { execFileSync } from 'node:child_process'
+import test from 'ava'
+import { canMakeDeltas } from '../../lib/extras/deltas/delta-format.ts'
+
+const CELLS = /^\|[^|]*\| koa-fresh-assets, bundle: true \| (\d+) requests, ([\d.]+) (k?B),/gm
+
+test('modules that were joined cost a visitor what a bundle costs, and after a deploy what has changed', async t => {
+  t.timeout(300_000)
+  const node = (...words: string[]) =>
+    execFileSync(process.execPath, words, {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit']
+    })
+  node('.ci/install.js', 'bench')
+  const table = node(
+    '--import=tsx',
+    'bench/run.ts',
+    '--only',
+    'visit',
+    '--rounds',
+    '1',
+    '--against',
+    'true'
+  )
+  const [first, next, second, deployed, without, ...others] = Array.from(
+    table.matchAll(CELLS),
+    ([, requests, size, unit]) => ({
+      requests: Number(requests),
+      bytes: Number(size) * (unit === 'B' ? 1 : 1000)
+    })
+  )
+  t.deepEqual(others, [])
+  const isAtMost = (visit: typeof first, requests: number, bytes: number) =>
+    t.true(visit && visit.requests <= requests && visit.bytes <= bytes, JSON.stringify(visit))
+  isAtMost(first, 16, 190_000)
+  isAtMost(next, 6, 50_000)
+  isAtMost(second, 1, 300)
+  isAtMost(deployed, 4, (await canMakeDeltas()) ? 5000 : 30_000)
+  isAtMost(without, 4, 30_000)
+})
