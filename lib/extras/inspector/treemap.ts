@@ -1,4 +1,4 @@
-// Squarified treemaps (Bruls, Huizing and van Wijk, 2000): areas in proportion to sizes, each close to a square.
+// Treemaps: areas in proportion to sizes. What is left is halved across its longer side, so that none is too thin.
 
 export interface Area {
   readonly x: number
@@ -7,52 +7,33 @@ export interface Area {
   readonly height: number
 }
 
+type Sized = { readonly size: number }
+type Placed<T> = Area & { readonly item: T }
+
+const sum = (items: readonly Sized[]) => items.reduce((total, { size }) => total + size, 0)
+
 /** @param items those without a size get no area */
-export function treemap<T extends { readonly size: number }>(
-  items: readonly T[],
-  area: Area
-): (Area & { readonly item: T })[] {
-  const rest = items.filter(({ size }) => size > 0).toSorted((a, b) => b.size - a.size)
-  const scale = (area.width * area.height) / rest.reduce((sum, { size }) => sum + size, 0)
-  const placed: (Area & { item: T })[] = []
-  let { x, y, width, height } = area
-  while (rest.length > 0) {
-    const side = Math.min(width, height)
-    const row = rowOf(rest, scale, side)
-    const depth = row.reduce((sum, { size }) => sum + size * scale, 0) / side
-    const isColumn = width >= height
-    let at = 0
-    for (const item of rest.splice(0, row.length)) {
-      const length = (item.size * scale) / depth
-      placed.push(
-        isColumn
-          ? { item, x, y: y + at, width: depth, height: length }
-          : { item, x: x + at, y, width: length, height: depth }
-      )
-      at += length
-    }
-    if (isColumn) [x, width] = [x + depth, width - depth]
-    else [y, height] = [y + depth, height - depth]
-  }
-  return placed
+export function treemap<T extends Sized>(items: readonly T[], area: Area): Placed<T>[] {
+  return halved(
+    items.filter(({ size }) => size > 0).toSorted((a, b) => b.size - a.size),
+    area
+  )
 }
 
-/** As many of the first ones as make the longest of them less long. */
-function rowOf<T extends { readonly size: number }>(
-  sorted: readonly T[],
-  scale: number,
-  side: number
-) {
-  let [total, worst, count] = [0, Infinity, 0]
-  const largest = (sorted[0]?.size ?? 0) * scale
-  for (const { size } of sorted) {
-    const next = total + size * scale
-    const ratio = Math.max(
-      (side ** 2 * largest) / next ** 2,
-      next ** 2 / (side ** 2 * size * scale)
-    )
-    if (ratio > worst) break
-    ;[total, worst, count] = [next, ratio, count + 1]
-  }
-  return sorted.slice(0, count)
+function halved<T extends Sized>(sorted: readonly T[], area: Area): Placed<T>[] {
+  const [item, ...others] = sorted
+  if (!item || others.length === 0) return item ? [{ ...area, item }] : []
+  const whole = sum(sorted)
+  let count = 1
+  while (count < others.length && sum(sorted.slice(0, count + 1)) <= whole / 2) count++
+  const share = sum(sorted.slice(0, count)) / whole
+  const { x, y, width, height } = area
+  const [one, other] =
+    width >= height
+      ? [{ width: width * share }, { x: x + width * share, width: width * (1 - share) }]
+      : [{ height: height * share }, { y: y + height * share, height: height * (1 - share) }]
+  return [
+    ...halved(sorted.slice(0, count), { ...area, ...one }),
+    ...halved(sorted.slice(count), { ...area, ...other })
+  ]
 }

@@ -67,26 +67,24 @@ function visitOf(files: readonly WeighedFile[]) {
 }
 
 async function reached(entries: readonly string[], look: Look): Promise<WeighedFile[]> {
-  const files: WeighedFile[] = []
-  const seen = new Set(entries)
-  let later = new Set<string>()
-  for (let [next, isLater] = [entries, false]; next.length > 0;) {
-    const nodes = await inParallel(next, CONCURRENCY, async path => ({
-      path,
-      ...(await look(path))
-    }))
-    for (const { path, size, parts, isChanged } of nodes)
-      files.push({ path, size, parts, isChanged, isLater })
-    for (const path of nodes.flatMap(node => node.later)) later.add(path)
-    next = [...new Set(nodes.flatMap(({ loads }) => loads))].filter(path => !seen.has(path))
-    if (next.length === 0) {
-      isLater = true
-      next = [...later].filter(path => !seen.has(path))
-      later = new Set()
+  const files = new Map<string, Omit<WeighedFile, 'path'>>()
+  const later = new Set<string>()
+  const follow = async (paths: Iterable<string>, isLater: boolean) => {
+    const fresh = [...new Set(paths)].filter(path => !files.has(path))
+    for (const path of fresh) files.set(path, { ...NONE, isLater })
+    const nodes = await inParallel(fresh, CONCURRENCY, look)
+    for (const [at, node] of nodes.entries()) {
+      const { size, parts, isChanged } = node
+      files.set(fresh[at] ?? '', { size, parts, isChanged, isLater })
+      for (const path of node.later) later.add(path)
     }
-    for (const path of next) seen.add(path)
+    const next = nodes.flatMap(({ loads }) => loads)
+    if (next.length > 0) await follow(next, isLater)
   }
-  return files
+  await follow(entries, false)
+  // It grows meanwhile.
+  for (const path of later) await follow([path], true)
+  return Array.from(files, ([path, file]) => ({ path, ...file }))
 }
 
 const isLoaded = ({ kind }: Reference) => kind !== 'source-map'
