@@ -1,10 +1,14 @@
 /** The options of koaAssets, shared by the server and the command `koa-fresh-assets`. */
+import { existsSync } from 'node:fs'
 import type { KoaAssetsOptions } from 'koa-fresh-assets'
 // oxlint-disable-next-line import/no-unassigned-import -- importing it adds the package's assets
 import './packages/confetti/index.ts'
 
 /** Set by `npm run demo:vite` and `npm run demo:production`. Without it there is no page /vite. */
-const { DEMO_VITE } = process.env
+export const hasVite = Boolean(process.env['DEMO_VITE'])
+
+/** `npm run docs` has built the documentation. */
+export const hasDocs = existsSync(`${import.meta.dirname}/../site/dist/index.html`)
 
 /** What Vite builds. Its dev server is found, or given to it by server.ts. */
 export const viteApp = { dir: 'vite/dist', manifest: 'vite/dist/.vite/manifest.json' }
@@ -13,5 +17,8 @@ export const viteApp = { dir: 'vite/dist', manifest: 'vite/dist/.vite/manifest.j
 export default {
   root: import.meta.dirname,
   live: { watch: ['apps/web/views', 'apps/admin/views'], editor: 'vscode' },
-  mounts: DEMO_VITE ? { '/vite-app': viteApp } : undefined
+  mounts: {
+    ...(hasVite && { '/vite-app': viteApp }),
+    ...(hasDocs && { '/docs': { dir: '../site/dist', index: 'index.html', extensions: ['html'] } })
+  }
 } satisfies KoaAssetsOptions

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import Koa from 'koa'
 import { koaAssets, koaHttpCache } from 'koa-fresh-assets'
-import assetOptions, { viteApp } from './assets.config.ts'
+import assetOptions, { hasVite, viteApp } from './assets.config.ts'
 import { cachingRoutes } from './caching-routes.ts'
 import { listen } from './listen.ts'
 import { noteRoutes } from './note-routes.ts'
@@ -17,7 +17,7 @@ const server = createServer()
 // With DEMO_VITE=true, Vite compiles the front end of /vite in this process.
 const isDevelopment = app.env === 'development' && process.env.DEMO_VITE === 'true'
 const dev = isDevelopment ? await startVite() : undefined
-const mounts = dev ? { '/vite-app': { ...viteApp, dev } } : assetOptions.mounts
+const mounts = { ...assetOptions.mounts, ...(dev && { '/vite-app': { ...viteApp, dev } }) }
 
 // Serves the assets of apps/web and apps/admin, and adds the view helpers: ctx.assets.
 app.use(koaAssets({ ...assetOptions, mounts }))
@@ -29,11 +29,11 @@ app.use(pageRoutes.routes())
 app.use(cachingRoutes.routes())
 app.use(noteRoutes.routes())
 
-if (assetOptions.mounts) app.use(vitePage.routes())
+if (hasVite) app.use(vitePage.routes())
 
 server.on('request', app.callback())
 listen(server, address => {
-  console.log(welcome(address, app.env === 'production', assetOptions.mounts !== undefined))
+  console.log(welcome(address, app.env === 'production', hasVite))
 
   if (process.env.SERVE_STATIC_ASSETS !== 'true') {
     console.log(

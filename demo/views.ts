@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import ejs from 'ejs'
 import type { Context } from 'koa'
-import assetOptions from './assets.config.ts'
+import { hasDocs, hasVite } from './assets.config.ts'
 
 export async function render(ctx: Context, view: string, locals: object = {}): Promise<void> {
   const [app = '', page = ''] = view.split('/')
@@ -12,7 +12,7 @@ export async function render(ctx: Context, view: string, locals: object = {}): P
   // ctx.state.assets has the view helpers.
   ctx.body = await ejs.renderFile(
     file,
-    { ...ctx.state, ...locals, production, vite: assetOptions.mounts !== undefined },
+    { ...ctx.state, ...locals, production, vite: hasVite, hasDocs },
     { cache: production }
   )
 }

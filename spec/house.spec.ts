@@ -412,6 +412,7 @@ test('Koa, its types, what the compilers load, Vite and Rolldown are peers; all 
 for (const lock of [
   'package-lock.json',
   'bench/package-lock.json',
+  'site/package-lock.json',
   'spec/system/package-lock.json'
 ]) {
   test(`${lock} names no registry, so that an install uses the configured one`, t => {

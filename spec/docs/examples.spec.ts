@@ -470,7 +470,10 @@ test('ERR-01 every code has its section, no section is of another, and `help` of
   )
   t.true(codes.length > 10)
   t.is(named.length, codes.length)
-  t.deepEqual(new Set(named), new Set(codes))
+  t.deepEqual(
+    codes.filter(code => !named.includes(code)),
+    []
+  )
   for (const code of codes) {
     const { help, stack } = new AssetError(code, 'this failed\nhere')
     t.is(help, `node_modules/koa-fresh-assets/docs/errors.md#${code}`)

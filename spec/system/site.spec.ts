@@ -1,0 +1,48 @@
+// npm run docs: the site of the documentation, in a browser. VitePress fails the build where a link is dead.
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import test from 'ava'
+import Koa from 'koa'
+import { koaFiles } from '../../lib/index.ts'
+import { listen } from '../support/front.ts'
+import { until } from '../support/until.ts'
+import { launch } from './chromium.ts'
+
+test('DOC-01 the site has every page whole at 390 and 1,280 px, a search and a dark mode', async t => {
+  t.timeout(300_000)
+  execFileSync('npm', ['run', 'docs'], { stdio: 'pipe' })
+  const app = new Koa()
+  app.use(koaFiles('site/dist', { at: '/docs', extensions: ['html'] }))
+  const port = await listen(t, app.callback())
+  const names = readdirSync('docs').filter(name => name.endsWith('.md') && name !== 'decisions.md')
+  const pages = names.map(name => (name === 'README.md' ? 'all' : name.replace('.md', '')))
+  const page = await launch(t).open(`http://127.0.0.1:${port}/docs/`)
+  for (const width of [390, 1280]) {
+    const metrics = { width, height: 900, deviceScaleFactor: 1, mobile: width < 500 }
+    await page.command('Emulation.setDeviceMetricsOverride', metrics)
+    for (const name of ['', ...pages]) {
+      await page.follow(`http://127.0.0.1:${port}/docs/${name}`)
+      const { title, overflow, broken } = await page.evaluate<Record<string, unknown>>(`({
+        title: document.querySelector('main h1')?.textContent,
+        overflow: document.documentElement.scrollWidth - innerWidth,
+        broken: [...document.images].filter(each => each.loading !== 'lazy' && !each.naturalWidth).map(each => each.src)
+      })`)
+      t.truthy(title, name)
+      t.true(Number(overflow) <= 0, `${name} at ${width}: ${String(overflow)} px too wide`)
+      t.deepEqual(broken, [], name)
+    }
+  }
+  await page.evaluate(`document.querySelector('.VPSwitchAppearance').click()`)
+  const isDark = () => page.evaluate<boolean>(`document.documentElement.className === 'dark'`)
+  await until(isDark, 'the page is dark')
+  await page.evaluate(`document.querySelector('.DocSearch-Button').click()`)
+  await until(() => page.evaluate(`!!document.querySelector('.search-input')`), 'the search opens')
+  await page.evaluate(`(() => {
+    const input = document.querySelector('.search-input')
+    input.value = 'speculation'
+    input.dispatchEvent(new Event('input', { bubbles: true }))
+  })()`)
+  const found = `[...document.querySelectorAll('.results a')].some(each => each.href.includes('/docs/next-page'))`
+  await until(() => page.evaluate(found), 'the search finds the page')
+  t.deepEqual(page.complaints, [])
+})
