@@ -5,6 +5,7 @@ import type { Combination, Mention } from '../../assets/parts/precompile.ts'
 import type { Combiner, Made, Script } from './combining.ts'
 import { finish, textOf, textType } from '../../assets/rendering/draft.ts'
 import { readContent } from '../../files/open-file.ts'
+import { AssetError } from '../../errors.ts'
 import { inParallel } from '../../concurrency.ts'
 import { assetPath, type AppSettings } from '../../assets/settings/app-settings.ts'
 import type { Sources } from '../../assets/sources/sources.ts'
@@ -59,10 +60,16 @@ async function combineAll(
     for (const path of replaced) for (const ending of ['', MAP]) all.delete(path + ending)
     for (const each of made) {
       const node = await nodeOf(each, app, nodes)
+      if (all.has(node.path)) throw taken(node.path)
       all.set(node.path, node)
     }
   }
   return linked(all)
+}
+
+function taken(path: string): AssetError {
+  const advice = 'rename it, or set bundle: false'
+  return new AssetError('name-taken', `joined modules would be ${path}, which is there: ${advice}`)
 }
 
 async function scriptOf(node: Unfinished): Promise<Script> {

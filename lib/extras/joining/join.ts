@@ -115,10 +115,16 @@ function withoutMap(code: string): [code: string, map?: string] {
 }
 
 function madeOf(
-  { fileName, code, map, facadeModuleId, moduleIds }: OutputChunk,
+  { fileName, code, map, isEntry, facadeModuleId, moduleIds }: OutputChunk,
   { root, app, plan }: Joining,
   pathOf: (id: string) => string | undefined
 ): Made {
+  const entry = plan.modules.get(pathOf(facadeModuleId ?? '') ?? '')
+  // Rolldown makes names different on disks that do not distinguish case.
+  if (isEntry && entry && !fileName.startsWith(FOLDER) && fileName !== entry.name) {
+    const reason = 'another module has this name, but for upper and lower case: rename one'
+    throw new CompileError(reason, { file: entry.source.file })
+  }
   const [first, ...rest] = [facadeModuleId ?? '', ...moduleIds].flatMap(id => pathOf(id) ?? [])
   const here = posix.dirname(posix.join(app.urlPrefix, fileName))
   const sources = map?.sources.map(source => {
