@@ -27,9 +27,10 @@ export function jpeg(orientation?: number): Uint8Array {
   return bytes(`ffd8 ffe1 0022 ${exif} ${frame}`)
 }
 
-function avif(): Uint8Array {
+/** @param sizes how many times it says its size */
+export function avif(sizes = 1): Uint8Array {
   const size = box('ispe', bytes('00000000 00000028 0000001e'))
-  const properties = box('iprp', box('ipco', size))
+  const properties = box('iprp', box('ipco', ...Array.from({ length: sizes }, () => size)))
   const meta = box('meta', bytes('00000000'), box('pitm', bytes('00000000 0001')), properties)
   return Buffer.concat([box('ftyp', Buffer.from('avif\0\0\0\0avifmif1')), meta])
 }

@@ -37,23 +37,33 @@ export async function makeCombiner(
     isReady,
     async combine(app, scripts, named) {
       const mode = modeOf(app)
-      const plan = mode && (await planOf(scripts, named, mode))
-      if (!plan || plan.modules.size === 0) return NOTHING
+      if (mode === false) return NOTHING
+      const moved = new Set<string>()
+      const planned = () => planOf(scripts, named, { mode, moved })
+      const plan = await planned()
+      if (plan.modules.size === 0) return NOTHING
       joined ??= NONE
       if (!isReady && app.bundle === undefined) {
         joined = { ...joined, problem: missingPeer(PEER, PURPOSE) }
         return NOTHING
       }
       const rolldown = (await loadPeer(PEER, PURPOSE, root)) as Rolldown
-      const made = await join(rolldown, { root, app, isMinified: isMinified(app), plan })
-      const sizes = Array.from(plan.modules.values(), ({ code }) => Buffer.byteLength(code))
+      const options = { root, app, isMinified: isMinified(app) }
+      const replaced = [...plan.modules]
+      let result = await join(rolldown, { ...options, plan })
+      while (result.moved.length > 0) {
+        for (const path of result.moved) moved.add(path)
+        result = await join(rolldown, { ...options, plan: await planned() })
+      }
+      const { made } = result
+      const sizes = replaced.map(([, { code }]) => Buffer.byteLength(code))
       joined = {
-        modules: joined.modules + plan.modules.size,
+        modules: joined.modules + replaced.length,
         insteadOf: sizes.reduce((a, b) => a + b, joined.insteadOf),
         files: joined.files + made.length,
         bytes: made.reduce((sum, { code }) => sum + Buffer.byteLength(code), joined.bytes)
       }
-      return { replaced: plan.modules.keys(), made }
+      return { replaced: replaced.map(([path]) => path), made }
     },
     report: (): JoinRow => ({ joined })
   }

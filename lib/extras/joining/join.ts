@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { CompileError } from '../../errors.ts'
 import type { Made, Script } from './combining.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
-import { decodeIfValid } from '../../assets/urls/canonical-path.ts'
+import { decodeIfValid, encodePath } from '../../assets/urls/canonical-path.ts'
 import type { Plan } from './plan.ts'
 
 export interface Rolldown {
@@ -22,69 +22,102 @@ interface Joining {
 /** Of files that are none of the app's modules. */
 const FOLDER = 'joined/'
 
+interface Joined {
+  readonly made: readonly Made[]
+  /** The paths of modules that are not in the files of their names, but must be. */
+  readonly moved: readonly string[]
+}
+
 /** @throws CompileError for a module that Rolldown cannot read */
-export async function join({ rolldown }: Rolldown, joining: Joining): Promise<Made[]> {
-  const { root, app, isMinified, plan } = joining
-  const { modules, entries, groups } = plan
-  const byFile = new Map(Array.from(modules, ([path, { source }]) => [source.file, path]))
-  const nameOf = (path: string) => modules.get(path)?.name ?? ''
-  const fileOf = (path: string) => modules.get(path)?.source.file ?? ''
+export async function join({ rolldown }: Rolldown, joining: Joining): Promise<Joined> {
+  const { root, plan } = joining
+  const scripts = new Map([...plan.modules, ...plan.apart])
+  const byFile = new Map(Array.from(scripts, ([path, { source }]) => [source.file, path]))
   const pathOf = (id: string) => byFile.get(id)
-  const withEnding = (name: string) => (name.endsWith('.js') ? name : `${name}.js`)
+  const build = (entries: readonly string[], inside: ReadonlySet<string>) =>
+    chunksOf(rolldown, joining, { scripts, byFile, entries, inside })
   try {
-    const build = await rolldown({
-      input: Object.fromEntries(entries.map(path => [nameOf(path), fileOf(path)])),
-      cwd: root,
-      platform: 'browser',
-      tsconfig: false,
-      logLevel: 'silent',
-      experimental: { attachDebugInfo: 'none' },
-      transform: { define: { 'process.env.NODE_ENV': '"production"' } },
-      plugins: [modulesFrom(modules, byFile, app)]
-    })
-    const { output } = await build.generate({
-      format: 'es',
-      minify: isMinified,
-      sourcemap: 'hidden',
-      sanitizeFileName: false,
-      entryFileNames: '[name]',
-      chunkFileNames: ({ name }) => FOLDER + withEnding(name),
-      codeSplitting: {
-        groups: [{ debugName: 'packages', name: id => groups.get(pathOf(id) ?? '') ?? null }]
-      }
-    })
-    await build.close()
-    const chunks = output.filter(each => each.type === 'chunk')
-    return chunks.map(chunk => madeOf(chunk, joining, pathOf))
+    const chunks = await build(plan.entries, new Set(plan.modules.keys()))
+    const isMoved = (path: string, { fileName }: OutputChunk) =>
+      plan.placed.has(path) && scripts.get(path)?.name !== fileName
+    const moved = chunks.flatMap(chunk =>
+      chunk.moduleIds.flatMap(id => pathOf(id) ?? []).filter(path => isMoved(path, chunk))
+    )
+    const others = plan.apart.size > 0 ? await build([...plan.apart.keys()], new Set()) : []
+    return { made: [...chunks, ...others].map(chunk => madeOf(chunk, joining, pathOf)), moved }
   } catch (error) {
-    const isAsWritten = (file: string) => modules.get(pathOf(file) ?? '')?.map === undefined
+    const isAsWritten = (file: string) => scripts.get(pathOf(file) ?? '')?.map === undefined
     throw asCompileError(error, root, isAsWritten)
   }
+}
+
+interface Modules {
+  readonly scripts: ReadonlyMap<string, Script>
+  /** Their paths. */
+  readonly byFile: ReadonlyMap<string, string>
+  readonly entries: readonly string[]
+  /** The paths of those that are joined with what imports them. */
+  readonly inside: ReadonlySet<string>
+}
+
+async function chunksOf(
+  rolldown: typeof Build,
+  { root, app, isMinified, plan: { groups } }: Joining,
+  modules: Modules
+): Promise<OutputChunk[]> {
+  const { scripts, byFile, entries } = modules
+  const nameOf = (path: string) => scripts.get(path)?.name ?? ''
+  const fileOf = (path: string) => scripts.get(path)?.source.file ?? ''
+  const withEnding = (name: string) => (name.endsWith('.js') ? name : `${name}.js`)
+  const build = await rolldown({
+    input: Object.fromEntries(entries.map(path => [nameOf(path), fileOf(path)])),
+    cwd: root,
+    platform: 'browser',
+    tsconfig: false,
+    logLevel: 'silent',
+    experimental: { attachDebugInfo: 'none' },
+    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+    plugins: [modulesFrom(modules, app)]
+  })
+  const { output } = await build.generate({
+    format: 'es',
+    minify: isMinified,
+    sourcemap: 'hidden',
+    sanitizeFileName: false,
+    entryFileNames: '[name]',
+    chunkFileNames: ({ name }) => FOLDER + withEnding(name),
+    codeSplitting: {
+      groups: [{ debugName: 'packages', name: id => groups.get(byFile.get(id) ?? '') ?? null }]
+    }
+  })
+  await build.close()
+  return output.filter(each => each.type === 'chunk')
 }
 
 const URL = /^(?:[a-z]{2,}:|\/)/i
 
 /** The application's imports lead where ours do; those of packages where a bundler's do, whatever a package is made for. */
-function modulesFrom(
-  modules: ReadonlyMap<string, Script>,
-  byFile: ReadonlyMap<string, string>,
-  { imports }: AppSettings
-): Plugin {
-  const scriptAt = (file: string) => modules.get(byFile.get(file) ?? '')
+function modulesFrom({ scripts, byFile, inside }: Modules, { imports }: AppSettings): Plugin {
+  const scriptAt = (file: string) => scripts.get(byFile.get(file) ?? '')
+  const outside = (path: string) => ({ id: encodePath(path), external: 'absolute' }) as const
   return {
     name: 'modules',
     async resolveId(specifier, importer) {
       const from = importer === undefined ? undefined : scriptAt(importer)
       const isOwn = importer === undefined || (from && from.source.group === undefined)
-      const script =
-        importer === undefined ? scriptAt(specifier) : modules.get(decodeIfValid(specifier) ?? '')
-      if (isOwn) return script ? resolved(script) : { id: specifier, external: 'absolute' }
+      const path = importer === undefined ? byFile.get(specifier) : (decodeIfValid(specifier) ?? '')
+      const script = scripts.get(path ?? '')
+      const isInside = importer === undefined || inside.has(path ?? '')
+      if (isOwn)
+        return script && isInside ? resolved(script) : { id: specifier, external: 'absolute' }
       const file = script?.source.file
       // By its field `browser` a package may put another file in the place of one.
       const wanted = file === undefined ? specifier : `./${relative(dirname(importer), file)}`
       const found = URL.test(wanted)
         ? undefined
         : await this.resolve(wanted, importer, { skipSelf: true })
+      const to = byFile.get(found?.id ?? '')
+      if (to !== undefined && !inside.has(to)) return outside(to)
       const isElsewhere = URL.test(specifier) || imports.has(specifier)
       return found ?? (isElsewhere ? { id: specifier, external: 'absolute' } : null)
     },

@@ -11,18 +11,28 @@ export interface Plan {
   readonly entries: readonly string[]
   /** The name of a file, by the paths of the modules that it gets; others are left to the bundler. */
   readonly groups: ReadonlyMap<string, string>
+  /** The paths of entries whose code must be in the file of their name. */
+  readonly placed: ReadonlySet<string>
+  /** Those that the bundler would put into another file. */
+  readonly apart: Scripts
 }
 
 /** What packages with less share one file. In bytes, not minified. */
 const SMALL = 20_000
 
-/** @param named the paths of scripts that are loaded by something else than a module */
+/**
+ * @param named the paths of scripts that are loaded by something else than a module
+ * @param moved the paths of modules that the bundler puts into other files than those of their names
+ */
 export async function planOf(
   scripts: Scripts,
   named: ReadonlySet<string>,
-  mode: 'packages' | true
+  { mode, moved }: { readonly mode: 'packages' | true; readonly moved: ReadonlySet<string> }
 ): Promise<Plan> {
-  const modules = await modulesIn(scripts, mode)
+  const { isModule } = await loadModuleLexer()
+  const found = await modulesIn(scripts, mode)
+  const modules = new Map([...found].filter(([path]) => !moved.has(path)))
+  const apart = new Map([...found].filter(([path]) => moved.has(path)))
   const all = [...modules]
   const outside = [...scripts].filter(([path]) => !modules.has(path))
   const imported = new Set(all.flatMap(([, { imports }]) => imports))
@@ -46,7 +56,11 @@ export async function planOf(
     entries.push(path)
     for (const each of reachedFrom([path], modules)) reached.add(each)
   }
-  return { modules, entries: entries.toSorted(), groups: groupsOf(modules, entries) }
+  const placed = new Set(
+    all.filter(([, { code }]) => isPlaced(code) && isModule(code)).map(([path]) => path)
+  )
+  const groups = groupsOf(modules, entries)
+  return { modules, entries: entries.toSorted(), groups, placed, apart }
 }
 
 async function modulesIn(scripts: Scripts, mode: 'packages' | true): Promise<Scripts> {

@@ -152,6 +152,26 @@ test('JOI-05 what a module does by its own URL keeps it a file of its own', asyn
   t.true(text('pages.js').includes('import('))
 })
 
+test('JOI-05 so does one that a package or a page with a top-level await imports', async t => {
+  const { text } = await makeShop(
+    t,
+    { ...ALL, packages: [...ALL.packages, 'finder'] },
+    {
+      'javascripts/main.js':
+        "import { at } from 'finder'\nimport { own } from './own.js'\nawait at(own)",
+      'javascripts/own.js': 'export const own = import.meta.url',
+      '/node_modules/finder/package.json':
+        '{ "name": "finder", "type": "module", "exports": "./index.js" }',
+      '/node_modules/finder/index.js':
+        "import { base } from './base.js'\nconsole.log(base)\nexport const at = name => new URL(name, base)",
+      '/node_modules/finder/base.js': 'export const base = import.meta.url'
+    }
+  )
+  t.true(text('own.js').includes('import.meta.url'))
+  t.true(text('npm/finder/base.js').includes('import.meta.url'))
+  t.true(text('joined/packages.js').includes('new URL('))
+})
+
 test('JOI-05 JSON and what is no module stay what they were', async t => {
   const shop = await makeShop(t, ALL, {
     'javascripts/main.js':

@@ -9,7 +9,7 @@ import { makeHelpers } from '../../assets/views/view-helpers-site.ts'
 import { ask } from '../../support/ask.ts'
 import { makeFingerprinted, MODES, readManifest } from '../../support/fingerprinted.ts'
 import { makeSite, type Files } from '../../support/site.ts'
-import { IMAGES, jpeg } from '../../support/images.ts'
+import { avif, IMAGES, jpeg, png } from '../../support/images.ts'
 
 const SIZE = / width="(\d+)" height="(\d+)"/
 const NONE: Files = {
@@ -18,6 +18,10 @@ const NONE: Files = {
   'img/cut.png': Buffer.from(IMAGES['a.png']).subarray(0, 12),
   'img/empty.gif': '',
   'img/share.svg': '<svg width="100%" height="100%"/>',
+  'img/huge.png': png(2 ** 31, 30),
+  'img/endless.svg': '<svg width="1e400" height="30"/>',
+  // Each of these sizes would be compared with what follows it.
+  'img/bomb.avif': avif(12_000),
   'img/zero.svg': '<svg width="0" height="30"/>'
 }
 const FILES: Files = {
