@@ -84,7 +84,10 @@ function partOf(id) {
 }
 
 const PARTS = [
-  [/^building\/(?:precompile|publish-build)|^minify\/minify|^joining\/(?:combine\.|combining)/, 'building-precompile'],
+  [
+    /^building\/(?:precompile|publish-build)|^minify\/minify|^joining\/(?:combine\.|combining)/,
+    'building-precompile'
+  ],
   [
     /^building\/directory|^releases\/(?:clean|compress)\.|^verify\/verify(?:-all)?\.|^deltas\/(?:write|delta-faults)/,
     'building-copies'
