@@ -156,7 +156,8 @@ class AssetServer {
   async #read(ctx: Context, next: Next, wanted: Wanted): Promise<void> {
     suppressDisconnects(ctx)
     if (await this.#respondWithFile(ctx, wanted)) return
-    if (await this.#pipeline.directories.hasIndex(wanted)) return redirectToFolder(ctx)
+    const { directories, settings } = this.#pipeline
+    if (await directories.hasIndex(wanted)) return redirectToFolder(ctx, settings.base)
     reportDisconnects(ctx)
     await this.#passOn(ctx, next, wanted.path, wanted.mounts)
   }

@@ -225,6 +225,9 @@ test('rollback.sh brings the files of the newer release, and leaves plain names 
   t.deepEqual(publicOf(older), { ...Object.fromEntries(brought), ...before })
 })
 
+// Behind nginx, in spec/system/base.spec.ts.
+deployPage.take('Below a path')
+
 const bucket = deployPage.take('A bucket behind a CDN')
 
 test('what upload.js reads is what the commands in front of it write', async t => {

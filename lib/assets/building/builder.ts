@@ -84,6 +84,7 @@ export class Builder {
     const draft = await this.#renderer.draft(asset)
     if (!draft) return undefined
     const { compiler } = asset.source
+    const { base } = this.#settings
     let isLasting = !compiler || isBuiltIn(compiler)
     const fail = (error: AssetError) => {
       throw error
@@ -94,7 +95,7 @@ export class Builder {
     }
     const found = await this.#renderer.resolveAll(asset, draft, { warn, fail })
     const urls = found.map(to =>
-      to && !to.isDirect ? encodePath(assetPath(to.app, to.name)) : undefined
+      to && !to.isDirect ? base + encodePath(assetPath(to.app, to.name)) : undefined
     )
     return { ...draft, content: finish(draft, urls), isLasting }
   }
@@ -137,7 +138,10 @@ export class Builder {
         if (!(error instanceof AssetError)) throw error
         failures.push({ path: '', error })
       })
-    return { assets: finishAll(nodes, warn), failures: failures.toSorted(byPath) }
+    return {
+      assets: finishAll(nodes, warn, this.#settings.base),
+      failures: failures.toSorted(byPath)
+    }
   }
 
   async #draftAll(places: readonly Place[], failures: Failure[]): Promise<Drafted[]> {

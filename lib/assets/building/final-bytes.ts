@@ -27,10 +27,14 @@ export interface Unfinished extends Place {
   readonly sources?: readonly string[] | undefined
 }
 
-/** @returns by path; each comes after the assets that it refers to */
+/**
+ * @param base precedes every path that is written
+ * @returns by path; each comes after the assets that it refers to
+ */
 export function finishAll(
   nodes: ReadonlyMap<string, Unfinished>,
-  warn: (message: string) => void
+  warn: (message: string) => void,
+  base = ''
 ): Assets {
   const assets = new Map<string, Built>()
   const edges = ({ links }: Unfinished) => links.flatMap(path => nodes.get(path ?? '') ?? [])
@@ -38,7 +42,8 @@ export function finishAll(
     const isCycle = group.length > 1 || group.some(node => edges(node).includes(node))
     const cycle = new Set(isCycle ? group.map(({ path }) => path) : [])
     const hasStyles = group.some(({ name }) => textType(name) === 'css')
-    const urlsOf = (node: Unfinished, query = '') => urlsIn(node, assets, cycle, query)
+    const urlsOf = (node: Unfinished, query = '') =>
+      urlsIn(node, assets, cycle, query).map(url => url && base + url)
     const query = isCycle && hasStyles ? `?${digestOfCycle(group, urlsOf)}` : ''
     const modules = group.filter(({ path, name }) => cycle.has(path) && textType(name) === 'js')
     if (modules.length > 0) warn(cycleFound(modules.map(({ path }) => path).toSorted()))
@@ -47,7 +52,7 @@ export function finishAll(
     for (const [at, node] of group.entries()) {
       const mtimeNs = times[at] ?? 0n
       shiftOwnMap(node, urlsOf(node, query), mtimeNs, assets)
-      const finished = finishOne(node, urlsOf(node, query), mtimeNs, cycle)
+      const finished = finishOne(node, urlsOf(node, query), mtimeNs, { cycle, base })
       for (const built of finished) assets.set(built.path, built)
     }
   }
@@ -127,7 +132,7 @@ function finishOne(
   node: Unfinished,
   urls: Urls,
   mtimeNs: bigint,
-  cycle: ReadonlySet<string>
+  { cycle, base }: { readonly cycle: ReadonlySet<string>; readonly base: string }
 ): Built[] {
   const { draft, links: _, ownMap: __, ...rest } = node
   const place = { ...rest, mtimeNs }
@@ -149,7 +154,7 @@ function finishOne(
     content: mapContent,
     ...checksumsOfBytes(mapContent, integrity)
   }
-  const directive = `# sourceMappingURL=${publishedUrl(map)}`
+  const directive = `# sourceMappingURL=${base}${publishedUrl(map)}`
   const comment = /\.css$/i.test(place.name) ? `/*${directive} */\n` : `//${directive}\n`
   const code = Buffer.concat([content as Buffer, Buffer.from(comment)])
   return [map, { ...place, content: code, ...checksumsOfBytes(code, integrity), ...imports }]

@@ -6,6 +6,7 @@ import { listPlaces, type Place } from '../building/places.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { locate, rawPath } from '../serving/request-path.ts'
 import { assetPath } from '../settings/app-settings.ts'
+import { withoutBase } from '../settings/base.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Sources } from '../sources/sources.ts'
 import { encodePath } from '../urls/canonical-path.ts'
@@ -40,8 +41,8 @@ export async function listOwn(
 }
 
 /** The path that a path, a URL or a name stands for; a name, as a view writes it, belongs to the app at `/`. */
-export function pathOf(asked: string, { apps }: Settings): string {
-  if (/^(?:\/|https?:\/\/)/i.test(asked)) return rawPath(asked)
+export function pathOf(asked: string, { apps, base }: Settings): string {
+  if (/^(?:\/|https?:\/\/)/i.test(asked)) return withoutBase(rawPath(asked), base)
   const app = apps.find(({ path }) => path === '/') ?? apps.at(-1)
   return encodePath(`${app?.urlPrefix ?? ''}/${asked}`)
 }

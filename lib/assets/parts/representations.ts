@@ -32,7 +32,7 @@ export interface SentFile extends Stored {
   /** The decoded URL path. */
   readonly path: string
   readonly place: ServedPlace
-  /** The URL path around the hash in it; undefined for a file that may change at its URL. */
+  /** The URL path, with the base, around the hash in it; undefined for a file that may change at its URL. */
   readonly around: WithoutHash | undefined
   /** The path without our fingerprint; undefined for a file that precompile did not write. */
   readonly plain: string | undefined

@@ -97,9 +97,11 @@ export class Renderer {
     // It cannot be the path of a file.
     if (path === undefined || path.includes('\0')) return 'elsewhere'
     if (path.startsWith('/')) {
+      const { base, prefix } = this.#settings
       const url = posix.normalize(path)
-      const isOurs = url.startsWith(`${this.#settings.prefix}/`)
-      return (await this.#byUrl(url)) ?? (isOurs ? undefined : 'elsewhere')
+      const found = await this.#byUrl(url)
+      if (!found) return url.startsWith(`${prefix}/`) ? undefined : 'elsewhere'
+      return found === 'elsewhere' || base === '' ? found : { ...found, isDirect: false }
     }
     const direct = await this.#byUrl(posix.join(app.urlPrefix, posix.dirname(name), path))
     const beside = await this.#byFile(app, [source.file, ...dependencies].map(dirname), path)

@@ -77,6 +77,7 @@ export const MOUNT_EXTRAS = {
 interface MountPlace {
   readonly root: string
   readonly env: string
+  readonly base: string
   readonly urlPath: string
   /** That of the options, such as `mounts./static.` */
   readonly place: string

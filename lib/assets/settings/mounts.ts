@@ -49,7 +49,7 @@ interface Changes {
 }
 
 function settleMount(project: Surroundings, path: string, options: MountOptions) {
-  const { root, env, isPrecompile } = project
+  const { root, env, base, isPrecompile } = project
   const { immutable, fallback, symlinks = project.symlinks } = options
   const dir = resolve(root, options.dir)
   const urlPath = settlePath(path, 'mounts', "an object with URL paths such as '/static'")
@@ -57,7 +57,7 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
   const { file, except } =
     typeof fallback === 'object' ? fallback : { file: fallback || undefined, except: undefined }
   const shell = typeof file === 'string' ? file : undefined
-  const added = settleMountExtras(options, { root, env, urlPath, place, fallback: shell })
+  const added = settleMountExtras(options, { root, env, base, urlPath, place, fallback: shell })
   const { manifest, isServed = true, page }: Changes = added
   const isBuilt = manifest !== undefined
   // A directory may be made after precompile.
@@ -73,6 +73,8 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     ...added,
     /** Decoded: `/static`; the empty string for `/`. */
     urlPath,
+    /** What a proxy cuts off in front of the URL path, encoded; empty for nothing. */
+    base,
     /** Absolute. */
     dir,
     place: Object.freeze(served),

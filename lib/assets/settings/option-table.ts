@@ -19,6 +19,7 @@ import {
   type SettingsOf
 } from '../../check-options.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
+import { BASE } from './base.ts'
 import { LAYERED_EXTRAS, PROJECT_EXTRAS } from './extra-options.ts'
 import { headers, isExtension, MOUNT } from './mount-options.ts'
 import type {
@@ -113,6 +114,7 @@ export const PROJECT = {
     expected: "a scheme and host such as 'https://cdn.example'",
     holds: value => isText(value) && /^(https?:)?\/\/[^/?#\s"'<>\\]+\/?$/.test(value)
   },
+  base: BASE,
   apps: {
     expected: 'an object with at least one app, or false',
     holds: value => value === false || (isRecord(value) && entriesGiven(value).length > 0),
@@ -144,6 +146,8 @@ export interface Project extends Situation, SettingsOf<typeof PROJECT> {
   readonly publicDir: string
   /** Decoded, without a trailing slash. */
   readonly prefix: string
+  /** Encoded, without a trailing slash; empty for none. */
+  readonly base: string
 }
 
 /**

@@ -131,6 +131,14 @@ export interface KoaAssetsOptions extends LayeredOptions, ProjectExtras {
   /** Scheme and host of a CDN, `https://cdn.example`, prepended to every emitted URL. Default: none. */
   host?: string | undefined
   /**
+   * The URL path that a proxy in front cuts off, percent-encoded: every URL that is emitted begins with it, behind
+   * `host`, and requests arrive without it. Default: none.
+   *
+   * @example
+   * '/shop'
+   */
+  base?: string | undefined
+  /**
    * The apps, by name. `false`: the project has no assets of its own, whatever its folders are called. Default:
    * every `apps/<name>` that has an `assets` folder. Without any, those of the manifest (with `fingerprint` and
    * without `compile`); else the app `web`, whose directory is `root` if that has an `assets` folder.

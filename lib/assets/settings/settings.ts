@@ -33,7 +33,8 @@ export function settle(
     throw optionError('public', 'a directory unless apps is false', false)
   const publicDir = resolve(root, plain.public || 'public')
   const prefix = settlePrefix(options.prefix)
-  const project: Project = { ...plain, ...situation, root, publicDir, prefix }
+  const { base = '' } = options
+  const project: Project = { ...plain, ...situation, root, publicDir, prefix, base }
   const apps = settleApps({ ...project, options })
   if (plain.public !== false) checkPublic({ ...project, ...apps }, plain.public)
   const place: ServedPlace = { root, dir: publicDir, symlinks: plain.symlinks }

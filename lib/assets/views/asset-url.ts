@@ -8,11 +8,11 @@ import type { OfName } from './asset-names.ts'
 
 /** Where an asset is published. */
 export interface AssetAddress {
-  /** URL path without host, percent-encoded: `/assets/app-<32 hex>.css`. */
+  /** URL path without host and base, percent-encoded: `/assets/app-<32 hex>.css`. */
   readonly path: string
   /** Subresource Integrity, one hash per algorithm: `['sha384-…']`. */
   readonly integrity?: readonly string[] | undefined
-  /** In place of the host: that of a dev server. */
+  /** In place of the host and the base: those of a dev server. */
   readonly origin?: string | undefined
   /** The URL path without a fingerprint, percent-encoded, where it is known what it imports: `/assets/app.js`. */
   readonly plainPath?: string | undefined
@@ -85,7 +85,7 @@ export type UrlOf = (name: string, options?: UrlOptions) => AssetUrl
 
 /** What the helpers of an app are made of. */
 export interface AppView {
-  /** Without a trailing slash; empty for none. */
+  /** With the base; without a trailing slash, empty for none. */
   readonly host: string
   readonly assets: AppAssets
   readonly urlOf: UrlOf

@@ -71,6 +71,8 @@ interface App {
 export interface ViewHelperSettings<A extends App = App> {
   /** Scheme and host of a CDN, put before every emitted URL. */
   readonly host?: string | undefined
+  /** Put before the path of every emitted URL. */
+  readonly base?: string
   readonly apps: readonly A[]
   /** Told when the tags of a page are heavy. */
   readonly warn?: ((message: string) => void) | undefined
@@ -110,12 +112,12 @@ export function makeViewHelpers<A extends App>(
 }
 
 function helpersFor(
-  { host: given, warn = () => undefined }: ViewHelperSettings,
+  { host: given = '', base = '', warn = () => undefined }: ViewHelperSettings,
   assets: AppAssets,
   added: readonly Helpers[],
   pick: (app: unknown, options: PageOptions) => ViewHelpers
 ): MakeHelpers {
-  const host = given?.replace(/\/+$/, '') ?? ''
+  const host = given.replace(/\/+$/, '') + base
   const urlOf = makeUrlOf(host, assets)
   const version = () => assets.version()
   const view: AppView = {
@@ -125,7 +127,7 @@ function helpersFor(
     byName: () => makeNameMemory(version, MAX_NAMES)
   }
   const helpers = {
-    ...urlHelpers(urlOf, makeUrlOf('', assets)),
+    ...urlHelpers(urlOf, makeUrlOf(base, assets)),
     ...tagHelpers(view),
     ...importMapHelpers(view),
     ...preloadHelpers(urlOf)

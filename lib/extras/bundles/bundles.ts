@@ -48,12 +48,12 @@ class Bundles implements Running, Names {
   readonly #warn: (message: string) => void
 
   constructor(
-    { env, publicApp, host = '', mounts, extras }: Site,
+    { env, publicApp, host = '', base, mounts, extras }: Site,
     warn: (message: string) => void
   ) {
     this.#env = env
     this.#warn = warn
-    const options = { env, host, algorithms: publicApp.integrity, warn, extras }
+    const options = { env, host: host + base, algorithms: publicApp.integrity, warn, extras }
     this.#mounts = mounts.flatMap((settings): Mount[] => {
       const { manifest, isServed } = settings
       if (manifest !== undefined)

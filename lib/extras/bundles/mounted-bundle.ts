@@ -18,7 +18,7 @@ type MountOfBundle = BundleMount & Pick<MountSettings, 'revalidate'>
 interface BundleOptions extends ReadingOptions {
   /** In development and in tests, an application starts without a build. */
   readonly env: string
-  /** Without a trailing slash; empty for none. */
+  /** With the base; without a trailing slash, empty for none. */
   readonly host: string
 }
 

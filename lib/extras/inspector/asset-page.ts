@@ -8,6 +8,7 @@ import { ownPath } from '../../assets/inventory/own.ts'
 import type { ServedFiles } from '../../assets/serving/files/served-files.ts'
 import { wantedAt } from '../../assets/serving/request-path.ts'
 import { bytes, facts, html, layout, table, type Html, type Value } from './page-html.ts'
+import { withoutBase } from '../../assets/settings/base.ts'
 import { imageUrl } from './list-page.ts'
 import { MAX_BYTES, recordOf, type AssetRecord, type Survey } from './survey.ts'
 
@@ -52,7 +53,12 @@ export async function reportOn(survey: Survey, asked: string) {
       source: place && (await textAt(filesOf(place), `/${place.source.path}`, asset?.source)),
       compiled: seen?.compiled && shownText(seen.compiled),
       published:
-        asset && (await textAt(directories.public, decodeURIComponent(asset.url), asset.target))
+        asset &&
+        (await textAt(
+          directories.public,
+          decodeURIComponent(withoutBase(asset.url, settings.base)),
+          asset.target
+        ))
     }
   }
 }

@@ -179,7 +179,7 @@ export async function recordOf(survey: Survey, place: Place, seen: Seen | undefi
     /** Why it cannot be published. */
     failure: seen?.failure,
     /** What pages ask for. */
-    url,
+    url: settings.base + url,
     target: identity && shown(identity.file),
     /** Undefined for a file that is too large for memory. */
     digest: DIGEST.exec(splitFingerprint(url)?.digest ?? identity?.etag ?? '')?.[0],

@@ -86,11 +86,11 @@ async function fileFor(settings: Settings): Promise<string | undefined> {
   return undefined
 }
 
-function optionsOf({ root, env, prefix, symlinks, apps }: Settings): object {
+function optionsOf({ root, env, base, prefix, symlinks, apps }: Settings): object {
   const own = apps.map(({ compilers }) =>
     [...compilers].flatMap(([extension, compiler]) => (isBuiltIn(compiler) ? [] : extension))
   )
-  return { root, env, prefix, symlinks, apps, own, thirdParty: assetSources.list() }
+  return { root, env, base, prefix, symlinks, apps, own, thirdParty: assetSources.list() }
 }
 
 /** The names of all sources, since a new one may be found in place of another. */

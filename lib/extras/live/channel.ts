@@ -52,8 +52,8 @@ export class Channel {
   async connect(ctx: Context): Promise<void> {
     if (!(await connected(ctx.res))) return
     if (this.#connections.size >= MAX_CONNECTIONS) ctx.throw(503)
-    const prefix = `${encodePath(this.#pipeline.settings.prefix)}/`
-    const connection: Connection = new Connection(ctx, prefix, () => {
+    const { base, prefix } = this.#pipeline.settings
+    const connection: Connection = new Connection(ctx, `${base}${encodePath(prefix)}/`, () => {
       this.#connections.delete(connection)
       if (this.#connections.size === 0) this.#stop?.()
     })
@@ -103,13 +103,14 @@ export class Channel {
     const states = await inParallel(used, CONCURRENCY, async path => {
       return [path, await stateOf(this.#pipeline, path)] as const
     })
+    const { base } = this.#pipeline.settings
     const followed = this.#pipeline.running.flatMap(({ followed = [] }) => followed)
     const builds = followed.map(followed => {
       const { urlPath, build } = followed
       // Meanwhile pages are told about everything else.
       void followed.refresh(0)?.then(() => followed.build !== build && this.#lookSoon())
       const key = `build of ${urlPath || '/'}`
-      return { key, path: encodePath(urlPath), build, note: followed.state }
+      return { key, path: base + encodePath(urlPath), build, note: followed.state }
     })
     for (const connection of connections) {
       const used = builds.filter(({ path }) => connection.used.some(each => isBelow(each, path)))

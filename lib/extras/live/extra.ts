@@ -6,6 +6,6 @@ import { helpersOf } from './tag.ts'
 
 export const live: Extra<Pipeline> = {
   name: 'live',
-  run: ({ prefix }) => ({ helpers: helpersOf(`${encodePath(prefix)}/-/live.js`) }),
+  run: ({ base, prefix }) => ({ helpers: helpersOf(`${base}${encodePath(prefix)}/-/live.js`) }),
   pages: async pipeline => (await import('./pages.ts')).livePages(pipeline)
 }

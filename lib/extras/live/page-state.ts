@@ -32,14 +32,15 @@ export type AssetState = NonNullable<Awaited<ReturnType<typeof stateOf>>>
 
 /**
  * The state of an asset, after bringing it up to date as a request would.
- * @param path as a request would send it
+ * @param path as a page has it: with the base
  * @returns undefined for a path that is not served, and for the file of a build
  */
 export async function stateOf(
   pipeline: Pipeline,
   path: string
 ): Promise<{ readonly part: Part; readonly problem?: LinkedReport } | undefined> {
-  const wanted = locate(path, pipeline.settings)
+  const { base } = pipeline.settings
+  const wanted = isBelow(path, base) && locate(path.slice(base.length), pipeline.settings)
   if (typeof wanted !== 'object') return undefined
   const plain = await pipeline.published.plain(wanted)
   const key = encodePath(plain.path)
@@ -50,12 +51,12 @@ export async function stateOf(
     if (isBuilt(pipeline, plain.path, stamp)) return undefined
     const changedAt = Number(stamp.mtimeNs / 1_000_000n)
     return {
-      part: { key, version: etag, changedAt, path, url: pipeline.published.addressOf(plain) }
+      part: { key, version: etag, changedAt, path, url: base + pipeline.published.addressOf(plain) }
     }
   } catch (error) {
     if (!(error instanceof AssetError)) throw error
     const report = await errorReport(error, pipeline.settings)
-    const part = { key, version: null, changedAt: 0, path, url: key }
+    const part = { key, version: null, changedAt: 0, path, url: base + key }
     return { part, problem: { ...report, link: linkTo(error, pipeline.settings) } }
   }
 }

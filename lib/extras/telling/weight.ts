@@ -18,6 +18,7 @@ import { lengthsBySource } from '../../assets/rendering/shift-map.ts'
 import { assetPath } from '../../assets/settings/app-settings.ts'
 import { manifestFile, publicFile } from '../../assets/settings/public-directory.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
+import { withoutBase } from '../../assets/settings/base.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 
 /** What is known of one file; paths are plain URL paths, encoded. */
@@ -116,7 +117,10 @@ async function publishedNodes(settings: Settings, published: ManifestEntries): P
     const urls = found
       .filter(isLoaded)
       .map(each => new URL(each.path, `http://localhost${entry.target}`).pathname)
-    const loads = [...imports, ...urls.flatMap(url => plain.get(url) ?? [])]
+    const loads = [
+      ...imports,
+      ...urls.flatMap(url => plain.get(withoutBase(url, settings.base)) ?? [])
+    ]
     const map = published.get(`${path}.map`)
     const lengths = map && isText ? lengthsBySource(String(await bytesOf(fileOf(map))), code) : []
     const inUrl = ([source, length]: readonly [string, number]) =>

@@ -12,7 +12,7 @@ import { locate } from '../../assets/serving/request-path.ts'
 import { warnOnce } from '../../printable.ts'
 
 export interface Upload {
-  /** The URL path without its first slash, decoded; of a compressed copy with its extension. */
+  /** The URL path, with the base, without its first slash, decoded; of a compressed copy with its extension. */
   readonly key: string
   /** Relative to the project root. */
   readonly file: string
@@ -61,7 +61,7 @@ async function uploadsOf({ settings, directories }: Pipeline, path: string): Pro
     const fields = new Map(ok.fields.map(([name, value]) => [name.toLowerCase(), value]))
     const extension = CODINGS.find(({ name }) => name === coding)?.extension ?? ''
     return {
-      key: wanted.path.slice(1) + extension,
+      key: (decodeURIComponent(settings.base) + wanted.path).slice(1) + extension,
       file: relative(settings.root, file).split(sep).join('/'),
       type: fields.get('content-type') ?? '',
       encoding: fields.get('content-encoding'),

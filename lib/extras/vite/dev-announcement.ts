@@ -70,8 +70,11 @@ const PATIENCE = { bytes: 64 * 1024, ms: 5000 } as const
 /** A timer is early by the time that its turn of the event loop has taken before. */
 const EARLY_MS = 100
 
-export function announcedFor({ dir, urlPath }: MountSettings, warn: (message: string) => void) {
-  const expected = encodeAsImported(`${urlPath}/`)
+export function announcedFor(
+  { dir, urlPath, base: start }: MountSettings,
+  warn: (message: string) => void
+) {
+  const expected = start + encodeAsImported(`${urlPath}/`)
   /** A build that empties the directory removes the file of a server that is still running. */
   let last: string | undefined
   let asked: string | undefined

@@ -17,16 +17,19 @@ const LEGACY = /-legacy(?=\.[^./]*$|$)/
 
 export class DevServer implements DevEntries {
   readonly urlPath: string
+  /** Precedes the URL path in Vite's own base, as in the page's. */
+  readonly #base: string
   readonly label = "Vite's dev server"
   readonly refresh: (() => Promise<void>) | undefined
   #running: RunningVite | undefined
 
   constructor(
-    urlPath: string,
+    { urlPath, base }: Pick<MountSettings, 'urlPath' | 'base'>,
     running?: RunningVite,
     look?: () => Promise<RunningVite | undefined>
   ) {
     this.urlPath = urlPath
+    this.#base = base
     this.#running = running
     this.refresh = look && oneAtATime(async () => void (this.#running = await look()))
   }
@@ -44,6 +47,10 @@ export class DevServer implements DevEntries {
     if (!this.#running) return undefined
     const { origin } = this.#running
     return origin === '' ? "the bundler's dev server" : `Vite at ${origin}`
+  }
+
+  get #start(): string {
+    return (this.#running?.origin ?? '') + this.#base
   }
 
   get origins(): readonly string[] {
@@ -70,14 +77,14 @@ export class DevServer implements DevEntries {
 
   /** @param before modules that run before it */
   #tagsOf(name: string, before: readonly string[] = []): LoadedUrl[] {
-    const { origin = '', isReact: isNeeded = false, changed } = this.#running ?? {}
-    const urlOf = (path: string) => origin + encodeAsImported(`${this.urlPath}/${path}`)
+    const { isReact: isNeeded = false, changed } = this.#running ?? {}
+    const urlOf = (path: string) => this.#start + encodeAsImported(`${this.urlPath}/${path}`)
     const at = changed?.get(name) ?? 0
     return [
       { url: urlOf('@react-refresh'), as: 'preamble', isNeeded },
       ...['@vite/client', ...before].map(path => ({ url: urlOf(path), as: 'module' }) as const),
       // As Vite's own page has it: React's plugin imports a changed module under that URL once more.
-      sourceUrl(origin, this.urlPath, name, at > 0 ? `?t=${at}` : '')
+      sourceUrl(this.#start, this.urlPath, name, at > 0 ? `?t=${at}` : '')
     ]
   }
 
@@ -91,19 +98,19 @@ export class DevServer implements DevEntries {
   }
 
   file(name: string, isChosen: boolean): AssetAddress | undefined {
-    const { origin = '', top } = this.#running ?? {}
+    const { top } = this.#running ?? {}
     if (!isChosen && !top?.has(name.replace(/\/.*$/s, ''))) return undefined
-    return { origin, path: encodeAsImported(`${this.urlPath}/${name}`) }
+    return { origin: this.#start, path: encodeAsImported(`${this.urlPath}/${name}`) }
   }
 }
 
 /** That of the option `dev`, or the one that announces itself beside the build, as long as it runs. */
 export function devServerOf(mount: MountSettings, warn: (message: string) => void): DevServer {
-  const { urlPath, dev } = mount
-  if (dev === undefined) return new DevServer(urlPath, undefined, announcedFor(mount, warn))
-  if (dev === true) return new DevServer(urlPath, { origin: '' })
+  const { dev } = mount
+  if (dev === undefined) return new DevServer(mount, undefined, announcedFor(mount, warn))
+  if (dev === true) return new DevServer(mount, { origin: '' })
   if (typeof dev === 'string')
-    return new DevServer(urlPath, { origin: dev, sockets: socketsOf(UNKNOWN, dev) })
+    return new DevServer(mount, { origin: dev, sockets: socketsOf(UNKNOWN, dev) })
   const { config } = dev
   const inputs = new Set(inputsOf(config))
   const hasPlugin = config.plugins.some(({ name }) => name === PLUGIN)
@@ -117,7 +124,7 @@ export function devServerOf(mount: MountSettings, warn: (message: string) => voi
     root: config.root
   })
   const look = async () => ({ ...running(), top: await namesIn(config.root) })
-  return new DevServer(urlPath, running(), look)
+  return new DevServer(mount, running(), look)
 }
 
 const UNKNOWN: ViteConfig = { root: '', base: '', plugins: [], build: {} }

@@ -11,7 +11,7 @@ export const vite: Extra<Pipeline> = {
 }
 
 /** The dev servers in this process. */
-function respondersIn({ mounts }: Settings): Running | undefined {
+function respondersIn({ base, mounts }: Settings): Running | undefined {
   const servers = mounts.flatMap(({ dev, urlPath }) =>
     typeof dev === 'object' ? { dev, urlPath } : []
   )
@@ -19,7 +19,7 @@ function respondersIn({ mounts }: Settings): Running | undefined {
   return {
     responderAt(path) {
       const { dev } = servers.find(({ urlPath }) => isBelow(path, urlPath)) ?? {}
-      return dev && (async ctx => (await import('./respond.ts')).respond(ctx, dev))
+      return dev && (async ctx => (await import('./respond.ts')).respond(ctx, dev, base))
     }
   }
 }

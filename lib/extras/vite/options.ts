@@ -80,6 +80,7 @@ interface SettledDev {
 
 interface Place {
   readonly env: string
+  readonly base: string
   readonly urlPath: string
   /** That of the options, such as `mounts./static.` */
   readonly place: string
@@ -95,10 +96,13 @@ export function settleDev(options: DevOptions, at: Place): SettledDev {
   return { dev, isServed: false, page: fallback ? () => htmlOf(dev, fallback) : undefined }
 }
 
-function devServer(dev: DevOptions['dev'], { urlPath, place }: Place): SettledDev['dev'] {
+function devServer(
+  dev: DevOptions['dev'],
+  { base: start, urlPath, place }: Place
+): SettledDev['dev'] {
   if (typeof dev === 'string') return dev.replace(/\/$/, '') || undefined
   if (typeof dev !== 'object') return dev || undefined
-  const base = encodeAsImported(`${urlPath}/`)
+  const base = start + encodeAsImported(`${urlPath}/`)
   if (dev.config.base === base) return dev
   throw optionError('dev', `a dev server with the base '${base}'`, dev.config.base, place)
 }

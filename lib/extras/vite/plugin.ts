@@ -1,9 +1,11 @@
 // The plugin for Vite that tells koaAssets what it needs to know: `koa-fresh-assets/vite`.
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, relative, resolve } from 'node:path'
 import type { Plugin, ResolvedConfig, ViteDevServer } from 'vite'
+import { BASE } from '../../assets/settings/base.ts'
 import { STYLESHEET } from '../../assets/views/source-url.ts'
 import {
   announcementIn,
@@ -13,11 +15,13 @@ import {
 } from './dev-announcement.ts'
 import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
 import { readIfThere } from '../../files/at-start.ts'
-import { check, isText, listOf, text, type Expectation } from '../../check-options.ts'
+import { check, isRecord, isText, listOf, text, type Expectation } from '../../check-options.ts'
 
 export interface FreshAssetsOptions {
-  /** The URL path of the mount, as in the option `mounts` of koaAssets: `/admin`. It is Vite's `base`. */
+  /** The URL path of the mount, as in the option `mounts` of koaAssets: `/admin`. With `base`, it is Vite's `base`. */
   readonly mount: string
+  /** The option `base` of koaAssets, with which Vite's begins: `/shop`. Default: none. */
+  readonly base?: string | undefined
   /**
    * The scripts and stylesheets that pages load, relative to Vite's `root`: `src/main.tsx`; or the pages
    * themselves, `index.html`.
@@ -27,6 +31,7 @@ export interface FreshAssetsOptions {
 
 const OPTIONS = {
   mount: { ...text, expected: "a URL path such as '/admin'", isRequired: true },
+  base: BASE,
   input: {
     ...listOf('the path of a script or a stylesheet, or a list of them', isText),
     holds: value =>
@@ -54,8 +59,8 @@ window.$RefreshSig$ = () => type => type`
  */
 export function freshAssets(options: FreshAssetsOptions): Plugin {
   check(options, OPTIONS)
-  const { mount, input } = options
-  const base = `/${mount}/`.replace(/\/{2,}/g, '/')
+  const { mount, input, base: cut = '' } = options
+  const base = `${cut}/${mount}/`.replace(/\/{2,}/g, '/')
   let config: ResolvedConfig
   /** The scripts that get React's preamble. */
   let entries = new Set<string>()
@@ -84,6 +89,7 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
 
     configureServer(server) {
       announce(server)
+      if (cut !== '') restoreBase(server, cut)
     },
 
     resolveId: id => (id === PREAMBLE ? `\0${PREAMBLE}` : undefined),
@@ -135,6 +141,16 @@ function announce(server: ViteDevServer): void {
       // Another dev server may have announced itself since.
       if (readIfThere(file)?.includes(token)) rmSync(file, { force: true })
     })
+  })
+}
+
+/** Vite's socket is at its base, with which a request to the application's server does not arrive. */
+function restoreBase({ config: { base, server } }: ViteDevServer, cut: string): void {
+  const { ws, hmr }: { ws?: unknown; hmr?: unknown } = server
+  const shared = [ws, hmr].find(isRecord)?.['server'] as Server | undefined
+  const arriving = base.slice(cut.length)
+  shared?.prependListener('upgrade', (req: IncomingMessage) => {
+    if (req.url?.replace(/\?.*$/s, '') === arriving) req.url = cut + req.url
   })
 }
 

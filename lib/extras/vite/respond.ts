@@ -3,8 +3,15 @@ import type { Context } from 'koa'
 import { rawPath } from '../../assets/serving/request-path.ts'
 import type { ViteServer } from './options.ts'
 
-/** Resolves when Vite has responded, or has passed the request on. */
-export function respond(ctx: Context, { middlewares, config }: ViteServer): Promise<void> {
+/**
+ * Resolves when Vite has responded, or has passed the request on.
+ * @param base what was cut off in front of the path, which Vite's own base begins with
+ */
+export function respond(
+  ctx: Context,
+  { middlewares, config }: ViteServer,
+  base: string
+): Promise<void> {
   const { req, res } = ctx
   const { url = '', headers } = req
   const { accept } = headers
@@ -19,8 +26,9 @@ export function respond(ctx: Context, { middlewares, config }: ViteServer): Prom
       res.setHeader = () => res
       resolve()
     })
+    req.url = base + url
     middlewares(req, res, (error?: unknown) => {
-      // Without Vite's base until now.
+      // Without Vite's base, or with ours, until now.
       req.url = url
       headers.accept = accept
       if (error) reject(error)

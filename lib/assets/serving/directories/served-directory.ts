@@ -52,7 +52,7 @@ export interface SharedFields {
   readonly type: string
   readonly cacheControl: string
   readonly crossOrigin: boolean
-  /** The URL path around the hash in it; undefined for a file that may change at its URL. */
+  /** The URL path, with the base, around the hash in it; undefined for a file that may change at its URL. */
   readonly around: WithoutHash | undefined
   /** Those that extras add. */
   readonly further?: Readonly<Record<string, string>>
@@ -85,7 +85,7 @@ export function publicDirectory(
   settings: Settings,
   { isHidden, isOrdinary }: Pick<ServedDirectory, 'isHidden' | 'isOrdinary'>
 ): ServedDirectory {
-  const { apps, host, prefix, publicApp } = settings
+  const { apps, base, host, prefix, publicApp } = settings
   const top = apps.some(({ compile }) => compile) ? prefix.split('/')[1] : undefined
   return {
     place: settings.place,
@@ -103,7 +103,7 @@ export function publicDirectory(
       type: contentType(path),
       cacheControl: isVerified ? IMMUTABLE : revalidated(app.compile),
       crossOrigin: host !== undefined && path.startsWith(`${prefix}/`),
-      around: isVerified ? withoutFingerprint(encodePath(path)) : undefined,
+      around: isVerified ? withoutFingerprint(base + encodePath(path)) : undefined,
       more: Object.entries(settings.headers?.(path) ?? {})
     })
   }
@@ -140,7 +140,7 @@ export function mountDirectory(
   mount: MountSettings,
   { isHidden, isHashed }: Pick<ServedDirectory, 'isHidden'> & { readonly isHashed: IsHashed }
 ): ServedDirectory {
-  const { host, publicApp } = settings
+  const { base, host, publicApp } = settings
   const { urlPath, place, index, exclude } = mount
   const revalidate = () => mount.revalidate ?? publicApp.revalidate
   const shells = new Set(
@@ -165,7 +165,7 @@ export function mountDirectory(
           : (lasting ?? revalidated(publicApp.compile)),
         // Scripts and fonts of a CDN are fetched in CORS mode.
         crossOrigin: host !== undefined && mount.manifest !== undefined,
-        around: isFixed ? withoutHash(encodeAsImported(path)) : undefined,
+        around: isFixed ? withoutHash(base + encodeAsImported(path)) : undefined,
         // No field that holds for all files gives the page a lifetime.
         more: [settings.headers, mount.headers].flatMap(values =>
           Object.entries(values?.(path) ?? {}).filter(

@@ -38,15 +38,18 @@ function isNotFound({ status, headerSent, respond }: Context): boolean {
   return status === 404 && !headerSent && respond !== false
 }
 
-/** To the URL of a folder, which ends in a slash; relative links of its index file start there. */
-export function redirectToFolder(ctx: Context): void {
+/**
+ * To the URL of a folder, which ends in a slash; relative links of its index file start there.
+ * @param base what was cut off in front of the path
+ */
+export function redirectToFolder(ctx: Context, base: string): void {
   const path = rawPath(ctx.req.url ?? '')
   const asSent = rawPath(ctx.originalUrl)
   // A middleware in front may have cut off what an application is mounted at.
-  const isCut = asSent.endsWith(path) && Array.isArray(canonicalSegments(asSent))
+  const isCut = !base && asSent.endsWith(path) && Array.isArray(canonicalSegments(asSent))
   const query = /\?.*/s.exec(ctx.req.url ?? '')?.[0] ?? ''
   ctx.status = 301
-  ctx.set('Location', `${isCut ? asSent : path}/${query}`)
+  ctx.set('Location', `${isCut ? asSent : base + path}/${query}`)
   ctx.set('Cache-Control', 'no-cache')
   ctx.body = 'Moved Permanently'
 }

@@ -10,7 +10,9 @@ import { readEsbuild } from './esbuild.ts'
 import { readVite } from './vite.ts'
 import { readWebpack } from './webpack.ts'
 
-export type BundleMount = Pick<MountSettings, 'dir' | 'urlPath'> & { readonly manifest: string }
+export type BundleMount = Pick<MountSettings, 'dir' | 'urlPath' | 'base'> & {
+  readonly manifest: string
+}
 
 export function addressAt(urlPath: string, file: string): AssetAddress {
   const path = withoutQuery(file)
@@ -28,16 +30,16 @@ export const REMEDY =
 
 /** For directories that are not mounted. */
 export const readManifest: ReadManifest = (bytes, of) => {
-  const { files, hashed } = readBundle(bytes, { ...of, urlPath: '' })
+  const { files, hashed } = readBundle(bytes, { ...of, urlPath: '', base: '' })
   return { files: new Set(Array.from(files, withoutQuery)), hashed }
 }
 
 /** @throws AssetError for anything but the manifest of a build with at least one entry */
-export function readBundle(bytes: Buffer, { manifest, dir, urlPath }: BundleMount): Bundle {
+export function readBundle(bytes: Buffer, { manifest, dir, urlPath, base }: BundleMount): Bundle {
   try {
     const json: unknown = JSON.parse(bytes.toString())
     const bundle = isRecord(json)
-      ? (readWebpack(json, urlPath) ?? readEsbuild(json, dir) ?? readVite(json))
+      ? (readWebpack(json, base + urlPath) ?? readEsbuild(json, dir) ?? readVite(json))
       : undefined
     if (!bundle) throw new TypeError('no known bundler writes this shape')
     if (bundle.entries.size > 0) return bundle

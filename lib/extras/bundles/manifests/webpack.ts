@@ -17,7 +17,7 @@ import {
 const SCRIPT = /\.m?js(?:\?|$)/
 const STYLESHEET = /\.css(?:\?|$)/
 
-/** @param urlPath that of the mount, which plugins may put before the files */
+/** @param urlPath that of the mount, with the base, which plugins may put before the files */
 export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined {
   const { entrypoints, namedChunkGroups: groups } = manifest
   if (!isRecord(entrypoints)) return undefined

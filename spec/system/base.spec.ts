@@ -1,0 +1,189 @@
+// An application below a path that nginx cuts off, as docs/deploy.md says, in a browser.
+import test, { type ExecutionContext } from 'ava'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import { join } from 'node:path'
+import Koa, { type Middleware } from 'koa'
+import { build, createServer, type InlineConfig } from 'vite'
+import { freePort, startNginx } from '../../demo/deploy/stack.ts'
+import { freshAssets } from '../../lib/extras/vite/plugin.ts'
+import { koaAssets, precompile, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
+import { ask } from '../support/ask.ts'
+import { readPage } from '../support/examples.ts'
+import { makeProject, open } from '../support/site.ts'
+import { until } from '../support/until.ts'
+import { launch, type Page } from './chromium.ts'
+
+const [location] = readPage('docs/deploy.md').take('Below a path', 'nginx')
+
+const MAPS = `map $http_upgrade $upgrade { ~*^websocket$ websocket; }
+map $upgrade $connection_upgrade { websocket upgrade; }`
+
+const IMAGE = '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>'
+
+const FILES = {
+  'apps/web/assets/stylesheets/app.css': `@import 'more.css';
+    h1 { color: rgb(1, 2, 3); background: url(leaf.svg) }`,
+  'apps/web/assets/stylesheets/more.css': 'p { background: url(/assets/leaf.svg) }',
+  'apps/web/assets/images/leaf.svg': IMAGE,
+  'apps/web/assets/javascripts/app.js': `import { name } from './name.js'
+    const { at } = await import('./later.js')
+    document.querySelector('h1').textContent = name + at`,
+  'apps/web/assets/javascripts/name.js': "export const name = 'own '",
+  'apps/web/assets/javascripts/later.js': "export const at = 'later'",
+  'docs/guide/index.html': '<!doctype html><title>Guide</title><link rel="icon" href="data:,">',
+  'front/src/main.js': `import './main.css'
+    import image from './tree.svg?no-inline'
+    const show = async () => {
+      const { text } = await import('./text.js')
+      document.querySelector('#root').innerHTML = '<img src="' + image + '">' + text
+    }
+    show()
+    import.meta.hot?.accept()`,
+  'front/src/main.css': '#root { color: rgb(4, 5, 6) }',
+  'front/src/text.js': "export const text = 'built'",
+  'front/src/tree.svg': IMAGE
+}
+
+const MOUNT = { dir: 'front/dist', manifest: 'front/dist/.vite/manifest.json' }
+
+const view: Middleware = (ctx, next) => {
+  if (ctx.path !== '/') return next()
+  const { live, stylesheet, importMap, javascript, entry } = ctx.assets
+  ctx.type = 'html'
+  ctx.body = `<!doctype html><title>Shop</title><link rel="icon" href="data:,">
+    ${live()} ${stylesheet('app')} ${importMap()}
+    <h1></h1><p></p><div id="root"></div>
+    ${javascript('app', { type: 'module' })} ${entry('src/main.js')}`
+  return undefined
+}
+
+async function serve(t: ExecutionContext, options: KoaAssetsOptions, server = createHttpServer()) {
+  const koa = new Koa()
+  const arrived: string[] = []
+  koa.use((ctx, next) => {
+    arrived.push(ctx.url)
+    return next()
+  })
+  koa.use(koaAssets(options))
+  koa.use(view)
+  const port = await open(t, server.on('request', koa.callback()))
+  return { arrived, port: await nginxAt(t, port) }
+}
+
+async function nginxAt(t: ExecutionContext, app: number): Promise<number> {
+  const port = await freePort()
+  const from = makeProject(t, {
+    'nginx/brotli.conf': '',
+    'nginx/proxy.conf': `${MAPS}
+      server { listen 127.0.0.1:8080;
+        ${String(location?.text).replaceAll('127.0.0.1:3000', `127.0.0.1:${app}`)}
+      }`
+  })
+  const home = makeProject(t)
+  chmodSync(home, 0o755)
+  const started = await startNginx(from, { home, port }, { name: 'proxy', app: [app, app, app] })
+  t.teardown(started.stop)
+  return port
+}
+
+function configOf(root: string): InlineConfig {
+  return {
+    configFile: false,
+    root: join(root, 'front'),
+    cacheDir: join(root, '.vite'),
+    logLevel: 'error',
+    plugins: [freshAssets({ mount: '/static', base: '/shop', input: 'src/main.js' })]
+  }
+}
+
+function optionsOf(root: string): KoaAssetsOptions {
+  return {
+    root,
+    serve: true,
+    base: '/shop',
+    mounts: { '/static': MOUNT, '/docs': { dir: 'docs', index: 'index.html' } }
+  }
+}
+
+test('BAS-06 behind a proxy that cuts off base, a page finds all that it loads in production', async t => {
+  const root = makeProject(t, FILES)
+  await build(configOf(root))
+  const options = { ...optionsOf(root), env: 'production' }
+  await precompile(options)
+  const { arrived, port } = await serve(t, options)
+  const page = await launch(t).open(`http://localhost:${port}/shop/`)
+  await shows(page, 'built')
+  const urls = [...page.answers.keys()].map(url => new URL(url).pathname)
+  t.true(urls.length >= 10, String(urls))
+  t.true(urls.every(url => url.startsWith('/shop/')))
+  t.deepEqual([...new Set(page.answers.values())], [200])
+  t.false(arrived.some(url => url.startsWith('/shop')))
+  t.deepEqual(page.complaints, [])
+
+  const guide = await ask(port, '/shop/docs/guide')
+  t.is(guide.headers['location'], '/shop/docs/guide/')
+  t.is((await ask(port, '/shop/docs/guide/')).status, 200)
+})
+
+test('BAS-07 in development the live channel, the inspector and the modules of Vite are found behind base', async t => {
+  const root = makeProject(t, FILES)
+  const server = createHttpServer()
+  const dev = await createServer({
+    ...configOf(root),
+    server: { middlewareMode: true, ws: { server } }
+  })
+  t.teardown(() => dev.close())
+  const options = optionsOf(root)
+  const { arrived, port } = await serve(
+    t,
+    {
+      ...options,
+      env: 'development',
+      mounts: { ...options.mounts, '/static': { ...MOUNT, dev } }
+    },
+    server
+  )
+  const browser = launch(t)
+  const page = await browser.open(`http://localhost:${port}/shop/`)
+  await shows(page, 'built')
+  await page.evaluate('globalThis.isSame = true')
+  await until(() => arrived.some(url => url.startsWith('/assets/-/live?')), 'the page is connected')
+
+  const more = join(root, 'apps/web/assets/stylesheets/app.css')
+  writeFileSync(more, `${FILES['apps/web/assets/stylesheets/app.css']} h1 { margin: 7px }`)
+  await holds(page, "getComputedStyle(document.querySelector('h1')).marginTop === '7px'")
+  writeFileSync(join(root, 'front/src/main.css'), '#root { color: rgb(7, 8, 9) }')
+  await holds(page, "getComputedStyle(document.querySelector('#root')).color === 'rgb(7, 8, 9)'")
+  writeFileSync(join(root, 'front/src/text.js'), "export const text = 'edited'")
+  await shows(page, 'edited')
+  t.true(await page.evaluate('isSame'))
+
+  const statuses = [...page.answers].filter(([url]) => !url.startsWith('ws:'))
+  t.deepEqual(
+    statuses.filter(([url, status]) => !/:\d+\/shop\//.test(url) || ![200, 304].includes(status)),
+    []
+  )
+  t.deepEqual(page.complaints, [])
+
+  const inspector = await browser.open(
+    `http://localhost:${port}/shop/assets/-/asset?path=/assets/app.css`
+  )
+  t.is(
+    await inspector.evaluate('document.querySelector(\'a[href$="app.css"][href^="/"]\').pathname'),
+    '/shop/assets/app.css'
+  )
+  t.deepEqual([...new Set(inspector.answers.values())], [200])
+  t.deepEqual(inspector.complaints, [])
+})
+
+/** Own modules, those of the bundle, and their images. */
+async function shows(page: Page, text: string): Promise<void> {
+  await holds(page, `document.querySelector('#root').textContent === '${text}'`)
+  await holds(page, "document.querySelector('h1').textContent === 'own later'")
+  await holds(page, "document.querySelector('#root img').naturalWidth === 8")
+}
+
+function holds(page: Page, expression: string): Promise<void> {
+  return until(() => page.evaluate<boolean>(expression), expression)
+}
