@@ -106,6 +106,7 @@ const PARTS = [
   ],
   [/^cli\/format/, 'cli-format'],
   [/^telling\/weight/, 'weight'],
+  [/^inspector\/(?:weight-page|treemap|page-html)/, 'inspector-html'],
   [/^telling\//, 'inventory'],
   [/^serving\/koa/, 'serving-koa'],
   [/^serving\/(?:directories|files)/, 'serving-files']
