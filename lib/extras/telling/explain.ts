@@ -119,12 +119,13 @@ function madeOf(pipeline: Pipeline, app: AppSettings, name: string): string | un
 
 function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): string {
   const manifest = pipeline.published.manifestOf(app)
-  if (!app.fingerprint) return `emit ${encodePath(assetPath(app, name))}`
+  const { base } = pipeline.settings
+  if (!app.fingerprint) return `emit ${base}${encodePath(assetPath(app, name))}`
   if (!manifest) return `fail: ${pipeline.failure?.message}`
   if (app.compile && manifest.entries.size === 0)
     return 'emit a fingerprinted URL from the manifest in memory'
   try {
-    return `emit ${manifest.entry(app, name)[1].target}`
+    return `emit ${base}${manifest.entry(app, name)[1].target}`
   } catch (error) {
     if (!(error instanceof AssetError)) throw error
     return `fail: ${error.message}`

@@ -41,6 +41,13 @@ const files: Files = {
 const make = (t: ExecutionContext, more: SiteOptions = {}, placed = files) =>
   makeSite(t, placed, { ...options, ...more })
 
+test('BAS-08 a dictionary is for the URLs with base', async t => {
+  const site = await make(t, { base: '/shop' })
+  const { headers } = await site.ask(APP, { headers: offering(OLD) })
+  t.is(headers['content-encoding'], 'dcz')
+  t.is(headers['use-as-dictionary'], 'match="/shop/assets/app-*.js"')
+})
+
 for (const [way, more] of WAYS.slice(0, 2)) {
   test(`DLT-02 a browser that has an earlier version is sent the difference, ${way}`, async t => {
     const site = await make(t, more)

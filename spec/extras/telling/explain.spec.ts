@@ -41,6 +41,15 @@ function step({ steps }: Explanation, subject: Step['subject']): Step | undefine
 
 const BROWSED = '200, after publishing its source'
 
+test('BAS-10 explain takes a URL with base as the request without it', async t => {
+  const { ask } = makeExplainer(t)
+  const options = { base: '/shop' }
+  const explained = await ask('https://example.org/shop/assets/app.css', options)
+  t.deepEqual(explained, await ask('/assets/app.css', options))
+  t.true(explained.isFound)
+  t.is(step(explained, 'helpers')?.finding, 'emit /shop/assets/app.css')
+})
+
 test('explain follows a path, a name and a URL from the request to the response', async t => {
   const { root, ask } = makeExplainer(t)
   const explained = await ask('/assets/app.css')

@@ -103,6 +103,19 @@ test.serial(
   }
 )
 
+test.serial(
+  'BAS-09 the keys of upload-plan begin with base, as the URLs of the host do',
+  async t => {
+    const config =
+      "export default { minify: false, base: '/shop', host: 'https://cdn.example.com' }"
+    const root = makeShop(t, { 'app.txt': 'a', '/assets.config.mjs': config })
+    await run(root, 'precompile --quiet')
+    const { files } = JSON.parse((await run(root, 'upload-plan --json')).stdout) as UploadPlan
+    t.true(files.length > 0)
+    for (const { key } of files) t.regex(key, /^shop\/assets\/app-[0-9a-f]{32}\.txt$/)
+  }
+)
+
 test.serial('UPL-03 upload-plan shows a table, and fails without a manifest', async t => {
   const root = makeShop(t, {
     'app.css': 'a{}',
