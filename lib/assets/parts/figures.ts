@@ -6,11 +6,13 @@ export interface Weight {
   /** When that was precompiled; undefined for an estimate from the sources. */
   readonly builtAt: Date | undefined
   readonly files: readonly WeighedFile[]
-  /** With fingerprints; `deployed` is that after the last precompile, where it replaced files. */
-  readonly visits: Readonly<Record<'first' | 'second', Visit>> & { readonly deployed?: Visit }
+  /** With fingerprints; the last one is that after the last precompile, where it replaced files. */
+  readonly visits: readonly Visit[]
 }
 
 export interface Visit {
+  /** In words. */
+  readonly visit: string
   /** The page is one of them. */
   readonly requests: number
   /** Without the page. */

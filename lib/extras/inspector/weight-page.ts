@@ -1,9 +1,9 @@
 // The page about what a page loads: a treemap by package and source, visits, and the same as tables.
-import { count, formatBytes } from '../../cli/format.ts'
+import { formatBytes } from '../../cli/format.ts'
 import { firstAnswer } from '../../concurrency.ts'
 import { groupBy } from '../../assets/building/directory.ts'
 import type { Weighed, Weight } from '../../assets/parts/figures.ts'
-import { facts, html, layout, table, type Html } from './page-html.ts'
+import { html, layout, table, type Html } from './page-html.ts'
 import type { Survey } from './survey.ts'
 import { treemap, type Area } from './treemap.ts'
 
@@ -53,16 +53,10 @@ function shown({ builtAt, entries, files, visits }: Weight): Html {
   const whole = groups.reduce((sum, { size }) => sum + size, 0)
   const from = builtAt ? `precompiled at ${builtAt.toISOString()}` : 'estimated from the sources'
   const share = (size: number) => `${((100 * size) / whole).toFixed(1)} %`
-  const told = Object.entries(visits).map(([name, { requests, bytes }]) => {
-    return [
-      VISITS[name as keyof Weight['visits']],
-      `${count(requests, 'request')}, ${formatBytes(bytes)}`
-    ]
-  })
   return html`<p class="note">
       ${entries.join(', ')}: ${from}; brotli, without headers, deltas, the page and its images
     </p>
-    ${facts(Object.fromEntries(told))} ${picture(groups, share)}
+    ${table('Visits', visits)} ${picture(groups, share)}
     ${table(
       'Packages',
       groups.map(({ path, size, parts }) => ({
@@ -86,12 +80,6 @@ function shown({ builtAt, entries, files, visits }: Weight): Html {
         lastDeploy: isChanged ? 'changed' : ''
       }))
     )}`
-}
-
-const VISITS = {
-  first: 'first visit',
-  second: 'second visit',
-  deployed: 'after the last deploy'
 }
 
 /** The largest first, as their parts. */

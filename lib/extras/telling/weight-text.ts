@@ -2,12 +2,6 @@
 import type { Weight } from '../../assets/parts/figures.ts'
 import { formatBytes, table } from '../../cli/format.ts'
 
-const VISITS = {
-  first: 'the first visit',
-  second: 'the second visit',
-  deployed: 'after the last deploy'
-}
-
 export function weightText({ builtAt, entries, files, visits }: Weight): string {
   if (entries.length === 0) return 'No script or stylesheet has such a name.'
   const groups = new Map<string, number>()
@@ -17,9 +11,7 @@ export function weightText({ builtAt, entries, files, visits }: Weight): string 
   const sections = [
     [
       ['visit', 'requests', 'br, without the page'],
-      ...Object.entries(visits).map(([name, { requests, bytes }]) => {
-        return [VISITS[name as keyof Weight['visits']], String(requests), formatBytes(bytes)]
-      })
+      ...visits.map(each => [each.visit, String(each.requests), formatBytes(each.bytes)])
     ],
     [
       ['package', 'br'],

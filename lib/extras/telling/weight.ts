@@ -54,17 +54,20 @@ export async function weigh(pipeline: Parts, names: readonly string[]): Promise<
     entries,
     builtAt: built && new Date(Number(built.mtimeMs)),
     files,
-    visits: {
-      first: visitOf(first),
-      second: visitOf([]),
-      ...(files.some(({ isChanged }) => isChanged !== undefined) && { deployed: visitOf(changed) })
-    }
+    visits: [
+      visitOf('first', first),
+      visitOf('second', []),
+      ...(files.some(({ isChanged }) => isChanged !== undefined)
+        ? [visitOf('after the last deploy', changed)]
+        : [])
+    ]
   }
 }
 
 /** With the page itself. */
-function visitOf(files: readonly WeighedFile[]) {
-  return { requests: files.length + 1, bytes: files.reduce((sum, { size }) => sum + size, 0) }
+function visitOf(visit: string, files: readonly WeighedFile[]) {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0)
+  return { visit, requests: files.length + 1, bytes }
 }
 
 async function reached(entries: readonly string[], look: Look): Promise<WeighedFile[]> {
