@@ -21,6 +21,7 @@ export function combinationBy(
     takes: (app, source) => combiner.isReady && combiner.takes(app, source),
     async combine(nodes) {
       const all = await combineAll(nodes, combiner, { site, sources })
+      if (all === nodes) return
       nodes.clear()
       for (const [path, node] of all) nodes.set(path, node)
     },
@@ -37,16 +38,18 @@ async function combineAll(
   combiner: Combiner,
   { site, sources }: { readonly site: Site; readonly sources: Sources }
 ): Promise<Nodes> {
+  const scriptsOf = (app: AppSettings) =>
+    [...nodes.values()].filter(node => node.app === app && textType(node.name) === 'js')
+  const apps = site.apps.filter(app =>
+    scriptsOf(app).some(({ source }) => combiner.takes(app, source))
+  )
+  if (apps.length === 0) return nodes
   const all = new Map(nodes)
   const mentions = (await Promise.all(site.extras.map(async each => each.mentions?.(site)))).flat()
-  for (const app of site.apps) {
-    const places = [...nodes.values()].filter(
-      node => node.app === app && textType(node.name) === 'js'
-    )
-    if (!places.some(({ source }) => combiner.takes(app, source))) continue
+  for (const app of apps) {
     const scripts = new Map(
       await inParallel(
-        places,
+        scriptsOf(app),
         CONCURRENCY,
         async node => [node.path, await scriptOf(node)] as const
       )
