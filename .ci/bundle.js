@@ -101,7 +101,7 @@ const PARTS = [
   [/^files\/writing/, 'files-writing'],
   [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],
   [
-    /-command\.ts$|^init\/(?:add|config)-file|^(?:deltas|minify|releases)\/(?:additions|column)/,
+    /-command\.ts$|^init\/(?:add|config)-file|^(?:deltas|joining|minify|releases)\/(?:additions|column)/,
     'cli'
   ],
   [/^cli\/format/, 'cli-format'],

@@ -2,7 +2,6 @@
 import { findPeer, loadPeer, missingPeer } from '../../assets/compilers/built-in.ts'
 import type { Site } from '../../assets/parts.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
-import { count, formatBytes } from '../../cli/format.ts'
 import type { Combiner } from './combining.ts'
 import { join, type Rolldown } from './join.ts'
 import type { JoinReport, JoinRow } from './options.ts'
@@ -67,12 +66,4 @@ export async function makeCombiner(
     },
     report: (): JoinRow => ({ joined })
   }
-}
-
-export function rowsOf({ joined }: JoinRow): (readonly [heading: string, text: string])[] {
-  if (!joined) return []
-  const { modules, insteadOf, files, bytes, problem } = joined
-  const what = `${count(modules, 'module')} of ${formatBytes(insteadOf)}`
-  const result = `${what} in ${count(files, 'file')} of ${formatBytes(bytes)}`
-  return [['Joined', problem === undefined ? result : `nothing: ${problem}`]]
 }

@@ -16,5 +16,6 @@ export const joining: Extra<Pipeline> = {
     return (await import('./combiner.ts')).adapts(site)
   },
   starter: { option: 'bundle: true', packages: ['rolldown'] },
-  rows: async report => (await import('./combiner.ts')).rowsOf(report)
+  additions: async () => (await import('./additions.ts')).additions,
+  rows: async report => (await import('./additions.ts')).rowsOf(report)
 }

@@ -1,0 +1,21 @@
+// What the command `precompile` says of joined modules.
+import { count, formatBytes } from '../../cli/format.ts'
+import type { Addition } from '../../assets/parts.ts'
+import type { JoinRow } from './options.ts'
+
+export const additions: readonly Addition[] = [
+  {
+    to: 'precompile',
+    about: `Where Rolldown is installed, modules are joined: those of each npm package, and with
+bundle: true those of the application as well, into the ones that nothing imports.
+The option bundle: false turns that off.`
+  }
+]
+
+export function rowsOf({ joined }: JoinRow): (readonly [heading: string, text: string])[] {
+  if (!joined) return []
+  const { modules, insteadOf, files, bytes, problem } = joined
+  const what = `${count(modules, 'module')} of ${formatBytes(insteadOf)}`
+  const result = `${what} in ${count(files, 'file')} of ${formatBytes(bytes)}`
+  return [['Joined', problem === undefined ? result : `nothing: ${problem}`]]
+}
