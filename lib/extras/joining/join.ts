@@ -1,4 +1,5 @@
 // Joins modules by Rolldown, which is told where each import leads.
+import { isBuiltin } from 'node:module'
 import { basename, dirname, join as joinPath, posix, relative, resolve } from 'node:path'
 import type { OutputChunk, Plugin, rolldown as Build } from 'rolldown'
 import { stripVTControlCharacters } from 'node:util'
@@ -69,6 +70,7 @@ async function chunksOf(
   const nameOf = (path: string) => scripts.get(path)?.name ?? ''
   const fileOf = (path: string) => scripts.get(path)?.source.file ?? ''
   const withEnding = (name: string) => (name.endsWith('.js') ? name : `${name}.js`)
+  const lost: Lost = new Map()
   const build = await rolldown({
     input: Object.fromEntries(entries.map(path => [nameOf(path), fileOf(path)])),
     cwd: root,
@@ -77,7 +79,7 @@ async function chunksOf(
     logLevel: 'silent',
     experimental: { attachDebugInfo: 'none' },
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
-    plugins: [modulesFrom(modules, app)]
+    plugins: [modulesFrom(modules, app, lost)]
   })
   const { output } = await build.generate({
     format: 'es',
@@ -91,13 +93,30 @@ async function chunksOf(
     }
   })
   await build.close()
-  return output.filter(each => each.type === 'chunk')
+  const chunks = output.filter(each => each.type === 'chunk')
+  for (const specifier of chunks.flatMap(({ imports }) => imports)) {
+    const file = lost.get(specifier)
+    if (file !== undefined) throw new CompileError(lostReason(specifier), { file })
+  }
+  return chunks
 }
 
-const URL = /^(?:[a-z]{2,}:|\/)/i
+/** Specifiers that lead nowhere, each with a file of a package that imports it. What is not used may. */
+type Lost = Map<string, string>
+
+function lostReason(specifier: string): string {
+  const what = isBuiltin(specifier) ? 'a module of Node, which no browser has' : 'not installed'
+  return `imports '${specifier}', which is ${what}: name another module for it in the option imports`
+}
+
+const URL = /^(?:(?!node:)[a-z]{2,}:|\/)/i
 
 /** The application's imports lead where ours do; those of packages where a bundler's do, whatever a package is made for. */
-function modulesFrom({ scripts, byFile, inside }: Modules, { imports }: AppSettings): Plugin {
+function modulesFrom(
+  { scripts, byFile, inside }: Modules,
+  { imports }: AppSettings,
+  lost: Lost
+): Plugin {
   const scriptAt = (file: string) => scripts.get(byFile.get(file) ?? '')
   const outside = (path: string) => ({ id: encodePath(path), external: 'absolute' }) as const
   return {
@@ -119,6 +138,7 @@ function modulesFrom({ scripts, byFile, inside }: Modules, { imports }: AppSetti
       const to = byFile.get(found?.id ?? '')
       if (to !== undefined && !inside.has(to)) return outside(to)
       const isElsewhere = URL.test(specifier) || imports.has(specifier)
+      if (!found && !isElsewhere) lost.set(specifier, importer)
       return found ?? (isElsewhere ? { id: specifier, external: 'absolute' } : null)
     },
     load(id) {

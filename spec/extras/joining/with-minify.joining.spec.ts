@@ -192,6 +192,28 @@ test('JOI-06 an import that a package does not have is an error at its place, an
   )
 })
 
+for (const lost of ['fs', 'node:crypto', 'not-there']) {
+  test(`JOI-06 a package that needs '${lost}' in a browser is an error with its file, if that is used`, async t => {
+    const make = (index: string) =>
+      makeShop(
+        t,
+        { ...ALL, packages: [...ALL.packages, 'server'] },
+        {
+          'javascripts/main.js': "import { half } from 'server'\nexport const halves = half()",
+          '/node_modules/server/package.json':
+            '{ "name": "server", "type": "module", "exports": "./index.js", "sideEffects": false }',
+          '/node_modules/server/index.js': index,
+          '/node_modules/server/other.js': `import lost from '${lost}'\nexport const other = () => lost`
+        }
+      )
+    const half = 'export const half = () => 0.5'
+    const error = await t.throwsAsync(make(`import lost from '${lost}'\nlost()\n${half}`))
+    t.regex(error.message, new RegExp(`server/index\\.js: imports '${lost}', which is`))
+    const { text } = await make(`export { other } from './other.js'\n${half}`)
+    t.false(text('joined/packages.js').includes(lost))
+  })
+}
+
 test('JOI-07 the manifest says which sources a file was made of, the report what was saved', async t => {
   const { root } = await makeShop(t)
   const { assets } = JSON.parse(readFileSync(join(root, 'public/assets.json'), 'utf8')) as {
