@@ -24,3 +24,4 @@ export type { SendFile, SendFileOptions } from '../extras/routes/send-file.ts'
 
 /** Added to Koa's `ctx`. */
 export interface ContextExtras extends RouteMethods {}
+export type { JoinReport } from '../extras/joining/options.ts'
