@@ -156,12 +156,13 @@ test('options may come before the command', t => {
   t.like(values, { root: 'shop', quiet: true, json: undefined })
 })
 
+const WIDTH = Math.max(...COMMANDS.map(({ name }) => name.length))
 for (const command of COMMANDS) {
   test(`${command.name} --help shows what it does, with an example, and --help lists it`, t => {
     const [help, all] = [helpFor(command), generalHelp(COMMANDS)]
     t.true(help.startsWith(`Usage: koa-fresh-assets ${command.name}`))
     t.regex(help, /^Examples?$/m)
-    t.true(all.includes(`\n  ${command.name.padEnd(11)}  ${command.summary}\n`))
+    t.true(all.includes(`\n  ${command.name.padEnd(WIDTH)}  ${command.summary}\n`))
     t.true([...help.split('\n'), ...all.split('\n')].every(line => line.length <= 84))
     t.true(read(`help ${command.name}`).values.help)
   })
