@@ -13,7 +13,7 @@ import type { LoadedUrl } from './views/preload.ts'
 
 export interface Addresses extends Pick<
   AppAssets,
-  'modules' | 'moduleAt' | 'resolve' | 'bareImports' | 'isLasting'
+  'modules' | 'moduleAt' | 'resolve' | 'bareImports' | 'inViews' | 'isLasting'
 > {
   /** Whether a name is one of the app's own. */
   readonly has: (name: string) => boolean
@@ -103,6 +103,7 @@ function inManifest(app: AppSettings, files: AppFiles): Addresses {
     isLasting: !app.compile,
     loadedFor: () => undefined,
     has: name => failureOf(name) !== undefined || files.manifest?.find(app, name) !== undefined,
+    inViews: () => files.manifest?.inViews ?? [],
     *modules() {
       for (const each of files.manifest?.entries ?? []) yield moduleOf(each)
     },

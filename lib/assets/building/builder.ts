@@ -6,14 +6,14 @@ import { checksumsOf, digestOf } from '../../files/digest.ts'
 import { readContent, type Content } from '../../files/open-file.ts'
 import { ifThere } from '../../files/disk.ts'
 import { isBuiltIn } from '../compilers/built-in.ts'
-import { finish, type Draft } from '../rendering/draft.ts'
+import { finish, textType, type Draft } from '../rendering/draft.ts'
 import { measured } from '../rendering/measured.ts'
 import { Renderer } from '../rendering/renderer.ts'
 import { loadModuleLexer } from '../references/module-references.ts'
 import { transformed, transformFor } from '../rendering/transform.ts'
 import { assetPath } from '../settings/app-settings.ts'
-import type { Extra } from '../parts.ts'
-import type { Combination, Transform } from '../parts/precompile.ts'
+import type { Site } from '../parts.ts'
+import type { Combination, Mention, Transform } from '../parts/precompile.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Asset, Sources } from '../sources/sources.ts'
 import { encodePath } from '../urls/canonical-path.ts'
@@ -22,6 +22,7 @@ import { hasSameInputs, NEVER, type MtimeIndex } from './on-request/mtime-index.
 import {
   byPath,
   findFailures,
+  importedInViews,
   listPlaces,
   type Assets,
   type Failure,
@@ -38,14 +39,16 @@ export interface BuilderOptions {
   readonly onProgress?: ((done: number, total: number, path: string) => void) | undefined
   /** How many bytes of unchanged copies are held in memory until they are written. Default: none. */
   readonly heldBytes?: number
-  /** Those that measure files that are published as they are. */
-  readonly extras?: readonly Extra[]
+  /** Whose extras measure files that are published as they are, and find what views name. */
+  readonly site?: Site
   readonly transforms?: readonly Transform[]
   readonly combination?: Combination | undefined
 }
 
 export interface BuildResult {
   readonly assets: Assets
+  /** By what specifiers inline scripts of views import these, sorted. */
+  readonly inViews: readonly string[]
   /** In the order of paths. */
   readonly failures: readonly Failure[]
 }
@@ -66,6 +69,8 @@ export class Builder {
   readonly #sources: Sources
   readonly #renderer: Renderer
   readonly #options: BuilderOptions
+  /** What views name: looked for once. */
+  #mentions: Promise<readonly Mention[]> | undefined
   #held = 0
   #last: { readonly drafts: readonly Draft[]; readonly result: BuildResult } | undefined
 
@@ -133,15 +138,16 @@ export class Builder {
       const ownMap = map && isRewritten ? await readAgain(map.draft) : undefined
       nodes.set(path, { ...place, links, ownMap })
     }
+    const hasScripts = all.some(({ app, name }) => app.fingerprint && textType(name) === 'js')
+    const mentions = hasScripts ? await (this.#mentions ??= mentionsIn(this.#options.site)) : []
     if (failures.length === 0)
-      await combination?.combine(nodes).catch((error: unknown) => {
+      await combination?.combine(nodes, mentions).catch((error: unknown) => {
         if (!(error instanceof AssetError)) throw error
         failures.push({ path: '', error })
       })
-    return {
-      assets: finishAll(nodes, warn, this.#settings.base),
-      failures: failures.toSorted(byPath)
-    }
+    const assets = finishAll(nodes, warn, this.#settings.base)
+    const inViews = importedInViews(mentions, assets, this.#settings)
+    return { assets, inViews, failures: failures.toSorted(byPath) }
   }
 
   async #draftAll(places: readonly Place[], failures: Failure[]): Promise<Drafted[]> {
@@ -203,7 +209,7 @@ export class Builder {
       transform && !isTaken ? await transformed(this.#renderer, place, first, transform) : first
     if (draft.text || draft.map) return draft
     const sums = await checksumsOf(draft.content, app.integrity)
-    const measures = await measured(this.#options.extras, name, draft.content)
+    const measures = await measured(this.#options.site?.extras, name, draft.content)
     // Otherwise an unchanged copy is read from its source again.
     const isHeld = source.compiler !== undefined || this.#mayHold(draft.content)
     return { ...draft, content: isHeld ? draft.content : { copyOf: source.file }, sums, measures }
@@ -213,6 +219,12 @@ export class Builder {
 async function isModule({ text, content }: Draft): Promise<boolean> {
   const code = text?.code ?? new TextDecoder().decode(await readContent(content))
   return (await loadModuleLexer()).isModule(code) === true
+}
+
+async function mentionsIn(site: Site | undefined): Promise<Mention[]> {
+  const finders = site?.extras ?? []
+  const found = await Promise.all(finders.map(async each => site && each.mentions?.(site)))
+  return found.flatMap(each => each ?? [])
 }
 
 const ignore = () => undefined

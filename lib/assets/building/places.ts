@@ -4,6 +4,7 @@ import { AssetError } from '../../errors.ts'
 import type { Content } from '../../files/open-file.ts'
 import { printable } from '../../printable.ts'
 import type { Measures } from '../parts.ts'
+import type { Mention } from '../parts/precompile.ts'
 import { appAt, assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Listed, Sources } from '../sources/sources.ts'
@@ -81,6 +82,20 @@ export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
       return [encodePath(path), entry]
     })
   )
+}
+
+/** What of these inline scripts in views import, as they write it: bare specifiers, and plain URL paths. */
+export function importedInViews(
+  mentions: readonly Mention[],
+  assets: Assets,
+  { apps }: Settings
+): string[] {
+  const imported = new Set(mentions.flatMap(({ name, isImported }) => (isImported ? name : [])))
+  if (imported.size === 0) return []
+  const byOption = apps.flatMap(({ imports }) => [...imports.keys()])
+  const names = ({ path, source }: Built) => [encodePath(path), ...(source.specifiers ?? [])]
+  const known = new Set([...byOption, ...[...assets.values()].flatMap(names)])
+  return [...imported].filter(name => known.has(name)).toSorted()
 }
 
 /** Every asset, in the order of paths. */

@@ -127,15 +127,15 @@ export async function precompile(
       warn,
       signal,
       heldBytes: HELD_BYTES,
-      extras: settings.extras,
+      site: settings,
       onProgress: progressOf('compile')
     })
-    const { assets, failures } = await builder.all()
+    const { assets, inViews, failures } = await builder.all()
     if (failures.length > 0) throw new PrecompileError(failures.map(({ error }) => error))
     const files = Array.from(assets.keys(), path => publicFile(settings, path))
     await requireInPublic(settings, files.map(dirname))
     const options = { lock: held, signal, onProgress: progressOf('write') }
-    const report = await publishBuild(settings, assets, options)
+    const report = await publishBuild(settings, { assets, inViews }, options)
     const seconds = (performance.now() - startedAt) / 1000
     const rows = await rowsOf<Partial<PrecompileRows>>(transforms)
     const all = { ...report, ...combination?.report(), ...rows, seconds }

@@ -18,7 +18,8 @@ import {
 import type { Settings } from '../settings/settings.ts'
 import type { Site } from '../parts.ts'
 import { Unsaved } from '../../files/writing/unsaved.ts'
-import { entriesOf, publishedPath, type Assets, type Built } from './places.ts'
+import type { BuildResult } from './builder.ts'
+import { entriesOf, publishedPath, type Built } from './places.ts'
 import type { PrecompileRows } from '../settings/extra-options.ts'
 import type { ManifestEntries } from './manifest/manifest.ts'
 import { readEntries } from './manifest/read-manifest.ts'
@@ -38,7 +39,11 @@ const CONCURRENCY = 8
  * Until the final commit, a failure of any kind leaves the manifest, the files it names, and the plain
  * names as they were.
  */
-export async function publishBuild(settings: Site, assets: Assets, options: PublishOptions) {
+export async function publishBuild(
+  settings: Site,
+  { assets, inViews }: Pick<BuildResult, 'assets' | 'inViews'>,
+  options: PublishOptions
+) {
   const { signal, lock, onProgress } = options
   const path = `${settings.prefix}.json`
   const failed = rethrowAsPublishError(settings, path)
@@ -67,7 +72,7 @@ export async function publishBuild(settings: Site, assets: Assets, options: Publ
     await inParallel([...assets.values()], CONCURRENCY, writeOne, signal)
     signal?.throwIfAborted()
     const entries = entriesOf(assets.values())
-    manifest.push(await prepareManifest(settings, entries, unsaved).catch(failed))
+    manifest.push(await prepareManifest(settings, { entries, inViews }, unsaved).catch(failed))
     // Before any name leads to it: after a power loss a page finds what the manifest names.
     await save()
     const kept = await touchSuperseded(settings, before, entries)
@@ -98,18 +103,23 @@ export async function publishBuild(settings: Site, assets: Assets, options: Publ
 
 function prepareManifest(
   settings: Settings,
-  entries: ManifestEntries,
+  { entries, inViews }: { entries: ManifestEntries } & Pick<BuildResult, 'inViews'>,
   unsaved: Unsaved
 ): Promise<Replacement> {
-  const text = serialize(entries, manifestApps(settings.apps))
+  const text = serialize(entries, manifestApps(settings.apps), inViews)
   const now = BigInt(Date.now()) * 1_000_000n
   return prepareReplacement(manifestFile(settings), Buffer.from(text), now, { unsaved })
 }
 
 /** Keys are sorted: identical sources give an identical file. */
-export function serialize(assets: ManifestEntries, apps?: ManifestApps): string {
+export function serialize(
+  assets: ManifestEntries,
+  apps?: ManifestApps,
+  inViews: readonly string[] = []
+): string {
   const sorted = [...assets].toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const whole = { version: 1, apps, assets: Object.fromEntries(sorted) }
+  const some = inViews.length > 0 ? inViews : undefined
+  const whole = { version: 1, apps, inViews: some, assets: Object.fromEntries(sorted) }
   return `${JSON.stringify(whole, undefined, 2)}\n`
 }
 

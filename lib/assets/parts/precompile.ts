@@ -6,7 +6,7 @@ export interface Combination<Nodes = unknown> {
   /** Whether a module is left as it is until then. */
   takes(app: AppSettings, source: { readonly group?: string | undefined }): boolean
   /** Changes the nodes. @throws AssetError for a module that cannot be read */
-  combine(nodes: Nodes): Promise<void>
+  combine(nodes: Nodes, mentions: readonly Mention[]): Promise<void>
   /** Rows of the report. */
   report(): object
 }
@@ -17,6 +17,8 @@ export interface Mention {
   readonly app: string | undefined
   /** Of an asset, or a bare specifier that an inline script imports. */
   readonly name: string
+  /** Whether an inline script imports it, as far as can be seen. */
+  readonly isImported?: boolean
 }
 
 /** Before references get their URLs. */

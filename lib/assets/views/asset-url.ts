@@ -59,6 +59,8 @@ export interface AppAssets {
   moduleAt(plainPath: string): Module | undefined
   /** Without fingerprints: what bare specifiers mean that the option `imports` does not have. */
   bareImports?(): BareImports
+  /** With fingerprints: the specifiers by which inline scripts of views import assets. */
+  inViews?(): readonly string[]
   /** Changes whenever the URL of an asset may have changed. */
   version(): string
   /** Whether a name leads to the same as long as the version is the same. */

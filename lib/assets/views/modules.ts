@@ -9,7 +9,8 @@ export interface ImportMapOptions {
   readonly nonce?: string | undefined
   /**
    * The modules that the page loads: the map then contains only what they need, through any chain of literal
-   * specifiers. Name what a script in the page imports in `imports`. Without fingerprints it has no effect on the map.
+   * specifiers, and what scripts in views import by literals, where precompile finds the views: at their usual places,
+   * or by the option `views`. Elsewhere name that in `imports`. Without fingerprints it has no effect on the map.
    * Default: every module of the app, by each of its names, for a script in the page may import it.
    */
   readonly entry?: AssetName<'javascript'> | readonly AssetName<'javascript'>[] | undefined
@@ -64,9 +65,13 @@ function writeMap(
   const { everywhere = [], scopes = [] } = assets.bareImports?.() ?? {}
   // Of a name without a plain path it is not known what it imports.
   const isKnown = entries?.length === names?.length
-  const needed = assets.bareImports
-    ? PLAIN
-    : neededBy(assets, { entries, isKnown, more: plainPaths(assets, Object.values(imports)) })
+  const inPage = (names && assets.inViews?.()) ?? []
+  const byOptions = inPage.flatMap(key => assets.imports.get(key) ?? [])
+  const more = [
+    ...plainPaths(assets, [...Object.values(imports), ...byOptions]),
+    ...meantBy(assets, inPage)
+  ]
+  const needed = assets.bareImports ? PLAIN : neededBy(assets, { entries, isKnown, more, inPage })
   // A specifier that is a path includes the host: a relative import is resolved against the URL of its module.
   const mapped = needed.modules.flatMap(({ path, plainPath, specifiers = [] }) =>
     [plainPath, ...specifiers]
@@ -100,6 +105,8 @@ interface Loaded {
   readonly isKnown: boolean
   /** By scripts in the page. */
   readonly more: readonly string[]
+  /** The specifiers that these write. */
+  readonly inPage: readonly string[]
 }
 
 interface Needed {
@@ -117,7 +124,7 @@ const PLAIN: Needed = { modules: [], guarded: [], isMapped: () => true }
  * Modules name each other by their published URLs, and the tags of `javascript` have the integrity of what an entry
  * imports statically: this is what else a browser needs.
  */
-function neededBy(assets: AppAssets, { entries, isKnown, more }: Loaded): Needed {
+function neededBy(assets: AppAssets, { entries, isKnown, more, inPage }: Loaded): Needed {
   const found = entries ? reachedFrom(assets, [...entries, ...more]) : assets.modules()
   const modules = [...found].filter(isScript)
   const unresolved = new Set(modules.flatMap(each => each.unresolved ?? '*'))
@@ -129,8 +136,16 @@ function neededBy(assets: AppAssets, { entries, isKnown, more }: Loaded): Needed
   return {
     modules,
     guarded: modules.filter(({ path }) => !paths.has(path)),
-    isMapped: key => !entries || unresolved.has('*') || unresolved.has(key)
+    isMapped: key => !entries || unresolved.has('*') || unresolved.has(key) || inPage.includes(key)
   }
+}
+
+/** Plain paths. */
+function meantBy(assets: AppAssets, given: readonly string[]): string[] {
+  if (given.length === 0) return []
+  const isMeant = ({ plainPath, specifiers = [] }: Module) =>
+    given.some(each => each === plainPath || specifiers.includes(each))
+  return [...assets.modules()].filter(isMeant).map(({ plainPath }) => plainPath)
 }
 
 /** The modules that a page can only load by a tag. */

@@ -19,8 +19,8 @@ export function combinationBy(
 ): Combination<Map<string, Unfinished>> {
   return {
     takes: (app, source) => combiner.isReady && combiner.takes(app, source),
-    async combine(nodes) {
-      const all = await combineAll(nodes, combiner, { site, sources })
+    async combine(nodes, mentions) {
+      const all = await combineAll(nodes, combiner, { site, sources, mentions })
       if (all === nodes) return
       nodes.clear()
       for (const [path, node] of all) nodes.set(path, node)
@@ -36,7 +36,15 @@ const CONCURRENCY = 16
 async function combineAll(
   nodes: Nodes,
   combiner: Combiner,
-  { site, sources }: { readonly site: Site; readonly sources: Sources }
+  {
+    site,
+    sources,
+    mentions
+  }: {
+    readonly site: Site
+    readonly sources: Sources
+    readonly mentions: readonly Mention[]
+  }
 ): Promise<Nodes> {
   const scriptsOf = (app: AppSettings) =>
     [...nodes.values()].filter(node => node.app === app && textType(node.name) === 'js')
@@ -45,7 +53,6 @@ async function combineAll(
   )
   if (apps.length === 0) return nodes
   const all = new Map(nodes)
-  const mentions = (await Promise.all(site.extras.map(async each => each.mentions?.(site)))).flat()
   for (const app of apps) {
     const scripts = new Map(
       await inParallel(
@@ -86,14 +93,14 @@ async function scriptOf(node: Unfinished): Promise<Script> {
 }
 
 async function pathsOf(
-  mentions: readonly (Mention | undefined)[],
+  mentions: readonly Mention[],
   app: AppSettings,
   sources: Sources
 ): Promise<string[]> {
   const own = sources.of(app)
   const given = [...app.imports.values()].map(name => ({ app: undefined, name }))
   const found = await inParallel([...mentions, ...given], CONCURRENCY, async mention => {
-    if (!mention || (mention.app ?? app.name) !== app.name) return []
+    if ((mention.app ?? app.name) !== app.name) return []
     const given = mention.name.replace(`${app.urlPrefix}/`, '').replace(/^(?:\.?\/)+/, '')
     const name = (await own.named(given, '')) ?? given
     const source = own.has(name) ? await own.find(name) : undefined

@@ -4,19 +4,23 @@ import { inParallel } from '../../concurrency.ts'
 import { bytesOf } from '../../files/disk.ts'
 import type { Site } from '../../assets/parts.ts'
 import type { Mention } from '../../assets/parts/precompile.ts'
+import { withoutBase } from '../../assets/settings/base.ts'
 import { appOfView, viewsIn } from './check-views.ts'
 import { literalNames } from './literal-names.ts'
 
 /** Where views usually are. */
 const PLACES = ['views', 'templates', 'src/views', 'src/templates']
-const USUAL = [...PLACES, ...PLACES.map(place => `apps/*/${place}`)].map(place => `${place}/**`)
+const USUAL = [...PLACES, `apps/*/{${PLACES.join(',')}}`].map(place => `${place}/**`)
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*(["'`])([^"'`\s]+)\1/g
 /** In options, or in variables. */
 const SCRIPT = /(["'`])([^"'`\s]+\.m?js)\1/g
+/** What other code of a template imports is not for a browser. */
+const INLINE = /<script\b[^>]*>([^]*?)<\/script/gi
+const IS_SCRIPT = /\.[cm]?[jt]sx?$/i
 const CONCURRENCY = 16
 
-export async function mentionsIn({ root, apps, options }: Site): Promise<Mention[]> {
+export async function mentionsIn({ root, apps, base, options }: Site): Promise<Mention[]> {
   const views = await viewsIn(root, options.views === undefined ? USUAL : [options.views].flat())
   const all = await inParallel(views, CONCURRENCY, async file => {
     const text = String((await bytesOf(join(root, file))) ?? '')
@@ -24,10 +28,17 @@ export async function mentionsIn({ root, apps, options }: Site): Promise<Mention
     const named = literalNames(text).flatMap(({ app = own, helper, name }): Mention[] =>
       helper === undefined ? [] : [name, `${name}.js`].map(each => ({ app, name: each }))
     )
-    const others = [IMPORT, SCRIPT].flatMap(pattern =>
-      Array.from(text.matchAll(pattern), ([, , name = '']) => ({ app: own, name }))
-    )
-    return [...named, ...others]
+    const foundIn = (code: string, pattern: RegExp) =>
+      Array.from(code.matchAll(pattern), ([, , name = '']): Mention => ({
+        app: own,
+        name: withoutBase(name, base)
+      }))
+    const others = [IMPORT, SCRIPT].flatMap(pattern => foundIn(text, pattern))
+    const inline = Array.from(text.matchAll(INLINE), ([, code = '']) => code)
+    // Pug has no end tags; a partial may be what is in a script.
+    const isWhole = IS_SCRIPT.test(file) || inline.length === 0
+    const imported = foundIn(isWhole ? text : inline.join('\n'), IMPORT)
+    return [...named, ...others, ...imported.map(each => ({ ...each, isImported: true }))]
   })
   return all.flat()
 }

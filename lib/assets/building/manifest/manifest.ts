@@ -66,18 +66,28 @@ export function partOf(holder: string): string {
   return `it is part of ${holder}; what a view names that the option views finds is a file of its own after precompile`
 }
 
+interface MoreOfManifest {
+  readonly file?: string | undefined
+  readonly inViews?: readonly string[]
+  readonly kept?: Iterable<Entry>
+}
+
 export class Manifest {
   readonly assets: ManifestEntries
   /** With those of earlier manifests, for names that this one does not have. */
   readonly entries: ManifestEntries
+  /** The specifiers by which inline scripts of views import assets. */
+  readonly inViews: readonly string[]
   readonly #file: string | undefined
   #version: string | undefined
   readonly #names = new Map<string, AppNames>()
 
-  /** @param file undefined for a manifest that is in memory only */
-  constructor(assets: ManifestEntries, file?: string, kept: Iterable<Entry> = []) {
+  /** @param more `file` is undefined for a manifest that is in memory only */
+  constructor(assets: ManifestEntries, more: MoreOfManifest = {}) {
+    const { file, inViews = [], kept = [] } = more
     this.assets = assets
     this.entries = new Map([...assets, ...kept])
+    this.inViews = inViews
     this.#file = file
   }
 
@@ -85,12 +95,12 @@ export class Manifest {
   get version(): string {
     if (this.#version !== undefined) return this.#version
     const entries = Array.from(this.entries, entry => JSON.stringify(entry))
-    return (this.#version = digestOf(entries.toSorted().join('\n')))
+    return (this.#version = digestOf([...entries.toSorted(), ...this.inViews].join('\n')))
   }
 
   /** The same manifest with entries of an earlier one. */
   keeping(entries: readonly Entry[]): Manifest {
-    return new Manifest(this.assets, this.#file, entries)
+    return new Manifest(this.assets, { file: this.#file, inViews: this.inViews, kept: entries })
   }
 
   /**

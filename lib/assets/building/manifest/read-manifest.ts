@@ -39,12 +39,15 @@ export async function readEntries(file: string, isReplaced = false): Promise<Man
 /** @throws AssetError for anything but a manifest of version 1 */
 function parseManifest(bytes: Buffer, file: string): Manifest {
   try {
-    const { version, assets, apps } = (JSON.parse(bytes.toString()) ?? {}) as Record<
-      string,
-      unknown
-    >
+    const {
+      version,
+      assets,
+      apps,
+      inViews = []
+    } = (JSON.parse(bytes.toString()) ?? {}) as Record<string, unknown>
     if (version !== 1) throw new TypeError(`its version is ${JSON.stringify(version)}, not 1`)
     if (!isRecord(assets)) throw new TypeError('its assets are not an object')
+    if (!isListOfStrings(inViews)) throw new TypeError('its inViews are not a list of strings')
     readApps(apps)
     const entries = Object.entries(assets)
     for (const [path, entry] of entries) {
@@ -53,7 +56,7 @@ function parseManifest(bytes: Buffer, file: string): Manifest {
       decodeURIComponent(path)
       decodeURIComponent(entry.target)
     }
-    return new Manifest(new Map(entries as [string, ManifestEntry][]), file)
+    return new Manifest(new Map(entries as [string, ManifestEntry][]), { file, inViews })
   } catch (error) {
     const message = `${file} is not a manifest (${reasonOf(error)}): ${REMEDY}`
     throw new AssetError('manifest-broken', message, { cause: error })
@@ -79,7 +82,7 @@ function isEntry(value: unknown): value is ManifestEntry {
   return typed && isMeasured && lists.every(isListOfStrings)
 }
 
-function isListOfStrings(value: unknown): boolean {
+function isListOfStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every(each => typeof each === 'string')
 }
 
@@ -100,7 +103,7 @@ export class ReloadedManifest extends ReloadedFile {
     this.#settings = settings
     const bytes = readIfThere(path)
     if (bytes === undefined) requireNoManifest(settings, path)
-    this.current = bytes ? parseManifest(bytes, path) : new Manifest(new Map(), path)
+    this.current = bytes ? parseManifest(bytes, path) : new Manifest(new Map(), { file: path })
     this.current.prepare(settings.apps)
   }
 

@@ -61,7 +61,7 @@ export class Fingerprints implements AppFiles {
       warn,
       index: this.index,
       only,
-      extras: settings.extras
+      site: settings
     })
   }
 
@@ -133,11 +133,11 @@ export class Fingerprints implements AppFiles {
     this.#failures = failures
     const isSame = built === this.#built
     this.#built = failures.size === 0 ? built : undefined
-    if (!isSame || failures.size > 0) await this.#take(built.assets)
+    if (!isSame || failures.size > 0) await this.#take(built)
   }
 
   /** An asset that failed keeps its last good version; the files of removed assets are removed. */
-  async #take(assets: Assets): Promise<void> {
+  async #take({ assets, inViews }: BuildResult): Promise<void> {
     const isBroken = ([path]: readonly [string, Built]) => this.#failures.has(path)
     const kept = [...this.#assets].filter(isBroken)
     const good = [...assets].filter(each => !isBroken(each))
@@ -150,7 +150,7 @@ export class Fingerprints implements AppFiles {
     })
     this.#assets = new Map([...kept, ...good])
     for (const path of this.index.keys()) if (!this.#assets.has(path)) this.index.delete(path)
-    const manifest = new Manifest(entriesOf(this.#assets.values()))
+    const manifest = new Manifest(entriesOf(this.#assets.values()), { inViews })
     // An unchanged manifest keeps its indexes.
     if (manifest.version !== this.manifest.version) this.manifest = manifest
   }
