@@ -28,9 +28,9 @@ test('NXT-01 a link under the pointer is fetched ahead, log-out is not, and the 
     asked.push({ path: ctx.url, purpose: ctx.get('Sec-Purpose') })
     await next()
   })
-  app.use((ctx, next) => {
-    ctx.status = ctx.path === '/favicon.ico' ? 204 : 404
-    return next()
+  app.use(async (ctx, next) => {
+    if (ctx.path === '/favicon.ico') ctx.status = 204
+    else await next()
   })
   for (const each of site.middleware) app.use(each)
   const here = await open(t, app)
