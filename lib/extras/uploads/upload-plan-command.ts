@@ -8,8 +8,9 @@ export const uploadPlan: Command = {
   name: 'upload-plan',
   summary: 'list what to upload to a bucket behind a CDN, in which order',
   about: `Prints a line for each file that URLs of the option host lead to: its key in a
-bucket, its size, and the Content-Type, Content-Encoding and Cache-Control with which
-a server would send it. Files whose bytes never change at their URL come first.
+bucket, its size, and the Content-Type, Content-Encoding and Cache-Control with
+which a server would send it. Files whose bytes never change at their URL come
+first.
 
 With --json, each has its SHA-256, and the whole the name of the release, which
 changes with any file. Uploaded last, that JSON tells which files the release needs.`,
