@@ -91,7 +91,9 @@ function byPath([a]: readonly [string, unknown], [b]: readonly [string, unknown]
 
 const LITERAL_URL =
   /\bnew\s+URL\s*\(\s*(["'`])\/(?:(?!\1)[^\\\n])*\1\s*,\s*import\.meta\.url\s*,?\s*\)/g
-const PLACE = /\bimport\s*\.\s*meta\b|\bimport\s*\((?:\s*\/\*[^]*?\*\/)*\s*(?!["'\s/])/
+/** Not a method of that name: `static import(name) {`, `Quill.import(name)`. */
+const PLACE =
+  /\bimport\s*\.\s*meta\b|(?<![.$])\bimport\s*\((?![^()]*\)\s*\{)(?:\s*\/\*[^]*?\*\/)*\s*(?!["'\s/])/
 
 /** Whether what it does depends on its own URL: it would be that of another file. */
 function isPlaced(code: string): boolean {

@@ -146,9 +146,13 @@ test('JOI-05 what a module does by its own URL keeps it a file of its own', asyn
   const { scripts, text } = await makeShop(t, ALL, {
     'javascripts/main.js': "import { page } from './pages.js'\npage('a')",
     'javascripts/pages.js': 'export const page = name => import(`./pages/${name}.js`)',
-    'javascripts/pages/a.js': "export const a = 'a'"
+    'javascripts/pages/a.js': "export const a = 'a'",
+    'javascripts/uses.js': "import { Loader } from './loader.js'\nLoader.import(document.title)",
+    'javascripts/loader.js': 'export class Loader { static import(name) { return name } }'
   })
   t.true(scripts().includes('pages.js'))
+  // A method of that name is none.
+  t.false(scripts().includes('loader.js'))
   t.true(text('pages.js').includes('import('))
 })
 
