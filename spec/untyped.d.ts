@@ -3,6 +3,37 @@ declare module 'koa2' {
   export { default } from 'koa'
 }
 
+declare module '@bull-board/koa' {
+  import type { Middleware } from 'koa'
+  interface Entry {
+    readonly method: 'get'
+    readonly route: readonly string[]
+    readonly handler: () => { readonly name: string; readonly params: object }
+  }
+  export class KoaAdapter {
+    setBasePath(path: string): this
+    setStaticPath(route: string, directory: string): this
+    setViewsPath(directory: string): this
+    setApiRoutes(routes: readonly never[]): this
+    setQueues(queues: ReadonlyMap<string, object>): this
+    setErrorHandler(handle: (error: Error) => { status: number; body: string }): this
+    setEntryRoute(entry: Entry): this
+    registerPlugin(): Middleware
+  }
+}
+
+declare module '@feathersjs/koa' {
+  import type { Middleware } from 'koa'
+  export function serveStatic(directory: string): Middleware
+}
+
+declare module 'lws-static' {
+  import type { Middleware } from 'koa'
+  export default class LwsStatic {
+    middleware(options: { directory: string; staticExtensions: readonly string[] }): Middleware
+  }
+}
+
 declare module 'koa-conditional-get' {
   import type { Middleware } from 'koa'
   export default function conditional(): Middleware

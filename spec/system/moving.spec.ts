@@ -617,7 +617,7 @@ test('koa-static-cache, koa-static and koa-compress may stay beside koaAssets', 
   t.is((await ours('/cached.css', again)).status, 304)
 })
 
-// Layers of seven applications before and after the move: every difference is listed in differences.ts, with who is
+// Layers of eleven applications before and after the move: every difference is listed in differences.ts, with who is
 // right.
 
 const source = readFileSync('spec/system/moving/applications.ts', 'utf8')

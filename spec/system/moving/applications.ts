@@ -1,8 +1,10 @@
-// The static layers of seven applications, in our own words: as they were, and with koaAssets. What stands in
+// The static layers of eleven applications, in our own words or from their packages: as they were, and with ours. What stands in
 // front of such a layer, and behind it, is the same before and after.
 import { createReadStream, promises as disk, type Stats } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { basename, extname, join } from 'node:path'
+import { KoaAdapter } from '@bull-board/koa'
+import { serveStatic } from '@feathersjs/koa'
 import Router from '@koa/router'
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
@@ -14,6 +16,8 @@ import send from 'koa-send'
 import serve from 'koa-static'
 import staticCache from 'koa-static-cache'
 import { LRUCache } from 'lru-cache'
+import LwsStatic from 'lws-static'
+import { koaFiles } from '../../../lib/index.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
 import type { Files } from '../../support/site.ts'
@@ -36,6 +40,9 @@ const PAGE = `<!doctype html><title>page</title>${'<p>words</p>'.repeat(300)}`
 const IMAGE = 'twenty bytes of image'
 const DAY_MS = 86_400_000
 const OURS = { env: 'production', serve: true, apps: false, public: false } as const
+
+/** What a mount sends in production, where nothing else is said. */
+const CHECKED = 'public, max-age=0, must-revalidate'
 
 const isMissing = (error: unknown) => (error as { status?: number }).status === 404
 
@@ -374,11 +381,7 @@ const egg: Application = {
   compressed: ['app/public'],
   before: eggBefore,
   after: eggAfter,
-  behind(app) {
-    const router = new Router()
-    router.get('/home', page)
-    app.use(router.routes())
-  },
+  behind: homePage,
   paths: {
     script: '/public/js/main-0a1b2c3d.js',
     image: '/public/logo.png',
@@ -643,4 +646,160 @@ const bundlephobia: Application = {
   }
 }
 
-export const applications = { outline, uploads, admin, logto, egg, misskey, budibase, bundlephobia }
+/** bull-board: its adapter serves the files of its page with koa-static, below the path of the board. */
+function bullBoardBefore(app: Koa, root: string): void {
+  app.use(boardOf(join(root, 'ui')))
+}
+
+function bullBoardAfter(app: Koa, root: string): void {
+  app.use(koaFiles('ui/static', { root, at: '/ui/static', index: false, cacheControl: CHECKED }))
+  app.use(boardOf(join(root, 'ui')))
+}
+
+function boardOf(ui: string): Middleware {
+  const board = new KoaAdapter()
+    .setBasePath('/ui')
+    .setStaticPath('/static', join(ui, 'static'))
+    .setViewsPath(ui)
+    .setApiRoutes([])
+    .setQueues(new Map<string, never>())
+    .setErrorHandler(({ message }) => ({ status: 500, body: message }))
+  const handler = () => ({ name: 'index.ejs', params: {} })
+  board.setEntryRoute({ method: 'get', route: ['/', '/queue/:queueName'], handler })
+  return board.registerPlugin()
+}
+
+const bullBoard: Application = {
+  files: {
+    'ui/static/js/main-0a1b2c3d.js': SCRIPT,
+    'ui/static/images/logo.png': IMAGE,
+    'ui/index.ejs': PAGE,
+    'package.json': '{}'
+  },
+  compressed: ['ui/static'],
+  before: bullBoardBefore,
+  after: bullBoardAfter,
+  paths: {
+    script: '/ui/static/js/main-0a1b2c3d.js',
+    image: '/ui/static/images/logo.png',
+    folder: '/ui/static/js',
+    missing: '/ui/static/js/none.js',
+    page: '/ui/queue/mails',
+    more: ['/ui/static/', '/ui/static', '/ui/', '/none']
+  }
+}
+
+/** `@midwayjs/static-file`: koa-static-cache as it is set up for production, and koa-range below its path alone. */
+function midwayBefore(app: Koa, root: string): void {
+  const files = staticCache({
+    prefix: '/public',
+    dir: join(root, 'public'),
+    dynamic: true,
+    preload: false,
+    buffer: true,
+    maxAge: 31_536_000,
+    files: new LRUCache<string, object>({ max: 1000 }) as never
+  })
+  const ranges: Middleware = (ctx, next) =>
+    ctx.path.startsWith('/public') ? range(ctx, next) : next()
+  app.use(compose([ranges, files]))
+}
+
+function midwayAfter(app: Koa, root: string): void {
+  const cacheControl = 'public, max-age=31536000'
+  app.use(koaFiles('public', { root, at: '/public', index: false, cacheControl }))
+}
+
+const midway: Application = {
+  files: {
+    'public/js/main-0a1b2c3d.js': SCRIPT,
+    'public/logo.png': IMAGE,
+    'public/index.html': PAGE,
+    'package.json': '{}'
+  },
+  compressed: ['public'],
+  before: midwayBefore,
+  after: midwayAfter,
+  behind: homePage,
+  paths: {
+    script: '/public/js/main-0a1b2c3d.js',
+    image: '/public/logo.png',
+    folder: '/public/js',
+    missing: '/public/js/none.js',
+    page: '/home',
+    more: ['/public/index.html', '/public/', '/public', '/none']
+  }
+}
+
+/** Feathers: `serveStatic` in front of its services. */
+function feathersBefore(app: Koa, root: string): void {
+  app.use(serveStatic(join(root, 'public')))
+}
+
+function feathersAfter(app: Koa, root: string): void {
+  app.use(koaFiles('public', { root, cacheControl: CHECKED }))
+}
+
+const feathers: Application = {
+  files: {
+    'public/js/main-0a1b2c3d.js': SCRIPT,
+    'public/img/logo.png': IMAGE,
+    'public/index.html': PAGE,
+    'package.json': '{}'
+  },
+  compressed: ['public'],
+  before: feathersBefore,
+  after: feathersAfter,
+  behind: homePage,
+  paths: {
+    script: '/js/main-0a1b2c3d.js',
+    image: '/img/logo.png',
+    folder: '/js',
+    missing: '/js/none.js',
+    page: '/home',
+    more: ['/', '/index.html', '/none']
+  }
+}
+
+/** local-web-server: `lws-static`, which shows dotfiles, with one of its options. */
+function localWebServerBefore(app: Koa, root: string): void {
+  const options = { directory: join(root, 'site'), staticExtensions: ['html'] }
+  app.use(new LwsStatic().middleware(options))
+}
+
+function localWebServerAfter(app: Koa, root: string): void {
+  app.use(koaFiles('site', { root, extensions: ['html'], cacheControl: CHECKED }))
+}
+
+const localWebServer: Application = {
+  files: {
+    'site/js/main-0a1b2c3d.js': SCRIPT,
+    'site/.well/.notes.txt': 'notes',
+    'site/img/logo.png': IMAGE,
+    'site/index.html': PAGE,
+    'site/about.html': PAGE,
+    'package.json': '{}'
+  },
+  compressed: [],
+  before: localWebServerBefore,
+  after: localWebServerAfter,
+  paths: {
+    script: '/js/main-0a1b2c3d.js',
+    image: '/img/logo.png',
+    folder: '/js',
+    missing: '/js/none.js',
+    page: '/about',
+    more: ['/', '/index.html', '/about.html', '/.well/.notes.txt', '/none']
+  }
+}
+
+function homePage(app: Koa): void {
+  const router = new Router()
+  router.get('/home', page)
+  app.use(router.routes())
+}
+
+export const applications = {
+  ...{ outline, uploads, admin, logto, egg, misskey, budibase, bundlephobia },
+  ...{ bullBoard, midway, feathers, localWebServer }
+}

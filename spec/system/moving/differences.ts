@@ -41,6 +41,11 @@ export const VERDICTS: readonly Verdict[] = [
     'another spelling of the path got past a guard that compares it',
     /^\/uploads\/.*private/
   ),
+  either(
+    /^status: 200 -> 404/,
+    'lws-static shows dotfiles on purpose, to the developer whose machine it is',
+    /^\/\.well\//
+  ),
   ours(/^status: 200 -> 404/, 'the page of an application is no script, and no data for a fetch()'),
   theirs(
     /^(?:x-frame-options|content-security-policy): .* -> none/,
@@ -66,6 +71,7 @@ export const VERDICTS: readonly Verdict[] = [
   ours(/^status: 200 -> 301/, 'relative links of the page resolve against the path with a slash'),
   ours(/^status: 500 -> 404/, 'nothing is broken'),
   either(/^status: 40[03] -> 404/, 'either refuses; our 404 is no-store'),
+  ours(/^status: 500 -> 400/, 'RFC 9110 section 15.5.1: the client is wrong, not the server'),
   either(/^status: 404 -> 400/, 'RFC 3986 section 2.1: no URL'),
   ours(/^body of 404/, "koa-send's error tells visitors the path of the directory on the server"),
   either(/^body of 400/, 'the text of an error'),
@@ -365,5 +371,107 @@ export const differences: Readonly<Record<string, Readonly<Record<string, string
     'etag: none -> weak':
       '(pages) page-fetch page-json /api/size?package=react@19.0.0 /api/size?package=react /api/recent',
     'cache-control: max-age=0 -> no-store': '/api/broken'
+  },
+  bullBoard: {
+    'accept-ranges: none -> bytes':
+      '(the whole script) (ranges that do not count) authorization image',
+    'cache-control: max-age=0 -> private, max-age=0, must-revalidate': 'authorization',
+    'cache-control: max-age=0 -> public, max-age=0, must-revalidate':
+      '(the whole script) (ranges that do not count) image',
+    'cache-control: none -> no-store':
+      'slash-at-end backslash upper-case dotfile folder folder-slash missing missing-head missing-post missing-navigation /ui/static/',
+    'content-encoding: none -> br': 'br browser',
+    'content-encoding: none -> gzip': 'gzip gzip-alone gzip-before-br no-identity head-gzip',
+    'etag: none -> strong': '(the whole script) (ranges that do not count) authorization image',
+    'status: 200 -> 206': '(ranges)',
+    'status: 200 -> 304': '(revalidations)',
+    'status: 200 -> 412': 'im-other ius-earlier',
+    'status: 200 -> 416': 'range-beyond',
+    'status: 404 -> 204': 'OPTIONS',
+    'status: 404 -> 405': '(unsafe methods)',
+    'status: 500 -> 400': '(undecodable paths)',
+    'vary: none -> Accept-Encoding': '(the whole script) (ranges that do not count) authorization',
+    'x-content-type-options: none -> nosniff':
+      '(the whole script) (ranges that do not count) authorization image'
+  },
+  midway: {
+    'accept-ranges: bytes -> none':
+      '(revalidations) slash-at-end out-of-the-root out-encoded backslash upper-case dotfile folder folder-slash missing missing-head missing-post missing-navigation /public/ /public',
+    'body of 206': 'range-gzip',
+    'cache-control: none -> no-store':
+      'slash-at-end out-of-the-root out-encoded backslash upper-case dotfile folder folder-slash missing missing-head missing-post missing-navigation /public/',
+    'cache-control: none -> public, max-age=31536000': '(revalidations)',
+    'cache-control: public, max-age=31536000 -> private, max-age=31536000': 'authorization',
+    'content-encoding: none -> br': 'br browser',
+    'content-encoding: none -> gzip':
+      'range-gzip gzip gzip-alone gzip-before-br no-identity head-gzip',
+    'content-md5: a digest -> none':
+      '(the whole script) range-first range-open range-whole range-if-own range-if-date range-gzip authorization head-range image /public/index.html',
+    'content-type: application/javascript; charset=utf-8 -> text/javascript; charset=utf-8':
+      '(the whole script) range-first range-open range-whole range-if-own range-if-date range-gzip authorization head-range',
+    'status: 200 -> 404': 'dot-dot encoded-dot-dot encoded-letter',
+    'status: 200 -> 412': 'im-other ius-earlier',
+    'status: 206 -> 200': 'range-several range-if-other',
+    'status: 404 -> 204': 'OPTIONS',
+    'status: 404 -> 400': '(undecodable paths)',
+    'status: 404 -> 405': '(unsafe methods)',
+    'status: 416 -> 200': 'range-backwards range-unreadable range-unit',
+    'status: 416 -> 206': 'range-last',
+    'status: broken -> 206': 'range-too-long',
+    'status: broken -> 416': 'range-beyond',
+    'vary: none -> Accept-Encoding':
+      '(the whole script) (revalidations) range-first range-open range-whole range-if-own range-if-date range-gzip authorization head-range /public/index.html',
+    'x-content-type-options: none -> nosniff':
+      '(the whole script) (revalidations) range-first range-open range-whole range-if-own range-if-date range-gzip authorization head-range image /public/index.html'
+  },
+  feathers: {
+    'accept-ranges: none -> bytes':
+      '(the whole script) (ranges that do not count) authorization image / /index.html',
+    'body of 400': '(undecodable paths)',
+    'cache-control: max-age=0 -> private, max-age=0, must-revalidate': 'authorization',
+    'cache-control: max-age=0 -> public, max-age=0, must-revalidate':
+      '(the whole script) (ranges that do not count) image / /index.html',
+    'cache-control: none -> no-store':
+      '(undecodable paths) backslash upper-case dotfile missing missing-head missing-post missing-navigation',
+    'content-encoding: none -> br': 'br browser',
+    'content-encoding: none -> gzip': 'gzip gzip-alone gzip-before-br no-identity head-gzip',
+    'etag: none -> strong':
+      '(the whole script) (ranges that do not count) authorization image / /index.html',
+    'status: 200 -> 206': '(ranges)',
+    'status: 200 -> 304': '(revalidations)',
+    'status: 200 -> 404': 'dot-segment dot-dot encoded-dot-dot encoded-letter',
+    'status: 200 -> 412': 'im-other ius-earlier',
+    'status: 200 -> 416': 'range-beyond',
+    'status: 400 -> 404': 'two-slashes',
+    'status: 403 -> 404': 'out-of-the-root out-encoded',
+    'status: 404 -> 204': 'OPTIONS',
+    'status: 404 -> 405': '(unsafe methods)',
+    'vary: none -> Accept-Encoding':
+      '(the whole script) (ranges that do not count) authorization / /index.html',
+    'x-content-type-options: none -> nosniff':
+      '(the whole script) (ranges that do not count) authorization image / /index.html'
+  },
+  localWebServer: {
+    'accept-ranges: none -> bytes':
+      '(the whole script) (ranges that do not count) (pages) authorization image page-fetch page-json / /index.html /about.html',
+    'body of 400': '(undecodable paths)',
+    'cache-control: max-age=0 -> private, max-age=0, must-revalidate': 'authorization',
+    'cache-control: max-age=0 -> public, max-age=0, must-revalidate':
+      '(the whole script) (ranges that do not count) (pages) image page-fetch page-json / /index.html /about.html',
+    'cache-control: none -> no-store':
+      '(undecodable paths) backslash upper-case dotfile missing missing-head missing-post missing-navigation',
+    'etag: none -> strong':
+      '(the whole script) (ranges that do not count) (pages) authorization image page-fetch page-json / /index.html /about.html',
+    'status: 200 -> 206': '(ranges)',
+    'status: 200 -> 304': '(revalidations)',
+    'status: 200 -> 404': 'dot-segment dot-dot encoded-dot-dot encoded-letter /.well/.notes.txt',
+    'status: 200 -> 412': 'im-other ius-earlier',
+    'status: 200 -> 416': 'range-beyond',
+    'status: 400 -> 404': 'two-slashes',
+    'status: 403 -> 404': 'out-of-the-root out-encoded',
+    'status: 404 -> 204': 'OPTIONS',
+    'status: 404 -> 405': '(unsafe methods) page-post',
+    'x-content-type-options: none -> nosniff':
+      '(the whole script) (ranges that do not count) (pages) authorization image page-fetch page-json / /index.html /about.html'
   }
 }
