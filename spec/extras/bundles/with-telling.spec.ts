@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import test from 'ava'
 import { makeShop, run } from '../../cli/run.ts'
+import { helpAt } from '../../../lib/errors.ts'
 
 const BUNDLE = {
   'src/main.js': {
@@ -51,7 +52,7 @@ test.serial(
     writeFileSync(join(root, 'dist/main-a1.js.gz'), gzipSync('other()'))
     t.deepEqual(await run(root, 'verify'), {
       status: 1,
-      stdout: '5 files of builds, 1 copy in mounts, 2 problems\n',
+      stdout: `5 files of builds, 1 copy in mounts, 2 problems\nSee ${helpAt('troubleshooting.md')}\n`,
       stderr:
         '/static/lazy-d4.js is missing, and dist/list.json names it\n' +
         '/static/main-a1.js.gz does not decompress to the original\n'

@@ -338,7 +338,8 @@ test.serial(
     t.is(status, 0)
     t.true(stdout.includes(`Minified    nothing: ${reason}`), stdout)
     const asked = await startNode(root, [cli, 'precompile', '--minify'], {}).outcome
-    t.deepEqual([asked.status, asked.stderr], [1, `koa-fresh-assets: ${reason}\n`])
+    t.is(asked.status, 1)
+    t.true(asked.stderr.startsWith(`koa-fresh-assets: ${reason}\n`), asked.stderr)
     const config = 'export default { apps: { web: { minify: true }, admin: {} } }'
     writeFiles(root, { 'assets.config.mjs': config, 'apps/admin/assets/a.txt': '' })
     t.is((await startNode(root, [cli, 'precompile'], {}).outcome).stderr, asked.stderr)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { makeShop, run } from '../../cli/run.ts'
 import { writeFiles } from '../../support/site.ts'
+import { helpAt } from '../../../lib/errors.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 
 test.serial(
@@ -55,7 +56,7 @@ test.serial(
     })
     const { status, stdout, stderr } = await run(root, `verify --views ${views}`)
     t.is(status, 1)
-    t.regex(stdout, /^\d names in 1 view, 5 problems\n$/)
+    t.regex(stdout, /^\d names in 1 view, 5 problems\nSee .*troubleshooting\.md\n$/)
     const expected = VIEW.flatMap(([, problem], at) => {
       return problem ? [`views/a.ejs:${at + 1} ${problem}\n`] : []
     })
@@ -83,7 +84,7 @@ test.serial(
     t.is((await run(root, 'verify --views')).stderr, message)
     t.deepEqual(await run(root, 'verify'), {
       status: 1,
-      stdout: '3 assets, 1 name in 1 view, 1 problem\n',
+      stdout: `3 assets, 1 name in 1 view, 1 problem\nSee ${helpAt('troubleshooting.md')}\n`,
       stderr: message
     })
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import ava from 'ava'
 import type { KeepReport, VerifyCopiesReport } from '../../../lib/index.ts'
 import { allCommands, parseCommandLine } from '../../../lib/cli/arguments.ts'
+import { helpAt } from '../../../lib/errors.ts'
 import { run } from '../../cli/run.ts'
 import { WRITABLE_CODINGS } from '../../support/copies.ts'
 import { makeProject } from '../../support/site.ts'
@@ -76,7 +77,8 @@ test('BND-17 verify <dir> names each copy that is not one, and each file of the 
   const { status, stdout, stderr } = await run(root, 'verify dist')
   const problems = 2 + 2 * codings
   t.is(status, 1)
-  t.is(stdout, `2 files of the build, ${3 * codings} copies, ${problems} problems\n`)
+  const help = `See ${helpAt('troubleshooting.md')}\n`
+  t.is(stdout, `2 files of the build, ${3 * codings} copies, ${problems} problems\n${help}`)
   const unneeded = ['a.css', 'gone.css'].flatMap(name =>
     WRITABLE_CODINGS.map(
       ({ extension }) => `dist/${name}${extension} has no original, so it is not needed: remove it`

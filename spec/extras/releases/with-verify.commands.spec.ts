@@ -5,6 +5,7 @@ import ava from 'ava'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { allCommands, parseCommandLine } from '../../../lib/cli/arguments.ts'
 import { UsageError } from '../../../lib/cli/command.ts'
+import { helpAt } from '../../../lib/errors.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
 import {
   compress,
@@ -34,7 +35,7 @@ test('FPR-16 verify exits with 0, and with 1 after an edit, a deletion, a trunca
   rmSync(join(root, `public${b}`))
   t.deepEqual(await run(root, 'verify'), {
     status: 1,
-    stdout: '3 assets, 3 problems\n',
+    stdout: `3 assets, 3 problems\nSee ${helpAt('troubleshooting.md')}\n`,
     stderr: [
       `${a} does not match its fingerprint\n`,
       `${b} is missing: copy it again, or run npx koa-fresh-assets precompile\n`,
