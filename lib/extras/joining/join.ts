@@ -105,11 +105,19 @@ async function chunksOf(
 type Lost = Map<string, string>
 
 function lostReason(specifier: string): string {
+  if (isStylesheet(specifier)) {
+    return `imports '${specifier}', which is a stylesheet: no browser takes it for a module, and with it the whole file; use another file of the package, and stylesheet() for the styles`
+  }
   const what = isBuiltin(specifier) ? 'a module of Node, which no browser has' : 'not installed'
   return `imports '${specifier}', which is ${what}: name another module for it in the option imports`
 }
 
 const URL = /^(?:(?!node:)[a-z]{2,}:|\/)/i
+
+const isStylesheet = (specifier: string) => specifier.endsWith('.css')
+
+/** `with { type: 'css' }`, which browsers do take. */
+const CSS_MODULE = /\btype["']?\s*:\s*["']css["']/
 
 /** The application's imports lead where ours do; those of packages where a bundler's do, whatever a package is made for. */
 function modulesFrom(
@@ -138,7 +146,9 @@ function modulesFrom(
       const to = byFile.get(found?.id ?? '')
       if (to !== undefined && !inside.has(to)) return outside(to)
       const isElsewhere = URL.test(specifier) || imports.has(specifier)
-      if (!found && !isElsewhere) lost.set(specifier, importer)
+      const isPlainSheet =
+        isStylesheet(specifier) && !CSS_MODULE.test(scriptAt(importer)?.code ?? '')
+      if (isElsewhere ? isPlainSheet : !found) lost.set(specifier, importer)
       return found ?? (isElsewhere ? { id: specifier, external: 'absolute' } : null)
     },
     load(id) {

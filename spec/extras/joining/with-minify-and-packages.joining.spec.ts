@@ -221,6 +221,30 @@ for (const lost of ['fs', 'node:crypto', 'not-there']) {
   })
 }
 
+test("JOI-06 a package that imports a stylesheet is an error with its file, unless it says with { type: 'css' }", async t => {
+  const make = (index: string) =>
+    makeShop(
+      t,
+      { ...ALL, packages: [...ALL.packages, 'styled'] },
+      {
+        'javascripts/main.js': "import { styled } from 'styled'\nexport const shown = styled()",
+        '/node_modules/styled/package.json':
+          '{ "name": "styled", "type": "module", "exports": { ".": "./index.js", "./a.css": "./a.css" } }',
+        '/node_modules/styled/index.js': index,
+        '/node_modules/styled/a.css': 'p { color: red }'
+      }
+    )
+  const error = await t.throwsAsync(make("import './a.css'\nexport const styled = () => 1"))
+  t.regex(error.message, /styled\/index\.js: imports '.*a\.css', which is a stylesheet/)
+  const { text } = await make(
+    "import sheet from './a.css' with { type: 'css' }\nexport const styled = () => sheet"
+  )
+  t.regex(
+    text('joined/packages.js'),
+    /import \w+ from ?".*a-[\da-f]{32}\.css" ?with ?\{ ?type: ?"css" ?\}/
+  )
+})
+
 test('JOI-07 the manifest says which sources a file was made of, the report what was saved', async t => {
   const { root } = await makeShop(t)
   const { assets } = JSON.parse(readFileSync(join(root, 'public/assets.json'), 'utf8')) as {
