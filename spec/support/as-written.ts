@@ -1,8 +1,9 @@
-// For specs that look at bytes: precompiled as the sources are written, whether something could minify or join them or not.
+// For specs that look at bytes: precompiled as the sources are written, whether something could minify them or not.
 import { LAYERED } from '../../lib/assets/settings/option-table.ts'
 
-const off: object = Object.fromEntries(
-  ['minify', 'bundle'].filter(name => name in LAYERED).map(name => [name, false])
-)
+const off = (name: string): object => (name in LAYERED ? { [name]: false } : {})
 
-export const AS_WRITTEN: { readonly env?: string } = off
+export const AS_WRITTEN: { readonly env?: string } = off('minify')
+
+/** The same for specs that count modules, whether something could join them or not. */
+export const ONE_BY_ONE: { readonly env?: string } = { ...AS_WRITTEN, ...off('bundle') }

@@ -14,7 +14,7 @@ import { soakTest } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 import { APP, makePage, mapIn, NAMES, pkg, TIP } from './package-files.ts'
-import { AS_WRITTEN } from '../../support/as-written.ts'
+import { ONE_BY_ONE } from '../../support/as-written.ts'
 
 test('PKG-01 in development the modules of a package are found by the import map, each under its own path', async t => {
   const page = await makePage(
@@ -317,7 +317,7 @@ soakTest('S80 8,000 modules of a package that each import the next are published
     ])
   )
   const root = makeProject(t, placed(pkg('deep', { module: 'm0.js' }, files)))
-  const options = { root, packages: 'deep', ...AS_WRITTEN }
+  const options = { root, packages: 'deep', ...ONE_BY_ONE }
   t.is((await precompile(options, { warn: t.fail })).assets, 8000)
 })
 
