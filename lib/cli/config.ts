@@ -48,7 +48,7 @@ export async function loadOptions(
 }
 
 /** @throws UsageError for a given one that does not exist */
-export function findConfig(directory: string, given?: string): string | undefined {
+function findConfig(directory: string, given?: string): string | undefined {
   if (given === undefined) return CONFIG_NAMES.map(name => join(directory, name)).find(existsSync)
   const file = resolve(given)
   if (!existsSync(file)) throw new UsageError(`--config: no such file: ${given}`)

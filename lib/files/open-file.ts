@@ -45,7 +45,7 @@ export const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 /** Closing the last descriptor of a file that was replaced meanwhile frees its space on disk. */
 const SMALL_BYTES = 1024 * 1024
 // Each piece is a system call.
-export const PIECE_BYTES = 1024 * 1024
+const PIECE_BYTES = 1024 * 1024
 
 /** Opens a file for `use` and closes it afterwards; undefined when it is not a regular file. */
 export async function withFile<T>(

@@ -106,8 +106,8 @@ export interface Helpers {
   readonly shared: object
   /**
    * @returns those of a page
-   * @param page what is in it already: any text
-   * @param isLive whether it is a developer's own
+   * @param page the texts that it has already
+   * @param isLive whether a developer sees it, who may use the live channel
    */
   of(view: AppView): (page: Set<string>, isLive: boolean) => object
 }

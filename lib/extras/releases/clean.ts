@@ -138,7 +138,7 @@ function lacksEnd({ base, digest }: PublishedFile, kept: ReadonlySet<string>): b
   return !kept.has(base) || !kept.has(withFingerprint(plain, digest))
 }
 
-export function asSeconds(age: unknown): number | undefined {
+function asSeconds(age: unknown): number | undefined {
   const seconds = typeof age === 'string' ? secondsOf(age) : age
   return typeof seconds === 'number' && seconds >= 0 ? seconds : undefined
 }

@@ -108,7 +108,7 @@ export const COPY_OPTIONS = {
 } satisfies Record<keyof CopyOptions, Expectation>
 
 /** @throws TypeError for an empty glob */
-export function chosenBy({ include, exclude = [] }: CompressOptions): (path: string) => boolean {
+function chosenBy({ include, exclude = [] }: CompressOptions): (path: string) => boolean {
   const isIncluded = include ? matcherOf(include) : (path: string) => !path.endsWith('.map')
   const isExcluded = matcherOf(exclude)
   return path => isIncluded(path) && !isExcluded(path)

@@ -88,7 +88,7 @@ export class DevServer implements DevEntries {
     ]
   }
 
-  /** Which modules are imported dynamically, Vite only knows of those that it has compiled: any of them may be. */
+  /** Any script may be imported dynamically: Vite knows only what the modules import that it has compiled. */
   #has(name: string): boolean {
     const { inputs, root } = this.#running ?? {}
     if (inputs?.has(name)) return true

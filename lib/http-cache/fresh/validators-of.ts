@@ -200,7 +200,7 @@ function noContent(what: string): TypeError {
 }
 
 /** Whether the own keys are all of the content: an object literal of any realm, or one without a prototype. */
-export function isPlainObject(value: object): boolean {
+function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === null || prototype === Object.prototype) return true
   const isRoot = Object.getPrototypeOf(prototype) === null

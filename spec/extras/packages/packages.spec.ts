@@ -54,28 +54,35 @@ test('PKG-01 in development the modules of a package are found by the import map
     t.is((await page.ask(`/assets/${name}`)).status, 404, name)
 })
 
-test('PKG-01 with fingerprints the modules of a package refer to each other by them', async t => {
-  const site = await makeFingerprinted(t, 'live', { ...TIP, ...APP }, { packages: 'tip' })
-  const html = await site.render(
-    assets =>
-      assets.importMap({ entry: 'app' }) +
-      assets.javascript('app', { type: 'module', modulepreload: true })
-  )
-  const preloads = html.matchAll(
-    withDigest(/href="\/assets\/(\S+)-DIGEST\.js" rel="modulepreload" integrity="sha384-/g)
-  )
-  t.deepEqual(Array.from(preloads, ([, name]) => `${name}.js`).toSorted(), NAMES)
-  const index = await site.path('npm/tip/dist/esm/index.js')
-  t.false(html.includes('importmap'))
-  const { imports } = mapIn(await site.render(assets => assets.importMap()))
-  t.is(imports['tip'], index)
-  t.is(imports['tip/more'], await site.path('npm/tip/more.js'))
-  const app = (await site.ask(await site.path('app.js'))).text
-  t.true(app.includes(`import { base } from "${index}"`))
-  const { text, headers } = await site.ask(index)
-  t.true(text.includes(`from "${await site.path('npm/@pop/core/lib/index.js')}"`))
-  t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
-})
+for (const way of ['live', 'precompiled'] as const) {
+  test(`PKG-01 with fingerprints the modules of a package refer to each other by them where they are not joined (${way})`, async t => {
+    const site = await makeFingerprinted(
+      t,
+      way,
+      { ...TIP, ...APP },
+      { packages: 'tip', ...ONE_BY_ONE }
+    )
+    const html = await site.render(
+      assets =>
+        assets.importMap({ entry: 'app' }) +
+        assets.javascript('app', { type: 'module', modulepreload: true })
+    )
+    const preloads = html.matchAll(
+      withDigest(/href="\/assets\/(\S+)-DIGEST\.js" rel="modulepreload" integrity="sha384-/g)
+    )
+    t.deepEqual(Array.from(preloads, ([, name]) => `${name}.js`).toSorted(), NAMES)
+    const index = await site.path('npm/tip/dist/esm/index.js')
+    t.false(html.includes('importmap'))
+    const { imports } = mapIn(await site.render(assets => assets.importMap()))
+    t.is(imports['tip'], index)
+    t.is(imports['tip/more'], await site.path('npm/tip/more.js'))
+    const app = (await site.ask(await site.path('app.js'))).text
+    t.true(app.includes(`import { base } from "${index}"`))
+    const { text, headers } = await site.ask(index)
+    t.true(text.includes(`from "${await site.path('npm/@pop/core/lib/index.js')}"`))
+    t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
+  })
+}
 
 test('PKG-01 packages are appended level by level, and the option imports takes precedence', async t => {
   const other = pkg('other', { type: 'module', main: './main' }, { 'main.js': "import 'tip'" })

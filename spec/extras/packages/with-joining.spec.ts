@@ -3,44 +3,9 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { withDigest } from '../../support/digest.ts'
-import {
-  makeFingerprinted,
-  placed,
-  readManifest,
-  readPublic,
-  run,
-  targetOf
-} from '../../support/fingerprinted.ts'
+import { placed, readManifest, readPublic, run, targetOf } from '../../support/fingerprinted.ts'
 import { makeProject } from '../../support/site.ts'
-import { APP, makePage, mapIn, NAMES, pkg, TIP } from './package-files.ts'
-
-test('PKG-01 with fingerprints the modules of a package refer to each other by them where they are not joined', async t => {
-  const site = await makeFingerprinted(
-    t,
-    'precompiled',
-    { ...TIP, ...APP },
-    { packages: 'tip', bundle: false }
-  )
-  const html = await site.render(
-    assets =>
-      assets.importMap({ entry: 'app' }) +
-      assets.javascript('app', { type: 'module', modulepreload: true })
-  )
-  const preloads = html.matchAll(
-    withDigest(/href="\/assets\/(\S+)-DIGEST\.js" rel="modulepreload" integrity="sha384-/g)
-  )
-  t.deepEqual(Array.from(preloads, ([, name]) => `${name}.js`).toSorted(), NAMES)
-  const index = await site.path('npm/tip/dist/esm/index.js')
-  t.false(html.includes('importmap'))
-  const { imports } = mapIn(await site.render(assets => assets.importMap()))
-  t.is(imports['tip'], index)
-  t.is(imports['tip/more'], await site.path('npm/tip/more.js'))
-  const app = (await site.ask(await site.path('app.js'))).text
-  t.true(app.includes(`import { base } from "${index}"`))
-  const { text, headers } = await site.ask(index)
-  t.true(text.includes(`from "${await site.path('npm/@pop/core/lib/index.js')}"`))
-  t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
-})
+import { APP, makePage, mapIn, pkg, TIP } from './package-files.ts'
 
 test('PKG-01 a precompiled site needs no packages, and finds them by no other name', async t => {
   const root = makeProject(t, placed({ ...TIP, ...APP }))
