@@ -77,8 +77,11 @@ export interface Extra<Whole = unknown> {
   known?(site: Site, warn: Warn, running?: Whole): Promise<KnownNames | undefined>
   /** What is known of the files of a mount by what built it; undefined for a mount that it did not build. */
   facts?(mount: MountSettings, env: string): Promise<MountFacts | undefined>
-  /** Tells how a path, a URL or a name is resolved. Writes nothing. */
-  explain?(pipeline: Whole, asked: string): Promise<Explanation>
+  /**
+   * Tells how a path, a URL or a name is resolved. Writes nothing.
+   * @param failureOf what is known of a source, by the plain URL path, decoded; by default it is read
+   */
+  explain?(pipeline: Whole, asked: string, failureOf?: FailureOf): Promise<Explanation>
   /** What pages that load some scripts and stylesheets cost their visitors. Writes nothing. */
   weigh?(pipeline: Whole, names: readonly string[]): Promise<Weight>
   /** What it tells about published assets in a list of them. */
@@ -298,6 +301,9 @@ export interface NamedFile {
   readonly usedBy: readonly string[]
 }
 
+/** Resolves to why a source cannot be published, with its place; undefined for one that can. */
+export type FailureOf = (path: string) => Promise<string | undefined>
+
 export interface Explanation {
   /** The URL path that was asked for, encoded. */
   readonly path: string
@@ -308,6 +314,8 @@ export interface Explanation {
   readonly isFound: boolean
   /** Relative to the project root; undefined for what is no asset. */
   readonly source: string | undefined
+  /** Why the source cannot be published, with its place, where a request would publish it. */
+  readonly failure?: string
   /** Of the file, as it is. */
   readonly representations: readonly {
     readonly coding: string

@@ -5,12 +5,14 @@ import { streamOf } from '../../files/open-file.ts'
 import type { Place } from '../../assets/building/places.ts'
 import type { ErrorReport } from '../../assets/inventory/error-page.ts'
 import { ownPath } from '../../assets/inventory/own.ts'
+import { MAX_BYTES } from '../../assets/inventory/state.ts'
+import type { Explanation } from '../../assets/parts.ts'
 import type { ServedFiles } from '../../assets/serving/files/served-files.ts'
 import { wantedAt } from '../../assets/serving/request-path.ts'
 import { bytes, facts, html, layout, table, type Html, type Value } from './page-html.ts'
 import { withoutBase } from '../../assets/settings/base.ts'
 import { imageUrl } from './list-page.ts'
-import { MAX_BYTES, recordOf, type AssetRecord, type Survey } from './survey.ts'
+import { recordOf, type AssetRecord, type Survey } from './survey.ts'
 
 export type AssetReport = Awaited<ReturnType<typeof reportOn>>
 
@@ -27,17 +29,16 @@ export async function reportOn(survey: Survey, asked: string) {
   const place = survey.places.get((await ownPath(pipeline, asked)) ?? '')
   const seen = place && (await survey.look(place))
   const asset = place && (await recordOf(survey, place, seen))
-  // It compiles nothing.
   const explained = await firstAnswer(settings.extras, extra =>
-    extra.explain?.(pipeline, asset?.url ?? asked)
+    extra.explain?.(pipeline, asset?.url ?? asked, path => survey.failureOf(path))
   )
-  const { representations = [], ...explanation } = explained ?? {}
+  const { representations = [], ...explanation }: Partial<Explanation> = explained ?? {}
   return {
     asked,
     /** Undefined for a path that is not that of an asset. */
     asset,
     /** Of the URL that pages ask for. */
-    explanation: { ...explanation, ...(asset?.failure && FAILED) },
+    explanation,
     representations: representations.map(({ headers, ...rest }) => {
       const reasoned = Object.entries(headers).map(([name, value]) => {
         return {
@@ -62,8 +63,6 @@ export async function reportOn(survey: Survey, asked: string) {
     }
   }
 }
-
-const FAILED = { outcome: '500, as its source cannot be published', isFound: false }
 
 /** Why a field of a response has its value: by field, and by field with value; RFC 9110 unless another is named. */
 const REASONS: Readonly<Record<string, string>> = {

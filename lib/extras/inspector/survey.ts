@@ -3,48 +3,25 @@
 import { relative } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { inParallel, oneAtATime } from '../../concurrency.ts'
-import { AssetError, reasonOf } from '../../errors.ts'
-import { secondsLater, statOf } from '../../files/disk.ts'
 import { DIGEST_PATTERN } from '../../files/digest.ts'
 import { isFileObservation } from '../../files/observation.ts'
-import { asPublishError } from '../../files/writing/atomic-write.ts'
 import { mediaTypeOf } from '../../http/fields.ts'
-import { kindOf } from '../../assets/building/on-request/app-files.ts'
-import { hasSameInputs, NEVER, type Entry } from '../../assets/building/on-request/mtime-index.ts'
-import { findFailures, listPlaces, type Place } from '../../assets/building/places.ts'
-import { errorReport, type ErrorReport } from '../../assets/inventory/error-page.ts'
+import { hasSameInputs } from '../../assets/building/on-request/mtime-index.ts'
+import { listPlaces, type Place } from '../../assets/building/places.ts'
+import {
+  failureText,
+  readSource,
+  stateOf,
+  type Reading,
+  type State
+} from '../../assets/inventory/state.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
-import { Renderer } from '../../assets/rendering/renderer.ts'
 import { wantedAt } from '../../assets/serving/request-path.ts'
-import { assetPath } from '../../assets/settings/app-settings.ts'
-import { publicFile } from '../../assets/settings/public-directory.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
 
-/**
- * `published`: the target is current. `outdated`, `unpublished`: the next request publishes it.
- * `broken`: it cannot be published.
- */
-export type State = 'broken' | 'outdated' | 'unpublished' | 'published'
-
-/** What was read of one source, as publishing it would. */
-interface Reading extends Pick<Entry, 'source' | 'generation' | 'inputs'> {
-  /** In words. */
-  readonly problems: readonly string[]
-  /** Plain URL paths, decoded. */
-  readonly refersTo: readonly string[]
-  /** The beginning of what the compiler made of it; undefined for a source without one. */
-  readonly compiled?: Buffer | undefined
-  /** The mtime that the target gets; undefined for a source that cannot be published. */
-  readonly mtimeNs?: bigint
-  /** Why it cannot be published. */
-  readonly failure?: ErrorReport | undefined
-}
-
 type Seen = Reading & { readonly state: State }
 
-/** Of a text, the page about an asset shows as many. */
-export const MAX_BYTES = 64 * 1024
 // How long a page waits for what it shows.
 const PATIENCE_MS = 500
 // Leaves threads of Node's pool to requests.
@@ -88,6 +65,12 @@ export class Survey {
     return look
   }
 
+  /** Why the source of a plain URL path, decoded, cannot be published. */
+  async failureOf(path: string): Promise<string | undefined> {
+    const place = this.places.get(path)
+    return place && failureText(await this.look(place))
+  }
+
   async #look(place: Place): Promise<Seen> {
     const { path, source } = place
     const known = this.seen.get(path)
@@ -95,63 +78,15 @@ export class Survey {
       known?.source === source.file && known.generation === this.pipeline.sources.generation
     const reading =
       isSame && (await hasSameInputs(known)) ? known : await readSource(this.pipeline, place)
-    const seen = { ...reading, state: await this.#stateOf(place, reading) }
+    const seen = { ...reading, state: await stateOf(this.pipeline, place, reading) }
     if (this.places.has(path)) this.seen.set(path, seen)
     return seen
-  }
-
-  async #stateOf({ app, path }: Place, { mtimeNs }: Reading): Promise<State> {
-    const { settings } = this.pipeline
-    if (kindOf(app) !== 'precompiled' && mtimeNs === undefined) return 'broken'
-    if (app.fingerprint) {
-      const entry = this.pipeline.published.manifestOf(app)?.entries.get(encodePath(path))
-      return entry ? 'published' : 'unpublished'
-    }
-    const target = await statOf(publicFile(settings, path))
-    if (!target?.isFile()) return 'unpublished'
-    return secondsLater(target, mtimeNs ?? 0n) === undefined ? 'outdated' : 'published'
   }
 }
 
 /** Undefined if it takes longer than a page waits. */
 export function soon<T>(work: Promise<T>): Promise<T | undefined> {
   return Promise.race([work, setTimeout(PATIENCE_MS, undefined, { ref: false })])
-}
-
-async function readSource({ settings, sources }: Pipeline, place: Place): Promise<Reading> {
-  const { path, source } = place
-  const { generation } = sources
-  const failures = findFailures(settings, [place], () => undefined)
-  const problems = failures.map(({ error }) => error.message)
-  const broken = { source: source.file, generation: NEVER, inputs: [], refersTo: [], problems }
-  try {
-    const renderer = new Renderer(settings, sources)
-    const draft = await renderer.draft(place)
-    if (!draft) throw new Error(`${source.file} was removed, or is not a regular file`)
-    const errors: AssetError[] = []
-    const found = await renderer.resolveAll(place, draft, {
-      warn: message => void problems.push(message),
-      fail: error => void errors.push(error)
-    })
-    problems.push(...errors.map(({ message }) => message))
-    const paths = found.flatMap(to => (to ? assetPath(to.app, to.source.name) : []))
-    const { content, inputs, isSettled, mtimeNs } = draft
-    const isCompiled = source.compiler && content instanceof Buffer
-    return {
-      ...broken,
-      generation: isSettled ? generation : NEVER,
-      inputs,
-      refersTo: [...new Set(paths)],
-      compiled: isCompiled ? Buffer.from(content.subarray(0, MAX_BYTES + 1)) : undefined,
-      ...(errors[0] ? { failure: await errorReport(errors[0], settings) } : { mtimeNs })
-    }
-  } catch (caught) {
-    const error = asPublishError(settings, path, caught)
-    const failure = error instanceof AssetError ? await errorReport(error, settings) : undefined
-    const { location = '', reason = reasonOf(error) } = failure ?? {}
-    problems.push([location, reason].filter(Boolean).join(': '))
-    return { ...broken, failure }
-  }
 }
 
 export type AssetRecord = Awaited<ReturnType<typeof recordOf>>

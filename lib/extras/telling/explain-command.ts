@@ -23,13 +23,15 @@ written. The exit status is 1 when the response is not a file.`,
   ],
   async run({ output, loadSite, args: [asked = ''] }) {
     const explanation = await resolve(asked, await loadSite('development'))
-    const { steps, outcome, isFound } = explanation
+    const { steps, outcome, isFound, failure } = explanation
+    const advice = failure === undefined ? 'troubleshooting.md#a-404' : 'errors.md'
+    const reason = failure === undefined ? [] : [['', failure]]
     const lines = steps.flatMap(({ subject, finding, details }) => [
       [subject, finding],
       ...details.map(detail => ['', detail])
     ])
-    const help = isFound ? [] : [['help', helpAt('troubleshooting.md#a-404')]]
-    output.result(explanation, table([...lines, ['response', outcome], ...help]))
+    const help = isFound ? [] : [['help', helpAt(advice)]]
+    output.result(explanation, table([...lines, ['response', outcome], ...reason, ...help]))
     return isFound ? OK : FAILED
   }
 }

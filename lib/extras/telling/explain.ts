@@ -4,11 +4,12 @@ import { AssetError } from '../../errors.ts'
 import { digestOfFile, isSameDigest } from '../../files/digest.ts'
 import { statOf } from '../../files/disk.ts'
 import { sourcedNameIn } from '../../assets/building/on-request/app-files.ts'
+import { listPlaces } from '../../assets/building/places.ts'
 import { Pipeline } from '../../assets/pipeline.ts'
 import { fallbackAt } from '../../assets/serving/koa/fallback.ts'
 import { isManifest, isOurs, locate, type Wanted } from '../../assets/serving/request-path.ts'
 import { assetPath } from '../../assets/settings/app-settings.ts'
-import type { Explanation, Site, Step } from '../../assets/parts.ts'
+import type { Explanation, FailureOf, Site, Step } from '../../assets/parts.ts'
 import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../assets/settings/settings.ts'
 import { adviseOn } from '../../assets/sources/missing-name.ts'
@@ -16,6 +17,7 @@ import { encodePath, whyNotCanonical } from '../../assets/urls/canonical-path.ts
 import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
 import { listMounts } from '../../assets/inventory/listed-mounts.ts'
 import { ownPath, pathOf } from '../../assets/inventory/own.ts'
+import { failureText, readSource } from '../../assets/inventory/state.ts'
 import { fileNamed, mountsFinding } from './explain-mounts.ts'
 import { nearPath } from './near-path.ts'
 
@@ -29,7 +31,11 @@ export async function explain(asked: string, site: Site): Promise<Explanation> {
 }
 
 /** The same in a running process. */
-export async function explainBy(pipeline: Pipeline, asked: string): Promise<Explanation> {
+export async function explainBy(
+  pipeline: Pipeline,
+  asked: string,
+  failureOf = failuresIn(pipeline)
+): Promise<Explanation> {
   await pipeline.load()
   const { settings } = pipeline
   const listed = await listMounts(settings)
@@ -46,8 +52,9 @@ export async function explainBy(pipeline: Pipeline, asked: string): Promise<Expl
     return { path, steps, outcome, isFound: false, source: undefined, representations: [] }
   }
   if (settings.apps.length > 0) steps.push(appStep(settings, wanted))
-  const own = wanted.app === settings.publicApp ? undefined : await findSource(pipeline, wanted)
-  const { outcome, file, ...found } = await findFile(pipeline, wanted, own?.sourced)
+  const isOwn = wanted.app !== settings.publicApp
+  const own = isOwn ? await findSource(pipeline, wanted, failureOf) : undefined
+  const { outcome, file, ...found } = await findFile(pipeline, wanted, own)
   const isAdvised = found.isFound || own?.isAdvised || wanted.isFolder
   const near = isAdvised ? undefined : await nearPath(pipeline, listed, wanted.path)
   const hints = near === undefined ? [] : [`did you mean ${near}?`]
@@ -56,7 +63,8 @@ export async function explainBy(pipeline: Pipeline, asked: string): Promise<Expl
     steps: [...steps, ...(own?.steps ?? []), { ...file, details: [...file.details, ...hints] }],
     outcome: settings.serve ? outcome : `with serving on: ${outcome}`,
     ...found,
-    source: own?.source && relative(settings.root, own.source.file)
+    source: own?.source && relative(settings.root, own.source.file),
+    ...(own?.failure !== undefined && { failure: own.failure })
   }
 }
 
@@ -90,7 +98,7 @@ function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step {
 }
 
 /** The source of a name, with a fingerprint or without, and what the helpers emit for it. */
-async function findSource(pipeline: Pipeline, { app, name: given }: Wanted) {
+async function findSource(pipeline: Pipeline, { app, name: given }: Wanted, failureOf: FailureOf) {
   const { settings, sources } = pipeline
   const sourced = await sourcedNameIn(sources, app, given)
   const name = sourced ?? splitFingerprint(given)?.name ?? given
@@ -105,12 +113,21 @@ async function findSource(pipeline: Pipeline, { app, name: given }: Wanted) {
   if (advice !== undefined && advice !== finding) details.push(advice)
   const emitted = helpersFinding(pipeline, app, source?.name ?? name)
   const made = madeOf(pipeline, app, source?.name ?? name)
+  const failure = source && app.compile ? await failureOf(assetPath(app, source.name)) : undefined
   const steps: Step[] = [
     { subject: 'sources', finding, details },
     { subject: 'helpers', finding: emitted, details: made ? [made] : [] }
   ]
-  return { source, sourced: source && name, steps, isAdvised: advice !== undefined }
+  return { source, sourced: source && name, steps, failure, isAdvised: advice !== undefined }
 }
+
+const failuresIn =
+  (pipeline: Pipeline): FailureOf =>
+  async path => {
+    const places = await listPlaces(pipeline.settings, pipeline.sources)
+    const place = places.find(each => each.path === path)
+    return place && failureText(await readSource(pipeline, place))
+  }
 
 function madeOf(pipeline: Pipeline, app: AppSettings, name: string): string | undefined {
   const { sources = [] } = pipeline.published.manifestOf(app)?.find(app, name)?.[1] ?? {}
@@ -132,8 +149,15 @@ function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): str
   }
 }
 
-/** @param sourced the plain name, if it has a source */
-async function findFile({ settings, directories }: Pipeline, wanted: Wanted, sourced?: string) {
+/** @param own its plain name, if it has a source, and why that cannot be published */
+async function findFile(
+  { settings, directories }: Pipeline,
+  wanted: Wanted,
+  {
+    sourced,
+    failure
+  }: { readonly sourced?: string | undefined; readonly failure?: string | undefined } = {}
+) {
   const { app, path, name } = wanted
   const mounted = await directories.findInMounts(wanted)
   const found =
@@ -155,7 +179,12 @@ async function findFile({ settings, directories }: Pipeline, wanted: Wanted, sou
     if (sourced !== name && !found) {
       return answer(false, '200 if the source still yields these bytes, otherwise 404')
     }
-    return answer(true, `200, after publishing its source${found ? ', if that has changed' : ''}`)
+    if (failure === undefined)
+      return answer(true, `200, after publishing its source${found ? ', if that has changed' : ''}`)
+    // In development nobody is to miss it.
+    return found && settings.env !== 'development'
+      ? answer(true, '200, the last target, as its source cannot be published')
+      : answer(false, '500, as its source cannot be published')
   }
   if (found) return answer(true, `200, the file in ${mounted ? 'a mount' : 'public'}`)
   if (await directories.hasIndex(wanted))

@@ -1,0 +1,83 @@
+// What there is has one verdict, whoever is asked.
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { precompile, verify } from '../../../lib/index.ts'
+import { namedInProduction, writeNameTypes } from '../../../lib/extras/names/name-types.ts'
+import { settleForPrecompile } from '../../../lib/assets/site.ts'
+import { makeSite } from '../../support/site.ts'
+import { listOf } from '../inspector/inspected.ts'
+import { explain, listAssets } from './told.ts'
+
+const FILES = {
+  'css/current.css': 'a{}',
+  'css/edited.css': 'a{}',
+  'css/new.css': 'a{}',
+  'css/broken.css.scss': 'a {',
+  'one/twice.css': 'a{}',
+  'two/twice.css': 'b{}'
+}
+
+const BROKEN = '500, as its source cannot be published'
+
+const ASSETS = [
+  { name: 'current.css', state: 'published', status: 200, outcome: /^200, / },
+  { name: 'edited.css', state: 'outdated', status: 200, outcome: /^200, after publishing/ },
+  { name: 'new.css', state: 'unpublished', status: 200, outcome: /^200, after publishing/ },
+  { name: 'broken.css', state: 'broken', status: 500, outcome: new RegExp(`^${BROKEN}`) }
+] as const
+
+test('INV-01 list, types, explain, the inspector and a request say the same of a name', async t => {
+  const site = await makeSite(t, FILES)
+  const { root } = site
+  for (const name of ['current.css', 'edited.css']) await site.ask(`/assets/${name}`)
+  site.write('css/edited.css', 'a{color:red}', new Date(Date.now() + 5000))
+  const inspected = (await listOf(site)).assets
+  const listed = await listAssets({ root })
+  await writeNameTypes(await namedInProduction(settleForPrecompile({ root }), () => undefined))
+  const types = readFileSync(join(root, 'assets.d.ts'), 'utf8')
+  for (const { name, state, status, outcome } of ASSETS) {
+    const path = `/assets/${name}`
+    const explained = await explain(name, { root, env: 'development', serve: true })
+    const row = inspected.find(each => each.path === path)
+    t.is(row?.state, state, name)
+    t.is(listed.find(each => each.path === path)?.source, row?.source, name)
+    t.is(explained.source, row?.source, name)
+    t.regex(explained.outcome, outcome)
+    t.is(explained.isFound, status === 200, name)
+    t.true(types.includes(`"${name}"`), name)
+    t.is((await site.ask(path)).status, status, name)
+  }
+  const nothing = await explain('none.css', { root, env: 'development', serve: true })
+  t.false(nothing.isFound)
+  t.false(types.includes('"none.css"'))
+})
+
+test('INV-01 of a broken source explain, the inspector and the error page name the same place', async t => {
+  const site = await makeSite(t, FILES)
+  const explained = await explain('broken.css', { root: site.root, env: 'development' })
+  const place = 'apps/web/assets/css/broken.css.scss:1:4: expected end of rule.'
+  t.is(explained.failure, place)
+  const { assets } = await listOf(site)
+  const row = assets.find(({ path }) => path === '/assets/broken.css')
+  t.deepEqual(row?.problems, [place])
+  const { text } = await site.ask('/assets/broken.css', { headers: { Accept: 'text/html' } })
+  t.true(text.includes('apps/web/assets/css/broken.css.scss:1:4'))
+})
+
+test('INV-01 of a published file that is gone, verify, explain and a request say so', async t => {
+  const files = { 'css/app.css': 'a{}' }
+  const site = await makeSite(t, files)
+  const options = { root: site.root, env: 'production', serve: true }
+  await precompile(options)
+  const production = await makeSite(t, files, options)
+  const [asset] = await listAssets(options)
+  const target = asset?.target ?? ''
+  rmSync(join(site.root, 'public', target))
+  t.deepEqual(
+    (await verify(options)).problems.map(({ path }) => path),
+    [target]
+  )
+  t.false((await explain(target, options)).isFound)
+  t.is((await production.ask(target)).status, 404)
+})
