@@ -79,9 +79,9 @@ export interface Extra<Whole = unknown> {
   facts?(mount: MountSettings, env: string): Promise<MountFacts | undefined>
   /**
    * Tells how a path, a URL or a name is resolved. Writes nothing.
-   * @param failureOf what is known of a source, by the plain URL path, decoded; by default it is read
+   * @param verdictOn what is known of an asset, by its plain URL path, decoded; by default its source is read
    */
-  explain?(pipeline: Whole, asked: string, failureOf?: FailureOf): Promise<Explanation>
+  explain?(pipeline: Whole, asked: string, verdictOn?: VerdictOn): Promise<Explanation>
   /** What pages that load some scripts and stylesheets cost their visitors. Writes nothing. */
   weigh?(pipeline: Whole, names: readonly string[]): Promise<Weight>
   /** What it tells about published assets in a list of them. */
@@ -301,8 +301,19 @@ export interface NamedFile {
   readonly usedBy: readonly string[]
 }
 
-/** Resolves to why a source cannot be published, with its place; undefined for one that can. */
-export type FailureOf = (path: string) => Promise<string | undefined>
+/**
+ * `published`: the target is current. `outdated`, `unpublished`: the next request publishes it.
+ * `broken`: it cannot be published.
+ */
+export type State = 'broken' | 'outdated' | 'unpublished' | 'published'
+
+export interface Verdict {
+  readonly state: State
+  /** Why it cannot be published, with the place in its source; undefined where it can be. */
+  readonly reason: string | undefined
+}
+
+export type VerdictOn = (path: string) => Promise<Verdict | undefined>
 
 export interface Explanation {
   /** The URL path that was asked for, encoded. */
@@ -314,8 +325,8 @@ export interface Explanation {
   readonly isFound: boolean
   /** Relative to the project root; undefined for what is no asset. */
   readonly source: string | undefined
-  /** Why the source cannot be published, with its place, where a request would publish it. */
-  readonly failure?: string
+  /** Of an asset that a request would publish. */
+  readonly verdict?: Verdict
   /** Of the file, as it is. */
   readonly representations: readonly {
     readonly coding: string

@@ -5,18 +5,13 @@ import { asPublishError } from '../../files/writing/atomic-write.ts'
 import { kindOf } from '../building/on-request/app-files.ts'
 import { NEVER, type Entry } from '../building/on-request/mtime-index.ts'
 import { findFailures, type Place } from '../building/places.ts'
+import type { State, Verdict } from '../parts.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { Renderer } from '../rendering/renderer.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import { encodePath } from '../urls/canonical-path.ts'
 import { errorReport, type ErrorReport } from './error-page.ts'
-
-/**
- * `published`: the target is current. `outdated`, `unpublished`: the next request publishes it.
- * `broken`: it cannot be published.
- */
-export type State = 'broken' | 'outdated' | 'unpublished' | 'published'
 
 /** Of a compiled text, as many are kept. */
 export const MAX_BYTES = 64 * 1024
@@ -66,17 +61,25 @@ export async function readSource({ settings, sources }: Pipeline, place: Place):
     const error = asPublishError(settings, path, caught)
     const failure = error instanceof AssetError ? await errorReport(error, settings) : undefined
     const reading = { ...broken, failure }
-    problems.push(failureText(reading) ?? reasonOf(error))
+    problems.push(textOf(reading) ?? reasonOf(error))
     return reading
   }
 }
 
+export async function verdictOn(
+  pipeline: Pipeline,
+  place: Place,
+  reading: Reading
+): Promise<Verdict> {
+  return { state: await stateOf(pipeline, place, reading), reason: textOf(reading) }
+}
+
 /** `apps/web/assets/app.css.scss:1:4: expected "}".` */
-export function failureText({ failure }: Reading): string | undefined {
+function textOf({ failure }: Reading): string | undefined {
   return failure && [failure.location, failure.reason].filter(Boolean).join(': ')
 }
 
-export async function stateOf(
+async function stateOf(
   { settings, published }: Pipeline,
   { app, path }: Place,
   { mtimeNs }: Reading

@@ -29,8 +29,9 @@ export async function reportOn(survey: Survey, asked: string) {
   const place = survey.places.get((await ownPath(pipeline, asked)) ?? '')
   const seen = place && (await survey.look(place))
   const asset = place && (await recordOf(survey, place, seen))
+  const verdict = seen && { state: seen.state, reason: seen.reason }
   const explained = await firstAnswer(settings.extras, extra =>
-    extra.explain?.(pipeline, asset?.url ?? asked, path => survey.failureOf(path))
+    extra.explain?.(pipeline, asset?.url ?? asked, () => Promise.resolve(verdict))
   )
   const { representations = [], ...explanation }: Partial<Explanation> = explained ?? {}
   return {

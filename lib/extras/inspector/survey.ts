@@ -8,19 +8,14 @@ import { isFileObservation } from '../../files/observation.ts'
 import { mediaTypeOf } from '../../http/fields.ts'
 import { hasSameInputs } from '../../assets/building/on-request/mtime-index.ts'
 import { listPlaces, type Place } from '../../assets/building/places.ts'
-import {
-  failureText,
-  readSource,
-  stateOf,
-  type Reading,
-  type State
-} from '../../assets/inventory/state.ts'
+import { readSource, verdictOn, type Reading } from '../../assets/inventory/state.ts'
+import type { Verdict } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { wantedAt } from '../../assets/serving/request-path.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
 
-type Seen = Reading & { readonly state: State }
+type Seen = Reading & Verdict
 
 // How long a page waits for what it shows.
 const PATIENCE_MS = 500
@@ -65,12 +60,6 @@ export class Survey {
     return look
   }
 
-  /** Why the source of a plain URL path, decoded, cannot be published. */
-  async failureOf(path: string): Promise<string | undefined> {
-    const place = this.places.get(path)
-    return place && failureText(await this.look(place))
-  }
-
   async #look(place: Place): Promise<Seen> {
     const { path, source } = place
     const known = this.seen.get(path)
@@ -78,7 +67,7 @@ export class Survey {
       known?.source === source.file && known.generation === this.pipeline.sources.generation
     const reading =
       isSame && (await hasSameInputs(known)) ? known : await readSource(this.pipeline, place)
-    const seen = { ...reading, state: await stateOf(this.pipeline, place, reading) }
+    const seen = { ...reading, ...(await verdictOn(this.pipeline, place, reading)) }
     if (this.places.has(path)) this.seen.set(path, seen)
     return seen
   }

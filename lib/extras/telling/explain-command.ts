@@ -23,9 +23,9 @@ written. The exit status is 1 when the response is not a file.`,
   ],
   async run({ output, loadSite, args: [asked = ''] }) {
     const explanation = await resolve(asked, await loadSite('development'))
-    const { steps, outcome, isFound, failure } = explanation
-    const advice = failure === undefined ? 'troubleshooting.md#a-404' : 'errors.md'
-    const reason = failure === undefined ? [] : [['', failure]]
+    const { steps, outcome, isFound, verdict } = explanation
+    const reason = verdict?.reason === undefined ? [] : [['', verdict.reason]]
+    const advice = reason.length > 0 ? 'errors.md' : 'troubleshooting.md#a-404'
     const lines = steps.flatMap(({ subject, finding, details }) => [
       [subject, finding],
       ...details.map(detail => ['', detail])

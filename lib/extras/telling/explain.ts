@@ -9,7 +9,7 @@ import { Pipeline } from '../../assets/pipeline.ts'
 import { fallbackAt } from '../../assets/serving/koa/fallback.ts'
 import { isManifest, isOurs, locate, type Wanted } from '../../assets/serving/request-path.ts'
 import { assetPath } from '../../assets/settings/app-settings.ts'
-import type { Explanation, FailureOf, Site, Step } from '../../assets/parts.ts'
+import type { Explanation, Site, Step, Verdict, VerdictOn } from '../../assets/parts.ts'
 import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../assets/settings/settings.ts'
 import { adviseOn } from '../../assets/sources/missing-name.ts'
@@ -17,7 +17,7 @@ import { encodePath, whyNotCanonical } from '../../assets/urls/canonical-path.ts
 import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
 import { listMounts } from '../../assets/inventory/listed-mounts.ts'
 import { ownPath, pathOf } from '../../assets/inventory/own.ts'
-import { failureText, readSource } from '../../assets/inventory/state.ts'
+import { readSource, verdictOn } from '../../assets/inventory/state.ts'
 import { fileNamed, mountsFinding } from './explain-mounts.ts'
 import { nearPath } from './near-path.ts'
 
@@ -34,7 +34,7 @@ export async function explain(asked: string, site: Site): Promise<Explanation> {
 export async function explainBy(
   pipeline: Pipeline,
   asked: string,
-  failureOf = failuresIn(pipeline)
+  verdictOf = verdictsOf(pipeline)
 ): Promise<Explanation> {
   await pipeline.load()
   const { settings } = pipeline
@@ -53,7 +53,7 @@ export async function explainBy(
   }
   if (settings.apps.length > 0) steps.push(appStep(settings, wanted))
   const isOwn = wanted.app !== settings.publicApp
-  const own = isOwn ? await findSource(pipeline, wanted, failureOf) : undefined
+  const own = isOwn ? await findSource(pipeline, wanted, verdictOf) : undefined
   const { outcome, file, ...found } = await findFile(pipeline, wanted, own)
   const isAdvised = found.isFound || own?.isAdvised || wanted.isFolder
   const near = isAdvised ? undefined : await nearPath(pipeline, listed, wanted.path)
@@ -64,7 +64,7 @@ export async function explainBy(
     outcome: settings.serve ? outcome : `with serving on: ${outcome}`,
     ...found,
     source: own?.source && relative(settings.root, own.source.file),
-    ...(own?.failure !== undefined && { failure: own.failure })
+    ...(own?.verdict && { verdict: own.verdict })
   }
 }
 
@@ -98,7 +98,7 @@ function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step {
 }
 
 /** The source of a name, with a fingerprint or without, and what the helpers emit for it. */
-async function findSource(pipeline: Pipeline, { app, name: given }: Wanted, failureOf: FailureOf) {
+async function findSource(pipeline: Pipeline, { app, name: given }: Wanted, verdictOf: VerdictOn) {
   const { settings, sources } = pipeline
   const sourced = await sourcedNameIn(sources, app, given)
   const name = sourced ?? splitFingerprint(given)?.name ?? given
@@ -113,20 +113,20 @@ async function findSource(pipeline: Pipeline, { app, name: given }: Wanted, fail
   if (advice !== undefined && advice !== finding) details.push(advice)
   const emitted = helpersFinding(pipeline, app, source?.name ?? name)
   const made = madeOf(pipeline, app, source?.name ?? name)
-  const failure = source && app.compile ? await failureOf(assetPath(app, source.name)) : undefined
+  const verdict = source && app.compile ? await verdictOf(assetPath(app, source.name)) : undefined
   const steps: Step[] = [
     { subject: 'sources', finding, details },
     { subject: 'helpers', finding: emitted, details: made ? [made] : [] }
   ]
-  return { source, sourced: source && name, steps, failure, isAdvised: advice !== undefined }
+  return { source, sourced: source && name, steps, verdict, isAdvised: advice !== undefined }
 }
 
-const failuresIn =
-  (pipeline: Pipeline): FailureOf =>
+const verdictsOf =
+  (pipeline: Pipeline): VerdictOn =>
   async path => {
     const places = await listPlaces(pipeline.settings, pipeline.sources)
     const place = places.find(each => each.path === path)
-    return place && failureText(await readSource(pipeline, place))
+    return place && verdictOn(pipeline, place, await readSource(pipeline, place))
   }
 
 function madeOf(pipeline: Pipeline, app: AppSettings, name: string): string | undefined {
@@ -149,14 +149,16 @@ function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): str
   }
 }
 
-/** @param own its plain name, if it has a source, and why that cannot be published */
+interface OfSource {
+  /** The plain name, if it has a source. */
+  readonly sourced?: string | undefined
+  readonly verdict?: Verdict | undefined
+}
+
 async function findFile(
   { settings, directories }: Pipeline,
   wanted: Wanted,
-  {
-    sourced,
-    failure
-  }: { readonly sourced?: string | undefined; readonly failure?: string | undefined } = {}
+  { sourced, verdict }: OfSource = {}
 ) {
   const { app, path, name } = wanted
   const mounted = await directories.findInMounts(wanted)
@@ -179,8 +181,9 @@ async function findFile(
     if (sourced !== name && !found) {
       return answer(false, '200 if the source still yields these bytes, otherwise 404')
     }
-    if (failure === undefined)
-      return answer(true, `200, after publishing its source${found ? ', if that has changed' : ''}`)
+    if (verdict?.state === 'published') return answer(true, '200, its target, which is current')
+    if (verdict?.state !== 'broken')
+      return answer(true, `200, after publishing its source${found ? ', which has changed' : ''}`)
     // In development nobody is to miss it.
     return found && settings.env !== 'development'
       ? answer(true, '200, the last target, as its source cannot be published')

@@ -16,7 +16,7 @@ test('INS-01 the page of an asset has the steps of explain, its texts, and a rea
     report.explanation.steps?.map(({ subject }) => subject),
     ['settings', 'path', 'app', 'sources', 'helpers', 'file']
   )
-  t.is(report.explanation.outcome, '200, after publishing its source, if that has changed')
+  t.is(report.explanation.outcome, '200, its target, which is current')
   t.deepEqual(report.asset?.dependencies, ['apps/web/assets/css/_colors.scss'])
   const { source, compiled, published } = report.texts
   t.true(source?.text.startsWith("@use 'colors'"))

@@ -58,6 +58,7 @@ test('explain follows a path, a name and a URL from the request to the response'
   }
   t.deepEqual(explained, {
     path: '/assets/app.css',
+    verdict: { state: 'unpublished', reason: undefined },
     steps: [
       {
         subject: 'settings',

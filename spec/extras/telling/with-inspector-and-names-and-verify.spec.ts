@@ -21,9 +21,24 @@ const FILES = {
 const BROKEN = '500, as its source cannot be published'
 
 const ASSETS = [
-  { name: 'current.css', state: 'published', status: 200, outcome: /^200, / },
-  { name: 'edited.css', state: 'outdated', status: 200, outcome: /^200, after publishing/ },
-  { name: 'new.css', state: 'unpublished', status: 200, outcome: /^200, after publishing/ },
+  {
+    name: 'current.css',
+    state: 'published',
+    status: 200,
+    outcome: /^200, its target, which is current$/
+  },
+  {
+    name: 'edited.css',
+    state: 'outdated',
+    status: 200,
+    outcome: /^200, after publishing its source, which has changed$/
+  },
+  {
+    name: 'new.css',
+    state: 'unpublished',
+    status: 200,
+    outcome: /^200, after publishing its source$/
+  },
   { name: 'broken.css', state: 'broken', status: 500, outcome: new RegExp(`^${BROKEN}`) }
 ] as const
 
@@ -41,6 +56,7 @@ test('INV-01 list, types, explain, the inspector and a request say the same of a
     const explained = await explain(name, { root, env: 'development', serve: true })
     const row = inspected.find(each => each.path === path)
     t.is(row?.state, state, name)
+    t.is(explained.verdict?.state, state, name)
     t.is(listed.find(each => each.path === path)?.source, row?.source, name)
     t.is(explained.source, row?.source, name)
     t.regex(explained.outcome, outcome)
@@ -57,7 +73,7 @@ test('INV-01 of a broken source explain, the inspector and the error page name t
   const site = await makeSite(t, FILES)
   const explained = await explain('broken.css', { root: site.root, env: 'development' })
   const place = 'apps/web/assets/css/broken.css.scss:1:4: expected end of rule.'
-  t.is(explained.failure, place)
+  t.is(explained.verdict?.reason, place)
   const { assets } = await listOf(site)
   const row = assets.find(({ path }) => path === '/assets/broken.css')
   t.deepEqual(row?.problems, [place])
