@@ -46,7 +46,7 @@ test('INV-01 list, types, explain, the inspector and a request say the same of a
   const site = await makeSite(t, FILES)
   const { root } = site
   for (const name of ['current.css', 'edited.css']) await site.ask(`/assets/${name}`)
-  site.write('css/edited.css', 'a{color:red}', new Date(Date.now() + 5000))
+  site.write('css/edited.css', 'a{color:red}', Date.now() / 1000 + 5)
   const inspected = (await listOf(site)).assets
   const listed = await listAssets({ root })
   await writeNameTypes(await namedInProduction(settleForPrecompile({ root }), () => undefined))
