@@ -109,7 +109,9 @@ for (const scene of SCENES.filter(each => isKnown(each) && (canKeep || !needsKee
         const open = openDescriptors()
         const { result, failed } = await onFailingDisk(root, { at, code }, () => run(root, line))
         if (!failed) continue
-        const context = `${at}: ${code} ${failed.syscall} ${failed.path}: ${result.stderr}`
+        // What explain tells of a source is its result.
+        const said = line.startsWith('explain ') ? result.stdout + result.stderr : result.stderr
+        const context = `${at}: ${code} ${failed.syscall} ${failed.path}: ${said}`
         const left = tree(root)
         for (const [path, content] of Object.entries(left)) {
           if (!isLock(path))
@@ -118,7 +120,7 @@ for (const scene of SCENES.filter(each => isKnown(each) && (canKeep || !needsKee
         for (const path of Object.keys(old))
           if (expected[path] && !isCopy(path)) t.truthy(left[path], `${path} ${context}`)
         if (result.status === 0) t.deepEqual(steady(left), steady(expected), context)
-        else t.true(isNamed(result.stderr, root, failed) && result.stderr.includes(code), context)
+        else t.true(isNamed(said, root, failed) && said.includes(code), context)
         await until(() => openDescriptors() <= open, `no descriptor is left: ${context}`)
         // As if the seconds had passed after which a lock counts as abandoned.
         for (const path of Object.keys(left).filter(isLock)) utimesSync(join(root, path), 0, 0)
