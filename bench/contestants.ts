@@ -38,6 +38,12 @@ export const contestants: Readonly<Record<string, Contestant>> = {
     return ours({ env: 'production', fingerprint: false })(project, port)
   },
   'koa-fresh-assets, given to Koa': ours({ env: 'production', fingerprint: false }, passOn),
+  'koa-fresh-assets and koaHttpCache': ({ root }, port) =>
+    koa(
+      port,
+      koaAssets({ root, serve: true, env: 'production', fingerprint: false }),
+      koaHttpCache()
+    ),
   'koa-fresh-assets, a mount': ({ root }, port) =>
     koa(
       port,
@@ -143,6 +149,13 @@ function page(ctx: { body: unknown }): void {
   ctx.body = '<!doctype html><title>a page</title>'
 }
 
+const LINK = '<link href="/assets/app.css" type="text/css" rel="stylesheet">'
+
+/** With the tag of a stylesheet, written by the helper where there is one. */
+function styled(ctx: { body: unknown; assets?: Koa.Context['assets'] }): void {
+  ctx.body = `<!doctype html>${ctx.assets?.stylesheet('app') ?? LINK}<title>a page</title>`
+}
+
 function fresh(etag: string): Middleware {
   return async (ctx, next) => {
     await ctx.fresh(etag)
@@ -184,6 +197,7 @@ async function koa(port: number, ...middleware: Middleware[]): Promise<void> {
   for (const each of middleware) app.use(each)
   app.use(ctx => {
     if (ctx.path === '/page') page(ctx)
+    else if (ctx.path === '/styled') styled(ctx)
   })
   await listen(port, app.callback())
 }

@@ -129,7 +129,19 @@ const REQUESTS: readonly Request[] = [
     contestants: [`${OURS}, memory off`, 'koa-static', 'sirv', 'Koa, the calls to the disk']
   },
   { title: '404', path: '/assets/none.js', status: 404, contestants: [OURS, ...PEERS, 'nginx'] },
-  { title: 'a page behind it', path: '/page', status: 200, contestants: [OURS, 'Koa, a page'] }
+  { title: 'a page behind it', path: '/page', status: 200, contestants: [OURS, 'Koa, a page'] },
+  {
+    title: 'a page behind both',
+    path: '/page',
+    status: 200,
+    contestants: [`${OURS} and koaHttpCache`, 'Koa, a page']
+  },
+  {
+    title: 'a page with the tag of a stylesheet',
+    path: '/styled',
+    status: 200,
+    contestants: [OURS, 'Koa, a page']
+  }
 ]
 
 export const cases: readonly Case[] = REQUESTS.map(one => ({
