@@ -29,6 +29,10 @@ const MEMORY_OFF = { env: 'production', fingerprint: false, memory: { maxBytes: 
 export const contestants: Readonly<Record<string, Contestant>> = {
   ...(process.env.BENCH_BEFORE && {
     'koa-fresh-assets, before': before({ env: 'production', fingerprint: false }),
+    'koa-fresh-assets, before and koaHttpCache': before(
+      { env: 'production', fingerprint: false },
+      true
+    ),
     'koa-fresh-assets, before, development': before({ env: 'development' }),
     'koa-fresh-assets, before, memory off': before(MEMORY_OFF)
   }),
@@ -178,15 +182,19 @@ function passOn(_: unknown, next: Next): Promise<unknown> {
 }
 
 /** The same from another checkout that has been built: `BENCH_BEFORE` is its folder. */
-function before(options: KoaAssetsOptions): Contestant {
-  return ({ root }, port) =>
-    koa(port, ...(other ? [other.koaAssets({ ...options, root, serve: true })] : []))
+function before(options: KoaAssetsOptions, hasBoth = false): Contestant {
+  return ({ root }, port) => {
+    if (!other) throw new Error('BENCH_BEFORE names no checkout')
+    const assets = other.koaAssets({ ...options, root, serve: true })
+    return koa(port, assets, ...(hasBoth ? [other.koaHttpCache()] : []))
+  }
 }
 
 // Loaded in every contestant's process: V8 collects garbage less often when more code has grown the heap.
 const other = process.env.BENCH_BEFORE
   ? ((await import(pathToFileURL(join(process.env.BENCH_BEFORE, 'dist/index.js')).href)) as {
       koaAssets: typeof koaAssets
+      koaHttpCache: typeof koaHttpCache
     })
   : undefined
 
