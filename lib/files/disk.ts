@@ -1,7 +1,7 @@
 // Access to paths: what does not exist is `undefined`, a failure is an exception. Stamps of files, and the clock
 // that they come from.
-import { fchmod, futimes, stat, type BigIntStats, type Dirent } from 'node:fs'
-import { chmod, lstat, lutimes, readdir, readFile, realpath, unlink } from 'node:fs/promises'
+import { stat, type BigIntStats, type Dirent } from 'node:fs'
+import { lstat, readdir, readFile, realpath, unlink } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 
 /** The parts of a stat that tell one state of a file from another. */
@@ -155,33 +155,6 @@ export function isUnchangedSince(stamp: Stamp, moment: number): boolean {
 function lastTickBefore(moment: number, { ctimeNs }: Stamp): bigint {
   const tick = ctimeNs % SECOND_NS === 0n ? COARSE_TICK_NS : TICK_NS
   return BigInt(moment) * 1_000_000n - tick
-}
-
-/** A file that is open; a link may take the place of any name. */
-interface Opened {
-  readonly fd: number
-  readonly stats: BigIntStats
-}
-
-export async function setMtime({ fd }: Opened, path: string, mtimeNs: bigint): Promise<void> {
-  const seconds = Number(mtimeNs) / 1e9
-  await promised<void>(done => futimes(fd, seconds, seconds, done)).catch(
-    unlessDenied(() => lutimes(path, seconds, seconds))
-  )
-}
-
-/** Sets the permissions of a file that has others. */
-export async function setMode({ fd, stats }: Opened, path: string, mode: number): Promise<void> {
-  if ((Number(stats.mode) & 0o777) === mode) return
-  await promised<void>(done => fchmod(fd, mode, done)).catch(unlessDenied(() => chmod(path, mode)))
-}
-
-/** Node's permission model allows no such calls on open files, only on names. */
-function unlessDenied(otherwise: () => Promise<void>) {
-  return (error: unknown): Promise<void> => {
-    if (errorCode(error) !== 'ERR_ACCESS_DENIED') throw error
-    return otherwise()
-  }
 }
 
 /** An mtime that is no earlier than this after `setMtime`: a copy older than its original is not served. */

@@ -4,14 +4,19 @@ import {
   closeSync,
   constants,
   createReadStream,
+  fchmod,
   fstat,
   fstatSync,
+  futimesSync,
   open,
   read,
   readlinkSync,
+  write,
+  writeSync,
   type BigIntStats,
   type ReadStream
 } from 'node:fs'
+import { chmod, lutimes } from 'node:fs/promises'
 import {
   errorCode,
   EXACT,
@@ -37,8 +42,8 @@ export interface OpenFile {
 /** Files that are still read when `withFile` returns, and until when: they are closed after that. */
 const readLater = new WeakMap<OpenFile, Promise<void>>()
 
-// What the kernel has in its memory right after a file was opened is asked for synchronously. A thread of
-// the pool takes ten times as long to pass on the answer.
+// What the kernel has in its memory right after a file was opened is asked for synchronously, and what it takes into
+// its memory is given to it so. A thread of the pool takes ten times as long to pass on a call.
 
 // Opening a FIFO without a writer would block a thread of the pool forever.
 export const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
@@ -154,6 +159,44 @@ export async function readOpenFile(
     return readOpenFile({ ...file, stats: after }, attempt + 1)
   }
   return { bytes: bytes.subarray(0, bytesRead), stamp: stampOf(stats) }
+}
+
+/** The kernel takes them into its memory. */
+const WRITTEN_AT_ONCE = 64 * 1024
+
+/** Appends bytes to a file. */
+export async function writeBytes({ path, fd }: OpenFile, bytes: Uint8Array): Promise<void> {
+  const isSmall = bytes.length <= WRITTEN_AT_ONCE
+  for (let at = 0; at < bytes.length;) {
+    const [from, length] = [at, bytes.length - at]
+    at += isSmall
+      ? asking(path, () => writeSync(fd, bytes, from, length))
+      : await promised<number>(done => write(fd, bytes, from, length, null, done))
+  }
+}
+
+/** @param path by which the file is reached where a call on an open one is denied */
+export async function setMtime({ fd }: OpenFile, path: string, mtimeNs: bigint): Promise<void> {
+  const seconds = Number(mtimeNs) / 1e9
+  try {
+    asking(path, () => futimesSync(fd, seconds, seconds))
+  } catch (error) {
+    await unlessDenied(() => lutimes(path, seconds, seconds))(error)
+  }
+}
+
+/** Sets the permissions of a file that has others. */
+export async function setMode({ fd, stats }: OpenFile, path: string, mode: number): Promise<void> {
+  if ((Number(stats.mode) & 0o777) === mode) return
+  await promised<void>(done => fchmod(fd, mode, done)).catch(unlessDenied(() => chmod(path, mode)))
+}
+
+/** Node's permission model allows no such calls on open files, only on names. */
+function unlessDenied(otherwise: () => Promise<void>) {
+  return (error: unknown): Promise<void> => {
+    if (errorCode(error) !== 'ERR_ACCESS_DENIED') throw error
+    return otherwise()
+  }
 }
 
 export type Content = Uint8Array | Copy

@@ -116,7 +116,8 @@ export async function precompile(
   await requireInPublic(settings, [directory])
   const held = await lock(directory, warn).catch(rethrowAsPublishError(settings, prefix))
   try {
-    await Promise.all([sweep(dirname(directory)), sweepTree(directory, LEFT_MS)])
+    await sweep(dirname(directory))
+    const isFree = await sweepTree(directory, LEFT_MS)
     const isMinified = (app: AppSettings) => transforms.some(each => each.minifies(app))
     const combination = await firstAnswer(extras, extra =>
       extra.combination?.(settings, sources, isMinified)
@@ -134,7 +135,7 @@ export async function precompile(
     if (failures.length > 0) throw new PrecompileError(failures.map(({ error }) => error))
     const files = Array.from(assets.keys(), path => publicFile(settings, path))
     await requireInPublic(settings, files.map(dirname))
-    const options = { lock: held, signal, onProgress: progressOf('write') }
+    const options = { lock: held, isFree, signal, onProgress: progressOf('write') }
     const report = await publishBuild(settings, { assets, inViews }, options)
     const seconds = (performance.now() - startedAt) / 1000
     const rows = await rowsOf<Partial<PrecompileRows>>(transforms)

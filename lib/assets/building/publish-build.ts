@@ -17,7 +17,7 @@ import {
 } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Site } from '../parts.ts'
-import { Unsaved } from '../../files/writing/unsaved.ts'
+import { withUnsaved, type Unsaved } from '../../files/writing/unsaved.ts'
 import type { BuildResult } from './builder.ts'
 import { entriesOf, publishedPath, type Built } from './places.ts'
 import type { PrecompileRows } from '../settings/extra-options.ts'
@@ -28,6 +28,8 @@ import { sum, representationsOf, rowsOf } from './directory.ts'
 
 export interface PublishOptions {
   readonly lock: Lock
+  /** Whether nothing has a path in `public`, as far as that is known. */
+  readonly isFree: (path: string) => boolean
   readonly signal: AbortSignal | undefined
   readonly onProgress: (done: number, total: number, path: string) => void
 }
@@ -39,23 +41,30 @@ const CONCURRENCY = 8
  * Until the final commit, a failure of any kind leaves the manifest, the files it names, and the plain
  * names as they were.
  */
-export async function publishBuild(
+export function publishBuild(
   settings: Site,
-  { assets, inViews }: Pick<BuildResult, 'assets' | 'inViews'>,
+  build: Pick<BuildResult, 'assets' | 'inViews'>,
   options: PublishOptions
 ) {
-  const { signal, lock, onProgress } = options
+  return withUnsaved(unsaved => publish(settings, build, options, unsaved))
+}
+
+async function publish(
+  settings: Site,
+  { assets, inViews }: Pick<BuildResult, 'assets' | 'inViews'>,
+  { signal, lock, isFree, onProgress }: PublishOptions,
+  unsaved: Unsaved
+) {
   const path = `${settings.prefix}.json`
   const failed = rethrowAsPublishError(settings, path)
   const before = await readEntries(manifestFile(settings), true).catch(failed)
-  const unsaved = new Unsaved()
   const save = () => unsaved.save().catch(failed)
   const representations = await representationsOf(settings.extras)
   const writers = representations.map(each => each.ofPublished(settings, before, unsaved))
   const prepared = new Map<string, WrittenAsset>()
   let done = 0
   const write = async (built: Built): Promise<void> => {
-    const written = await writeAsset(settings, built, assets, unsaved)
+    const written = await writeAsset(settings, built, assets, { unsaved, isFree })
     prepared.set(built.path, written)
     const { app, size, digest, mtimeNs, path: plain } = built
     const file = { path: publishedPath(built), plain, size, digest, mtimeNs }

@@ -7,7 +7,7 @@ import { digestOf, digestOfStream } from '../../files/digest.ts'
 import { lstatOf } from '../../files/disk.ts'
 import { readContent, streamOf, type Content, type OpenFile } from '../../files/open-file.ts'
 import { prepareReplacement, type Replacement } from '../../files/writing/atomic-write.ts'
-import type { Unsaved } from '../../files/writing/unsaved.ts'
+import type { WriteChecks } from '../../files/writing/temporary.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -33,13 +33,12 @@ type Contents = readonly (readonly [extension: string, content: Content | undefi
  * their bytes: damaged ones are written again, and intact ones are neither written nor compressed again.
  *
  * @param assets all of them, to make compressed copies as well: `data.json.gz` may be one next to `data.json`
- * @param unsaved is told what is written
  */
 export async function writeAsset(
   settings: Settings,
   original: Built,
   assets?: Assets,
-  unsaved?: Unsaved
+  writing: Pick<WriteChecks, 'unsaved' | 'isFree'> = {}
 ): Promise<WrittenAsset> {
   const built = await inMemory(settings, original)
   const file = publicFile(settings, publishedPath(built))
@@ -50,7 +49,7 @@ export async function writeAsset(
     ...copies.map(([extension, copy]) => [extension, copy?.content] as const)
   ]
   const prepare = (path: string, from: Contents) =>
-    prepareFiles({ settings, built, unsaved }, path, from)
+    prepareFiles({ settings, built, writing }, path, from)
   const replacements = await prepare(file, contents)
   const isNew = replacements.some(each => each.isNew)
   if (!built.app.fingerprint) return { smallest, isNew, replacements }
@@ -68,11 +67,11 @@ export async function writeAsset(
 interface Writing {
   readonly settings: Settings
   readonly built: Built
-  readonly unsaved: Unsaved | undefined
+  readonly writing: Pick<WriteChecks, 'unsaved' | 'isFree'>
 }
 
 async function prepareFiles(
-  { settings, built, unsaved }: Writing,
+  { settings, built, writing }: Writing,
   file: string,
   contents: Contents
 ): Promise<Replacement[]> {
@@ -83,7 +82,7 @@ async function prepareFiles(
     let [isNew, { mtimeNs }] = [false, built]
     for (const [extension, content] of contents) {
       const [path, isCopy] = [file + extension, extension !== '']
-      const checks = { checkLocation, unsaved, ...(!isCopy && { checkContent }) }
+      const checks = { checkLocation, ...writing, ...(!isCopy && { checkContent }) }
       const made = content && (await prepareReplacement(path, content, mtimeNs, checks))
       if (made) replacements.push(made)
       if (made && !isCopy) ({ isNew, mtimeNs } = made)

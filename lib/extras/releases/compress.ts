@@ -14,7 +14,7 @@ import { digestOf } from '../../files/digest.ts'
 import type { OpenFile } from '../../files/open-file.ts'
 import { prepareReplacement } from '../../files/writing/atomic-write.ts'
 import { sweepTree } from '../../files/writing/temporary.ts'
-import { Unsaved } from '../../files/writing/unsaved.ts'
+import { withUnsaved, type Unsaved } from '../../files/writing/unsaved.ts'
 import { matcherOf } from '../../files/globs.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import {
@@ -130,55 +130,62 @@ export async function compress(
   check(options, { ...COPY_OPTIONS, ...COMPRESS_EXTRAS })
   const { onProgress, signal } = options
   const served = await openDirectory(directory)
-  const unsaved = new Unsaved()
   const representations = await representationsOf(extras)
-  const making = representations.map(each => each.ofBuild(served, { options, earlier }, unsaved))
-  const writers = await Promise.all(making)
   await sweepTree(served.path)
   const compressible = [...served.files].filter(isCompressibleType)
   const isWanted = chosenBy(options)
   const candidates = compressible.filter(isWanted)
   const tooLarge: string[] = []
   const originals: number[] = []
-  const copies: (CopyResult & { readonly original: number })[] = []
+  const copies: CopyOf[] = []
   let done = 0
-  const compressOne = async (path: string): Promise<void> => {
-    const result = await compressFile(served.place, path, unsaved)
-    if (result === 'too-large') tooLarge.push(path)
-    else if (result) {
-      const original = result.bytes.length
-      originals.push(original)
-      copies.push(...result.copies.map(copy => ({ ...copy, original })))
-      for (const writer of writers) await writer.write({ ...result, path })
+  const writers = await withUnsaved(async unsaved => {
+    const making = representations.map(each => each.ofBuild(served, { options, earlier }, unsaved))
+    const writers = await Promise.all(making)
+    const compressOne = async (path: string): Promise<void> => {
+      const result = await compressFile(served.place, path, unsaved)
+      if (result === 'too-large') tooLarge.push(path)
+      else if (result) {
+        const original = result.bytes.length
+        originals.push(original)
+        copies.push(...result.copies.map(copy => ({ ...copy, original })))
+        for (const writer of writers) await writer.write({ ...result, path })
+      }
+      onProgress?.({ done: ++done, total: candidates.length, path })
     }
-    onProgress?.({ done: ++done, total: candidates.length, path })
-  }
-  const compressAny = (path: string) => compressOne(path).catch(rethrowAsCompressError(path))
-  await inParallel(candidates, CONCURRENCY, compressAny, signal)
-  await unsaved.save()
+    const compressAny = (path: string) => compressOne(path).catch(rethrowAsCompressError(path))
+    await inParallel(candidates, CONCURRENCY, compressAny, signal)
+    return writers
+  })
   return {
     directory: served.path,
     files: candidates.length,
     bytes: sum(originals),
-    codings: CODINGS.map(coding => {
-      const all = copies.filter(copy => copy.coding === coding)
-      const present = all.filter(({ size }) => size !== undefined)
-      return {
-        coding: coding.name,
-        extension: coding.extension,
-        isWritable: coding.compress !== undefined,
-        copies: present.length,
-        originalBytes: sum(present.map(({ original }) => original)),
-        bytes: sum(present.map(({ size = 0 }) => size)),
-        written: all.filter(({ change }) => change === 'written').length,
-        removed: all.filter(({ change }) => change === 'removed').length
-      }
-    }),
+    codings: byCoding(copies),
     tooLarge: tooLarge.toSorted(),
     leftOut: compressible.filter(path => !isWanted(path)),
     ...(await rowsOf<CompressRows>(writers)),
     seconds: (performance.now() - startedAt) / 1000
   }
+}
+
+type CopyOf = CopyResult & { readonly original: number }
+
+function byCoding(copies: readonly CopyOf[]): CompressReport['codings'] {
+  return CODINGS.map(coding => {
+    const all = copies.filter(copy => copy.coding === coding)
+    const present = all.filter(({ size }) => size !== undefined)
+    return {
+      coding: coding.name,
+      extension: coding.extension,
+      isWritable: coding.compress !== undefined,
+      copies: present.length,
+      originalBytes: sum(present.map(({ original }) => original)),
+      bytes: sum(present.map(({ size = 0 }) => size)),
+      written: all.filter(({ change }) => change === 'written').length,
+      removed: all.filter(({ change }) => change === 'removed').length
+    }
+  })
 }
 
 /** A failed system call gets an error that names the file; any other error stays as it is. */

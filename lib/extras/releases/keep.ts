@@ -20,7 +20,7 @@ import {
   rethrowAsPublishError
 } from '../../files/writing/atomic-write.ts'
 import { nowOnDisk } from '../../files/writing/temporary.ts'
-import { Unsaved } from '../../files/writing/unsaved.ts'
+import { withUnsaved, type Unsaved } from '../../files/writing/unsaved.ts'
 import { check, flag } from '../../check-options.ts'
 import { outdatedAmong, removeFiles, withCopies, type CleanReport } from './clean.ts'
 import { COPY_OPTIONS, type CopyOptions, type CompressReport, compress } from './compress.ts'
@@ -84,17 +84,17 @@ export async function keep(
   const kept = new Map(checked.map(({ file, isIntact: _is, ...entry }) => [file, entry]))
   const intact = new Set(checked.flatMap(({ file, isIntact }) => (isIntact ? file : [])))
   await writeKept(to, kept, own.manifest)
-  const unsaved = new Unsaved()
   const files = [...kept.keys()].toSorted()
-  const copyOne = async (file: string): Promise<void> => {
+  const copyOne = async (file: string, unsaved: Unsaved): Promise<void> => {
     for (const path of withCopies(file)) {
       const isThere = path === file ? intact.has(file) : to.files.has(path)
       if (!from.files.has(path) || isThere) continue
       await copy(path, from, to, unsaved).catch(rethrowAsPublishError({ root: '.' }, path))
     }
   }
-  await inParallel(files, CONCURRENCY, copyOne, options.signal)
-  await unsaved.save()
+  await withUnsaved(unsaved =>
+    inParallel(files, CONCURRENCY, file => copyOne(file, unsaved), options.signal)
+  )
   const compressed = await compress(to.path, copies, extras, from.path)
   const stats = await inParallel(files, CONCURRENCY, file => statOf(join(to.path, file)))
   return {
@@ -192,11 +192,11 @@ async function writeKept(
   if (existing?.equals(bytes)) return
   const now = await nowOnDisk(path)
   const checkLocation = requireInPlace(place)
-  const unsaved = new Unsaved()
-  const list = await prepareReplacement(file, bytes, now, { checkLocation, unsaved })
-  await unsaved.save()
-  await list.commit()
-  await unsaved.save()
+  await withUnsaved(async unsaved => {
+    const list = await prepareReplacement(file, bytes, now, { checkLocation, unsaved })
+    await unsaved.save()
+    await list.commit()
+  })
   await touch(manifest, now, checkLocation)
 }
 

@@ -12,11 +12,10 @@ import {
   lstatOf,
   removeFile,
   secondsLater,
-  setMtime,
   type Stamp,
   statOf
 } from '../disk.ts'
-import { readSnapshot, type Content, sameBytes } from '../open-file.ts'
+import { readSnapshot, type Content, sameBytes, setMtime } from '../open-file.ts'
 import { withOpened, writeTemporary, type LocationCheck, type WriteChecks } from './temporary.ts'
 import type { ServedPlace } from '../containment.ts'
 
@@ -64,7 +63,7 @@ export async function prepareReplacement(
   wanted: bigint,
   checks: WriteChecks = {}
 ): Promise<Prepared> {
-  const stats = await lstatOf(target)
+  const stats = checks.isFree?.(target) ? undefined : await lstatOf(target)
   const existing = stats?.isFile() ? stats : undefined
   const seconds = existing && secondsLater(existing, wanted)
   if (existing && (await hasContent(target, existing, content))) {
@@ -125,19 +124,19 @@ async function stage(
   checks: WriteChecks
 ): Promise<Prepared> {
   const { path, stamp } = await writeTemporary(dirname(target), content, mtimeNs, checks)
-  checks.unsaved?.written(path)
   const discard = () => {
     checks.unsaved?.removed(path)
     return removeFile(path)
   }
   const commit = async () => {
     try {
-      if (!(await isAt(path, stamp))) throw replaced(target)
+      const isOurs = checks.unsaved?.isStill(path) || (await isAt(path, stamp))
+      if (!isOurs) throw replaced(target)
       // Into the real directory: rename() resolves its two paths one after the other, and a link above
       // them may be swapped in between.
       const renamed = join(dirname(path), basename(target))
       await rename(path, renamed)
-      checks.unsaved?.renamed(path, renamed)
+      checks.unsaved?.renamed(renamed)
     } catch (error) {
       await discard()
       throw Object.assign(error as Error, { dest: target })

@@ -1,8 +1,8 @@
 // Temporary files that are complete, and folders. Whoever may write to a directory can put a link in the place of
 // any name in it, so modes and times are set through descriptors.
-import { close, constants, open, write } from 'node:fs'
+import { close, constants, open, type Dirent } from 'node:fs'
 import { mkdir, open as openHandle, readdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { realPathOfOpen } from '../containment.ts'
 import {
   isMiss,
@@ -10,18 +10,24 @@ import {
   promised,
   removeFile,
   rethrowNamed,
-  setMode,
-  setMtime,
   type Stamp,
   entriesBelow,
   EXACT,
   ifThere,
   statOf
 } from '../disk.ts'
-import { describe, streamOf, withOriginal, type Content, type OpenFile } from '../open-file.ts'
+import {
+  describe,
+  setMode,
+  setMtime,
+  streamOf,
+  withOriginal,
+  writeBytes,
+  type Content,
+  type OpenFile
+} from '../open-file.ts'
 import type { Unsaved } from './unsaved.ts'
 import { randomBytes } from 'node:crypto'
-import { inParallel } from '../../concurrency.ts'
 
 /** Rejects for an open file or directory that is not where it should be. */
 export type LocationCheck = ((file: OpenFile, real?: string) => Promise<void>) | undefined
@@ -34,6 +40,8 @@ export interface WriteChecks {
   readonly checkContent?: ((temporary: OpenFile) => Promise<void>) | undefined
   /** Is told what is written. */
   readonly unsaved?: Unsaved | undefined
+  /** Whether nothing has a path, as far as that is known without a look. */
+  readonly isFree?: ((path: string) => boolean) | undefined
 }
 
 /** @returns the real path of a complete file, and its stamp */
@@ -47,19 +55,22 @@ export async function writeTemporary(
   const given = join(directory, name)
   const fd = await create(given, checks)
   let path = given
+  const fill = async (file: OpenFile) => {
+    // A link above it may lead elsewhere by now. Nothing else has its name, wherever it was moved to.
+    const real = await realPathOfOpen(file)
+    path = join(dirname(real ?? given), name)
+    await checks.checkLocation?.(file, real)
+    await writeContent(file, content)
+    await checks.checkContent?.(describe(given, fd))
+    await setMode(file, path, 0o644)
+    await setMtime(file, path, mtimeNs)
+    return { path, stamp: file.stats }
+  }
   try {
-    return await whileOpen(given, fd, async file => {
-      // A link above it may lead elsewhere by now. Nothing else has its name, wherever it was moved to.
-      const real = await realPathOfOpen(file)
-      path = join(dirname(real ?? given), name)
-      await checks.checkLocation?.(file, real)
-      await writeContent(file, content)
-      await checks.checkContent?.(describe(given, fd))
-      await setMode(file, path, 0o644)
-      await setMtime(file, path, mtimeNs)
-      return { path, stamp: file.stats }
-    })
+    const { unsaved } = checks
+    return await whileOpen(given, fd, fill, unsaved && (() => unsaved.written(path, fd)))
   } catch (error) {
+    checks.unsaved?.removed(path)
     await removeFile(path)
     throw named(error, given)
   }
@@ -86,12 +97,6 @@ async function writeContent(file: OpenFile, content: Content): Promise<void> {
   })
 }
 
-async function writeBytes({ fd }: OpenFile, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length;) {
-    at += await promised<number>(done => write(fd, bytes, at, bytes.length - at, null, done))
-  }
-}
-
 /** Opens what a path names, unless that is a link. */
 export async function withOpened(
   path: string,
@@ -102,16 +107,18 @@ export async function withOpened(
   await whileOpen(path, fd, use).catch(rethrowNamed(path))
 }
 
+/** @param end takes the descriptor over. Default: it is closed. */
 async function whileOpen<T>(
   path: string,
   fd: number,
-  use: (file: OpenFile) => Promise<T>
+  use: (file: OpenFile) => Promise<T>,
+  // Not at once, as for what was read: a network disk may have yet to write.
+  end = () => promised<void>(done => close(fd, done))
 ): Promise<T> {
   try {
     return await use(describe(path, fd))
   } finally {
-    // Not at once, as for what was read: a network disk may have yet to write.
-    await promised<void>(done => close(fd, done))
+    await end()
   }
 }
 
@@ -146,7 +153,6 @@ const swept = new Set<string>()
 const MAX_SWEPT = 10_000
 /** Longer than a precompile keeps what it has written under temporary names. */
 const HOUR_MS = 3_600_000
-const CONCURRENCY = 8
 
 /** The same as `sweep` for the first file that a process writes to a directory. */
 export async function sweepOnce(directory: string, maxAge?: number): Promise<void> {
@@ -161,20 +167,34 @@ export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> 
   if (swept.size >= MAX_SWEPT) swept.clear()
   swept.add(directory)
   const names = (await ifThere(readdir(directory))) ?? []
-  const left = names.filter(name => name.startsWith(PREFIX) && name.endsWith(SUFFIX))
+  const paths = names.map(name => join(directory, name))
+  await removeLeft(directory, paths, maxAge)
+}
+
+/**
+ * The same in all directories below as well.
+ * @returns whether nothing below has a path, as far as that was seen
+ */
+export async function sweepTree(directory: string, maxAge = HOUR_MS) {
+  const entries = await entriesBelow(directory)
+  const pathOf = ({ parentPath, name }: Dirent) => join(parentPath, name)
+  const paths = new Set(entries.map(pathOf))
+  await removeLeft(directory, paths, maxAge)
+  const links = entries.filter(entry => entry.isSymbolicLink()).map(link => pathOf(link) + sep)
+  return (path: string) => !paths.has(path) && !links.some(link => path.startsWith(link))
+}
+
+async function removeLeft(directory: string, paths: Iterable<string>, maxAge: number) {
+  const left = Array.from(paths).filter(path => {
+    const name = basename(path)
+    return name.startsWith(PREFIX) && name.endsWith(SUFFIX)
+  })
   if (left.length === 0) return
   const oldest = (await nowOnDisk(directory)) - BigInt(maxAge) * 1_000_000n
-  for (const path of left.map(name => join(directory, name))) {
+  for (const path of left) {
     const stats = await statOf(path)
     if (stats && stats.ctimeNs < oldest) await removeFile(path)
   }
-}
-
-/** Removes what killed processes left in a directory and in all below it. */
-export async function sweepTree(directory: string, maxAge?: number): Promise<void> {
-  const folders = (await entriesBelow(directory)).filter(entry => entry.isDirectory())
-  const paths = folders.map(folder => join(folder.parentPath, folder.name))
-  await inParallel([directory, ...paths], CONCURRENCY, path => sweep(path, maxAge))
 }
 
 /** The time, in nanoseconds, by the clock that stamps files; it may be that of a file server. */

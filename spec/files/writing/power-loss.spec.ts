@@ -6,7 +6,9 @@ import { basename, dirname, join, relative } from 'node:path'
 import ava, { type ExecutionContext } from 'ava'
 import * as face from '../../../lib/index.ts'
 import { precompile } from '../../../lib/assets/deploy.ts'
+import { openDescriptors } from '../../support/descriptors.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 
 const test = ava.serial
@@ -16,7 +18,11 @@ type Event =
   | { readonly call: 'rename'; readonly from: string; readonly to: string }
 
 /** Lists the calls that a command makes. */
-async function record(t: ExecutionContext, run: () => Promise<unknown>): Promise<Event[]> {
+async function record(
+  t: ExecutionContext,
+  run: () => Promise<unknown>,
+  onSync = () => {}
+): Promise<Event[]> {
   const events: Event[] = []
   const { rename } = promises
   const { fsync } = fs
@@ -32,6 +38,7 @@ async function record(t: ExecutionContext, run: () => Promise<unknown>): Promise
   }
   const recordedSync = (fd: number, done: fs.NoParamCallback) => {
     const path = fs.readlinkSync(`/proc/self/fd/${fd}`)
+    onSync()
     fsync(fd, error => {
       events.push({ call: 'sync', path })
       // As on a file system that cannot be asked for folders.
@@ -97,6 +104,35 @@ test('precompile has everything on the disk before the manifest names it, and pl
   t.deepEqual(unsavedAt(events, events.length), [], 'the manifest itself')
   const again = await record(t, publish)
   t.deepEqual(again, [], 'what is unchanged is not written, and need not be saved')
+})
+
+test('of more files than precompile holds open, each is on the disk before the manifest names it, and is saved once', async t => {
+  const names = Array.from({ length: 150 }, (_, at) => `apps/web/assets/images/${at}.png`)
+  const root = makeProject(t, Object.fromEntries(names.map(name => [name, name])))
+  const open = openDescriptors()
+  let most = 0
+  const events = await record(
+    t,
+    () => precompile({ root, ...AS_WRITTEN }),
+    () => (most = Math.max(most, openDescriptors() - open))
+  )
+  t.deepEqual(unsavedAt(events, indexOfRename(events, 'assets.json')), [])
+  const saved = events.flatMap(event =>
+    event.call === 'sync' && /\.(?:png|json|tmp)$/.test(event.path) ? event.path : []
+  )
+  t.is(new Set(saved).size, saved.length)
+  t.true(most > 64 && most < 200, `${most} descriptors`)
+  await until(() => openDescriptors() <= open, 'no descriptor is left')
+})
+
+test('what a link in public leads to is compared, and not written again', async t => {
+  const root = makeProject(t, { 'apps/web/assets/images/sub/logo.png': 'logo' })
+  const publish = () => precompile({ root, symlinks: 'follow', ...AS_WRITTEN })
+  await publish()
+  const folder = join(root, 'public/assets/sub')
+  fs.renameSync(folder, join(root, 'elsewhere'))
+  fs.symlinkSync(join(root, 'elsewhere'), folder)
+  t.deepEqual(await record(t, publish), [])
 })
 
 // What an extra adds, as long as it is there.
