@@ -30,23 +30,19 @@ export interface Replacement {
 interface Prepared extends Replacement {
   /** That of the target after the commit. */
   readonly mtimeNs: bigint
-  /** The stamp of the target after the commit; undefined when another process has already replaced it. */
-  stamp(): Promise<Stamp | undefined>
+  /** The stamp of the target after the commit; one that it cannot have when another process has replaced it. */
+  stamp(): Promise<Stamp>
 }
 
-/**
- * Writes a target with mode 0644 and the given mtime. Returns its stamp; undefined when another process
- * has already replaced it.
- */
+/** Writes a target with mode 0644 and the given mtime. */
 export async function writeAtomically(
   target: string,
   content: Content,
   mtimeNs: bigint,
   checks: WriteChecks = {}
-): Promise<Stamp | undefined> {
+): Promise<void> {
   const staged = await stage(target, content, mtimeNs, checks)
   await staged.commit()
-  return staged.stamp()
 }
 
 /**
@@ -73,7 +69,7 @@ export async function prepareReplacement(
       isNew: false,
       mtimeNs,
       commit: async () => (isDue ? renewMtime(target, mtimeNs, checks) : undefined),
-      stamp: async () => (isDue ? statOf(target) : existing),
+      stamp: async () => (isDue ? ((await statOf(target)) ?? existing) : existing),
       discard: async () => undefined
     }
   }
@@ -144,7 +140,7 @@ async function stage(
   }
   const now = async () => {
     const stats = await statOf(target)
-    return stats && isSameInode(stats, stamp) ? stats : undefined
+    return stats && isSameInode(stats, stamp) ? stats : stamp
   }
   return { isNew: true, mtimeNs, commit, stamp: now, discard }
 }

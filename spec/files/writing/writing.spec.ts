@@ -37,14 +37,12 @@ const modeOf = (path: string) => statSync(path).mode & 0o777
 test('a file is written with its folders, its mtime and mode 0644', async t => {
   const root = makeProject(t)
   const target = join(root, 'public/assets/deep/a.css')
-  const mark = await writeAtomically(target, Buffer.from('a{}'), THEN)
+  await writeAtomically(target, Buffer.from('a{}'), THEN)
   t.is(readFileSync(target, 'utf8'), 'a{}')
   t.is(modeOf(target), 0o644)
   t.is(modeOf(join(root, 'public')), 0o755)
   const stats = statSync(target, { bigint: true })
   t.true(hasMtime(stats, THEN))
-  t.is(mark?.ino, stats.ino)
-  t.is(mark?.ctimeNs, stats.ctimeNs)
   t.deepEqual(readdirSync(join(root, 'public/assets/deep')), ['a.css'])
 })
 

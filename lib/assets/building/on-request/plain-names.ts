@@ -13,7 +13,7 @@ import { Builder, type Plain } from '../builder.ts'
 import type { AppFiles, Asked, Find, FoundFile } from './app-files.ts'
 import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
 
-/** While another process replaces the target, perhaps by what it read before an edit. */
+/** While another process replaces or removes the target, perhaps by what it read before an edit. */
 const MAX_ATTEMPTS = 5
 
 type Publishing = Promise<Stamp | undefined>
@@ -41,7 +41,7 @@ export class PlainNames implements AppFiles {
     for (let attempt = 1; ; attempt++) {
       const stamp = await this.publish(app, name)
       const file = await find(stamp)
-      const isOurs = !stamp || !file || sameStamp(file.representations[0].stamp, stamp)
+      const isOurs = !stamp || (file && sameStamp(file.representations[0].stamp, stamp))
       if (isOurs || attempt === MAX_ATTEMPTS) return file
     }
   }
@@ -73,7 +73,7 @@ export class PlainNames implements AppFiles {
       await sources.verify()
     }
     const gone = new Set<string>()
-    for (let attempt = 1; ;) {
+    for (;;) {
       const source = await sources.find(name, gone)
       if (!source) {
         this.index.delete(path)
@@ -81,11 +81,6 @@ export class PlainNames implements AppFiles {
       }
       const generation = gone.size > 0 ? NEVER : sources.generation
       const stamp = await this.#publishFrom({ app, name, source }, path, generation)
-      if (stamp === 'replaced') {
-        if (attempt++ < MAX_ATTEMPTS) continue
-        this.index.delete(path)
-        return undefined
-      }
       if (stamp !== 'gone') return stamp
       // The source was removed after it was listed: try the next one of that name.
       gone.add(source.file)
@@ -93,7 +88,7 @@ export class PlainNames implements AppFiles {
     }
   }
 
-  /** Resolves to 'gone' when the source no longer exists, to 'replaced' when the target is another process's. */
+  /** Resolves to 'gone' when the source no longer exists. */
   async #publishFrom(asset: Asset, path: string, generation: number) {
     const startedAt = performance.now()
     const file = publicFile(this.#settings, path)
@@ -105,7 +100,6 @@ export class PlainNames implements AppFiles {
     }
     const stamp = await this.#write(file, plain)
     if (stamp === 'gone') return 'gone'
-    if (!stamp) return 'replaced'
     const source = asset.source.file
     const at = performance.now()
     const { inputs, isSettled, isLasting, compileDuration } = plain
