@@ -36,6 +36,8 @@ export interface PublishOptions {
 
 // Compression runs on the thread pool, four at a time.
 const CONCURRENCY = 8
+/** A thread that finds the next call waiting need not be woken. */
+const RENAMES = 64
 
 /**
  * Until the final commit, a failure of any kind leaves the manifest, the files it names, and the plain
@@ -88,9 +90,7 @@ async function publish(
     signal?.throwIfAborted()
     await lock.check()
     await withSignalsDeferred(async () => {
-      await inParallel([...prepared], CONCURRENCY, ([at, { replacements }]) =>
-        commit(at, replacements)
-      )
+      await inParallel([...prepared], RENAMES, ([at, { replacements }]) => commit(at, replacements))
       await save()
       await commit(path, manifest)
       await save()

@@ -1,7 +1,6 @@
 // Writes a file completely or not at all: a temporary file in the same directory, then a rename, at once or
 // together with others. What is renamed is compared first: somebody may have put a link in its place.
-import { constants } from 'node:fs'
-import { rename } from 'node:fs/promises'
+import { constants, rename } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import {
@@ -10,6 +9,7 @@ import {
   isAt,
   isSameInode,
   lstatOf,
+  promised,
   removeFile,
   secondsLater,
   type Stamp,
@@ -131,7 +131,7 @@ async function stage(
       // Into the real directory: rename() resolves its two paths one after the other, and a link above
       // them may be swapped in between.
       const renamed = join(dirname(path), basename(target))
-      await rename(path, renamed)
+      await promised<void>(done => rename(path, renamed, done))
       checks.unsaved?.renamed(renamed)
     } catch (error) {
       await discard()

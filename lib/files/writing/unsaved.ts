@@ -6,9 +6,10 @@ import { inParallel } from '../../concurrency.ts'
 import { errorCode, ifThere, named, promised } from '../disk.ts'
 import { closeAtOnce, pathOfDescriptor, READ } from '../open-file.ts'
 
-// One commit of the file system's journal serves all that wait for it.
-const CONCURRENCY = 16
-/** Files that stay open until they are saved: opening each again takes two more calls. */
+/**
+ * Files stay open until that many are saved at a time: opening each again takes two more calls, and one commit of the
+ * file system's journal serves all that wait for it.
+ */
 const MAX_OPEN = 128
 
 /** Saved together: waiting for each file when it is written would block the threads that compress. */
@@ -46,12 +47,12 @@ export class Unsaved {
   /** Waits until the bytes of all files, and their names in the folders, are on the disk. */
   async save(): Promise<void> {
     await this.#saveFiles()
-    await inParallel([...this.#folders], CONCURRENCY, saveFolder)
+    await inParallel([...this.#folders], MAX_OPEN, saveFolder)
     this.#folders.clear()
   }
 
   async #saveFiles(): Promise<void> {
-    await inParallel([...this.#files], CONCURRENCY, async ([path, fd]) => {
+    await inParallel([...this.#files], MAX_OPEN, async ([path, fd]) => {
       // Others may save it already.
       if (this.#files.delete(path)) await sync(path, fd)
     })

@@ -1,6 +1,5 @@
 // Power loss: what is on the disk itself before a name, a manifest or a list leads to it.
 import fs from 'node:fs'
-import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import ava, { type ExecutionContext } from 'ava'
@@ -24,17 +23,17 @@ async function record(
   onSync = () => {}
 ): Promise<Event[]> {
   const events: Event[] = []
-  const { rename } = promises
-  const { fsync } = fs
+  const { fsync, rename } = fs
   const put = (calls: { rename: typeof rename; fsync: typeof fsync }) => {
-    promises.rename = calls.rename
-    fs.fsync = calls.fsync
+    Object.assign(fs, calls)
     syncBuiltinESMExports()
   }
   t.teardown(() => put({ rename, fsync }))
-  const recorded: typeof rename = async (from, to) => {
-    await rename(from, to)
-    events.push({ call: 'rename', from: String(from), to: String(to) })
+  const recorded = (from: string, to: string, done: fs.NoParamCallback) => {
+    rename(from, to, error => {
+      events.push({ call: 'rename', from, to })
+      done(error)
+    })
   }
   const recordedSync = (fd: number, done: fs.NoParamCallback) => {
     const path = fs.readlinkSync(`/proc/self/fd/${fd}`)
@@ -46,7 +45,7 @@ async function record(
       done(isFolder ? Object.assign(new Error('EINVAL'), { code: 'EINVAL' }) : error)
     })
   }
-  put({ rename: recorded, fsync: recordedSync as typeof fsync })
+  put({ rename: recorded as typeof rename, fsync: recordedSync as typeof fsync })
   await run()
   put({ rename, fsync })
   return events

@@ -1,6 +1,5 @@
 // Two development processes on one `public`: one of them is slow, and replaces a target by what it read before an edit.
-import nodeFs, { renameSync, writeFileSync } from 'node:fs'
-import fs from 'node:fs/promises'
+import fs, { renameSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import ava, { type ExecutionContext } from 'ava'
 import { makeSite } from '../../../support/site.ts'
@@ -16,8 +15,7 @@ function atMoment(
   target: string,
   act: () => void
 ) {
-  const { rename } = fs
-  const { stat } = nodeFs as { stat: (...args: unknown[]) => void }
+  const { rename, stat } = fs as Record<'rename' | 'stat', (...args: unknown[]) => void>
   let isRenamed = false
   let isOver = false
   const actOnce = () => {
@@ -26,17 +24,17 @@ function atMoment(
     act()
   }
   const put = (calls: { rename: unknown; stat: unknown }) => {
-    Object.assign(fs, { rename: calls.rename })
-    Object.assign(nodeFs, { stat: calls.stat })
+    Object.assign(fs, calls)
     syncBuiltinESMExports()
   }
   t.teardown(() => put({ rename, stat }))
   put({
-    rename: async (from: string, to: string) => {
-      await rename(from, to)
-      if (to !== target) return
-      isRenamed = true
-      if (moment === MOMENTS[0]) actOnce()
+    rename: (from: string, to: string, done: (error: unknown) => void) => {
+      rename(from, to, (error: unknown) => {
+        isRenamed ||= to === target
+        if (to === target && moment === MOMENTS[0]) actOnce()
+        done(error)
+      })
     },
     stat: (...args: unknown[]) => {
       const done = args.pop() as (...results: unknown[]) => void
