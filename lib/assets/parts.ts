@@ -34,6 +34,8 @@ export interface Extra<Whole = unknown> {
   readonly name: string
   /** What makes more sources for apps. Undefined: no app has any. */
   sources?(site: Site): Promise<MakeSources | undefined>
+  /** How it could publish what a bare specifier means, for messages; undefined where it cannot tell. */
+  advise?(app: AppSettings, specifier: string, site: Site): Promise<string | undefined>
   /** Where the sources come from that it adds to an app, for the overview at start. Undefined: it adds none. */
   origin?(app: AppSettings): string | undefined
   /**

@@ -19,11 +19,12 @@ import {
 import type { Compiler, CompilerInput, CompilerOutput } from '../compilers/compiler.ts'
 import type { Measures } from '../parts.ts'
 import type { Asset } from '../sources/sources.ts'
-import { loadModuleLexer } from '../references/module-references.ts'
+import { isBare, loadModuleLexer } from '../references/module-references.ts'
 import {
   findReferences,
   mayBeAsset,
   replaceReferences,
+  type Reference,
   type Referring,
   type Urls
 } from '../references/references.ts'
@@ -53,6 +54,8 @@ export interface Text extends Referring {
   readonly unparsedAt?: number | undefined
   /** Whether a module may import what no reference names. */
   readonly isOpen?: boolean
+  /** Those of `references`, or left to the browser, that are bare specifiers. */
+  readonly bare: readonly Reference[]
   /** Absolute paths, with and without links, of what was compiled in; a reference may come from any of them. */
   readonly dependencies: readonly string[]
 }
@@ -176,20 +179,28 @@ export async function textOf(
   const type = textType(name)
   if (!type) return undefined
   const found = findReferences(type, code)
-  // Without fingerprints a browser resolves them.
-  const hasModules = type === 'js' && app.fingerprint
-  const { find } = hasModules ? await loadModuleLexer() : { find: () => [] }
   let unparsedAt: number | undefined
   let isOpen = false
-  const inModule = find(
-    code,
-    at => (unparsedAt = at),
-    () => (isOpen = true)
-  )
-  const references = [...found, ...inModule.filter(mayBeAsset)]
+  const imported =
+    type === 'js'
+      ? (await loadModuleLexer()).find(
+          code,
+          at => (unparsedAt = at),
+          () => (isOpen = true)
+        )
+      : []
+  const inModule = imported.filter(mayBeAsset)
+  const bare = inModule.filter(isBare)
+  // Without fingerprints a browser resolves them.
+  if (!app.fingerprint) {
+    const isEmpty = found.length === 0 && bare.length === 0
+    return isEmpty ? undefined : { code, references: found, bare, dependencies }
+  }
+  const references = [...found, ...inModule]
   if (references.length === 0 && unparsedAt === undefined && !isOpen) return undefined
   references.sort((a, b) => a.start - b.start)
-  return { code, references, dependencies, unparsedAt, isOpen: isOpen || unparsedAt !== undefined }
+  const isAny = isOpen || unparsedAt !== undefined
+  return { code, references, bare, dependencies, unparsedAt, isOpen: isAny }
 }
 
 /** Undefined for an asset that cannot refer to others. */

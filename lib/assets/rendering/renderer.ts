@@ -1,12 +1,10 @@
 // Renders sources: drafts them, and finds the assets that their references point to, or says where one is missing.
-import { dirname, join, posix, relative } from 'node:path'
-import { AssetError } from '../../errors.ts'
+import { dirname, join, posix, relative, sep } from 'node:path'
+import type { AssetError } from '../../errors.ts'
 import type { ServedPlace } from '../../files/containment.ts'
 import { statOf } from '../../files/disk.ts'
-import { whyHidden } from '../../files/folder-entries.ts'
-import { readSnapshot } from '../../files/open-file.ts'
 import { isBare } from '../references/module-references.ts'
-import { isInModule, positionsOf, type Reference } from '../references/references.ts'
+import { isInModule, type Reference } from '../references/references.ts'
 import { appAt, type AppSettings } from '../settings/app-settings.ts'
 import { isAbsoluteUrl } from '../settings/option-table.ts'
 import { publicFile } from '../settings/public-directory.ts'
@@ -15,6 +13,7 @@ import { memoized } from '../sources/catalog.ts'
 import type { Asset, Sources } from '../sources/sources.ts'
 import { decodeIfValid } from '../urls/canonical-path.ts'
 import { draft, type Draft, type Text } from './draft.ts'
+import { importErrors, referenceErrors } from './reference-errors.ts'
 
 /** The asset that a reference points to. */
 interface Referenced extends Asset {
@@ -54,8 +53,8 @@ export class Renderer {
 
   /**
    * The asset of each reference of a draft; undefined where the reference stays as it is written.
-   * @param report the option `missing` chooses which one is called for a reference that is not found, and
-   * for a module that cannot be parsed
+   * @param report the option `missing` chooses which one is called for a reference that is not found, for an import
+   * that no import map of ours resolves, and for a module that cannot be parsed
    */
   async resolveAll(
     asset: Asset,
@@ -67,10 +66,20 @@ export class Renderer {
     const { references } = text
     const found = await Promise.all(references.map(each => this.resolve(asset, text, each)))
     if (missing !== 'ignore') {
+      const referrer = { root: this.#settings.root, asset, text, map }
       // A missing source map is not a mistake in the text.
       const lost = references.filter(({ kind }, at) => !found[at] && kind !== 'source-map')
-      for (const error of await referenceErrors(this.#settings, asset, { text, map }, lost)) {
+      for (const error of await referenceErrors(referrer, lost)) {
         if (missing === 'error') report.fail(error)
+        else report.warn(error.message)
+      }
+      const unknown = await this.#unknown(asset, text)
+      const advise = (specifier: string) => this.#sources.adviceOn(asset.app, specifier)
+      const errors = await importErrors(referrer, unknown, advise)
+      for (const [at, error] of errors.entries()) {
+        // A module may do without what it imports dynamically.
+        const isNeeded = unknown[at]?.kind === 'import'
+        if (missing === 'error' && isNeeded) report.fail(error)
         else report.warn(error.message)
       }
     }
@@ -113,6 +122,19 @@ export class Renderer {
     return inPackage ?? this.#named(app, posix.normalize(path).replace(/^(?:\.\.?\/)+/, ''))
   }
 
+  /** Imports of the application's own modules that nothing maps; those of packages are the packages' matter. */
+  async #unknown({ app, name, source }: Asset, { bare }: Text): Promise<Reference[]> {
+    const folders = relative(this.#settings.root, source.directory).split(sep)
+    const isOfPackage = source.group !== undefined || folders.includes('node_modules')
+    if (isOfPackage || bare.length === 0) return []
+    const sources = this.#sources.of(app)
+    const isMapped = await Promise.all(
+      bare.map(async ({ path }) => app.imports.has(path) || sources.isMeant(path, name))
+    )
+    const paths = new Set<string>()
+    return bare.filter(({ path }, at) => !isMapped[at] && !paths.has(path) && paths.add(path))
+  }
+
   async #byUrl(url: string): Promise<Resolution> {
     const app = appAt(this.#settings, url)
     if (!app) return undefined
@@ -150,80 +172,4 @@ export class Renderer {
 function isSame(direct: Resolution, { app, name }: Referenced): boolean {
   if (direct === undefined || direct === 'elsewhere' || direct.app !== app) return false
   return direct.name === name || direct.source.name === name
-}
-
-/** At most this many references of compiled text are searched for in its sources. */
-const MAX_SEARCHES = 100
-
-/** The error for a module whose references are not known, and for each path that is not found. */
-export async function referenceErrors(
-  { root }: Settings,
-  { app, source: { file, compiler } }: Pick<Asset, 'app' | 'source'>,
-  { text, map }: Pick<Draft, 'text' | 'map'>,
-  missing: readonly Reference[]
-): Promise<AssetError[]> {
-  if (!text || (missing.length === 0 && text.unparsedAt === undefined)) return []
-  const { code, dependencies, unparsedAt } = text
-  const files = [file, ...dependencies]
-  const isAsWritten = !compiler && map === undefined
-  const placesIn: PlacesIn = (path, whole, offsets) =>
-    positionsOf(whole, offsets).map(
-      ({ line, column }) => `${relative(root, path)}:${line + 1}:${column + 1}`
-    )
-  const errorAt = (place: string | undefined, message: string) =>
-    new AssetError('reference-missing', `${place ?? relative(root, file)} ${message}`)
-  const paths = new Set<string>()
-  const lost = missing.filter(({ path }) => !paths.has(path) && paths.add(path))
-  const places = isAsWritten
-    ? placesIn(
-        file,
-        code,
-        lost.map(({ start }) => start)
-      )
-    : await placesInSources(files, lost.slice(0, MAX_SEARCHES), placesIn)
-  const errors = await Promise.all(
-    lost.map(async (reference, at) => {
-      const { path } = reference
-      const name = isBare(reference) ? ` (${app.imports.get(path)} by the option imports)` : ''
-      const message = `refers to ${path}${name}, which was not found${await ruleFor(path, files)}`
-      return errorAt(places[at], message)
-    })
-  )
-  if (unparsedAt === undefined) return errors
-  const [place] = isAsWritten ? placesIn(file, code, [unparsedAt]) : []
-  const message =
-    "cannot be parsed as a module, so its imports are not rewritten: write them in another way, or set missing: 'ignore'"
-  return [errorAt(place, message), ...errors]
-}
-
-/** `apps/web/assets/app.css:12:3` for each offset. */
-type PlacesIn = (path: string, code: string, offsets: readonly number[]) => string[]
-
-/** The rule that hides a file which exists. */
-async function ruleFor(path: string, files: readonly string[]): Promise<string> {
-  const rule = whyHidden(path)
-  if (rule === undefined) return ''
-  const found = await Promise.all(files.map(from => statOf(join(dirname(from), path))))
-  return found.some(Boolean) ? `: ${rule}` : ''
-}
-
-/** Where references of compiled text stand in the files that it was made from. */
-async function placesInSources(
-  files: readonly string[],
-  lost: readonly Reference[],
-  placesIn: PlacesIn
-): Promise<(string | undefined)[]> {
-  const read = await Promise.all(files.map(readSnapshot))
-  const codes = read.map(one => (one ? new TextDecoder().decode(one.bytes) : ''))
-  return lost.map(({ path }) => {
-    const literal = path.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
-    // By itself, not as part of a longer path.
-    const alone = new RegExp(`(?<![\\w./-])${literal}(?![\\w./-])`)
-    const found = files.flatMap((file, at) => {
-      const code = codes[at] ?? ''
-      const offset = code.search(alone)
-      return offset === -1 ? [] : placesIn(file, code, [offset])
-    })
-    return found[0]
-  })
 }

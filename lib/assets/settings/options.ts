@@ -55,8 +55,8 @@ export interface LayeredOptions extends LayeredExtras {
    */
   imports?: Readonly<Record<string, string | undefined>> | undefined
   /**
-   * What to do about a reference to an asset that does not exist. Default: `warn`; in precompile `error`,
-   * which publishes nothing.
+   * What to do about a reference to an asset that does not exist, and about an import of a bare specifier that
+   * nothing maps. Default: `warn`; in precompile `error`, which publishes nothing.
    */
   missing?: 'ignore' | 'warn' | 'error' | undefined
 }

@@ -1,5 +1,7 @@
 // Finds the source of a name in the directories that an app searches.
 import { join, posix, relative, sep } from 'node:path'
+import { firstAnswer } from '../../concurrency.ts'
+import { AssetError } from '../../errors.ts'
 import { isInside } from '../../files/disk.ts'
 import { matcherOf } from '../../files/globs.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
@@ -30,17 +32,24 @@ export async function loadSources(
   warnOfClash = warn
 ): Promise<Sources> {
   const makers = await Promise.all(site.extras.map(async extra => extra.sources?.(site)))
+  const advise: Advise = (app, specifier) =>
+    firstAnswer(site.extras, extra => extra.advise?.(app, specifier, site))
   return new Sources(
     site,
     warn,
     warnOfClash,
-    makers.filter(each => each !== undefined)
+    makers.filter(each => each !== undefined),
+    advise
   )
 }
+
+type Advise = (app: AppSettings, specifier: string) => Promise<string | undefined>
 
 /** The sources of all apps. Apps that search the same directory share its listing. */
 export class Sources {
   readonly of: (app: AppSettings) => AppSources
+  /** How what a bare specifier means could be published; undefined where nobody can tell. */
+  readonly adviceOn: Advise
   readonly #apps: readonly AppSettings[]
   readonly #listeners = new Set<() => void>()
 
@@ -48,8 +57,10 @@ export class Sources {
     settings: Settings,
     warn: (message: string) => void,
     warnOfClash = warn,
-    makers: readonly MakeSources[] = []
+    makers: readonly MakeSources[] = [],
+    advise: Advise = async () => undefined
   ) {
+    this.adviceOn = advise
     this.#apps = settings.apps
     const announce = () => this.#listeners.forEach(listener => listener())
     const treeOf = memoized((key: string) => {
@@ -153,6 +164,18 @@ export class AppSources {
   async named(specifier: string, importer: string): Promise<string | undefined> {
     const names = await Promise.all(this.more.map(each => each.named(specifier, importer)))
     return names.find(name => name !== undefined)
+  }
+
+  /** Whether something is published for a bare specifier; true as well where an error says why that is not known. */
+  async isMeant(specifier: string, importer: string): Promise<boolean> {
+    try {
+      if ((await this.named(specifier, importer)) !== undefined) return true
+      await Promise.all(this.more.map(each => each.verify()))
+      return (await this.named(specifier, importer)) !== undefined
+    } catch (error) {
+      if (!(error instanceof AssetError)) throw error
+      return true
+    }
   }
 
   /** What is found for a name, and the paths that each place has for it, in search order. */

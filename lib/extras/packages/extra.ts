@@ -14,6 +14,8 @@ export const packages: Extra<Pipeline> = {
       return new AppPackages(app, { ...site, isAdapted }, own)
     }
   },
+  advise: async (app, specifier, { root }) =>
+    (await import('./advice.ts')).adviceOn(app, specifier, root),
   origin({ packages: given }) {
     const names = given.flatMap(each => (typeof each === 'string' ? each : Object.keys(each)))
     return names.length > 0 ? `npm: ${[...new Set(names)].join(', ')}` : undefined

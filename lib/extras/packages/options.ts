@@ -25,7 +25,7 @@ const isName = (value: unknown) => isText(value) && isCanonicalBelow(value)
 
 const PACKAGE = /^(?:@[\w.~-]+\/)?[\w~-][\w.~-]*(?=\/|$)/
 
-function isPackage(value: unknown): boolean {
+export function isPackage(value: unknown): boolean {
   if (!isRecord(value)) return isName(value) && PACKAGE.test(String(value))
   return entriesGiven(value).every(
     ([name, files]) => PACKAGE.exec(name)?.[0] === name && [files].flat().every(isName)

@@ -199,7 +199,7 @@ function isInOwnFolder({ directory, name }: Installed): boolean {
 }
 
 /** The installed package that the name of one which is not installed most likely stands for. */
-async function nearestInstalled(name: string, folders: readonly string[]) {
+export async function nearestInstalled(name: string, folders: readonly string[]) {
   const scope = /^@[^/]+\//.exec(name)?.[0] ?? ''
   const lists = await Promise.all(folders.map(folder => ifThere(readdir(join(folder, scope)))))
   return nearest(

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import test, { type ExecutionContext } from 'ava'
-import { referenceErrors } from '../../../lib/assets/rendering/renderer.ts'
+import { referenceErrors } from '../../../lib/assets/rendering/reference-errors.ts'
 import { loadModuleLexer } from '../../../lib/assets/references/module-references.ts'
 import { findReferences, replaceReferences } from '../../../lib/assets/references/references.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
@@ -219,10 +219,9 @@ for (const [what, compiler, placed] of [
       compiler
     }
     const references = findReferences('css', code)
-    const text = { code, references, dependencies: [] }
-    const settings = settle({ root })
-    const asset = { app: settings.publicApp, source }
-    const errors = await referenceErrors(settings, asset, { text }, references)
+    const text = { code, references, bare: [], dependencies: [] }
+    const asset = { app: settle({ root }).publicApp, source }
+    const errors = await referenceErrors({ root, asset, text }, references)
     t.is(errors.length, COUNT)
     errors.forEach(({ message }, at) => {
       const place = at < placed ? `:${at + 1}:12` : ''

@@ -15,7 +15,7 @@ import {
   readPublic,
   type FingerprintedSite
 } from '../../support/fingerprinted.ts'
-import { makeProject, type Files } from '../../support/site.ts'
+import { makeProject, makeSite, type Files } from '../../support/site.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
 interface ImportMap {
@@ -44,7 +44,7 @@ for (const mode of MODES) {
       '"import \'./lib/a.js\'"',
       "`import './lib/a.js' ${import('^lib/a.js')}`"
     ]
-    const site = await makeFingerprinted(t, mode, {
+    const files = {
       'javascripts/lib/a.js': 'export const a = 1',
       'javascripts/lib/b.mjs': "export * from './a.js'",
       'javascripts/lib/data.json': '{}',
@@ -54,7 +54,8 @@ for (const mode of MODES) {
       'javascripts/app.mjs': lines
         .map(line => line.replace(/'\^/, "'./").replace('^', ''))
         .join('\n')
-    })
+    }
+    const site = await makeFingerprinted(t, mode, files, { missing: 'warn' })
     const expected = await Promise.all(
       lines.map(async line => {
         const [whole = '', name = '', rest = ''] = /'[^']*\^([^'?]+)([^']*)'/.exec(line) ?? []
@@ -132,6 +133,7 @@ for (const mode of MODES) {
         'app.js': "import 'confetti'; import('confetti/x'); import 'cdn'; import 'other'"
       },
       {
+        missing: 'warn',
         imports: {
           confetti: 'lib/confetti',
           'confetti/x': 'lib/confetti.js',
@@ -263,6 +265,80 @@ test('JSM-08 the manifest of an earlier release does not say what is left: impor
   const map = mapIn(await site.render(assets => assets.importMap({ entry: 'app' })))
   t.deepEqual(Object.keys(map.imports ?? {}), ['/assets/a.js', '/assets/app.js'])
   t.is(Object.keys(map.integrity ?? {}).length, 2)
+})
+
+/** By the source of a script: the place of its import, and what is told of it. */
+const UNMAPPED = {
+  "import { html } from 'lit'": [
+    '1:22',
+    "'lit', which no option maps, so a browser does not find it"
+  ],
+  "\n\n  export * from '@/dial.js'": ['3:17', "'@/dial.js', which no option maps"],
+  "import 'other.js'": [
+    '1:8',
+    "'other.js', which no option maps, so a browser does not find it: did you mean './other.js'?"
+  ],
+  "import 'fs'": [
+    '1:8',
+    "'fs', a module of Node, which browsers do not have: name an asset or a URL in imports: { 'fs': … }"
+  ]
+}
+
+test('JSM-03 an import that nothing maps is logged in development, once, with its place and what to do', async t => {
+  const site = await makeSite(t, { 'javascripts/other.js': '' })
+  for (const [at, [source, [place, told]]] of Object.entries(UNMAPPED).entries()) {
+    const name = `unmapped${at}.js`
+    site.write(`javascripts/${name}`, source)
+    t.is((await site.ask(`/assets/${name}`)).text, source)
+    site.write(`javascripts/${name}`, `${source}\n`)
+    t.is((await site.ask(`/assets/${name}`)).text, `${source}\n`)
+    const warnings = warningsAbout(`${name}:`)
+    t.is(warnings.length, 1)
+    t.true(warnings[0]?.includes(`/javascripts/${name}:${place} imports ${told}`), warnings[0])
+  }
+})
+
+test('JSM-03 an import that nothing maps fails a precompile, with the place in what was written', async t => {
+  const text =
+    "// lit\ninterface A {}\nimport { html, type B } from 'lit'\nexport const a: A = html"
+  const root = makeProject(
+    t,
+    placed({ 'app.js.ts': text, 'more.js': "\n\nexport * from '@/dial.js'" })
+  )
+  const { problems } = await t.throwsAsync<PrecompileError>(run({ root }))
+  t.deepEqual(
+    problems.map(({ code, message }) => [code, message.split(',')[0]]),
+    [
+      ['reference-missing', "apps/web/assets/app.js.ts:3:30 imports 'lit'"],
+      ['reference-missing', "apps/web/assets/more.js:3:15 imports '@/dial.js'"]
+    ]
+  )
+  t.deepEqual((await run({ root, missing: 'ignore' })).warnings, [])
+})
+
+test('JSM-03 nothing is said of what an option maps, of URLs and types, nor of the files of packages', async t => {
+  const imports = { lit: 'https://cdn.example/lit.js', dial: 'dial.js' }
+  const app =
+    "import 'lit'; import('dial'); import 'https://cdn.example/x.js'; import 'data:text/javascript,'"
+  const files = {
+    'app.js': app,
+    'dial.js': '',
+    'types.js.ts': "import type { A } from 'types'\nexport const a = 1 as unknown as A",
+    '/node_modules/tip/dist/tip.js': "import 'top'"
+  }
+  const root = makeProject(t, placed(files))
+  const { warnings } = await run({ root, imports, sources: ['../../node_modules/tip/dist'] })
+  t.deepEqual(warnings, [])
+  const site = await makeSite(t, {}, { root, imports })
+  t.is((await site.ask('/assets/app.js')).text, app)
+  t.deepEqual(warningsAbout('web/assets/app.js:1:8'), [])
+})
+
+test('JSM-03 a module may do without what it imports dynamically: that is a warning of precompile', async t => {
+  const root = makeProject(t, placed({ 'app.js': "import('lit').catch(() => {})" }))
+  const { warnings } = await run({ root })
+  t.is(warnings.length, 1)
+  t.regex(warnings[0] ?? '', /^apps\/web\/assets\/app\.js:1:8 imports 'lit', which/)
 })
 
 test('JSM-03 a missing import is an error of precompile, with its file, line and column', async t => {

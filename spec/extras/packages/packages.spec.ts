@@ -300,6 +300,39 @@ test('PKG-03 what only some environments load may be missing, and a stylesheet i
   t.is((await broken.ask('/assets/npm/common/index.js')).status, 500)
 })
 
+test('PKG-03 an import of a package that the option does not name says how to publish it, and what else may be meant', async t => {
+  const lit = pkg('lit', { module: 'lit.js' }, { 'lit.js': 'export const html = 1' })
+  const project = (source: string) =>
+    makeProject(t, placed({ ...TIP, ...lit, 'app.js': `import '${source}'` }))
+  for (const [source, told] of [
+    ['lit', "does not find it: set packages: ['lit'], or name"],
+    ['lit/html.js', "does not find it: set packages: ['lit/html.js'], or name"],
+    ['tpi', "did you mean 'tip'? If not, run npm install tpi and set packages: ['tpi'], or name"],
+    ['lot', "did you mean 'lit'? If not, run npm install lot and"],
+    ['@a/b/c', "does not find it: run npm install @a/b and set packages: ['@a/b/c'], or name"],
+    ['src/dial.js', "does not find it: name an asset or a URL in imports: { 'src/dial.js': … }"],
+    ['~/dial', "does not find it: name an asset or a URL in imports: { '~/dial': … }"],
+    ['path', "'path', a module of Node, which browsers do not have: name"]
+  ] as const) {
+    const root = project(source)
+    const error = await t.throwsAsync(run({ root, packages: ['tip'] }), {
+      code: 'precompile-failed'
+    })
+    t.true(error.message.includes(told), error.message)
+    const site = await makeSite(t, {}, { root, packages: ['tip'] })
+    await site.ask('/assets/app.js')
+    t.is(warningsAbout(`imports '${source}'`).filter(each => each.includes(told)).length, 1)
+  }
+})
+
+test('PKG-03 an import that was added since the last page is looked up before anything is said', async t => {
+  const site = await makeSite(t, { ...TIP, 'app.js': "import 'tip'" }, { packages: ['tip'] })
+  await site.ask('/assets/app.js')
+  site.write('app.js', "import 'tip'\nimport 'tip/more'")
+  await site.ask('/assets/app.js')
+  t.deepEqual(warningsAbout("imports 'tip"), [])
+})
+
 test('PKG-03 a value that names no packages is an error at start, with what the option must be', t => {
   for (const packages of ['', './a', ['a', 1], { a: '../b' }, { 'a/b': 'c.js' }]) {
     const { message } = t.throws(() => settle({ packages } as object), { instanceOf: TypeError })

@@ -1,0 +1,129 @@
+// Where a text refers to what is not there, and what to do about it.
+import { isBuiltin } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { AssetError } from '../../errors.ts'
+import { statOf } from '../../files/disk.ts'
+import { whyHidden } from '../../files/folder-entries.ts'
+import { readSnapshot } from '../../files/open-file.ts'
+import { isBare } from '../references/module-references.ts'
+import { positionsOf, type Reference } from '../references/references.ts'
+import type { Asset } from '../sources/sources.ts'
+import type { Draft } from './draft.ts'
+
+/** At most this many references of compiled text are searched for in its sources. */
+const MAX_SEARCHES = 100
+
+/** A text with references, and where it is from. */
+export interface Referrer extends Pick<Draft, 'text' | 'map'> {
+  readonly root: string
+  readonly asset: Pick<Asset, 'app' | 'source'>
+}
+
+/** The error for a module whose references are not known, and for each path that is not found. */
+export async function referenceErrors(
+  referrer: Referrer,
+  missing: readonly Reference[]
+): Promise<AssetError[]> {
+  const { asset, text } = referrer
+  if (!text || (missing.length === 0 && text.unparsedAt === undefined)) return []
+  const { unparsedAt } = text
+  const paths = new Set<string>()
+  const lost = missing.filter(({ path }) => !paths.has(path) && paths.add(path))
+  const places = await placesOf(referrer, lost)
+  const files = [asset.source.file, ...text.dependencies]
+  const errors = await Promise.all(
+    lost.map(async (reference, at) => {
+      const { path } = reference
+      const given = asset.app.imports.get(path)
+      const name = isBare(reference) ? ` (${given} by the option imports)` : ''
+      const message = `refers to ${path}${name}, which was not found${await ruleFor(path, files)}`
+      return errorAt(places[at], message)
+    })
+  )
+  if (unparsedAt === undefined) return errors
+  const whole = relative(referrer.root, asset.source.file)
+  const [place] = isAsWritten(referrer) ? placesIn(referrer, text.code, [unparsedAt]) : [whole]
+  const message =
+    "cannot be parsed as a module, so its imports are not rewritten: write them in another way, or set missing: 'ignore'"
+  return [errorAt(place, message), ...errors]
+}
+
+/**
+ * The error for each bare specifier that nothing maps.
+ * @param advise what could be done about it
+ */
+export async function importErrors(
+  referrer: Referrer,
+  unknown: readonly Reference[],
+  advise: (specifier: string) => Promise<string | undefined>
+): Promise<AssetError[]> {
+  const { file } = referrer.asset.source
+  const places = unknown.length > 0 ? await placesOf(referrer, unknown) : []
+  return Promise.all(
+    unknown.map(async ({ path }, at) => {
+      const isBeside = (await statOf(join(dirname(file), path)))?.isFile()
+      const advice = isBeside ? `did you mean './${path}'?` : await advise(path)
+      const isNode = advice === undefined && isBuiltin(path)
+      const why = isNode
+        ? 'a module of Node, which browsers do not have'
+        : 'which no option maps, so a browser does not find it'
+      const given = `name an asset or a URL in imports: { '${path}': … }`
+      const ways = [advice, ...(isBeside ? [] : [given])].filter(each => each !== undefined)
+      return errorAt(places[at], `imports '${path}', ${why}: ${ways.join(', or ')}`)
+    })
+  )
+}
+
+function errorAt(place: string | undefined, message: string): AssetError {
+  return new AssetError('reference-missing', `${place} ${message}`)
+}
+
+/** `apps/web/assets/app.css:12:3` for each reference; the file alone for what compiling added. */
+async function placesOf(referrer: Referrer, references: readonly Reference[]): Promise<string[]> {
+  const { root, asset, text } = referrer
+  if (!text) return []
+  const starts = references.map(({ start }) => start)
+  if (isAsWritten(referrer)) return placesIn(referrer, text.code, starts)
+  const files = [asset.source.file, ...text.dependencies]
+  const read = await Promise.all(files.map(readSnapshot))
+  const codes = read.map(one => (one ? new TextDecoder().decode(one.bytes) : ''))
+  return references.map((reference, index) => {
+    const written = index < MAX_SEARCHES ? asWritten(reference) : undefined
+    const found = files.flatMap((file, at) => {
+      const code = codes[at] ?? ''
+      const offset = written ? code.search(written) : -1
+      return offset === -1 ? [] : placesIn(referrer, code, [offset], file)
+    })
+    return found[0] ?? relative(root, asset.source.file)
+  })
+}
+
+function isAsWritten({ asset, map }: Referrer): boolean {
+  return !asset.source.compiler && map === undefined
+}
+
+function placesIn(
+  { root, asset }: Referrer,
+  code: string,
+  offsets: readonly number[],
+  file = asset.source.file
+): string[] {
+  return positionsOf(code, offsets).map(
+    ({ line, column }) => `${relative(root, file)}:${line + 1}:${column + 1}`
+  )
+}
+
+/** By itself, not as part of a longer path. */
+function asWritten(reference: Reference): RegExp {
+  const literal = reference.path.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
+  const quoted = isBare(reference) ? `(["'\`])${literal}\\1` : literal
+  return new RegExp(`(?<![\\w./-])${quoted}(?![\\w./-])`)
+}
+
+/** The rule that hides a file which exists. */
+async function ruleFor(path: string, files: readonly string[]): Promise<string> {
+  const rule = whyHidden(path)
+  if (rule === undefined) return ''
+  const found = await Promise.all(files.map(from => statOf(join(dirname(from), path))))
+  return found.some(Boolean) ? `: ${rule}` : ''
+}
