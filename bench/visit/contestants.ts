@@ -7,7 +7,7 @@ import compress from 'koa-compress'
 import conditional from 'koa-conditional-get'
 import koaStatic from 'koa-static'
 import { koaAssets, koaHttpCache, type KoaAssetsOptions } from '../../dist/index.js'
-import type { Tags } from './pages.ts'
+import { PACKAGES, type Tags } from './pages.ts'
 
 export interface Contestant {
   readonly name: string
@@ -23,22 +23,6 @@ export interface Contestant {
 const ROOT = resolve(import.meta.dirname, '../..')
 const CLI = `node ${ROOT}/dist/cli.js`
 const VITE = `node ${ROOT}/node_modules/vite/bin/vite.js build`
-
-const FONTS = [400, 700].map(weight => `files/dm-sans-latin-${weight}-normal.woff2`)
-
-/** All that is configured: leaflet has no entry for modules, so its file is named. */
-const PACKAGES: KoaAssetsOptions = {
-  packages: [
-    'alpinejs',
-    'bootstrap',
-    'chart.js',
-    'htmx.org',
-    'leaflet/dist/leaflet-src.esm.js',
-    'lit',
-    'sortablejs',
-    { '@fontsource/dm-sans': FONTS, leaflet: ['dist/leaflet.css'] }
-  ]
-}
 
 export const contestants: readonly Contestant[] = [
   ours('koa-fresh-assets', PACKAGES),

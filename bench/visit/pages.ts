@@ -1,5 +1,21 @@
 // The two pages of the shop, as a template would write them. The tags are those of each contestant.
 
+const FONTS = [400, 700].map(weight => `files/dm-sans-latin-${weight}-normal.woff2`)
+
+/** All that is configured: leaflet has no entry for modules, so its file is named. */
+export const PACKAGES = {
+  packages: [
+    'alpinejs',
+    'bootstrap',
+    'chart.js',
+    'htmx.org',
+    'leaflet/dist/leaflet-src.esm.js',
+    'lit',
+    'sortablejs',
+    { '@fontsource/dm-sans': FONTS, leaflet: ['dist/leaflet.css'] }
+  ]
+} as const
+
 export interface Tags {
   /** What the head of a page contains, for a stylesheet and a script each of `names`. */
   readonly head: (names: readonly string[]) => string

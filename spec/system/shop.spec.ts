@@ -1,0 +1,198 @@
+// The bench's shop in Chromium: what its widgets do, as modules are served in development and as they are joined.
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { cpSync, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import type { Middleware } from 'koa'
+import { PACKAGES, pageOf } from '../../bench/visit/pages.ts'
+import { precompile, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
+import { makeProject, makeSite, writeFiles, type Site } from '../support/site.ts'
+import { until } from '../support/until.ts'
+import { launch, type Page } from './chromium.ts'
+
+const ASSETS = 'apps/web/assets'
+const COMMENT = '<p id="comment">I sit on it every day.</p>'
+
+const MODES: Readonly<Record<string, KoaAssetsOptions>> = {
+  'in development': { env: 'development' },
+  "joined, bundle: 'packages'": { env: 'production', bundle: 'packages' },
+  'joined, bundle: true': { env: 'production', bundle: true }
+}
+
+test.before(() => void execFileSync(process.execPath, ['.ci/install.js', 'bench']))
+
+function makeShop(t: ExecutionContext): string {
+  const root = makeProject(t)
+  cpSync('bench/visit/shop', root, { recursive: true })
+  symlinkSync(resolve('bench/node_modules'), join(root, 'node_modules'), 'dir')
+  return root
+}
+
+/** Pages with a policy; Alpine evaluates what attributes contain, and htmx writes a stylesheet. */
+const shop: (origin: string) => Middleware = origin => (ctx, next) => {
+  if (ctx.path === '/comments') {
+    ctx.body = COMMENT
+    return undefined
+  }
+  const { assets } = ctx
+  const nonce = randomBytes(16).toString('base64')
+  const page = pageOf(ctx.path, {
+    head: ([name = '', ...more]) =>
+      assets.stylesheet('app', ...(more.includes('map') ? ['map'] : [])) +
+      assets.importMap({ entry: [name, ...more], nonce }) +
+      assets.javascript(name, ...more, { type: 'module', nonce }) +
+      assets.live({ nonce }),
+    image: name => assets.image(name)
+  })
+  if (page === undefined) return next()
+  ctx.set(
+    'Content-Security-Policy',
+    `default-src 'self'; script-src 'nonce-${nonce}' 'strict-dynamic' 'unsafe-eval'; style-src 'self' 'unsafe-inline' ${origin}; font-src 'self' ${origin}; img-src 'self' data: ${origin}`
+  )
+  ctx.type = 'html'
+  ctx.body = page
+  return undefined
+}
+
+/** @param hasHost whether assets come from another origin */
+async function open(t: ExecutionContext, mode: KoaAssetsOptions, hasHost: boolean) {
+  const root = makeShop(t)
+  const options = { ...PACKAGES, ...mode, root }
+  if (mode.env === 'production') await precompile(options, { warn: message => t.fail(message) })
+  const cdn = hasHost ? await makeSite(t, {}, { ...options, headers: CORS }) : undefined
+  const host = cdn && `http://localhost:${cdn.port}`
+  const site = await makeSite(
+    t,
+    {},
+    { ...options, ...(host && { host }), routes: shop(host ?? '') }
+  )
+  return { site, browser: launch(t), origin: `http://127.0.0.1:${site.port}` }
+}
+
+const CORS = { 'Access-Control-Allow-Origin': '*' }
+
+const shows = (page: Page, expression: string, expected: unknown) =>
+  until(
+    async () => (await page.evaluate(expression).catch(navigating)) === expected,
+    `${expression} is ${String(expected)}`
+  )
+
+/** While the page is reloaded, there is nothing to ask. */
+function navigating(error: Error): undefined {
+  if (!/context|navigated/i.test(error.message)) throw error
+}
+
+const text = (selector: string) => `document.querySelector('${selector}')?.textContent.trim()`
+
+async function point(page: Page, element: string, ...types: readonly string[]): Promise<void> {
+  const { x, y } = await page.evaluate<{ x: number; y: number }>(
+    `(() => {
+      const element = ${element}
+      element.scrollIntoView({ block: 'center', behavior: 'instant' })
+      const { x, y, width, height } = element.getBoundingClientRect()
+      return { x: x + width / 2, y: y + height / 2 }
+    })()`
+  )
+  for (const type of types)
+    await page.command('Input.dispatchMouseEvent', {
+      type,
+      x,
+      y,
+      button: type === 'mouseMoved' ? 'none' : 'left',
+      clickCount: 1
+    })
+}
+
+const find = (selector: string) => `document.querySelector('${selector}')`
+const click = (page: Page, element: string) =>
+  point(page, element, 'mouseMoved', 'mousePressed', 'mouseReleased')
+
+/** A page that is hidden closes its live channel, which counts as loading that failed. */
+const isNoClosing = (complaint: string) => !complaint.includes('ERR_ABORTED')
+
+/** Each widget of the product page does what it is for. */
+async function useProduct(page: Page): Promise<void> {
+  await shows(page, text('.navbar-text'), 'Your cart is empty')
+  await click(page, find('.btn-primary'))
+  await shows(page, text('.navbar-text'), '1 for €199.00')
+  await shows(page, `${find('#added')}.classList.contains('show')`, true)
+  await click(page, find('[hx-get]'))
+  await shows(page, text('#comment'), 'I sit on it every day.')
+  await point(page, find('.price small'), 'mouseMoved')
+  await shows(page, text('.tooltip'), 'Until the end of November')
+  const stars = `${find('shop-stars')}.shadowRoot.textContent.replaceAll(/\\s/g, '')`
+  await shows(page, stars, '★★★★☆')
+  await click(page, `${find('shop-stars')}.shadowRoot.querySelector('[aria-label="2"]')`)
+  await shows(page, stars, '★★☆☆☆')
+  const isDrawn = `[...${find('#prices')}.getContext('2d').getImageData(0, 0, ${find('#prices')}.width, ${find('#prices')}.height).data].some(Boolean)`
+  await shows(page, isDrawn, true)
+  const wish = find('#wishes li')
+  await point(page, wish, 'mouseMoved', 'mousePressed')
+  await shows(page, `${wish}.draggable`, true)
+  await point(page, wish, 'mouseReleased')
+  await page.command('Emulation.setDeviceMetricsOverride', {
+    width: 1280,
+    height: 900,
+    deviceScaleFactor: 1,
+    mobile: false
+  })
+  await click(page, find('.dropdown-toggle'))
+  await shows(page, `${find('.dropdown-menu')}.classList.contains('show')`, true)
+  await shows(page, `document.fonts.check('16px "DM Sans"')`, true)
+  await shows(
+    page,
+    '[...document.images].every(({ complete, naturalWidth }) => complete && naturalWidth > 0)',
+    true
+  )
+}
+
+async function useMap(page: Page): Promise<void> {
+  await click(page, find('path.leaflet-interactive'))
+  await shows(page, text('.leaflet-popup-content'), 'Delivery: €12.00')
+}
+
+for (const [what, mode] of Object.entries(MODES)) {
+  for (const hasHost of [false, true]) {
+    const from = hasHost ? 'another host' : 'the same host'
+    test.serial(
+      `PKG-01 every widget of a shop with seven packages works under a policy, from ${from}: ${what}`,
+      async t => {
+        t.timeout(180_000)
+        const { site, browser, origin } = await open(t, mode, hasHost)
+        const other = await browser.open(`${origin}/shops`)
+        await useMap(other)
+        const page = await browser.open(`${origin}/`)
+        await useProduct(page)
+        const answers = [...page.answers, ...other.answers]
+        const isAsset = ([url]: readonly [string, number]) =>
+          url.includes('/assets/') && !url.includes('/-/')
+        const fromSite = answers.filter(each => isAsset(each) && each[0].startsWith(origin))
+        t.is(fromSite.length > 0, !hasHost)
+        t.deepEqual(
+          answers.filter(([, status]) => status >= 400),
+          []
+        )
+        t.deepEqual([...page.complaints, ...other.complaints].filter(isNoClosing), [])
+        t.deepEqual(site.errors, [])
+        if (mode.env === 'development' && !hasHost) await edit(t, site, page)
+      }
+    )
+  }
+}
+
+/** A rule is replaced in the page that is open, a module by loading it again. */
+async function edit(t: ExecutionContext, site: Site, page: Page): Promise<void> {
+  await page.evaluate('void (globalThis.isSamePage = true)')
+  const change = (path: string, old: string, text: string) => {
+    const source = site.read(`/${ASSETS}/${path}`) ?? ''
+    t.true(source.includes(old))
+    writeFiles(site.root, { [`${ASSETS}/${path}`]: source.replace(old, text) })
+  }
+  change('stylesheets/_shop.scss', 'font-weight: 700', 'font-weight: 300')
+  await shows(page, `getComputedStyle(${find('.price')}).fontWeight`, '300')
+  t.true(await page.evaluate('globalThis.isSamePage'))
+  change('javascripts/shop/cart.js', 'Your cart is empty', 'Nothing in your cart')
+  await shows(page, text('.navbar-text'), 'Nothing in your cart')
+  t.is(await page.evaluate('globalThis.isSamePage'), undefined)
+}
