@@ -6,6 +6,8 @@ export interface Weight {
   /** When that was precompiled; undefined for an estimate from the sources. */
   readonly builtAt: Date | undefined
   readonly files: readonly WeighedFile[]
+  /** The same by package, the largest first, as their parts. */
+  readonly groups: readonly Group[]
   /** With fingerprints; the last one is that after the last precompile, where it replaced files. */
   readonly visits: readonly Visit[]
 }
@@ -33,6 +35,11 @@ export interface Weighed {
   /** Its package; empty for a source of the application. */
   readonly group: string
   readonly size: number
+}
+
+/** A package, or the application: `path` is its name. */
+export interface Group extends Pick<Weighed, 'path' | 'size'> {
+  readonly parts: readonly Weighed[]
 }
 
 export interface Column {

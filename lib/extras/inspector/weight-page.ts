@@ -1,8 +1,7 @@
 // The page about what a page loads: a treemap by package and source, visits, and the same as tables.
 import { formatBytes } from '../../cli/format.ts'
 import { firstAnswer } from '../../concurrency.ts'
-import { groupBy } from '../../assets/building/directory.ts'
-import type { Weighed, Weight } from '../../assets/parts/figures.ts'
+import type { Group, Weight } from '../../assets/parts/figures.ts'
 import { html, layout, table, type Html } from './page-html.ts'
 import type { Survey } from './survey.ts'
 import { treemap, type Area } from './treemap.ts'
@@ -44,12 +43,7 @@ export function weightPage({ asked, names, weight }: WeightReport): string {
   )
 }
 
-interface Group extends Weighed {
-  readonly parts: readonly Weighed[]
-}
-
-function shown({ builtAt, entries, files, visits }: Weight): Html {
-  const groups = groupsOf(files.flatMap(({ parts }) => parts))
+function shown({ builtAt, entries, files, groups, visits }: Weight): Html {
   const whole = groups.reduce((sum, { size }) => sum + size, 0)
   const from = builtAt ? `precompiled at ${builtAt.toISOString()}` : 'estimated from the sources'
   const share = (size: number) => `${((100 * size) / whole).toFixed(1)} %`
@@ -82,29 +76,14 @@ function shown({ builtAt, entries, files, visits }: Weight): Html {
     )}`
 }
 
-/** The largest first, as their parts. */
-function groupsOf(parts: readonly Weighed[]): Group[] {
-  const groups = [...groupBy(parts, ({ group }) => group)].map(([name, found]) => {
-    const merged = [...groupBy(found, ({ path }) => path)].map(([path, same]) => sumOf(path, same))
-    return { ...sumOf(name || OWN, merged), parts: merged.toSorted(bySize) }
-  })
-  return groups.toSorted(bySize)
-}
-
-const OWN = 'the application'
-const bySize = (one: Weighed, other: Weighed) => other.size - one.size
 const idOf = (name: string) => `of-${name.replaceAll(/[^\w-]/g, '-')}`
-
-function sumOf(path: string, all: readonly Weighed[]): Weighed {
-  return { path, group: '', size: all.reduce((sum, { size }) => sum + size, 0) }
-}
 
 /** Links lead to the rows of the table. */
 function picture(groups: readonly Group[], share: (size: number) => string): Html {
+  const tints = new Map(groups.map(({ path }, at) => [path, at % TINTS]))
   return html`<svg class="map" role="group" aria-label="Areas of packages and sources by size">
     ${treemap(groups, WHOLE).map(({ item: { path, size, parts }, ...area }) => {
-      const title = `${path}, ${formatBytes(size)}, ${share(size)}`
-      const tint = groups.findIndex(group => group.path === path) % TINTS
+      const [title, tint] = [`${path}, ${formatBytes(size)}, ${share(size)}`, tints.get(path)]
       const inner = { ...area, x: 0, y: 0 }
       return html`<svg ${placed(area, WHOLE)}>
         <a href="#${idOf(path)}" aria-label="${title}" class="t${tint}">
@@ -118,8 +97,8 @@ function picture(groups: readonly Group[], share: (size: number) => string): Htm
 }
 
 /** In per cent, so that the text keeps its size when the picture is made narrow. */
-function placed({ x, y, width, height }: Area, within: Area): Html {
-  const across = (length: number) => `${((100 * length) / within.width).toFixed(2)}%`
-  const down = (length: number) => `${((100 * length) / within.height).toFixed(2)}%`
-  return html`x="${across(x)}" y="${down(y)}" width="${across(width)}" height="${down(height)}"`
+function placed({ x, y, width: w, height: h }: Area, { width, height }: Area): Html {
+  const percent = (length: number, of: number) => `${((100 * length) / of).toFixed(2)}%`
+  const [left, top] = [percent(x, width), percent(y, height)]
+  return html`x="${left}" y="${top}" width="${percent(w, width)}" height="${percent(h, height)}"`
 }

@@ -2,21 +2,14 @@
 import type { Weight } from '../../assets/parts/figures.ts'
 import { formatBytes, table } from '../../cli/format.ts'
 
-export function weightText({ builtAt, entries, files, visits }: Weight): string {
+export function weightText({ builtAt, entries, files, groups, visits }: Weight): string {
   if (entries.length === 0) return 'No script or stylesheet has such a name.'
-  const groups = new Map<string, number>()
-  for (const { group, size } of files.flatMap(({ parts }) => parts))
-    groups.set(group, (groups.get(group) ?? 0) + size)
-  const packages = [...groups].toSorted(([, a], [, b]) => b - a)
   const sections = [
     [
       ['visit', 'requests', 'br, without the page'],
       ...visits.map(each => [each.visit, String(each.requests), formatBytes(each.bytes)])
     ],
-    [
-      ['package', 'br'],
-      ...packages.map(([name, size]) => [name || 'the application', formatBytes(size)])
-    ],
+    [['package', 'br'], ...groups.map(({ path, size }) => [path, formatBytes(size)])],
     [
       ['file', 'br', ''],
       ...files.map(({ path, size, isLater, isChanged }) => {

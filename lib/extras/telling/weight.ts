@@ -2,14 +2,14 @@
 // precompile, or estimated from the sources. Images in the page itself are not known.
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
-import { inParallel } from '../../concurrency.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { bytesOf, statOf } from '../../files/disk.ts'
-import { listPublished } from '../../assets/building/directory.ts'
+import { readContent } from '../../files/open-file.ts'
+import { groupBy, listPublished } from '../../assets/building/directory.ts'
 import type { ManifestEntries, ManifestEntry } from '../../assets/building/manifest/manifest.ts'
 import { readEntries } from '../../assets/building/manifest/read-manifest.ts'
 import { listOwn, pathOf, type OwnAsset } from '../../assets/inventory/own.ts'
-import type { Weighed, WeighedFile, Weight } from '../../assets/parts/figures.ts'
+import type { Group, Weighed, WeighedFile, Weight } from '../../assets/parts/figures.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { findReferences, type Reference } from '../../assets/references/references.ts'
 import { textOf, textType } from '../../assets/rendering/draft.ts'
@@ -29,7 +29,6 @@ interface Node extends Pick<WeighedFile, 'size' | 'parts' | 'isChanged'> {
 
 type Parts = Pick<Pipeline, 'settings' | 'sources'>
 
-const CONCURRENCY = 8
 const [{ extension: COPY } = { extension: '' }] = CODINGS
 const brotli = promisify(brotliCompress)
 const QUICKLY = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
@@ -40,55 +39,56 @@ export async function weigh(pipeline: Parts, names: readonly string[]): Promise<
   const file = manifestFile(settings)
   const published = await readEntries(file)
   const known = new Map((await listOwn(settings, sources, published)).map(own => [own.path, own]))
-  const asked = names.map(name => pathOf(name, settings))
-  const entries = asked
-    .flatMap(path => [path, `${path}.css`, `${path}.js`])
-    .filter(path => known.has(path))
+  const named = names.flatMap(name => ['', '.css', '.js'].map(end => pathOf(name, settings) + end))
+  const entries = named.filter(path => known.has(path))
   const isBuilt = entries.every(path => published.has(path)) && entries.length > 0
   const look = isBuilt ? await publishedNodes(settings, published) : sourceNodes(pipeline, known)
   const files = await reached(entries, look)
   const first = files.filter(({ isLater }) => !isLater)
-  const changed = first.filter(({ isChanged }) => isChanged)
   const built = isBuilt ? await statOf(file) : undefined
-  return {
-    entries,
-    builtAt: built && new Date(Number(built.mtimeMs)),
-    files,
-    visits: [
-      visitOf('first', first),
-      visitOf('second', []),
-      ...(files.some(({ isChanged }) => isChanged !== undefined)
-        ? [visitOf('after the last deploy', changed)]
-        : [])
-    ]
-  }
+  const visits = [visitOf('first', first), visitOf('second', [])]
+  const changed = first.filter(({ isChanged }) => isChanged)
+  if (files.some(({ isChanged }) => isChanged !== undefined))
+    visits.push(visitOf('after the last deploy', changed))
+  const builtAt = built && new Date(Number(built.mtimeMs))
+  const groups = groupsOf(files.flatMap(({ parts }) => parts))
+  return { entries, builtAt, files, groups, visits }
 }
 
 /** With the page itself. */
 function visitOf(visit: string, files: readonly WeighedFile[]) {
-  const bytes = files.reduce((sum, { size }) => sum + size, 0)
-  return { visit, requests: files.length + 1, bytes }
+  return { visit, requests: files.length + 1, bytes: sizeOf(files) }
 }
 
+const sizeOf = (all: readonly { readonly size: number }[]) =>
+  all.reduce((sum, { size }) => sum + size, 0)
+
+/** A file that several files contain in part counts once. */
+function groupsOf(parts: readonly Weighed[]): Group[] {
+  const groups = [...groupBy(parts, ({ group }) => group)].map(([group, all]) => {
+    const merged = [...groupBy(all, ({ path }) => path)].map(([path, same]) => {
+      return { path, group, size: sizeOf(same) }
+    })
+    return { path: group || 'the application', size: sizeOf(all), parts: merged.toSorted(bySize) }
+  })
+  return groups.toSorted(bySize)
+}
+
+const bySize = (one: Pick<Weighed, 'size'>, other: typeof one) => other.size - one.size
+
 async function reached(entries: readonly string[], look: Look): Promise<WeighedFile[]> {
-  const files = new Map<string, Omit<WeighedFile, 'path'>>()
-  const later = new Set<string>()
-  const follow = async (paths: Iterable<string>, isLater: boolean) => {
-    const fresh = [...new Set(paths)].filter(path => !files.has(path))
-    for (const path of fresh) files.set(path, { ...NONE, isLater })
-    const nodes = await inParallel(fresh, CONCURRENCY, look)
-    for (const [at, node] of nodes.entries()) {
-      const { size, parts, isChanged } = node
-      files.set(fresh[at] ?? '', { size, parts, isChanged, isLater })
-      for (const path of node.later) later.add(path)
+  const files = new Map<string, WeighedFile>()
+  const [first, later] = [new Set(entries), new Set<string>()]
+  // Both grow meanwhile.
+  for (const paths of [first, later])
+    for (const path of paths) {
+      if (files.has(path)) continue
+      const { loads, later: others, ...file } = await look(path)
+      files.set(path, { path, ...file, isLater: paths === later })
+      for (const each of loads) paths.add(each)
+      for (const each of others) later.add(each)
     }
-    const next = nodes.flatMap(({ loads }) => loads)
-    if (next.length > 0) await follow(next, isLater)
-  }
-  await follow(entries, false)
-  // It grows meanwhile.
-  for (const path of later) await follow([path], true)
-  return Array.from(files, ([path, file]) => ({ path, ...file }))
+  return [...files.values()]
 }
 
 const isLoaded = ({ kind }: Reference) => kind !== 'source-map'
@@ -111,26 +111,20 @@ async function publishedNodes(settings: Settings, published: ManifestEntries): P
   return async path => {
     const entry = published.get(path)
     if (!entry) return NONE
-    const { imports = [], dynamicImports: later = [], sources = [path] } = entry
+    const { imports = [], dynamicImports: later = [], sources = [path], target } = entry
+    const pathOf = (url: string) => new URL(url, `http://localhost${target}`).pathname
     const copy = await statOf(fileOf(entry) + COPY)
     const size = Number(copy?.size ?? entry.size)
-    const isText = textType(path) !== undefined
-    const code = isText ? String(await bytesOf(fileOf(entry))) : ''
-    const found = textType(path) === 'css' ? findReferences('css', code) : []
-    const urls = found
-      .filter(isLoaded)
-      .map(each => new URL(each.path, `http://localhost${entry.target}`).pathname)
-    const loads = [
-      ...imports,
-      ...urls.flatMap(url => plain.get(withoutBase(url, settings.base)) ?? [])
-    ]
-    const map = published.get(`${path}.map`)
-    const lengths = map && isText ? lengthsBySource(String(await bytesOf(fileOf(map))), code) : []
-    const inUrl = ([source, length]: readonly [string, number]) =>
-      [new URL(source, `http://localhost${entry.target}`).pathname, length] as const
-    const all = lengths.length > 0 ? lengths.map(inUrl) : sources.map(each => [each, 1] as const)
+    const type = textType(path)
+    const code = type ? String(await bytesOf(fileOf(entry))) : ''
+    const found = type === 'css' ? findReferences(type, code).filter(isLoaded) : []
+    const urls = found.map(each => withoutBase(pathOf(each.path), settings.base))
+    const loads = [...imports, ...urls.flatMap(url => plain.get(url) ?? [])]
+    const map = type && published.get(`${path}.map`)
+    const lengths = map ? lengthsBySource(String(await bytesOf(fileOf(map))), code) : []
+    const all = lengths.length > 0 ? lengths : sources.map(each => [each, 1] as const)
     const whole = all.reduce((sum, [, length]) => sum + length, 0)
-    const parts = all.map(([source, length]) => partOf(source, (size * length) / whole))
+    const parts = all.map(([source, length]) => partOf(pathOf(source), (size * length) / whole))
     return { size, parts, loads, later, isChanged: await replacedIn(path, entry) }
   }
 }
@@ -145,23 +139,19 @@ function sourceNodes({ settings, sources }: Parts, known: ReadonlyMap<string, Ow
     const place = known.get(path)?.place
     const draft = place && (await renderer.draft(place))
     if (!draft) return NONE
-    const { content, text } = draft
-    if ('copyOf' in content) {
-      const size = Number((await statOf(content.copyOf))?.size ?? 0)
-      return { ...NONE, size, parts: [partOf(path, size)] }
-    }
-    const size = Math.min(content.length, (await brotli(content, QUICKLY)).length)
+    const bytes = await readContent(draft.content)
+    const size = Math.min(bytes.length, (await brotli(bytes, QUICKLY)).length)
     // In development a browser follows imports by itself.
     const app = { ...place.app, fingerprint: true }
-    const whole = await textOf({ ...place, app }, String(content), text?.dependencies ?? [])
-    const [loads, later]: string[][] = [[], []]
-    for (const reference of whole?.references.filter(isLoaded) ?? []) {
-      const to = await renderer.resolve(place, { dependencies: [], ...whole }, reference)
+    const text = await textOf({ ...place, app }, String(bytes), draft.text?.dependencies ?? [])
+    const links = { loads: [] as string[], later: [] as string[] }
+    for (const reference of text?.references.filter(isLoaded) ?? []) {
+      const to = await renderer.resolve(place, { dependencies: [], ...text }, reference)
       if (!to || to === 'elsewhere') continue
-      const list = reference.kind === 'dynamic-import' ? later : loads
-      list?.push(encodePath(assetPath(to.app, to.name)))
+      const path = encodePath(assetPath(to.app, to.name))
+      links[reference.kind === 'dynamic-import' ? 'later' : 'loads'].push(path)
     }
-    return { size, parts: [partOf(path, size)], loads: loads ?? [], later: later ?? [] }
+    return { size, parts: [partOf(path, size)], ...links }
   }
 }
 
