@@ -5,7 +5,9 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync
 } from 'node:fs'
@@ -37,6 +39,12 @@ export function writeFiles(root: string, files: Files): void {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), content)
   }
+}
+
+/** Leads a link to another place in one step, as a deploy does. */
+export function leadLink(link: string, to: string): void {
+  symlinkSync(to, `${link}.next`)
+  renameSync(`${link}.next`, link)
 }
 
 export interface Site {

@@ -8,7 +8,7 @@ import {
   createServer,
   type IncomingHttpHeaders
 } from 'node:http2'
-import { type AddressInfo, connect, Socket } from 'node:net'
+import { connect, Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
 import Koa, { type Context, type Middleware } from 'koa'
@@ -16,7 +16,7 @@ import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { askHttp2, type Question } from '../../support/ask.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
-import { type Files, makeProject, makeSite, type SiteOptions } from '../../support/site.ts'
+import { type Files, makeProject, makeSite, open, type SiteOptions } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { passOn, WAYS } from '../../support/ways.ts'
 
@@ -127,9 +127,7 @@ test('an HTTP/2 stream that is reset before the response begins is not an error 
   const options = { compilers: [slowCompiler(compiling)], front }
   const site = await makeSite(t, { 'a.css.slow': 'a{}' }, options)
   const server = createServer((req, res) => void site.app.callback()(req, res))
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const session = connectHttp2(`http://127.0.0.1:${await open(t, server)}`)
   const stream = session.request({ ':path': '/assets/a.css' })
   stream.on('error', () => {})
   const over = once(compiling, 'over')
@@ -144,10 +142,10 @@ async function makeHttp2Site(t: ExecutionContext, options: SiteOptions = {}, mor
   const files = { 'stylesheets/a.css': 'a { color: red }', '/public/empty.txt': '', ...more }
   const { app, errors } = await makeSite(t, files, options)
   const handle = app.callback()
-  const server = createServer((req, res) => void handle(req, res))
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
+  const port = await open(
+    t,
+    createServer((req, res) => void handle(req, res))
+  )
   const ask = (path: string, question?: Question) => askHttp2(port, path, question)
   return { errors, ask, port }
 }

@@ -1,10 +1,8 @@
 // What the other specs say of one way of sending a file holds for all of them: each request of these tables is
 // sent to a site for each way, and gets the same status, fields and bytes from all.
-import { once } from 'node:events'
-import { renameSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
+import { renameSync, rmSync, utimesSync } from 'node:fs'
 import { Agent, STATUS_CODES, type RequestListener } from 'node:http'
 import { connect, createServer } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
@@ -15,7 +13,14 @@ import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
 import { askSession, type Answer, type Question } from '../../support/ask.ts'
 import { deltaFile, deltaName, offering } from '../../support/deltas.ts'
-import { makeProject, makeSite, writeFiles, type SiteOptions } from '../../support/site.ts'
+import {
+  leadLink,
+  makeProject,
+  makeSite,
+  open,
+  writeFiles,
+  type SiteOptions
+} from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { ENVIRONMENTS, passOn, WAYS } from '../../support/ways.ts'
 
@@ -230,21 +235,16 @@ const EDITS: Readonly<Record<string, (root: string) => void>> = {
   'a target that is removed': root =>
     rmSync(join(root, 'public/assets/source.css'), { force: true }),
   'a directory that is made': root => writeFiles(root, { 'data/uploads/a.txt': 'up' }),
-  'a link that leads elsewhere': root => leadTo(root, 'builds/2'),
-  'a link that leads out': root => leadTo(root, '..'),
+  'a link that leads elsewhere': root => leadLink(join(root, 'current'), 'builds/2'),
+  'a link that leads out': root => leadLink(join(root, 'current'), '..'),
   'a mount that is gone': root => renameSync(join(root, 'build/app'), join(root, 'build/old')),
   'a mount that comes back': root => renameSync(join(root, 'build/old'), join(root, 'build/app'))
-}
-
-function leadTo(root: string, place: string): void {
-  symlinkSync(place, join(root, 'next'))
-  renameSync(join(root, 'next'), join(root, 'current'))
 }
 
 for (const [where, environment] of ENVIRONMENTS) {
   test(`NBR-05 MNT-01 every way of sending gives the same responses, also after edits, ${where}`, async t => {
     const root = makeProject(t, FILES)
-    leadTo(root, 'builds/1')
+    leadLink(join(root, 'current'), 'builds/1')
     for (const path of Object.keys(FILES)) utimesSync(join(root, path), THEN, THEN)
     const sites = await Promise.all(
       ALL.filter((_, at) => at % cases(2, 1) === 0).map(async ([way, options]) => ({
@@ -315,13 +315,8 @@ async function overHttp2(t: ExecutionContext, answer: ReturnType<SiteApp['callba
     if (req.headers['x-set-before']) setBefore(req as never, res as never)
     void answer(req, res)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  t.teardown(() => {
-    session.destroy()
-    server.close()
-  })
+  const session = connect(`http://127.0.0.1:${await open(t, server)}`)
+  t.teardown(() => session.destroy())
   return (path: string, question: Question) => askSession(session, path, question)
 }
 

@@ -1,5 +1,4 @@
 // Which requests get a file, and unusual but valid requests over the wire.
-import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, rmSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
@@ -7,6 +6,7 @@ import type { Context } from 'koa'
 import { ENVIRONMENTS, makeFront, makeFronts } from '../../support/front.ts'
 import { ask, exchange, readAnswer, readAnswers } from '../../support/raw.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
+import { words } from '../../support/texts.ts'
 
 const routes = (ctx: Context) => {
   if (ctx.path !== '/nobody') ctx.body = `${ctx.method} ${ctx.path}`
@@ -16,11 +16,10 @@ const view = (ctx: Context) => {
 }
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255, 254, 13, 10])
 
-test('SRV-01 SRV-02 a file in public is served with its bytes, length and type', async t => {
+test('SRV-01 SRV-02 SRV-09 a file in public is served with its bytes, length and type, one that is added after start too', async t => {
   const site = await makeSite(t, {
     '/public/logo.png': PNG,
-    '/public/a.html': '<p>é',
-    '/public/robots.txt': 'x'
+    '/public/a.html': '<p>é'
   })
   const png = await site.ask('/logo.png')
   t.is(png.status, 200)
@@ -31,7 +30,13 @@ test('SRV-01 SRV-02 a file in public is served with its bytes, length and type',
   t.is(html.text, '<p>é')
   t.is(html.headers['content-length'], '5')
   t.is(html.headers['content-type'], 'text/html; charset=utf-8')
-  t.is((await site.ask('/robots.txt')).headers['content-type'], 'text/plain; charset=utf-8')
+  t.is((await site.ask('/new.txt')).status, 404)
+  site.write('/public/new.txt', 'new')
+  const added = await site.ask('/new.txt')
+  t.deepEqual([added.text, added.headers['content-type']], ['new', 'text/plain; charset=utf-8'])
+  unlinkSync(site.at('/public/new.txt'))
+  t.is((await site.ask('/new.txt')).status, 404)
+  t.deepEqual(site.errors, [])
 })
 
 test('SRV-04 a path that is neither a file nor a route is a 404', async t => {
@@ -45,12 +50,19 @@ test('SRV-04 a path that is neither a file nor a route is a 404', async t => {
   t.is(under.headers['cache-control'], 'no-store')
 })
 
-test('SRV-03 SRV-05 a file of the same name elsewhere in public does not hide a route', async t => {
-  const files = { '/public/assets/dashboard.js': 'x', '/public/books/23': 'x' }
+test('SRV-03 SRV-05 SRV-10 a directory, a trailing slash, / and a file of the same name elsewhere in public do not hide a route', async t => {
+  const files = {
+    '/public/assets/dashboard.js': 'x',
+    '/public/books/23': 'x',
+    '/public/docs/index.html': 'x',
+    'stylesheets/admin/a.css': 'x'
+  }
   const site = await makeSite(t, files, { routes })
   mkdirSync(join(site.root, 'public/assets/books'))
-  for (const path of ['/dashboard', '/books', '/23']) {
-    t.is((await site.ask(path)).text, `GET ${path}`)
+  const paths = words('/ /docs /docs/ /docs/index.html/ /assets /assets/ /assets/admin')
+  for (const path of [...paths, '/dashboard', '/books', '/23']) {
+    const { status, text, headers } = await site.ask(path)
+    t.deepEqual([path, status, text, headers.location], [path, 200, `GET ${path}`, undefined])
   }
 })
 
@@ -63,55 +75,6 @@ test('SRV-06 methods other than GET reach the route, even where there is a file'
       t.deepEqual([status, text, headers.allow], [200, `${method} ${path}`, undefined])
     }
   }
-})
-
-test('SRV-09 a file added to public after start is served, a deleted one is a 404', async t => {
-  const site = await makeSite(t, { '/public/old.txt': 'old' })
-  t.is((await site.ask('/old.txt')).text, 'old')
-  t.is((await site.ask('/new.txt')).status, 404)
-  site.write('/public/new.txt', 'new')
-  t.is((await site.ask('/new.txt')).text, 'new')
-  unlinkSync(site.at('/public/old.txt'))
-  t.is((await site.ask('/old.txt')).status, 404)
-  t.deepEqual(site.errors, [])
-})
-
-test('SRV-10 a directory, a trailing slash and / are passed on', async t => {
-  const files = { '/public/docs/index.html': 'x', 'stylesheets/admin/a.css': 'x' }
-  const site = await makeSite(t, files, { routes })
-  const paths = [
-    '/',
-    '/docs',
-    '/docs/',
-    '/docs/index.html/',
-    '/assets',
-    '/assets/',
-    '/assets/admin'
-  ]
-  for (const path of paths) {
-    const { status, text, headers } = await site.ask(path)
-    t.deepEqual([path, status, text, headers.location], [path, 200, `GET ${path}`, undefined])
-  }
-})
-
-test('SRV-11 names with a space, @2x or Unicode are served under their encoded form', async t => {
-  const names = [
-    'a b.css',
-    'logo@2x.css',
-    'schön.css',
-    '日本.css',
-    "it's (1)+[x],;=&$!.css",
-    '🎈.css'
-  ]
-  const files = Object.fromEntries(names.map(name => [`stylesheets/${name}`, `/* ${name} */`]))
-  const site = await makeSite(t, { ...files, '/public/ünter wegs.txt': 'plain' })
-  for (const name of names) {
-    const { status, text } = await site.ask(`/assets/${encodeURIComponent(name)}`)
-    t.deepEqual([name, status, text], [name, 200, `/* ${name} */`])
-  }
-  t.is((await site.ask('/assets/logo@2x.css')).status, 200)
-  t.is((await site.ask("/assets/it's%20(1)+[x],;=&$!.css")).status, 200)
-  t.is((await site.ask('/%C3%BCnter%20wegs.txt')).text, 'plain')
 })
 
 test('SRV-12 with compile off a source without a target is a 404, and nothing is written', async t => {
@@ -142,19 +105,16 @@ test('SRV-13 with serving off nothing is served and nothing is written, and help
 })
 
 test('PRV-04 with serving off a 404 under the prefix or in a mount is no-store, and nothing else changes', async t => {
-  const site = await makeSite(
-    t,
-    { 'a.css': 'a{}', '/dist/b.js': 'b' },
-    {
-      serve: false,
-      mounts: { '/m': 'dist' },
-      routes(ctx) {
-        if (ctx.path === '/assets/thrown.css') ctx.throw(404)
-        if (ctx.path === '/assets/made.css') ctx.body = 'made'
-        if (ctx.path === '/assets/gone.css') ctx.status = 410
-      }
+  const files = { 'a.css': 'a{}', '/dist/b.js': 'b' }
+  const site = await makeSite(t, files, {
+    serve: false,
+    mounts: { '/m': 'dist' },
+    routes(ctx) {
+      if (ctx.path === '/assets/thrown.css') ctx.throw(404)
+      if (ctx.path === '/assets/made.css') ctx.body = 'made'
+      if (ctx.path === '/assets/gone.css') ctx.status = 410
     }
-  )
+  })
   for (const [path, expected] of Object.entries({
     '/assets/a.css': [404, 'no-store'],
     '/assets/none.css': [404, 'no-store'],
@@ -224,29 +184,6 @@ test('SRV-08 HEAD has the fields of GET and not one byte of a body on the wire',
     t.deepEqual(front.errors, [])
   }
 })
-
-test('several requests in one packet get their responses in order', async t => {
-  for (const { front } of await makeFronts(t, makeProject(t, files))) {
-    const wanted = ['/assets/film.bin', '/assets/app.css', '/none', '/big.bin', '/assets/%00']
-    const methods = wanted.map((_, at) => ['GET', 'GET', 'HEAD', 'POST'][at % 4] ?? 'GET')
-    const packet = wanted
-      .map((path, at) => {
-        const last = at === wanted.length - 1 ? 'Connection: close\r\n' : ''
-        return `${methods[at]} ${path} HTTP/1.1\r\nHost: x\r\n${last}\r\n`
-      })
-      .join('')
-    const responses = readAnswers(await exchange(front.port, packet), methods)
-    for (const [at, response] of responses.entries()) {
-      const alone = await ask(front.port, methods[at] ?? '', wanted[at] ?? '')
-      t.is(response.status, alone.status, `${methods[at]} ${wanted[at]}`)
-      t.is(digest(response.body), digest(alone.body), `${methods[at]} ${wanted[at]}`)
-    }
-  }
-})
-
-function digest(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex')
-}
 
 test('a body on GET and HEAD is skipped, and the next request is read where it begins', async t => {
   for (const { front } of await makeFronts(t, makeProject(t, files))) {

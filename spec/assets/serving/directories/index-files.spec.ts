@@ -92,34 +92,29 @@ for (const [environment, options] of ENVIRONMENTS) {
   }
 }
 
-test('MNT-05 if two mounts match, the longer one that has the index file responds', async t => {
-  const site = await makeSite(
-    t,
-    {
-      '/short/x/a/index.html': 'short',
-      '/short/x/b/index.html': 'short',
-      '/long/a/index.htm': 'long'
-    },
-    {
-      mounts: {
-        '/x': { dir: 'long', index: 'index.htm' },
-        '/': { dir: 'short', index: 'index.html' }
-      }
-    }
-  )
+test('MNT-05 WAY-01 if two mounts match, the longer one that has the index file, or the file with an extension, responds', async t => {
+  const files = {
+    '/short/x/a/index.html': 'short',
+    '/short/x/b/index.html': 'short',
+    '/short/x/page': 'short',
+    '/long/a/index.htm': 'long',
+    '/long/page.html': 'long'
+  }
+  const mounts = {
+    '/x': { dir: 'long', index: 'index.htm', extensions: ['html'] },
+    '/': { dir: 'short', index: 'index.html' }
+  }
+  const site = await makeSite(t, files, { mounts })
   t.is((await site.ask('/x/a/')).text, 'long')
+  t.is((await site.ask('/x/page')).text, 'long')
   t.is((await site.ask('/x/b/')).text, 'short')
   t.is((await site.ask('/x/b')).headers.location, '/x/b/')
 })
 
 test('MNT-05 folders, the mount’s own too, are redirected also where misses are remembered', async t => {
   const mounts = { '/site': { dir: 'html', index: 'index.html', revalidate: 3600 } }
-  const site = await makeSite(t, FILES, {
-    mounts,
-    env: 'production',
-    fingerprint: false,
-    revalidate: 3600
-  })
+  const options = { env: 'production', fingerprint: false, revalidate: 3600, mounts }
+  const site = await makeSite(t, FILES, options)
   for (let times = 0; times < 4; times++) {
     for (const path of ['/site/none', '/site/docs/none', '/site/none/']) {
       t.is((await site.ask(path)).status, 404)
@@ -136,40 +131,19 @@ test('S5 no spelling of a folder is redirected to another host, or anywhere but 
     'html/evil.example/index.html': 'evil',
     'html/docs/evil.example/index.html': 'evil'
   })
-  const targets = [
-    ...[
-      '//evil.example',
-      '//evil.example/',
-      '///evil.example',
-      '/\\evil.example',
-      '\\\\evil.example'
-    ],
-    ...words(`
-      /%5Cevil.example /%5cevil.example /%2F%2Fevil.example /%2fevil.example /%09/docs
-    `),
-    ...[
-      '//docs',
-      '/./docs',
-      '/docs/..',
-      '/docs/.',
-      '/x/../docs',
-      '/%2e/docs',
-      '/%64ocs',
-      '/docs%2F'
-    ],
-    ...['//evil.example/docs', '/docs//evil.example', '/docs/%2Fevil.example', '/docs%0d%0aX:y'],
-    ...['/;@evil.example', '/@evil.example', '/:80', '/http://evil.example', '/evil.example:80']
-  ]
+  const targets = words(
+    String.raw`//evil.example //evil.example/ ///evil.example /\evil.example \\evil.example
+    /%5Cevil.example /%5cevil.example /%2F%2Fevil.example /%2fevil.example /%09/docs
+    //docs /./docs /docs/.. /docs/. /x/../docs /%2e/docs /%64ocs /docs%2F
+    //evil.example/docs /docs//evil.example /docs/%2Fevil.example /docs%0d%0aX:y
+    /;@evil.example /@evil.example /:80 /http://evil.example /evil.example:80`
+  )
   for (const env of ['development', 'production']) {
     for (const wrap of [undefined, (assets: Parameters<typeof mount>[1]) => mount('/in', assets)]) {
       const at = wrap ? '/in' : ''
-      const { port } = await makeFront(t, {
-        root,
-        env,
-        fingerprint: false,
-        ...(wrap && { wrap }),
-        mounts: { '/': { dir: 'html', index: 'index.html' } }
-      })
+      const mounts = { '/': { dir: 'html', index: 'index.html' } }
+      const options = { root, env, fingerprint: false, mounts, ...(wrap && { wrap }) }
+      const { port } = await makeFront(t, options)
       for (const target of targets) {
         for (const sent of [target, at + target, target.replace(/^[/\\]/, '$&in/')]) {
           const { status, headers } = await ask(port, 'GET', sent)
@@ -239,23 +213,12 @@ for (const [where, options] of ENVIRONMENTS) {
     t.is(page.headers['content-type'], 'text/html; charset=utf-8')
     t.is((await site.ask('/guide')).headers.location, '/guide/')
     t.is((await site.ask('/about', { method: 'POST' })).status, 405)
-    for (const path of words(`
-      /about/ /none /about.htm /%61bout /.hidden /news /docs/.
-    `)) {
+    for (const path of words('/about/ /none /about.htm /%61bout /.hidden /news /docs/.')) {
       t.is((await site.ask(path)).status, 404, path)
     }
     t.deepEqual(site.errors, [])
   })
 }
-
-test('WAY-01 a mount looks for all of its extensions before a mount with a shorter path', async t => {
-  const files = { '/a/page.html': 'longer', '/b/x/page': 'shorter', '/b/x/other': 'other' }
-  const site = await makeSite(t, files, {
-    mounts: { '/': 'b', '/x': { dir: 'a', extensions: ['html'] } }
-  })
-  t.is((await site.ask('/x/page')).text, 'longer')
-  t.is((await site.ask('/x/other')).text, 'other')
-})
 
 const BESIDE: Files = {
   'css/app.css.scss': '$c: red; a { color: $c }',
@@ -270,30 +233,22 @@ const routes = (ctx: Context) => {
   if (ctx.path === '/page') ctx.body = ctx.assets.stylesheet('app')
 }
 
-test('with a mount at `/` a stylesheet that cannot be compiled gets the error page, not the shell', async t => {
-  const site = await makeSite(t, { ...BESIDE, 'css/bad.css.scss': 'a {' }, { mounts: MOUNTS })
-  const headers = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
-  const { status, text } = await site.ask('/assets/bad.css', { headers })
-  t.is(status, 500)
-  t.regex(text, /bad\.css\.scss/)
-})
-
-test('a file of a mount at `/` comes before an asset with the same path, until it is deleted', async t => {
-  const files = { ...BESIDE, '/dist/assets/app.css': 'of the mount' }
-  const site = await makeSite(t, files, { mounts: { '/': 'dist', '/assets': 'dist/assets' } })
-  t.is((await site.ask('/assets/app.css')).text, 'of the mount')
+test('a file of a mount at `/` or at the prefix comes before an asset with the same path, until it is deleted; what cannot be compiled gets no shell', async t => {
+  const files = { ...BESIDE, '/dist/assets/app.css': 'of the mount', 'css/bad.css.scss': 'a {' }
+  const site = await makeSite(t, files, { mounts: { ...MOUNTS, '/assets': 'dist/assets' } })
+  for (const path of ['/assets/app.css', '/assets/chunk.js']) {
+    t.is((await site.ask(path)).text, 'of the mount')
+  }
   t.is(site.read('/public/assets/app.css'), undefined, 'nothing is published for it')
   rmSync(site.at('/dist/assets/app.css'))
-  t.regex((await site.ask('/assets/app.css')).text, /color: red/)
-})
-
-test('a mount at the prefix serves its files, and what it lacks is published', async t => {
-  const site = await makeSite(t, BESIDE, { mounts: { '/assets': 'dist/assets' } })
-  t.is((await site.ask('/assets/chunk.js')).text, 'of the mount')
   t.regex((await site.ask('/assets/app.css')).text, /color: red/)
   t.is((await site.ask('/assets/none.css')).headers['cache-control'], 'no-store')
   t.is((await site.ask('/chunk.js')).status, 404)
   t.deepEqual(site.errors, [])
+  const headers = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
+  const { status, text } = await site.ask('/assets/bad.css', { headers })
+  t.is(status, 500)
+  t.regex(text, /bad\.css\.scss/)
 })
 
 test('at `/` the 404 for a path with an extension is not stored, and that for a page is as the stack left it', async t => {
@@ -312,14 +267,8 @@ test('at `/` the 404 for a path with an extension is not stored, and that for a 
   t.is((await site.ask('/%zz.js')).status, 400)
 })
 
-const PUBLIC = {
-  '/': {
-    dir: 'public',
-    index: 'index.html',
-    fallback: 'index.html',
-    cacheControl: 'public, max-age=86400'
-  }
-}
+const PAGE = { index: 'index.html', fallback: 'index.html' }
+const PUBLIC = { '/': { dir: 'public', ...PAGE, cacheControl: 'public, max-age=86400' } }
 const IN_PUBLIC: Files = {
   '/public/index.html': 'home',
   '/public/docs/index.html': 'docs',
@@ -331,16 +280,10 @@ for (const env of ['development', 'production']) {
     const root = makeProject(t, { ...IN_PUBLIC, 'assets/stylesheets/site.css': 'p{color:red}' })
     const options = { root, env, mounts: PUBLIC, revalidate: 0 }
     if (env === 'production') await precompile(options)
-    const site = await makeSite(
-      t,
-      {},
-      {
-        ...options,
-        routes: ctx => {
-          if (ctx.path === '/page') ctx.body = ctx.assets.path('site.css')
-        }
-      }
-    )
+    const routes = (ctx: Context) => {
+      if (ctx.path === '/page') ctx.body = ctx.assets.path('site.css')
+    }
+    const site = await makeSite(t, {}, { ...options, routes })
     const { text: url } = await site.ask('/page')
     const asset = await site.ask(url)
     t.true(asset.text.startsWith('p{color:red}'))
