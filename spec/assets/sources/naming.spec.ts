@@ -4,21 +4,22 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync
 } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { inspect } from 'node:util'
 import test from 'ava'
 import * as fc from 'fast-check'
 import { assetSources } from '../../../lib/index.ts'
 import { run } from '../../support/fingerprinted.ts'
 import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
-import { makeProject, makeSite, type Site, writeFiles } from '../../support/site.ts'
+import { leadLink, makeProject, makeSite, type Site, writeFiles } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
+import { words } from '../../support/texts.ts'
 import { moduleFile } from '../../support/typescript.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
@@ -55,15 +56,12 @@ test('PUB-13 every tail of the path, compiled or not, finds the source, which is
 
 test('PUB-13 with tails: false an asset is found only under its name', async t => {
   const sheet = 'a { src: url(admin/menu.css) url(till.css) }'
-  const site = await makeSite(
-    t,
-    {
-      'stylesheets/admin/menu.css': 'menu{}',
-      'stylesheets/shop/till.css.scss': 'a { b: c }',
-      'stylesheets/app.css': sheet
-    },
-    { tails: false }
-  )
+  const files = {
+    'stylesheets/admin/menu.css': 'menu{}',
+    'stylesheets/shop/till.css.scss': 'a { b: c }',
+    'stylesheets/app.css': sheet
+  }
+  const site = await makeSite(t, files, { tails: false })
   t.is((await site.ask('/assets/shop/till.css')).status, 200)
   t.deepEqual(await found(site, ['/assets/admin/menu.css', '/assets/app.css']), ['menu{}', sheet])
   for (const tail of ['menu.css', 'stylesheets/admin/menu.css', 'till.css']) {
@@ -94,7 +92,8 @@ test('PUB-14 a tail that two files share is not found, and the log names both on
 test.serial(
   'PUB-14 if two sources have one name, the first in byte order is served, with a warning, and precompile refuses them',
   async t => {
-    const site = await makeSite(t, { 'images/logo.txt': 'images', 'docs/logo.txt': 'docs' })
+    const files = { 'images/logo.txt': 'images', 'docs/logo.txt': 'docs' }
+    const site = await makeSite(t, { ...files, 'css/a.css': 'a { src: url(logo.txt) }' })
     t.deepEqual(
       await found(site, ['/assets/logo.txt', '/assets/images/logo.txt', '/assets/docs/logo.txt']),
       ['docs', 'images', 'docs']
@@ -107,15 +106,38 @@ test.serial(
   }
 )
 
+test.serial(
+  'CMP-07 PUB-14 a plain file beside a source of the same name is served, and the log says what it hides, except in a package',
+  async t => {
+    const files = {
+      'stylesheets/two.css': 'plain{}',
+      'stylesheets/two.css.scss': 'a { b: c }',
+      '/lib/stylesheets/theirs.css': 'theirs{}',
+      '/lib/stylesheets/theirs.css.scss': 'a { b: c }'
+    }
+    const site = await makeSite(t, files, { sources: ['../../lib'] })
+    t.deepEqual(await found(site, ['/assets/two.css', '/assets/theirs.css']), [
+      'plain{}',
+      'theirs{}'
+    ])
+    t.deepEqual(warningsAbout('theirs.css'), [])
+    const told = `several sources in ${join(site.root, 'apps/web/assets')} are published as two.css: stylesheets/two.css is used, stylesheets/two.css.scss ignored; rename or remove all but one`
+    t.deepEqual(warningsAbout('two.css'), [`koa-fresh-assets: ${told}`])
+    t.deepEqual((await run({ root: site.root })).warnings, [told], 'by precompile too')
+    rmSync(site.at('stylesheets/two.css'))
+    t.regex((await site.ask('/assets/two.css')).text, /b: c/)
+    site.write('stylesheets/two.css', 'again{}')
+    t.deepEqual(await found(site, ['/assets/two.css']), ['again{}'])
+  }
+)
+
 test('PUB-17 a file without a preprocessor is copied byte for byte, whatever its encoding', async t => {
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at))
-  const names = ['x.min.js.map', 'logo.2x.png', 'style.foobar', 'no-extension', 'jquery.min.js']
-  const odd = ['spa~ce.css', 'v1.2/data.bin', 'scss', 'a.scss.css']
-  const files = [...names, ...odd].map(name => [name, bytes] as const)
-  const latin = Buffer.from('a::after { content: "é" }', 'latin1')
+  const names = words(`x.min.js.map logo.2x.png style.foobar no-extension jquery.min.js
+    spa~ce.css v1.2/data.bin scss a.scss.css`)
   const all = [
-    ...files,
-    ['latin.css', latin],
+    ...names.map(name => [name, bytes] as const),
+    ['latin.css', Buffer.from('a::after { content: "é" }', 'latin1')],
     ['bom.css', Buffer.from('\uFEFFa { b: c }')]
   ] as const
   const site = await makeSite(t, Object.fromEntries(all.map(([at, each]) => [`x/${at}`, each])))
@@ -190,28 +212,9 @@ test('PUB-22 a link is found once its file is there, and no longer when it is re
   t.deepEqual(await found(site, ['/assets/a.txt', '/assets/link.txt']), ['a', 404])
   site.write('later/r.txt', 'inside')
   t.deepEqual(await found(site, ['/assets/link.txt']), ['inside'])
-  symlinkSync(join(outside, 's.txt'), site.at('files/new-link'))
-  renameSync(site.at('files/new-link'), site.at('files/link.txt'))
+  leadLink(site.at('files/link.txt'), join(outside, 's.txt'))
   t.deepEqual(await found(site, ['/assets/link.txt']), [404])
   t.is(site.read('/public/assets/link.txt'), undefined)
-})
-
-test('PUB-14 a plain file beside a source of the same name is served, and the log says what it hides, except in a package', async t => {
-  const site = await makeSite(
-    t,
-    {
-      'stylesheets/two.css': 'plain{}',
-      'stylesheets/two.css.scss': 'a { b: c }',
-      '/lib/stylesheets/theirs.css': 'theirs{}',
-      '/lib/stylesheets/theirs.css.scss': 'a { b: c }'
-    },
-    { sources: ['../../lib'] }
-  )
-  t.deepEqual(await found(site, ['/assets/two.css', '/assets/theirs.css']), ['plain{}', 'theirs{}'])
-  t.deepEqual(warningsAbout('theirs.css'), [])
-  t.deepEqual(warningsAbout('two.css'), [
-    `koa-fresh-assets: several sources in ${join(site.root, 'apps/web/assets')} are published as two.css: stylesheets/two.css is used, stylesheets/two.css.scss ignored; rename or remove all but one`
-  ])
 })
 
 // Names of every kind: what a person may call a file, and what no request may ask for.
@@ -231,10 +234,15 @@ const ODD_NAMES = [
   `${'x'.repeat(200)}.txt`
 ]
 
-test('a name with any characters is served under its encoded form, and written below public', async t => {
+test('SRV-11 a name with any characters is served under its encoded form, and written below public', async t => {
   const sources = Object.fromEntries(ODD_NAMES.map(name => [`${ASSETS}/x/${name}`, `in ${name}`]))
-  const root = makeProject(t, sources)
+  const root = makeProject(t, { ...sources, 'public/ünter wegs.txt': 'plain' })
   const { port, errors } = await makeFront(t, { root, env: 'development' })
+  t.is((await ask(port, 'GET', '/%C3%BCnter%20wegs.txt')).text, 'plain')
+  // What need not be encoded may stay.
+  for (const name of words('a+b.txt a,b.txt a;b.txt a=b.txt a&b.txt a$b.txt a@b.txt a[b.txt')) {
+    t.is((await ask(port, 'GET', `/assets/${name}`)).text, `in ${name}`)
+  }
   for (const name of ODD_NAMES) {
     const response = await ask(port, 'GET', `/assets/${encoded(name)}`)
     t.is(response.text, `in ${name}`, encoded(name))
@@ -299,52 +307,45 @@ test('a file is found under any name that it can have, and once it is gone its n
 // The source directories of third-party packages.
 // The list is the process's, so each spec asks for names of its own.
 
-test('SET-14 a directory appended before koaAssets() is searched by every app', async t => {
-  const vendor = makeProject(t, { 'scripts/before.js': 'before()' })
-  assetSources.append(vendor)
+test('SET-14 a directory appended before koaAssets() or after it is searched by every app, also once it goes away and comes back', async t => {
+  assetSources.append(makeProject(t, { 'scripts/before.js': 'before()' }))
   const site = await makeSite(t, { 'a.css': '', '/apps/admin/assets/b.css': '' })
-  t.is((await site.ask('/assets/before.js')).text, 'before()')
-  t.is((await site.ask('/assets/admin/before.js')).text, 'before()')
+  t.deepEqual(await found(site, ['/assets/before.js', '/assets/admin/before.js']), [
+    'before()',
+    'before()'
+  ])
+  const [vendor, late] = [makeProject(t), ['/assets/late.js', '/assets/admin/late.js']]
+  assetSources.append([join(vendor, 'later')])
+  t.deepEqual(await found(site, late), [404, 404])
+  for (let times = 0; times < 2; times++) {
+    writeFiles(vendor, { 'later/scripts/late.js': 'late()' })
+    t.deepEqual(await found(site, late), ['late()', 'late()'])
+    rmSync(join(vendor, 'later'), { recursive: true })
+    t.deepEqual(await found(site, late), [404, 404])
+  }
 })
 
-test('SET-14 a directory appended after koaAssets() is searched as well', async t => {
-  const site = await makeSite(t, { 'a.css': '' })
-  t.is((await site.ask('/assets/after.js')).status, 404)
-  assetSources.append([makeProject(t, { 'scripts/after.js': 'after()' })])
-  t.is((await site.ask('/assets/after.js')).text, 'after()')
-})
-
-test('SET-14 a directory appended twice is in the list once, where it was first', t => {
+test('SET-14 a directory appended twice is in the list once, where it was first; the list that is given out is a copy', t => {
   const [one, two] = [makeProject(t), makeProject(t)]
   const before = assetSources.list()
   assetSources.append([one, two, one])
   assetSources.append(`${one}/`)
   assetSources.append(join(two, 'x', '..'))
   t.deepEqual(assetSources.list(), [...before, one, two])
-})
-
-for (const [given, shown] of [
-  ['vendor/assets', "'vendor/assets'"],
-  ['', "''"],
-  [42, '42'],
-  [undefined, 'undefined'],
-  [[['/nested']], "[ [ '/nested' ] ]"]
-] as const) {
-  test(`SET-14 append(${shown}) is a TypeError, and nothing is appended`, t => {
-    const before = assetSources.list()
-    t.throws(() => assetSources.append(['/fine', given] as string[]), {
-      instanceOf: TypeError,
-      message: `assetSources.append expects absolute paths, got ${shown}: build them from import.meta.dirname`
-    })
-    t.deepEqual(assetSources.list(), before)
-  })
-}
-
-test('SET-14 the list that is given out is a copy', t => {
-  const list = assetSources.list() as string[]
-  list.push('/nowhere')
+  ;(assetSources.list() as string[]).push('/nowhere')
   t.false(assetSources.list().includes('/nowhere'))
   t.true(Object.isFrozen(assetSources))
+})
+
+test('SET-14 append() of anything but absolute paths is a TypeError, and nothing is appended', t => {
+  const before = assetSources.list()
+  for (const given of ['vendor/assets', '', 42, undefined, [['/nested']]]) {
+    t.throws(() => assetSources.append(['/fine', given] as string[]), {
+      instanceOf: TypeError,
+      message: `assetSources.append expects absolute paths, got ${inspect(given)}: build them from import.meta.dirname`
+    })
+  }
+  t.deepEqual(assetSources.list(), before)
 })
 
 test('SET-15 two copies of the library in one process share one list', async t => {
@@ -358,33 +359,16 @@ test('SET-15 two copies of the library in one process share one list', async t =
   t.is((await site.ask('/assets/other-copy.js')).text, 'copy()')
 })
 
-test('PUB-15 PUB-16 an extra source comes between the app and the third parties, of which the first wins', async t => {
+test('PUB-15 PUB-16 an extra source comes between the app and the third parties, of which the first wins; an exact name comes before a tail', async t => {
   assetSources.append(makeProject(t, { 's/e1.css': '3{}', 's/e2.css': '3{}', 's/e3.css': '3{}' }))
-  assetSources.append(makeProject(t, { 's/e3.css': '4{}' }))
-  const site = await makeSite(
-    t,
-    { 's/e1.css': '1{}', '/apps/web/more/s/e1.css': '2{}', '/apps/web/more/s/e2.css': '2{}' },
-    {}
-  )
-  const extended = await makeSite(t, {}, { root: site.root, sources: ['more'] })
-  t.is((await extended.ask('/assets/e1.css')).text, '1{}')
-  t.is((await extended.ask('/assets/e2.css')).text, '2{}')
-  t.is((await extended.ask('/assets/e3.css')).text, '3{}')
-})
-
-test('PUB-15 an exact name of a third party comes before a tail of the app', async t => {
-  assetSources.append(makeProject(t, { 'styles/exact.css': 'theirs{}' }))
-  const site = await makeSite(t, { 'stylesheets/deep/exact.css': 'ours{}' })
-  t.is((await site.ask('/assets/exact.css')).text, 'theirs{}')
-})
-
-test("SET-14 a third party's directory that goes away and comes back is searched again", async t => {
-  const vendor = makeProject(t)
-  const directory = join(vendor, 'later')
-  assetSources.append(directory)
-  const site = await makeSite(t, { 'a.css': '' })
-  t.is((await site.ask('/assets/comes-later.css')).status, 404)
-  await site.ask('/assets/a.css')
-  writeFiles(directory, { 'styles/comes-later.css': 'x{}' })
-  t.is((await site.ask('/assets/comes-later.css')).text, 'x{}')
+  assetSources.append(makeProject(t, { 's/e3.css': '4{}', 's/exact.css': '4{}' }))
+  const files = {
+    's/e1.css': '1{}',
+    's/deep/exact.css': 'a tail of the app',
+    '/apps/web/more/s/e1.css': '2{}',
+    '/apps/web/more/s/e2.css': '2{}'
+  }
+  const site = await makeSite(t, files, { sources: ['more'] })
+  const paths = ['e1', 'e2', 'e3', 'exact'].map(name => `/assets/${name}.css`)
+  t.deepEqual(await found(site, paths), ['1{}', '2{}', '3{}', '4{}'])
 })
