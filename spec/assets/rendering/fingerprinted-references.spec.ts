@@ -16,6 +16,7 @@ import {
   MODES
 } from '../../support/fingerprinted.ts'
 import { makeProject } from '../../support/site.ts'
+import { words } from '../../support/texts.ts'
 import { until } from '../../support/until.ts'
 
 const { find: findModuleReferences } = await loadModuleLexer()
@@ -52,16 +53,7 @@ for (const mode of MODES) {
       'js/outside.js': "import './a.js'"
     })
     const sheets = ['logo.png', 'theme.css', 'PAGE.CSS', 'other.png', 'plain.css']
-    const names = [
-      ...sheets,
-      'store.js',
-      'inc.js',
-      'app.js',
-      'other.js',
-      'a.js',
-      'b.js',
-      'outside.js'
-    ]
+    const names = [...sheets, ...words('store.js inc.js app.js other.js a.js b.js outside.js')]
     const paths = () => Promise.all(names.map(name => site.path(name)))
     for (const [edit, renamed] of [
       [{ 'images/logo.png': 'LOGO' }, ['logo.png', 'theme.css', 'PAGE.CSS']],
@@ -149,35 +141,17 @@ for (const mode of MODES) {
     }
   })
 
-  test(`a stylesheet shows the image beside it, not another app's of that path (${mode})`, async t => {
-    const css = 'a { background: url(../images/logo.png) }'
-    const site = await makeFingerprinted(t, mode, {
-      'stylesheets/app.css': css,
-      'images/logo.png': 'web',
-      '/apps/admin/assets/stylesheets/app.css': css,
-      '/apps/admin/assets/images/logo.png': 'admin'
-    })
-    const web = await textOf(site, 'app.css')
-    t.is(firstUrl(web), `/assets/logo-${digestOf('web')}.png`)
-    const path = await site.render(assets => assets.path('app.css'), '/admin/page')
-    t.is(firstUrl((await site.ask(path)).text), `/assets/admin/logo-${digestOf('admin')}.png`)
-  })
-
   test(`source maps are found under their fingerprints; a missing one is not reported (${mode})`, async t => {
-    const site = await makeFingerprinted(
-      t,
-      mode,
-      {
-        'javascripts/lib/app.min.js': 'go()\n//# sourceMappingURL=app.min.js.map\n',
-        'javascripts/lib/app.min.js.map': '{"version":3}',
-        'stylesheets/app.css': 'a{}\n/*# sourceMappingURL=app.css.map */\n',
-        'stylesheets/app.css.map': '{"version":3,"sources":[]}',
-        'javascripts/lost.js': 'go()\n//# sourceMappingURL=lost.js.map\n',
-        'javascripts/inline.js': 'go()\n//# sourceMappingURL=data:application/json;base64,e30=\n',
-        'javascripts/text.js': 'say("//# sourceMappingURL=lib/app.min.js.map")\n'
-      },
-      { missing: 'error' }
-    )
+    const files = {
+      'javascripts/lib/app.min.js': 'go()\n//# sourceMappingURL=app.min.js.map\n',
+      'javascripts/lib/app.min.js.map': '{"version":3}',
+      'stylesheets/app.css': 'a{}\n/*# sourceMappingURL=app.css.map */\n',
+      'stylesheets/app.css.map': '{"version":3,"sources":[]}',
+      'javascripts/lost.js': 'go()\n//# sourceMappingURL=lost.js.map\n',
+      'javascripts/inline.js': 'go()\n//# sourceMappingURL=data:application/json;base64,e30=\n',
+      'javascripts/text.js': 'say("//# sourceMappingURL=lib/app.min.js.map")\n'
+    }
+    const site = await makeFingerprinted(t, mode, files, { missing: 'error' })
     const map = `/assets/lib/app.min.js-${digestOf('{"version":3}')}.map`
     t.is(await textOf(site, 'lib/app.min.js'), `go()\n//# sourceMappingURL=${map}\n`)
     t.is((await site.ask(map)).text, '{"version":3}')
@@ -188,17 +162,23 @@ for (const mode of MODES) {
     t.is(await textOf(site, 'text.js'), 'say("//# sourceMappingURL=lib/app.min.js.map")\n')
   })
 
-  test(`a stylesheet may refer to another app's image by its URL, which is plain without fingerprints (${mode})`, async t => {
+  test(`a stylesheet shows the image beside it, not another app's of that path, whose it shows by its URL, which is plain without fingerprints (${mode})`, async t => {
+    const css = 'a { background: url(../images/seal.png) }'
     const files = {
-      'app.css': 'a { b: url(/assets/admin/seal.png?x#y); c: url(/assets/blog/pen.png) }',
-      '/apps/admin/assets/images/seal.png': 'seal',
+      'stylesheets/app.css': css,
+      'images/seal.png': 'web',
+      'shown.css': 'a { b: url(/assets/admin/seal.png?x#y); c: url(/assets/blog/pen.png) }',
+      '/apps/admin/assets/stylesheets/app.css': css,
+      '/apps/admin/assets/images/seal.png': 'admin',
       '/apps/blog/assets/images/pen.png': 'pen'
     }
     const apps = { web: {}, admin: {}, blog: { fingerprint: false } }
     const site = await makeFingerprinted(t, mode, files, { apps })
-    const seal = `/assets/admin/seal-${digestOf('seal')}.png`
-    t.is(await textOf(site, 'app.css'), `a { b: url(${seal}?x#y); c: url(/assets/blog/pen.png) }`)
-    t.is((await site.ask(seal)).text, 'seal')
+    t.is(firstUrl(await textOf(site, 'app.css')), `/assets/seal-${digestOf('web')}.png`)
+    const path = await site.render(assets => assets.path('app.css'), '/admin/page')
+    const seal = `/assets/admin/seal-${digestOf('admin')}.png`
+    t.is(firstUrl((await site.ask(path)).text), seal)
+    t.is(await textOf(site, 'shown.css'), `a { b: url(${seal}?x#y); c: url(/assets/blog/pen.png) }`)
     t.is((await site.ask('/assets/blog/pen.png')).text, 'pen')
   })
 }

@@ -1,138 +1,113 @@
 import test from 'ava'
 import { makePageMemory, type Module } from '../../../lib/assets/views/asset-url.ts'
-import type { PreloadOptions } from '../../../lib/assets/views/preload.ts'
-import { fingerprinted, makeHelpers } from './view-helpers-site.ts'
+import { fingerprinted, icon, makeHelpers, script, sheet } from './view-helpers-site.ts'
 
 const assets = makeHelpers()('web')
 
+const APP = `app-${'a'.repeat(32)}.js`
+const SHEET = `app-${'b'.repeat(32)}.css`
+const DIAL = `lib/dial-${'f'.repeat(32)}.mjs`
+const CLASSIC = ' type="text/javascript"'
+
 test('REN-01 REN-02 javascript() is a script tag; several names give several lines that share the attributes, and false is skipped', t => {
-  t.is(
-    assets.javascript('application'),
-    '<script src="/assets/application.js" type="text/javascript"></script>'
-  )
+  const shared = `${CLASSIC} async="async" defer="defer"`
+  t.is(assets.javascript('application'), script('application.js'))
   t.is(
     assets.javascript('a', 'b', { async: true, defer: true, nomodule: false }),
-    '<script src="/assets/a.js" type="text/javascript" async="async" defer="defer"></script>\n' +
-      '<script src="/assets/b.js" type="text/javascript" async="async" defer="defer"></script>'
+    `${script('a.js', shared)}\n${script('b.js', shared)}`
   )
-  t.is(
-    assets.stylesheet('a', 'b'),
-    '<link href="/assets/a.css" type="text/css" rel="stylesheet">\n' +
-      '<link href="/assets/b.css" type="text/css" rel="stylesheet">'
-  )
+  t.is(assets.stylesheet('a', 'b'), `${sheet('a.css')}\n${sheet('b.css')}`)
 })
 
 test('REN-03 an attribute of the tag is replaced in place in any case, and removed by null and false; src and href are not', t => {
+  const { javascript, stylesheet, favicon } = assets
+  const module = ' type="module"'
   t.is(
-    assets.javascript('a', { type: 'module', src: '/evil.js', SRC: '/evil.js' }),
-    '<script src="/assets/a.js" type="module"></script>'
+    javascript('a', { type: 'module', src: '/evil.js', SRC: '/evil.js' }),
+    script('a.js', module)
   )
   t.is(
-    assets.stylesheet('a', { media: 'print', rel: 'alternate stylesheet', href: '/evil.css' }),
-    '<link href="/assets/a.css" type="text/css" rel="alternate stylesheet" media="print">'
+    stylesheet('a', { media: 'print', rel: 'alternate stylesheet', href: '/evil.css' }),
+    icon('a.css', ' type="text/css" rel="alternate stylesheet" media="print"')
   )
+  t.is(favicon('a.ico', { href: '/evil.ico' }), icon('a.ico'))
+  for (const type of [null, false]) t.is(javascript('a', { type }), script('a.js', ''))
+  t.is(javascript('a', { type: undefined, nonce: undefined }), script('a.js'))
   t.is(
-    assets.favicon('a.ico', { href: '/evil.ico' }),
-    '<link href="/assets/a.ico" rel="shortcut icon" type="image/x-icon">'
-  )
-  t.is(assets.javascript('a', { type: null }), '<script src="/assets/a.js"></script>')
-  t.is(assets.javascript('a', { type: false }), '<script src="/assets/a.js"></script>')
-  t.is(
-    assets.javascript('a', { type: undefined, nonce: undefined }),
-    '<script src="/assets/a.js" type="text/javascript"></script>'
-  )
-  t.is(
-    assets.javascript('a', { TYPE: 'module', crossOrigin: 'anonymous' }),
-    '<script src="/assets/a.js" type="module" crossorigin="anonymous"></script>'
+    javascript('a', { TYPE: 'module', crossOrigin: 'anonymous' }),
+    script('a.js', `${module} crossorigin="anonymous"`)
   )
 })
 
 test('REN-05 REN-06 stylesheet() is a link, and favicon() one to favicon.ico by default', t => {
-  t.is(assets.stylesheet('main'), '<link href="/assets/main.css" type="text/css" rel="stylesheet">')
-  t.is(
-    assets.favicon(),
-    '<link href="/assets/favicon.ico" rel="shortcut icon" type="image/x-icon">'
-  )
+  t.is(assets.stylesheet('main'), sheet('main.css'))
+  t.is(assets.favicon(), icon('favicon.ico'))
   t.is(
     assets.favicon('f.png', { rel: 'icon', type: 'image/png' }),
-    '<link href="/assets/f.png" rel="icon" type="image/png">'
+    icon('f.png', ' rel="icon" type="image/png"')
   )
   for (const [name, type] of [
     ['icon.svg', 'image/svg+xml'],
     ['icon.png?v=1', 'image/png'],
     ['old.ICO', 'image/x-icon']
   ] as const) {
-    t.is(assets.favicon(name), `<link href="/assets/${name}" rel="shortcut icon" type="${type}">`)
+    t.is(assets.favicon(name), icon(name, ` rel="shortcut icon" type="${type}"`))
   }
 })
 
 test('REN-12 integrity is followed by crossorigin; a given one of either wins, and false omits it', t => {
   const { javascript, stylesheet } = fingerprinted()('web')
-  const script = (attributes: string) =>
-    `<script src="/assets/app-${'a'.repeat(32)}.js" type="text/javascript"${attributes}></script>`
-  const integrity = ' integrity="sha384-aaaa"'
-  const both = `${integrity} crossorigin="anonymous"`
-  t.is(javascript('app', { defer: true }), script(`${both} defer="defer"`))
-  t.is(javascript('app', { integrity: true }), script(both))
-  t.is(
-    stylesheet('app'),
-    `<link href="/assets/app-${'b'.repeat(32)}.css" type="text/css" rel="stylesheet"` +
-      ' integrity="sha256-bb+/ sha512-bbbb" crossorigin="anonymous">'
-  )
-  const credentials = { crossorigin: 'use-credentials' }
-  t.is(javascript('app', credentials), script(`${integrity} crossorigin="use-credentials"`))
-  t.is(javascript('app', { crossorigin: false }), script(integrity))
-  t.is(javascript('app', { integrity: false }), script(''))
-  const plain = { integrity: false, crossorigin: 'anonymous' }
-  t.is(javascript('app', plain), script(' crossorigin="anonymous"'))
-  t.is(
-    javascript('https://a.example/x.js', { integrity: 'sha384-mine' }),
-    '<script src="https://a.example/x.js" type="text/javascript"' +
-      ' integrity="sha384-mine" crossorigin="anonymous"></script>'
-  )
+  const [integrity, anonymous] = [' integrity="sha384-aaaa"', ' crossorigin="anonymous"']
+  for (const [attributes, expected] of [
+    [{ defer: true }, `${integrity + anonymous} defer="defer"`],
+    [{ integrity: true }, integrity + anonymous],
+    [{ crossorigin: 'use-credentials' }, `${integrity} crossorigin="use-credentials"`],
+    [{ crossorigin: false }, integrity],
+    [{ integrity: false }, ''],
+    [{ integrity: false, crossorigin: 'anonymous' }, anonymous]
+  ] as const) {
+    t.is(javascript('app', attributes), script(APP, CLASSIC + expected))
+  }
+  t.is(stylesheet('app'), sheet(SHEET, ` integrity="sha256-bb+/ sha512-bbbb"${anonymous}`))
+  const own = { integrity: 'sha384-mine' }
+  t.true(javascript('https://a.example/x.js', own).includes(` integrity="sha384-mine"${anonymous}`))
 })
 
-test('REN-15 values are escaped', t => {
+test('REN-15 values are escaped, and names and values that HTML does not allow are TypeErrors', t => {
+  const { favicon, javascript, stylesheet } = assets
   t.is(
-    assets.favicon('a.ico', { title: `"><script>alert('&')</script>` }),
-    '<link href="/assets/a.ico" rel="shortcut icon" type="image/x-icon"' +
-      ' title="&quot;&gt;&lt;script&gt;alert(&#39;&amp;&#39;)&lt;/script&gt;">'
+    favicon('a.ico', { title: `"><script>alert('&')</script>` }),
+    icon(
+      'a.ico',
+      ' rel="shortcut icon" type="image/x-icon"' +
+        ' title="&quot;&gt;&lt;script&gt;alert(&#39;&amp;&#39;)&lt;/script&gt;"'
+    )
   )
+  t.true(javascript('https://a.example/?a=1&b="').includes('"https://a.example/?a=1&amp;b=&quot;"'))
   t.is(
-    assets.javascript('https://a.example/?a=1&b="'),
-    '<script src="https://a.example/?a=1&amp;b=&quot;" type="text/javascript"></script>'
+    stylesheet('a', { 'data-a.b': 0, '@click': 'go()' }),
+    sheet('a.css', ' data-a.b="0" @click="go()"')
   )
-})
-
-test('REN-15 a name that HTML does not allow is a TypeError, and so is a value that is no string, number or boolean', t => {
   for (const name of ['', 'a b', 'a"', "a'", 'a>', 'a<', 'a=', 'a/', 'a\n', 'a\0']) {
-    t.throws(() => assets.stylesheet('a', { [name]: false }), {
+    t.throws(() => stylesheet('a', { [name]: false }), {
       instanceOf: TypeError,
       message: /cannot be the name of an HTML attribute$/
     })
   }
-  t.is(
-    assets.stylesheet('a', { 'data-a.b': 0, '@click': 'go()' }),
-    '<link href="/assets/a.css" type="text/css" rel="stylesheet" data-a.b="0" @click="go()">'
-  )
-  t.throws(() => Reflect.apply(assets.javascript, null, ['a', { class: ['b'] }]), {
-    instanceOf: TypeError,
-    message: "attribute class must be a string, a number, a boolean or null, got [ 'b' ]"
-  })
-  t.throws(() => Reflect.apply(assets.javascript, null, ['a', ['b']]), {
-    instanceOf: TypeError,
-    message: "attributes must be an object, got [ 'b' ]"
-  })
-})
-
-test('javascript() and stylesheet() without a name are a TypeError', t => {
-  for (const args of [[], [undefined], [null], [{ defer: true }]]) {
-    t.throws(() => Reflect.apply(assets.javascript, null, args), {
-      instanceOf: TypeError,
-      message: 'javascript() needs the name of an asset'
-    })
+  const none = 'javascript() needs the name of an asset'
+  for (const [args, message] of [
+    [
+      ['a', { class: ['b'] }],
+      "attribute class must be a string, a number, a boolean or null, got [ 'b' ]"
+    ],
+    [['a', ['b']], "attributes must be an object, got [ 'b' ]"],
+    ...[[], [undefined], [null], [{ defer: true }]].map(args => [args, none] as const)
+  ] as const) {
+    t.throws(() => Reflect.apply(javascript, null, args), { instanceOf: TypeError, message })
   }
-  t.is(assets.stylesheet('a', undefined), assets.stylesheet('a'))
+  t.is(stylesheet('a', undefined), stylesheet('a'))
+  // What Nunjucks adds to the object of keyword arguments.
+  t.is(stylesheet('a', { __keywords: true, media: 'print' }), sheet('a.css', ' media="print"'))
 })
 
 const modulesOf = (integrity: string[]) =>
@@ -177,7 +152,7 @@ test('JSM-06 modulepreload links no entry and no module twice, not even in a cyc
 })
 
 test('JSM-06 modulepreload adds nothing without fingerprints; for a classic script it is an error, and so is another value', t => {
-  const tag = '<script src="/assets/a.js" type="module"></script>'
+  const tag = script('a.js', ' type="module"')
   for (const modulepreload of [true, false, undefined]) {
     t.is(assets.javascript('a', { type: 'module', modulepreload }), tag)
   }
@@ -193,7 +168,6 @@ test('JSM-06 modulepreload adds nothing without fingerprints; for a classic scri
 })
 
 const { preload } = makeHelpers()('web')
-const guarded = fingerprinted()('web').preload
 
 test('preload() takes the use from the extension', t => {
   for (const [name, parameters] of [
@@ -213,87 +187,87 @@ test('preload() takes the use from the extension', t => {
 })
 
 test('preload() has the integrity and the crossorigin of the tag; that of an image or a font has none', t => {
-  t.is(
-    guarded('app.css'),
-    `</assets/app-${'b'.repeat(32)}.css>; rel=preload; as=style;` +
-      ' integrity="sha256-bb+/ sha512-bbbb"; crossorigin'
-  )
-  t.is(
-    guarded('app.js', { as: 'module' }),
-    `</assets/app-${'a'.repeat(32)}.js>; rel=modulepreload; integrity="sha384-aaaa"; crossorigin`
-  )
-  t.is(
-    guarded('app.css', { integrity: false }),
-    `</assets/app-${'b'.repeat(32)}.css>; rel=preload; as=style`
-  )
-  t.is(guarded('logo.png'), `</assets/logo-${'c'.repeat(32)}.png>; rel=preload; as=image`)
-  t.is(
-    guarded('inter.woff2'),
-    `</assets/inter-${'e'.repeat(32)}.woff2>; rel=preload; as=font; crossorigin`
-  )
+  const { preload } = fingerprinted()('web')
+  for (const [name, options, expected] of [
+    [
+      'app.css',
+      {},
+      `${SHEET}>; rel=preload; as=style; integrity="sha256-bb+/ sha512-bbbb"; crossorigin`
+    ],
+    [
+      'app.js',
+      { as: 'module' },
+      `${APP}>; rel=modulepreload; integrity="sha384-aaaa"; crossorigin`
+    ],
+    ['app.css', { integrity: false }, `${SHEET}>; rel=preload; as=style`],
+    ['logo.png', {}, `logo-${'c'.repeat(32)}.png>; rel=preload; as=image`],
+    ['inter.woff2', {}, `inter-${'e'.repeat(32)}.woff2>; rel=preload; as=font; crossorigin`]
+  ] as const) {
+    t.is(preload(name, options), `</assets/${expected}`)
+  }
 })
 
-test('preload() appends the extension that the tag would append', t => {
-  t.is(preload('app', { as: 'style' }), '</assets/app.css>; rel=preload; as=style')
-  t.is(preload('jquery.min', { as: 'script' }), '</assets/jquery.min.js>; rel=preload; as=script')
-  t.is(preload('app', { type: 'module' }), '</assets/app.js>; rel=modulepreload')
-})
-
-test('preload() writes the other parameters, quoted where necessary', t => {
-  t.is(
-    preload('a.png', {
-      type: 'image/png',
-      crossorigin: 'use-credentials',
-      media: '(min-width: 40em) and "\\"',
-      fetchpriority: 'high'
-    }),
-    '</assets/a.png>; rel=preload; as=image; type="image/png"; crossorigin=use-credentials;' +
-      ' media="(min-width: 40em) and \\"\\\\\\""; fetchpriority=high'
-  )
-  t.is(
-    preload('a.png', { crossorigin: 'anonymous' }),
-    '</assets/a.png>; rel=preload; as=image; crossorigin'
-  )
-  t.is(preload('a.woff2', { crossorigin: false }), '</assets/a.woff2>; rel=preload; as=font')
-  t.is(
-    preload('https://a.example/ä b>.css'),
-    '<https://a.example/%C3%A4%20b%3E.css>; rel=preload; as=style'
-  )
+test('preload() appends the extension of the tag, and writes the other parameters, quoted where necessary', t => {
+  for (const [name, options, expected] of [
+    ['app', { as: 'style' }, 'app.css>; rel=preload; as=style'],
+    ['jquery.min', { as: 'script' }, 'jquery.min.js>; rel=preload; as=script'],
+    ['app', { type: 'module' }, 'app.js>; rel=modulepreload'],
+    [
+      'a.png',
+      {
+        type: 'image/png',
+        crossorigin: 'use-credentials',
+        media: '(min-width: 40em) and "\\"',
+        fetchpriority: 'high'
+      },
+      'a.png>; rel=preload; as=image; type="image/png"; crossorigin=use-credentials;' +
+        ' media="(min-width: 40em) and \\"\\\\\\""; fetchpriority=high'
+    ],
+    ['a.png', { crossorigin: 'anonymous' }, 'a.png>; rel=preload; as=image; crossorigin'],
+    ['a.woff2', { crossorigin: false }, 'a.woff2>; rel=preload; as=font']
+  ] as const) {
+    t.is(preload(name, options), `</assets/${expected}`)
+  }
+  t.regex(preload('https://a.example/ä b>.css'), /^<https:\/\/a\.example\/%C3%A4%20b%3E\.css>; /)
 })
 
 test('preload() throws when neither `as` nor the extension shows the use, and for what could break the header', t => {
   const list = 'fetch, font, image, module, script, style, track'
-  t.throws(() => preload('app'), {
-    instanceOf: TypeError,
-    message: `preload('app') needs { as } with one of ${list}, got undefined`
-  })
-  for (const as of ['stile', 'constructor', 42]) {
-    t.throws(() => Reflect.apply(preload, null, ['app.css', { as }]), {
-      instanceOf: TypeError,
-      message: /needs \{ as \}/
-    })
-  }
-  for (const media of ['a\r\nSet-Cookie: b', 'größer']) {
-    const options: PreloadOptions = { media }
-    t.throws(() => preload('a.css', options), {
-      instanceOf: TypeError,
-      message: /^media of a preload must be printable ASCII/
-    })
+  const printable = /^media of a preload must be printable ASCII/
+  for (const [args, message] of [
+    [['app'], `preload('app') needs { as } with one of ${list}, got undefined`],
+    ...['stile', 'constructor', 42].map(as => [['app.css', { as }], /needs \{ as \}/] as const),
+    ...['a\r\nSet-Cookie: b', 'größer'].map(media => [['a.css', { media }], printable] as const)
+  ] as const) {
+    t.throws(() => Reflect.apply(preload, null, args), { instanceOf: TypeError, message })
   }
 })
 
-const DIAL = `lib/dial-${'f'.repeat(32)}.mjs`
-const APP = `app-${'a'.repeat(32)}.js`
+/** What is written as JSON, with `<` and line separators escaped. */
+const importMap = (imports: object, integrity?: object, attributes = '') =>
+  `<script type="importmap"${attributes}>${JSON.stringify({ imports, integrity })}</script>`
 
-test('importMap() maps each module to its published URL, sorted, with its integrity', t => {
+test('importMap() maps each module to its published URL, sorted, with its integrity; a nonce and more specifiers, which take precedence, may be given', t => {
+  const integrity = { [`/assets/${APP}`]: 'sha384-aaaa', [`/assets/${DIAL}`]: 'sha384-ffff' }
+  const dial = { '/assets/lib/dial.mjs': `/assets/${DIAL}` }
+  const helpers = fingerprinted()('web')
+  t.is(helpers.importMap(), importMap({ '/assets/app.js': `/assets/${APP}`, ...dial }, integrity))
+  const url = 'https://a.example/x.js'
+  const imports = { dial: 'lib/dial.mjs', app: 'app', '/assets/app.js': url, ['__proto__']: 'app' }
+  const [app, others] = [`/assets/${APP}`, { dial: `/assets/${DIAL}` }]
   t.is(
-    fingerprinted()('web').importMap(),
-    '<script type="importmap">{"imports":{' +
-      `"/assets/app.js":"/assets/${APP}",` +
-      `"/assets/lib/dial.mjs":"/assets/${DIAL}"},` +
-      '"integrity":{' +
-      `"/assets/${APP}":"sha384-aaaa",` +
-      `"/assets/${DIAL}":"sha384-ffff"}}</script>`
+    helpers.importMap({ nonce: '"r4nd0m', imports }),
+    importMap(
+      { '/assets/app.js': url, ...dial, ['__proto__']: app, app, ...others },
+      integrity,
+      ' nonce="&quot;r4nd0m"'
+    )
+  )
+  const hard = 'https://a.example/</script><!--\u2028\u2029'
+  t.is(
+    makeHelpers()('web').importMap({ imports: { a: hard } }),
+    '<script type="importmap">{"imports":{"a":"https://a.example/' +
+      '\\u003c/script\\u003e\\u003c!--\\u2028\\u2029"}}</script>'
   )
 })
 
@@ -309,39 +283,12 @@ test('importMap() sorts the modules of the app by code unit, with the host befor
     }))(app).importMap()
   const written = /"https:\/\/cdn\.example\/(.)\.js":"https:\/\/cdn\.example\/\1-1\.js"/g
   t.is([...mapOf('web').matchAll(written)].map(([, name]) => name).join(''), 'Zabä')
-  t.is(
-    mapOf('admin'),
-    '<script type="importmap">{' +
-      '"imports":{"https://cdn.example/admin.js":"https://cdn.example/admin-1.js"},' +
-      '"integrity":{"https://cdn.example/admin-1.js":"sha256-a sha512-a"}}</script>'
+  const admin = 'https://cdn.example/admin-1.js'
+  const expected = importMap(
+    { 'https://cdn.example/admin.js': admin },
+    { [admin]: 'sha256-a sha512-a' }
   )
-})
-
-test('importMap() takes a nonce and more specifiers, which take precedence', t => {
-  t.is(
-    fingerprinted()('web').importMap({
-      nonce: '"r4nd0m',
-      imports: {
-        dial: 'lib/dial.mjs',
-        app: 'app',
-        '/assets/app.js': 'https://a.example/x.js',
-        ['__proto__']: 'app'
-      }
-    }),
-    '<script type="importmap" nonce="&quot;r4nd0m">{"imports":{' +
-      '"/assets/app.js":"https://a.example/x.js",' +
-      `"/assets/lib/dial.mjs":"/assets/${DIAL}",` +
-      `"__proto__":"/assets/${APP}","app":"/assets/${APP}","dial":"/assets/${DIAL}"},` +
-      '"integrity":{' +
-      `"/assets/${APP}":"sha384-aaaa",` +
-      `"/assets/${DIAL}":"sha384-ffff"}}</script>`
-  )
-  const url = 'https://a.example/</script><!--\u2028\u2029'
-  t.is(
-    makeHelpers()('web').importMap({ imports: { a: url } }),
-    '<script type="importmap">{"imports":{"a":"https://a.example/' +
-      '\\u003c/script\\u003e\\u003c!--\\u2028\\u2029"}}</script>'
-  )
+  t.is(mapOf('admin'), expected)
 })
 
 test('JSM-05 importMap() holds the option imports without fingerprints as well, whatever the entry', t => {
@@ -351,15 +298,12 @@ test('JSM-05 importMap() holds the option imports without fingerprints as well, 
   ])
   for (const host of [undefined, 'https://assets.example']) {
     const helpers = makeHelpers({ host }, () => ({ imports }))('web')
-    const map =
-      '<script type="importmap">{"imports":{"cdn":"https://cdn.example/x.js",' +
-      `"confetti":"${host ?? ''}/assets/vendor/confetti.js"}}</script>`
+    const confetti = `${host ?? ''}/assets/vendor/confetti.js`
+    const map = importMap({ cdn: 'https://cdn.example/x.js', confetti })
     t.is(helpers.importMap(), map)
     t.is(helpers.importMap({ entry: 'app' }), map)
-    t.is(
-      helpers.importMap({ imports: { confetti: 'other' } }),
-      map.replace('vendor/confetti', 'other')
-    )
+    const replaced = map.replace('vendor/confetti', 'other')
+    t.is(helpers.importMap({ imports: { confetti: 'other' } }), replaced)
   }
 })
 
@@ -377,10 +321,8 @@ test('JSM-06 importMap({ entry }) holds every module when it is not known what t
   const moduleAt = (path: string) => modules.find(({ plainPath }) => plainPath === path)
   const helpers = makeHelpers({}, () => ({ resolve, moduleAt, modules: () => modules }))('web')
   t.true(helpers.importMap({ entry: 'app' }).includes('/assets/other-1.js'))
-  t.is(
-    helpers.importMap({ entry: 'other' }),
-    '<script type="importmap">{"imports":{"/assets/other.js":"/assets/other-1.js"}}</script>'
-  )
+  const other = importMap({ '/assets/other.js': '/assets/other-1.js' })
+  t.is(helpers.importMap({ entry: 'other' }), other)
 })
 
 test('JSM-10 tags of modules that are heavier than 20 KiB are told once, with what to do', t => {
@@ -430,13 +372,10 @@ test('a page gets the tag of a name as of the last release, with attributes and 
   t.throws(() => helpers.stylesheet('app'))
   for (version of ['one', 'two']) {
     for (let time = 1; time <= 2; time++) {
-      const [href, src] = [`href="/assets/${version}/app.css"`, `src="/assets/${version}/app.js"`]
-      t.is(helpers.stylesheet('app'), `<link ${href} type="text/css" rel="stylesheet">`)
-      t.is(
-        helpers.stylesheet('app', { media: 'print' }),
-        `<link ${href} type="text/css" rel="stylesheet" media="print">`
-      )
-      t.is(helpers.javascript('app'), `<script ${src} type="text/javascript"></script>`)
+      const printed = ' media="print"'
+      t.is(helpers.stylesheet('app'), sheet(`${version}/app.css`))
+      t.is(helpers.stylesheet('app', { media: 'print' }), sheet(`${version}/app.css`, printed))
+      t.is(helpers.javascript('app'), script(`${version}/app.js`))
     }
   }
 })

@@ -60,3 +60,11 @@ export function fingerprinted(
   })
   return makeHelpers(settings, assetsOf, added)
 }
+
+/** The tags as helpers write them, by the name of a file at the prefix. */
+export const script = (file: string, attributes = ' type="text/javascript"') =>
+  `<script src="/assets/${file}"${attributes}></script>`
+export const sheet = (file: string, more = '') =>
+  `<link href="/assets/${file}" type="text/css" rel="stylesheet"${more}>`
+export const icon = (file: string, more = ' rel="shortcut icon" type="image/x-icon"') =>
+  `<link href="/assets/${file}"${more}>`
