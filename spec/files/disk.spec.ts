@@ -19,18 +19,14 @@ import zlib from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import { settle } from '../../lib/assets/settings/settings.ts'
 import { type Coding, CODINGS, compareCopy } from '../../lib/files/codings.ts'
-import {
-  isInPlace,
-  isPathInPlace,
-  realPathByName,
-  type Symlinks
-} from '../../lib/files/containment.ts'
+import { isInPlace, isPathInPlace } from '../../lib/files/containment.ts'
 import { digestOf } from '../../lib/files/digest.ts'
 import { isUnmodified, withFile, type OpenFile } from '../../lib/files/open-file.ts'
 import { WRITABLE_CODINGS } from '../support/copies.ts'
 import { makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
-import { makeProject, writeFiles } from '../support/site.ts'
+import { leadLink, makeProject, writeFiles } from '../support/site.ts'
+import { words } from '../support/texts.ts'
 import { LOADER, moduleFile } from '../support/typescript.ts'
 
 const MIB = 1024 * 1024
@@ -133,30 +129,6 @@ test('without free descriptors there are errors for a while, but never wrong byt
   t.is((await ask(port, 'GET', '/big.bin')).body.length, MIB + 1)
 })
 
-test('a target that is a directory, and a file where a folder is needed, are errors that say so', async t => {
-  const root = makeProject(t, {
-    'apps/web/assets/x/app.css': 'a{}',
-    'apps/web/assets/x/sub/menu.css': 'm{}',
-    'public/assets/app.css/kept': 'kept',
-    'public/assets/sub': 'a file'
-  })
-  const { port, errors } = await makeFront(t, { root, env: 'development' })
-  for (const [name, said] of [
-    ['app.css', 'public/assets/app.css'],
-    ['sub/menu.css', 'a file exists where a directory is needed']
-  ] as const) {
-    const answer = await ask(port, 'GET', `/assets/${name}`)
-    t.is(answer.status, 500)
-    t.true(answer.text.includes(said), answer.text)
-  }
-  t.is(errors.length, 2)
-  t.is(readFileSync(join(root, 'public/assets/app.css/kept'), 'utf8'), 'kept')
-  t.is(readFileSync(join(root, 'public/assets/sub'), 'utf8'), 'a file')
-  rmSync(join(root, 'public/assets'), { recursive: true })
-  t.is((await ask(port, 'GET', '/assets/app.css')).text, 'a{}')
-  t.is((await ask(port, 'GET', '/assets/sub/menu.css')).text, 'm{}')
-})
-
 test('empty files, and files of more than four gigabytes, are served', async t => {
   const root = makeProject(t, {
     'apps/web/assets/x/empty.css': '',
@@ -168,12 +140,9 @@ test('empty files, and files of more than four gigabytes, are served', async t =
   const huge = 5 * 1024 ** 3
   truncateSync(join(root, 'public/huge.bin'), huge)
   const { port, errors } = await makeFront(t, { root, env: 'development' })
-  for (const path of [
-    '/assets/empty.css',
-    '/assets/empty.css.map',
-    '/assets/void.css',
-    '/empty.html'
-  ]) {
+  for (const path of words(
+    '/assets/empty.css /assets/empty.css.map /assets/void.css /empty.html'
+  )) {
     const answer = await ask(port, 'GET', path)
     t.is(answer.status, 200, path)
     if (path !== '/assets/void.css') t.is(answer.headers['content-length'], '0')
@@ -188,58 +157,28 @@ test('empty files, and files of more than four gigabytes, are served', async t =
   t.deepEqual(errors, [])
 })
 
-function pointAt(place: string, link: string): void {
-  symlinkSync(place, `${link}.new`)
-  renameSync(`${link}.new`, link)
-}
-
 // What was opened is judged where it lies, whatever its name leads to by then.
 
-function isInDirectory(symlinks: Symlinks, dir: string, file: OpenFile): Promise<boolean> {
-  return isInPlace({ root: dir, dir, symlinks })(file)
-}
-
-function makeGround(t: ExecutionContext) {
-  const root = makeProject(t, {
-    'public/a.txt': 'a',
-    'public/sub/b.txt': 'b',
-    'public-x/c.txt': 'c'
-  })
-  const directory = join(root, 'public')
+test('a file that was replaced or removed since it was opened is still placed where it was', async t => {
+  const root = makeProject(t, { 'public/a.txt': 'a' })
   const open = async (path: string): Promise<OpenFile> => {
     const handle = await openHandle(join(root, path))
     t.teardown(() => handle.close())
     const stats = await handle.stat({ bigint: true })
     return { path: join(root, path), fd: handle.fd, stats }
   }
-  return { root, directory, open }
-}
-
-test('S52 a link that is swapped after the file was opened changes no decision', async t => {
-  const { root, directory, open } = makeGround(t)
-  const link = join(root, 'public/link.txt')
-  pointAt('../public-x/c.txt', link)
-  const outside = await open('public/link.txt')
-  pointAt('a.txt', link)
-  t.false(await isInDirectory('inside', directory, outside))
-  t.is(await realPathByName(outside), undefined, 'nor where the kernel does not tell')
-  const inside = await open('public/link.txt')
-  pointAt('../public-x/c.txt', link)
-  t.true(await isInDirectory('inside', directory, inside))
-})
-
-test('a file that was replaced or removed since it was opened is still placed where it was', async t => {
-  const { root, directory, open } = makeGround(t)
+  const dir = join(root, 'public')
   for (const symlinks of ['inside', 'deny'] as const) {
+    const isInside = isInPlace({ root: dir, dir, symlinks })
     const replaced = await open('public/a.txt')
     writeFileSync(join(root, 'public/new'), 'new')
     renameSync(join(root, 'public/new'), join(root, 'public/a.txt'))
-    t.true(await isInDirectory(symlinks, directory, replaced))
+    t.true(await isInside(replaced))
     writeFileSync(join(root, 'public/c (deleted)'), 'c')
     const removed = await open('public/c (deleted)')
-    t.true(await isInDirectory(symlinks, directory, removed))
+    t.true(await isInside(removed))
     unlinkSync(join(root, 'public/c (deleted)'))
-    t.true(await isInDirectory(symlinks, directory, removed))
+    t.true(await isInside(removed))
   }
 })
 
@@ -250,14 +189,14 @@ test('a deploy that leads a link to another release takes public along', async t
     'releases/3/elsewhere/a.txt': 'a'
   })
   const root = join(above, 'current')
-  pointAt('releases/1', root)
+  leadLink(root, 'releases/1')
   const settings = settle({ root })
   const file = join(root, 'public/a.txt')
   t.true(await isPathInPlace(settings.place, file))
-  pointAt('releases/2', root)
+  leadLink(root, 'releases/2')
   t.true(await isPathInPlace(settings.place, file))
   symlinkSync('elsewhere', join(above, 'releases/3/public'))
-  pointAt('releases/3', root)
+  leadLink(root, 'releases/3')
   t.false(await isPathInPlace(settings.place, file))
 })
 

@@ -21,16 +21,11 @@ fs.rename = (from, to) => {
 }
 
 async function main(): Promise<void> {
-  let begun = false
   await precompile(
     { root, ...AS_WRITTEN },
     {
       warn: message => console.error(message),
-      onProgress({ stage: at }) {
-        if (!begun) console.log('begun')
-        begun = true
-        reach(at)
-      }
+      onProgress: ({ stage: at }) => reach(at)
     }
   )
 }

@@ -1,5 +1,5 @@
 // Precompiling in processes of their own. The program is bundled once: it starts ten times as fast.
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
@@ -37,13 +37,6 @@ async function bundleOnce(): Promise<string> {
   return outfile
 }
 
-/** A process that has begun to precompile. */
-export async function begin(program: string, root: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [program, root], { stdio: ['ignore', 'pipe', 'inherit'] })
-  if (child.stdout) await once(child.stdout, 'data')
-  return child
-}
-
 interface Ended {
   readonly status: number | null
   readonly signal: NodeJS.Signals | null
@@ -51,7 +44,7 @@ interface Ended {
 }
 
 /**
- * The same to its end; `shell` is what a shell runs before it: `ulimit -f 100`.
+ * Precompiles to the end; `shell` is what a shell runs before it: `ulimit -f 100`.
  * @param moment at which it sends itself a signal: `['write', '3', 'SIGKILL']`
  */
 export async function runInChild(

@@ -159,42 +159,6 @@ test('FPR-10 every broken source is listed, and nothing is changed', async t => 
   t.deepEqual(snapshot(join(root, 'public')), before)
 })
 
-test('PUB-14 two sources of one name are refused with the message that development logs, given once', async t => {
-  const root = makeSources(t, {
-    'images/logo.png': 'one',
-    'docs/logo.png': 'two',
-    'css/a.css': 'a { src: url(logo.png) }'
-  })
-  const warnings: string[] = []
-  const error = await t.throwsAsync(
-    () => precompile({ root }, { warn: message => void warnings.push(message) }),
-    { instanceOf: PrecompileError }
-  )
-  const verdict = `several sources in ${join(root, 'apps/web/assets')} are published as logo.png: docs/logo.png, images/logo.png; development uses the first, precompile refuses them: rename or exclude all but one`
-  t.is(error?.message, `Precompile failed with 1 error; nothing was published\n- ${verdict}`)
-  t.deepEqual(warnings, [])
-  t.deepEqual(filesBelow(join(root, 'public')), [])
-})
-
-test('PUB-14 a plain file beside a source of the same name is published, with the warning that development logs', async t => {
-  const root = makeSources(t, { 'css/two.css': 'two{}', 'css/two.css.scss': 'a { b: c }' })
-  const { assets, warnings } = await run({ root })
-  t.is(assets, 1)
-  t.deepEqual(warnings, [
-    `several sources in ${join(root, 'apps/web/assets')} are published as two.css: css/two.css is used, css/two.css.scss ignored; rename or remove all but one`
-  ])
-})
-
-test("missing: 'warn' leaves a missing reference as it is written, and warns of it once", async t => {
-  const css = long('a { background: url(lost.png) }')
-  const root = makeSources(t, { 'stylesheets/app.css': css })
-  const { warnings } = await run({ root, missing: 'warn' })
-  t.deepEqual(warnings, [
-    'apps/web/assets/stylesheets/app.css:1:21 refers to lost.png, which was not found'
-  ])
-  t.is(readPublic(root, '/assets/app.css').toString(), css)
-})
-
 test('FPR-14 text is compressed where that makes it smaller, images never are', async t => {
   const text = { 'app.js': long('go();'), 'icon.svg': `<svg>${long('<path/>')}</svg>` }
   const others = { 'photo.png': long('pixel'), 'tiny.js': 'go()', 'noise.txt': randomBytes(4000) }
@@ -391,9 +355,13 @@ test('FPR-17a the compressed copies of a file whose mtime was moved by a second 
   }
 })
 
-const chain = (length: number, name: (at: number) => string, line: (next: string) => string) =>
+/** Files of which each refers to the next, as `line` writes it with `%`. */
+const chain = (length: number, extension: string, line: string) =>
   Object.fromEntries(
-    Array.from({ length }, (_, at) => [name(at), at < length - 1 ? line(name(at + 1)) : ''])
+    Array.from({ length }, (_, at) => [
+      `m${at}.${extension}`,
+      at < length - 1 ? line.replace('%', `./m${at + 1}.${extension}`) : ''
+    ])
   )
 
 test('S80 a chain of references that is longer than the call stack has its order', t => {
@@ -418,22 +386,8 @@ test('S80 a chain of references that is longer than the call stack has its order
 })
 
 for (const [what, files] of [
-  [
-    '9,000 modules',
-    chain(
-      9000,
-      at => `m${at}.js`,
-      next => `import './${next}'`
-    )
-  ],
-  [
-    '12,000 stylesheets',
-    chain(
-      12_000,
-      at => `m${at}.css`,
-      next => `@import '${next}';`
-    )
-  ]
+  ['9,000 modules', chain(9000, 'js', "import '%'")],
+  ['12,000 stylesheets', chain(12_000, 'css', "@import '%';")]
 ] as const) {
   soakTest(`S80 ${what} that each import the next are published`, async t => {
     t.timeout(300_000)

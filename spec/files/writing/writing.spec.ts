@@ -1,6 +1,5 @@
 // Files are written completely or not at all, with the mtime that they are to have.
-import fs from 'node:fs/promises'
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import fc, { assert, asyncProperty, bigInt } from 'fast-check'
 import {
   chmodSync,
@@ -18,7 +17,6 @@ import {
   utimesSync,
   writeFileSync
 } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { mock } from 'node:test'
@@ -27,6 +25,7 @@ import { touch, writeAtomically } from '../../../lib/files/writing/atomic-write.
 import { lock } from '../../../lib/files/writing/lock.ts'
 import { sweep, sweepOnce, sweepTree } from '../../../lib/files/writing/temporary.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
+import { onFailingDisk } from '../../support/failing-disk.ts'
 import { makeProject } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
@@ -34,7 +33,7 @@ import { until } from '../../support/until.ts'
 const THEN = 1_700_000_000_123_456_789n
 const modeOf = (path: string) => statSync(path).mode & 0o777
 
-test('a file is written with its folders, its mtime and mode 0644', async t => {
+test('a file, or a copy of one, is written with its folders, its mtime and mode 0644', async t => {
   const root = makeProject(t)
   const target = join(root, 'public/assets/deep/a.css')
   await writeAtomically(target, Buffer.from('a{}'), THEN)
@@ -44,12 +43,7 @@ test('a file is written with its folders, its mtime and mode 0644', async t => {
   const stats = statSync(target, { bigint: true })
   t.true(hasMtime(stats, THEN))
   t.deepEqual(readdirSync(join(root, 'public/assets/deep')), ['a.css'])
-})
-
-test('a copy has the mode and the mtime of any other target', async t => {
-  const root = makeProject(t, { source: 'bytes' })
-  chmodSync(join(root, 'source'), 0o400)
-  const target = join(root, 'public/copy')
+  writeFileSync(join(root, 'source'), 'bytes', { mode: 0o400 })
   await writeAtomically(target, { copyOf: join(root, 'source') }, THEN)
   t.is(readFileSync(target, 'utf8'), 'bytes')
   t.is(modeOf(target), 0o644)
@@ -105,15 +99,13 @@ test('temporary files go once they are older than they may be, whatever their mt
   t.deepEqual(readdirSync(root).toSorted(), [...others, LEFT].toSorted())
   await sweep(root, -1000)
   t.deepEqual(readdirSync(root).toSorted(), others)
-})
-
-test('a process sweeps a directory when it first writes there, and then no more', async t => {
-  const root = makeProject(t, { [LEFT]: '' })
-  await sweepOnce(root, -1000)
-  t.deepEqual(readdirSync(root), [])
-  writeFileSync(join(root, LEFT), '')
-  await sweepOnce(root, -1000)
-  t.deepEqual(readdirSync(root), [LEFT])
+  // A process does so when it first writes there, and then no more.
+  const directory = makeProject(t)
+  for (const left of [[], [LEFT]]) {
+    writeFileSync(join(directory, LEFT), '')
+    await sweepOnce(directory, -1000)
+    t.deepEqual(readdirSync(directory), left)
+  }
 })
 
 test('S74 folders below are swept, but not through a link', async t => {
@@ -162,24 +154,22 @@ test('a lock has one holder, and is free once it is released', async t => {
   await (await lock(directory, ignore)).release()
 })
 
-test('a lock of a process that was killed is free after some seconds, and is waited for until then', async t => {
-  const directory = makeProject(t, { [NAME]: 'process 7 on web-2' })
-  utimesSync(join(directory, NAME), ago(9), ago(9))
-  const said: string[] = []
-  const held = await lock(directory, message => said.push(message))
-  t.deepEqual(said, [
+test('a lock of a process that was killed is free after some seconds, and is waited for until then; one that was left a while ago is free at once', async t => {
+  const waiting =
     'waiting a few seconds: another precompile (process 7 on web-2) seems to have been killed'
-  ])
-  await t.notThrowsAsync(held.check())
-  await held.release()
-})
-
-test('a lock that was left a while ago is free at once', async t => {
-  const directory = makeProject(t, { [NAME]: '' })
-  utimesSync(join(directory, NAME), ago(60), ago(60))
-  const held = await lock(directory, t.fail)
-  t.is(readFileSync(join(directory, NAME), 'utf8'), `process ${process.pid} on ${hostname()}`)
-  await held.release()
+  for (const [seconds, expected] of [
+    [9, [waiting]],
+    [60, []]
+  ] as const) {
+    const directory = makeProject(t, { [NAME]: 'process 7 on web-2' })
+    utimesSync(join(directory, NAME), ago(seconds), ago(seconds))
+    const said: string[] = []
+    const held = await lock(directory, message => said.push(message))
+    t.deepEqual(said, expected)
+    t.is(readFileSync(join(directory, NAME), 'utf8'), `process ${process.pid} on ${hostname()}`)
+    await t.notThrowsAsync(held.check())
+    await held.release()
+  }
 })
 
 test('a folder or a link in the place of a lock is an error that names it, and stays', async t => {
@@ -250,77 +240,41 @@ test.serial('the heartbeat of a lock fails nobody, and touches no lock but its o
   await held.release()
 })
 
-/** The calls on names, and those on handles, that a lock makes. */
-const CALLS = ['link', 'lstat', 'unlink', 'rename', 'write', 'stat', 'close'] as const
-
-/** Lets the nth of these calls fail, until it is told to stop; counts them. */
-async function failing(t: ExecutionContext, call: (typeof CALLS)[number], nth: number) {
-  const probe = await fs.open(import.meta.filename)
-  const handles = Object.getPrototypeOf(probe) as Record<string, (...args: unknown[]) => unknown>
-  await probe.close()
-  const owner = (call in fs ? fs : handles) as typeof handles
-  const owners = call === 'stat' ? handles : owner
-  const original = owners[call]
-  let count = 0
-  const put = (replacement: typeof original) => {
-    Object.assign(owners, { [call]: replacement })
-    syncBuiltinESMExports()
-  }
-  put(function (this: unknown, ...args) {
-    const failure = Object.assign(new Error(`EIO: i/o error, ${call}`), {
-      code: 'EIO',
-      syscall: call
-    })
-    const isFailing = ++count === nth
-    // Descriptors are gone even where their close reports an error (close(2)).
-    if (!isFailing || call === 'close') {
-      const result = original?.apply(this, args)
-      return isFailing ? Promise.resolve(result).then(() => Promise.reject(failure)) : result
-    }
-    return Promise.reject(failure)
-  })
-  const stop = () => put(original)
-  t.teardown(() => {
-    stop()
-    mock.timers.reset()
-  })
-  return { stop, wasReached: () => count >= nth }
-}
-
 for (const isAbandoned of [false, true]) {
   test.serial(
     `a lock ${isAbandoned ? 'that was abandoned' : 'that is free'}: whichever call fails when it is taken or released leaves no heartbeat, descriptor or file`,
     async t => {
-      let failures = 0
-      for (const call of CALLS) {
-        for (let nth = 1, isReached = true; isReached; nth++) {
-          const directory = makeProject(t, isAbandoned ? { [NAME]: '' } : {})
-          if (isAbandoned) utimesSync(join(directory, NAME), ago(60), ago(60))
-          mock.timers.enable({ apis: ['setInterval'] })
-          const { stop, wasReached } = await failing(t, call, nth)
-          let isHeld = false
-          const run = lock(directory, t.fail).then(held => {
+      t.teardown(() => mock.timers.reset())
+      let at = 0
+      for (let isReached = true; isReached;) {
+        const directory = makeProject(t, isAbandoned ? { [NAME]: '' } : {})
+        if (isAbandoned) utimesSync(join(directory, NAME), ago(60), ago(60))
+        mock.timers.enable({ apis: ['setInterval'] })
+        let isHeld = false
+        const { failed } = await onFailingDisk(directory, { at: ++at }, async () => {
+          try {
+            const held = await lock(directory, t.fail)
             isHeld = true
-            return held.release()
-          })
-          await run.catch((error: unknown) => t.like(error, { code: 'EIO' }))
-          isReached = wasReached()
-          stop()
-          const what = `${call} ${nth}, ${isHeld ? 'released' : 'taken'}`
-          t.is(openDescriptors(directory), 0, what)
-          const left = readdirSync(directory)
-          // What could not be looked at or removed, and an abandoned lock that was not taken over yet.
-          const isStuck = isHeld ? /lstat|unlink/.test(call) : isAbandoned && call !== 'unlink'
-          t.deepEqual(left, isStuck && isReached ? [NAME] : [], what)
-          const before = left.map(name => mtimeOf(join(directory, name)))
-          mock.timers.tick(5000)
-          mock.timers.reset()
-          const after = left.map(name => mtimeOf(join(directory, name)))
-          t.deepEqual(after, before, `${what}: no heartbeat`)
-          if (isReached) failures++
-        }
+            await held.release()
+          } catch (error) {
+            t.like(error, { code: 'EIO' })
+          }
+        })
+        isReached = failed !== undefined
+        const call = failed?.syscall ?? ''
+        const what = `${call}, ${isHeld ? 'released' : 'taken'}`
+        t.is(openDescriptors(directory), 0, what)
+        const left = readdirSync(directory)
+        // What could not be looked at or removed, and an abandoned lock that was not taken over yet.
+        const isStuck = isHeld ? /lstat|unlink/.test(call) : isAbandoned && call !== 'unlink'
+        t.deepEqual(left, isStuck && isReached ? [NAME] : [], what)
+        const before = left.map(name => mtimeOf(join(directory, name)))
+        mock.timers.tick(5000)
+        mock.timers.reset()
+        const after = left.map(name => mtimeOf(join(directory, name)))
+        t.deepEqual(after, before, `${what}: no heartbeat`)
       }
-      t.true(failures > 6, `${failures}`)
+      t.true(at > 7, `${at}`)
     }
   )
 }

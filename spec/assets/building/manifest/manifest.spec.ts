@@ -28,16 +28,8 @@ test('FPR-04 fingerprint mode without a manifest is an error at start', t => {
 test('FPR-04 a site with only mounts needs no manifest; an asset of its own is an error that names it', async t => {
   const root = makeProject(t, { 'dist/app.js': 'go()' })
   const options = { root, env: 'production', mounts: { '/static': 'dist' } }
-  const site = await makeSite(
-    t,
-    {},
-    {
-      ...options,
-      routes: ctx => {
-        ctx.body = ctx.assets.javascript('app')
-      }
-    }
-  )
+  const routes: Middleware = ctx => void (ctx.body = ctx.assets.javascript('app'))
+  const site = await makeSite(t, {}, { ...options, routes })
   t.is((await site.ask('/static/app.js')).text, 'go()')
   t.is((await site.ask('/')).status, 500)
   t.is(site.errors[0]?.message, `/assets/app.js is not in ${root}/public/assets.json`)
@@ -56,23 +48,23 @@ test('FPR-04 a site with only files in public is told to mount it, which serves 
   t.is((await site.ask('/site.css')).text, 'a{}')
 })
 
+const ENTRY = { target: '/assets/a', source: 'a', integrity: [], size: 1 }
+const withEntry = (entry: object, key = '/assets/a.js') =>
+  JSON.stringify({ version: 1, assets: { [key]: entry } })
+const withApps = (apps: unknown) => JSON.stringify({ version: 1, apps, assets: {} })
+
 for (const [what, text] of Object.entries({
   'half a manifest': '{ "version": 1, "assets": { "/assets/app',
   'a manifest of another version': '{ "version": 2, "assets": {} }',
   'a manifest whose assets are a list': '{ "version": 1, "assets": [] }',
-  'a manifest whose apps are a list': '{ "version": 1, "apps": ["web"], "assets": {} }',
-  'an app without a path': '{ "version": 1, "apps": { "web": {} }, "assets": {} }',
-  'an app whose path leads out of the prefix':
-    '{ "version": 1, "apps": { "web": { "path": "/../x" } }, "assets": {} }',
-  'an app whose path is a list':
-    '{ "version": 1, "apps": { "web": { "path": ["/a"] } }, "assets": {} }',
-  'an entry without target': '{ "version": 1, "assets": { "/assets/a.js": { "size": 1 } } }',
-  'an entry whose imports are not a list':
-    '{ "version": 1, "assets": { "/assets/a.js": { "target": "/assets/a", "source": "a", "integrity": [], "size": 1, "imports": "b" } } }',
-  'an entry whose imports are not paths':
-    '{ "version": 1, "assets": { "/assets/a.js": { "target": "/assets/a", "source": "a", "integrity": [], "size": 1, "dynamicImports": [1] } } }',
-  'a key that is not a path':
-    '{ "version": 1, "assets": { "/assets/%": { "target": "/assets/a", "source": "a", "integrity": [], "size": 1 } } }',
+  'a manifest whose apps are a list': withApps(['web']),
+  'an app without a path': withApps({ web: {} }),
+  'an app whose path leads out of the prefix': withApps({ web: { path: '/../x' } }),
+  'an app whose path is a list': withApps({ web: { path: ['/a'] } }),
+  'an entry without target': withEntry({ size: 1 }),
+  'an entry whose imports are not a list': withEntry({ ...ENTRY, imports: 'b' }),
+  'an entry whose imports are not paths': withEntry({ ...ENTRY, dynamicImports: [1] }),
+  'a key that is not a path': withEntry(ENTRY, '/assets/%'),
   null: 'null'
 })) {
   test(`FPR-04 ${what} is an error at start`, t => {
@@ -155,24 +147,16 @@ test('S50 a manifest with the names of object properties touches no prototype', 
     'public/assets.json': `{ "version": 1, "__proto__": { "polluted": 1 }, "assets": { ${assets} } }`
   })
   const said: unknown[] = []
-  const site = await makeSite(
-    t,
-    {},
-    {
-      root,
-      env: 'production',
-      routes: ctx => {
-        for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
-          try {
-            said.push(ctx.assets.path(name))
-          } catch (error) {
-            said.push((error as AssetError).code)
-          }
-        }
+  const routes: Middleware = ctx => {
+    for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+      try {
+        said.push(ctx.assets.path(name))
+      } catch (error) {
+        said.push((error as AssetError).code)
       }
     }
-  )
-  await site.ask('/')
+  }
+  await (await makeSite(t, {}, { root, env: 'production', routes })).ask('/')
   t.deepEqual(said, ['/assets/a.js', 'asset-unknown', 'asset-unknown', 'asset-unknown'])
   t.is(({} as { polluted?: number }).polluted, undefined)
   t.is(({} as { target?: string }).target, undefined)
@@ -201,20 +185,13 @@ for (const mode of MODES) {
     const options = { root, env: 'production', revalidate: 0 }
     await run(options)
     const cache = koaHttpCache({ version: ctx => ctx.assets.version })
-    const site = await makeSite(
-      t,
-      {},
-      {
-        ...options,
-        ...(mode === 'live' && { configure: { production: { compile: true } } }),
-        routes: (ctx, next) =>
-          cache(ctx, async () => {
-            await ctx.fresh('page')
-            ctx.body = ctx.assets.stylesheet('app')
-            await next()
-          })
-      }
-    )
+    const routes: Middleware = ctx =>
+      cache(ctx, async () => {
+        await ctx.fresh('page')
+        ctx.body = ctx.assets.stylesheet('app')
+      })
+    const live = { configure: { production: { compile: true } } }
+    const site = await makeSite(t, {}, { ...options, ...(mode === 'live' && live), routes })
     const { headers } = await site.ask('/')
     const etag = headers.etag ?? ''
     t.regex(etag, /^"/)
@@ -299,11 +276,8 @@ test('FPR-17b pages of the running release still find what a new manifest has dr
   const files = { 'old/app.css': 'a{}', 'old/gone.js': 'gone()', 'stays.js': 'stays()' }
   const site = await makeFingerprinted(t, 'precompiled', files, { revalidate: 0 })
   const version = () => site.render(assets => assets.version)
-  const [gone, app, first] = [
-    await site.path('gone.js'),
-    await site.path('app.css'),
-    await version()
-  ]
+  const [gone, app] = [await site.path('gone.js'), await site.path('app.css')]
+  const first = await version()
   rmSync(site.at('old'), { recursive: true })
   await site.edit({ 'new/app.css': 'b{}' })
   const second = await version()
@@ -312,15 +286,8 @@ test('FPR-17b pages of the running release still find what a new manifest has dr
   t.is((await site.ask(gone)).text, 'gone()')
   t.not(await site.path('app.css'), app, 'a tail leads where the new manifest has it lead')
   t.true((await site.render(assets => assets.javascript('gone'))).includes(gone))
-  const again = await makeSite(
-    t,
-    {},
-    {
-      root: site.root,
-      env: 'production',
-      routes: ctx => void (ctx.body = ctx.assets.path('gone.js'))
-    }
-  )
+  const routes: Middleware = ctx => void (ctx.body = ctx.assets.path('gone.js'))
+  const again = await makeSite(t, {}, { root: site.root, env: 'production', routes })
   t.is((await again.ask(gone)).text, 'gone()')
   t.is((await again.ask('/page')).status, 500, 'a process that starts later has only the manifest')
 
