@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava'
 import Koa, { type Context } from 'koa'
 import { DIGEST_PATTERN } from '../lib/files/digest.ts'
 import { koaHttpCache, versionOf } from '../lib/index.ts'
-import { open, openRoute } from './support/cached-site.ts'
+import { open, openRoute, reports } from './support/cached-site.ts'
 import { within } from './support/environment.ts'
 import { type Files, makeProject, writeFiles } from './support/site.ts'
 import { warningsAbout } from './support/warnings.ts'
@@ -13,9 +13,10 @@ import { join } from 'node:path'
 
 const DATE = new Date('2020-01-01T00:00:00.789Z')
 const HTTP_DATE = 'Wed, 01 Jan 2020 00:00:00 GMT'
+const CACHE = 'cache-control'
 
-test('HLT-12 another version is another ETag', async t => {
-  let version = '1'
+test('HLT-12 another version is another ETag, and an empty one like none', async t => {
+  let version: string | undefined = '1'
   const site = await openRoute(
     t,
     async ctx => {
@@ -33,6 +34,12 @@ test('HLT-12 another version is another ETag', async t => {
     t.is(next.status, 200, path)
     t.not(next.headers.etag, etag)
   }
+  for (version of ['', undefined]) {
+    t.is((await site.get()).headers.etag, '"x"')
+    const { headers } = await site.get({}, '/dated')
+    t.deepEqual([headers.etag, headers['last-modified']], [undefined, HTTP_DATE])
+  }
+  t.deepEqual(site.errors, [])
 })
 
 test('HLT-12 with a version, a date without an ETag gets no 304, because an edited template has the same date', async t => {
@@ -117,19 +124,6 @@ test('FRS-10 S83 with a version and dates alone, of two edits within one second 
   t.is((await site.get(reading)).body, 'second')
 })
 
-test('HLT-12 an empty version is like none, and a date then brings no ETag', async t => {
-  for (const version of [() => '', () => undefined]) {
-    const site = await openRoute(t, ctx => ctx.fresh(ctx.path === '/dated' ? DATE : 'x'), {
-      version
-    })
-    t.is((await site.get()).headers.etag, '"x"')
-    const { headers } = await site.get({}, '/dated')
-    t.is(headers.etag, undefined)
-    t.is(headers['last-modified'], HTTP_DATE)
-    t.deepEqual(site.errors, [])
-  }
-})
-
 test('HLT-12 a version that is not a string is an error of the route', async t => {
   for (const wrong of [7, null, Promise.resolve('1')]) {
     const site = await openRoute(t, ctx => ctx.fresh('x'), { version: () => wrong as never })
@@ -183,17 +177,18 @@ test('HLT-13 autoEtag gives no ETag to streams and other statuses, and keeps tha
     '/blob': () => new Blob(['page']),
     '/web-stream': () => new Blob(['page']).stream(),
     '/response': () => new Response('page'),
-    '/empty': () => null
+    '/empty': () => null,
+    '/empty-200': () => null
   }
   const site = await openContent(t, ctx => {
     ctx.body = ctx.path in bodies ? bodies[ctx.path]?.() : 'page'
     if (ctx.path === '/tagged') ctx.set('ETag', '"own"')
-    if (ctx.path === '/201') ctx.status = 201
+    if (/\d$/.test(ctx.path)) ctx.status = Number(ctx.path.slice(-3))
   })
   for (const path of [...Object.keys(bodies), '/201']) {
     const { headers, body } = await site.get({}, path)
     t.is(headers.etag, undefined, path)
-    t.is(body, path === '/empty' ? '' : 'page')
+    t.is(body, path.startsWith('/empty') ? '' : 'page')
   }
   const tagged = await site.get({}, '/tagged')
   t.deepEqual([tagged.status, tagged.headers.etag], [200, '"own"'])
@@ -395,73 +390,43 @@ test('HLT-04 a ctx.fresh that is awaited is not reported', async t => {
   t.deepEqual(site.errors, [])
 })
 
-test('CC-14 a route’s own public with a cookie is reported once, and sent as written', async t => {
+const EDGE = 'cdn-cache-control'
+/** What a page with a cookie says, the field in which it is sent, and how it is written there. */
+const SAYS: ReadonlyArray<readonly [(ctx: Context) => void, field: string, value?: string]> = [
+  [ctx => ctx.cacheControl('public', { maxAge: 60 }), CACHE, 'public, max-age=60'],
+  [ctx => ctx.set('Cache-Control', 's-maxage=60'), CACHE, 's-maxage=60'],
+  [ctx => ctx.cacheControl({ target: 'CDN', maxAge: 60 }), EDGE, 'max-age=60'],
+  [
+    ctx => ctx.cacheControl({ target: 'Surrogate-Control', maxAge: 60 }),
+    'surrogate-control',
+    'max-age=60'
+  ]
+]
+/** The same where everybody gets the cookie, or no cache stores the page. */
+const SAYS_WELL: typeof SAYS = [
+  [ctx => ctx.cacheControl('public', { cookies: 'shared' }), CACHE, 'public'],
+  [ctx => ctx.expires(5, 'public', { cookies: 'shared' }), CACHE, 'public, max-age=5'],
+  [ctx => ctx.cacheControl('private'), CACHE, 'private'],
+  [ctx => ctx.cacheControl({ target: 'CDN' }, 'private'), EDGE, 'private'],
+  [() => undefined, CACHE]
+]
+
+test('CC-14 FRS-05 a route’s own public beside a cookie that is set or read is sent as written, and reported once', async t => {
+  const pages = [...SAYS, ...SAYS_WELL]
   const site = await openInDevelopment(t, ctx => {
-    ctx.cookies.set('seen', 'yes')
-    if (ctx.path.endsWith('edge')) ctx.cacheControl({ target: 'CDN', maxAge: 60 })
-    else if (ctx.path.endsWith('surrogate'))
-      ctx.cacheControl({ target: 'Surrogate-Control', maxAge: 60 })
-    else if (ctx.path.endsWith('by-hand')) ctx.set('Cache-Control', 's-maxage=60')
-    else ctx.cacheControl('public', { maxAge: 60 })
+    const [, does, at] = ctx.path.split('/')
+    if (does === 'sets') ctx.cookies.set('seen', 'yes')
+    else ctx.cookies.get('user')
+    if (at === 'fields') ctx.cacheControl('public', { privateFields: ['Set-Cookie'] })
+    pages[Number(at)]?.[0](ctx)
     ctx.body = 'page'
   })
-  for (const [name, field, value] of [
-    ['own-public', 'cache-control', 'public, max-age=60'],
-    ['by-hand', 'cache-control', 's-maxage=60'],
-    ['edge', 'cdn-cache-control', 'max-age=60'],
-    ['surrogate', 'surrogate-control', 'max-age=60']
-  ] as const) {
-    const path = `/${name}`
-    for (let round = 0; round < 2; round++) {
-      t.is((await site.get({}, path)).headers[field], value)
+  for (const does of ['sets', 'read']) {
+    for (const [at, [, field, value]] of pages.entries()) {
+      const message = new RegExp(`responds with ${field}: .* ${does} a cookie.*cookies: 'shared'`)
+      const isReported = at < SAYS.length
+      await reports(t, site, `/${does}/${at}`, [field, value], isReported ? message : undefined)
     }
-    const said = warningsAbout(path)
-    t.is(said.length, 1)
-    t.regex(
-      said[0] ?? '',
-      /: GET \S+ responds with \S*-control: .*sets a cookie.*cookies: 'shared'/
-    )
   }
-})
-
-test('FRS-05 a route’s own public after a cookie was read is reported once, and sent as written', async t => {
-  const site = await openInDevelopment(t, ctx => {
-    ctx.cookies.get('user')
-    if (ctx.path.endsWith('private')) ctx.cacheControl('private', { maxAge: 60 })
-    else if (ctx.path.endsWith('shared')) ctx.cacheControl('public', { cookies: 'shared' })
-    else ctx.cacheControl('public', { maxAge: 60 })
-    ctx.body = 'page'
-  })
-  const path = '/greeting'
-  for (let round = 0; round < 2; round++) {
-    t.is((await site.get({}, path)).headers['cache-control'], 'public, max-age=60')
-  }
-  const said = warningsAbout(path)
-  t.is(said.length, 1)
-  t.regex(
-    said[0] ?? '',
-    /: GET \S+ responds with cache-control: public, max-age=60 and read a cookie.*cookies: 'shared'/
-  )
-  t.is((await site.get({}, '/reader/shared')).headers['cache-control'], 'public')
-  await site.get({}, '/reader/private')
-  t.deepEqual(warningsAbout('/reader'), [])
-})
-
-test('CC-14 nothing is reported for a cookie that everybody gets, or a response that is not stored', async t => {
-  const says: Record<string, (ctx: Koa.Context) => void> = {
-    private: ctx => ctx.cacheControl('private', { maxAge: 60 }),
-    fields: ctx => ctx.cacheControl('public', { privateFields: ['Set-Cookie'] }),
-    expires: ctx => ctx.expires(60, 'public', { cookies: 'shared' }),
-    edge: ctx => ctx.cacheControl({ target: 'CDN' }, 'private'),
-    nothing: () => undefined
-  }
-  const site = await openInDevelopment(t, ctx => {
-    ctx.cookies.set('seen', 'yes')
-    says[ctx.path.slice('/silent/'.length)]?.(ctx)
-    ctx.body = 'page'
-  })
-  for (const name of Object.keys(says)) {
-    t.is((await site.get({}, `/silent/${name}`)).status, 200)
-  }
-  t.deepEqual(warningsAbout('/silent'), [])
+  await reports(t, site, '/sets/fields', [CACHE, 'public, private="Set-Cookie"'])
 })

@@ -8,7 +8,7 @@ import Koa from 'koa'
 import conditional from 'koa-conditional-get'
 
 import { koaHttpCache } from '../lib/index.ts'
-import { KOAS, open, openRoute, type Headers } from './support/cached-site.ts'
+import { KOAS, open, type Headers } from './support/cached-site.ts'
 import { inDevelopment } from './support/environment.ts'
 import { cases } from './support/soak.ts'
 import { warningsAbout } from './support/warnings.ts'
@@ -262,18 +262,4 @@ test('FRS-01 a 304 carries no policy with a nonce, any other stays', async t => 
     }
     for (const name of names) t.is((await site.get()).headers[name], sent)
   }
-})
-
-test('HLT-05 a web stream that was set as the body is cancelled', async t => {
-  let cancelled = 0
-  const site = await openRoute(t, async ctx => {
-    const stream = new ReadableStream({ cancel: () => void cancelled++ })
-    ctx.body = ctx.path === '/response' ? new Response(stream) : stream
-    await ctx.fresh('x')
-  })
-  for (const path of ['/', '/response']) {
-    const { status, body } = await site.get({ 'if-none-match': '"x"' }, path)
-    t.deepEqual([status, body], [304, ''])
-  }
-  t.is(cancelled, 2)
 })

@@ -6,6 +6,7 @@ import Koa2 from 'koa2'
 import { type HttpCacheOptions, koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { ask } from './ask.ts'
 import { listen } from './front.ts'
+import { warningsAbout } from './warnings.ts'
 
 export interface Answer {
   readonly status: number
@@ -37,6 +38,23 @@ export async function open(t: ExecutionContext, app: Koa3): Promise<Site> {
     return { ...answer, body: text }
   }
   return { port, errors, ask: send, get: (headers, path) => send('GET', headers, path) }
+}
+
+/** Asked twice, a page is reported once where there is a message, else not at all; `expected` is a field of it. */
+export async function reports(
+  t: ExecutionContext,
+  site: Site,
+  path: string,
+  [field, expected]: readonly [string, string | undefined],
+  message?: RegExp
+): Promise<void> {
+  for (let round = 0; round < 2; round++) {
+    t.is((await site.get({}, path)).headers[field], expected, path)
+  }
+  const [said, ...others] = warningsAbout(`GET ${path} `)
+  t.deepEqual(others, [])
+  if (message) t.regex(said ?? '', message)
+  else t.is(said, undefined)
 }
 
 /** A site of one route behind koaHttpCache. */
