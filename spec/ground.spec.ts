@@ -3,82 +3,20 @@ import test from 'ava'
 import { oneAtATime } from '../lib/concurrency.ts'
 import { matcherOf } from '../lib/files/globs.ts'
 import { nearest, nearestPath } from '../lib/nearest.ts'
-import {
-  check,
-  flag,
-  oneOf,
-  optionError,
-  settleTable,
-  unknownName,
-  wholeNumber,
-  withDefault
-} from '../lib/check-options.ts'
 import { printable, printableLines } from '../lib/printable.ts'
 import { costsAtMost } from './support/cost.ts'
 import { cases } from './support/soak.ts'
 
-interface Situation {
-  readonly env: string
-}
-
-const OPTIONS = {
-  live: withDefault(flag, ({ env }: Situation) => env === 'development'),
-  links: withDefault(oneOf('follow', 'deny'), 'deny'),
-  max: wholeNumber('entries', 1)
-}
-
-test('a table settles the options that have a default', t => {
-  const settled = settleTable(OPTIONS, { links: 'follow', max: 1 }, { env: 'development' })
-  t.deepEqual(settled, { live: true, links: 'follow' })
-})
-
-test('undefined is not set, false is', t => {
-  const given = { live: false, links: undefined }
-  t.deepEqual(settleTable(OPTIONS, given, { env: 'development' }), { live: false, links: 'deny' })
-})
-
-test('an error for a wrong value states its place, what was expected and what was given', t => {
-  t.notThrows(() => check({ max: 1, links: undefined }, OPTIONS))
-  t.throws(() => check({ max: 0 }, OPTIONS, 'index.'), {
-    instanceOf: TypeError,
-    message: 'max must be a whole number of entries, 1 or more, got 0 (index.max)'
-  })
-  t.throws(() => check({ links: 'x' }, OPTIONS), {
-    message: "links must be 'follow' or 'deny', got 'x'"
-  })
-  t.is(optionError('a', 'b', { c: { d: {} } }).message, 'a must be b, got { c: { d: {} } }')
-})
-
-test('an error for an unknown option suggests the nearest one, else lists all, else gives advice', t => {
-  t.throws(() => check({ lnks: 'x' }, OPTIONS, 'a.'), {
-    instanceOf: TypeError,
-    message: "unknown option 'a.lnks': did you mean 'links'?"
-  })
-  t.throws(() => check(JSON.parse('{"__proto__":1}'), OPTIONS), {
-    message: "unknown option '__proto__': known options: live, links, max"
-  })
-  t.is(
-    unknownName('key', 'id', ['etag'], { advice: 'use etag' }).message,
-    "unknown key 'id': use etag"
-  )
-})
-
-test('S60 control characters and marks that turn the direction of text are escaped', t => {
+test('S60 control characters and marks that turn the direction of text are escaped, text in any language stays', t => {
   t.is(printable('\u001b[31mred\u001b[0m'), '\\u001b[31mred\\u001b[0m')
   t.is(printable('a\r\n\tb\u007f\u009b2J\u0000'), 'a\\u000d\\u000a\\u0009b\\u007f\\u009b2J\\u0000')
+  t.is(printableLines('a\n\tb\u001b\r'), 'a\n\tb\\u001b\\u000d', 'but for lines and tabs')
   for (const mark of '\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029') {
     t.is(printable(`a${mark}`), `a\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)
   }
-})
-
-test('S60 text in any language stays as it is', t => {
   for (const text of ['Übersicht 😀.svg', 'שלום', 'a\u0301', '日本語', 'a\u00a0b', '👩\u200d🚀']) {
     t.is(printable(text), text)
   }
-})
-
-test('S60 line breaks and tabs stay in text that may contain them', t => {
-  t.is(printableLines('a\n\tb\u001b\r'), 'a\n\tb\\u001b\\u000d')
 })
 
 const NAMES_IN_A_TREE = cases(4000, 20_000)
@@ -153,15 +91,15 @@ function withResolvers() {
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
-test('calls during a run share the next run', async t => {
+test('calls during a run share the next run, which takes place though the first one fails', async t => {
   const { runs, ask } = makeWork()
   const first = ask()
   const [second, third] = [ask(), ask()]
   t.is(second, third)
   t.not(first, second)
   t.is(runs.length, 1)
-  runs[0]?.resolve()
-  await first
+  runs[0]?.reject(new Error('no luck'))
+  await t.throwsAsync(first, { message: 'no luck' })
   await turn()
   t.is(runs.length, 2)
   const fourth = ask()
@@ -172,19 +110,6 @@ test('calls during a run share the next run', async t => {
   runs[2]?.resolve()
   await fourth
   t.is(runs.length, 3)
-})
-
-test('a failed run rejects for everyone waiting for it, and the next one runs', async t => {
-  const { runs, ask } = makeWork()
-  const [first, second] = [ask(), ask()]
-  runs[0]?.reject(new Error('no luck'))
-  await t.throwsAsync(first, { message: 'no luck' })
-  await turn()
-  runs[1]?.resolve()
-  await t.notThrowsAsync(second)
-  const third = ask()
-  runs[2]?.resolve()
-  await t.notThrowsAsync(third)
 })
 
 test('a call between two runs starts no third run beside them', async t => {

@@ -7,6 +7,7 @@ import { PEERS } from '../lib/assets/compilers/built-in.ts'
 import * as face from '../lib/index.ts'
 import * as assets from '../lib/koa-assets.ts'
 import * as httpCache from '../lib/koa-http-cache.ts'
+import { words } from './support/texts.ts'
 
 // Each room of the core with the rooms that it may import, types included. `ground`: the small files in lib itself.
 const LOW = ['ground', 'http', 'files']
@@ -137,16 +138,7 @@ test('imports point one way, from room to room, types included', t => {
 })
 
 /** What no extra imports. */
-const ABOVE = [
-  'extras',
-  'extra-exports',
-  'site',
-  'koa-assets',
-  'deploy',
-  'index',
-  'http-cache',
-  'koa-http-cache'
-]
+const ABOVE = words('extras extra-exports site koa-assets deploy index http-cache koa-http-cache')
 
 /** What names the extras: their parts, their options, and what users import of them. */
 const TABLES = ['assets/extras.ts', 'assets/settings/extra-options.ts', 'assets/extra-exports.ts']
@@ -210,7 +202,7 @@ test("Koa's context, whatever its name, is known only to the middleware and to s
   )
 })
 
-test('only the serving room and the middleware know Node’s requests and responses', t => {
+test('only the serving room and the middleware know Node’s requests and responses; neither the HTTP rules nor the views know the disk', t => {
   const knowing = imports.filter(({ to }) => /^node:https?2?$/.test(to))
   t.deepEqual(
     knowing
@@ -223,13 +215,10 @@ test('only the serving room and the middleware know Node’s requests and respon
     http.every(({ isType }) => isType),
     'the law of HTTP knows the names of fields'
   )
-})
-
-test('neither the HTTP rules nor the views know the disk', t => {
-  const wrong = imports.filter(
+  const ofDisk = imports.filter(
     ({ from, to }) => ['http', 'views'].includes(roomOf(from)) && /^node:(?:fs|net)/.test(to)
   )
-  t.deepEqual(wrong, [])
+  t.deepEqual(ofDisk, [])
 })
 
 test('nothing waits for a disk after start: *Sync is called at start, and for open descriptors, of which the kernel knows the answer or takes over what it is given', t => {
@@ -252,35 +241,23 @@ test('nothing waits for a disk after start: *Sync is called at start, and for op
   t.deepEqual([...new Set(called)].toSorted(), allowed)
 })
 
-test('every failure that is caught is looked at', t => {
+test('every failure that is caught is looked at, and recognised by its code, in whichever realm it was made', t => {
   const bare = /\bcatch\s*\{|\bcatch\s*\([^)]*\)\s*\{\s*\}/
   const swallowed = /\.catch\(\(\)\s*=>\s*(?:\{\s*\}|undefined|null|void 0)\)/
-  t.deepEqual([...filesWith(bare), ...filesWith(swallowed)], [])
-})
-
-test('a failure is recognised by its code, in whichever realm it was made', t => {
-  t.deepEqual(filesWith(/instanceof Error\b/), [])
+  for (const wrong of [bare, swallowed, /instanceof Error\b/]) t.deepEqual(filesWith(wrong), [])
 })
 
 test('a folder holds a dozen files at most, and none is deeper than assets/<room>/<part>', t => {
-  const folders = groupBy([...files.keys()], dirname)
-  t.deepEqual(
-    [...folders.keys()].filter(folder => folder.split('/').length > 3),
-    []
+  const folders = [...groupBy([...files.keys()], dirname)]
+  const wrong = folders.filter(
+    ([folder, { length }]) => folder.split('/').length > 3 || length > 12
   )
-  const wide = Array.from(folders, ([folder, { length }]) => ({ folder, length }))
-  t.deepEqual(
-    wide.filter(({ length }) => length > 12),
-    []
-  )
+  t.deepEqual(wrong, [])
 })
 
 test('a file has 250 lines at most, without its imports and comments', t => {
-  const long = Array.from(code, ([file, text]) => ({ file, lines: linesOf(text) }))
-  t.deepEqual(
-    long.filter(({ lines }) => lines > 250),
-    []
-  )
+  const long = [...code].filter(([, text]) => linesOf(text) > 250)
+  t.deepEqual(long, [])
 })
 
 test('an extra has 1,600 lines at most; the core, which one reads first, is bounded as well', t => {
@@ -319,17 +296,7 @@ function linesOf(text: string): number {
 }
 
 test('spec/ mirrors lib/, except for specs about the whole package', t => {
-  const beside = [
-    'docs',
-    'moving',
-    'security',
-    'soak',
-    'support',
-    'system',
-    'types',
-    'types-assets',
-    'types-koa2'
-  ]
+  const beside = words('docs security soak support system types types-assets types-koa2')
   const folders = new Set(Array.from(files.keys(), dirname))
   const strange = readdirSync('spec', { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
@@ -356,20 +323,8 @@ test('everything that spec/support exports is imported by another file', t => {
   t.deepEqual(unused, [])
 })
 
-const ASSETS = [
-  'AssetError',
-  'CompileError',
-  'PrecompileError',
-  'assetSources',
-  'clean',
-  'cleanKept',
-  'compress',
-  'keep',
-  'koaAssets',
-  'precompile',
-  'verify',
-  'verifyCopies'
-]
+const ASSETS = words(`AssetError CompileError PrecompileError assetSources clean cleanKept
+  compress keep koaAssets precompile verify verifyCopies`)
 const HTTP_CACHE = ['Halt', 'koaHttpCache', 'versionOf']
 
 test('the entries export these names', t => {
@@ -421,12 +376,10 @@ for (const lock of [
   'site/package-lock.json',
   'spec/system/package-lock.json'
 ]) {
-  test(`${lock} names no registry, so that an install uses the configured one`, t => {
-    t.false(readFileSync(lock, 'utf8').includes('"resolved"'))
-  })
-
-  test(`${lock} has all that npm ci asks for, the binaries of other platforms too`, t => {
-    const { packages } = JSON.parse(readFileSync(lock, 'utf8')) as {
+  test(`${lock} names no registry, so that an install uses the configured one, and has all that npm ci asks for, the binaries of other platforms too`, t => {
+    const text = readFileSync(lock, 'utf8')
+    t.false(text.includes('"resolved"'))
+    const { packages } = JSON.parse(text) as {
       packages: Record<string, { dependencies?: object; optionalDependencies?: object }>
     }
     const installed = new Set(Object.keys(packages).map(at => at.replace(/^.*node_modules\//, '')))

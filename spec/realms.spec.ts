@@ -1,13 +1,12 @@
 // Test runners such as Jest load a library in a realm of its own: Node's errors are not its errors.
 import { createRequire } from 'node:module'
 import { createContext, runInContext } from 'node:vm'
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import { build } from 'esbuild'
 import Koa from 'koa'
-import type { Compiler } from '../lib/index.ts'
 import { listen } from './support/front.ts'
 import { ask } from './support/raw.ts'
-import { makeProject } from './support/site.ts'
+import { makeProject, writeFiles } from './support/site.ts'
 
 /** What a file of lib exports in another realm, which has Node's globals as Jest gives them to it. */
 async function loadElsewhere<Exports>(
@@ -38,18 +37,22 @@ async function loadElsewhere<Exports>(
 
 const loading = loadElsewhere<typeof import('../lib/koa-assets.ts')>('lib/koa-assets.ts')
 
-const serve = async (t: ExecutionContext, root: string, compilers: Compiler[] = []) => {
+test('in another realm koaAssets starts where public does not exist yet, serves, and reports what fails as in this one', async t => {
   const { koaAssets: elsewhere } = await loading
+  const root = makeProject(t, {
+    'apps/web/assets/stylesheets/app.css': 'a{}',
+    'apps/web/assets/stylesheets/broken.css.own': '',
+    'apps/web/assets/stylesheets/taken.css': 'b{}'
+  })
+  const compile = () => {
+    throw new Error('no luck')
+  }
+  const compilers = [{ extensions: '.own', target: '.css', compile }]
   const app = new Koa()
   const errors: Error[] = []
   app.on('error', error => errors.push(error))
   app.use(elsewhere({ root, env: 'development', serve: true, compilers }))
-  return { port: await listen(t, app.callback()), errors }
-}
-
-test('in another realm koaAssets starts where public does not exist yet, and serves', async t => {
-  const root = makeProject(t, { 'apps/web/assets/stylesheets/app.css': 'a{}' })
-  const { port, errors } = await serve(t, root)
+  const port = await listen(t, app.callback())
   for (const [target, status] of [
     ['/assets/app.css', 200],
     ['/assets/nowhere.css', 404],
@@ -60,28 +63,16 @@ test('in another realm koaAssets starts where public does not exist yet, and ser
     t.is((await ask(port, 'GET', target)).status, status, target)
   }
   t.deepEqual(errors, [])
-})
-
-test('in another realm a disk error is reported as in this one', async t => {
-  const root = makeProject(t, {
-    'apps/web/assets/stylesheets/app.css': 'a{}',
-    'public/assets/app.css/in-the-way': ''
-  })
-  const { port, errors } = await serve(t, root)
-  const { status, text } = await ask(port, 'GET', '/assets/app.css')
-  t.is(status, 500)
-  t.true(text.includes('a directory exists where the file belongs'), text)
-  t.is(errors.length, 1)
-})
-
-test('in another realm what a compiler throws is reported without its stack', async t => {
-  const root = makeProject(t, { 'apps/web/assets/stylesheets/app.css.own': '' })
-  const compile = () => {
-    throw new Error('no luck')
+  writeFiles(root, { 'public/assets/taken.css/in-the-way': '' })
+  for (const [name, reason] of [
+    ['taken.css', 'a directory exists where the file belongs\n'],
+    ['broken.css', 'broken.css.own\n\nno luck\n']
+  ] as const) {
+    const { status, text } = await ask(port, 'GET', `/assets/${name}`)
+    t.is(status, 500)
+    t.true(text.endsWith(reason), text)
   }
-  const { port } = await serve(t, root, [{ extensions: '.own', target: '.css', compile }])
-  const { text } = await ask(port, 'GET', '/assets/app.css')
-  t.true(text.endsWith('app.css.own\n\nno luck\n'), text)
+  t.is(errors.length, 2)
 })
 
 test('in a realm without Blob, ReadableStream and Response, as that of Jest 27, bodies have ETags and end in a 304', async t => {
