@@ -1,5 +1,6 @@
 // Deltas: what a browser is sent that has an earlier version (RFC 9842).
 import { symlinkSync } from 'node:fs'
+import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
@@ -26,6 +27,8 @@ const NEW = `${line.repeat(200)}export const question = 'six by nine'\n${line.re
 const APP = withFingerprint('/assets/app.js', digestOf(NEW))
 const VARY = 'Accept-Encoding, Available-Dictionary'
 const DICTIONARY = 'match="/assets/app-*.js"'
+// RFC 9842, section 5.
+const MAGIC = Buffer.from('5e2a4d1820000000', 'hex')
 const options = {
   env: 'production',
   apps: { web: { compile: false, fingerprint: false } }
@@ -61,6 +64,7 @@ for (const [way, more] of WAYS.slice(0, 2)) {
       t.is(headers.vary, VARY)
       t.is(headers['use-as-dictionary'], DICTIONARY, 'it is the next dictionary')
       t.deepEqual(bytes, deltaSent(OLD, NEW))
+      t.deepEqual(bytes.subarray(0, 40), Buffer.concat([MAGIC, sha256(OLD)]))
       t.true([NEW, undefined].includes(decode(bytes, OLD)))
     }
     t.is((await site.ask(APP)).text, NEW)
@@ -102,34 +106,46 @@ for (const [way, more] of WAYS.slice(0, 2)) {
   })
 }
 
-test('DLT-03 over the wire, anything but an offer of this very dictionary gets the response without a delta', async t => {
-  const site = await make(t)
-  const without = await askRaw(site.port, 'GET', APP)
-  const halved = Buffer.concat([sha256(OLD).subarray(0, 16), sha256(NEW).subarray(16)])
-  const asked: Record<string, Record<string, string>> = {
-    'an unknown dictionary': { 'available-dictionary': available('unknown') },
-    'a hash that is right in its first half': {
-      'available-dictionary': `:${halved.toString('base64')}:`
-    },
-    'a malformed field': { 'available-dictionary': available(OLD).slice(0, -1) },
-    'a field of 12 KiB': { 'available-dictionary': `:${'A'.repeat(12 * 1024)}:` },
-    'dcz;q=0': { 'accept-encoding': 'gzip, dcz;q=0' },
-    '*': { 'accept-encoding': '*' },
-    'another coding of dictionaries': { 'accept-encoding': 'gzip, dcb' },
-    'a page of another site': { 'sec-fetch-mode': 'no-cors', 'sec-fetch-site': 'cross-site' }
-  }
-  for (const [what, headers] of Object.entries(asked)) {
-    const answer = await askRaw(site.port, 'GET', APP, { ...offering(OLD), ...headers })
-    t.is(answer.status, 200, what)
-    t.is(answer.text, NEW, what)
-    t.is(answer.headers['etag'], without.headers['etag'], what)
-    t.is(answer.headers['content-encoding'], undefined, what)
+const HASH = sha256(OLD).toString('base64')
+const HALVED = Buffer.concat([sha256(OLD).subarray(0, 16), sha256(NEW).subarray(16)])
+const page = (mode: string, site: string) => ({ 'sec-fetch-mode': mode, 'sec-fetch-site': site })
+
+const OFFERS: readonly Readonly<Record<string, string>>[] = [
+  ...['DCZ', 'gzip, dcb, dcz', 'dcz;q=0.001', 'br;q=1 , dcz ; q=0.5'].map(coding => ({
+    'accept-encoding': coding
+  })),
+  ...['cross-site', 'same-site'].flatMap(site => [page('cors', site), page('navigate', site)]),
+  ...['same-origin', 'none'].map(site => page('no-cors', site))
+]
+
+const NO_OFFERS: readonly Readonly<Record<string, string>>[] = [
+  ...['', '*', '*;q=1', 'gzip', 'gzip, dcz;q=0', 'dcz;q=0.000', 'gzip, dcb', 'xdcz', 'dcz;q=x'].map(
+    coding => ({ 'accept-encoding': coding })
+  ),
+  ...[
+    ...['', ':', '::', HASH, `:${HASH}`, `${HASH}:`, `"${HASH}"`, `:${HASH}:, :${HASH}:`],
+    ...[`:${HASH.slice(4)}:`, `:AAAA${HASH}:`, `:${HASH.slice(0, -1)}:`],
+    ...[`:${HASH.replace('=', '-')}:`, sha256(OLD).toString('hex'), available('unknown')],
+    ...[`:${HALVED.toString('base64')}:`, `:${'A'.repeat(12 * 1024)}:`]
+  ].map(field => ({ 'available-dictionary': field })),
+  // The size of what it cannot read would tell what is in the browser's cache.
+  ...['cross-site', 'same-site'].map(site => page('no-cors', site))
+]
+
+test('DLT-02 DLT-03 S62 a delta is for a client that accepts dcz by name, offers exactly this dictionary, and may read the response', async t => {
+  const { port } = await make(t)
+  const without = await askRaw(port, 'GET', APP)
+  for (const headers of OFFERS) {
+    const answer = await askRaw(port, 'GET', APP, { ...offering(OLD), ...headers })
+    t.deepEqual(answer.body, deltaSent(OLD, NEW), inspect(headers))
   }
   const { 'accept-encoding': _, ...unnamed } = offering(OLD)
-  t.is((await askRaw(site.port, 'GET', APP, unnamed)).text, NEW)
-  const cors = { 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'cross-site' }
-  const readable = await askRaw(site.port, 'GET', APP, { ...offering(OLD), ...cors })
-  t.deepEqual(readable.body, deltaSent(OLD, NEW))
+  for (const headers of [unnamed, ...NO_OFFERS.map(each => ({ ...offering(OLD), ...each }))]) {
+    const { status, text, headers: sent } = await askRaw(port, 'GET', APP, headers)
+    t.deepEqual([status, text], [200, NEW], inspect(headers))
+    t.is(sent['etag'], without.headers['etag'])
+    t.is(sent['content-encoding'], undefined)
+  }
 })
 
 test('S62 an Available-Dictionary of 16 KiB is too much for Node, and harmless', async t => {
@@ -198,21 +214,21 @@ test('DLT-01 deltas: false leaves the fields out, and sends no delta', async t =
 const BUNDLED: SiteOptions = { mounts: { '/static': { dir: 'dist', immutable: /-[\w-]{8}\.js$/ } } }
 
 test('DLT-02 a mount sends deltas of its immutable files, where Node can decode them', async t => {
-  const path = '/static/(a)-BcXr2f3k.js'
+  const [path, file] = ['/static/(a)+b-BcXr2f3k.js', '/dist/(a)+b-BcXr2f3k.js']
   const site = await make(t, BUNDLED, {
-    '/dist/(a)-BcXr2f3k.js': NEW,
-    '/dist/(a)-_ldB-4nk.js': OLD,
-    '/dist/(a)-Other123.js': `${OLD}!`,
-    [deltaName('/dist/(a)-BcXr2f3k.js', OLD)]: deltaFile(OLD, NEW),
+    [file]: NEW,
+    '/dist/(a)+b-_ldB-4nk.js': OLD,
+    '/dist/(a)+b-Other123.js': `${OLD}!`,
+    [deltaName(file, OLD)]: deltaFile(OLD, NEW),
     '/dist/plain.js': NEW,
     [deltaName('/dist/plain.js', OLD)]: deltaFile(OLD, NEW)
   })
   const { headers, bytes } = await site.ask(path, { headers: offering(OLD) })
   t.deepEqual(bytes, isAble ? deltaSent(OLD, NEW) : Buffer.from(NEW))
-  t.is(headers['use-as-dictionary'], String.raw`match="/static/\\(a\\)-*.js"`)
+  t.is(headers['use-as-dictionary'], String.raw`match="/static/\\(a\\)\\+b-*.js"`)
   t.is(headers.vary, isAble ? VARY : 'Accept-Encoding')
   t.is((await site.ask('/static/plain.js', { headers: offering(OLD) })).text, NEW)
-  site.write('/dist/(a)-BcXr2f3k.js', OLD)
+  site.write(file, OLD)
   await until(async () => (await site.ask(path)).text === OLD, 'the mount has other bytes')
   t.is((await site.ask(path, { headers: offering(OLD) })).text, OLD, 'it leads to other bytes')
 })
@@ -299,10 +315,16 @@ test('S71 concurrent requests for one delta decode it once, and all of them get 
 
 test('S55 a delta that is damaged, for other bytes or not a file of ours is never sent', async t => {
   const good = deltaFile(OLD, NEW)
+  const flipped = (at: number) => Buffer.from(good).fill((good[at] ?? 0) ^ 1, at, at + 1)
+  const positions = [0, 7, 8, 39, 40, 60, ...[41, 33, 1].map(fromEnd => good.length - fromEnd)]
   const corrupt: Record<string, Buffer> = {
-    'cut short': good.subarray(0, -3),
+    ...Object.fromEntries(positions.map(at => [`with another bit in byte ${at}`, flipped(at)])),
+    'cut at its end': good.subarray(0, -1),
+    'cut at its start': good.subarray(1),
+    'longer by a byte': Buffer.concat([good, Buffer.from('x')]),
     'without its seal': deltaSent(OLD, NEW),
     'of its first byte': good.subarray(0, 1),
+    'shorter than a header': good.subarray(0, 20),
     empty: Buffer.alloc(0),
     'from another dictionary': deltaFile(`${OLD}!`, NEW),
     'to other bytes': deltaFile(OLD, `${NEW}!`),
@@ -327,23 +349,20 @@ test('S55 a delta that is damaged, for other bytes or not a file of ours is neve
   t.deepEqual(site.errors, [])
 })
 
-test('a file that a deploy has just added has its copies and deltas, however recent the last listing is', async t => {
-  const { '/public/assets/app.js': plain = '', ...added } = files
-  const site = await make(t, { revalidate: 3600 }, { '/public/assets/app.js': plain })
-  t.is((await site.ask('/assets/missing')).status, 404, 'the folder is read')
-  for (const [path, bytes = ''] of Object.entries(added)) site.write(path, bytes)
-  site.write(`/public${APP}.gz`, gzipSync(NEW))
-  const encoding = async (headers: Record<string, string>) =>
-    (await site.ask(APP, { headers })).headers['content-encoding']
-  t.is(await encoding({ 'accept-encoding': 'gzip' }), 'gzip')
-  t.is(await encoding(offering(OLD)), 'dcz')
-})
-
-test('a delta that is written after its file and its listing is sent, if nobody has asked for the file before', async t => {
-  const { [`/public${deltaName(APP, OLD)}`]: delta = '', ...rest } = files
-  const site = await make(t, { revalidate: 3600 }, rest)
-  t.is((await site.ask('/assets/missing')).status, 404, 'the folder is read')
-  site.write(`/public${deltaName(APP, OLD)}`, delta)
-  const { headers } = await site.ask(APP, { headers: offering(OLD) })
-  t.deepEqual([headers['content-encoding'], headers.vary], ['dcz', VARY])
-})
+for (const [added, isAdded] of [
+  ['a file that a deploy has just added', (path: string) => path !== '/public/assets/app.js'],
+  ['a file that nobody has asked for', (path: string) => path.endsWith('.dcz')]
+] as const) {
+  test(`${added} has its copies and deltas, however recent the last listing is`, async t => {
+    const all = Object.entries({ ...files, [`/public${APP}.gz`]: gzipSync(NEW) })
+    const there = Object.fromEntries(all.filter(([path]) => !isAdded(path)))
+    const site = await make(t, { revalidate: 3600 }, there)
+    t.is((await site.ask('/assets/missing')).status, 404, 'the folder is read')
+    for (const [path, bytes] of all) if (isAdded(path)) site.write(path, bytes)
+    const sent = async (headers: Record<string, string>) =>
+      (await site.ask(APP, { headers })).headers
+    t.is((await sent({ 'accept-encoding': 'gzip' }))['content-encoding'], 'gzip')
+    const { vary, 'content-encoding': coding } = await sent(offering(OLD))
+    t.deepEqual([coding, vary], ['dcz', VARY])
+  })
+}

@@ -13,6 +13,10 @@ export function pkg(path: string, json: Json, files: Files = {}): Files {
   return Object.fromEntries(all.map(([file, text]) => [`/node_modules/${path}/${file}`, text]))
 }
 
+/** A package with one module, and what else is in it. */
+export const modulePkg = (path: string, code: string, files: Files = {}, json: Json = {}): Files =>
+  pkg(path, { module: 'index.js', ...json }, { 'index.js': code, ...files })
+
 export const TIP: Files = {
   ...pkg(
     'tip',
@@ -54,17 +58,18 @@ export function mapIn(html: string): ImportMap {
   return JSON.parse(json) as ImportMap
 }
 
-/** A site in development with a page of one view. */
-export function makePage(
+/** A site in development with a page of one view, by default its import map. */
+export async function makePage(
   t: Parameters<typeof makeSite>[0],
   files: Files,
   options: KoaAssetsOptions,
   view: (assets: ViewHelpers) => string = assets => assets.importMap()
 ) {
-  return makeSite(t, files, {
+  const site = await makeSite(t, files, {
     ...options,
     routes: ctx => {
       if (ctx.path === '/') ctx.body = view(ctx.assets)
     }
   })
+  return { ...site, imports: async () => mapIn((await site.ask('/')).text).imports }
 }
