@@ -1,12 +1,14 @@
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import { allCommands, generalHelp, helpFor, parseCommandLine } from '../../lib/cli/arguments.ts'
 import { makeOutput, progressOn, UsageError } from '../../lib/cli/command.ts'
 import { count, formatBytes, formatSeconds, table } from '../../lib/cli/format.ts'
 import type { PrecompileReport, Progress } from '../../lib/index.ts'
 import { type Files, makeProject } from '../support/site.ts'
 import { makeShop, run, runBuilt } from './run.ts'
+
+const test = ava.serial
 
 const COMMANDS = await allCommands()
 
@@ -22,41 +24,35 @@ function makeConfigured(t: ExecutionContext, files: Files): string {
   return makeShop(t, { 'a.txt': 'a', ...files })
 }
 
-test.serial(
-  'the options come from a file, as an object, a promise or a function that reads the environment',
-  async t => {
-    for (const [name, text] of [
-      ['assets.config.json', '{ "prefix": "/static" }'],
-      ['assets.config.mjs', 'export default { prefix: "/static" }'],
-      ['assets.config.cjs', 'module.exports = { prefix: "/static" }'],
-      ['assets.config.js', 'module.exports = async () => ({ prefix: `/${process.env.NODE_ENV}` })'],
-      ['other.mjs', 'export default Promise.resolve({ prefix: "/static" })']
-    ] as const) {
-      const root = makeConfigured(t, { [`/${name}`]: text })
-      const other = name === 'other.mjs' ? '--config other.mjs' : ''
-      t.deepEqual(await published(root, `--env static ${other}`), ['/static/a.txt'], name)
-    }
+test('the options come from a file, as an object, a promise or a function that reads the environment', async t => {
+  for (const [name, text] of [
+    ['assets.config.json', '{ "prefix": "/static" }'],
+    ['assets.config.mjs', 'export default { prefix: "/static" }'],
+    ['assets.config.cjs', 'module.exports = { prefix: "/static" }'],
+    ['assets.config.js', 'module.exports = async () => ({ prefix: `/${process.env.NODE_ENV}` })'],
+    ['other.mjs', 'export default Promise.resolve({ prefix: "/static" })']
+  ] as const) {
+    const root = makeConfigured(t, { [`/${name}`]: text })
+    const other = name === 'other.mjs' ? '--config other.mjs' : ''
+    t.deepEqual(await published(root, `--env static ${other}`), ['/static/a.txt'], name)
   }
-)
+})
 
-test.serial(
-  'without a file the defaults apply; --root takes precedence over the root in the file',
-  async t => {
-    const root = makeConfigured(t, {
-      '/elsewhere.json': '{ "root": "empty" }',
-      '/wrong.json': '{ "root": 3 }',
-      '/empty/public/robots.txt': 'x'
-    })
-    const configured = '--config elsewhere.json'
-    t.deepEqual(await published(root), ['/assets/a.txt'])
-    t.regex(String(await published(root, configured)), / no assets /)
-    t.deepEqual(await published(root, `${configured} --root .`), ['/assets/a.txt'])
-    const refused = 'koa-fresh-assets: root must be a string, got 3\n'
-    t.deepEqual(await published(root, '--config wrong.json'), [refused])
-  }
-)
+test('without a file the defaults apply; --root takes precedence over the root in the file', async t => {
+  const root = makeConfigured(t, {
+    '/elsewhere.json': '{ "root": "empty" }',
+    '/wrong.json': '{ "root": 3 }',
+    '/empty/public/robots.txt': 'x'
+  })
+  const configured = '--config elsewhere.json'
+  t.deepEqual(await published(root), ['/assets/a.txt'])
+  t.regex(String(await published(root, configured)), / no assets /)
+  t.deepEqual(await published(root, `${configured} --root .`), ['/assets/a.txt'])
+  const refused = 'koa-fresh-assets: root must be a string, got 3\n'
+  t.deepEqual(await published(root, '--config wrong.json'), [refused])
+})
 
-test.serial('the error for a file that cannot be loaded has its name and the reason', async t => {
+test('the error for a file that cannot be loaded has its name and the reason', async t => {
   for (const [name, text, reason] of [
     [
       'assets.config.mjs',
@@ -78,7 +74,7 @@ test.serial('the error for a file that cannot be loaded has its name and the rea
   }
 })
 
-test.serial('a package that the file imports adds its assets', async t => {
+test('a package that the file imports adds its assets', async t => {
   const root = makeConfigured(t, {
     '/package.json': '{ "type": "module" }',
     '/assets.config.js': 'import "a-package"\nexport default {}',
@@ -92,7 +88,7 @@ test.serial('a package that the file imports adds its assets', async t => {
   t.deepEqual(paths, ['/assets/a.txt', '/assets/theirs.js'])
 })
 
-test.serial("where Node cannot import TypeScript, the project's tsx does", async t => {
+test("where Node cannot import TypeScript, the project's tsx does", async t => {
   const root = makeConfigured(t, {
     '/package.json': '{ "type": "module" }',
     '/assets.config.ts': `import { prefix } from './prefix.ts'\nexport default { prefix } satisfies object`,
@@ -103,25 +99,22 @@ test.serial("where Node cannot import TypeScript, the project's tsx does", async
   t.deepEqual(await published(root, '', runBuilt), ['/static/a.txt'])
 })
 
-test.serial(
-  'where nothing reads TypeScript, the error says what to install, or which file to name',
-  async t => {
-    const root = makeConfigured(t, { '/assets.config.ts': 'export default {}' })
-    const { status, stdout, stderr } = await runBuilt(root, 'precompile')
-    if ((process.features as { typescript?: unknown }).typescript) {
-      t.is(status, 0)
-      return
-    }
-    t.is(status, 1)
-    t.is(stdout, '')
-    t.is(
-      stderr,
-      `koa-fresh-assets: cannot load assets.config.ts: Node ${process.versions.node} cannot import ` +
-        'TypeScript: run npm install --save-dev tsx, or name the file that tsc wrote for it, as in ' +
-        '--config build/assets.config.js\n'
-    )
+test('where nothing reads TypeScript, the error says what to install, or which file to name', async t => {
+  const root = makeConfigured(t, { '/assets.config.ts': 'export default {}' })
+  const { status, stdout, stderr } = await runBuilt(root, 'precompile')
+  if ((process.features as { typescript?: unknown }).typescript) {
+    t.is(status, 0)
+    return
   }
-)
+  t.is(status, 1)
+  t.is(stdout, '')
+  t.is(
+    stderr,
+    `koa-fresh-assets: cannot load assets.config.ts: Node ${process.versions.node} cannot import ` +
+      'TypeScript: run npm install --save-dev tsx, or name the file that tsc wrote for it, as in ' +
+      '--config build/assets.config.js\n'
+  )
+})
 
 const read = (line: string) => parseCommandLine(line.split(' ').filter(Boolean), COMMANDS)
 
@@ -168,7 +161,7 @@ for (const command of COMMANDS) {
   })
 }
 
-test.serial('a usage error is one line on stderr, nothing on stdout, exit status 2', async t => {
+test('a usage error is one line on stderr, nothing on stdout, exit status 2', async t => {
   const root = makeProject(t)
   for (const [line, message] of [
     ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
@@ -180,17 +173,14 @@ test.serial('a usage error is one line on stderr, nothing on stdout, exit status
   }
 })
 
-test.serial(
-  'without a command it prints the help with exit status 2; --help and --version succeed',
-  async t => {
-    const root = makeProject(t)
-    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
-    const help = `${generalHelp(COMMANDS)}\n`
-    t.deepEqual(await run(root, ''), { status: 2, stdout: '', stderr: help })
-    t.deepEqual(await run(root, '--help'), { status: 0, stdout: help, stderr: '' })
-    t.deepEqual(await run(root, '-v'), { status: 0, stdout: `${version}\n`, stderr: '' })
-  }
-)
+test('without a command it prints the help with exit status 2; --help and --version succeed', async t => {
+  const root = makeProject(t)
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+  const help = `${generalHelp(COMMANDS)}\n`
+  t.deepEqual(await run(root, ''), { status: 2, stdout: '', stderr: help })
+  t.deepEqual(await run(root, '--help'), { status: 0, stdout: help, stderr: '' })
+  t.deepEqual(await run(root, '-v'), { status: 0, stdout: `${version}\n`, stderr: '' })
+})
 
 test('bytes, seconds and counts are short and readable', t => {
   for (const [bytes, text] of [

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import Koa, { type Context } from 'koa'
 import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
 import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
@@ -90,3 +90,31 @@ export function attribute(name: string, tag: string): string | undefined {
 export function sha384(file: string): string {
   return `sha384-${createHash('sha384').update(readFileSync(file)).digest('base64')}`
 }
+
+const SCRIPT = /\.[jt]sx?$/
+
+/** What Vite writes into a directory: files by their sources, in which each script is an entry. */
+export function viteBuild(dir: string, files: Readonly<Record<string, string>>): Files {
+  const manifest = Object.entries(files).map(([src, file]) => {
+    const entry = SCRIPT.test(src) && { name: basename(src).replace(SCRIPT, ''), isEntry: true }
+    return [src, { file, src, ...entry }]
+  })
+  return {
+    ...Object.fromEntries(Object.values(files).map(file => [`${dir}/${file}`, `/* ${file} */`])),
+    [`${dir}/.vite/manifest.json`]: JSON.stringify(Object.fromEntries(manifest))
+  }
+}
+
+/** The mount of a build of Vite. */
+export const viteMount = (dir = 'dist') => ({ dir, manifest: `${dir}/.vite/manifest.json` })
+
+/** A build of Vite, and beside it one of esbuild. */
+export const TWO_BUILDS: Files = {
+  'src/main.js': 'console.log(1)',
+  ...viteBuild('dist', { 'src/main.js': 'main-B1a2C3d4.js' }),
+  'other/main.js': '',
+  'other/meta.json': JSON.stringify({
+    outputs: { 'other/main.js': { imports: [], entryPoint: 'src/main.js', inputs: {} } }
+  })
+}
+export const ESBUILD = { dir: 'other', manifest: 'other/meta.json' }

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import react from '@vitejs/plugin-react'
 import test from 'ava'
 import { build as bundle } from 'esbuild'
-import { build, createServer } from 'vite'
+import type { Middleware } from 'koa'
+import { build } from 'vite'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import {
   attribute,
@@ -12,10 +13,12 @@ import {
   PAGES,
   pagesOf,
   sha384,
-  summary
+  summary,
+  viteMount
 } from '../../support/bundler-project.ts'
 import { makeSite, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
+import { startVite } from '../../support/vite-server.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 import { writeStats } from '../../support/webpack-stats.ts'
 
@@ -55,6 +58,13 @@ const optionsOf = (tool: string) => ({
   apps: false as const,
   mounts: { '/static': { dir: tool, manifest: `${tool}/manifest.json` } }
 })
+
+const preloading =
+  (name: string): Middleware =>
+  ctx => {
+    ctx.preload(name)
+    ctx.body = 'page'
+  }
 
 /** Without hashes, numbers of chunks, and the prefix. */
 const kinds = (tags: string) =>
@@ -105,18 +115,8 @@ for (const [tool, name, expected] of [
       hrefs,
       summary(tags).map(tag => tag.replace(/.* /, ''))
     )
-    const site = await makeSite(
-      t,
-      {},
-      {
-        ...optionsOf(tool),
-        env: 'production',
-        routes: ctx => {
-          ctx.preload(name)
-          ctx.body = 'page'
-        }
-      }
-    )
+    const options = { ...optionsOf(tool), env: 'production', routes: preloading(name) }
+    const site = await makeSite(t, {}, options)
     const link = String((await site.ask('/')).headers['link'])
     t.deepEqual(
       Array.from(link.matchAll(/<([^>]*)>/g), ([, url]) => url),
@@ -181,23 +181,11 @@ for (const way of ['beside', 'in the process of'] as const) {
       'src/pages/Home.vue': '<template></template>'
     })
     t.teardown(project.remove)
-    const server = await createServer({
-      root: project.root,
-      configFile: false,
-      logLevel: 'silent',
-      cacheDir: join(project.root, '.vite'),
-      optimizeDeps: { noDiscovery: true },
+    const { server, origin } = await startVite(t, project.root, {
       plugins: [react(), freshAssets({ mount: '/static', input: 'src/main.tsx' })],
-      server:
-        way === 'beside'
-          ? { port: 0, host: '127.0.0.1', ws: false }
-          : { middlewareMode: true, ws: false }
+      server: { ...(way !== 'beside' && { middlewareMode: true }), ws: false }
     })
-    t.teardown(() => server.close())
-    if (way === 'beside') await server.listen()
-    const origin = way === 'beside' ? new URL(server.resolvedUrls?.local[0] ?? '').origin : ''
-    const dev = way === 'beside' ? undefined : server
-    const mount = { dir: 'dist', manifest: 'dist/.vite/manifest.json', dev }
+    const mount = { ...viteMount(), dev: way === 'beside' ? undefined : server }
     const options = { root: project.root, env: 'development', mounts: { '/static': mount } }
     const pages = pagesOf(options)
     const page = await pages()
@@ -217,20 +205,9 @@ for (const way of ['beside', 'in the process of'] as const) {
     t.is(page.entryFiles('src/pages/Home.vue').scripts.at(-1)?.href, `${at}/src/pages/Home.vue`)
     for (const name of ['src/lzy.tsx', 'src/Lazy.tsx', 'package.json', 'src'])
       t.throws(() => page.entry(name), { code: 'asset-unknown' }, name)
-    const { ask } = await makeSite(
-      t,
-      {},
-      {
-        ...options,
-        routes: ctx => {
-          ctx.preload('src/lazy.tsx')
-          ctx.body = 'page'
-        }
-      }
-    )
-    t.true(
-      String((await ask('/')).headers['link']).includes(`<${at}/src/lazy.tsx>; rel=modulepreload`)
-    )
+    const { ask } = await makeSite(t, {}, { ...options, routes: preloading('src/lazy.tsx') })
+    const link = String((await ask('/')).headers['link'])
+    t.true(link.includes(`<${at}/src/lazy.tsx>; rel=modulepreload`))
 
     await server.transformRequest('/src/main.tsx')
     await server.transformRequest('/src/lazy.tsx')
@@ -238,10 +215,7 @@ for (const way of ['beside', 'in the process of'] as const) {
     writeFiles(project.root, { 'src/lazy.tsx': APP.replace('lazy', 'edited') })
     await until(() => (lazy?.lastHMRTimestamp ?? 0) > 0, 'Vite sees the edit')
     const source = (await pages()).entryFiles('src/lazy.tsx').scripts.at(-1)?.href
-    t.is(
-      source,
-      `${at}/src/lazy.tsx?t=${lazy?.lastHMRTimestamp}`,
-      'the URL by which it is imported'
-    )
+    const imported = `${at}/src/lazy.tsx?t=${lazy?.lastHMRTimestamp}`
+    t.is(source, imported, 'the URL by which it is imported')
   })
 }

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import react from '@vitejs/plugin-react'
 import test from 'ava'
-import { build, createServer } from 'vite'
+import type { Middleware } from 'koa'
+import { build } from 'vite'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { listMounts } from '../../../lib/assets/inventory/listed-mounts.ts'
 import { settleSite } from '../../../lib/assets/site.ts'
@@ -14,9 +15,11 @@ import {
   pagesOf,
   sha384,
   summary,
-  unhashed
+  unhashed,
+  viteMount
 } from '../../support/bundler-project.ts'
 import { makeSite } from '../../support/site.ts'
+import { startVite } from '../../support/vite-server.ts'
 
 const { root, remove } = makeBundlerProject({
   ...PAGES,
@@ -41,8 +44,8 @@ const input = {
   'a b/(group)/né': 'src/a b/(group)/né.ts'
 }
 
-const MANIFEST = 'dist/.vite/manifest.json'
-const MOUNT = { dir: 'dist', manifest: MANIFEST }
+const MOUNT = viteMount()
+const MANIFEST = MOUNT.manifest
 const optionsOf = (more: KoaAssetsOptions = {}) => ({
   root,
   apps: { web: { fingerprint: false } },
@@ -133,10 +136,8 @@ test('BND-03 entries with common chunks, and entries that import each other, wri
 
 test('MNT-04 what the manifest names is immutable, lazy chunks and images too; nothing else is', async t => {
   const { ask } = await makeSite(t, {}, optionsOf({ env: 'production' }))
-  const manifest = JSON.parse(readFileSync(join(root, MANIFEST), 'utf8')) as Record<
-    string,
-    { file: string; css?: string[] }
-  >
+  type Chunks = Record<string, { file: string; css?: string[] }>
+  const manifest = JSON.parse(readFileSync(join(root, MANIFEST), 'utf8')) as Chunks
   const files = Object.values(manifest).flatMap(({ file, css = [] }) => [file, ...css])
   t.true(files.some(file => file.includes('lazy')) && files.some(file => file.endsWith('.svg')))
   for (const file of new Set(files)) {
@@ -184,18 +185,12 @@ test('BND-11 entryFiles lists what the tags load, with their attributes', async 
 })
 
 test('BND-12 ctx.preload of an entry names each of its files once, as its tags request them', async t => {
-  const { ask } = await makeSite(
-    t,
-    {},
-    {
-      ...optionsOf({ env: 'production' }),
-      routes(ctx) {
-        ctx.preload('src/main.ts')
-        ctx.preload('src/main.ts', 'src/hero.png')
-        ctx.body = ctx.assets.entry('src/main.ts')
-      }
-    }
-  )
+  const routes: Middleware = ctx => {
+    ctx.preload('src/main.ts')
+    ctx.preload('src/main.ts', 'src/hero.png')
+    ctx.body = ctx.assets.entry('src/main.ts')
+  }
+  const { ask } = await makeSite(t, {}, { ...optionsOf({ env: 'production' }), routes })
   const { headers, text } = await ask('/')
   const links = String(headers.link).split(/, (?=<)/)
   const expected = text.split('\n').map(tag => {
@@ -222,23 +217,15 @@ test('BND-13 helpers find a file by its source, unless an own asset has the name
     code: 'asset-unknown',
     message: `'src/hero.pgn' is not a source in ${root}/${MANIFEST}`
   })
-  const withFingerprints = await pagesOf(
-    optionsOf({ env: 'test', fingerprint: true, apps: { web: {} } })
-  )()
+  const fingerprinted = { env: 'test', fingerprint: true, apps: { web: {} } }
+  const withFingerprints = await pagesOf(optionsOf(fingerprinted))()
   const error = t.throws(() => withFingerprints.path('src/nothing.png'), { code: 'asset-unknown' })
   t.true(error?.message.endsWith(`; nor is it a source in ${root}/${MANIFEST}`))
 })
 
 test("BND-13 while Vite's dev server runs, what is below a folder of its root leads to it", async t => {
-  const dev = await createServer({
-    root,
-    configFile: false,
-    logLevel: 'silent',
-    base: '/static/',
-    optimizeDeps: { noDiscovery: true },
-    server: { middlewareMode: true, ws: false }
-  })
-  t.teardown(() => dev.close())
+  const inProcess = { base: '/static/', server: { middlewareMode: true, ws: false as const } }
+  const { server: dev } = await startVite(t, root, inProcess)
   const mounts = { '/static': { ...MOUNT, dev } }
   const page = await pagesOf(optionsOf({ env: 'development', mounts }))()
   t.is(page.path('src/hero.png'), '/static/src/hero.png')

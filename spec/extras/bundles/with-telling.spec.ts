@@ -2,9 +2,11 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import test from 'ava'
+import ava from 'ava'
 import { makeShop, run } from '../../cli/run.ts'
 import { helpAt } from '../../../lib/errors.ts'
+
+const test = ava.serial
 
 const BUNDLE = {
   'src/main.js': {
@@ -32,35 +34,33 @@ const MOUNTED = {
   '/dist/lazy-d4.js': 'lazy()'
 }
 
-test.serial(
-  'BND-17 a project with only mounts lists and verifies its bundles, and has nothing to compile',
-  async t => {
-    const root = makeShop(t, MOUNTED)
-    t.deepEqual(await run(root, 'precompile'), {
-      status: 0,
-      stdout: 'Nothing to compile: this project has no assets of its own.\n',
-      stderr: ''
-    })
-    t.like(JSON.parse((await run(root, 'precompile --json')).stdout), { assets: 0 })
-    t.false(existsSync(join(root, 'public')))
-    t.deepEqual(await run(root, 'verify'), {
-      status: 0,
-      stdout: '5 files of builds, 1 copy in mounts, no problems\n',
-      stderr: ''
-    })
-    rmSync(join(root, 'dist/lazy-d4.js'))
-    writeFileSync(join(root, 'dist/main-a1.js.gz'), gzipSync('other()'))
-    t.deepEqual(await run(root, 'verify'), {
-      status: 1,
-      stdout: `5 files of builds, 1 copy in mounts, 2 problems\nSee ${helpAt('troubleshooting.md')}\n`,
-      stderr:
-        '/static/lazy-d4.js is missing, and dist/list.json names it\n' +
-        '/static/main-a1.js.gz does not decompress to the original\n'
-    })
-    t.deepEqual(await run(root, 'list'), {
-      status: 0,
-      stderr: '',
-      stdout: `mount    directory  manifest
+test('BND-17 a project with only mounts lists and verifies its bundles, and has nothing to compile', async t => {
+  const root = makeShop(t, MOUNTED)
+  t.deepEqual(await run(root, 'precompile'), {
+    status: 0,
+    stdout: 'Nothing to compile: this project has no assets of its own.\n',
+    stderr: ''
+  })
+  t.like(JSON.parse((await run(root, 'precompile --json')).stdout), { assets: 0 })
+  t.false(existsSync(join(root, 'public')))
+  t.deepEqual(await run(root, 'verify'), {
+    status: 0,
+    stdout: '5 files of builds, 1 copy in mounts, no problems\n',
+    stderr: ''
+  })
+  rmSync(join(root, 'dist/lazy-d4.js'))
+  writeFileSync(join(root, 'dist/main-a1.js.gz'), gzipSync('other()'))
+  t.deepEqual(await run(root, 'verify'), {
+    status: 1,
+    stdout: `5 files of builds, 1 copy in mounts, 2 problems\nSee ${helpAt('troubleshooting.md')}\n`,
+    stderr:
+      '/static/lazy-d4.js is missing, and dist/list.json names it\n' +
+      '/static/main-a1.js.gz does not decompress to the original\n'
+  })
+  t.deepEqual(await run(root, 'list'), {
+    status: 0,
+    stderr: '',
+    stdout: `mount    directory  manifest
 /static  dist       dist/list.json
 /up      uploads    -
 
@@ -71,29 +71,28 @@ file                  source           size  br  zstd  gzip  entries
 /static/main.css      -                 3 B   -     -     -  src/main.js
 /static/shared-c3.js  _shared.js        8 B   -     -     -  src/main.js, src/admin.js
 `
-    })
-    const listed = JSON.parse((await run(root, 'list --json')).stdout) as object[]
-    t.is(listed.length, 7)
-    const [mount, admin] = listed
-    const itself = { path: '/static', source: 'dist', target: '/static', mount: '/static' }
-    t.deepEqual(mount, { ...itself, directory: 'dist', manifest: 'dist/list.json' })
-    t.deepEqual(admin, {
-      path: '/static/admin-b2.js',
-      source: 'src/admin.js',
-      entries: ['src/admin.js'],
-      usedBy: [],
-      sizes: { identity: 7 },
-      target: '/static/admin-b2.js',
-      size: 7,
-      mount: '/static',
-      isMissing: false
-    })
-    rmSync(join(root, 'dist/list.json'))
-    const { status, stderr } = await run(root, 'verify')
-    t.is(status, 1)
-    t.regex(stderr, /^\/static has no build: there is no .*dist\/list\.json: build first\n/)
-    t.regex((await run(root, 'list')).stdout, /there is no .*list\.json: build first\n/)
-    rmSync(join(root, 'dist'), { recursive: true })
-    t.is((await run(root, 'verify')).status, 1, 'nothing was built')
-  }
-)
+  })
+  const listed = JSON.parse((await run(root, 'list --json')).stdout) as object[]
+  t.is(listed.length, 7)
+  const [mount, admin] = listed
+  const itself = { path: '/static', source: 'dist', target: '/static', mount: '/static' }
+  t.deepEqual(mount, { ...itself, directory: 'dist', manifest: 'dist/list.json' })
+  t.deepEqual(admin, {
+    path: '/static/admin-b2.js',
+    source: 'src/admin.js',
+    entries: ['src/admin.js'],
+    usedBy: [],
+    sizes: { identity: 7 },
+    target: '/static/admin-b2.js',
+    size: 7,
+    mount: '/static',
+    isMissing: false
+  })
+  rmSync(join(root, 'dist/list.json'))
+  const { status, stderr } = await run(root, 'verify')
+  t.is(status, 1)
+  t.regex(stderr, /^\/static has no build: there is no .*dist\/list\.json: build first\n/)
+  t.regex((await run(root, 'list')).stdout, /there is no .*list\.json: build first\n/)
+  rmSync(join(root, 'dist'), { recursive: true })
+  t.is((await run(root, 'verify')).status, 1, 'nothing was built')
+})

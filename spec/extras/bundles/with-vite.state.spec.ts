@@ -3,45 +3,25 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { createServer, type InlineConfig } from 'vite'
+import type { ServerOptions } from 'vite'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { socketsOf } from '../../../lib/extras/vite/vite-server.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
-import { pagesOf } from '../../support/bundler-project.ts'
+import { ESBUILD, pagesOf, TWO_BUILDS, viteMount } from '../../support/bundler-project.ts'
 import { makeProject, open } from '../../support/site.ts'
+import { startVite } from '../../support/vite-server.ts'
 
-const BUILD = {
-  'src/main.js': 'console.log(1)',
-  'dist/main-B1a2C3d4.js': '',
-  'dist/.vite/manifest.json': JSON.stringify({
-    'src/main.js': { file: 'main-B1a2C3d4.js', src: 'src/main.js', isEntry: true }
-  }),
-  'other/main.js': '',
-  'other/meta.json': JSON.stringify({
-    outputs: { 'other/main.js': { imports: [], entryPoint: 'src/main.js', inputs: {} } }
-  })
-}
-const VITE = { dir: 'dist', manifest: 'dist/.vite/manifest.json' }
-const ESBUILD = { dir: 'other', manifest: 'other/meta.json' }
+const VITE = viteMount()
+const plugins = [freshAssets({ mount: '/static', input: 'src/main.js' })]
+const serve = (t: ExecutionContext, root: string, server: ServerOptions = {}) =>
+  startVite(t, root, { plugins, server })
 
-async function serve(t: ExecutionContext, root: string, more: InlineConfig = {}) {
-  const server = await createServer({
-    root,
-    configFile: false,
-    logLevel: 'silent',
-    cacheDir: join(root, '.vite'),
-    optimizeDeps: { noDiscovery: true },
-    plugins: [freshAssets({ mount: '/static', input: 'src/main.js' })],
-    ...more,
-    server: { port: 0, host: '127.0.0.1', ...more.server }
-  })
-  t.teardown(() => server.close())
-  if (!more.server?.middlewareMode) await server.listen()
-  return { server, origin: new URL(server.resolvedUrls?.local[0] ?? 'http://none').origin }
-}
+const inDevelopment = (root: string, mounts: KoaAssetsOptions['mounts'] = { '/static': VITE }) =>
+  pagesOf({ root, env: 'development', mounts })
 
 test('LZY-03 devOrigins has the http and ws origins of Vite, on the first page after it took another port, and none in production', async t => {
-  const root = makeProject(t, BUILD)
-  const pages = pagesOf({ root, env: 'development', mounts: { '/static': VITE } })
+  const root = makeProject(t, TWO_BUILDS)
+  const pages = inDevelopment(root)
   const devOrigins = async () => (await pages()).devOrigins
   t.deepEqual(await devOrigins(), [], 'it does not run')
   const first = await serve(t, root)
@@ -62,10 +42,9 @@ for (const [what, config, expected] of [
   ['ws: false', { ws: false as const }, []]
 ] as const) {
   test(`LZY-03 devOrigins follows Vite's own options: ${what}`, async t => {
-    const root = makeProject(t, BUILD)
-    const { origin } = await serve(t, root, { server: config })
-    const pages = pagesOf({ root, env: 'development', mounts: { '/static': VITE } })
-    const { devOrigins } = await pages()
+    const root = makeProject(t, TWO_BUILDS)
+    const { origin } = await serve(t, root, config)
+    const { devOrigins } = await inDevelopment(root)()
     const sockets = expected.map(each => each.replace('<port>', new URL(origin).port))
     t.deepEqual(devOrigins, [origin, ...sockets])
   })
@@ -77,13 +56,10 @@ for (const [what, ws, expected] of [
   ['none', () => false as const, []]
 ] as const) {
   test(`LZY-03 devOrigins of Vite in the process has what 'self' does not allow: its WebSocket is at ${what}`, async t => {
-    const root = makeProject(t, BUILD)
+    const root = makeProject(t, TWO_BUILDS)
     const port = await freePort(t)
-    const { server: dev } = await serve(t, root, {
-      server: { middlewareMode: true, ws: ws(port) }
-    })
-    const mounts = { '/static': { ...VITE, dev } }
-    const { devOrigins } = await pagesOf({ root, env: 'development', mounts })()
+    const { server: dev } = await serve(t, root, { middlewareMode: true, ws: ws(port) })
+    const { devOrigins } = await inDevelopment(root, { '/static': { ...VITE, dev } })()
     t.deepEqual(
       devOrigins,
       expected.map(host => `ws://${host}:${port}`)
@@ -106,25 +82,23 @@ async function freePort(t: ExecutionContext): Promise<number> {
 }
 
 test('LZY-03 what an announcement says of sockets adds nothing else to a policy', async t => {
-  const root = makeProject(t, BUILD)
+  const root = makeProject(t, TWO_BUILDS)
   const { origin } = await serve(t, root)
   const file = join(root, 'dist/.vite/dev-server.json')
   const announced = JSON.parse(readFileSync(file, 'utf8')) as object
   const sockets = ['ws://localhost:1; script-src *', 'ws://localhost:2', "'unsafe-inline'"]
   writeFileSync(file, JSON.stringify({ ...announced, sockets }))
-  const page = await pagesOf({ root, env: 'development', mounts: { '/static': VITE } })()
-  t.deepEqual(page.devOrigins, [origin, 'ws://localhost:2'])
+  t.deepEqual((await inDevelopment(root)()).devOrigins, [origin, 'ws://localhost:2'])
 })
 
 test('LZY-03 with dev as an origin, devOrigins has it, and a page with dev: true needs none', async t => {
-  const root = makeProject(t, BUILD)
+  const root = makeProject(t, TWO_BUILDS)
   for (const [dev, expected] of [
     ['http://localhost:5173/', ['http://localhost:5173', 'ws://localhost:5173']],
     ['https://dev.localhost', ['https://dev.localhost', 'wss://dev.localhost']],
     [true, []]
   ] as const) {
     const mounts = { '/static': { ...VITE, dev }, '/other': { ...ESBUILD, dev } }
-    const page = await pagesOf({ root, env: 'development', mounts })()
-    t.deepEqual(page.devOrigins, [...expected])
+    t.deepEqual((await inDevelopment(root, mounts)()).devOrigins, [...expected])
   }
 })

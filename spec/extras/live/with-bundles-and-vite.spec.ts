@@ -2,41 +2,22 @@
 import { utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { createServer } from 'vite'
+import type { Middleware } from 'koa'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
+import { ESBUILD, TWO_BUILDS, viteMount } from '../../support/bundler-project.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
+import { startVite } from '../../support/vite-server.ts'
 import { openTab } from './tab.ts'
 
-const BUILD = {
-  'src/main.js': 'console.log(1)',
-  'dist/main-B1a2C3d4.js': '',
-  'dist/.vite/manifest.json': JSON.stringify({
-    'src/main.js': { file: 'main-B1a2C3d4.js', src: 'src/main.js', isEntry: true }
-  }),
-  'other/main.js': '',
-  'other/meta.json': JSON.stringify({
-    outputs: { 'other/main.js': { imports: [], entryPoint: 'src/main.js', inputs: {} } }
-  })
-}
-const VITE = { dir: 'dist', manifest: 'dist/.vite/manifest.json' }
-const ESBUILD = { dir: 'other', manifest: 'other/meta.json' }
-
 test('LZY-02 a page that uses a build of Vite is told so, and no other', async t => {
-  const root = makeProject(t, BUILD)
+  const root = makeProject(t, TWO_BUILDS)
   const at = new Date().setHours(17, 17, 0) / 1000
-  utimesSync(join(root, VITE.manifest), at, at)
-  const site = await makeSite(
-    t,
-    {},
-    {
-      root,
-      mounts: { '/static': VITE, '/other': ESBUILD },
-      routes: ctx => {
-        ctx.body = ctx.assets.entry('src/main.js', { mount: '/static' })
-      }
-    }
-  )
+  utimesSync(join(root, viteMount().manifest), at, at)
+  const mounts = { '/static': viteMount(), '/other': ESBUILD }
+  const routes: Middleware = ctx =>
+    void (ctx.body = ctx.assets.entry('src/main.js', { mount: '/static' }))
+  const site = await makeSite(t, {}, { root, mounts, routes })
   await site.ask('/')
   const notesOf = async (path: string) => {
     const tab = await openTab(t, site.port, `use=${path}`)
@@ -49,12 +30,7 @@ test('LZY-02 a page that uses a build of Vite is told so, and no other', async t
   t.deepEqual(await notesOf('/static/main-B1a2C3d4.js'), [note])
   t.deepEqual(await notesOf('/other/main.js'), [])
   const plugins = [freshAssets({ mount: '/static', input: 'src/main.js' })]
-  const server = await createServer({
-    ...{ root, plugins, configFile: false, logLevel: 'silent', cacheDir: join(root, '.vite') },
-    server: { port: 0, host: '127.0.0.1' }
-  })
-  t.teardown(() => server.close())
-  await server.listen()
+  const { server } = await startVite(t, root, { plugins })
   await site.ask('/')
   t.deepEqual(await notesOf('/static/main-B1a2C3d4.js'), [])
   await server.close()

@@ -1,12 +1,15 @@
 // What bundlers' manifests name, in views and as types.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import ava from 'ava'
 import { run as runCommand } from '../../cli/run.ts'
+import { viteBuild, viteMount } from '../../support/bundler-project.ts'
 import { placed } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 import { checkViews } from './check.ts'
 import { complaints, makeTyped } from './typed.ts'
+
+const test = ava.serial
 
 const ASSETS = {
   'css/app.css': 'a{}',
@@ -15,21 +18,20 @@ const ASSETS = {
   '/apps/admin/assets/css/menu.css': ''
 }
 
+const BUILD = viteBuild('dist', {
+  'src/main.tsx': 'main-B1a2C3d4.js',
+  'src/hero.png': 'hero-B1a2C3d4.png'
+})
+const mounts = { '/static': viteMount() }
+
 test('VEW-01 entries and sources of bundles are names; without a build there is an error that says so', async t => {
-  const manifest = {
-    'src/main.tsx': { file: 'main-B1a2C3d4.js', src: 'src/main.tsx', isEntry: true },
-    'src/hero.png': { file: 'hero-B1a2C3d4.png', src: 'src/hero.png' }
-  }
   const root = makeProject(t, {
     ...placed(ASSETS),
-    'dist/.vite/manifest.json': JSON.stringify(manifest),
-    'dist/main-B1a2C3d4.js': '',
-    'dist/hero-B1a2C3d4.png': '',
+    ...BUILD,
     'b.ejs': "<%- assets.entry('a') %><%- entry('b') %>",
     'views/a.ejs':
       "<%- assets.entry('./src/main.tsx') %><%- assets.image('src/hero.png') %><% ctx.preload('src/main.tsx') %>\n<%- assets.entry('src/mian.tsx') %>"
   })
-  const mounts = { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
   const { problems } = await checkViews({ root, mounts, env: 'production' }, ['views/*'])
   t.deepEqual(problems, [
     {
@@ -51,29 +53,17 @@ test('VEW-01 entries and sources of bundles are names; without a build there is 
   })
 })
 
-test.serial(
-  'TYP-01 entries and sources of a build are names; before the first build, no name is refused',
-  async t => {
-    const config = { mounts: { '/static': { dir: 'dist', manifest: 'dist/manifest.json' } } }
-    const root = makeTyped(t, { '/assets.config.json': JSON.stringify(config) })
-    await runCommand(root, 'types')
-    const lines = [
-      "assets.entry('src/mian.tsx')",
-      "assets.entry('./src/main.tsx') + assets.image('src/hero.png')"
-    ]
-    t.is(complaints(root, ...lines), '')
-    const manifest = {
-      'src/main.tsx': { file: 'main-B1a2C3d4.js', src: 'src/main.tsx', isEntry: true },
-      'src/hero.png': { file: 'hero-B1a2C3d4.png', src: 'src/hero.png' }
-    }
-    writeFiles(root, {
-      'dist/manifest.json': JSON.stringify(manifest),
-      'dist/main-B1a2C3d4.js': '',
-      'dist/hero-B1a2C3d4.png': ''
-    })
-    await runCommand(root, 'types')
-    const said = complaints(root, ...lines)
-    t.regex(said, /'"src\/main\.tsx"'/)
-    t.is(said.match(/error TS/g)?.length, 1)
-  }
-)
+test('TYP-01 entries and sources of a build are names; before the first build, no name is refused', async t => {
+  const root = makeTyped(t, { '/assets.config.json': JSON.stringify({ mounts }) })
+  await runCommand(root, 'types')
+  const lines = [
+    "assets.entry('src/mian.tsx')",
+    "assets.entry('./src/main.tsx') + assets.image('src/hero.png')"
+  ]
+  t.is(complaints(root, ...lines), '')
+  writeFiles(root, BUILD)
+  await runCommand(root, 'types')
+  const said = complaints(root, ...lines)
+  t.regex(said, /'"src\/main\.tsx"'/)
+  t.is(said.match(/error TS/g)?.length, 1)
+})

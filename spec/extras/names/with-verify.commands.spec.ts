@@ -1,29 +1,28 @@
 // The flag --views of `verify`, the option `views`, and the command `types`.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import ava from 'ava'
 import { makeShop, run } from '../../cli/run.ts'
 import { writeFiles } from '../../support/site.ts'
 import { helpAt } from '../../../lib/errors.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 
-test.serial(
-  'NAM-01 verify --views and precompile tell of a view that names what another app has',
-  async t => {
-    const root = makeShop(t, {
-      'print.css': 'a{}',
-      '/apps/admin/assets/menu.css': 'a{}',
-      '/apps/admin/views/a.ejs': "<%- assets.stylesheet('menu', 'print') %>",
-      '/assets.config.mjs': `export default ${JSON.stringify({ views: 'apps/*/views/*.ejs', ...AS_WRITTEN })}`
-    })
-    const message =
-      "apps/admin/views/a.ejs:1 'print.css' is not an asset of the app 'admin'; 'web' has it, as in assets.app('web')\n"
-    const verified = await run(root, 'verify --views')
-    t.deepEqual([verified.status, verified.stderr], [1, message])
-    const { status, stderr } = await run(root, 'precompile')
-    t.deepEqual([status, stderr.endsWith(`warning: ${message}`)], [0, true], stderr)
-  }
-)
+const test = ava.serial
+
+test('NAM-01 verify --views and precompile tell of a view that names what another app has', async t => {
+  const root = makeShop(t, {
+    'print.css': 'a{}',
+    '/apps/admin/assets/menu.css': 'a{}',
+    '/apps/admin/views/a.ejs': "<%- assets.stylesheet('menu', 'print') %>",
+    '/assets.config.mjs': `export default ${JSON.stringify({ views: 'apps/*/views/*.ejs', ...AS_WRITTEN })}`
+  })
+  const message =
+    "apps/admin/views/a.ejs:1 'print.css' is not an asset of the app 'admin'; 'web' has it, as in assets.app('web')\n"
+  const verified = await run(root, 'verify --views')
+  t.deepEqual([verified.status, verified.stderr], [1, message])
+  const { status, stderr } = await run(root, 'precompile')
+  t.deepEqual([status, stderr.endsWith(`warning: ${message}`)], [0, true], stderr)
+})
 
 /** A line of a view, and what is wrong with it. */
 const VIEW: readonly (readonly [line: string, problem?: string])[] = [
@@ -43,54 +42,51 @@ const VIEW: readonly (readonly [line: string, problem?: string])[] = [
   ["shop.stylesheeet('app')"]
 ]
 
-test.serial(
-  'VEW-01 verify --views names file, line and the nearest name, with exit status 1',
-  async t => {
-    const views = 'views/**/*.ejs'
-    const root = makeShop(t, {
-      'app.css': 'a{}',
-      'shop.js': '',
-      'chart.js': '',
-      '/views/a.ejs': VIEW.map(([line]) => `<%- ${line} %>`).join('\n'),
-      '/assets.config.json': '{}'
-    })
-    const { status, stdout, stderr } = await run(root, `verify --views ${views}`)
-    t.is(status, 1)
-    t.regex(stdout, /^\d names in 1 view, 5 problems\nSee .*troubleshooting\.md\n$/)
-    const expected = VIEW.flatMap(([, problem], at) => {
-      return problem ? [`views/a.ejs:${at + 1} ${problem}\n`] : []
-    })
-    t.is(stderr, expected.join(''))
-    const report = await run(root, `verify --views ${views} --json`)
-    t.like(JSON.parse(report.stdout), { files: 1, problems: [{ name: 'apq', near: 'app.css' }] })
-    for (const [line, message] of [
-      ['verify --views views/*.njk', / matches views\/\*\.njk$/m],
-      ['verify --views views/a.ejs views/b.ejs', /--views takes one glob/],
-      ['verify --views', /--views requires a glob, or the option views/],
-      [`verify ${views}`, /is a glob: for views, write --views 'views\/\*\*\/\*\.ejs'/]
-    ] as const) {
-      const refused = await run(root, line)
-      t.is(refused.status, 2)
-      t.regex(refused.stderr, message)
-    }
-    writeFiles(root, {
-      'views/a.ejs': "<%- assets.stylesheet('apq') %>",
-      'assets.config.mjs': `export default ${JSON.stringify({ views, ...AS_WRITTEN })}`
-    })
-    const message = "views/a.ejs:1 'apq.css' is not an asset; did you mean 'app.css'?\n"
-    const precompiled = await run(root, 'precompile')
-    t.is(precompiled.status, 0)
-    t.true(precompiled.stderr.endsWith(`warning: ${message}`), precompiled.stderr)
-    t.is((await run(root, 'verify --views')).stderr, message)
-    t.deepEqual(await run(root, 'verify'), {
-      status: 1,
-      stdout: `3 assets, 1 name in 1 view, 1 problem\nSee ${helpAt('troubleshooting.md')}\n`,
-      stderr: message
-    })
+test('VEW-01 verify --views names file, line and the nearest name, with exit status 1', async t => {
+  const views = 'views/**/*.ejs'
+  const root = makeShop(t, {
+    'app.css': 'a{}',
+    'shop.js': '',
+    'chart.js': '',
+    '/views/a.ejs': VIEW.map(([line]) => `<%- ${line} %>`).join('\n'),
+    '/assets.config.json': '{}'
+  })
+  const { status, stdout, stderr } = await run(root, `verify --views ${views}`)
+  t.is(status, 1)
+  t.regex(stdout, /^\d names in 1 view, 5 problems\nSee .*troubleshooting\.md\n$/)
+  const expected = VIEW.flatMap(([, problem], at) => {
+    return problem ? [`views/a.ejs:${at + 1} ${problem}\n`] : []
+  })
+  t.is(stderr, expected.join(''))
+  const report = await run(root, `verify --views ${views} --json`)
+  t.like(JSON.parse(report.stdout), { files: 1, problems: [{ name: 'apq', near: 'app.css' }] })
+  for (const [line, message] of [
+    ['verify --views views/*.njk', / matches views\/\*\.njk$/m],
+    ['verify --views views/a.ejs views/b.ejs', /--views takes one glob/],
+    ['verify --views', /--views requires a glob, or the option views/],
+    [`verify ${views}`, /is a glob: for views, write --views 'views\/\*\*\/\*\.ejs'/]
+  ] as const) {
+    const refused = await run(root, line)
+    t.is(refused.status, 2)
+    t.regex(refused.stderr, message)
   }
-)
+  writeFiles(root, {
+    'views/a.ejs': "<%- assets.stylesheet('apq') %>",
+    'assets.config.mjs': `export default ${JSON.stringify({ views, ...AS_WRITTEN })}`
+  })
+  const message = "views/a.ejs:1 'apq.css' is not an asset; did you mean 'app.css'?\n"
+  const precompiled = await run(root, 'precompile')
+  t.is(precompiled.status, 0)
+  t.true(precompiled.stderr.endsWith(`warning: ${message}`), precompiled.stderr)
+  t.is((await run(root, 'verify --views')).stderr, message)
+  t.deepEqual(await run(root, 'verify'), {
+    status: 1,
+    stdout: `3 assets, 1 name in 1 view, 1 problem\nSee ${helpAt('troubleshooting.md')}\n`,
+    stderr: message
+  })
+})
 
-test.serial('verify --views without a configuration says that it uses the defaults', async t => {
+test('verify --views without a configuration says that it uses the defaults', async t => {
   const root = makeShop(t, { 'app.css': 'a{}', '/views/a.ejs': '' })
   const note = `there is no assets.config.js or .ts in ${root}: checking with the default options\n`
   t.is((await run(root, 'verify --views views/*')).stderr, note)
@@ -99,7 +95,7 @@ test.serial('verify --views without a configuration says that it uses the defaul
 const UNSAFE =
   /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 
-test.serial('S84 the types escape names', async t => {
+test('S84 the types escape names', async t => {
   const root = makeShop(t, { [`a\u009b\u2028\u200f\u202e.css`]: 'a{}' })
   t.is((await run(root, 'types')).status, 0)
   t.notRegex(readFileSync(join(root, 'assets.d.ts'), 'utf8'), UNSAFE)

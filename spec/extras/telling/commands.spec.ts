@@ -1,25 +1,25 @@
 // The commands `explain` and `list`.
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import ava from 'ava'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
 import { makeShop, run } from '../../cli/run.ts'
 import { writeFiles } from '../../support/site.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 
+const test = ava.serial
+
 const fingerprinted = (name: string, text: string) =>
   withFingerprint(`/assets/${name}`, digestOf(Buffer.from(text)))
 
-test.serial(
-  'explain prints one step per line, and exits with 1 when the response is not a file',
-  async t => {
-    const root = makeShop(t, { 'stylesheets/app.css': 'a{}' })
-    const env = { SERVE_STATIC_ASSETS: 'true' }
-    t.deepEqual(await run(root, 'explain /assets/app.css', env), {
-      status: 0,
-      stderr: '',
-      stdout: `settings  development; serving is on
+test('explain prints one step per line, and exits with 1 when the response is not a file', async t => {
+  const root = makeShop(t, { 'stylesheets/app.css': 'a{}' })
+  const env = { SERVE_STATIC_ASSETS: 'true' }
+  t.deepEqual(await run(root, 'explain /assets/app.css', env), {
+    status: 0,
+    stderr: '',
+    stdout: `settings  development; serving is on
           root: ${root}
           public: public
 path      /assets/app.css is canonical
@@ -31,65 +31,58 @@ helpers   emit /assets/app.css
 file      public/assets/app.css does not exist
 response  200, after publishing its source
 `
-    })
-    const missing = await run(root, 'explain nothing.css --json --env production', env)
-    t.is(missing.status, 1)
-    t.like(JSON.parse(missing.stdout), {
-      path: '/assets/nothing.css',
-      steps: [{ finding: 'production; serving is on' }]
-    })
-  }
-)
+  })
+  const missing = await run(root, 'explain nothing.css --json --env production', env)
+  t.is(missing.status, 1)
+  t.like(JSON.parse(missing.stdout), {
+    path: '/assets/nothing.css',
+    steps: [{ finding: 'production; serving is on' }]
+  })
+})
 
-test.serial(
-  'list prints every asset, before it is precompiled, which it then advises, and after',
-  async t => {
-    const root = makeShop(t, {
-      'stylesheets/app.css': 'a{}',
-      'b.txt': 'b',
-      '/assets.config.mjs': `export default ${JSON.stringify(AS_WRITTEN)}`
-    })
-    t.deepEqual(await run(root, 'list'), {
-      status: 0,
-      stderr: '',
-      stdout: `asset            source                               size  target
+test('list prints every asset, before it is precompiled, which it then advises, and after', async t => {
+  const root = makeShop(t, {
+    'stylesheets/app.css': 'a{}',
+    'b.txt': 'b',
+    '/assets.config.mjs': `export default ${JSON.stringify(AS_WRITTEN)}`
+  })
+  t.deepEqual(await run(root, 'list'), {
+    status: 0,
+    stderr: '',
+    stdout: `asset            source                               size  target
 /assets/app.css  apps/web/assets/stylesheets/app.css     -  -
 /assets/b.txt    apps/web/assets/b.txt                   -  -
 
 None of them is precompiled: run npx koa-fresh-assets precompile
 `
-    })
-    await run(root, 'precompile --quiet')
-    rmSync(join(root, 'apps/web/assets/b.txt'))
-    const { stdout } = await run(root, 'list --json')
-    writeFiles(root, { 'apps/web/assets/c.txt': 'c' })
-    t.notRegex((await run(root, 'list')).stdout, /None/)
-    const source = 'apps/web/assets/stylesheets/app.css'
-    t.deepEqual(JSON.parse(stdout), [
-      { path: '/assets/app.css', source, target: fingerprinted('app.css', 'a{}'), size: 3 },
-      { path: '/assets/b.txt', source: 'b.txt', target: fingerprinted('b.txt', 'b'), size: 1 }
-    ])
-    writeFiles(root, { 'public/assets.json': '{' })
-    t.is((await run(root, 'list')).status, 1)
-    t.is((await run(makeShop(t, {}), 'list')).stdout, 'No assets found.\n')
-  }
-)
+  })
+  await run(root, 'precompile --quiet')
+  rmSync(join(root, 'apps/web/assets/b.txt'))
+  const { stdout } = await run(root, 'list --json')
+  writeFiles(root, { 'apps/web/assets/c.txt': 'c' })
+  t.notRegex((await run(root, 'list')).stdout, /None/)
+  const source = 'apps/web/assets/stylesheets/app.css'
+  t.deepEqual(JSON.parse(stdout), [
+    { path: '/assets/app.css', source, target: fingerprinted('app.css', 'a{}'), size: 3 },
+    { path: '/assets/b.txt', source: 'b.txt', target: fingerprinted('b.txt', 'b'), size: 1 }
+  ])
+  writeFiles(root, { 'public/assets.json': '{' })
+  t.is((await run(root, 'list')).status, 1)
+  t.is((await run(makeShop(t, {}), 'list')).stdout, 'No assets found.\n')
+})
 
-test.serial(
-  'list leaves out what an earlier release published where public is not served',
-  async t => {
-    const root = makeShop(t, { 'app.css': 'a{}' })
-    t.is((await run(root, 'precompile')).status, 0)
-    writeFileSync(join(root, 'mounts.json'), JSON.stringify({ apps: false, public: false }))
-    t.deepEqual(await run(root, 'list --config mounts.json'), {
-      status: 0,
-      stdout: 'No assets found.\n',
-      stderr: ''
-    })
-  }
-)
+test('list leaves out what an earlier release published where public is not served', async t => {
+  const root = makeShop(t, { 'app.css': 'a{}' })
+  t.is((await run(root, 'precompile')).status, 0)
+  writeFileSync(join(root, 'mounts.json'), JSON.stringify({ apps: false, public: false }))
+  t.deepEqual(await run(root, 'list --config mounts.json'), {
+    status: 0,
+    stdout: 'No assets found.\n',
+    stderr: ''
+  })
+})
 
-test.serial('list names the source of a source map that precompile made', async t => {
+test('list names the source of a source map that precompile made', async t => {
   const root = makeShop(t, { 'stylesheets/app.css': 'a {\n  color: red;\n}\n' })
   await run(root, 'precompile --minify')
   t.regex(
@@ -102,7 +95,7 @@ const ESCAPED = 'images/\\u001b]0;owned\\u0007\\u001b[2J\\u000a\\u000dPublished\
 const UNSAFE =
   /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 
-test.serial('S60 list and explain print names with escapes', async t => {
+test('S60 list and explain print names with escapes', async t => {
   const name = 'images/\u001b]0;owned\u0007\u001b[2J\n\rPublished\u009b31m.png'
   const root = makeShop(t, { 'fine.txt': 'fine', 'images/a\u202egnp.exe': 'x', [name]: 'x' })
   for (const [line, expected] of [
@@ -116,7 +109,7 @@ test.serial('S60 list and explain print names with escapes', async t => {
   }
 })
 
-test.serial('S84 list and explain escape names as JSON too, which means the same', async t => {
+test('S84 list and explain escape names as JSON too, which means the same', async t => {
   const name = `a\u009b\u2028\u200f\u202e.css`
   const root = makeShop(t, { [name]: 'a{}' })
   for (const line of ['list', `explain ${name}`]) {
@@ -131,33 +124,30 @@ test.serial('S84 list and explain escape names as JSON too, which means the same
   t.deepEqual([listed['path'], listed['source']], [published, `apps/web/assets/${name}`])
 })
 
-test.serial(
-  'explain reads the .env.<environment> of the application, other commands that of production, and they say so',
-  async t => {
-    const root = makeShop(t, {
-      'a.txt': 'a',
-      '/.env.development': 'NODE_ENV=development\nSERVE_STATIC_ASSETS=true\nPREFIX=/dev',
-      '/.env.production': 'SERVE_STATIC_ASSETS=true\nPREFIX=/static',
-      '/assets.config.mjs': 'export default () => ({ prefix: process.env.PREFIX })'
-    })
-    const explained = async (line: string, env?: NodeJS.ProcessEnv) => {
-      const { stdout, stderr } = await run(root, `explain ${line}`, env)
-      return { serving: /serving is (on|off)/.exec(stdout)?.[1], stderr }
-    }
-    const development = { serving: 'on', stderr: 'reading .env.development\n' }
-    t.deepEqual(await explained('a.txt'), development)
-    const production = { serving: 'on', stderr: 'reading .env.production\n' }
-    t.deepEqual(await explained('a.txt --env production'), production)
-    t.deepEqual(await explained('a.txt', { NODE_ENV: 'production' }), production)
-    t.deepEqual(await explained('a.txt --env test'), { serving: 'off', stderr: '' })
-    const set = { SERVE_STATIC_ASSETS: 'false' }
-    t.deepEqual(await explained('a.txt', set), { ...development, serving: 'off' })
-    t.is((await explained('a.txt --json')).stderr, '')
-    const elsewhere = await run(join(root, 'apps'), 'explain a.txt --root ..')
-    t.is(elsewhere.stderr, 'reading ../.env.development\n')
-    t.regex(elsewhere.stdout, /serving is on/)
-    t.is((await run(root, 'list')).stderr, 'reading .env.production\n')
-    t.regex((await run(root, 'list')).stdout, /^\/static\/a\.txt /m)
-    t.regex((await run(root, 'list --env development')).stdout, /^\/dev\/a\.txt /m)
+test('explain reads the .env.<environment> of the application, other commands that of production, and they say so', async t => {
+  const root = makeShop(t, {
+    'a.txt': 'a',
+    '/.env.development': 'NODE_ENV=development\nSERVE_STATIC_ASSETS=true\nPREFIX=/dev',
+    '/.env.production': 'SERVE_STATIC_ASSETS=true\nPREFIX=/static',
+    '/assets.config.mjs': 'export default () => ({ prefix: process.env.PREFIX })'
+  })
+  const explained = async (line: string, env?: NodeJS.ProcessEnv) => {
+    const { stdout, stderr } = await run(root, `explain ${line}`, env)
+    return { serving: /serving is (on|off)/.exec(stdout)?.[1], stderr }
   }
-)
+  const development = { serving: 'on', stderr: 'reading .env.development\n' }
+  t.deepEqual(await explained('a.txt'), development)
+  const production = { serving: 'on', stderr: 'reading .env.production\n' }
+  t.deepEqual(await explained('a.txt --env production'), production)
+  t.deepEqual(await explained('a.txt', { NODE_ENV: 'production' }), production)
+  t.deepEqual(await explained('a.txt --env test'), { serving: 'off', stderr: '' })
+  const set = { SERVE_STATIC_ASSETS: 'false' }
+  t.deepEqual(await explained('a.txt', set), { ...development, serving: 'off' })
+  t.is((await explained('a.txt --json')).stderr, '')
+  const elsewhere = await run(join(root, 'apps'), 'explain a.txt --root ..')
+  t.is(elsewhere.stderr, 'reading ../.env.development\n')
+  t.regex(elsewhere.stdout, /serving is on/)
+  t.is((await run(root, 'list')).stderr, 'reading .env.production\n')
+  t.regex((await run(root, 'list')).stdout, /^\/static\/a\.txt /m)
+  t.regex((await run(root, 'list --env development')).stdout, /^\/dev\/a\.txt /m)
+})

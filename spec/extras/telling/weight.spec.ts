@@ -1,9 +1,11 @@
 // What a page loads for its scripts and stylesheets: `list --entry`.
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import type { Weight } from '../../../lib/assets/parts/figures.ts'
 import { precompile } from '../../../lib/assets/deploy.ts'
 import { makeShop, run } from '../../cli/run.ts'
 import { writeFiles } from '../../support/site.ts'
+
+const test = ava.serial
 
 const long = (name: string) => `export const ${name} = '${`${name} `.repeat(200)}'\n`
 
@@ -35,35 +37,31 @@ const AT_ONCE = [
 const pathsOf = ({ files }: Weight, isLater: boolean) =>
   files.flatMap(file => (file.isLater === isLater ? file.path : [])).toSorted()
 
-test.serial(
-  'an entry weighs what it loads, estimated from the sources or as precompiled',
-  async t => {
-    const root = makeProject(t)
-    const estimated = await weightOf(root)
-    t.is(estimated.builtAt, undefined)
-    await precompile({ root })
-    const built = await weightOf(root)
-    t.regex(String(built.builtAt), /^\d{4}-/)
-    for (const weight of [estimated, built]) {
-      t.deepEqual(weight.entries, ['/assets/app.css', '/assets/app.js'])
-      t.deepEqual(pathsOf(weight, false), AT_ONCE)
-      t.deepEqual(pathsOf(weight, true), ['/assets/later.js'])
-      t.like(weight.visits, [{ requests: 6 }, { requests: 1, bytes: 0 }])
-      t.is(weight.visits.length, 2)
-      const groups = weight.files.flatMap(({ parts }) => parts.map(({ group }) => group))
-      t.deepEqual(groups.filter(Boolean), ['big'])
-      for (const { size } of weight.files) t.true(size > 0)
-    }
-    const sheet = built.files.find(({ path }) => path === '/assets/app.css')
-    t.true(sheet?.parts.some(({ path }) => path.endsWith('/_rules.scss')))
-    t.true(
-      Math.abs((sheet?.size ?? 0) - (sheet?.parts ?? []).reduce((sum, { size }) => sum + size, 0)) <
-        5
-    )
+test('an entry weighs what it loads, estimated from the sources or as precompiled', async t => {
+  const root = makeProject(t)
+  const estimated = await weightOf(root)
+  t.is(estimated.builtAt, undefined)
+  await precompile({ root })
+  const built = await weightOf(root)
+  t.regex(String(built.builtAt), /^\d{4}-/)
+  for (const weight of [estimated, built]) {
+    t.deepEqual(weight.entries, ['/assets/app.css', '/assets/app.js'])
+    t.deepEqual(pathsOf(weight, false), AT_ONCE)
+    t.deepEqual(pathsOf(weight, true), ['/assets/later.js'])
+    t.like(weight.visits, [{ requests: 6 }, { requests: 1, bytes: 0 }])
+    t.is(weight.visits.length, 2)
+    const groups = weight.files.flatMap(({ parts }) => parts.map(({ group }) => group))
+    t.deepEqual(groups.filter(Boolean), ['big'])
+    for (const { size } of weight.files) t.true(size > 0)
   }
-)
+  const sheet = built.files.find(({ path }) => path === '/assets/app.css')
+  t.true(sheet?.parts.some(({ path }) => path.endsWith('/_rules.scss')))
+  t.true(
+    Math.abs((sheet?.size ?? 0) - (sheet?.parts ?? []).reduce((sum, { size }) => sum + size, 0)) < 5
+  )
+})
 
-test.serial('after a deploy an entry weighs what it replaced', async t => {
+test('after a deploy an entry weighs what it replaced', async t => {
   const root = makeProject(t)
   await precompile({ root })
   writeFiles(root, { 'apps/web/assets/javascripts/shared.js': long('edited') })
@@ -80,7 +78,7 @@ test.serial('after a deploy an entry weighs what it replaced', async t => {
   t.is((await weightOf(root)).visits.at(2)?.requests, 1)
 })
 
-test.serial('several entries share what both load, and an unknown name fails', async t => {
+test('several entries share what both load, and an unknown name fails', async t => {
   const root = makeProject(t)
   const weight = await weightOf(root, '--entry app --entry other.js')
   t.deepEqual(pathsOf(weight, false), [...AT_ONCE, '/assets/other.js'].toSorted())

@@ -4,30 +4,22 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { Step } from '../../../lib/assets/parts.ts'
 import type { KoaAssetsOptions } from '../../../lib/index.ts'
+import { viteBuild, viteMount } from '../../support/bundler-project.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
 import { explain } from './told.ts'
 
-const MANIFEST = JSON.stringify({
-  'src/main.ts': {
-    file: 'assets/main-BX3f_9aZ.js',
-    src: 'src/main.ts',
-    name: 'main',
-    isEntry: true
-  }
-})
 const MOUNTED = {
   'css/app.css': 'a{}',
   '/public/robots.txt': 'robots',
   '/public/static/only.txt': 'only',
-  '/admin/.vite/manifest.json': MANIFEST,
-  '/admin/assets/main-BX3f_9aZ.js': 'main',
+  ...viteBuild('/admin', { 'src/main.ts': 'assets/main-BX3f_9aZ.js' }),
   '/admin/index.html': 'shell',
   '/build/a.txt': 'a',
   '/build/docs/index.html': 'docs'
 }
 const MOUNTS: NonNullable<KoaAssetsOptions['mounts']> = {
   '/static': { dir: 'build', index: 'index.html', extensions: ['txt'] },
-  '/admin': { dir: 'admin', manifest: 'admin/.vite/manifest.json', fallback: 'index.html' }
+  '/admin': { ...viteMount('admin'), fallback: 'index.html' }
 }
 
 async function makeExplained(t: ExecutionContext) {
@@ -78,6 +70,8 @@ test('explain shows which mounts are searched, and that a hashed file of a bundl
   const { site, explainPath } = await makeExplained(t)
   const details = ['/static/…: build', '/admin/…: admin']
   const path = '/admin/assets/main-BX3f_9aZ.js'
+  const mistyped = await explainPath(path.replace('9aZ', '9aY'))
+  t.true(mistyped.steps.flatMap(each => each.details).includes(`did you mean ${path}?`))
   const { steps, representations } = await explainPath(path)
   const mountsOf = (all: readonly Step[]) => all.find(({ subject }) => subject === 'mounts')
   const finding = 'the mount /admin, then public'
@@ -105,23 +99,11 @@ test('explain shows which mounts are searched, and that a hashed file of a bundl
   t.is(left.outcome, `passed to the next middleware${NO_STORE}`)
 })
 
-test('explain has the nearest path for a mistyped one of a bundle', async t => {
-  const { explainPath } = await makeExplained(t)
-  const { steps } = await explainPath('/admin/assets/main-BX3f_9aY.js')
-  const details = steps.flatMap(each => each.details)
-  t.true(details.includes('did you mean /admin/assets/main-BX3f_9aZ.js?'))
-})
-
 test('explain says of a manifest that is missing where koaAssets() throws', async t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}', 'public/a.txt': '' })
   const mounts = { '/x': { dir: 'public', manifest: 'none.json' } }
-  const { steps, isFound } = await explain('app.css', {
-    root,
-    mounts,
-    env: 'staging',
-    compile: true,
-    serve: true
-  })
+  const options = { root, mounts, env: 'staging', compile: true, serve: true }
+  const { steps, isFound } = await explain('app.css', options)
   const settings = steps.find(({ subject }) => subject === 'settings')
   t.regex(settings?.details.at(-1) ?? '', /^koaAssets\(\) throws: .*none\.json/)
   t.true(isFound)

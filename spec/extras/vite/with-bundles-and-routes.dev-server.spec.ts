@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
 import react from '@vitejs/plugin-react'
 import test, { type ExecutionContext } from 'ava'
-import { build, createServer, resolveConfig, type InlineConfig } from 'vite'
+import type { Middleware } from 'koa'
+import { build, resolveConfig, type InlineConfig } from 'vite'
 import type { MountOptions } from '../../../lib/assets/settings/mount-options.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
@@ -14,39 +15,26 @@ import {
   makeBundlerProject,
   PAGES,
   pagesOf,
-  summary
+  summary,
+  viteMount
 } from '../../support/bundler-project.ts'
 import { listen } from '../../support/front.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
+import { startVite } from '../../support/vite-server.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
-const MANIFEST = { dir: 'dist', manifest: 'dist/.vite/manifest.json' }
+const MANIFEST = viteMount()
 const ANNOUNCED = 'dist/.vite/dev-server.json'
 const MAIN = ['src/main.ts', 'src/print.css']
 
 function project(t: ExecutionContext, files = {}) {
   const { root, remove } = makeBundlerProject({ ...PAGES, ...files })
   t.teardown(remove)
-  const config = (more: InlineConfig = {}): InlineConfig => ({
-    root,
-    configFile: false,
-    logLevel: 'silent',
-    cacheDir: join(root, '.vite'),
-    // Nothing is bundled ahead: the specs ask for single files.
-    optimizeDeps: { noDiscovery: true },
-    plugins: [freshAssets({ mount: '/admin', input: [...MAIN, 'index.html'] })],
-    ...more
-  })
-  return { root, config }
-}
-
-/** A dev server on a port of its own. */
-async function serve(t: ExecutionContext, config: InlineConfig) {
-  const server = await createServer({ ...config, server: { port: 0, host: '127.0.0.1' } })
-  await server.listen()
-  t.teardown(() => server.close())
-  return { server, origin: new URL(server.resolvedUrls?.local[0] ?? '').origin }
+  const plugins = [freshAssets({ mount: '/admin', input: [...MAIN, 'index.html'] })]
+  const config: InlineConfig = { root, configFile: false, logLevel: 'silent', plugins }
+  const serve = (more: InlineConfig = {}) => startVite(t, root, { plugins, ...more })
+  return { root, config, serve }
 }
 
 const inDevelopment = (root: string, more: Partial<MountOptions> = {}) =>
@@ -55,7 +43,7 @@ const inDevelopment = (root: string, more: Partial<MountOptions> = {}) =>
 test.serial(
   'BND-09 BND-10 tags lead to the dev server of the plugin while it runs, then to the build, else one sentence says what to do',
   async t => {
-    const { root, config } = project(t, {
+    const { root, config, serve } = project(t, {
       'index.html': '',
       'public/assets.json': '{}',
       'shop/a.js': '',
@@ -70,8 +58,8 @@ test.serial(
         /^the mount \/admin has neither a build nor a dev server: there is no .*dist\/\.vite\/manifest\.json, and Vite is not running/
     })
     t.true(error instanceof AssetError && error.expose, 'Koa shows it in the page')
-    const older = await serve(t, config())
-    const { server, origin } = await serve(t, config())
+    const older = await serve()
+    const { server, origin } = await serve()
     await older.server.close()
     const { entry } = await page()
     t.throws(() => entry('src/mian.ts'), {
@@ -94,7 +82,7 @@ test.serial(
     t.true(both.entry('src/main.ts').includes(origin))
     t.deepEqual(summary(both.entry('shop.ts')), ['module /shop/a.js'])
 
-    await build(config())
+    await build(config)
     t.false(existsSync(join(root, 'dist/assets.json')), 'what koaAssets publishes is not copied')
     const meanwhile = (await page()).entry('src/main.ts')
     t.regex(meanwhile, /@vite\/client/, 'a build meanwhile changes nothing')
@@ -106,27 +94,26 @@ test.serial(
   }
 )
 
+const STALE = { base: '/admin/', inputs: ['src/main.ts'], root: '..', token: 'mine' }
+
 test('BND-09 an announcement that was left behind is not trusted', async t => {
   const root = makeProject(t, { 'dist/a.js': '' })
   const port = await listen(t, async (_, res) => void res.end('{"token":"other","changed":{}}'))
   const page = inDevelopment(root)
-  const announced = { base: '/admin/', inputs: ['src/main.ts'], root: '..', token: 'mine' }
   const origins = [`http://127.0.0.1:${port}`, 'http://127.0.0.1:1', 'http://a b', 'file:///a']
-  const texts = origins.map(origin => JSON.stringify({ ...announced, origin }))
+  const texts = origins.map(origin => JSON.stringify({ ...STALE, origin }))
   for (const text of [...texts, '{"base":', '[]', '{}']) {
     writeFiles(root, { [ANNOUNCED]: text })
     const { entry } = await page()
     t.throws(() => entry('src/main.ts'), { code: 'manifest-missing' }, text)
   }
-  const elsewhere = { ...announced, origin: origins[0], base: '/elsewhere/' }
+  const elsewhere = { ...STALE, origin: origins[0], base: '/elsewhere/' }
   writeFiles(root, { [ANNOUNCED]: JSON.stringify(elsewhere) })
   await page()
   t.deepEqual(warningsAbout('/elsewhere/'), [
     "koa-fresh-assets: Vite's dev server has the base '/elsewhere/': it must be the mount's URL path, '/admin/'"
   ])
 })
-
-const STALE = { base: '/admin/', inputs: ['src/main.ts'], root: '..', token: 'mine' }
 
 test('S81 an announcement of anything but a small file with the right texts is none', async t => {
   const port = await listen(t, async (_, res) => void res.end('{"token":"mine","changed":5}'))
@@ -167,22 +154,21 @@ test('S81 pages wait 5 s and read 64 kB, all together, of what an old announceme
     },
     'sends 1 GB': res => Readable.from(gigabyte()).pipe(res)
   }
-  await Promise.all(
-    Object.entries(programs).map(async ([what, respond]) => {
-      let requests = 0
-      const port = await listen(t, async (_, res) => {
-        requests++
-        respond(res)
-      })
-      const origin = `http://127.0.0.1:${port}`
-      const root = makeProject(t, { [ANNOUNCED]: JSON.stringify({ ...STALE, origin }) })
-      const page = inDevelopment(root)
-      for (const { entry } of [...(await Promise.all([page(), page()])), await page()])
-        t.throws(() => entry('src/main.ts'), { code: 'manifest-missing' }, what)
-      t.is(requests, 1, what)
-      t.is(warningsAbout(origin).length, 1, what)
+  const isGivenUp = async ([what, respond]: [string, (res: Writable) => unknown]) => {
+    let requests = 0
+    const port = await listen(t, async (_, res) => {
+      requests++
+      respond(res)
     })
-  )
+    const origin = `http://127.0.0.1:${port}`
+    const root = makeProject(t, { [ANNOUNCED]: JSON.stringify({ ...STALE, origin }) })
+    const page = inDevelopment(root)
+    for (const { entry } of [...(await Promise.all([page(), page()])), await page()])
+      t.throws(() => entry('src/main.ts'), { code: 'manifest-missing' }, what)
+    t.is(requests, 1, what)
+    t.is(warningsAbout(origin).length, 1, what)
+  }
+  await Promise.all(Object.entries(programs).map(isGivenUp))
 })
 
 function* gigabyte() {
@@ -194,9 +180,9 @@ test.serial("BND-09 React's refresh needs no option: the entry has the preamble"
   const app = 'export const App = () => <p>Hello</p>'
   const main =
     "import { createRoot } from 'react-dom/client'\nimport { App } from './app.tsx'\ncreateRoot(document.body).render(<App />)"
-  const { root, config } = project(t, { 'src/main.tsx': main, 'src/app.tsx': app })
+  const { root, serve } = project(t, { 'src/main.tsx': main, 'src/app.tsx': app })
   const plugins = [react(), freshAssets({ mount: '/admin', input: 'src/main.tsx' })]
-  const { server, origin } = await serve(t, config({ plugins }))
+  const { server, origin } = await serve({ plugins })
   const tags = (await inDevelopment(root)()).entry('src/main.tsx')
   t.false(
     tags.includes('injectIntoGlobalHook'),
@@ -260,23 +246,14 @@ test('BND-06 with an origin no manifest is needed: the client, then the entry, a
 
 /** In the process of the application, whose route is an API below the mount's path. */
 async function inProcess(t: ExecutionContext, more: Partial<MountOptions> = {}, files = {}) {
-  const { root, config } = project(t, files)
-  const dev = await createServer(config({ server: { middlewareMode: true, ws: false } }))
-  t.teardown(() => dev.close())
+  const { root, serve } = project(t, files)
+  const { server: dev } = await serve({ server: { middlewareMode: true, ws: false } })
   const mounts = { '/admin': { ...MANIFEST, dev, ...more } }
-  const site = await makeSite(
-    t,
-    {},
-    {
-      root,
-      mounts,
-      routes(ctx) {
-        if (ctx.path === '/admin/api') ctx.body = 'the API'
-        if (ctx.path === '/page') ctx.body = ctx.assets.entry(...MAIN)
-      }
-    }
-  )
-  return { ...site, dev, mounts }
+  const routes: Middleware = ctx => {
+    if (ctx.path === '/admin/api') ctx.body = 'the API'
+    if (ctx.path === '/page') ctx.body = ctx.assets.entry(...MAIN)
+  }
+  return { ...(await makeSite(t, {}, { root, mounts, routes })), dev, mounts }
 }
 
 test('BND-09 a dev server in this process gets what is below the mount and no route answers', async t => {
@@ -312,13 +289,9 @@ test('BND-09 a dev server in this process gets what is below the mount and no ro
 })
 
 test("BND-09 the file of fallback is Vite's own page in development, and the base has to be the mount's", async t => {
-  const html =
-    '<!doctype html><title>Shop</title><script type="module" src="/src/main.ts"></script>'
-  const { ask, root, mounts } = await inProcess(
-    t,
-    { fallback: 'index.html' },
-    { 'index.html': html }
-  )
+  const html = '<title>Shop</title><script type="module" src="/src/main.ts"></script>'
+  const page = { 'index.html': `<!doctype html>${html}` }
+  const { ask, root, mounts } = await inProcess(t, { fallback: 'index.html' }, page)
   const accept = { headers: { accept: 'text/html' } }
   const { status, text, headers } = await ask('/admin/orders/7', accept)
   t.is(status, 200)
@@ -341,34 +314,26 @@ for (const [what, env, dev, origin] of [
   ["with the dev server's origin", 'development', 'http://localhost:5173', 'http://localhost:5173']
 ] as const) {
   test(`BND-12 BND-15 ctx.preload takes an entry ${what} too, and tags have the source names`, async t => {
-    const { ask } = await makeSite(
-      t,
-      {},
-      {
-        env,
-        mounts: { '/admin': { ...MANIFEST, dev } },
-        routes(ctx) {
-          ctx.preload('src/main.ts')
-          ctx.set('X-Path', ctx.assets.path('src/a.svg', { mount: '/admin' }))
-          ctx.body = ctx.assets.entry(...MAIN)
-        }
-      }
-    )
+    const mounts = { '/admin': { ...MANIFEST, dev } }
+    const routes: Middleware = ctx => {
+      ctx.preload('src/main.ts')
+      ctx.set('X-Path', ctx.assets.path('src/a.svg', { mount: '/admin' }))
+      ctx.body = ctx.assets.entry(...MAIN)
+    }
+    const { ask } = await makeSite(t, {}, { env, mounts, routes })
     const { text, headers } = await ask('/')
     t.is(headers['x-path'], `${origin}/admin/src/a.svg`)
     const url = `${origin}/admin/src/main.ts`
     t.true(String(headers.link).includes(`<${url}>; rel=modulepreload`))
     const tags = summary(text)
-    t.deepEqual(
-      [tags[0], tags.at(-1)],
-      [`stylesheet ${origin}/admin/src/print.css`, `module ${url}`]
-    )
+    t.is(tags[0], `stylesheet ${origin}/admin/src/print.css`)
+    t.is(tags.at(-1), `module ${url}`)
   })
 }
 
 test('the plugin leaves a publicDir that is set, and says what is wrong with its options', async t => {
   const { config } = project(t)
-  const { publicDir } = await resolveConfig(config({ publicDir: 'static' }), 'build')
+  const { publicDir } = await resolveConfig({ ...config, publicDir: 'static' }, 'build')
   t.regex(publicDir, /static$/)
   for (const [options, message] of [
     [{}, "mount must be a URL path such as '/admin', got undefined"],

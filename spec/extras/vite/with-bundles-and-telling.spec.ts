@@ -5,31 +5,20 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
-import { createServer } from 'vite'
+
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
+import { ESBUILD, TWO_BUILDS, viteMount } from '../../support/bundler-project.ts'
 import { makeProject } from '../../support/site.ts'
 import { LOADER, moduleFile } from '../../support/typescript.ts'
+import { startVite } from '../../support/vite-server.ts'
 
-const BUILD = {
-  'src/main.js': 'console.log(1)',
-  'dist/main-B1a2C3d4.js': '',
-  'dist/.vite/manifest.json': JSON.stringify({
-    'src/main.js': { file: 'main-B1a2C3d4.js', src: 'src/main.js', isEntry: true }
-  }),
-  'other/main.js': '',
-  'other/meta.json': JSON.stringify({
-    outputs: { 'other/main.js': { imports: [], entryPoint: 'src/main.js', inputs: {} } }
-  })
-}
-const VITE = { dir: 'dist', manifest: 'dist/.vite/manifest.json' }
-const ESBUILD = { dir: 'other', manifest: 'other/meta.json' }
+const VITE = viteMount()
 
 /** A project whose build is of 17:17, on the given day. */
 function builtAt1717(t: ExecutionContext, day = new Date()): string {
-  const root = makeProject(t, BUILD)
-  const [year, month, date] = [day.getFullYear(), day.getMonth(), day.getDate()]
-  const at = new Date(year, month, date, 17, 17)
+  const root = makeProject(t, TWO_BUILDS)
+  const at = new Date(day).setHours(17, 17, 0) / 1000
   utimesSync(join(root, VITE.manifest), at, at)
   return root
 }
@@ -52,13 +41,7 @@ test('LZY-02 without Vite the line at start says of when the build is, and with 
   t.regex(before, /^  \/other\/… +other$/m, 'no word about Vite where another bundler built')
   t.regex(before, /^  \/none\/… +dist$/m)
   const plugins = [freshAssets({ mount: '/static', input: 'src/main.js' })]
-  const server = await createServer({
-    ...{ root, plugins, configFile: false, logLevel: 'silent', cacheDir: join(root, '.vite') },
-    server: { port: 0, host: '127.0.0.1' }
-  })
-  t.teardown(() => server.close())
-  await server.listen()
-  const { origin } = new URL(server.resolvedUrls?.local[0] ?? 'http://none')
+  const { origin } = await startVite(t, root, { plugins })
   t.true((await printed(options)).includes(`dist; Vite at ${origin}\n`))
 })
 
