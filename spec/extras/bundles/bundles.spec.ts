@@ -90,24 +90,20 @@ test('entry() takes several names as arguments or as a list', async t => {
   const page = await two(t)()
   const names = ['src/main.ts', 'src/admin.ts'] as const
   const expected = ['module /main.js', 'module /back/admin.js']
-  t.deepEqual(summary(page.entry([...names])), expected)
-  const again = await two(t)()
-  t.deepEqual(summary(again.entry(...names)), expected)
-  const nonced = (await two(t)()).entry([...names], { nonce: 'x' })
+  const nonced = page.entry([...names], { nonce: 'x' })
+  t.deepEqual(summary(nonced), expected)
   t.is(nonced.match(/nonce="x"/g)?.length, 2)
+  t.deepEqual(summary((await two(t)()).entry(...names)), expected)
 })
 
-test('BND-02 the tags of a bundle have integrity in staging as in production', async t => {
+test('BND-02 a project with only mounts needs no app and no precompile; its tags have integrity in staging as in production', async t => {
   const root = makeProject(t, TWO)
-  for (const [env, expected] of [
-    ['production', true],
-    ['staging', true],
-    ['development', false],
-    ['test', false]
-  ] as const) {
-    const page = await pagesOf({ root, env, apps: false, mounts: { '/': mount('app') } })()
-    t.is(page.entry('src/main.ts').includes('integrity="sha384-'), expected, env)
+  for (const env of ['production', 'staging', 'development', 'test']) {
+    const page = await pagesOf({ root, env, mounts: { '/': mount('app') } })()
+    const isChecked = env === 'production' || env === 'staging'
+    t.is(page.entry('src/main.ts').includes('integrity="sha384-'), isChecked, env)
   }
+  t.deepEqual(warningsAbout(root), [])
 })
 
 test('BND-04 an unknown entry is an error with the nearest name, or with the list of entries', async t => {
@@ -120,12 +116,9 @@ test('BND-04 an unknown entry is an error with the nearest name, or with the lis
     ['styles/everything.scss', 'its entries: src/main.ts, src/other.ts'],
     ['src/lazy.ts', 'it is a part of src/other.ts, which the page has to name'],
     ['__proto__', 'its entries: src/main.ts, src/other.ts']
-  ]) {
-    t.throws(() => page.entry(name ?? ''), {
-      instanceOf: AssetError,
-      code: 'asset-unknown',
-      message: `'${name}' is not an entry of ${file}; ${hint}`
-    })
+  ] as const) {
+    const message = `'${name}' is not an entry of ${file}; ${hint}`
+    t.throws(() => page.entry(name), { instanceOf: AssetError, code: 'asset-unknown', message })
   }
 })
 
@@ -137,30 +130,19 @@ test('wrong options of entry() are TypeErrors, and so is an entry without a moun
     message: /^entry\(\) needs a mount with the option manifest, or dev in development/
   })
   const page = await two(t)()
+  const entry = (...args: readonly unknown[]) => Reflect.apply(page.entry, null, args) as string
   for (const [options, message] of [
     [{ nonse: 'x' }, "unknown option 'entry.nonse': did you mean 'nonce'?"],
-    [
-      { q: 1, __keywords: true },
-      "unknown option 'entry.q': known options: mount, nonce, reactRefresh, type"
-    ],
+    [{ q: 1, __keywords: true }, /'entry\.q': known options: mount, nonce, reactRefresh, type$/],
     [{ nonce: 42 }, 'nonce must be a string, got 42 (entry.nonce)'],
     [{ type: 'defer' }, "type must be 'module' or 'classic', got 'defer' (entry.type)"],
-    [{ reactRefresh: 'yes' }, "reactRefresh must be true or false, got 'yes' (entry.reactRefresh)"]
+    [{ reactRefresh: 'yes' }, /^reactRefresh must be true or false, got 'yes' \(entry\.reactR/]
   ] as const) {
-    t.throws(() => Reflect.apply(page.entry, null, ['src/main.ts', options]), {
-      instanceOf: TypeError,
-      message
-    })
+    t.throws(() => entry('src/main.ts', options), { instanceOf: TypeError, message })
   }
-  t.throws(() => Reflect.apply(page.entry, null, []), {
-    instanceOf: TypeError,
-    message: /needs the name/
-  })
+  t.throws(() => entry(), { instanceOf: TypeError, message: /needs the name/ })
   // Nunjucks adds this key to the object that it makes of keyword arguments.
-  t.regex(
-    Reflect.apply(page.entry, null, ['src/main.ts', { nonce: 'x', __keywords: true }]) as string,
-    / nonce="x"/
-  )
+  t.regex(entry('src/main.ts', { nonce: 'x', __keywords: true }), / nonce="x"/)
 })
 
 test('BND-04 a missing manifest is an error at start, with the commands that make one', t => {
@@ -281,17 +263,6 @@ test('S61 a chain of imports costs in proportion to its length, as one of entrie
   const start = (length: number) => pagesOf(manifests.get(length) ?? {})
   t.notThrows(() => start(20_000))
   t.true(growsInProportion(1000, start))
-})
-
-test('a project with only mounts needs neither an app nor precompile', async t => {
-  for (const env of ['production', 'development']) {
-    const options = { ...given(t, { a: entryAt('a.js') }), env }
-    const site = await makeSite(t, {}, options)
-    t.is((await site.ask('/manifest.json')).status, 404)
-    const page = await pagesOf(options)()
-    t.is(page.entry('a').includes('integrity='), env === 'production')
-    t.deepEqual(warningsAbout(options.root), [])
-  }
 })
 
 // Which names are taken for hashed.

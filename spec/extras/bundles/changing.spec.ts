@@ -1,5 +1,4 @@
-// A new build while the server runs, and what a page costs the disk.
-import { createHook } from 'node:async_hooks'
+// A new build while the server runs.
 import { renameSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -7,21 +6,13 @@ import test, { type ExecutionContext } from 'ava'
 import type { Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
-import { attribute, pagesOf, sha384, summary } from '../../support/bundler-project.ts'
+import { attribute, pagesOf, sha384, summary, viteMount } from '../../support/bundler-project.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
-// Each asynchronous call as the resource that it is to Node.
-const calls: string[] = []
-createHook({
-  init: (_, type) => {
-    if (/^FS|^FILEHANDLE/.test(type)) calls.push(type)
-  }
-}).enable()
-
-const MANIFEST = 'dist/.vite/manifest.json'
-const MOUNT = { dir: 'dist', manifest: MANIFEST }
+const MOUNT = viteMount()
+const MANIFEST = MOUNT.manifest
 
 interface Written {
   /** What is in its files; by default also in their names. */
@@ -173,27 +164,6 @@ test('BND-05 a file that is still being written is waited for', async t => {
     return isSteady
   }
   await until(isGrown, 'a chunk grows without a pause')
-})
-
-test.serial('a page costs one stat of the manifest per `revalidate`, and no read', async t => {
-  const root = makeBuild(t)
-  // A file that was just written is read once more.
-  const { ctimeMs } = statSync(join(root, MANIFEST))
-  await until(() => Date.now() - ctimeMs > 1100, 'the files have rested')
-  const often = pagesOf(optionsOf(root))
-  const once = pagesOf(optionsOf(root, { revalidate: 3600 }))
-  // The first page waits for the hashes of the files.
-  await Promise.all([often(), once()])
-  const callsOf = async (work: () => Promise<unknown>) => {
-    calls.length = 0
-    await work()
-    return calls.length
-  }
-  const many = (pages: typeof often) => () => Promise.all(Array.from({ length: 50 }, () => pages()))
-  t.is(await callsOf(many(once)), 0)
-  t.is(await callsOf(often), 1)
-  // The first one's look may have begun before the others came, who share the next one.
-  t.is(await callsOf(many(often)), 2)
 })
 
 test("the manifest of a mount is looked at by the mount's own `revalidate`", async t => {

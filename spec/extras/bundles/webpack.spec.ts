@@ -63,18 +63,9 @@ test('BND-08 a hash in the query does not make the path immutable, and is in the
   const hash = '0fc1a5ed7a847a4bcb69'
   const name = `main-c0ffee12.js?${hash}`
   const info = { contenthash: hash, immutable: true, javascriptModule: true }
-  const project = makeProject(t, {
-    'dist/main-c0ffee12.js': 'main()',
-    'stats.json': JSON.stringify({
-      entrypoints: { main: { assets: [{ name }] } },
-      assets: [{ name, info }]
-    })
-  })
-  const options = {
-    root: project,
-    apps: false,
-    mounts: { '/static': { dir: 'dist', manifest: 'stats.json' } }
-  } as const
+  const stats = { entrypoints: { main: { assets: [{ name }] } }, assets: [{ name, info }] }
+  const files = { 'dist/main-c0ffee12.js': 'main()', 'stats.json': JSON.stringify(stats) }
+  const options = { ...optionsOf('dist', 'stats.json'), root: makeProject(t, files) }
   const page = await pagesOf(options)()
   t.deepEqual(summary(page.entry('main')), [`module /static/${name}`])
   const { ask } = await makeSite(t, {}, { ...options, env: 'production' })
@@ -87,27 +78,24 @@ test('manifests of plugins that list entrypoints are read as well', async t => {
   const of = (extension: string) => files.filter(file => file.endsWith(extension))
   const expected = (await pagesOf(optionsOf('webpack'))()).entry('admin')
   const path = (file: string) => `/static/${file}`
+  const [js, css] = [of('.js'), of('.css')]
   const shapes = {
-    'webpack-assets-manifest': { admin: { assets: { js: of('.js'), css: of('.css') } } },
-    'webpack-assets-manifest with publicPath': {
-      admin: { assets: { js: of('.js').map(path), css: of('.css').map(path) } }
-    },
-    'webpack-manifest-plugin with generate': { admin: files },
-    'webpack 4': { admin: { assets: files } }
+    'webpack-assets-manifest': { assets: { js, css } },
+    'webpack-assets-manifest with publicPath': { assets: { js: js.map(path), css: css.map(path) } },
+    'webpack-manifest-plugin with generate': files,
+    'webpack 4': { assets: files }
   }
-  for (const [what, shape] of Object.entries(shapes)) {
-    const manifest = { entrypoints: shape, 'main.js': path('gone.js') }
+  for (const [what, admin] of Object.entries(shapes)) {
+    const manifest = { entrypoints: { admin }, 'main.js': path('gone.js') }
     writeFiles(root, { 'plugin.json': JSON.stringify(manifest) })
     t.is((await pagesOf(optionsOf('webpack', 'plugin.json'))()).entry('admin'), expected, what)
   }
 })
 
 test('BND-04 stats that leave assets out are an error at start that says what to set', async t => {
+  const filtered = { ...stats, assets: [{ type: 'assets by status', filteredChildren: 8 }] }
   for (const [shape, message] of [
-    [
-      { ...stats, assets: [{ type: 'assets by status', filteredChildren: 8 }] },
-      /cachedAssets: true/
-    ],
+    [filtered, /cachedAssets: true/],
     [{ entrypoints: { main: { chunks: [1] } } }, /entrypoint main lists no assets/],
     [{ entrypoints: { main: { assets: [], filteredAssets: 3 } } }, /entrypoint main omits some/],
     [{ entrypoints: { main: { assets: ['https://cdn.example/a.js'] } } }, /not a path below/],
@@ -115,11 +103,8 @@ test('BND-04 stats that leave assets out are an error at start that says what to
     [{ entrypoints: {} }, /it has no entry/]
   ] as const) {
     writeFiles(root, { 'incomplete.json': JSON.stringify(shape) })
-    t.throws(() => pagesOf(optionsOf('webpack', 'incomplete.json')), {
-      instanceOf: AssetError,
-      code: 'manifest-broken',
-      message
-    })
+    const start = () => pagesOf(optionsOf('webpack', 'incomplete.json'))
+    t.throws(start, { instanceOf: AssetError, code: 'manifest-broken', message })
   }
 })
 
