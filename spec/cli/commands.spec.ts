@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ava from 'ava'
 import { type PrecompileReport } from '../../lib/index.ts'
@@ -6,7 +6,7 @@ import { makeFingerprinted } from '../support/fingerprinted.ts'
 import { makeSite, writeFiles } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { warningsAbout } from '../support/warnings.ts'
-import { makeShop, run, start } from './run.ts'
+import { isKnown, makeShop, run, start } from './run.ts'
 import { AS_WRITTEN } from '../support/as-written.ts'
 
 const test = ava.serial
@@ -14,31 +14,45 @@ const test = ava.serial
 const withoutTime = (text: string) => text.replace(/\d+\.\d+ s/, '0.12 s')
 
 const ESCAPES = '\u001b]0;owned\u0007\u001b[2J\n\rPublished\u009b31m'
-const TURNED = 'images/a\u202egnp.exe'
+const ESCAPED = 'images/\\u001b]0;owned\\u0007\\u001b[2J\\u000a\\u000dPublished\\u009b31m.png'
+const TURNED = 'a\u202egnp.exe'
 const UNSAFE =
   /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 
-test('S60 precompile prints names with escapes', async t => {
-  const root = makeShop(t, { 'fine.txt': 'fine', [TURNED]: 'x', [`images/${ESCAPES}.png`]: 'x' })
+test('S60 commands print names with escapes', async t => {
+  const named = { [`images/${TURNED}`]: 'x', [`images/${ESCAPES}.png`]: 'x' }
+  const root = makeShop(t, { 'fine.txt': 'fine', ...named })
   for (const [line, expected] of [
+    ['list', ESCAPED],
+    [`explain ${TURNED}`, 'found apps/web/assets/images/a\\u202egnp.exe'],
     ['precompile --verbose', 'Building /assets/a\\u202egnp.exe'],
-    ['precompile', 'apps/web/assets/images/\\u001b]0;owned\\u0007\\u001b[2J\\u000a\\u000dPublished']
-  ] as const) {
-    const { stdout, stderr } = await run(root, line)
-    t.true(`${stdout}${stderr}`.includes(expected), `${line}: ${stdout}${stderr}`)
+    ['precompile', `apps/web/assets/${ESCAPED}`]
+  ].filter(([line = '']) => isKnown(line))) {
+    const { stdout, stderr } = await run(root, line ?? '')
+    t.true(`${stdout}${stderr}`.includes(expected ?? ''), `${line}: ${stdout}${stderr}`)
     t.notRegex(stdout + stderr, UNSAFE, line)
     t.false(/^\s*Published/m.test(stdout + stderr), line)
   }
 })
 
-test('S84 precompile escapes names, as JSON too', async t => {
+test('S84 commands and the types escape names, as JSON too, which means the same', async t => {
   const name = `a\u009b\u2028\u200f\u202e.css`
   const root = makeShop(t, { [name]: 'a{}' })
-  for (const words of ['precompile', 'precompile --json']) {
-    const { stdout, stderr, status } = await run(root, words)
-    t.is(status, 0, `${words}: ${stderr}`)
-    t.notRegex(stdout + stderr, UNSAFE, words)
+  const lines = ['precompile', 'verify', 'clean', 'list', `explain ${name}`, 'types']
+  for (const line of lines.filter(isKnown)) {
+    for (const words of [line, `${line} --json`]) {
+      const { stdout, stderr, status } = await run(root, words)
+      t.is(status, 0, `${words}: ${stderr}`)
+      t.notRegex(stdout + stderr, UNSAFE, words)
+      if (words !== 'list --json') continue
+      const [listed] = JSON.parse(stdout) as [Record<string, string>]
+      t.is(listed['path'], `/assets/${encodeURIComponent(name)}`)
+      t.is(listed['source'], `apps/web/assets/${name}`)
+    }
   }
+  const types = join(root, 'assets.d.ts')
+  t.is(existsSync(types), isKnown('types'))
+  if (existsSync(types)) t.notRegex(readFileSync(types, 'utf8'), UNSAFE)
 })
 
 test('S60 a warning and an error of the running site name files with escapes', async t => {
@@ -136,12 +150,10 @@ test('FPR-10 precompile lists every broken source with its place and lines, and 
     'apps/web/assets/javascripts/app.js.ts': 'let fine = 1\nlet = = 2\n',
     'apps/web/assets/stylesheets/app.css.scss': 'a {\n  color: $unknown;\n}\n'
   })
-  const { status, stdout, stderr } = await run(root, 'precompile')
-  t.is(status, 1)
-  t.is(stdout, '')
-  t.is(
-    stderr,
-    `Building 3 assets
+  t.deepEqual(await run(root, 'precompile'), {
+    status: 1,
+    stdout: '',
+    stderr: `Building 3 assets
 apps/web/assets/stylesheets/app.css.scss:2:10: Undefined variable.
 
     2 |   color: $unknown;
@@ -155,17 +167,15 @@ apps/web/assets/javascripts/app.js.ts:2:7: Unexpected "="
 Precompile failed with 2 errors; nothing was published.
 See node_modules/koa-fresh-assets/docs/errors.md#compile-failed
 `
-  )
+  })
   t.is(readFileSync(join(root, 'public/assets.json'), 'utf8'), before)
   t.deepEqual(readdirSync(join(root, 'public/assets')), files)
 })
 
 test('precompile reports an error in one line, and with DEBUG its stack', async t => {
   const root = makeShop(t, { '/assets.config.json': '{ "fingerprints": true }' })
-  const { status, stdout, stderr } = await run(root, 'precompile')
-  t.is(status, 1)
-  t.is(stdout, '')
-  t.is(stderr, "koa-fresh-assets: unknown option 'fingerprints': did you mean 'fingerprint'?\n")
+  const stderr = "koa-fresh-assets: unknown option 'fingerprints': did you mean 'fingerprint'?\n"
+  t.deepEqual(await run(root, 'precompile'), { status: 1, stdout: '', stderr })
   t.regex((await run(root, 'precompile', { DEBUG: '1' })).stderr, /\n +at /)
 })
 

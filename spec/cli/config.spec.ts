@@ -54,21 +54,14 @@ test('without a file the defaults apply; --root takes precedence over the root i
 
 test('the error for a file that cannot be loaded has its name and the reason', async t => {
   for (const [name, text, reason] of [
-    [
-      'assets.config.mjs',
-      'export default 42',
-      /must be the options of koaAssets\(\), .* got 42\n$/
-    ],
+    ['assets.config.mjs', 'export default 42', /the options of koaAssets\(\), .* got 42\n$/],
     ['assets.config.mjs', 'throw new Error("no luck")', /no luck\n$/],
     ['assets.config.mjs', 'import "./absent.mjs"', /Cannot find module .*absent\.mjs/],
     ['assets.config.json', '{', /JSON/]
   ] as const) {
-    const { status, stdout, stderr } = await run(
-      makeConfigured(t, { [`/${name}`]: text }),
-      'precompile'
-    )
-    t.is(status, 1)
-    t.is(stdout, '')
+    const root = makeConfigured(t, { [`/${name}`]: text })
+    const { status, stdout, stderr } = await run(root, 'precompile')
+    t.deepEqual([status, stdout], [1, ''])
     t.true(stderr.startsWith(`koa-fresh-assets: cannot load ${name}: `), stderr)
     t.regex(stderr, reason)
   }
@@ -106,8 +99,7 @@ test('where nothing reads TypeScript, the error says what to install, or which f
     t.is(status, 0)
     return
   }
-  t.is(status, 1)
-  t.is(stdout, '')
+  t.deepEqual([status, stdout], [1, ''])
   t.is(
     stderr,
     `koa-fresh-assets: cannot load assets.config.ts: Node ${process.versions.node} cannot import ` +
@@ -119,12 +111,9 @@ test('where nothing reads TypeScript, the error says what to install, or which f
 const read = (line: string) => parseCommandLine(line.split(' ').filter(Boolean), COMMANDS)
 
 test('a usage error has a one-line message, with the nearest name or all', t => {
+  const all = COMMANDS.map(({ name }) => name).join(', ')
   for (const [line, message] of [
-    ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
-    [
-      'dance',
-      `unknown command 'dance': known commands: ${COMMANDS.map(({ name }) => name).join(', ')}`
-    ],
+    ['dance', `unknown command 'dance': known commands: ${all}`],
     ['help precompil', "unknown command 'precompil': did you mean 'precompile'?"],
     ['precompile --jsn', "unknown option 'precompile --jsn': did you mean '--json'?"],
     [
@@ -216,25 +205,19 @@ test('columns are as wide as their widest cell, and numbers are right-aligned', 
 
 function makeLog(columns?: number) {
   const written: string[] = []
-  const stream = {
-    write: (text: string) => written.push(text),
-    isTTY: columns !== undefined,
-    columns
-  }
+  const write = (text: string) => written.push(text)
+  const stream = { write, isTTY: columns !== undefined, columns }
   const streams = { stdout: stream, stderr: stream, env: {} } as unknown as NodeJS.Process
   return { output: makeOutput({}, streams), written }
 }
 
-const at = (stage: Progress['stage'], done: number, total: number): Progress => ({
-  stage,
-  done,
-  total,
-  path: `/assets/${done}.css`
-})
+const at = (stage: Progress['stage'], done: number, total: number): Progress => {
+  return { stage, done, total, path: `/assets/${done}.css` }
+}
 
 const CLEAR = '\r\u001B[K'
 
-test('on a terminal a bar fills up, and what is printed takes its place', t => {
+test('on a terminal a bar fills up, and what is printed takes its place; it is never wider', t => {
   const { output, written } = makeLog(80)
   const show = progressOn(output, false)
   show(at('compile', 2, 2))
@@ -246,12 +229,9 @@ test('on a terminal a bar fills up, and what is printed takes its place', t => {
     'warning: look\n',
     `${CLEAR}Writing  ${'█'.repeat(24)} 2/2  /assets/2.css`
   ])
-})
-
-test('the bar is never wider than the terminal', t => {
-  const { output, written } = makeLog(20)
-  progressOn(output, false)(at('compile', 1, 4))
-  t.deepEqual(written, [`${CLEAR}Building ${'█'.repeat(6)}${'░'.repeat(4)}`])
+  const narrow = makeLog(20)
+  progressOn(narrow.output, false)(at('compile', 1, 4))
+  t.deepEqual(narrow.written, [`${CLEAR}Building ${'█'.repeat(6)}${'░'.repeat(4)}`])
 })
 
 test('in a log there is a line for each stage', t => {

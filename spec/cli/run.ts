@@ -5,6 +5,9 @@ import { pathToFileURL } from 'node:url'
 import type { ExecutionContext } from 'ava'
 // oxlint-disable-next-line import/no-unassigned-import -- its process starts where it was loaded: not in a directory of a spec
 import 'esbuild'
+import { allCommands, parseCommandLine } from '../../lib/cli/arguments.ts'
+import { UsageError } from '../../lib/cli/command.ts'
+import { placed } from '../support/fingerprinted.ts'
 import { makeProject, type Files } from '../support/site.ts'
 import { LOADER, moduleFile } from '../support/typescript.ts'
 
@@ -106,10 +109,16 @@ export function runBuilt(cwd: string, line: string): Promise<Outcome> {
 const wordsOf = (line: string) => line.split(' ').filter(Boolean)
 
 /** A project of one app, `web`. Paths are relative to `apps/web/assets`, or with a leading `/` to the root. */
-export function makeShop(t: ExecutionContext, files: Files): string {
-  const placed = Object.entries(files).map(([path, content]) => [
-    path.startsWith('/') ? path.slice(1) : `apps/web/assets/${path}`,
-    content
-  ])
-  return makeProject(t, Object.fromEntries(placed))
+export const makeShop = (t: ExecutionContext, files: Files): string => makeProject(t, placed(files))
+
+const COMMANDS = await allCommands()
+
+/** Whether there is the command, with its arguments and options. */
+export function isKnown(line: string): boolean {
+  try {
+    return parseCommandLine(wordsOf(line), COMMANDS).command !== undefined
+  } catch (error) {
+    if (error instanceof UsageError) return false
+    throw error
+  }
 }

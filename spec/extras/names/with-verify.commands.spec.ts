@@ -1,6 +1,5 @@
 // The flag --views of `verify`, the option `views`, and the command `types`.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+
 import ava from 'ava'
 import { makeShop, run } from '../../cli/run.ts'
 import { writeFiles } from '../../support/site.ts'
@@ -90,13 +89,4 @@ test('verify --views without a configuration says that it uses the defaults', as
   const root = makeShop(t, { 'app.css': 'a{}', '/views/a.ejs': '' })
   const note = `there is no assets.config.js or .ts in ${root}: checking with the default options\n`
   t.is((await run(root, 'verify --views views/*')).stderr, note)
-})
-
-const UNSAFE =
-  /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
-
-test('S84 the types escape names', async t => {
-  const root = makeShop(t, { [`a\u009b\u2028\u200f\u202e.css`]: 'a{}' })
-  t.is((await run(root, 'types')).status, 0)
-  t.notRegex(readFileSync(join(root, 'assets.d.ts'), 'utf8'), UNSAFE)
 })
