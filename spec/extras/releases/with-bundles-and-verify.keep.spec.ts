@@ -13,9 +13,10 @@ import {
 import { basename, join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { build as buildWithEsbuild } from 'esbuild'
+import type { Middleware } from 'koa'
 import { build as buildWithVite } from 'vite'
 import { cleanKept, compress, keep, verifyCopies } from '../../../lib/index.ts'
-import { attribute, makeBundlerProject } from '../../support/bundler-project.ts'
+import { attribute, makeBundlerProject, viteMount } from '../../support/bundler-project.ts'
 import { COPIES } from '../../support/copies.ts'
 import { filesBelow } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
@@ -51,9 +52,8 @@ const sorted = (...files: readonly (string | undefined)[]) => files.map(String).
 
 /** The file with this name before the hash. */
 function fileOf(dir: string, name: RegExp): string {
-  const manifest = JSON.parse(readFileSync(join(dir, '.vite/manifest.json'), 'utf8')) as object
-  const found = /"(assets\/[^"]*)"/g
-  const files = Array.from(JSON.stringify(manifest).matchAll(found), ([, file = '']) => file)
+  const manifest = readFileSync(join(dir, '.vite/manifest.json'), 'utf8')
+  const files = Array.from(manifest.matchAll(/"(assets\/[^"]*)"/g), ([, file = '']) => file)
   return files.find(file => name.test(file)) ?? ''
 }
 
@@ -72,19 +72,11 @@ test.serial(
     t.is(new Set(main).size, 3)
     await compress(one)
     switchTo(one)
-    const site = await makeSite(
-      t,
-      {},
-      {
-        root,
-        env: 'production',
-        revalidate: 0,
-        mounts: { '/static': { dir: 'current', manifest: 'current/.vite/manifest.json' } },
-        routes: ctx => {
-          if (ctx.path === '/') ctx.body = ctx.assets.entry('src/main.ts')
-        }
-      }
-    )
+    const mounts = { '/static': viteMount('current') }
+    const routes: Middleware = ctx => {
+      if (ctx.path === '/') ctx.body = ctx.assets.entry('src/main.ts')
+    }
+    const site = await makeSite(t, {}, { root, env: 'production', revalidate: 0, mounts, routes })
     const scriptOf = async () => attribute('src', (await site.ask('/')).text)
     t.is(await scriptOf(), `/static/${main[0]}`)
     const second = await keep(one, two)
@@ -114,7 +106,7 @@ test.serial(
     const all = await cleanKept(three, { keep: 0, age: 0 })
     t.deepEqual([all.removed.length, all.kept], [4, 0])
     const left = filesBelow(three).filter(path => !/\.(?:br|gz|zst)$/.test(path))
-    t.deepEqual(left, ['.vite/manifest.json', ...Object.values(filesNamed(three))].toSorted())
+    t.deepEqual(left, ['.vite/manifest.json', ...filesNamed(three)].toSorted())
     t.is((await site.ask(`/static/${main[2]}`)).headers['cache-control'], IMMUTABLE)
   }
 )
@@ -147,10 +139,12 @@ function makeBuilds(t: ExecutionContext, builds: Readonly<Record<string, Files>>
   const at = (path: string) => join(project, path)
   return {
     at,
-    keep: (older = 'old', newer = 'new', options = {}) => keep(at(older), at(newer), options),
+    run: (older = 'old', newer = 'new', options = {}) => keep(at(older), at(newer), options),
+    /** What is kept, by build. */
     listed: (dir = 'new') => {
       const text = readFileSync(at(`${dir}/${LIST}`), 'utf8')
-      return JSON.parse(text) as { builds: { replaced: string; hashed: string[] }[] }
+      const { builds } = JSON.parse(text) as { builds: { hashed: string[] }[] }
+      return builds.map(({ hashed }) => hashed)
     },
     /** What tells that a file was written again. */
     state: (dir = 'new') =>
@@ -170,7 +164,7 @@ const list = (...builds: readonly (readonly [daysAgo: number, ...files: string[]
   })
 
 test('BND-16 a second keep changes nothing, and one that was interrupted is completed by the next', async t => {
-  const { at, keep: run, state } = makeBuilds(t, { old: chunks(OLD, LAZY), new: chunks(NEW) })
+  const { at, run, state } = makeBuilds(t, { old: chunks(OLD, LAZY), new: chunks(NEW) })
   const signal = AbortSignal.abort('stopped')
   t.is(await run('old', 'new', { signal }).catch((error: unknown) => error), 'stopped')
   t.deepEqual(readdirSync(at('new')).toSorted(), [LIST, '.vite', NEW], 'what is to come is known')
@@ -187,7 +181,7 @@ test('BND-16 a second keep changes nothing, and one that was interrupted is comp
 test('BND-16 no file of the new build is overwritten, and none that it has is listed', async t => {
   const other = 'other-QrSt7890.js'
   const link = 'link-UvWx1234.js'
-  const { at, keep: run } = makeBuilds(t, {
+  const { at, run } = makeBuilds(t, {
     old: { ...chunks(OLD, LAZY, other, link), 'plain.js': 'plain()', 'sub/x.css': 'x{}' },
     new: { ...chunks(NEW, LAZY), [LAZY]: 'mine()', [other]: 'mine()' }
   })
@@ -201,7 +195,7 @@ test('BND-16 no file of the new build is overwritten, and none that it has is li
 
 test('S24 keep follows no link: neither to a file of the old build, nor out of the new one', async t => {
   const chunk = 'sub/chunk-QrSt7890.js'
-  const { at, keep: run } = makeBuilds(t, {
+  const { at, run } = makeBuilds(t, {
     old: chunks(OLD, LAZY, chunk),
     new: chunks(NEW),
     outside: { 'secret.js': WORDS }
@@ -217,27 +211,12 @@ test('S24 keep follows no link: neither to a file of the old build, nor out of t
 
 test('BND-16 files of builds beyond both limits are not kept, and clean removes them', async t => {
   const [a, b, c] = ['a-AbCd1234.js', 'b-AbCd1234.js', 'c-AbCd1234.js'] as const
-  const {
-    at,
-    keep: run,
-    listed
-  } = makeBuilds(t, {
-    old: {
-      ...chunks(OLD),
-      [a]: 'a()',
-      [b]: 'b()',
-      [c]: 'c()',
-      [LIST]: list([2, a], [8, b], [9, c])
-    },
-    new: chunks(NEW)
-  })
+  const kept = { [a]: 'a()', [b]: 'b()', [c]: 'c()', [LIST]: list([2, a], [8, b], [9, c]) }
+  const { at, run, listed } = makeBuilds(t, { old: { ...chunks(OLD), ...kept }, new: chunks(NEW) })
   t.deepEqual((await run('old', 'new', { keep: 2 })).kept, [a, OLD])
   t.deepEqual((await run('old', 'new', { keep: 2, age: '9d' })).kept, [a, b, OLD])
   t.deepEqual((await run()).kept, [a, b, OLD], 'the third build is the last that is kept')
-  t.deepEqual(
-    listed().builds.map(({ hashed }) => hashed),
-    [[OLD], [a], [b]]
-  )
+  t.deepEqual(listed(), [[OLD], [a], [b]])
   t.deepEqual((await cleanKept(at('new'))).removed, [])
   writeFiles(at('new'), { [`${b}.gz/own.js`]: 'own()' })
   t.deepEqual((await cleanKept(at('new'), { keep: 1 })).removed, [b])
@@ -249,11 +228,7 @@ test('BND-16 files of builds beyond both limits are not kept, and clean removes 
 })
 
 test('BND-16 a file that the next build has again belongs to that build, and clean leaves it', async t => {
-  const { at, keep: run } = makeBuilds(t, {
-    old: chunks(OLD),
-    new: chunks(NEW),
-    next: chunks(OLD)
-  })
+  const { at, run } = makeBuilds(t, { old: chunks(OLD), new: chunks(NEW), next: chunks(OLD) })
   await run()
   t.deepEqual((await run('new', 'next')).kept, [NEW])
   writeFileSync(at(`next/${LIST}`), list([30, OLD, NEW, 'gone-AbCd1234.js']))
@@ -262,16 +237,13 @@ test('BND-16 a file that the next build has again belongs to that build, and cle
 })
 
 test('BND-16 in a directory that was not emptied the old files are listed where they are', async t => {
-  const { keep: run, listed } = makeBuilds(t, {
+  const { run, listed } = makeBuilds(t, {
     'dist.old': { ...chunks(OLD, LAZY), [LIST]: list([1, 'gone-AbCd1234.js']) },
     dist: { ...chunks(OLD, LAZY), ...chunks(NEXT), [LIST]: list([1, 'gone-AbCd1234.js']) }
   })
   const { kept, copied } = await run('dist.old', 'dist')
   t.deepEqual([kept, copied], [[LAZY, OLD], 0])
-  t.deepEqual(
-    listed('dist').builds.map(({ hashed }) => hashed),
-    [[LAZY, OLD]]
-  )
+  t.deepEqual(listed('dist'), [[LAZY, OLD]])
 })
 
 test('BND-16 builds of esbuild are known by their metafile, even after they were moved', async t => {
@@ -299,11 +271,7 @@ test('BND-16 builds of esbuild are known by their metafile, even after they were
 const PICTURE = 'logo-QrSt7890.png'
 
 test('REC-04 verify reports kept files that are damaged or missing, and the next keep repairs them', async t => {
-  const {
-    at,
-    keep: run,
-    state
-  } = makeBuilds(t, {
+  const { at, run, state } = makeBuilds(t, {
     old: chunks(OLD, LAZY, PICTURE),
     new: chunks(NEW),
     later: chunks(NEXT)
@@ -340,25 +308,20 @@ test('REC-04 verify reports kept files that are damaged or missing, and the next
 })
 
 test('REC-04 a list of kept files that is damaged, empty or lost is an error of keep, clean and verify that says what to do', async t => {
-  const { at, keep: run } = makeBuilds(t, {
+  const { at, run } = makeBuilds(t, {
     older: chunks(OLD, LAZY),
     old: chunks(NEW),
     new: chunks(NEXT)
   })
   await run('older', 'old')
   const good = readFileSync(at(`old/${LIST}`))
+  const broken =
+    /kept\.json is not a list of kept files .*: restore it, or remove it and run .*keep/
+  const lost = /contains main-AbCd1234\.js of an earlier build, and no .*: copy/
   for (const [bytes, code, says] of [
-    [
-      '',
-      'manifest-broken',
-      /kept\.json is not a list of kept files .*: restore it, or remove it and run .*keep/
-    ],
-    [good.subarray(0, -20), 'manifest-broken', /is not a list of kept files/],
-    [
-      undefined,
-      'manifest-missing',
-      /contains main-AbCd1234\.js of an earlier build, and no .*: copy/
-    ]
+    ['', 'manifest-broken', broken],
+    [good.subarray(0, -20), 'manifest-broken', broken],
+    [undefined, 'manifest-missing', lost]
   ] as const) {
     if (bytes === undefined) rmSync(at(`old/${LIST}`))
     else writeFileSync(at(`old/${LIST}`), bytes)
@@ -374,7 +337,7 @@ test('REC-04 a list of kept files that is damaged, empty or lost is an error of 
 })
 
 test('a directory that is not a build, an invalid list and wrong options are errors that say what to do', async t => {
-  const { at, keep: run } = makeBuilds(t, {
+  const { at, run } = makeBuilds(t, {
     old: chunks(OLD),
     new: chunks(NEW),
     bare: { 'app.js': '' },
@@ -383,19 +346,9 @@ test('a directory that is not a build, an invalid list and wrong options are err
   })
   for (const [older, newer, code, message] of [
     ['none', 'new', 'directory-unusable', /none does not exist: build it first/],
-    [
-      'new',
-      'new',
-      'directory-unusable',
-      /are the same directory: name the earlier build, then the new/
-    ],
+    ['new', 'new', 'directory-unusable', /are the same directory: name the earlier build/],
     ['bare', 'new', 'manifest-missing', /no manifest \.vite\/manifest\.json, .* by the option man/],
-    [
-      'old',
-      'foreign',
-      'manifest-broken',
-      /names no file that is in .*: it belongs to another build/
-    ],
+    ['old', 'foreign', 'manifest-broken', /names no file .*: it belongs to another build/],
     ['broken', 'new', 'manifest-broken', /kept\.json is not a list of kept files .*: restore it/]
   ] as const) {
     await t.throwsAsync(run(older, newer), { code, message })

@@ -1,14 +1,13 @@
 import {
+  cpSync,
+  existsSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   truncateSync,
   utimesSync,
-  writeFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync
+  writeFileSync
 } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
@@ -50,23 +49,20 @@ async function makePublished(t: Parameters<typeof makeProject>[0]) {
 
 const MISSING = 'is missing: copy it again, or run npx koa-fresh-assets precompile'
 
-test('FPR-16 verify reports edited, deleted and truncated files, each on its own', async t => {
-  const { root, manifest, assets, target, file, problems } = await makePublished(t)
+test('FPR-16 verify reports each copy that is not served, and what was edited, truncated or deleted', async t => {
+  const { root, manifest, target, file, problems } = await makePublished(t)
   t.deepEqual(await verify({ root }), { manifest, assets: 2, problems: [] })
-  const logo = assets['/assets/logo.png']?.target ?? ''
   utimesSync(file('/assets/app.css.gz'), 1, 1)
-  const message = 'is older than the original, so it is not served'
-  t.deepEqual(await problems(), [{ path: '/assets/app.css.gz', message }])
-  writeFileSync(file(target), readFileSync(file(target), 'utf8').replace('red', 'tan'))
-  rmSync(file(logo))
-  t.deepEqual(await problems(), [
-    { path: target, message: 'does not match its fingerprint' },
-    { path: logo, message: MISSING }
-  ])
-  truncateSync(file(target), 700)
-  t.deepEqual((await problems())[0], { path: target, message: 'has size 700, not 800' })
-  rmSync(file(target))
-  t.deepEqual((await problems())[0], { path: target, message: MISSING })
+  const older = 'is older than the original, so it is not served'
+  t.deepEqual(await problems(), [{ path: '/assets/app.css.gz', message: older }])
+  for (const [damage, message] of [
+    [() => writeFileSync(file(target), 'x'.repeat(800)), 'does not match its fingerprint'],
+    [() => truncateSync(file(target), 700), 'has size 700, not 800'],
+    [() => rmSync(file(target)), MISSING]
+  ] as const) {
+    damage()
+    t.deepEqual((await problems())[0], { path: target, message })
+  }
 })
 
 test('FPR-16 verify says what may have written a file under a plain name that differs from its target, and what to do', async t => {
@@ -120,6 +116,10 @@ const TEXT = 'body { color: red }\n'.repeat(200)
 const OTHER = 'body { color: tan }\n'.repeat(200)
 const LATER = Date.now() / 1000 + 1000
 
+/** A problem of each copy, in the order of the report. */
+const copiesOf = (path: string, message: string) =>
+  COPIES.map(extension => ({ path: path + extension, message }))
+
 test('S55 verifyCopies reports a copy that is damaged, of other bytes, or older than its original', async t => {
   const root = makeProject(t, { 'a.css': TEXT, 'b.css': TEXT, 'c.css': TEXT, 'd.css': TEXT })
   await compress(root)
@@ -133,18 +133,12 @@ test('S55 verifyCopies reports a copy that is damaged, of other bytes, or older 
   utimesSync(join(root, 'd.css'), 1e9, 1e9)
   const { copies, problems } = await verifyCopies(root)
   t.is(copies, all)
-  t.deepEqual(
-    problems,
-    [
-      { path: 'a.css.br', message: 'cannot be decompressed' },
-      { path: 'b.css.gz', message: 'does not decompress to the original' },
-      { path: 'c.css.br', message: 'is older than the original, so it is not served' },
-      ...WRITABLE_CODINGS.map(({ extension }) => ({
-        path: `d.css${extension}`,
-        message: 'does not decompress to the original'
-      }))
-    ].toSorted((a, b) => (a.path < b.path ? -1 : 1))
-  )
+  t.deepEqual(problems, [
+    { path: 'a.css.br', message: 'cannot be decompressed' },
+    { path: 'b.css.gz', message: 'does not decompress to the original' },
+    { path: 'c.css.br', message: 'is older than the original, so it is not served' },
+    ...copiesOf('d.css', 'does not decompress to the original')
+  ])
 })
 
 test('verifyCopies reports copies without an original, but neither archives nor copies of a link', async t => {
@@ -160,23 +154,8 @@ test('verifyCopies reports copies without an original, but neither archives nor 
   await compress(root)
   rmSync(join(root, 'sub/gone.css'))
   const { problems } = await verifyCopies(root)
-  t.deepEqual(
-    problems,
-    WRITABLE_CODINGS.map(({ extension }) => ({
-      path: `sub/gone.css${extension}`,
-      message: 'has no original, so it is not needed: remove it'
-    })).toSorted((a, b) => (a.path < b.path ? -1 : 1))
-  )
-})
-
-test('a copy in a coding that this Node cannot read is counted as not read', async t => {
-  const readable = WRITABLE_CODINGS.some(({ name }) => name === 'zstd')
-  const root = makeProject(t, { 'a.css': TEXT })
-  writeFiles(root, { 'a.css.zst': 'no zstd at all' })
-  const { copies, unread, problems } = await verifyCopies(root)
-  t.is(copies, 1)
-  t.is(unread, readable ? 0 : 1)
-  t.deepEqual(problems, readable ? [{ path: 'a.css.zst', message: 'cannot be decompressed' }] : [])
+  const message = 'has no original, so it is not needed: remove it'
+  t.deepEqual(problems, copiesOf('sub/gone.css', message))
 })
 
 test('S24 nothing outside is read through a link, and nothing is written', async t => {
@@ -198,27 +177,22 @@ const nameOf = (day: number) => withFingerprint('app.css', digestOf(Buffer.from(
 async function makeDeploys(t: ExecutionContext, days: readonly number[]) {
   const root = makeProject(t)
   const source = join(root, 'apps/web/assets/app.css')
-  mkdirSync(join(root, 'apps/web/assets'), { recursive: true })
-  for (const day of days.toSorted((a, b) => b - a)) {
-    writeFileSync(source, textOf(day))
+  const deploy = async (day: number) => {
+    writeFiles(root, { 'apps/web/assets/app.css': textOf(day) })
     utimesSync(source, daysAgo(day), daysAgo(day))
     await precompile({ root, ...AS_WRITTEN })
   }
+  for (const day of days.toSorted((a, b) => b - a)) await deploy(day)
   const folder = join(root, 'public/assets')
-  return { root, folder, left: () => readdirSync(folder).toSorted() }
+  return { root, folder, deploy, left: () => readdirSync(folder).toSorted() }
 }
 
 const withCopies = (names: readonly string[]) =>
   names.flatMap(name => ['', ...COPIES].map(extension => name + extension)).toSorted()
 
 test('FPR-15 clean keeps what was published today, and the newest two by when that was, and says the same in a dry run', async t => {
-  const { root, left } = await makeDeploys(t, [1, 2, 3])
-  const source = join(root, 'apps/web/assets/app.css')
-  for (const day of [300, 200]) {
-    writeFileSync(source, textOf(day))
-    utimesSync(source, daysAgo(day), daysAgo(day))
-    await precompile({ root, ...AS_WRITTEN })
-  }
+  const { root, deploy, left } = await makeDeploys(t, [1, 2, 3])
+  for (const day of [300, 200]) await deploy(day)
   const before = left()
   t.deepEqual((await clean({ root }, { keep: 2, age: '1d' })).removed, [], 'all are of today')
   const dry = await clean({ root }, { keep: 2, age: 0, dryRun: true })
@@ -249,34 +223,19 @@ test('a version counts as young from the moment the manifest drops it', async t 
 
 test('FPR-15 versions that are not among the newest, not young and not current are removed', t => {
   const ago = (days: number) => 1e12 - days * DAY * 1000
-  for (const [days, removed] of [
-    [
-      [0.1, 0.5, 0.9, 2, 3],
-      [2, 3]
-    ],
-    [[5, 6, 7], [7]],
-    // As after a copy of the directory.
-    [
-      [2, 2, 2, 2],
-      [2, 2]
-    ],
-    [[-Infinity, 2, 3], [3]]
-  ] as const) {
+  const removedOf = (...days: readonly number[]) => {
     const dated = new Map(days.map((age, at) => [at, ago(age)]))
-    const outdated = outdatedAmong({ keep: 2, age: '1d' }, dated, 1e12)
-    t.deepEqual(
-      Array.from(outdated, at => days[at]),
-      [...removed]
-    )
+    return Array.from(outdatedAmong({ keep: 2, age: '1d' }, dated, 1e12), at => days[at])
   }
+  t.deepEqual(removedOf(0.1, 0.5, 0.9, 2, 3), [2, 3])
+  t.deepEqual(removedOf(5, 6, 7), [7])
+  t.deepEqual(removedOf(2, 2, 2, 2), [2, 2], 'as after a copy of the directory')
+  t.deepEqual(removedOf(-Infinity, 2, 3), [3])
 })
 
 test('what the manifest names is kept, also after a rollback to an old version', async t => {
-  const { root, left } = await makeDeploys(t, [1, 2, 3])
-  const source = join(root, 'apps/web/assets/app.css')
-  writeFileSync(source, textOf(3))
-  utimesSync(source, daysAgo(3), daysAgo(3))
-  await precompile({ root, ...AS_WRITTEN })
+  const { root, deploy, left } = await makeDeploys(t, [1, 2, 3])
+  await deploy(3)
   await clean({ root }, { keep: 1, age: 0 })
   t.deepEqual(left(), withCopies(['app.css', nameOf(3)]))
   t.deepEqual((await verify({ root })).problems, [])
@@ -284,22 +243,15 @@ test('what the manifest names is kept, also after a rollback to an old version',
 
 test('clean never touches what precompile did not make', async t => {
   const { root, folder, left } = await makeDeploys(t, [1])
-  const foreign = [
-    'notes.txt',
-    `letter-${'0'.repeat(32)}.css`,
-    `letter-${'0'.repeat(32)}.css.gz`,
-    `${nameOf(9)}.gz`
-  ]
-  for (const name of foreign) {
+  const letter = `letter-${'0'.repeat(32)}.css`
+  for (const name of ['notes.txt', letter, `${letter}.gz`, `${nameOf(9)}.gz`]) {
     writeFileSync(join(folder, name), name)
     utimesSync(join(folder, name), daysAgo(99), daysAgo(99))
   }
-  const elsewhere = join(root, withFingerprint('robots.txt', digestOf(Buffer.from('robots'))))
+  const robots = withFingerprint('robots.txt', digestOf(Buffer.from('robots')))
+  const elsewhere = join(root, robots)
   writeFileSync(elsewhere, 'robots')
-  symlinkSync(
-    elsewhere,
-    join(folder, withFingerprint('robots.txt', digestOf(Buffer.from('robots'))))
-  )
+  symlinkSync(elsewhere, join(folder, robots))
   const before = left()
   t.deepEqual((await clean({ root }, { keep: 0, age: 0 })).removed, [])
   t.deepEqual(left(), before)
@@ -339,18 +291,18 @@ test('clean fails while a precompile is running', async t => {
 const AGE_EXPECTED =
   "age must be a number of seconds, 0 or more, or a duration such as '12h', '1d' or '2w'"
 
-for (const [options, message] of [
-  [{ keep: -1 }, 'keep must be a whole number of versions, got -1'],
-  [{ keep: 1.5 }, 'keep must be a whole number of versions, got 1.5'],
-  [{ age: -1 }, `${AGE_EXPECTED}, got -1`],
-  [{ age: NaN }, `${AGE_EXPECTED}, got NaN`],
-  [{ age: 'soon' as '7d' }, `${AGE_EXPECTED}, got 'soon'`],
-  [{ age: '7' as '7d' }, `${AGE_EXPECTED}, got '7'`]
-] as const) {
-  test(`clean refuses ${JSON.stringify(options)}`, async t => {
+test('clean says what keep and age must be', async t => {
+  for (const [options, message] of [
+    [{ keep: -1 }, 'keep must be a whole number of versions, got -1'],
+    [{ keep: 1.5 }, 'keep must be a whole number of versions, got 1.5'],
+    [{ age: -1 }, `${AGE_EXPECTED}, got -1`],
+    [{ age: NaN }, `${AGE_EXPECTED}, got NaN`],
+    [{ age: 'soon' as '7d' }, `${AGE_EXPECTED}, got 'soon'`],
+    [{ age: '7' as '7d' }, `${AGE_EXPECTED}, got '7'`]
+  ] as const) {
     await t.throwsAsync(clean({}, options), { instanceOf: TypeError, message })
-  })
-}
+  }
+})
 
 test('MNT-02 verify checks what is published into a mount of public only once', async t => {
   const root = makeProject(t, {
