@@ -1,5 +1,4 @@
-import { createServer } from 'node:http2'
-import { connect } from 'node:http2'
+import { connect, createServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { growsInProportion } from '../../support/cost.ts'
@@ -74,12 +73,9 @@ test('with fingerprints the hints contain the integrity', async t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}' })
   await precompile({ root })
   const { port } = await makePage(t, ctx => ctx.preload('app.css'), { root, env: 'production' })
-  t.regex(
-    await ask(port),
-    withDigest(
-      /^HTTP\/1\.1 103 Early Hints\r\nLink: <\/assets\/app-DIGEST\.css>; rel=preload; as=style; integrity="sha384-[\w+/]{64}"; crossorigin\r\n\r\nHTTP\/1\.1 200 OK\r\n/
-    )
-  )
+  const hinted =
+    /^HTTP\/1\.1 103 Early Hints\r\nLink: <\/assets\/app-DIGEST\.css>; rel=preload; as=style; integrity="sha384-[\w+/]{64}"; crossorigin\r\n\r\nHTTP\/1\.1 200 OK\r\n/
+  t.regex(await ask(port), withDigest(hinted))
 })
 
 test('a link that Node cannot send ahead is in the Link of the page', async t => {
@@ -89,14 +85,9 @@ test('a link that Node cannot send ahead is in the Link of the page', async t =>
   })
   const response = await ask(port)
   t.deepEqual(errors, [])
-  t.true(
-    response.startsWith(
-      'HTTP/1.1 103 Early Hints\r\nLink: </assets/app.css>; rel=preload; as=style\r\n\r\nHTTP/1.1 200'
-    )
-  )
-  t.true(
-    response.includes('Link: </assets/print.css>; rel=preload; as=style; media="(min-width: 40em)"')
-  )
+  t.regex(response, /^HTTP\/1\.1 103 Early Hints\r\nLink: [^,\r]*app\.css>[^,\r]*\r\n\r\nHTTP/)
+  const print = 'Link: </assets/print.css>; rel=preload; as=style; media="(min-width: 40em)"'
+  t.true(response.includes(print))
 })
 
 test('S61 whether a link can be sent ahead takes time in proportion to its parameters', t => {

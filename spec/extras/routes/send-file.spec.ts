@@ -1,28 +1,20 @@
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
+
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
+
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
-import Koa from 'koa'
+import Koa, { type Middleware } from 'koa'
 import Koa2 from 'koa2'
-import { koaAssets, koaHttpCache, type SendFileOptions } from '../../../lib/index.ts'
-import { ask, type Question } from '../../support/ask.ts'
-import { makeProject, makeSite, type Files, type SiteOptions } from '../../support/site.ts'
+import { koaHttpCache, type SendFileOptions } from '../../../lib/index.ts'
+import type { Question } from '../../support/ask.ts'
+import { makeSite, type Files, type SiteOptions } from '../../support/site.ts'
 import { withDigest } from '../../support/digest.ts'
 
 const PDF = 'the bytes of a report'
 const LARGE = Buffer.alloc(2 * 1024 * 1024, 'film')
-
-async function listening(t: ExecutionContext, app: Koa) {
-  const server = app.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
-  return { ask: (path: string, question?: Question) => ask(port, path, question) }
-}
 
 interface Sending extends SiteOptions {
   readonly send?: Partial<SendFileOptions>
@@ -78,17 +70,12 @@ for (const [name, koa] of [
 }
 
 test('SND-01 a status that the route has set stays, and the whole file is sent with it', async t => {
+  const routes: Middleware = ctx => {
+    ctx.status = 410
+    return ctx.sendFile('gone.html', { root: 'data' })
+  }
   for (const bytes of [Buffer.from(PDF), LARGE]) {
-    const site = await makeSender(
-      t,
-      { 'gone.html': bytes },
-      {
-        routes: async ctx => {
-          ctx.status = 410
-          await ctx.sendFile('gone.html', { root: 'data' })
-        }
-      }
-    )
+    const site = await makeSender(t, { 'gone.html': bytes }, { routes })
     const first = await site.ask('/')
     const headers = { range: 'bytes=0-3', 'if-none-match': String(first.headers['etag']) }
     const page = await site.ask('/', { headers })
@@ -121,39 +108,19 @@ test('SND-01 it works where koaAssets does not serve, and for files of a mount o
 
 const REFUSED = [
   ...['../secret.txt', '..', '.', '', 'sub/../../secret.txt', './a.txt', 'sub//a.txt', 'a.txt/'],
-  ...[
-    '/etc/passwd',
-    '//a.txt',
-    '/',
-    '/../secret.txt',
-    '/sub/../a.txt',
-    '/.env',
-    '/out.txt',
-    '%2e%2e/secret.txt',
-    '..%2fsecret.txt',
-    'a.txt\0',
-    '\0',
-    '..\\secret.txt'
-  ],
+  ...['/etc/passwd', '//a.txt', '/', '/../secret.txt', '/sub/../a.txt', '/.env', '/out.txt'],
+  ...['%2e%2e/secret.txt', '..%2fsecret.txt', 'a.txt\0', '\0', '..\\secret.txt'],
   ...['C:/secret.txt', 'C:secret.txt', 'CON', 'aux.txt', 'a.txt::$DATA', 'a.txt.', 'a.txt '],
   ...['.env', 'sub/.env', '.well-known/x', 'out.txt', 'outside/secret.txt', 'sub', 'fifo'],
   ...['none.txt', 'none/none.txt', 'a.txt/b', 'x'.repeat(64 * 1024), `${'x/'.repeat(8 * 1024)}x`]
 ]
 
 test('SND-02 S59 a path that leads out, is hidden or is not a file is a 404 like any missing file', async t => {
-  const site = await makeSender(
-    t,
-    {
-      'a.txt': PDF,
-      'sub/a.txt': PDF,
-      '.env': 'secret',
-      'sub/.env': 'secret',
-      '.well-known/x': 'x'
-    },
-    { routes: ctx => ctx.sendFile(asking.at(-1) ?? '', { root: 'data' }) }
-  )
+  const hidden = { '.env': 'secret', 'sub/.env': 'secret', '.well-known/x': 'x' }
   // A path of 64 KiB is longer than a header may be.
   const asking: string[] = []
+  const routes: Middleware = ctx => ctx.sendFile(asking.at(-1) ?? '', { root: 'data' })
+  const site = await makeSender(t, { 'a.txt': PDF, 'sub/a.txt': PDF, ...hidden }, { routes })
   const at = (path: string) => join(site.root, path)
   writeFileSync(at('secret.txt'), 'secret')
   mkdirSync(at('outside'))
@@ -185,20 +152,15 @@ test('SND-02 symlinks: follow sends what a link leads to', async t => {
 })
 
 test('SND-03 a missing file is an error with status 404 that the route can catch', async t => {
-  const site = await makeSender(
-    t,
-    {},
-    {
-      routes: async ctx => {
-        try {
-          await ctx.sendFile('none.pdf', { root: 'data', download: true, cacheControl: 'public' })
-        } catch (error) {
-          const { status, expose } = error as { status: number; expose: boolean }
-          ctx.body = { status, expose, fields: Object.keys(ctx.response.headers) }
-        }
-      }
+  const routes: Middleware = async ctx => {
+    try {
+      await ctx.sendFile('none.pdf', { root: 'data', download: true, cacheControl: 'public' })
+    } catch (error) {
+      const { status, expose } = error as { status: number; expose: boolean }
+      ctx.body = { status, expose, fields: Object.keys(ctx.response.headers) }
     }
-  )
+  }
+  const site = await makeSender(t, {}, { routes })
   t.deepEqual(JSON.parse((await site.ask('/')).text), { status: 404, expose: true, fields: [] })
 })
 
@@ -224,16 +186,11 @@ const DISPOSITIONS: [download: boolean | string, expected: string | undefined][]
 ]
 
 test('SND-04 download says under which name the browser saves the file', async t => {
-  const site = await makeSite(
-    t,
-    { '/data/sub/a.txt': PDF },
-    {
-      routes(ctx) {
-        const download = DISPOSITIONS[Number(ctx.path.slice(1))]?.[0]
-        return ctx.sendFile('sub/a.txt', { root: 'data', download })
-      }
-    }
-  )
+  const routes: Middleware = ctx => {
+    const download = DISPOSITIONS[Number(ctx.path.slice(1))]?.[0]
+    return ctx.sendFile('sub/a.txt', { root: 'data', download })
+  }
+  const site = await makeSender(t, { 'sub/a.txt': PDF }, { routes })
   for (const [at, [download, expected]] of DISPOSITIONS.entries()) {
     const { status, headers } = await site.ask(`/${at}`)
     t.deepEqual([status, headers['content-disposition']], [200, expected], String(download))
@@ -257,18 +214,13 @@ test('WAY-02 a path with a leading slash means the same file in root, not the on
 
 test('PRV-03 S75 a type that the route has set stays, unless the option gives another', async t => {
   const page = '<script>alert(1)</script>'
-  const site = await makeSender(
-    t,
-    { 'evil.html': page, 'large.html': Buffer.alloc(2 * 1024 * 1024, page) },
-    {
-      koa: Koa2,
-      routes: async ctx => {
-        ctx.type = 'application/octet-stream'
-        const type = ctx.path === '/typed' ? 'text/plain' : undefined
-        await ctx.sendFile(String(ctx.query['file']), { root: 'data', type })
-      }
-    }
-  )
+  const files = { 'evil.html': page, 'large.html': Buffer.alloc(2 * 1024 * 1024, page) }
+  const routes: Middleware = ctx => {
+    ctx.type = 'application/octet-stream'
+    const type = ctx.path === '/typed' ? 'text/plain' : undefined
+    return ctx.sendFile(String(ctx.query['file']), { root: 'data', type })
+  }
+  const site = await makeSender(t, files, { koa: Koa2, routes })
   for (const file of ['evil.html', 'large.html']) {
     const { headers: sent } = await site.ask(asked(file), { method: 'HEAD' })
     for (const [headers, status, type] of [
@@ -285,18 +237,13 @@ test('PRV-03 S75 a type that the route has set stays, unless the option gives an
 })
 
 test('NBR-02 download overrides what was set in front, and a Cache-Control in front overrides cacheControl', async t => {
-  const site = await makeSender(
-    t,
-    { 'a.pdf': PDF },
-    {
-      send: { download: 'Report.pdf', cacheControl: 'public, max-age=60' },
-      front(ctx, next) {
-        ctx.set({ 'Content-Disposition': 'inline', 'X-Frame-Options': 'DENY' })
-        if (ctx.query['guard'] !== undefined) ctx.set('Cache-Control', 'no-store')
-        return next()
-      }
-    }
-  )
+  const front: Middleware = (ctx, next) => {
+    ctx.set({ 'Content-Disposition': 'inline', 'X-Frame-Options': 'DENY' })
+    if (ctx.query['guard'] !== undefined) ctx.set('Cache-Control', 'no-store')
+    return next()
+  }
+  const send = { download: 'Report.pdf', cacheControl: 'public, max-age=60' }
+  const site = await makeSender(t, { 'a.pdf': PDF }, { send, front })
   const { headers } = await site.ask(asked('a.pdf'))
   t.is(headers['content-disposition'], 'attachment; filename="Report.pdf"')
   t.is(headers['cache-control'], 'public, max-age=60')
@@ -306,16 +253,14 @@ test('NBR-02 download overrides what was set in front, and a Cache-Control in fr
 
 test('SND-05 what the route says with ctx.cacheControl stays, and a 304 of ctx.fresh needs no file', async t => {
   let version = 'a'
-  const root = makeProject(t, { 'data/a.pdf': PDF })
-  const app = new Koa()
-  app.use(koaAssets({ root, serve: true, env: 'production', fingerprint: false }))
-  app.use(koaHttpCache({ cacheControl: 'public', autoEtag: true }))
-  app.use(async ctx => {
-    if (ctx.path === '/said') ctx.cacheControl('private', { maxAge: 60 })
-    if (ctx.path === '/fresh') await ctx.fresh(version)
-    await ctx.sendFile('a.pdf', { root: 'data', cacheControl: 'no-store' })
-  })
-  const { ask } = await listening(t, app)
+  const cache = koaHttpCache({ cacheControl: 'public', autoEtag: true })
+  const routes: Middleware = ctx =>
+    cache(ctx, async () => {
+      if (ctx.path === '/said') ctx.cacheControl('private', { maxAge: 60 })
+      if (ctx.path === '/fresh') await ctx.fresh(version)
+      await ctx.sendFile('a.pdf', { root: 'data', cacheControl: 'no-store' })
+    })
+  const { root, ask } = await makeSender(t, { 'a.pdf': PDF }, { routes })
   t.is((await ask('/silent')).headers['cache-control'], 'no-store')
   const said = await ask('/said')
   t.is(said.headers['cache-control'], 'private, max-age=60')
@@ -328,16 +273,15 @@ test('SND-05 what the route says with ctx.cacheControl stays, and a 304 of ctx.f
 })
 
 test('SND-05 X-Http-Cache does not mention ctx.fresh when the response is a file, its error page or a 405', async t => {
-  const root = makeProject(t, { 'data/a.txt': 'a', 'data/index.html': 'page' })
-  const app = new Koa()
   const mounts = { '/': { dir: 'data', fallback: 'index.html' } }
-  app.use(koaAssets({ root, serve: true, env: 'production', apps: false, mounts }))
-  app.use(koaHttpCache({ trace: true }))
-  app.use(async ctx => {
-    if (ctx.path === '/sent') await ctx.sendFile('a.txt', { root: 'data' })
-    if (ctx.path === '/page') ctx.body = 'page'
-  })
-  const { ask } = await listening(t, app)
+  const cache = koaHttpCache({ trace: true })
+  const routes: Middleware = ctx =>
+    cache(ctx, async () => {
+      if (ctx.path === '/sent') await ctx.sendFile('a.txt', { root: 'data' })
+      if (ctx.path === '/page') ctx.body = 'page'
+    })
+  const files = { 'a.txt': 'a', 'index.html': 'page' }
+  const { ask } = await makeSender(t, files, { apps: false, mounts, routes })
   const reasonOf = async (path: string, question?: Question) => {
     const { status, headers } = await ask(path, question)
     return [status, headers['x-http-cache']]
@@ -369,11 +313,8 @@ test('the options say type, caching and date', async t => {
     t.is(part.headers['content-type'], 'text/x-log')
     t.is(part.headers['content-length'], '1')
   }
-  const undated = await makeSender(
-    t,
-    { 'a.bin': PDF },
-    { send: { lastModified: false, immutable: true } }
-  )
+  const sendUndated = { lastModified: false, immutable: true } as const
+  const undated = await makeSender(t, { 'a.bin': PDF }, { send: sendUndated })
   const { headers } = await undated.ask(asked('a.bin'))
   t.is(headers['last-modified'], undefined)
   t.is(headers['cache-control'], 'private, max-age=31536000, immutable')
@@ -382,10 +323,7 @@ test('the options say type, caching and date', async t => {
 const MISTAKES: [options: object | undefined, message: RegExp][] = [
   [undefined, /^root must be a string, got undefined \(sendFile\.root\)$/],
   [{}, /^root must be a string, got undefined \(sendFile\.root\)$/],
-  [
-    { root: 'data', dowload: true },
-    /unknown option 'sendFile\.dowload': did you mean 'download'\?/
-  ],
+  [{ root: 'data', dowload: 1 }, /unknown option 'sendFile\.dowload': did you mean 'download'\?/],
   [{ root: 'data', download: 1 }, /^download must be true, false or a file name, got 1/],
   [{ root: 'data', lastModified: new Date(NaN) }, /^lastModified must be a valid Date or false/],
   [{ root: 42 }, /^root must be a string, got 42/]
@@ -403,16 +341,9 @@ test('a wrong option is a TypeError that says what is expected', async t => {
 })
 
 test('sendFile taken off the context says so', async t => {
-  const site = await makeSender(
-    t,
-    { 'a.txt': PDF },
-    {
-      routes: ctx => {
-        const { sendFile } = ctx
-        return sendFile.call(undefined as never, 'a.txt', { root: 'data' })
-      }
-    }
-  )
+  const routes: Middleware = ({ sendFile }) =>
+    sendFile.call(undefined as never, 'a.txt', { root: 'data' })
+  const site = await makeSender(t, { 'a.txt': PDF }, { routes })
   t.is((await site.ask('/')).status, 500)
   t.is(site.errors[0]?.message, "sendFile() is a method: call it on Koa's context")
 })

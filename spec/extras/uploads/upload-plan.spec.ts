@@ -5,15 +5,22 @@ import { join } from 'node:path'
 import ava from 'ava'
 import type { UploadPlan } from '../../../lib/extras/uploads/upload-plan.ts'
 import { makeShop, run } from '../../cli/run.ts'
-import { makeSite } from '../../support/site.ts'
+import { AS_WRITTEN } from '../../support/as-written.ts'
+import { viteBuild, viteMount } from '../../support/bundler-project.ts'
+import { makeSite, writeFiles } from '../../support/site.ts'
 
 const test = ava.serial
+
+async function planOf(root: string): Promise<UploadPlan> {
+  await run(root, 'precompile --quiet')
+  return JSON.parse((await run(root, 'upload-plan --json')).stdout) as UploadPlan
+}
 
 const OPTIONS = {
   minify: false,
   host: 'https://cdn.example.com',
   mounts: {
-    '/static': { dir: 'dist', exclude: ['*.map'], manifest: 'dist/.vite/manifest.json' },
+    '/static': { ...viteMount(), exclude: ['*.map'] },
     '/other': 'other'
   }
 }
@@ -23,10 +30,7 @@ const FILES = {
   'images/icon.svg': '<svg/>',
   'images/größe 1.svg': '<svg/>',
   '/assets.config.mjs': `export default ${JSON.stringify(OPTIONS)}`,
-  '/dist/.vite/manifest.json': JSON.stringify({
-    'main.js': { file: 'main-CZTearZk.js', isEntry: true }
-  }),
-  '/dist/main-CZTearZk.js': 'main()',
+  ...viteBuild('/dist', { 'main.js': 'main-CZTearZk.js' }),
   '/dist/main-CZTearZk.js.map': '{}',
   '/dist/robots.txt': 'robots',
   '/other/page.html': 'other'
@@ -34,10 +38,8 @@ const FILES = {
 
 test('UPL-01 upload-plan lists the files of URLs of the host as a server sends them, those that never change first', async t => {
   const root = makeShop(t, FILES)
-  await run(root, 'precompile --quiet')
   await run(root, 'compress dist --quiet')
-  const { stdout } = await run(root, 'upload-plan --json')
-  const { files } = JSON.parse(stdout) as UploadPlan
+  const { files } = await planOf(root)
   const named = files.map(({ key }) => key.replace(/-[0-9a-f]{32}/, ''))
   t.deepEqual(
     named.filter(key => !/\.(?:br|gz|zst)$/.test(key)),
@@ -70,46 +72,32 @@ test('UPL-01 upload-plan lists the files of URLs of the host as a server sends t
 
 test('UPL-02 the release of an upload-plan changes with any file, and only then', async t => {
   const root = makeShop(t, { 'app.css': 'a{}' })
-  const release = async () => {
-    await run(root, 'precompile --quiet')
-    return (JSON.parse((await run(root, 'upload-plan --json')).stdout) as UploadPlan).release
-  }
-  const first = await release()
-  t.is(await release(), first)
-  const changed = makeShop(t, { 'app.txt': 'b' })
-  await run(changed, 'precompile --quiet')
-  t.not(
-    (JSON.parse((await run(changed, 'upload-plan --json')).stdout) as UploadPlan).release,
-    first
-  )
+  const { release } = await planOf(root)
+  t.is((await planOf(root)).release, release)
+  writeFiles(root, { 'apps/web/assets/app.css': 'b { c: d }' })
+  t.not((await planOf(root)).release, release)
+})
+
+const configured = (options: object) => ({
+  '/assets.config.mjs': `export default ${JSON.stringify({ ...AS_WRITTEN, ...options })}`
 })
 
 test('UPL-01 without fingerprints upload-plan lists plain names, which are revalidated', async t => {
-  const config =
-    'export default { minify: false, configure: { production: { fingerprint: false } } }'
-  const root = makeShop(t, { 'app.txt': 'a', '/assets.config.mjs': config })
-  await run(root, 'precompile --quiet')
-  const { files } = JSON.parse((await run(root, 'upload-plan --json')).stdout) as UploadPlan
-  t.deepEqual(
-    files.map(({ key, cacheControl }) => [key, cacheControl]),
-    [['assets/app.txt', 'public, max-age=0, must-revalidate']]
-  )
+  const options = { configure: { production: { fingerprint: false } } }
+  const { files } = await planOf(makeShop(t, { 'app.txt': 'a', ...configured(options) }))
+  t.is(files.length, 1)
+  t.like(files[0], { key: 'assets/app.txt', cacheControl: 'public, max-age=0, must-revalidate' })
 })
 
 test('BAS-09 the keys of upload-plan begin with base, as the URLs of the host do', async t => {
-  const config = "export default { minify: false, base: '/shop', host: 'https://cdn.example.com' }"
-  const root = makeShop(t, { 'app.txt': 'a', '/assets.config.mjs': config })
-  await run(root, 'precompile --quiet')
-  const { files } = JSON.parse((await run(root, 'upload-plan --json')).stdout) as UploadPlan
+  const options = { base: '/shop', host: 'https://cdn.example.com' }
+  const { files } = await planOf(makeShop(t, { 'app.txt': 'a', ...configured(options) }))
   t.true(files.length > 0)
   for (const { key } of files) t.regex(key, /^shop\/assets\/app-[0-9a-f]{32}\.txt$/)
 })
 
 test('UPL-03 upload-plan shows a table, and fails without a manifest', async t => {
-  const root = makeShop(t, {
-    'app.css': 'a{}',
-    '/assets.config.mjs': 'export default { minify: false }'
-  })
+  const root = makeShop(t, { 'app.css': 'a{}', ...configured({}) })
   await run(root, 'precompile --quiet')
   const { stdout } = await run(root, 'upload-plan')
   t.regex(stdout, /^key +size +type +encoding +cache-control\n/)

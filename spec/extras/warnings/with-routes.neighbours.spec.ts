@@ -29,25 +29,17 @@ const lateCookie: Middleware = async (ctx, next) => {
   ctx.cookies.set('seen', 'yes')
 }
 
+const earlyCookie: Middleware = (ctx, next) => {
+  ctx.cookies.set('seen', 'yes')
+  return next()
+}
+const cached = (cacheControl: string) => ({ '/f': { dir: 'files', cacheControl } })
+
 const COOKIES: Readonly<Record<string, readonly [SiteOptions, count: number]>> = {
   'by hand': [{ front: lateCookie }, 1],
-  public: [
-    { front: lateCookie, mounts: { '/f': { dir: 'files', cacheControl: 'public, max-age=60' } } },
-    1
-  ],
-  private: [
-    { front: lateCookie, mounts: { '/f': { dir: 'files', cacheControl: 'private, max-age=60' } } },
-    0
-  ],
-  'before next': [
-    {
-      front: (ctx, next) => {
-        ctx.cookies.set('seen', 'yes')
-        return next()
-      }
-    },
-    0
-  ],
+  public: [{ front: lateCookie, mounts: cached('public, max-age=60') }, 1],
+  private: [{ front: lateCookie, mounts: cached('private, max-age=60') }, 0],
+  'before next': [{ front: earlyCookie }, 0],
   behind: [{ routes: lateCookie }, 0],
   production: [{ front: lateCookie, env: 'production' }, 0],
   none: [{ front: (_, next) => next() }, 0]
@@ -66,13 +58,11 @@ for (const [kind, [options, count]] of Object.entries(COOKIES)) {
   })
 }
 
+const sending: Middleware = ctx => ctx.sendFile(ctx.path.slice(3), { root: 'files' })
+
 const RANGES: Readonly<Record<string, readonly [SiteOptions, asked: string, count: number]>> = {
   'around koaAssets': [{ front: range }, '/f/', 1],
-  'in front of ctx.sendFile': [
-    { routes: compose([range, ctx => ctx.sendFile(ctx.path.slice(3), { root: 'files' })]) },
-    '/s/',
-    1
-  ],
+  'in front of ctx.sendFile': [{ routes: compose([range, sending]) }, '/s/', 1],
   'behind koaAssets': [{ routes: compose([range, ctx => void (ctx.body = TEXT)]) }, '/f/', 0],
   'in production': [{ front: range, env: 'production' }, '/f/', 0]
 }
@@ -102,14 +92,8 @@ test('NBR-04 a koa-range in front of a file that changed since is reported', asy
 test('koa-conditional-get and @koa/etag in front, and requests for ranges, are not reported', async t => {
   const front = compose([conditional(), newEtag() as Middleware])
   const site = await siteOf(t, 'harmless', { front })
-  for (const headers of [
-    {},
-    { range: 'bytes=4-7' },
-    { range: 'bytes=99-' },
-    { 'if-match': '"x"' }
-  ]) {
-    await site.ask('/f/harmless.txt', { headers })
-  }
+  const fields = [{}, { range: 'bytes=4-7' }, { range: 'bytes=99-' }, { 'if-match': '"x"' }]
+  for (const headers of fields) await site.ask('/f/harmless.txt', { headers })
   t.deepEqual(warningsAbout('harmless'), [])
 })
 
