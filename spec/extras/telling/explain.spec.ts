@@ -35,9 +35,11 @@ function makeExplainer(t: ExecutionContext) {
   return { root, ask }
 }
 
-function step({ steps }: Explanation, subject: Step['subject']): Step | undefined {
-  return steps.find(one => one.subject === subject)
-}
+const step = ({ steps }: Explanation, subject: Step['subject']): Step | undefined =>
+  steps.find(one => one.subject === subject)
+
+const finding = (explanation: Explanation, subject: Step['subject']): string =>
+  step(explanation, subject)?.finding ?? ''
 
 const BROWSED = '200, after publishing its source'
 
@@ -47,7 +49,7 @@ test('BAS-10 explain takes a URL with base as the request without it', async t =
   const explained = await ask('https://example.org/shop/assets/app.css', options)
   t.deepEqual(explained, await ask('/assets/app.css', options))
   t.true(explained.isFound)
-  t.is(step(explained, 'helpers')?.finding, 'emit /shop/assets/app.css')
+  t.is(finding(explained, 'helpers'), 'emit /shop/assets/app.css')
 })
 
 test('explain follows a path, a name and a URL from the request to the response', async t => {
@@ -102,7 +104,7 @@ test('explain shows why a path is not an asset path', async t => {
     ['/assets.json', 'the manifest is never served']
   ] as const) {
     const explanation = await ask(path)
-    t.is(step(explanation, 'path')?.finding, `${path} is not an asset path: ${reason}`)
+    t.is(finding(explanation, 'path'), `${path} is not an asset path: ${reason}`)
     t.is(explanation.outcome, 'passed to the next middleware')
     t.false(explanation.isFound)
   }
@@ -112,10 +114,8 @@ test('explain shows why a path is not an asset path', async t => {
 test('explain names the candidates of an ambiguous tail, and the losers of a collision', async t => {
   const { root, ask } = makeExplainer(t)
   const ambiguous = await ask('/assets/menu.css')
-  t.is(
-    step(ambiguous, 'sources')?.finding,
-    `menu.css is ambiguous in ${join(root, 'apps/web/assets')}: use one of stylesheets/admin/menu.css, stylesheets/shop/menu.css`
-  )
+  const several = `menu.css is ambiguous in ${root}/apps/web/assets: use one of stylesheets/admin/menu.css, stylesheets/shop/menu.css`
+  t.is(finding(ambiguous, 'sources'), several)
   t.false(ambiguous.isFound)
   const collision = await ask('/assets/logo.png')
   t.is(collision.source, 'apps/web/assets/docs/logo.png')
@@ -129,11 +129,9 @@ test('explain names the candidates of an ambiguous tail, and the losers of a col
 test('explain finds a tail, an extra source, the app with the longer prefix, and, with serving off, what is in public', async t => {
   const { ask } = makeExplainer(t)
   const robots = await ask('/robots.txt', { serve: false })
-  t.is(step(robots, 'app')?.finding, 'none: a file in public, if it exists')
-  t.is(
-    step(robots, 'settings')?.finding,
-    "development; serving is off: neither serve: true nor SERVE_STATIC_ASSETS='true' is set"
-  )
+  t.is(finding(robots, 'app'), 'none: a file in public, if it exists')
+  const off = "serving is off: neither serve: true nor SERVE_STATIC_ASSETS='true' is set"
+  t.is(finding(robots, 'settings'), `development; ${off}`)
   t.is(robots.outcome, 'with serving on: 200, the file in public')
   t.true(robots.isFound)
   const tail = await ask('/assets/shop/menu.css')
@@ -141,25 +139,23 @@ test('explain finds a tail, an extra source, the app with the longer prefix, and
   t.is((await ask('lib.css')).source, 'package/assets/stylesheets/lib.css')
   const admin = await ask('/assets/admin/app.css')
   t.is(admin.source, 'apps/admin/assets/stylesheets/app.css')
-  t.is(step(admin, 'app')?.finding, 'admin: compiles on request, plain names')
+  t.is(finding(admin, 'app'), 'admin: compiles on request, plain names')
 })
 
 test('explain gives advice about a name that has no source', async t => {
   const { ask } = makeExplainer(t)
+  const source = 'stylesheets/app.css.scss'
+  const noTails = 'tails: false disables other names'
   for (const [asked, advice, options] of [
-    ['app.css.scss', 'stylesheets/app.css.scss is a source; it is published as app.css'],
+    ['app.css.scss', `${source} is a source; it is published as app.css`],
     ['_part.scss', 'a Sass or Less partial is not published'],
     ['_part.css', 'a Sass or Less partial is not published'],
     ['apq.css', "did you mean 'app.css'?"],
     ['mine', 'the import map has it, for app.css', { imports: { mine: 'app.css' } }],
-    [
-      'stylesheets/app.css',
-      'stylesheets/app.css.scss is published as app.css; tails: false disables other names',
-      { tails: false }
-    ]
+    ['stylesheets/app.css', `${source} is published as app.css; ${noTails}`, { tails: false }]
   ] as const) {
     const explanation = await ask(asked, options)
-    t.is(step(explanation, 'sources')?.finding, `no source is published as ${asked}`)
+    t.is(finding(explanation, 'sources'), `no source is published as ${asked}`)
     t.is(step(explanation, 'sources')?.details.at(-1), advice)
     t.is(explanation.outcome, 'passed to the next middleware; a 404 gets Cache-Control: no-store')
     t.false(explanation.isFound)
@@ -174,9 +170,7 @@ test('explain has the nearest path for one that is nowhere, wherever the other i
     'files/Annual report.pdf': '',
     'files/internal.md': ''
   })
-  const mounts = {
-    '/files': { dir: 'files', exclude: ['**/*.md'] }
-  }
+  const mounts = { '/files': { dir: 'files', exclude: ['**/*.md'] } }
   for (const [asked, near] of [
     ['/asset/app.css', '/assets/app.css'],
     ['/app.css', '/assets/app.css'],
@@ -200,15 +194,13 @@ test('explain has the nearest path for one that is nowhere, wherever the other i
 })
 
 test('in production explain names the manifest entry, and every representation with its headers', async t => {
-  const root = makeProject(t, {
-    'apps/web/assets/app.css': 'body { color: red }\n'.repeat(100)
-  })
+  const root = makeProject(t, { 'apps/web/assets/app.css': 'body { color: red }\n'.repeat(100) })
   const options = { root, env: 'production', serve: true }
   await precompile({ ...options, ...AS_WRITTEN })
   const plain = await explain('app.css', options)
-  const [, target = ''] = /^emit (.*)$/.exec(step(plain, 'helpers')?.finding ?? '') ?? []
+  const [, target = ''] = /^emit (.*)$/.exec(finding(plain, 'helpers')) ?? []
   t.regex(target, withDigest(/^\/assets\/app-DIGEST\.css$/))
-  t.is(step(plain, 'app')?.finding, 'web: does not compile on request, fingerprinted names')
+  t.is(finding(plain, 'app'), 'web: does not compile on request, fingerprinted names')
 
   const fingerprinted = await explain(target, options)
   t.is(fingerprinted.source, 'apps/web/assets/app.css')
@@ -228,35 +220,29 @@ test('in production explain reports a missing manifest, wrong bytes, and a link 
   const { root, ask } = makeExplainer(t)
   const production = { env: 'production' }
   const unpublished = await ask('app.css', production)
-  t.is(
-    step(unpublished, 'helpers')?.finding,
-    `fail: there is no manifest ${join(root, 'public/assets.json')}: run npx koa-fresh-assets precompile`
-  )
+  const missing = `there is no manifest ${root}/public/assets.json: run npx koa-fresh-assets precompile`
+  t.is(finding(unpublished, 'helpers'), `fail: ${missing}`)
   t.false(unpublished.isFound)
   rmSync(join(root, 'apps/web/assets/docs/logo.png'))
   await precompile({ ...OPTIONS, root })
-  const { finding = '' } = step(await ask('app.css', production), 'helpers') ?? {}
-  const target = finding.replace('emit /assets/', 'public/assets/')
+  const emitted = finding(await ask('app.css', production), 'helpers')
+  const target = emitted.replace('emit /assets/', 'public/assets/')
   writeFileSync(join(root, target), 'edited')
   const edited = await ask(`/${target.replace('public/', '')}`, production)
-  t.is(step(edited, 'file')?.finding, `${target} does not match its fingerprint, and is not served`)
+  t.is(finding(edited, 'file'), `${target} does not match its fingerprint, and is not served`)
+  const linked = '/assets/package/assets/stylesheets/lib.css'
   symlinkSync(join(root, 'package'), join(root, 'public/assets/package'))
-  const led = await ask('/assets/package/assets/stylesheets/lib.css', production)
-  t.is(
-    step(led, 'file')?.finding,
-    'public/assets/package/assets/stylesheets/lib.css is a symbolic link that may not be followed (option symlinks)'
-  )
+  const led = finding(await ask(linked, production), 'file')
+  t.is(led, `public${linked} is a symbolic link that may not be followed (option symlinks)`)
   const unknown = await ask('ap.css', production)
-  t.regex(step(unknown, 'helpers')?.finding ?? '', /^fail: .*; did you mean 'app\.css'\?$/)
+  t.regex(finding(unknown, 'helpers'), /^fail: .*; did you mean 'app\.css'\?$/)
 })
 
 test('a name that ends in 32 hex characters that are not its digest is explained as it is served', async t => {
   const other = '0123456789abcdef'.repeat(2)
   const name = `logo-${other}.png`
-  const root = makeProject(t, {
-    [`apps/web/assets/images/${name}`]: 'logo',
-    'apps/web/assets/images/logo.png': 'another'
-  })
+  const images = 'apps/web/assets/images'
+  const root = makeProject(t, { [`${images}/${name}`]: 'logo', [`${images}/logo.png`]: 'another' })
   await precompile({ root })
   const options = { serve: true, revalidate: 0, env: 'production', root } as const
   t.true((await explain(`/assets/${name}`, options)).isFound)

@@ -21,15 +21,11 @@ test('PKG-04 list names the source of the first place that has the name', async 
   )
 })
 
+const ONLY_MOUNTS = { serve: true, apps: false, mounts: { '/static': 'dist' } } as const
+
 test('PRV-02 explain says so when no mount has a path that is in public', async t => {
   const root = makeProject(t, { 'public/robots.txt': '', 'dist/app.js': '' })
-  const options = {
-    root,
-    serve: true,
-    apps: false,
-    public: false,
-    mounts: { '/static': 'dist' }
-  } as const
+  const options = { root, ...ONLY_MOUNTS, public: false } as const
   const { steps, outcome } = await explain('/robots.txt', options)
   t.is(outcome, 'passed to the next middleware')
   t.deepEqual(steps.map(({ subject, finding }) => [subject, finding]).slice(2), [
@@ -44,14 +40,10 @@ test('PRV-02 no step of explain speaks of apps where there are none', async t =>
   const root = makeProject(t, { 'public/robots.txt': '', 'dist/app.js': '' })
   for (const env of ['development', 'test', 'staging', 'production']) {
     for (const more of [{}, { public: false }] as const) {
-      const options = {
-        root,
-        env,
-        serve: true,
-        apps: false,
-        mounts: { '/static': 'dist' }
-      } as const
-      const { steps, outcome } = await explain('/robots.txt', { ...options, ...more })
+      const { steps, outcome } = await explain('/robots.txt', {
+        ...{ root, env, ...ONLY_MOUNTS },
+        ...more
+      })
       t.notRegex(JSON.stringify(steps).replaceAll(root, ''), /\bapps?\b/i)
       t.is(outcome.includes('the file in public'), more.public !== false, outcome)
     }
