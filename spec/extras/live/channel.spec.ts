@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+
 import { renameSync, rmSync, utimesSync } from 'node:fs'
 import test from 'ava'
+import type { Middleware } from 'koa'
 import type { LinkedReport } from '../../../lib/extras/live/page-state.ts'
 import { openTab, openTold } from './tab.ts'
 import { startProcess } from '../../support/processes.ts'
-import { makeProject, makeSite, writeFiles, type Site } from '../../support/site.ts'
+import { makeProject, makeSite, open, writeFiles, type Site } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 
 const FILES = {
@@ -41,12 +42,8 @@ test('LIV-01 a page is told the versions of what it uses, and the new one after 
 })
 
 test('LIV-01 with fingerprints a page is told the URL that replaces its own', async t => {
-  const site = await makeSite(t, FILES, {
-    fingerprint: true,
-    routes: ctx => {
-      ctx.body = ctx.assets.path('app.css')
-    }
-  })
+  const routes: Middleware = ctx => void (ctx.body = ctx.assets.path('app.css'))
+  const site = await makeSite(t, FILES, { fingerprint: true, routes })
   const before = (await site.ask('/')).text
   const tab = await openTold(t, site.port, `use=${before}`)
   site.write('css/_part.scss', 'a { b: d }')
@@ -82,11 +79,8 @@ test('LIV-03 a page is told what is broken, and that it is fixed', async t => {
 })
 
 test('LIV-02 files of live.watch have one version, whichever way an editor saves', async t => {
-  const site = await makeSite(
-    t,
-    { '/views/page.ejs': '1', '/views/parts/_head.ejs': '1', '/views/.hidden': '1' },
-    { live: { watch: ['views'] } }
-  )
+  const views = { '/views/page.ejs': '1', '/views/parts/_head.ejs': '1', '/views/.hidden': '1' }
+  const site = await makeSite(t, views, { live: { watch: ['views'] } })
   const tab = await openTold(t, site.port)
   const change = async (edit: () => void) => {
     const before = tab.version('live.watch')
@@ -190,10 +184,8 @@ test('LIV-04 a page that is older than the process is told so when it first conn
 
 test('LIV-04 over HTTP/2 a page is told as well, and a closed tab is not an error', async t => {
   const site = await makeSite(t, FILES)
-  const server = createServer(site.app.callback())
-  t.teardown(() => server.close())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const port = await open(t, createServer(site.app.callback()))
+  const session = connect(`http://127.0.0.1:${port}`)
   t.teardown(() => session.destroy())
   const stream = session.request({ ':path': '/assets/-/live?use=app.css' })
   let text = ''

@@ -10,16 +10,10 @@ const manifest = (entry: string) =>
   JSON.stringify({ 'src/main.js': { file: entry, isEntry: true, css: ['main.css'] } })
 
 test('BND-18 a page is told about a build once, when all of it is written, and about no other', async t => {
-  const dist = {
-    '/dist/main.js': '1',
-    '/dist/main.css': '1',
-    '/dist/list.json': manifest('main.js')
-  }
-  const site = await makeSite(
-    t,
-    { ...FILES, ...dist, '/dist/alone.svg': '<svg/>' },
-    { mounts: { '/static': { dir: 'dist', manifest: 'dist/list.json' } } }
-  )
+  const built = { '/dist/main.js': '1', '/dist/main.css': '1', '/dist/alone.svg': '<svg/>' }
+  const files = { ...FILES, ...built, '/dist/list.json': manifest('main.js') }
+  const mounts = { '/static': { dir: 'dist', manifest: 'dist/list.json' } }
+  const site = await makeSite(t, files, { mounts })
   await site.ask('/')
   const use = ['/static/main.js', '/static/main.css', '/static/alone.svg', '/assets/other.css']
   const tab = await openTold(t, site.port, `use=${use.join()}`)

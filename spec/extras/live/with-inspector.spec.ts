@@ -29,6 +29,10 @@ const page: SiteOptions['routes'] = (ctx, next) => {
   return undefined
 }
 
+const navigation = (site: string, dest: string) => {
+  return { 'Sec-Fetch-Site': site, 'Sec-Fetch-Dest': dest, 'Sec-Fetch-Mode': 'navigate' }
+}
+
 const REFUSED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'a foreign Host (DNS rebinding)': { Host: 'evil.example' },
   'a Host that begins as a loopback name': { Host: 'localhost.evil.example' },
@@ -40,10 +44,15 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Forwarded: { Forwarded: 'for=127.0.0.1' },
   'a foreign Origin': { Origin: 'http://evil.example' },
   'an opaque Origin': { Origin: 'null' },
-  'a script of another site': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' }
+  'a script of another site': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' },
+  'a link on another site': navigation('cross-site', 'document'),
+  'a link on another port': navigation('same-site', 'document'),
+  'a frame on another site': navigation('cross-site', 'iframe')
 }
+/** Whose pages are of this server all the same, or no pages. */
+const MAY_HAVE_TAG = /^a link|^a script|^no Host/
 
-test('S58 LIV-05 a foreign request gets 404 and no tag, and nothing is loaded for it', async t => {
+test('S58 S69 LIV-05 a foreign request, a link or a frame on another site gets 404 and no tag, and nothing is loaded for it', async t => {
   const { port } = await makeSite(t, FILES, { routes: page })
   const plain = await ask(port, 'GET', '/assets/missing.css')
   for (const [what, headers] of Object.entries(REFUSED)) {
@@ -53,9 +62,8 @@ test('S58 LIV-05 a foreign request gets 404 and no tag, and nothing is loaded fo
       t.deepEqual(answer.body, plain.body)
       t.deepEqual(Object.keys(answer.headers), Object.keys(plain.headers))
     }
-    if (!what.startsWith('no Host') && !what.startsWith('a script')) {
-      t.is((await ask(port, 'GET', '/', headers)).text, '', what)
-    }
+    if (what.startsWith('a link')) t.is((await ask(port, 'GET', '/', headers)).text, TAG, what)
+    if (!MAY_HAVE_TAG.test(what)) t.is((await ask(port, 'GET', '/', headers)).text, '', what)
   }
   t.is((await ask(port, 'GET', '/')).text, TAG, 'a tag alone loads nothing')
   const absolute = await ask(port, 'GET', 'http://evil.example/assets/-/live.js')
@@ -147,26 +155,6 @@ test('a listed host is served, under the prefix that the option gives', async t 
   }
 })
 
-const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'a link': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'document' },
-  'a link on another port': { 'Sec-Fetch-Site': 'same-site', 'Sec-Fetch-Dest': 'document' },
-  'a frame': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'iframe' }
-}
-
-test('S69 a link or a frame on another site gets a 404 for everything below -/', async t => {
-  const { port } = await makeSite(t, FILES, { routes: page })
-  const plain = await ask(port, 'GET', '/assets/missing.css')
-  for (const [what, fetched] of Object.entries(FROM_ELSEWHERE)) {
-    const headers = { ...fetched, 'Sec-Fetch-Mode': 'navigate' }
-    for (const name of NAMES) {
-      const answer = await ask(port, 'GET', `/assets/-/${name}`, headers)
-      t.deepEqual([answer.status, answer.text], [404, plain.text], `${what} ${name}`)
-    }
-    const isFramed = fetched['Sec-Fetch-Dest'] === 'iframe'
-    t.is((await ask(port, 'GET', '/', headers)).text, isFramed ? '' : TAG, what)
-  }
-})
-
 test('S69 in a browser that does not say where a request comes from, no frame shows it', async t => {
   const { port } = await makeSite(t, { ...FILES, 'img/a.svg': '<svg/>' })
   for (const name of ['', 'asset?path=app.css', 'image?path=/assets/a.svg', 'requests']) {
@@ -178,30 +166,23 @@ test('S69 in a browser that does not say where a request comes from, no frame sh
   close()
 })
 
-test('S68 LIV-05 what a bare proxy_pass of nginx sends gets 404 and no tag', async t => {
-  const { port } = await makeSite(t, FILES, { routes: page })
-  const passed = async (path: string) => {
-    const text = `GET ${path} HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`
-    return readAnswer(await exchange(port, text))
-  }
-  for (const name of NAMES) {
-    t.is((await passed(`/assets/-/${name}`)).status, 404, name)
-  }
-  t.is((await passed('/')).text, '')
-})
-
-test('S85 nginx with HTTP/1.1 and nothing else cannot be told apart: the page about it says how to turn all of it off', async t => {
-  const statusesOf = async (options: SiteOptions, ...fields: readonly string[]) => {
+test('S68 S85 LIV-05 a bare proxy_pass of nginx gets 404 and no tag; with HTTP/1.1 and nothing else it cannot be told apart: the page about it says how to turn all of it off', async t => {
+  const passedTo = async (options: SiteOptions, version = '1.1', ...fields: readonly string[]) => {
     const { port } = await makeSite(t, FILES, { ...options, routes: page })
     const passed = async (path: string) => {
-      const lines = [`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, 'Connection: close']
+      const lines = [`GET ${path} HTTP/${version}`, `Host: 127.0.0.1:${port}`, 'Connection: close']
       return readAnswer(await exchange(port, [...lines, ...fields, '', ''].join('\r\n')))
     }
-    return [(await passed('/assets/-/')).status, (await passed('/')).text]
+    // The channel of an accepted one has no end.
+    const names = version === '1.0' ? NAMES : NAMES.filter(name => name !== 'live')
+    const statuses = []
+    for (const name of names) statuses.push((await passed(`/assets/-/${name}`)).status)
+    return [statuses.every(status => status === 404), (await passed('/')).text]
   }
-  t.deepEqual(await statusesOf({}), [200, TAG])
-  t.deepEqual(await statusesOf({ live: false }), [404, ''])
-  t.deepEqual(await statusesOf({}, 'X-Forwarded-For: 203.0.113.9'), [404, ''])
+  t.deepEqual(await passedTo({}, '1.0'), [true, ''])
+  t.deepEqual(await passedTo({}), [false, TAG])
+  t.deepEqual(await passedTo({ live: false }), [true, ''])
+  t.deepEqual(await passedTo({}, '1.1', 'X-Forwarded-For: 203.0.113.9'), [true, ''])
   const [told = ''] =
     /^Some requests cannot be told apart.*$/m.exec(readFileSync('docs/live.md', 'utf8')) ?? []
   for (const words of ['`proxy_http_version 1.1`', '`live: false`', '`hosts`']) {
@@ -218,19 +199,9 @@ test('channels beyond the limit are refused, and open ones stay', async t => {
 })
 
 test('in development the live channel and the inspector work without assets', async t => {
-  const site = await makeSite(
-    t,
-    { '/dist/app.js': '' },
-    {
-      apps: false,
-      public: false,
-      mounts: { '/static': 'dist' },
-      routes: ctx => {
-        ctx.body = ctx.assets.live()
-      }
-    }
-  )
-  t.regex((await site.ask('/page')).text, /src="\/assets\/-\/live\.js"/)
+  const options = { apps: false, public: false, mounts: { '/static': 'dist' } } as const
+  const site = await makeSite(t, { '/dist/app.js': '' }, { ...options, routes: page })
+  t.is((await site.ask('/')).text, TAG)
   t.is((await site.ask('/assets/-/live.js')).status, 200)
   const inspector = await site.ask('/assets/-/')
   t.is(inspector.status, 200)
