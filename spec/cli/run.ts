@@ -1,6 +1,7 @@
 // The command in a directory of its own: in this process, or where it matters in one of its own.
 import { spawn, type ChildProcess } from 'node:child_process'
-import { resolve } from 'node:path'
+import { cpSync, readdirSync, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ExecutionContext } from 'ava'
 // oxlint-disable-next-line import/no-unassigned-import -- its process starts where it was loaded: not in a directory of a spec
@@ -107,6 +108,19 @@ export function runBuilt(cwd: string, line: string): Promise<Outcome> {
 }
 
 const wordsOf = (line: string) => line.split(' ').filter(Boolean)
+
+/** Installs in a project what is installed here but one package, ours as it was built; runs commands there. */
+export function installWithout(root: string, missing: string): (line: string) => Promise<Outcome> {
+  const modules = join(root, 'node_modules')
+  for (const name of ['dist', 'package.json'])
+    cpSync(name, join(modules, 'koa-fresh-assets', name), { recursive: true })
+  for (const name of readdirSync('node_modules')) {
+    if (name === missing || name === '.cache') continue
+    symlinkSync(resolve('node_modules', name), join(modules, name))
+  }
+  const cli = join(modules, 'koa-fresh-assets/dist/cli.js')
+  return line => startNode(root, [cli, ...wordsOf(line)], {}).outcome
+}
 
 /** A project of one app, `web`. Paths are relative to `apps/web/assets`, or with a leading `/` to the root. */
 export const makeShop = (t: ExecutionContext, files: Files): string => makeProject(t, placed(files))

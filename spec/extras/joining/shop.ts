@@ -7,7 +7,7 @@ import { placed, readManifest, run, targetOf } from '../../support/fingerprinted
 import { makeProject, type Files } from '../../support/site.ts'
 
 /** A package of modules in `node_modules`. */
-function pkg(name: string, files: Files, json: object = {}): Files {
+export function pkg(name: string, files: Files, json: object = {}): Files {
   const manifest = { name, version: '1.0.0', type: 'module', sideEffects: false, ...json }
   const all = { 'package.json': JSON.stringify(manifest), ...files }
   return Object.fromEntries(

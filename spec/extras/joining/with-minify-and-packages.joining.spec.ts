@@ -2,12 +2,20 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { PrecompileError } from '../../../lib/koa-assets.ts'
 import { placed, readManifest, run, targetOf } from '../../support/fingerprinted.ts'
-import { writeFiles } from '../../support/site.ts'
+import { type Files, writeFiles } from '../../support/site.ts'
 import { readMapped } from '../../support/source-map.ts'
-import { ALL, makeShop, SHOP, type Shop } from './shop.ts'
+import { ALL, makeShop, pkg, SHOP, type Shop } from './shop.ts'
+
+const EXPORTED = { exports: './index.js' }
+
+/** A shop whose module `main.js` imports one more package. */
+const makeWith = (t: ExecutionContext, name: string, main: string, files: Files) => {
+  const packages = [...ALL.packages, name]
+  return makeShop(t, { ...ALL, packages }, { 'javascripts/main.js': main, ...files })
+}
 
 /** What a module of the site exports, run here: its imports are made those of files. */
 async function runModule(shop: Shop, name: string): Promise<Record<string, unknown>> {
@@ -24,8 +32,19 @@ async function runModule(shop: Shop, name: string): Promise<Record<string, unkno
   return (await import(base + targetOf(shop.root, `/assets/${name}`))) as Record<string, unknown>
 }
 
-test('JOI-01 modules become the ones that nothing imports, and one file for each package', async t => {
+test('JOI-01 modules become the ones that nothing imports, and one file for each package, without what nothing uses; what is imported lazily, and a worker, are files of their own', async t => {
   const shop = await makeShop(t)
+  const { root, text } = shop
+  const { imports, dynamicImports } = readManifest(root).assets['/assets/app.js'] ?? {}
+  t.deepEqual(imports?.toSorted(), [
+    '/assets/joined/big.js',
+    '/assets/joined/count.js',
+    '/assets/joined/packages.js'
+  ])
+  t.deepEqual(dynamicImports, ['/assets/later.js'])
+  t.true(text('app.js').includes(targetOf(root, '/assets/worker.js')))
+  t.true(text('joined/big.js').includes('used'))
+  t.false(text('joined/big.js').includes('not called'))
   t.deepEqual(shop.scripts(), [
     'admin.js',
     'app.js',
@@ -37,31 +56,11 @@ test('JOI-01 modules become the ones that nothing imports, and one file for each
     'worker.js'
   ])
   const { shown, later } = await runModule(shop, 'app.js')
-  t.deepEqual(shown, ['low used', 'wee tiny', 1, targetOf(shop.root, '/assets/star.svg')])
+  t.deepEqual(shown, ['low used', 'wee tiny', 1, targetOf(root, '/assets/star.svg')])
   // A module that several entries share runs once.
-  t.deepEqual<object, object>(
-    { ...(await (later as () => Promise<object>)()) },
-    { late: ['tiny', 2] }
-  )
+  const { late } = await (later as () => Promise<{ late: unknown }>)()
+  t.deepEqual(late, ['tiny', 2])
   t.deepEqual((await runModule(shop, 'admin.js'))['admin'], 3)
-})
-
-test('JOI-01 what is imported lazily, and a worker, are files of their own, which the module names', async t => {
-  const { root, text } = await makeShop(t)
-  const { imports, dynamicImports } = readManifest(root).assets['/assets/app.js'] ?? {}
-  t.deepEqual(imports?.toSorted(), [
-    '/assets/joined/big.js',
-    '/assets/joined/count.js',
-    '/assets/joined/packages.js'
-  ])
-  t.deepEqual(dynamicImports, ['/assets/later.js'])
-  t.true(text('app.js').includes(targetOf(root, '/assets/worker.js')))
-})
-
-test('JOI-01 exports of packages that nothing uses are left out', async t => {
-  const { text } = await makeShop(t)
-  t.true(text('joined/big.js').includes('used'))
-  t.false(text('joined/big.js').includes('not called'))
 })
 
 test("JOI-02 with 'packages' modules of the app stay files, and name one file for each package", async t => {
@@ -106,12 +105,8 @@ for (const bundle of [true, 'packages'] as const) {
     const options = { ...ALL, bundle, minify: true }
     const shop = await makeShop(t, options)
     const before = shop.targets()
-    writeFiles(
-      shop.root,
-      placed({
-        'javascripts/app.js': `${String(SHOP['javascripts/app.js'])}\nconsole.log('edited')`
-      })
-    )
+    const edited = `${String(SHOP['javascripts/app.js'])}\nconsole.log('edited')`
+    writeFiles(shop.root, placed({ 'javascripts/app.js': edited }))
     await run({ root: shop.root, ...options })
     const after = shop.targets()
     const changed = Object.keys(after).filter(path => after[path] !== before[path])
@@ -128,15 +123,12 @@ for (const bundle of [true, 'packages'] as const) {
 }
 
 test('JOI-04 source maps lead to the sources, those of TypeScript as well', async t => {
-  const { root } = await makeShop(
-    t,
-    { ...ALL, minify: true },
-    {
-      'javascripts/typed.ts':
-        "interface A { b: string }\nexport const typed = (a: A): string => a.b + ' typed'",
-      'javascripts/main.js': "import { typed } from './typed.js'\nconsole.log(typed({ b: 'main' }))"
-    }
-  )
+  const files = {
+    'javascripts/typed.ts':
+      "interface A { b: string }\nexport const typed = (a: A): string => a.b + ' typed'",
+    'javascripts/main.js': "import { typed } from './typed.js'\nconsole.log(typed({ b: 'main' }))"
+  }
+  const { root } = await makeShop(t, { ...ALL, minify: true }, files)
   const main = readMapped(root, '/assets/main.js')
   t.deepEqual(main.map.sources.toSorted(), ['main.js', 'typed.ts'])
   t.is(main.origin(' typed').source, 'typed.ts')
@@ -160,20 +152,18 @@ test('JOI-05 what a module does by its own URL keeps it a file of its own', asyn
 })
 
 test('JOI-05 so does one that a package or a page with a top-level await imports', async t => {
-  const { text } = await makeShop(
-    t,
-    { ...ALL, packages: [...ALL.packages, 'finder'] },
-    {
-      'javascripts/main.js':
-        "import { at } from 'finder'\nimport { own } from './own.js'\nawait at(own)",
-      'javascripts/own.js': 'export const own = import.meta.url',
-      '/node_modules/finder/package.json':
-        '{ "name": "finder", "type": "module", "exports": "./index.js" }',
-      '/node_modules/finder/index.js':
-        "import { base } from './base.js'\nconsole.log(base)\nexport const at = name => new URL(name, base)",
-      '/node_modules/finder/base.js': 'export const base = import.meta.url'
-    }
-  )
+  const own = { 'javascripts/own.js': 'export const own = import.meta.url' }
+  const main = "import { at } from 'finder'\nimport { own } from './own.js'\nawait at(own)"
+  const finder = {
+    'index.js':
+      "import { base } from './base.js'\nconsole.log(base)\nexport const at = name => new URL(name, base)",
+    'base.js': 'export const base = import.meta.url'
+  }
+  const options = { sideEffects: true, ...EXPORTED }
+  const { text } = await makeWith(t, 'finder', main, {
+    ...pkg('finder', finder, options),
+    ...own
+  })
   t.true(text('own.js').includes('import.meta.url'))
   t.true(text('npm/finder/base.js').includes('import.meta.url'))
   t.true(text('joined/packages.js').includes('new URL('))
@@ -201,18 +191,10 @@ test('JOI-06 an import that a package does not have is an error at its place, an
 
 for (const lost of ['fs', 'node:crypto', 'not-there']) {
   test(`JOI-06 a package that needs '${lost}' in a browser is an error with its file, if that is used`, async t => {
+    const main = "import { half } from 'server'\nexport const halves = half()"
+    const other = `import lost from '${lost}'\nexport const other = () => lost`
     const make = (index: string) =>
-      makeShop(
-        t,
-        { ...ALL, packages: [...ALL.packages, 'server'] },
-        {
-          'javascripts/main.js': "import { half } from 'server'\nexport const halves = half()",
-          '/node_modules/server/package.json':
-            '{ "name": "server", "type": "module", "exports": "./index.js", "sideEffects": false }',
-          '/node_modules/server/index.js': index,
-          '/node_modules/server/other.js': `import lost from '${lost}'\nexport const other = () => lost`
-        }
-      )
+      makeWith(t, 'server', main, pkg('server', { 'index.js': index, 'other.js': other }, EXPORTED))
     const half = 'export const half = () => 0.5'
     const error = await t.throwsAsync(make(`import lost from '${lost}'\nlost()\n${half}`))
     t.regex(error.message, new RegExp(`server/index\\.js: imports '${lost}', which is`))
@@ -222,27 +204,17 @@ for (const lost of ['fs', 'node:crypto', 'not-there']) {
 }
 
 test("JOI-06 a package that imports a stylesheet is an error with its file, unless it says with { type: 'css' }", async t => {
+  const main = "import { styled } from 'styled'\nexport const shown = styled()"
+  const css = { 'a.css': 'p { color: red }' }
+  const exported = { sideEffects: true, exports: { '.': './index.js', './a.css': './a.css' } }
   const make = (index: string) =>
-    makeShop(
-      t,
-      { ...ALL, packages: [...ALL.packages, 'styled'] },
-      {
-        'javascripts/main.js': "import { styled } from 'styled'\nexport const shown = styled()",
-        '/node_modules/styled/package.json':
-          '{ "name": "styled", "type": "module", "exports": { ".": "./index.js", "./a.css": "./a.css" } }',
-        '/node_modules/styled/index.js': index,
-        '/node_modules/styled/a.css': 'p { color: red }'
-      }
-    )
+    makeWith(t, 'styled', main, pkg('styled', { 'index.js': index, ...css }, exported))
   const error = await t.throwsAsync(make("import './a.css'\nexport const styled = () => 1"))
   t.regex(error.message, /styled\/index\.js: imports '.*a\.css', which is a stylesheet/)
-  const { text } = await make(
+  const typed =
     "import sheet from './a.css' with { type: 'css' }\nexport const styled = () => sheet"
-  )
-  t.regex(
-    text('joined/packages.js'),
-    /import \w+ from ?".*a-[\da-f]{32}\.css" ?with ?\{ ?type: ?"css" ?\}/
-  )
+  const imported = /import \w+ from ?".*a-[\da-f]{32}\.css" ?with ?\{ ?type: ?"css" ?\}/
+  t.regex((await make(typed)).text('joined/packages.js'), imported)
 })
 
 test('JOI-07 the manifest says which sources a file was made of, the report what was saved', async t => {

@@ -1,10 +1,10 @@
 // Smaller files in production, and source maps that point to the original source.
 import { join } from 'node:path'
-import { cpSync, readFileSync, readdirSync, symlinkSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { runInThisContext } from 'node:vm'
 import test from 'ava'
 import { precompile } from '../../../lib/assets/deploy.ts'
-import { CompileError, PrecompileError } from '../../../lib/errors.ts'
+import { type CompileError, PrecompileError } from '../../../lib/errors.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import {
   digestIn,
@@ -18,7 +18,7 @@ import {
   targetOf
 } from '../../support/fingerprinted.ts'
 import { type Files, makeProject, writeFiles } from '../../support/site.ts'
-import { makeShop, run as runCommand, startNode } from '../../cli/run.ts'
+import { installWithout, makeShop, run as runCommand } from '../../cli/run.ts'
 import { readMapped } from '../../support/source-map.ts'
 import { withDigest } from '../../support/digest.ts'
 
@@ -38,23 +38,18 @@ const JS = '// why\nfunction greet(somebody) {\n  return "Hello " + somebody\n}\
 
 test('stylesheets and scripts get smaller where esbuild is there; with minify: false they stay as they are', async t => {
   const { root } = await makeMinified(t, { 'a.css': CSS, 'a.js': JS, 'm.mjs': `export ${JS}` })
-  t.regex(readPublic(root, '/assets/a.css').toString(), /^\.a\{color:red\}\.b\{color:#00f\}\n\/\*#/)
-  t.regex(
-    readPublic(root, '/assets/a.js').toString(),
-    /^function greet\(\w\)\{return"Hello "\+\w\}/
-  )
+  const text = (name: string) => readPublic(root, `/assets/${name}`).toString()
+  t.regex(text('a.css'), /^\.a\{color:red\}\.b\{color:#00f\}\n\/\*#/)
+  t.regex(text('a.js'), /^function greet\(\w\)\{return"Hello "\+\w\}/)
   const small = snapshot(join(root, 'public'))
   const { minified } = await precompile({ root })
   t.deepEqual(snapshot(join(root, 'public')), small)
   t.like(minified, { files: 3, insteadOf: Buffer.byteLength(CSS + JS + `export ${JS}`) })
   t.true((minified?.bytes ?? Infinity) < 160)
   t.is((await precompile({ root, minify: false })).minified, undefined)
-  t.is(readPublic(root, '/assets/a.css').toString(), CSS)
-  t.deepEqual(Object.keys(readManifest(root).assets), [
-    '/assets/a.css',
-    '/assets/a.js',
-    '/assets/m.mjs'
-  ])
+  t.is(text('a.css'), CSS)
+  const paths = ['/assets/a.css', '/assets/a.js', '/assets/m.mjs']
+  t.deepEqual(Object.keys(readManifest(root).assets), paths)
 })
 
 test('the option minify is layered as others are, and the argument overrides it', async t => {
@@ -77,10 +72,8 @@ test('the option minify is layered as others are, and the argument overrides it'
 })
 
 test('a map is an asset: in the manifest, under both names, compressed, named by its text', async t => {
-  const { root, assets } = await makeMinified(t, {
-    'app.css': CSS.repeat(9),
-    'scripts/sub/a.js': JS
-  })
+  const files = { 'app.css': CSS.repeat(9), 'scripts/sub/a.js': JS }
+  const { root, assets } = await makeMinified(t, files)
   t.is(assets, 4)
   for (const name of ['/assets/app.css', '/assets/sub/a.js']) {
     const target = targetOf(root, `${name}.map`)
@@ -186,10 +179,8 @@ test('a linked or inline source map is continued', async t => {
   })
   for (const name of ['linked.js', 'aside.js', 'inline.js', 'linked.css']) {
     const { origin, text } = readMapped(root, `/assets/${name}`)
-    t.like(origin(name.endsWith('.js') ? 'function' : 'a{'), {
-      source: '../src/app.coffee',
-      line: 3
-    })
+    const found = origin(name.endsWith('.js') ? 'function' : 'a{')
+    t.like(found, { source: '../src/app.coffee', line: 3 })
     t.is(text.match(/sourceMappingURL/g)?.length, 1)
   }
   t.is(readPublic(root, '/assets/aside-of.js.map').toString(), MAP)
@@ -225,45 +216,32 @@ test('modules keep their exports, classic scripts the names that others use', as
   })
   const module = readPublic(root, '/assets/module.js').toString()
   const code = Buffer.from(module.replace(/\/\/#.*\n$/, '')).toString('base64')
-  t.deepEqual(
-    Object.keys((await import(`data:text/javascript;base64,${code}`)) as object).toSorted(),
-    ['first', 'second']
-  )
+  const exported = (await import(`data:text/javascript;base64,${code}`)) as object
+  t.deepEqual(Object.keys(exported).toSorted(), ['first', 'second'])
   runInThisContext(readPublic(root, '/assets/classic.js').toString())
   t.is(runInThisContext('thirdName(spokenName) + another'), 5)
 })
 
 test('syntax errors are reported with their places, and nothing is published', async t => {
-  const root = makeProject(t, placed({ 'good.js': JS }))
-  await minify({ root })
+  const { root } = await makeMinified(t, { 'good.js': JS })
   const before = snapshot(join(root, 'public'))
-  writeFiles(
-    root,
-    placed({
-      'good.js': 'better()',
-      'logo.png': 'logo',
-      'bad.js': 'let fine = 1\nlet = = 2\n',
-      'made.js.x': '',
-      'bad.css': 'a { background: url(logo.png) } b {} /* never closed'
-    })
-  )
+  const broken = {
+    'good.js': 'better()',
+    'logo.png': 'logo',
+    'bad.js': 'let fine = 1\nlet = = 2\n',
+    'made.js.x': '',
+    'bad.css': 'a { background: url(logo.png) } b {} /* never closed'
+  }
+  writeFiles(root, placed(broken))
   const compilers = [{ extensions: '.x', target: '.js', compile: () => ({ code: 'let = = 2' }) }]
-  const broken = minify({ root, compilers })
-  const error = await t.throwsAsync(broken, { instanceOf: PrecompileError })
-  const [css, js, made] = error?.problems ?? []
-  t.true(css instanceof CompileError && js instanceof CompileError)
-  t.like((css as CompileError).location, {
-    file: join(root, 'apps/web/assets/bad.css'),
-    line: 1,
-    excerpt: 'a { background: url(logo.png) } b {} /* never closed'
-  })
-  t.deepEqual((js as CompileError).location, {
-    file: join(root, 'apps/web/assets/bad.js'),
-    line: 2,
-    column: 7,
-    excerpt: 'let = = 2'
-  })
-  t.deepEqual((made as CompileError).location, { file: join(root, 'apps/web/assets/made.js.x') })
+  const options = { root, compilers }
+  const error = await t.throwsAsync(minify(options), { instanceOf: PrecompileError })
+  const [css, js, made] = (error?.problems ?? []) as CompileError[]
+  const file = (name: string) => join(root, 'apps/web/assets', name)
+  t.like(css?.location, { file: file('bad.css'), line: 1, excerpt: broken['bad.css'] })
+  const place = { file: file('bad.js'), line: 2, column: 7, excerpt: 'let = = 2' }
+  t.deepEqual(js?.location, place)
+  t.deepEqual(made?.location, { file: file('made.js.x') })
   t.regex(made?.message ?? '', /its compiled output cannot be minified: /)
   t.deepEqual(snapshot(join(root, 'public')), before)
 })
@@ -326,22 +304,16 @@ test.serial(
   'without esbuild precompile says that nothing was minified; with --minify it is an error',
   async t => {
     const root = makeShop(t, { 'app.css': 'a {\n  color: red;\n}\n' })
-    cpSync('dist', join(root, 'node_modules/koa-fresh-assets/dist'), { recursive: true })
-    cpSync('package.json', join(root, 'node_modules/koa-fresh-assets/package.json'))
-    for (const name of readdirSync('node_modules')) {
-      if (name === 'esbuild' || name === '.cache') continue
-      symlinkSync(join(process.cwd(), 'node_modules', name), join(root, 'node_modules', name))
-    }
-    const cli = join(root, 'node_modules/koa-fresh-assets/dist/cli.js')
+    const runWithout = installWithout(root, 'esbuild')
     const reason = 'minifying needs esbuild, which is not installed: npm install --save-dev esbuild'
-    const { status, stdout } = await startNode(root, [cli, 'precompile'], {}).outcome
+    const { status, stdout } = await runWithout('precompile')
     t.is(status, 0)
     t.true(stdout.includes(`Minified    nothing: ${reason}`), stdout)
-    const asked = await startNode(root, [cli, 'precompile', '--minify'], {}).outcome
+    const asked = await runWithout('precompile --minify')
     t.is(asked.status, 1)
     t.true(asked.stderr.startsWith(`koa-fresh-assets: ${reason}\n`), asked.stderr)
     const config = 'export default { apps: { web: { minify: true }, admin: {} } }'
     writeFiles(root, { 'assets.config.mjs': config, 'apps/admin/assets/a.txt': '' })
-    t.is((await startNode(root, [cli, 'precompile'], {}).outcome).stderr, asked.stderr)
+    t.is((await runWithout('precompile')).stderr, asked.stderr)
   }
 )
