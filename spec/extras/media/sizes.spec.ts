@@ -47,12 +47,8 @@ const EXPECTED = {
 for (const mode of MODES) {
   test(`REN-25 image() has the size that the file says, as a browser shows it, and none for what says none (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, FILES)
-    const sizes = JSON.parse(await site.render(assets => JSON.stringify(sizesBy(assets))))
-    t.deepEqual(
-      { ...sizes, ...Object.fromEntries(names(NONE).map(name => [name, undefined])) },
-      EXPECTED
-    )
-    t.is(Object.keys(sizes).length, names(FILES).length - names(NONE).length)
+    const sizes = await site.render(assets => JSON.stringify(sizesBy(assets)))
+    t.is(sizes, JSON.stringify(EXPECTED))
     await site.edit({ 'img/a.png': jpeg(6) })
     t.regex(await site.render(({ image }) => image('a.png')), / width="30" height="40"/)
   })
@@ -64,7 +60,7 @@ for (const env of ['development', 'test']) {
     const routes: Middleware = ctx => void (ctx.body = view(ctx.assets))
     const site = await makeSite(t, FILES, { env, routes })
     const page = async () => (await ask(site.port, '/')).text
-    t.deepEqual(JSON.parse(await page()), JSON.parse(JSON.stringify(EXPECTED)))
+    t.is(await page(), JSON.stringify(EXPECTED))
     view = ({ image }) => image('a.png')
     site.write('img/a.png', jpeg(6))
     t.is(await page(), '<img src="/assets/a.png" alt="A" width="30" height="40">')
@@ -74,18 +70,13 @@ for (const env of ['development', 'test']) {
 }
 
 test('REN-25 the manifest has the sizes; one of an earlier release has none, and pages do without', async t => {
-  const site = await makeFingerprinted(t, 'precompiled', {
-    'img/a.png': IMAGES['a.png'],
-    'js/a.js': ''
-  })
+  const files = { 'img/a.png': IMAGES['a.png'], 'js/a.js': '' }
+  const site = await makeFingerprinted(t, 'precompiled', files)
   const { assets } = readManifest(site.root)
   t.deepEqual(assets['/assets/a.png']?.measures, { width: 40, height: 30 })
   t.false('measures' in (assets['/assets/a.js'] ?? {}))
-  const older = {
-    version: 1,
-    assets: { ...assets, '/assets/a.png': { ...assets['/assets/a.png'], measures: undefined } }
-  }
-  site.write('/public/assets.json', JSON.stringify(older))
+  const older = { ...assets, '/assets/a.png': { ...assets['/assets/a.png'], measures: undefined } }
+  site.write('/public/assets.json', JSON.stringify({ version: 1, assets: older }))
   t.notRegex(await site.render(({ image }) => image('a.png')), SIZE)
 })
 

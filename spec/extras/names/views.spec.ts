@@ -10,27 +10,26 @@ import { makeProject, writeFiles } from '../../support/site.ts'
 import { soakTest } from '../../support/soak.ts'
 import { checkViews } from './check.ts'
 
+const ASSETS = {
+  'css/app.css': 'a{}',
+  'js/app.js': 'a()',
+  'images/icons/logo.png': 'x',
+  '/apps/admin/assets/css/menu.css': ''
+}
+
 for (const [language, text, expected] of [
   ['EJS', `<%- assets.stylesheet("main", 'print', { media: 'x' }) %>`, ['main', 'print']],
-  [
-    'EJS without a receiver',
-    `<%- javascript('app') %><%= path( 'a/b.png' ) %>`,
-    ['app', 'a/b.png']
-  ],
+  ['EJS without a receiver', `<%- javascript('app') %><%= path( 'a.png' ) %>`, ['app', 'a.png']],
   ['Nunjucks', "{{ assets.image('logo.png', { alt: '' }) | safe }}", ['logo.png']],
   ['Pug', "link(rel='icon' href=assets.path('icon.svg'))", ['icon.svg']],
   [
     'TypeScript',
-    "ctx.preload('app.css', `a.woff2`)\nctx.state.assets.url('a.js')",
-    ['app.css', 'a.woff2', 'a.js']
+    "ctx.preload('a.css', `a.woff2`)\nstate.assets.url('a.js')",
+    ['a.css', 'a.woff2', 'a.js']
   ],
   ['another app', "assets.app('admin').stylesheet('menu')", ['menu']],
   ['escapes', String.raw`assets.path('o\'clock.txt')`, ["o'clock.txt"]],
-  [
-    'entries',
-    "assets.entry('src/a.tsx', 'src/b.tsx')\nassets.entryFiles('src/c.tsx')",
-    ['src/a.tsx', 'src/b.tsx', 'src/c.tsx']
-  ],
+  ['entries', "assets.entry('a.ts', 'b.ts')\nassets.entryFiles('c.ts')", ['a.ts', 'b.ts', 'c.ts']],
   [
     'the default of favicon()',
     "assets.favicon( ) assets.favicon('a.png') app.use(favicon())",
@@ -43,18 +42,9 @@ for (const [language, text, expected] of [
   ['comments of templates', "<%# assets.path('old.js') %>{# assets.path('older.js') #}", []]
 ] as const) {
   test(`VEW-01 literal names are found: ${language}`, t => {
-    t.deepEqual(
-      literalNames(text).map(({ name }) => name),
-      [...expected]
-    )
+    const names = literalNames(text).map(({ name }) => name)
+    t.deepEqual(names, [...expected])
   })
-}
-
-const ASSETS = {
-  'css/app.css': 'a{}',
-  'js/app.js': 'a()',
-  'images/icons/logo.png': 'x',
-  '/apps/admin/assets/css/menu.css': ''
 }
 
 test('VEW-01 a name that no app has is reported with its line and the nearest name; tails and queries count as names', async t => {
@@ -118,18 +108,12 @@ test('NAM-01 a view of one app that names an asset of another is reported, with 
   }
   t.deepEqual(await problemsIn({}), expected)
   const apps = { web: { dir: '.' }, admin: { dir: 'apps/admin' } }
-  const fromRoot = { 'assets/stylesheets/app.css': 'a{}' }
-  writeFiles(root, fromRoot)
+  writeFiles(root, { 'assets/stylesheets/app.css': 'a{}' })
   const inAdmin = expected.filter(([path]) => path?.startsWith('apps/admin/'))
   const found = await problemsIn({ apps })
-  t.deepEqual(
-    found.filter(([path]) => path?.startsWith('apps/admin/')),
-    inAdmin
-  )
-  t.deepEqual(
-    found.filter(([path]) => path?.startsWith('views/')),
-    []
-  )
+  const foundIn = (folder: string) => found.filter(([path]) => path?.startsWith(folder))
+  t.deepEqual(foundIn('apps/admin/'), inAdmin)
+  t.deepEqual(foundIn('views/'), [])
   // As on a server, which has no sources.
   rmSync(join(root, 'assets'), { recursive: true })
   await run({ root })
@@ -153,10 +137,7 @@ soakTest('VEW-01 a thousand views are read in less than a second of CPU time', a
 
 test('SET-11 views that are no globs are an error at start', t => {
   for (const views of [42, ['a', '']]) {
-    const options = { views } as KoaAssetsOptions
-    t.throws(() => settleSite(options, {}), {
-      instanceOf: TypeError,
-      message: /^views must be a glob/
-    })
+    const expected = { instanceOf: TypeError, message: /^views must be a glob/ }
+    t.throws(() => settleSite({ views } as KoaAssetsOptions, {}), expected)
   }
 })
