@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import test from 'ava'
 import ejs from 'ejs'
-import Koa from 'koa'
+import Koa, { type Middleware } from 'koa'
 import supertest from 'supertest'
 import { builtInCompilers } from '../../lib/assets/compilers/built-in.ts'
 import { evaluatePreconditions } from '../../lib/http/preconditions.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { koaFiles } from '../../lib/index.ts'
+import { viteBuild } from '../support/bundler-project.ts'
 import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
 import { makeSite, makeProject } from '../support/site.ts'
 import { soakTest } from '../support/soak.ts'
@@ -57,8 +58,7 @@ test('each example responds on the wire as the page shows', async t => {
   const { headers } = await site.ask('/api/books')
   const again = { headers: { 'if-none-match': headers.etag } }
   t.is((await site.ask('/api/books', again)).status, 304)
-  const edit = { method: 'PUT', body: '{}' }
-  t.is((await site.ask('/books/7', edit)).status, 428)
+  t.is((await site.ask('/books/7', { method: 'PUT', body: '{}' })).status, 428)
 })
 
 soakTest('the default of the page is private once a cookie was read', async t => {
@@ -115,6 +115,16 @@ test('the table of reasons has the words of X-Http-Cache', t => {
   }
 })
 
+/** The options that a module of the example exports. */
+async function optionsIn(root: string, file: string): Promise<KoaAssetsOptions> {
+  const { href } = pathToFileURL(join(root, file))
+  const { options } = (await import(href)) as { options: KoaAssetsOptions }
+  return { ...options, root }
+}
+
+const agentOf = (options: KoaAssetsOptions) =>
+  supertest(new Koa().use(koaAssets({ env: 'production', ...options })).callback())
+
 // docs/security.md
 
 const securityPage = readPage('docs/security.md')
@@ -123,14 +133,9 @@ const uploads = securityPage.take('Serving what others upload')
 soakTest('an uploaded page is a download, and runs nothing', async t => {
   const site = makeExample(t, { 'data/uploads/page.html': '<script>go()</script>' })
   await site.follow(uploads)
-  const { root } = site
-  const { options } = (await import(pathToFileURL(join(root, 'uploads.js')).href)) as {
-    options: KoaAssetsOptions
-  }
+  const options = await optionsIn(site.root, 'uploads.js')
   for (const env of ['development', 'production']) {
-    const app = new Koa()
-    app.use(koaAssets({ ...options, root, env }))
-    const { status, headers } = await supertest(app.callback()).get('/uploads/page.html')
+    const { status, headers } = await agentOf({ ...options, env }).get('/uploads/page.html')
     t.is(status, 200)
     t.is(headers['content-disposition'], 'attachment')
     t.is(headers['content-security-policy'], "default-src 'none'; sandbox")
@@ -148,17 +153,11 @@ const [withNonce] = livePage.take('With a Content-Security-Policy')
 test('the tags of the page lead to the script', async t => {
   let given: KoaAssetsOptions = {}
   evaluate(options ?? '', { koaAssets: (options: KoaAssetsOptions) => (given = options) })
-  const site = await makeSite(
-    t,
-    { '/apps/web/views/page.ejs': '' },
-    {
-      ...given,
-      routes: ctx => {
-        const { text } = (ctx.path === '/' ? tag : withNonce) ?? { text: '' }
-        ctx.body = ejs.render(text.trim(), { ...ctx.state, nonce: 'once' })
-      }
-    }
-  )
+  const routes: Middleware = ctx => {
+    const { text } = (ctx.path === '/' ? tag : withNonce) ?? { text: '' }
+    ctx.body = ejs.render(text.trim(), { ...ctx.state, nonce: 'once' })
+  }
+  const site = await makeSite(t, { '/apps/web/views/page.ejs': '' }, { ...given, routes })
   const { text } = await site.ask('/')
   t.is(text, '<script src="/assets/-/live.js" type="module" async="async"></script>')
   t.is((await site.ask('/nonce')).text, text.replace('></', ' nonce="once"></'))
@@ -183,44 +182,33 @@ test('MNT-06 the page lists every extension that gets no fallback, and no other'
 })
 
 test('the example serves four directories, each under its path', async t => {
-  const chunk = { 'src/main.js': { file: 'main-B1a2C3d4.js', isEntry: true, name: 'main' } }
   const root = makeProject(t, {
     'build/app/app.js': 'go()',
     'docs/html/index.html': 'contents',
     'data/uploads/cat.png': 'cat',
-    'dist/main-B1a2C3d4.js': 'main()',
     'dist/index.html': 'page',
-    'dist/.vite/manifest.json': JSON.stringify(chunk)
+    ...viteBuild('dist', { 'src/main.js': 'main-B1a2C3d4.js' })
   })
-  const app = new Koa()
-  const here = (options: KoaAssetsOptions) =>
-    app.use(koaAssets({ ...options, root, env: 'production' }))
-  evaluate(example, { koaAssets: here })
-  const agent = supertest(app.callback())
-  const navigation = { accept: 'text/html' }
-  const cacheControlOf = async (path: string) => {
-    const { status, headers } = await agent.get(path).set(navigation)
-    t.is(status, 200, path)
-    return headers['cache-control']
+  let options: KoaAssetsOptions = {}
+  evaluate(example, { koaAssets: (given: KoaAssetsOptions) => (options = given) })
+  const agent = agentOf({ ...options, root })
+  for (const [path, cacheControl] of [
+    ['/static/app.js', 'public, max-age=0, must-revalidate'],
+    ['/docs/', 'public, max-age=0, must-revalidate'],
+    ['/uploads/cat.png', 'public, max-age=604800'],
+    ['/main-B1a2C3d4.js', 'public, max-age=31536000, immutable'],
+    ['/orders/7', 'no-cache']
+  ] as const) {
+    const { status, headers } = await agent.get(path).set({ accept: 'text/html' })
+    t.deepEqual([status, headers['cache-control']], [200, cacheControl], path)
   }
-  t.is(await cacheControlOf('/static/app.js'), 'public, max-age=0, must-revalidate')
-  t.is(await cacheControlOf('/docs/'), 'public, max-age=0, must-revalidate')
-  t.is(await cacheControlOf('/uploads/cat.png'), 'public, max-age=604800')
-  t.is(await cacheControlOf('/main-B1a2C3d4.js'), 'public, max-age=31536000, immutable')
-  t.is(await cacheControlOf('/orders/7'), 'no-cache')
   t.is((await agent.get('/docs')).status, 301)
 })
 
 test('PRV-02 the example without assets serves a folder of that name, and nothing else', async t => {
   const site = makeExample(t, { 'assets/a.txt': 'a', 'public/robots.txt': 'robots' })
   await site.follow(only)
-  const { root } = site
-  const { options } = (await import(pathToFileURL(join(root, 'only-mounts.js')).href)) as {
-    options: KoaAssetsOptions
-  }
-  const app = new Koa()
-  app.use(koaAssets({ ...options, root, env: 'production' }))
-  const agent = supertest(app.callback())
+  const agent = agentOf(await optionsIn(site.root, 'only-mounts.js'))
   t.is((await agent.get('/assets/a.txt')).text, 'a')
   t.is((await agent.get('/robots.txt')).status, 404)
 })
