@@ -20,11 +20,10 @@ const BUNDLE = {
   '_shared.js': { file: 'shared-c3.js' },
   'src/lazy.js': { file: 'lazy-d4.js' }
 }
+const mounts = { '/static': { dir: 'dist', manifest: 'dist/list.json' }, '/up': 'uploads' }
+const config = (options: object) => JSON.stringify({ mounts, ...options })
 const MOUNTED = {
-  '/assets.config.json': JSON.stringify({
-    apps: false,
-    mounts: { '/static': { dir: 'dist', manifest: 'dist/list.json' }, '/up': 'uploads' }
-  }),
+  '/assets.config.json': config({ apps: false }),
   '/dist/list.json': JSON.stringify(BUNDLE),
   '/dist/main-a1.js': 'main()',
   '/dist/main-a1.js.gz': gzipSync('main()'),
@@ -48,6 +47,10 @@ test('BND-17 a project with only mounts lists and verifies its bundles, and has 
     stdout: '5 files of builds, 1 copy in mounts, no problems\n',
     stderr: ''
   })
+  const shop = makeShop(t, { 'a.txt': 'a', ...MOUNTED, '/assets.config.json': config({}) })
+  await run(shop, 'precompile --quiet')
+  const verified = await run(shop, 'verify')
+  t.is(verified.stdout, '1 asset, 5 files of builds, 1 copy in mounts, no problems\n')
   rmSync(join(root, 'dist/lazy-d4.js'))
   writeFileSync(join(root, 'dist/main-a1.js.gz'), gzipSync('other()'))
   t.deepEqual(await run(root, 'verify'), {

@@ -10,18 +10,16 @@ test('BND-17 the mounts are shown with the files of their bundles, those that ar
     'src/<b>.js': { file: 'main-a1.js', isEntry: true },
     'src/lazy.js': { file: 'lazy-b2.js' }
   }
-  const site = await makeSite(
-    t,
-    {
-      '/dist/list.json': JSON.stringify(manifest),
-      '/dist/main-a1.js': 'main()',
-      '/dist/main-a1.js.gz': gzipSync('main()'),
-      '/docs/a.html': 'a'
-    },
-    { mounts: { '/static': { dir: 'dist', manifest: 'dist/list.json' }, '/docs': 'docs' } }
-  )
-  const { mounts } = await json<{ mounts: ListedMount[] }>(site, 'mounts?json')
-  const [bundle, docs] = mounts
+  const files = {
+    '/dist/list.json': JSON.stringify(manifest),
+    '/dist/main-a1.js': 'main()',
+    '/dist/main-a1.js.gz': gzipSync('main()'),
+    '/docs/a.html': 'a'
+  }
+  const mounts = { '/static': { dir: 'dist', manifest: 'dist/list.json' }, '/docs': 'docs' }
+  const site = await makeSite(t, files, { mounts })
+  const listed = await json<{ mounts: ListedMount[] }>(site, 'mounts?json')
+  const [bundle, docs] = listed.mounts
   t.deepEqual(docs, { mount: '/docs', directory: 'docs', files: [] } as unknown as ListedMount)
   t.deepEqual(bundle?.files.at(-1), {
     path: '/static/main-a1.js',

@@ -361,6 +361,8 @@ const LEAFLET = pkg(
     'dist/leaflet-src.esm.js': 'export const map = 1',
     'dist/leaflet.mjs': "export { default } from './leaflet-src.js'",
     'dist/a.mjs': 'export const part = 1',
+    'a/b/c/index.mjs': 'export const part = 1',
+    'node_modules/index.mjs': 'export const part = 1',
     'dist/esm/leaflet-extra.js': 'export const part = 1'
   }
 )

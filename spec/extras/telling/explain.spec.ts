@@ -168,9 +168,10 @@ test('explain has the nearest path for one that is nowhere, wherever the other i
     'public/assets/hand.css': '',
     'public/assets/.quarterly.css': '',
     'files/Annual report.pdf': '',
-    'files/internal.md': ''
+    'files/internal.md': '',
+    'other/Anual report.pdf': ''
   })
-  const mounts = { '/files': { dir: 'files', exclude: ['**/*.md'] } }
+  const mounts = { '/files': { dir: 'files', exclude: ['**/*.md'] }, '/other': 'other' }
   for (const [asked, near] of [
     ['/asset/app.css', '/assets/app.css'],
     ['/app.css', '/assets/app.css'],
