@@ -1,8 +1,10 @@
 import test from 'ava'
+import type { Middleware } from 'koa'
 import type { LoadedUrl } from '../../../lib/assets/views/preload.ts'
 import type { ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
 import { helpersOf } from '../../../lib/extras/bundles/entry.ts'
 import { makeHelpers } from '../../assets/views/view-helpers-site.ts'
+import { viteBuild, viteMount } from '../../support/bundler-project.ts'
 import { makeSite } from '../../support/site.ts'
 
 type Loading = LoadedUrl['as']
@@ -78,25 +80,20 @@ test('the helpers of a page have everything that those of an app have', t => {
 })
 
 test('an error page has the tags of its entries, although another page has begun', async t => {
-  const site = await makeSite(
-    t,
-    { '/dist/a.js': 'a', '/manifest.json': '{ "a": { "file": "a.js", "isEntry": true } }' },
-    {
-      env: 'production',
-      mounts: { '/static': { dir: 'dist', manifest: 'manifest.json' } },
-      apps: { web: { fingerprint: false } },
-      front: async (ctx, next) => {
-        try {
-          await next()
-        } catch (error) {
-          ctx.body = `${(error as Error).message} ${ctx.assets.entry('a')} ${ctx.state['assets'] === ctx.assets}`
-        }
-      },
-      routes: ctx => {
-        throw new Error(ctx.assets.entry('a'))
-      }
+  const front: Middleware = async (ctx, next) => {
+    try {
+      await next()
+    } catch (error) {
+      const { assets, state } = ctx
+      ctx.body = `${(error as Error).message} ${assets.entry('a.js')} ${state['assets'] === assets}`
     }
-  )
+  }
+  const routes: Middleware = ctx => {
+    throw new Error(ctx.assets.entry('a.js'))
+  }
+  const options = { env: 'production', apps: false, mounts: { '/static': viteMount() } } as const
+  const files = viteBuild('/dist', { 'a.js': 'a.js' })
+  const site = await makeSite(t, files, { ...options, front, routes })
   const [, tag = ''] = /^(<script .*<\/script>) \1 true$/.exec((await site.ask('/')).text) ?? []
   t.regex(tag, /src="\/static\/a\.js"/)
 })

@@ -1,5 +1,6 @@
 // What joined modules are called, in views and on the command line.
 import test from 'ava'
+import type { Middleware } from 'koa'
 import { run } from '../../cli/run.ts'
 import { readManifest } from '../../support/fingerprinted.ts'
 import { makeSite, writeFiles } from '../../support/site.ts'
@@ -18,11 +19,8 @@ test('JOI-08 what a view loads is a file of its own, with all exports', async t 
     t.true(scripts().includes('count.js'), path)
     t.false(scripts().includes('joined/count.js'), path)
     t.true(scripts().includes('npm/big/index.js'), path)
-    const whole = scripts()
-      .filter(name => name.includes('big'))
-      .map(text)
-      .join('')
-    t.true(whole.includes('not called'), path)
+    const big = scripts().filter(name => name.includes('big'))
+    t.true(big.map(text).join('').includes('not called'), path)
     t.true(readManifest(root).assets['/assets/app.js']?.imports?.includes('/assets/count.js'), path)
   }
 })
@@ -32,16 +30,8 @@ const ADVICE =
 
 test('JOI-08 a name that was joined into another is an error that says so, on a page and before', async t => {
   const { root } = await makeShop(t)
-  const site = await makeSite(
-    t,
-    {},
-    {
-      ...{ root, env: 'production', ...ALL },
-      routes: ctx => {
-        ctx.body = ctx.assets.javascript('widgets/picture')
-      }
-    }
-  )
+  const routes: Middleware = ctx => void (ctx.body = ctx.assets.javascript('widgets/picture'))
+  const site = await makeSite(t, {}, { root, env: 'production', ...ALL, routes })
   t.is((await site.ask('/')).status, 500)
   const message = `/assets/widgets/picture.js is not in ${root}/public/assets.json: ${ADVICE}`
   t.is(site.errors[0]?.message, message)
@@ -49,9 +39,8 @@ test('JOI-08 a name that was joined into another is an error that says so, on a 
     'assets.config.mjs': `export default ${JSON.stringify(ALL)}`,
     'server/page.ts': "assets.javascript('widgets/picture')"
   })
-  const { status, stderr } = await run(root, 'verify --views server/**', {
-    NODE_ENV: 'production'
-  })
+  const env = { NODE_ENV: 'production' }
+  const { status, stderr } = await run(root, 'verify --views server/**', env)
   t.is(status, 1)
   t.true(stderr.includes(`server/page.ts:1 'widgets/picture.js' has no file: ${ADVICE}`), stderr)
 })

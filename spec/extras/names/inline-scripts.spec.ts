@@ -52,17 +52,10 @@ for (const mode of MODES) {
   }
 
   test(`JSM-08 importMap({ entry }) is no tag where scripts in views import nothing by such names (${mode})`, async t => {
-    const site = await makeFingerprinted(
-      t,
-      mode,
-      {
-        ...FILES,
-        '/views/page.ejs': `<% const { x } = await import('confetti') %>
+    const page = `<% const { x } = await import('confetti') %>
 <script type="module" src="<%= assets.path('app.js') %>"></script>
 <script type="module">import x from '<%= assets.path('count.js') %>'</script>`
-      },
-      OPTIONS
-    )
+    const site = await makeFingerprinted(t, mode, { ...FILES, '/views/page.ejs': page }, OPTIONS)
     t.is(await site.render(assets => assets.importMap({ entry: 'app' })), '')
   })
 }

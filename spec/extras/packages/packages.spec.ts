@@ -17,12 +17,9 @@ import { APP, makePage, mapIn, modulePkg, NAMES, pkg, TIP } from './package-file
 import { ONE_BY_ONE } from '../../support/as-written.ts'
 
 test('PKG-01 in development the modules of a package are found by the import map, each under its own path', async t => {
-  const page = await makePage(
-    t,
-    { ...TIP, ...APP },
-    { packages: ['tip'] },
-    assets => assets.importMap() + assets.javascript('app', { type: 'module', modulepreload: true })
-  )
+  const view = (assets: ViewHelpers) =>
+    assets.importMap() + assets.javascript('app', { type: 'module', modulepreload: true })
+  const page = await makePage(t, { ...TIP, ...APP }, { packages: ['tip'] }, view)
   const html = (await page.ask('/')).text
   t.deepEqual(mapIn(html), {
     imports: {
@@ -31,11 +28,8 @@ test('PKG-01 in development the modules of a package are found by the import map
       'tip/more': '/assets/npm/tip/more.js'
     }
   })
-  const preloaded = Array.from(
-    html.matchAll(/href="\/assets\/(\S+)" rel="modulepreload"/g),
-    ([, name = '']) => name
-  )
-  t.deepEqual(preloaded.toSorted(), NAMES)
+  const preloads = html.matchAll(/href="\/assets\/(\S+)" rel="modulepreload"/g)
+  t.deepEqual(Array.from(preloads, ([, name = '']) => name).toSorted(), NAMES)
   for (const name of NAMES) {
     const { status, text } = await page.ask(`/assets/${name}`)
     t.is(status, 200, name)
@@ -44,24 +38,15 @@ test('PKG-01 in development the modules of a package are found by the import map
   page.write('javascripts/app.js', "import 'tip/more'\nimport './own.js'")
   page.write('javascripts/own.js', 'export {}')
   t.regex((await page.ask('/')).text, /href="\/assets\/own\.js" rel="modulepreload"/)
-  for (const name of [
-    'npm/tip/unused.js',
-    'npm/tip/dist/cjs/index.js',
-    'npm/tip/package.json',
-    'tip/more.js',
-    'more.js'
-  ])
+  const inside = ['unused.js', 'dist/cjs/index.js', 'package.json'].map(file => `npm/tip/${file}`)
+  for (const name of [...inside, 'tip/more.js', 'more.js'])
     t.is((await page.ask(`/assets/${name}`)).status, 404, name)
 })
 
 for (const way of ['live', 'precompiled'] as const) {
   test(`PKG-01 with fingerprints the modules of a package refer to each other by them where they are not joined (${way})`, async t => {
-    const site = await makeFingerprinted(
-      t,
-      way,
-      { ...TIP, ...APP },
-      { packages: 'tip', ...ONE_BY_ONE }
-    )
+    const options = { packages: 'tip', ...ONE_BY_ONE }
+    const site = await makeFingerprinted(t, way, { ...TIP, ...APP }, options)
     const html = await site.render(
       assets =>
         assets.importMap({ entry: 'app' }) +

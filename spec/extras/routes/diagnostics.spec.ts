@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import test from 'ava'
+import type { Middleware } from 'koa'
 import type { DiagnosticMessages } from '../../../lib/koa-assets.ts'
 import { makeSite } from '../../support/site.ts'
 
@@ -8,16 +9,11 @@ test.serial('a response of ctx.sendFile is reported, with the status of the rout
   const listener = (message: unknown) => void served.push(message as DiagnosticMessages['served'])
   subscribe('koa-fresh-assets:served', listener)
   t.teardown(() => unsubscribe('koa-fresh-assets:served', listener))
-  const site = await makeSite(
-    t,
-    { '/data/a.txt': 'x'.repeat(3000) },
-    {
-      async routes(ctx) {
-        if (ctx.path === '/gone') ctx.status = 410
-        await ctx.sendFile('a.txt', { root: 'data' })
-      }
-    }
-  )
+  const routes: Middleware = ctx => {
+    if (ctx.path === '/gone') ctx.status = 410
+    return ctx.sendFile('a.txt', { root: 'data' })
+  }
+  const site = await makeSite(t, { '/data/a.txt': 'x'.repeat(3000) }, { routes })
   for (const path of ['/file', '/gone']) await site.ask(path)
   t.deepEqual(
     served.map(({ path, status, reason, bytes }) => [path, status, reason, bytes]),

@@ -1,24 +1,19 @@
 // Fields that an option, a middleware in front or a route sets: their values stay, beyond ASCII too (WAY-04).
-import { once } from 'node:events'
+
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+
 import test, { type ExecutionContext } from 'ava'
+import type { Middleware } from 'koa'
 import { ask } from '../../support/raw.ts'
-import { makeSite, type Site, type SiteOptions } from '../../support/site.ts'
+import { makeSite, open, type Site, type SiteOptions } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { WAYS } from '../../support/ways.ts'
 
 test('PRV-01 what a route sets for its file stays, beside an Authorization too', async t => {
-  const site = await makeSite(
-    t,
-    { '/dist/a.css': 'a { b: c }' },
-    {
-      env: 'production',
-      apps: false,
-      mounts: { '/m': 'dist' },
-      routes: ctx => ctx.sendFile('a.css', { root: 'dist', cacheControl: 'public, max-age=6' })
-    }
-  )
+  const routes: Middleware = ctx =>
+    ctx.sendFile('a.css', { root: 'dist', cacheControl: 'public, max-age=6' })
+  const options = { env: 'production', apps: false, mounts: { '/m': 'dist' }, routes } as const
+  const site = await makeSite(t, { '/dist/a.css': 'a { b: c }' }, options)
   const headers = { authorization: 'Basic YTpi' }
   t.is((await site.ask('/route', { headers })).headers['cache-control'], 'public, max-age=6')
 })
@@ -36,10 +31,7 @@ async function linesOfNode(t: ExecutionContext): Promise<string[]> {
     for (const [name, value] of Object.entries(BEYOND_ASCII)) res.setHeader(name, value)
     res.writeHead(200).end()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  return linesOf((await ask((server.address() as AddressInfo).port, 'GET', '/')).head)
+  return linesOf((await ask(await open(t, server), 'GET', '/')).head)
 }
 
 // One character for each byte.
@@ -72,10 +64,8 @@ async function areSame(
       const answer = await ask(port, method, path, headers)
       const about = `${method} ${status}, ${size} bytes`
       t.deepEqual([answer.status, answer.body.length], [status, length], about)
-      t.true(
-        answer.body.every(byte => byte === 0xe4),
-        about
-      )
+      const isOf = (byte: number) => byte === 0xe4
+      t.true(answer.body.every(isOf), about)
       t.deepEqual(linesOf(answer.head), expected, about)
     }
   }

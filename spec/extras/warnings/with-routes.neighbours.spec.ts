@@ -16,11 +16,8 @@ const TEXT = '0123456789'
 
 /** One file, of a name that no other spec here has, so that warnings can be told apart. */
 function siteOf(t: ExecutionContext, name: string, options: SiteOptions) {
-  return makeSite(
-    t,
-    { [`/files/${name}.txt`]: TEXT, [`/files/${name}-2.txt`]: TEXT },
-    { apps: false, mounts: { '/f': { dir: 'files' } }, ...options }
-  )
+  const files = { [`/files/${name}.txt`]: TEXT, [`/files/${name}-2.txt`]: TEXT }
+  return makeSite(t, files, { apps: false, mounts: { '/f': { dir: 'files' } }, ...options })
 }
 
 /** Sets its cookie on the way back, as a session does that was changed. */
@@ -116,10 +113,8 @@ test('a second koaAssets that takes the place of the first is reported once, and
     const app = new Koa()
     app.use(koaAssets({ root, serve: true, env: 'development', prefix }))
     if (second) app.use(second)
-    const site = await open(
-      t,
-      app.use(ctx => void (ctx.body = ctx.assets.path('a.css')))
-    )
+    app.use(ctx => void (ctx.body = ctx.assets.path('a.css')))
+    const site = await open(t, app)
     for (let round = 0; round < 2; round++) t.is((await site.get()).status, 200)
     const said = warningsAbout('two koaAssets').filter(text => text.includes(`${prefix}:`))
     t.is(said.length, count ?? -1, kind)
