@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava'
 import Koa from 'koa'
 import { ask, type Answer } from '../../support/ask.ts'
 import { listen } from '../../support/front.ts'
-import { GROUPS, requestsOf, type Paths } from './requests.ts'
+import { requestsOf, type Paths } from './requests.ts'
 
 /** What differs in a response, `status: 200 -> 304`, with the names of the requests in which it does. */
 export type Differences = Readonly<Record<string, readonly string[]>>
@@ -55,16 +55,6 @@ export async function compare(
     }
     return answers
   }
-}
-
-/** Names in which whole groups are called by their names. */
-export function grouped(names: readonly string[]): string {
-  const groups = Object.entries(GROUPS).filter(([, members]) =>
-    members.every(name => names.includes(name))
-  )
-  const inGroups = new Set(groups.flatMap(([, members]) => members))
-  const single = names.filter(name => !inGroups.has(name))
-  return [...groups.map(([group]) => group), ...single].join(' ')
 }
 
 /** A response that is none: cut off, or with a Content-Length that nobody can read. */

@@ -1,6 +1,5 @@
 // The requests by which an application's static layer is compared before and after its move.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
-import { words } from '../../support/texts.ts'
 
 /** Paths of an application. */
 export interface Paths {
@@ -102,63 +101,49 @@ const spellings: Readonly<Record<string, (path: string) => string>> = {
   dotfile: path => path.replace(/[^/]+$/, '.env')
 }
 
-/** Names of requests that a response usually has the same differences in, by the name of the group. */
+/** Names of requests to which a server usually responds alike, by the name of the group. */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  '(the whole script)': [
-    ...words(`
-      GET HEAD inm-other ims-earlier ims-bad inm-other-ims-own im-own ius-own
-    `),
-    ...words(`
-      no-cache gzip br browser gzip-alone gzip-q0 gzip-before-br no-identity
-    `),
-    ...['cookie', 'head-gzip', 'query']
-  ],
-  '(ranges that do not count)': [
-    ...['range-several', 'range-backwards', 'range-unreadable', 'range-unit', 'range-if-other'],
-    'head-range'
-  ],
-  '(ranges)': [
+  ranges: [
     ...['range-first', 'range-open', 'range-last', 'range-whole', 'range-too-long', 'range-if-own'],
     ...['range-if-date', 'range-gzip']
   ],
-  '(revalidations)': [
+  revalidations: [
     ...['inm-own', 'inm-weak', 'inm-list', 'inm-star', 'ims-own', 'ims-later', 'range-inm-own'],
     'head-inm-own'
   ],
-  '(unsafe methods)': ['POST', 'PUT', 'PATCH', 'DELETE'],
-  '(pages)': ['page-navigation', 'page-curl', 'page-html', 'page-head', 'page-gzip'],
-  '(undecodable paths)': ['bad-percent', 'bad-utf-8', 'nul']
+  'unsafe-methods': ['POST', 'PUT', 'PATCH', 'DELETE'],
+  'undecodable-paths': ['bad-percent', 'bad-utf-8', 'nul']
 }
 
 export function requestsOf({ script, image, folder, missing, page, more }: Paths): Request[] {
-  const headed = (
-    name: string,
-    path: string,
-    headers: OutgoingHttpHeaders = {},
-    method = 'GET'
-  ) => ({ name, path, method, headers: () => headers })
+  const others: Readonly<Record<string, readonly [string, OutgoingHttpHeaders?, string?]>> = {
+    'head-range': [script, { range: 'bytes=0-9' }, 'HEAD'],
+    'head-gzip': [script, { 'accept-encoding': 'gzip' }, 'HEAD'],
+    image: [image, { 'accept-encoding': 'gzip, deflate, br' }],
+    folder: [folder],
+    'folder-slash': [`${folder}/`],
+    missing: [missing],
+    'missing-head': [missing, {}, 'HEAD'],
+    'missing-post': [missing, {}, 'POST'],
+    'missing-navigation': [missing, NAVIGATION],
+    'page-navigation': [page, NAVIGATION],
+    'page-fetch': [page, FETCH],
+    'page-json': [page, { accept: 'application/json' }],
+    'page-curl': [page, { accept: '*/*' }],
+    'page-html': [page, { accept: 'text/html' }],
+    'page-head': [page, NAVIGATION, 'HEAD'],
+    'page-post': [page, NAVIGATION, 'POST'],
+    'page-gzip': [page, { ...NAVIGATION, 'accept-encoding': 'gzip' }],
+    ...Object.fromEntries(more.map(path => [path, [path, NAVIGATION]]))
+  }
   return [
     ...methods.map(method => ({ name: method, path: script, method })),
     ...Object.entries(fields).map(([name, headers]) => ({ name, path: script, headers })),
     { name: 'head-inm-own', path: script, method: 'HEAD', headers: fields['inm-own'] },
-    headed('head-range', script, { range: 'bytes=0-9' }, 'HEAD'),
-    headed('head-gzip', script, { 'accept-encoding': 'gzip' }, 'HEAD'),
-    ...Object.entries(spellings).map(([name, spell]) => headed(name, spell(script))),
-    headed('image', image, { 'accept-encoding': 'gzip, deflate, br' }),
-    headed('folder', folder),
-    headed('folder-slash', `${folder}/`),
-    headed('missing', missing),
-    headed('missing-head', missing, {}, 'HEAD'),
-    headed('missing-post', missing, {}, 'POST'),
-    headed('missing-navigation', missing, NAVIGATION),
-    headed('page-navigation', page, NAVIGATION),
-    headed('page-fetch', page, FETCH),
-    headed('page-json', page, { accept: 'application/json' }),
-    headed('page-curl', page, { accept: '*/*' }),
-    headed('page-html', page, { accept: 'text/html' }),
-    headed('page-head', page, NAVIGATION, 'HEAD'),
-    headed('page-post', page, NAVIGATION, 'POST'),
-    headed('page-gzip', page, { ...NAVIGATION, 'accept-encoding': 'gzip' }),
-    ...more.map(path => headed(path, path, NAVIGATION))
+    ...Object.entries(spellings).map(([name, spell]) => ({ name, path: spell(script) })),
+    ...Object.entries(others).map(([name, [path, headers = {}, method = 'GET']]) => ({
+      ...{ name, path, method },
+      headers: () => headers
+    }))
   ] as Request[]
 }
