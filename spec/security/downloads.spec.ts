@@ -216,6 +216,19 @@ async function makeCounted(t: ExecutionContext, sender: CountedOptions) {
   return { ...front, port, file: join(root, 'public/big.bin'), seen, http2Port } satisfies Counted
 }
 
+/** Nothing is left of the requests: no descriptor, nobody who waits, and no error. */
+async function settle(
+  t: ExecutionContext,
+  { file, seen, errors }: Counted,
+  before?: number
+): Promise<void> {
+  await until(() => seen.left === seen.came, 'the application is done with every request')
+  await until(() => openDescriptors(file) === 0, 'the file is closed')
+  if (before !== undefined)
+    await until(() => openDescriptors() <= before, 'as few descriptors as before')
+  t.deepEqual(errors, [])
+}
+
 /** A connection that asks, and reads nothing of what is sent. */
 async function pipeline(port: number, requests: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
@@ -232,16 +245,15 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
     const note = (warning: Error) => warnings.push(warning.name)
     process.on('warning', note)
     t.teardown(() => process.off('warning', note))
-    const { port, file, seen, errors } = await makeCounted(t, options)
+    const counted = await makeCounted(t, options)
+    const { port, file } = counted
     const before = openDescriptors()
     const requests = Math.floor(65_536 / 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.length)
     const sockets = await Promise.all([1, 2].map(() => pipeline(port, requests)))
     await until(() => openDescriptors(file) === 2, 'each connection has its first download')
     for (const socket of sockets) socket.destroy()
-    await until(() => openDescriptors(file) === 0, 'the file is closed')
-    await until(() => openDescriptors() <= before, 'as few descriptors as before')
-    await until(() => seen.left === seen.came, 'nothing waits for a connection that is gone')
-    t.deepEqual([errors, warnings], [[], []])
+    await settle(t, counted, before)
+    t.deepEqual(warnings, [])
   })
 
   test(`S67 ${UNREAD} pipelined requests of a client that reads nothing stay on its side, ${sender}`, async t => {
@@ -282,7 +294,8 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
   })
 
   test(`S48 S51 HTTP/2 streams that are cancelled at any moment leave no descriptor, ${sender}`, async t => {
-    const { http2Port, file, seen, errors } = await makeCounted(t, options)
+    const counted = await makeCounted(t, options)
+    const { http2Port, seen } = counted
     const before = openDescriptors()
     for (let batch = 0; batch < BATCHES; batch++) {
       // Node ends a session of too many resets.
@@ -305,26 +318,23 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
       )
       await new Promise<void>(resolve => session.close(resolve))
     }
-    await until(() => seen.left === seen.came, 'the application is done with every request')
-    await until(() => openDescriptors(file) === 0, 'the file is closed')
-    await until(() => openDescriptors() <= before, 'as few descriptors as before')
+    await settle(t, counted, before)
     t.true(seen.came >= BATCHES * 5, 'those that were answered have come')
-    t.deepEqual(errors, [])
   })
 }
 
 for (const [sender, options] of SENDERS_AND_MOUNT) {
   test(`S51 HTTP/2 streams that are reset without an error code leave no descriptor, ${sender}`, async t => {
-    const { http2Port, file, seen, errors } = await makeCounted(t, options)
+    const counted = await makeCounted(t, options)
+    const { http2Port, file } = counted
     const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
     t.teardown(() => session.destroy())
     const streams = Array.from({ length: 20 }, () => session.request({ ':path': '/big.bin' }))
     await Promise.all(streams.map(stream => once(stream, 'response')))
     await until(() => openDescriptors(file) === 20, 'each stream has its download')
     for (const stream of streams) stream.close(NGHTTP2_NO_ERROR)
-    await until(() => openDescriptors(file) === 0, 'the file is closed while the session lasts')
-    await until(() => seen.left === seen.came, 'the application is done with every request')
-    t.deepEqual(errors, [])
+    // While the session lasts.
+    await settle(t, counted)
   })
 
   for (const [way, maxFileBytes] of [
@@ -367,7 +377,8 @@ const endedInFront: Middleware = (ctx, next) => {
 
 for (const [what, front] of Object.entries({ timeLimit, endedInFront })) {
   test(`S51 downloads that come after ${what} has answered leave no descriptor`, async t => {
-    const { port, http2Port, file, errors } = await makeCounted(t, { front })
+    const counted = await makeCounted(t, { front })
+    const { port, http2Port } = counted
     const before = openDescriptors()
     for (let batch = 0; batch < cases(4, 20); batch++) {
       const answers = Array.from({ length: 25 }, () => ask(port, 'GET', '/big.bin'))
@@ -386,8 +397,6 @@ for (const [what, front] of Object.entries({ timeLimit, endedInFront })) {
     }
     await new Promise<void>(resolve => session.close(resolve))
     await Promise.all(late.splice(0))
-    await until(() => openDescriptors(file) === 0, 'the file is closed')
-    await until(() => openDescriptors() <= before, 'as few descriptors as before')
-    t.deepEqual(errors, [])
+    await settle(t, counted, before)
   })
 }

@@ -153,6 +153,12 @@ function refused(error: unknown): void {
   if (!isKnown && name !== 'PrecompileError') throw error
 }
 
+/** A build of one script, as a bundler leaves it. */
+function writeBuild(folder: string, file: string, text: string): void {
+  const manifest = { 'src/app.js': { file, src: 'src/app.js', isEntry: true } }
+  writeFiles(folder, { [file]: text, '.vite/manifest.json': JSON.stringify(manifest) })
+}
+
 const PAGE = (round: number) => `/* ${round} */${'body { color: red }\n'.repeat(40)}`
 
 interface Race {
@@ -187,11 +193,7 @@ const RACES: Readonly<Record<string, (t: ExecutionContext) => Promise<Race>>> = 
         for (const folder of [older, newer]) {
           rmSync(folder, { recursive: true, force: true })
           const name = `assets/app-${folder === older ? 'AAAA' : 'BBBB'}${String(round).padStart(4, '0')}.js`
-          const manifest = { 'src/app.js': { file: name, src: 'src/app.js', isEntry: true } }
-          writeFiles(folder, {
-            [name]: PAGE(round),
-            '.vite/manifest.json': JSON.stringify(manifest)
-          })
+          writeBuild(folder, name, PAGE(round))
         }
         return keep(older, newer)
       }
@@ -285,11 +287,7 @@ const REMOVALS: Readonly<Record<string, (t: ExecutionContext, root: string) => P
             [older, 'sub/app-AAAAAAA1.js'],
             [newer, 'sub/app-BBBBBBB2.js']
           ] as const) {
-            const manifest = { 'src/app.js': { file: name, src: 'src/app.js', isEntry: true } }
-            writeFiles(folder, {
-              [name]: OLD + name,
-              '.vite/manifest.json': JSON.stringify(manifest)
-            })
+            writeBuild(folder, name, OLD + name)
           }
           await keep(older, newer)
           return { folder: join(newer, 'sub'), run: () => cleanKept(newer, { keep: 0, age: 0 }) }

@@ -1,18 +1,14 @@
 // S52: links that are swapped between inside and outside all the time, while sources are published.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import * as zlib from 'node:zlib'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
-import { PlainNames } from '../../lib/assets/building/on-request/plain-names.ts'
 import { precompile } from '../../lib/assets/deploy.ts'
-import { settle } from '../../lib/assets/settings/settings.ts'
-import { Sources } from '../../lib/assets/sources/sources.ts'
 import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
-import type { AssetError } from '../../lib/errors.ts'
 import { CODINGS, compareCopy, type Coding } from '../../lib/files/codings.ts'
 import { digestOf } from '../../lib/files/digest.ts'
 import { filesBelow } from '../support/fingerprinted.ts'
@@ -65,16 +61,6 @@ async function swap(
   }
 }
 
-/** Publishes a name of the one app, as a request for it would. */
-function publisherOf(root: string): (name: string) => Promise<unknown> {
-  const settings = settle({ root, env: 'test' })
-  const [app] = settings.apps
-  if (!app) throw new Error('there is no app')
-  const sources = new Sources(settings, () => {})
-  const publisher = new PlainNames(settings, sources, () => {})
-  return name => publisher.publish(app, name)
-}
-
 function tellsSecret(root: string): string[] {
   const folder = join(root, 'public')
   return filesBelow(folder).filter(file => readFileSync(join(folder, file)).includes(SECRET))
@@ -97,13 +83,13 @@ for (const what of ['a file', 'a big file', 'a folder'] as const) {
           ? await swap(t, join(images, 'link'), ['good', outside])
           : await swap(t, join(images, 'link.bin'), ['good/x.bin', join(outside, 'x.bin')])
       const name = what === 'a folder' ? 'link/x.bin' : 'link.bin'
-      const publish = publisherOf(root)
+      const { ask: request } = await makeSite(t, {}, { root, env: 'test' })
       for (let round = 0; round < cases(8, 1000); round++) {
-        await publish(name)
+        await request(`/assets/${name}`)
         t.deepEqual(tellsSecret(root), [], `round ${round}`)
       }
       await rest()
-      t.truthy(await publish(name), 'what lies inside is published')
+      t.is((await request(`/assets/${name}`)).status, 200, 'what lies inside is published')
     }
   )
 }
@@ -135,18 +121,15 @@ test.serial(
     const source = 'apps/web/assets/x/sub/app.txt'
     const root = makeProject(t, { [source]: 'a', 'public/assets/real/y': '' })
     const rest = await swap(t, join(root, 'public/assets/sub'), ['real', outside])
-    const publish = publisherOf(root)
+    const { ask: request, errors } = await makeSite(t, {}, { root, env: 'test' })
     for (let round = 0; round < cases(8, 1000); round++) {
       writeFiles(root, { [source]: `round ${round}` })
-      try {
-        await publish('sub/app.txt')
-      } catch (error) {
-        t.is((error as AssetError).code, 'publish-failed')
-      }
+      await request('/assets/sub/app.txt')
       t.deepEqual(filesBelow(outside), [], `round ${round}`)
     }
     await rest()
-    t.truthy(await publish('sub/app.txt'), 'into the folder inside')
+    t.is((await request('/assets/sub/app.txt')).status, 200, 'into the folder inside')
+    for (const error of errors) t.like(error, { code: 'publish-failed' })
   }
 )
 
@@ -212,42 +195,58 @@ const runs = PLACES.flatMap(place =>
   (['production', 'development'] as const).map(env => ({ ...place, env }))
 )
 
+interface Swap {
+  /** Below the project. */
+  readonly at: string
+  readonly targets: readonly string[]
+  readonly paths: readonly string[]
+}
+
+/** What is swapped: the files of the project, and what a link points to in turn. */
+const SWAPPED: Readonly<Record<string, readonly [Files, (outside: string) => readonly Swap[]]>> = {
+  'a link to a file': [
+    smallAndBig('public/', GOOD),
+    outside =>
+      ['small', 'big'].map(name => ({
+        at: `public/${name}-link.txt`,
+        targets: [`${name}.txt`, join(outside, `${name}.txt`)],
+        paths: [`/${name}-link.txt`]
+      }))
+  ],
+  'a folder': [
+    smallAndBig('public/real/', GOOD),
+    outside => {
+      const paths = ['/folder/small.txt', '/folder/big.txt']
+      return [{ at: 'public/folder', targets: ['real', outside], paths }]
+    }
+  ],
+  'public itself': [
+    { ...smallAndBig('real/', GOOD), ...smallAndBig('next/', GOOD) },
+    outside => {
+      const paths = ['/small.txt', '/big.txt']
+      return [{ at: 'public', targets: ['real', 'next', outside], paths }]
+    }
+  ]
+}
+
 for (const { where, at: mounted, env, options: placed } of runs) {
   const compile = env === 'development'
   const options = { ...ALWAYS_LOOK, env, compile, fingerprint: false, ...placed }
-
-  test(`S52 a link to a file that is swapped while it is read serves nothing from outside${where}, in ${env}`, async t => {
-    const outside = makeProject(t, smallAndBig('', BAD))
-    const inside = makeProject(t, smallAndBig('public/', GOOD))
-    const front = await makeFront(t, { root: inside, ...options })
-    for (const name of ['small', 'big']) {
-      const at = join(inside, `public/${name}-link.txt`)
-      const targets = [`${name}.txt`, join(outside, `${name}.txt`)]
-      await swapping(t, front, at, targets, [`${mounted}/${name}-link.txt`])
-    }
-    t.deepEqual(front.errors, [])
-  })
-
-  test(`S52 a folder that is swapped for a link while it is read serves nothing from outside${where}, in ${env}`, async t => {
-    const inside = makeProject(t, smallAndBig('public/real/', GOOD))
-    const outside = makeProject(t, smallAndBig('', BAD))
-    const front = await makeFront(t, { root: inside, ...options })
-    const paths = ['small', 'big'].map(name => `${mounted}/folder/${name}.txt`)
-    await swapping(t, front, join(inside, 'public/folder'), ['real', outside], paths)
-    t.deepEqual(front.errors, [])
-  })
-
-  test(`S52 public itself, swapped for a link while it is read, serves nothing from outside${where}, in ${env}`, async t => {
-    const inside = makeProject(t, { ...smallAndBig('real/', GOOD), ...smallAndBig('next/', GOOD) })
-    const outside = makeProject(t, smallAndBig('', BAD))
-    symlinkSync('real', join(inside, 'public'))
-    mkdirSync(join(outside, 'assets'))
-    const front = await makeFront(t, { root: inside, ...options })
-    t.is((await ask(front.port, 'GET', `${mounted}/small.txt`)).status, 200)
-    const paths = [`${mounted}/small.txt`, `${mounted}/big.txt`]
-    await swapping(t, front, join(inside, 'public'), ['real', 'next', outside], paths)
-    t.deepEqual(front.errors, [])
-  })
+  for (const [what, [files, swapsOf]] of Object.entries(SWAPPED)) {
+    test(`S52 ${what} that is swapped while it is read serves nothing from outside${where}, in ${env}`, async t => {
+      const outside = makeProject(t, { ...smallAndBig('', BAD), 'assets/.keep': '' })
+      const root = makeProject(t, files)
+      const swaps = swapsOf(outside)
+      for (const { at, targets } of swaps) symlinkSync(targets[0] ?? '', join(root, at))
+      const front = await makeFront(t, { root, ...options })
+      for (const { at, targets, paths } of swaps) {
+        const urls = paths.map(path => mounted + path)
+        for (const url of urls) t.is((await ask(front.port, 'GET', url)).status, 200)
+        await swapping(t, front, join(root, at), targets, urls)
+      }
+      t.deepEqual(front.errors, [])
+    })
+  }
 }
 
 // Compressed files that are not what lies beside them: S55.

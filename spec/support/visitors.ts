@@ -9,6 +9,7 @@ import { contentType } from '../../lib/http/fields.ts'
 import { ask, type Answer } from './ask.ts'
 import { available, decode } from './deltas.ts'
 import { digestIn, digestOf } from './fingerprinted.ts'
+import type { Rollout } from './rollout.ts'
 import { until } from './until.ts'
 
 interface Link {
@@ -96,6 +97,15 @@ export class Visitors {
       return headers['x-replica'] === String(port)
     }
     await until(isUsed, `the replica at port ${port} behind the front`)
+  }
+
+  /** While they visit, the replicas are replaced one after the other; some visits between two steps. */
+  async deploy(rollout: Rollout, release: number, visits: number): Promise<void> {
+    for (const [at, port] of rollout.ports.entries()) {
+      await rollout.replace(at, release)
+      await this.meet(port)
+      await this.more(visits)
+    }
   }
 
   /** Pages of releases before this one are closed, once those that are being loaded are complete. */
