@@ -22,5 +22,6 @@ export default {
   workerThreads: false,
   // More processes than cores, since most specs wait for sockets and files.
   concurrency: Math.max(4, availableParallelism()),
-  timeout: '5m'
+  // For what hangs: where eight processes take the processors, one spec may be silent for minutes.
+  timeout: '15m'
 }

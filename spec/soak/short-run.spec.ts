@@ -6,7 +6,6 @@ import test from 'ava'
 import { LOADER, moduleFile } from '../support/typescript.ts'
 
 test('no body is wrong, and nothing is reported, while files change, disks fill up and replicas end', async t => {
-  t.timeout(300_000)
   const words = [...LOADER, moduleFile('spec/soak/program/main.ts'), '--minutes', '0.5']
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
   const [said, [status]] = await Promise.all([

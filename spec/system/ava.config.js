@@ -5,5 +5,6 @@ export default {
   // Firefox is driven over a WebSocket, which Node 20 has behind a flag.
   nodeArguments: ['--experimental-websocket'],
   workerThreads: false,
-  timeout: '3m'
+  // For what hangs: on a busy machine a bundler or a browser may be silent for minutes.
+  timeout: '15m'
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { LOADER } from '../../support/typescript.ts'
+import { until } from '../../support/until.ts'
 import { hangUp } from './clients.ts'
 import { Dice } from './dice.ts'
 import { deploy, edit, precompile } from './editor.ts'
@@ -49,6 +50,7 @@ const SETUPS: readonly SiteSetup[] = [
 /** A shorter run warms up all the time. */
 const JUDGED_FROM_MS = 150_000
 const VISITORS = 12
+const AT_REST_TIMES = 500
 const PATIENT = ['HTTP/1', 'HTTP/1', 'HTTP/2', 'pipelined', 'leaving', 'page']
 
 /** In a mount namespace of its own, a disk can be filled: root may make one, others where the system lets them. */
@@ -171,10 +173,11 @@ async function checkRest(sites: Sites, report: Report): Promise<void> {
   for (const { replicas, setup } of sites) {
     for (const replica of replicas) {
       let { files, descriptors } = await replica.measure()
-      for (let attempt = 0; files > 0 && attempt < 50; attempt++) {
-        await setTimeout(100)
+      const isAtRest = async () => {
         ;({ files, descriptors } = await replica.measure())
+        return files === 0
       }
+      await until(isAtRest, 'no file is open', AT_REST_TIMES).catch(() => undefined)
       report.count('at rest', `${setup.name}: ${files} files open, ${descriptors} descriptors`)
       if (files > 0) report.violation('descriptors', `${files} files of ${setup.name} stay open`)
     }
