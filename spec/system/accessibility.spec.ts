@@ -20,48 +20,60 @@ const FINDINGS = `axe.run(document, { resultTypes: ['violations'] }).then(({ vio
   passes.length === 0 ? ['nothing was checked'] :
   violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html.slice(0, 120))].join(' ')))`
 
-/** What axe finds on each of the pages, in each width. */
+const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+const BACKGROUND = 'getComputedStyle(document.body).backgroundColor'
+
+/** Axe finds nothing on any of the pages, in light and dark, and those of the inspector fit every width. */
 async function checkAll(
   t: ExecutionContext,
   port: number,
-  paths: readonly string[]
+  paths: readonly string[],
+  schemes: readonly string[]
 ): Promise<void> {
   const browser = launch(t)
   for (const path of paths) {
     const page = await browser.open(`http://127.0.0.1:${port}${path}`)
     await page.evaluate(`${AXE};undefined`)
+    const backgrounds = new Set<unknown>()
     for (const width of WIDTHS) {
       const metrics = { width, height: 900, deviceScaleFactor: 1, mobile: false }
       await page.command('Emulation.setDeviceMetricsOverride', metrics)
-      t.deepEqual(await page.evaluate(FINDINGS), [], `${path} at ${width} px`)
+      for (const value of schemes) {
+        const features = [{ name: 'prefers-color-scheme', value }]
+        await page.command('Emulation.setEmulatedMedia', { features })
+        t.deepEqual(await page.evaluate(FINDINGS), [], `${path} at ${width} px, ${value}`)
+        if (path.includes('/-/')) t.is(await page.evaluate(OVERFLOW), 0, `${path} at ${width} px`)
+        backgrounds.add(await page.evaluate(BACKGROUND))
+      }
     }
+    if (!path.includes('/-/')) continue
+    t.is(backgrounds.size, schemes.length)
+    t.not(await page.evaluate('document.title'), 'attacked')
+    // The browser asks for an icon by itself, and a page that was not found is a 404.
+    t.deepEqual(
+      page.complaints.filter(each => !/favicon|asset\?path=none/.test(each)),
+      []
+    )
   }
 }
 
 test('AXE-01 axe finds nothing on the pages of the demo', async t => {
   const port = await freePort()
-  const env = {
-    ...process.env,
-    NODE_ENV: 'development',
-    SERVE_STATIC_ASSETS: 'true',
-    DEMO_VITE: 'true',
-    PORT: String(port)
-  }
+  const demoEnv = { SERVE_STATIC_ASSETS: 'true', DEMO_VITE: 'true', PORT: String(port) }
+  const env = { ...process.env, NODE_ENV: 'development', ...demoEnv }
   const demo = spawn(process.execPath, ['--import', 'tsx', 'demo/server.ts'], { env })
   t.teardown(async () => {
     const ended = once(demo, 'exit')
     demo.kill()
     await ended
   })
-  await until(
-    () =>
-      ask(port, '/health').then(
-        () => true,
-        () => false
-      ),
-    'the demo listens'
-  )
-  await checkAll(t, port, ['/', '/caching', '/caching/notes', '/admin', '/vite'])
+  const listens = () =>
+    ask(port, '/health').then(
+      () => true,
+      () => false
+    )
+  await until(listens, 'the demo listens')
+  await checkAll(t, port, ['/', '/caching', '/caching/notes', '/admin', '/vite'], ['light'])
 })
 
 const LONG = 'long '.repeat(200)
@@ -69,7 +81,9 @@ const FILES: Files = {
   'css/app.css.scss': "@use 'colors';\n.a { background: url('logo.svg') }",
   'css/_colors.scss': 'a { color: red }',
   'css/broken.css.scss': `a {\n  color: ;;{ /* ${LONG} */\n}`,
+  [`css/a-name-${'that-is-long-'.repeat(9)}.css`]: `a { content: '${LONG}' }`,
   'css/long.css': `a { content: '${LONG}' }`,
+  "css/<script>document.title='attacked'<!--.css": 'a {}',
   'js/app.js': "import './none.js'",
   '/dist/list.json': JSON.stringify({
     'src/main.tsx': { file: `assets/${'a-long-name-'.repeat(9)}b2.js`, isEntry: true }
@@ -78,7 +92,7 @@ const FILES: Files = {
   'img/logo.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"/>'
 }
 
-test('AXE-02 axe finds nothing on the pages of the inspector, nor on that about an error', async t => {
+test('AXE-02 axe finds nothing on the pages of the inspector, nor on that about an error, narrow and wide, in light and dark', async t => {
   const mounts = { '/static': { dir: 'dist', manifest: 'dist/list.json' } }
   const site = await makeSite(t, FILES, { mounts })
   await site.ask('/assets/-/')
@@ -94,5 +108,6 @@ test('AXE-02 axe finds nothing on the pages of the inspector, nor on that about 
     'mounts',
     'requests'
   ]
-  await checkAll(t, site.port, ['/assets/broken.css', ...pages.map(page => `/assets/-/${page}`)])
+  const paths = ['/assets/broken.css', ...pages.map(page => `/assets/-/${page}`)]
+  await checkAll(t, site.port, paths, ['light', 'dark'])
 })

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { join } from 'node:path'
-import Koa, { type Middleware } from 'koa'
+import Koa from 'koa'
 import { build, createServer, type InlineConfig } from 'vite'
 import { freePort, startNginx } from '../../demo/deploy/stack.ts'
 import { freshAssets } from '../../lib/extras/vite/plugin.ts'
@@ -13,6 +13,7 @@ import { readPage } from '../support/examples.ts'
 import { makeProject, open } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch, type Page } from './chromium.ts'
+import { atRoot, shows, styleOf } from './page.ts'
 
 const [location] = readPage('docs/deploy.md').take('Below a path', 'nginx')
 
@@ -47,16 +48,12 @@ const FILES = {
 
 const MOUNT = { dir: 'front/dist', manifest: 'front/dist/.vite/manifest.json' }
 
-const view: Middleware = (ctx, next) => {
-  if (ctx.path !== '/') return next()
-  const { live, stylesheet, importMap, javascript, entry } = ctx.assets
-  ctx.type = 'html'
-  ctx.body = `<!doctype html><title>Shop</title><link rel="icon" href="data:,">
-    ${live()} ${stylesheet('app')} ${importMap()}
+const view = atRoot(({ assets: { live, stylesheet, importMap, javascript, entry } }) => {
+  const own = javascript('app', { type: 'module' })
+  return `${live()} ${stylesheet('app')} ${importMap()}
     <h1></h1><p></p><div id="root"></div>
-    ${javascript('app', { type: 'module' })} ${entry('src/main.js')}`
-  return undefined
-}
+    ${own} ${entry('src/main.js')}`
+})
 
 async function serve(t: ExecutionContext, options: KoaAssetsOptions, server = createHttpServer()) {
   const koa = new Koa()
@@ -113,7 +110,7 @@ test('BAS-06 behind a proxy that cuts off base, a page finds all that it loads i
   await precompile(options)
   const { arrived, port } = await serve(t, options)
   const page = await launch(t).open(`http://localhost:${port}/shop/`)
-  await shows(page, 'built')
+  await showsAll(page, 'built')
   const urls = [...page.answers.keys()].map(url => new URL(url).pathname)
   t.true(urls.length >= 10, String(urls))
   t.true(urls.every(url => url.startsWith('/shop/')))
@@ -146,17 +143,17 @@ test('BAS-07 in development the live channel, the inspector and the modules of V
   )
   const browser = launch(t)
   const page = await browser.open(`http://localhost:${port}/shop/`)
-  await shows(page, 'built')
+  await showsAll(page, 'built')
   await page.evaluate('globalThis.isSame = true')
   await until(() => arrived.some(url => url.startsWith('/assets/-/live?')), 'the page is connected')
 
   const more = join(root, 'apps/web/assets/stylesheets/app.css')
   writeFileSync(more, `${FILES['apps/web/assets/stylesheets/app.css']} h1 { margin: 7px }`)
-  await holds(page, "getComputedStyle(document.querySelector('h1')).marginTop === '7px'")
+  await shows(page, styleOf('h1', 'marginTop'), '7px')
   writeFileSync(join(root, 'front/src/main.css'), '#root { color: rgb(7, 8, 9) }')
-  await holds(page, "getComputedStyle(document.querySelector('#root')).color === 'rgb(7, 8, 9)'")
+  await shows(page, styleOf('#root'), 'rgb(7, 8, 9)')
   writeFileSync(join(root, 'front/src/text.js'), "export const text = 'edited'")
-  await shows(page, 'edited')
+  await showsAll(page, 'edited')
   t.true(await page.evaluate('isSame'))
 
   const statuses = [...page.answers].filter(([url]) => !url.startsWith('ws:'))
@@ -180,12 +177,8 @@ test('BAS-07 in development the live channel, the inspector and the modules of V
 })
 
 /** Own modules, those of the bundle, and their images. */
-async function shows(page: Page, text: string): Promise<void> {
-  await holds(page, `document.querySelector('#root').textContent === '${text}'`)
-  await holds(page, "document.querySelector('h1').textContent === 'own later'")
-  await holds(page, "document.querySelector('#root img').naturalWidth === 8")
-}
-
-function holds(page: Page, expression: string): Promise<void> {
-  return until(() => page.evaluate<boolean>(expression), expression)
+async function showsAll(page: Page, text: string): Promise<void> {
+  await shows(page, "document.querySelector('#root').textContent", text)
+  await shows(page, "document.querySelector('h1').textContent", 'own later')
+  await shows(page, "document.querySelector('#root img').naturalWidth", 8)
 }

@@ -1,16 +1,14 @@
 // docs/bundlers.md: each of its programs is run, over an application that it fits.
 import test, { type ExecutionContext } from 'ava'
-import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import type Koa from 'koa'
 import type { ViteDevServer } from 'vite'
 import type { NamesThenEntryOptions } from '../../lib/extras/bundles/entry.ts'
 import { ask } from '../support/ask.ts'
-import { blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
+import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
 import {
   makeProject,
   makeSite,
@@ -20,12 +18,11 @@ import {
   type SiteOptions
 } from '../support/site.ts'
 import { moduleFile } from '../support/typescript.ts'
-import { linkPackages } from './installed.ts'
+import { buildWithVite, linkPackages, runInProject } from './installed.ts'
 
 const page = readPage('docs/bundlers.md')
 const shown = page.take('Vite', 'html')
 const deploy = page.take('Deploying', 'sh')
-const [reloadOnce] = readPage('docs/open-pages.md').take('', 'js')
 const tests = page.take('Tests')
 const [upgrade] = page.take('Vite in the same process', 'nginx')
 
@@ -81,16 +78,6 @@ function makeApp(t: ExecutionContext): string {
   return root
 }
 
-/** A command in the application's directory, outside of AVA's environment. */
-function run(root: string, ...words: string[]) {
-  const env = { ...process.env, NODE_ENV: 'production' }
-  return promisify(execFile)(process.execPath, words, { cwd: root, env })
-}
-
-function buildWithVite(root: string) {
-  return run(root, resolve('node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'error')
-}
-
 interface Example extends Koa {
   readonly context: Koa['context'] & { readonly vite?: ViteDevServer; readonly server?: Server }
 }
@@ -115,23 +102,20 @@ async function start(
   return open(t, server)
 }
 
+/** A site in production over what was built. */
+const siteOf = (t: ExecutionContext, root: string, options: SiteOptions) =>
+  makeSite(t, {}, { root, env: 'production', ...options })
+
 /** What `entry` writes for these names, without what differs from build to build. */
 async function tagsOf(
   t: ExecutionContext,
-  options: SiteOptions,
+  { root, ...options }: SiteOptions & { readonly root: string },
   ...names: NamesThenEntryOptions
 ): Promise<{ tags: string[]; urls: string[]; port: number }> {
-  const site = await makeSite(
-    t,
-    {},
-    {
-      env: 'production',
-      ...options,
-      routes: ctx => {
-        if (ctx.path === '/') ctx.body = ctx.assets.entry(...names)
-      }
-    }
-  )
+  const routes: Koa.Middleware = ctx => {
+    if (ctx.path === '/') ctx.body = ctx.assets.entry(...names)
+  }
+  const site = await siteOf(t, root, { ...options, routes })
   const { text } = await site.ask('/')
   const urls = Array.from(text.matchAll(/(?:src|href)="([^"]+)"/g), ([, url = '']) => url)
   return { tags: withoutHashes(text), urls, port: site.port }
@@ -145,6 +129,7 @@ function withoutHashes(html: string): string[] {
     .map(line => line.trim())
 }
 
+const VITE_MOUNTS = { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 const GUARD = 'integrity="…" crossorigin="anonymous"'
 const STYLESHEET = `<link href="/static/assets/main-<hash>.css" type="text/css" rel="stylesheet" ${GUARD}>`
@@ -186,18 +171,10 @@ test.serial(
       page: <Result>(ctx: Koa.Context, render: (entry: object) => Result) => Promise<Result>
     }
     const { options } = (await importProgram(root, 'own-page.js')) as { options: SiteOptions }
-    const site = await makeSite(
-      t,
-      {},
-      {
-        root,
-        env: 'production',
-        ...options,
-        routes: async ctx => {
-          if (ctx.path === '/') ctx.body = await page(ctx, entry => entry)
-        }
-      }
-    )
+    const routes: Koa.Middleware = async ctx => {
+      if (ctx.path === '/') ctx.body = await page(ctx, entry => entry)
+    }
+    const site = await siteOf(t, root, { ...options, routes })
     const { text: data, headers } = await site.ask('/')
     const { bootstrapModules, stylesheets } = JSON.parse(data) as Record<string, unknown[]>
     t.regex(
@@ -210,18 +187,10 @@ test.serial(
     const lazy = (await importProgram(root, 'lazy-page.js')) as {
       page: (ctx: Koa.Context, html: string) => string
     }
-    const { text: streamed } = await makeSite(
-      t,
-      {},
-      {
-        root,
-        env: 'production',
-        ...options,
-        routes: ctx => {
-          ctx.body = lazy.page(ctx, '<p></p>')
-        }
-      }
-    ).then(({ ask: get }) => get('/'))
+    const streaming: Koa.Middleware = ctx => void (ctx.body = lazy.page(ctx, '<p></p>'))
+    const { text: streamed } = await (
+      await siteOf(t, root, { ...options, routes: streaming })
+    ).ask('/')
     t.regex(streamed, /assets\/main-[^]*<script src="\/static\/assets\/later-[\w-]{8}\.js"/)
     const shell = await site.ask('/static/orders/7', { headers: { accept: 'text/html' } })
     t.is(shell.status, 200)
@@ -253,8 +222,7 @@ const policyWith = (dev: string) =>
 /** What the page's middleware sets, without nonces. */
 async function policyOf(t: ExecutionContext, root: string, env: string): Promise<string> {
   const { policy } = (await importProgram(root, 'policy.js')) as { policy: Koa.Middleware }
-  const mounts = { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
-  const site = await makeSite(t, {}, { root, env, mounts, routes: policy })
+  const site = await makeSite(t, {}, { root, env, mounts: VITE_MOUNTS, routes: policy })
   const { headers } = await site.ask('/')
   return String(headers['content-security-policy']).replaceAll(/nonce-[^']+/g, 'nonce-…')
 }
@@ -300,7 +268,7 @@ test.serial('BND-07 esbuild: the tags of an entry, with shared chunks preloaded'
     "['src/main.jsx', 'src/chart.jsx']"
   )
   writeFiles(root, { 'build.js': build })
-  await run(root, 'build.js')
+  await runInProject(root, ['build.js'])
   const mounts = { '/static': { dir: 'dist', manifest: 'dist/metafile.json' } }
   const { tags, urls, port } = await tagsOf(t, { root, mounts }, 'src/main.jsx')
   t.deepEqual(tags, [
@@ -328,7 +296,7 @@ for (const [bundler, load] of Object.entries({
           if (error ?? stats.hasErrors()) throw error ?? new Error(stats.toString())
         })`
     })
-    await run(root, 'run.js')
+    await runInProject(root, ['run.js'])
     const mounts = { '/static': { dir: 'dist', manifest: 'dist/stats.json' } }
     const { tags, urls, port } = await tagsOf(t, { root, mounts }, 'main')
     t.deepEqual(tags, [
@@ -347,8 +315,7 @@ test.serial('BND-03 several entries: what both import is written once', async t 
     "input: ['src/main.jsx', 'src/chart.jsx', 'src/main.css']"
   )
   await buildWithVite(root)
-  const mounts = { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
-  const { tags } = await tagsOf(t, { root, mounts }, 'src/main.jsx', 'src/chart.jsx')
+  const { tags } = await tagsOf(t, { root, mounts: VITE_MOUNTS }, 'src/main.jsx', 'src/chart.jsx')
   t.is(new Set(tags).size, tags.length)
   t.is(tags.filter(tag => tag.includes('modulepreload')).length, 1)
   const text = shown[0]?.text ?? ''
@@ -361,7 +328,7 @@ test.serial('BND-03 several entries: what both import is written once', async t 
     attributes.filter(each => !tags.some(tag => tag.includes(each))),
     []
   )
-  t.deepEqual((await tagsOf(t, { root, mounts }, 'src/main.css')).tags, [STYLESHEET])
+  t.deepEqual((await tagsOf(t, { root, mounts: VITE_MOUNTS }, 'src/main.css')).tags, [STYLESHEET])
 })
 
 test.serial(
@@ -376,18 +343,8 @@ test.serial(
     const { page } = (await importProgram(root, 'legacy-page.js')) as {
       page: (ctx: Koa.Context) => string
     }
-    const site = await makeSite(
-      t,
-      {},
-      {
-        root,
-        env: 'production',
-        mounts: { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } },
-        routes: ctx => {
-          ctx.body = page(ctx)
-        }
-      }
-    )
+    const routes: Koa.Middleware = ctx => void (ctx.body = page(ctx))
+    const site = await siteOf(t, root, { mounts: VITE_MOUNTS, routes })
     const [head = '', body = ''] = (await site.ask('/')).text.split('<div id="root">')
     t.true(head.includes('type="module"'))
     t.false(head.includes('nomodule'))
@@ -410,8 +367,7 @@ test.serial('a CDN: the tags and the files that scripts refer to exist', async t
     'src/main.jsx': "import leaf from './leaf.svg'; console.log(leaf)"
   })
   await buildWithVite(root)
-  const mounts = { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
-  const { urls, port } = await tagsOf(t, { root, host, mounts }, 'src/main.jsx')
+  const { urls, port } = await tagsOf(t, { root, host, mounts: VITE_MOUNTS }, 'src/main.jsx')
   t.is(urls.length, 1)
   t.true(urls[0]?.startsWith(`${host}/static/assets/main-`))
   const script = await ask(port, urls[0]?.slice(host.length) ?? '')
@@ -430,7 +386,7 @@ test.serial(
       'dist/.vite/manifest.json': JSON.stringify(manifest)
     })
     const { options } = (await importProgram(root, 'single-page.js')) as { options: SiteOptions }
-    const site = await makeSite(t, {}, { root, env: 'production', ...options })
+    const site = await siteOf(t, root, options)
     const headers = { accept: 'text/html' }
     for (const path of ['/', '/orders/7']) {
       const answer = await site.ask(path, { headers })
@@ -470,7 +426,7 @@ test.serial('BND-15 the tests of the page pass without a build, and with one', a
   const site = makeExample(t, SOURCES)
   await site.follow(tests)
   const passes = async () =>
-    t.regex((await run(site.root, 'shop.test.js')).stdout, /^[#ℹ] pass 2$/m)
+    t.regex((await runInProject(site.root, ['shop.test.js'])).stdout, /^[#ℹ] pass 2$/m)
   await passes()
   const main = { src: 'src/main.jsx', file: 'assets/main-CZTearZk.js', isEntry: true }
   site.write({
@@ -478,26 +434,6 @@ test.serial('BND-15 the tests of the page pass without a build, and with one', a
     'dist/assets/main-CZTearZk.js': 'go()'
   })
   await passes()
-})
-
-test('BND-16 a page whose chunk is gone reloads itself, once', t => {
-  const stored = new Map<string, string>()
-  const heard: Array<(event: object) => void> = []
-  const done: string[] = []
-  evaluate(reloadOnce?.text ?? '', {
-    addEventListener: (name: string, listen: (event: object) => void) => {
-      t.is(name, 'vite:preloadError')
-      heard.push(listen)
-    },
-    sessionStorage: {
-      getItem: (key: string) => stored.get(key) ?? null,
-      setItem: (key: string, value: unknown) => stored.set(key, String(value))
-    },
-    location: { reload: () => done.push('reload') }
-  })
-  const event = { preventDefault: () => done.push('prevent') }
-  for (let times = 0; times < 3; times++) heard[0]?.(event)
-  t.deepEqual(done, ['prevent', 'reload'])
 })
 
 /** Changes the page's configuration of Vite. */

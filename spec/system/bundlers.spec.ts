@@ -1,24 +1,23 @@
 // Front ends of every kind in a browser: while they are edited, and as they are built.
 import ava, { type ExecutionContext } from 'ava'
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import Koa, { type Context } from 'koa'
 import { createServer, type ViteDevServer } from 'vite'
-import { koaAssets } from '../../lib/koa-assets.ts'
+import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { makeProject, open } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch, type Browser, type Page } from './chromium.ts'
 import { FRONT_ENDS, STATE, type FrontEnd, type Render } from './front-ends.ts'
-import { linkPackages } from './installed.ts'
+import { buildWithVite, linkPackages, runInProject, VITE } from './installed.ts'
+import { navigating, shows as showsValue, styleOf } from './page.ts'
 
 const test = ava.serial
 
-const VITE = resolve('node_modules/vite/bin/vite.js')
 const MANIFEST = 'dist/.vite/manifest.json'
 
 interface App {
@@ -53,32 +52,25 @@ class Project {
     }
     this.#t.teardown(end)
     const sign = isVite ? 'dist/.vite/dev-server.json' : (this.given.manifest ?? '')
-    await until(() => existsSync(join(this.root, sign)), `there is ${sign}`)
+    const file = join(this.root, sign)
+    const isWhole = () => existsSync(file) && /\}\s*$/.test(readFileSync(file, 'utf8'))
+    await until(isWhole, `there is ${sign}`)
     return end
   }
 
   async build(cdn: string): Promise<void> {
-    const env = { ...process.env, NODE_ENV: 'production', CDN: cdn }
-    const run = (...words: string[]) =>
-      promisify(execFile)(process.execPath, words, { cwd: this.root, env })
-    if (this.given.development === 'watch') return void (await run('build.js'))
-    await run(VITE, 'build', '--logLevel', 'error')
-    if (this.given.isRendered) {
-      await run(
-        VITE,
-        'build',
-        '--logLevel',
-        'error',
-        '--ssr',
-        'src/server.jsx',
-        '--outDir',
-        'server'
-      )
+    const more = { CDN: cdn }
+    if (this.given.development === 'watch') {
+      await runInProject(this.root, ['build.js'], more)
+      return
     }
+    await runInProject(this.root, [VITE, 'build', '--logLevel', 'error'], more)
+    if (this.given.isRendered)
+      await buildWithVite(this.root, '--ssr', 'src/server.jsx', '--outDir', 'server')
   }
 
-  edit(): void {
-    for (const [file, before, after] of this.given.edits) {
+  edit(edits = this.given.edits): void {
+    for (const [file, before, after] of edits) {
       const path = join(this.root, file)
       writeFileSync(path, readFileSync(path, 'utf8').replaceAll(before, after))
     }
@@ -100,7 +92,7 @@ class Project {
 
   async serve(
     env: 'development' | 'production',
-    more: { host?: string } = {},
+    more: KoaAssetsOptions = {},
     prepare?: (ctx: Context) => void
   ): Promise<App> {
     const { development, page, mount, manifest = MANIFEST } = this.given
@@ -157,7 +149,7 @@ async function shows(page: Page, expected: string, reload?: string): Promise<voi
         await page.follow(reload)
         await until(async () => /^\S/.test(await page.evaluate(STATE)), 'it shows a word')
       }
-      last = await page.evaluate<unknown>(STATE)
+      last = await page.evaluate<unknown>(STATE).catch(navigating)
       return last === expected
     }, expected)
   } catch (error) {
@@ -224,6 +216,39 @@ async function visit(t: ExecutionContext, project: Project, browser: Browser) {
     []
   )
   return { page, built }
+}
+
+for (const name of ['esbuild', 'webpack'] as const) {
+  test(`BND-18 each build of ${name} in watch mode reloads the page once`, async t => {
+    const { page: view, ...given } = FRONT_ENDS[name]
+    const style = (tone: number) => `p { color: rgb(${tone}, 1, 1) }`
+    const project = new Project(t, {
+      ...given,
+      files: { ...given.files, 'assets/own.css': style(0) },
+      page: ctx => `${view(ctx)}<p></p>${ctx.assets.stylesheet('own')}${ctx.assets.live()}`
+    })
+    await project.watch()
+    const { origin, paths } = await project.serve('development', { apps: undefined })
+    const page = await launch(t).open(origin)
+    await shows(page, 'before lazy rgb(1, 2, 3)')
+    const pages = () => paths.filter(path => path === '/').length
+    for (const [edit, text] of [
+      [['src/word.js', 'before', 'after'], 'after lazy'],
+      [['src/lazy.js', "'lazy'", "'later'"], 'after later']
+    ] as const) {
+      const count = pages()
+      project.edit([edit])
+      await shows(page, `${text} rgb(1, 2, 3)`)
+      // Once it is connected again, it follows an edit of an asset without another reload.
+      const isConnected = () => paths.lastIndexOf('/assets/-/live') > paths.lastIndexOf('/')
+      await until(isConnected, 'it is connected again')
+      await page.evaluate('globalThis.isSamePage = true')
+      writeFileSync(join(project.root, 'assets/own.css'), style(count))
+      await showsValue(page, styleOf('p'), `rgb(${count}, 1, 1)`)
+      t.true(await page.evaluate('globalThis.isSamePage === true'))
+      t.is(pages(), count + 1)
+    }
+  })
 }
 
 type Also = (t: ExecutionContext, project: Project, page: Page, built: App) => Promise<void>

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { createServer } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
 import { placed, run } from '../support/fingerprinted.ts'
-import { makeProject, makeSite, open, writeFiles } from '../support/site.ts'
+import { makeProject, open, writeFiles } from '../support/site.ts'
 import { linkSdk, makeBucket } from './bucket.ts'
-import { launch } from './chromium.ts'
 import { folderOf } from './installed.ts'
 import { nginxInFront } from './in-front.ts'
+import { visit, type View } from './page.ts'
 
 const MANIFEST = {
   'src/main.js': {
@@ -34,7 +34,7 @@ const CDNS: Readonly<Record<string, (t: ExecutionContext, root: string) => Promi
       t,
       createServer((_, res) => void res.writeHead(404).end())
     )
-    return `http://127.0.0.1:${await nginxInFront(t, root, none, none, none)}`
+    return `http://127.0.0.1:${await nginxInFront(t, root, none)}`
   },
   async 'a bucket'(t, root) {
     const bucket = await makeBucket(t)
@@ -46,8 +46,8 @@ const CDNS: Readonly<Record<string, (t: ExecutionContext, root: string) => Promi
   }
 }
 
-/** Assets and a build, a CDN over them, and the application that leaves all files to it. */
-async function makeSiteWithCdn(t: ExecutionContext, makeCdn: (typeof CDNS)[string]) {
+/** The page of an application that leaves all files to its CDN. */
+async function openWithCdn(t: ExecutionContext, makeCdn: (typeof CDNS)[string]) {
   const root = makeProject(t, {
     ...placed({
       'stylesheets/app.css': `${face('app')} p { color: rgb(1, 2, 3); font-family: app }`,
@@ -64,30 +64,15 @@ async function makeSiteWithCdn(t: ExecutionContext, makeCdn: (typeof CDNS)[strin
   await run({ root })
   // The application comes after its CDN, whose address it needs.
   const host = await makeCdn(t, root)
-  return makeSite(
-    t,
-    {},
-    {
-      root,
-      env: 'production',
-      serve: false,
-      host,
-      mounts: MOUNTS,
-      routes(ctx) {
-        const { assets } = ctx
-        ctx.type = 'html'
-        ctx.body = `<!doctype html><title>page</title><link rel="icon" href="data:,">
-          ${assets.stylesheet('app')} ${assets.javascript('app', { type: 'module', modulepreload: true })}
-          ${assets.entry('src/main.js')} <p>app</p><i>entry</i>`
-      }
-    }
-  )
+  const view: View = ({ assets }) =>
+    `${assets.stylesheet('app')} ${assets.javascript('app', { type: 'module', modulepreload: true })}
+      ${assets.entry('src/main.js')} <p>app</p><i>entry</i>`
+  return visit(t, { view, root, env: 'production', serve: false, host, mounts: MOUNTS })
 }
 
 for (const [where, makeCdn] of Object.entries(CDNS)) {
   test(`a page whose files come from ${where} at another origin has its styles, fonts and modules`, async t => {
-    const site = await makeSiteWithCdn(t, makeCdn)
-    const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+    const { page } = await openWithCdn(t, makeCdn)
     const state = await page.evaluate<readonly unknown[]>(`document.fonts.ready.then(() => [
     getComputedStyle(document.querySelector('p')).color,
     getComputedStyle(document.querySelector('i')).color,

@@ -32,7 +32,6 @@ const FILES = {
 
 for (const env of ['production', 'development']) {
   test(`CSP-01 in ${env}, a public page runs its scripts without a nonce, and no other script`, async t => {
-    t.timeout(60_000)
     const root = makeProject(t, { ...FILES })
     if (env === 'production') await precompile({ root })
     const isProduction = env === 'production'

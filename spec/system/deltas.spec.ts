@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ava, { type ExecutionContext } from 'ava'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import type { Middleware } from 'koa'
 import { encodeAsImported, encodePath } from '../../lib/assets/urls/canonical-path.ts'
 import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../lib/files/digest.ts'
@@ -14,7 +13,8 @@ import { makeProject, makeSite, writeFiles } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch, type Page } from './chromium.ts'
 import { folderOf } from './installed.ts'
-import { nginxInFront, varnishInFront } from './in-front.ts'
+import { health, isHit, nginxInFront, varnishInFront } from './in-front.ts'
+import { atRoot } from './page.ts'
 
 const test = ava.serial
 
@@ -27,14 +27,10 @@ const scriptOf = (release: number) =>
 
 const TARGET = '/assets/app.js'
 
-const page: Middleware = (ctx, next) => {
-  if (ctx.path === '/health') ctx.body = 'ok'
-  if (ctx.path !== '/') return next()
-  ctx.type = 'html'
+const page = atRoot(ctx => {
   ctx.set('Cache-Control', 'no-store')
-  ctx.body = `<!doctype html><title>Deltas</title><link rel="icon" href="data:,">${ctx.assets.javascript('app')}`
-  return undefined
-}
+  return ctx.assets.javascript('app')
+})
 
 /** A site that is deployed again and again while it runs. */
 async function makeDeployed(t: ExecutionContext) {
@@ -52,7 +48,8 @@ async function makeDeployed(t: ExecutionContext) {
     return target
   }
   await deploy(0)
-  const site = await makeSite(t, {}, { root, env: 'production', revalidate: 0, routes: page })
+  const options = { root, env: 'production', revalidate: 0 } as const
+  const site = await makeSite(t, {}, { ...options, front: health, routes: page })
   const redeploy = async (release: number) => {
     const target = await deploy(release)
     const isNamed = async () => (await site.ask('/')).text.includes(target)
@@ -77,10 +74,10 @@ const transferOf = (visit: Page, target: string) =>
 
 const FRONTS = {
   directly: (_, port) => Promise.resolve(port),
-  'behind nginx': (t, port) => nginxInFront(t, undefined, port, port, port),
+  'behind nginx': (t, port) => nginxInFront(t, undefined, port),
   'behind nginx and Varnish': async (t, port) => {
-    const varnish = await varnishInFront(t, port, port, port)
-    return nginxInFront(t, undefined, varnish, varnish, varnish)
+    const varnish = await varnishInFront(t, port)
+    return nginxInFront(t, undefined, varnish)
   }
 } satisfies Record<string, (t: ExecutionContext, port: number) => Promise<number>>
 
@@ -159,7 +156,7 @@ test('DLT-04 Varnish keeps the variants apart: 1,000 mixed requests, each with t
   const content = scriptOf(2)
   const name = join(root, 'public', deltaName(target, scriptOf(1)))
   const delta = readFileSync(name).subarray(0, -40)
-  const port = await varnishInFront(t, site.port, site.port, site.port)
+  const port = await varnishInFront(t, site.port)
   const { 'accept-encoding': ALL } = offering('')
   const dictionaries = { none: {}, unknown: offering('x'), known: offering(scriptOf(1)) }
   const codings = [ALL, 'gzip', 'br', 'gzip, dcz', 'dcz', 'br, dcz;q=0', '*', undefined]
@@ -190,7 +187,7 @@ test('DLT-04 Varnish keeps the variants apart: 1,000 mixed requests, each with t
     else if (encoding === 'gzip') t.is(gunzipSync(answer.bytes).toString(), content, what)
     else t.is(answer.text, content, what)
     t.is(answer.headers.vary, 'Accept-Encoding, Available-Dictionary')
-    if (answer.headers['cache-status'] === 'varnish; hit') hits++
+    if (isHit(answer)) hits++
     seen.set(encoding, (seen.get(encoding) ?? 0) + 1)
   }
   for (let begin = 0; begin < 1000; begin += 10) {

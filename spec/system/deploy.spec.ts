@@ -2,7 +2,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { program } from '../../demo/deploy/program.ts'
 import { freePort, started, startVarnish } from '../../demo/deploy/stack.ts'
 import { ask } from '../support/ask.ts'
@@ -10,27 +10,29 @@ import { makeExample, readPage } from '../support/examples.ts'
 import { until } from '../support/until.ts'
 import { nginxInFront } from './in-front.ts'
 
-test('the server of deploy.md ends at once behind nginx, however many requests arrive', async t => {
+/** The application of a page, precompiled; `start` starts its server. */
+async function makeShop(t: ExecutionContext, path: string, section: string) {
   const site = makeExample(t, { 'package.json': '{ "type": "module" }' })
   await site.run('npx koa-fresh-assets init')
-  await site.follow(
-    readPage('docs/deploy.md')
-      .take('What these files expect')
-      .filter(({ file }) => file !== undefined)
-  )
+  const blocks = readPage(path).take(section)
+  await site.follow(blocks.filter(({ file }) => file !== undefined))
   await site.run('npx koa-fresh-assets precompile --env production')
-  // Some responses are on their way whenever the process is told to stop.
-  site.write({ 'public/large.bin': Buffer.alloc(5_000_000) })
-  const [one, two] = [await freePort(), await freePort()]
   const start = async (port: number) => {
     const env = { ...process.env, NODE_ENV: 'production', SERVE_STATIC_ASSETS: 'true' }
-    const place = { PORT: String(port), HOST: '127.0.0.1' }
-    const words = { cwd: site.root, env: { ...env, ...place } }
+    const words = { cwd: site.root, env: { ...env, PORT: String(port), HOST: '127.0.0.1' } }
     const child = spawn(process.execPath, ['server.js'], words)
     t.teardown(() => child.kill('SIGKILL'))
     return started('server.js', child, port)
   }
-  const [stopped] = await Promise.all([start(one), start(two)])
+  return { ...site, start }
+}
+
+test('the server of deploy.md ends at once behind nginx, however many requests arrive', async t => {
+  const shop = await makeShop(t, 'docs/deploy.md', 'What these files expect')
+  // Some responses are on their way whenever the process is told to stop.
+  shop.write({ 'public/large.bin': Buffer.alloc(5_000_000) })
+  const [one, two] = [await freePort(), await freePort()]
+  const [stopped] = await Promise.all([shop.start(one), shop.start(two)])
   const port = await nginxInFront(t, undefined, one, two, two)
   const state = { isOver: false, statuses: new Set<number>() }
   const visitor = async (number: number) => {
@@ -46,37 +48,17 @@ test('the server of deploy.md ends at once behind nginx, however many requests a
   t.deepEqual([...state.statuses], [200])
 })
 
-for (const [name, path, section] of [
-  ['getting-started.md', 'docs/getting-started.md', 'One app'],
-  ['deploy.md', 'docs/deploy.md', 'What these files expect']
+for (const [name, section] of [
+  ['getting-started.md', 'One app'],
+  ['deploy.md', 'What these files expect']
 ] as const) {
   test(`the server of ${name} stays healthy behind Varnish`, async t => {
-    const site = makeExample(t, { 'package.json': '{ "type": "module" }' })
-    await site.run('npx koa-fresh-assets init')
-    await site.follow(
-      readPage(path)
-        .take(section)
-        .filter(({ file }) => file !== undefined)
-    )
-    await site.run('npx koa-fresh-assets precompile --env production')
+    const { root, start } = await makeShop(t, `docs/${name}`, section)
     const ports = [await freePort(), await freePort(), await freePort()] as const
-    for (const port of ports) {
-      const env = { ...process.env, NODE_ENV: 'production', SERVE_STATIC_ASSETS: 'true' }
-      const place = { PORT: String(port), HOST: '127.0.0.1' }
-      const words = { cwd: site.root, env: { ...env, ...place } }
-      const { stop } = await started(
-        'server.js',
-        spawn(process.execPath, ['server.js'], words),
-        port
-      )
-      t.teardown(stop)
-    }
-    const home = join(site.root, 'varnish')
-    const varnish = await startVarnish(
-      resolve('demo/deploy'),
-      { home, port: await freePort() },
-      ports
-    )
+    for (const port of ports) await start(port)
+    const home = join(root, 'varnish')
+    const placement = { home, port: await freePort() }
+    const varnish = await startVarnish(resolve('demo/deploy'), placement, ports)
     t.teardown(varnish.stop)
     const admin = ['-n', join(home, 'varnish'), 'backend.list']
     const probes = async () => {

@@ -29,10 +29,10 @@ function believer(t: ExecutionContext): Promise<number> {
 type InFront = (t: ExecutionContext, port: number) => Promise<number>
 
 const SERVERS: Readonly<Record<string, InFront>> = {
-  'nginx as a proxy': (t, port) => nginxInFront(t, undefined, port, port, port),
+  'nginx as a proxy': (t, port) => nginxInFront(t, undefined, port),
   'nginx with the files': (t, port) =>
-    nginxInFront(t, makeProject(t, { 'public/app.js': '' }), port, port, port),
-  Varnish: (t, port) => varnishInFront(t, port, port, port)
+    nginxInFront(t, makeProject(t, { 'public/app.js': '' }), port),
+  Varnish: (t, port) => varnishInFront(t, port)
 }
 
 for (const [name, inFront] of Object.entries(SERVERS)) {
@@ -58,6 +58,6 @@ test('S64 what a proxy in front of Varnish says is trusted only at the listener 
   const page = async (port: number) => (await ask(port, '/page', { headers })).text
   t.is(await page(proxiedPort), '6.6.6.6 https://shop.example/page')
   t.is(await page(port), '127.0.0.1 http://shop.example/page', 'not the copy for https')
-  const nginx = await nginxInFront(t, undefined, proxiedPort, proxiedPort, proxiedPort)
+  const nginx = await nginxInFront(t, undefined, proxiedPort)
   t.is(await page(nginx), '127.0.0.1 http://shop.example/page')
 })

@@ -7,8 +7,11 @@ import type { Context } from 'koa'
 import type { MountOptions } from '../../lib/assets/settings/mount-options.ts'
 import type { EntryFiles } from '../../lib/extras/bundles/entry.ts'
 import type { Files } from '../support/site.ts'
+import { ICON } from './page.ts'
 
-export type Render = (files: EntryFiles) => { pipe(to: PassThrough): PassThrough }
+export type Render = (files: Pick<EntryFiles, 'scripts' | 'stylesheets'>) => {
+  pipe(to: PassThrough): PassThrough
+}
 
 export interface FrontEnd {
   readonly files: Files
@@ -44,7 +47,7 @@ interface ViteOptions {
   readonly more?: string
 }
 
-function viteConfig({ imports = '', plugins = '', input, more = '' }: ViteOptions): Files {
+export function viteConfig({ imports = '', plugins = '', input, more = '' }: ViteOptions): Files {
   const own = `freshAssets({ mount: '/admin', input: ${JSON.stringify(input)} })`
   const text = `import { freshAssets } from '${PLUGIN}'
     ${imports}
@@ -52,8 +55,7 @@ function viteConfig({ imports = '', plugins = '', input, more = '' }: ViteOption
   return { 'vite.config.js': text }
 }
 
-const REACT = { imports: "import react from '@vitejs/plugin-react'", plugins: 'react(),' }
-const ICON = '<link rel="icon" href="data:,">'
+export const REACT = { imports: "import react from '@vitejs/plugin-react'", plugins: 'react(),' }
 const ROOT = '<div id="root"></div>'
 const CSS = '#app { color: rgb(1, 2, 3) }'
 const CSS_EDIT = ['src/main.css', 'rgb(1, 2, 3)', 'rgb(3, 2, 1)'] as const
@@ -63,6 +65,17 @@ const pageOf =
   (entry: string, body = ROOT) =>
   (ctx: Context) =>
     `<!doctype html><title>page</title>${ICON}${ctx.assets.entry(entry)}${body}`
+
+/** Renders what is in `src/app.jsx`. */
+export const STREAMING = `import { renderToPipeableStream } from 'react-dom/server'
+  import { App } from './app.jsx'
+  export const render = ({ scripts, stylesheets }) => renderToPipeableStream(
+    <html><head><title>page</title><link rel="icon" href="data:," />
+      {stylesheets.map(({ href, integrity, crossorigin }) =>
+        <link key={href} rel="stylesheet" {...{ href, integrity, crossOrigin: crossorigin }} />)}
+    </head><body><div id="root"><App /></div></body></html>,
+    { bootstrapModules: scripts.map(({ href, integrity, crossorigin }) =>
+        ({ src: href, integrity, crossOrigin: crossorigin })) })`
 
 const SPA: Files = {
   'src/main.jsx': `import { createRoot } from 'react-dom/client'
@@ -102,11 +115,14 @@ const PLAIN_SHOWS = {
 } as const
 const APP = '<div id="app"></div>'
 
-/** Written once the build has finished, as docs/bundlers.md has it. */
-const withStats = (imports: string, more = '') => ({
+/**
+ * A program that writes the stats once the build has finished, as docs/bundlers.md has it.
+ * @param more of the configuration, in place of what is here
+ */
+export const withStats = (imports: string, more = '') => ({
   'build.js': `${imports}
     import { writeFileSync } from 'node:fs'
-    const STATS = { all: false, entrypoints: true, assets: true, cachedAssets: true }
+    const STATS = { all: false, entrypoints: true, chunkGroups: true, assets: true, cachedAssets: true }
     const isWatched = process.argv.includes('--watch')
     const compiler = bundle({
       mode: isWatched ? 'development' : 'production', devtool: false,
@@ -269,15 +285,7 @@ export const FRONT_ENDS = {
         import { App } from './app.jsx'
         import './main.css'
         hydrateRoot(document.querySelector('#root'), <App />)`,
-      'src/server.jsx': `import { renderToPipeableStream } from 'react-dom/server'
-        import { App } from './app.jsx'
-        export const render = ({ scripts, stylesheets }) => renderToPipeableStream(
-          <html><head><title>page</title><link rel="icon" href="data:," />
-            {stylesheets.map(({ href, integrity, crossorigin }) =>
-              <link key={href} rel="stylesheet" {...{ href, integrity, crossOrigin: crossorigin }} />)}
-          </head><body><div id="root"><App /></div></body></html>,
-          { bootstrapModules: scripts.map(({ href, integrity, crossorigin }) =>
-              ({ src: href, integrity, crossOrigin: crossorigin })) })`,
+      'src/server.jsx': STREAMING,
       ...viteConfig({ ...REACT, input: 'src/main.jsx' })
     },
     development: 'vite in process',

@@ -1,14 +1,14 @@
 // The sizes of images in tags, beside those that Chromium knows.
 import test, { type ExecutionContext } from 'ava'
+import type { Middleware } from 'koa'
 import { placed, run } from '../support/fingerprinted.ts'
 import { jpeg } from '../support/images.ts'
-import { makeProject, makeSite, type Files } from '../support/site.ts'
-import { launch, type Browser } from './chromium.ts'
+import { makeProject, type Files } from '../support/site.ts'
+import { visit, type View } from './page.ts'
 
 /** An image of 40 x 30 pixels, as Chromium writes it. */
-async function drawn(browser: Browser, t: ExecutionContext): Promise<Files> {
-  const site = await makeSite(t, {}, { routes: ctx => void (ctx.body = '<!doctype html>') })
-  const page = await browser.open(`http://127.0.0.1:${site.port}/`)
+async function drawn(t: ExecutionContext): Promise<Files> {
+  const { page } = await visit(t, { view: () => '' })
   const draw = (type: string) =>
     page.evaluate<string>(`{
       const canvas = Object.assign(document.createElement('canvas'), { width: 40, height: 30 })
@@ -31,35 +31,24 @@ async function drawn(browser: Browser, t: ExecutionContext): Promise<Files> {
 }
 
 test('REN-25 the size in the tag is the one that Chromium shows, and nothing moves when an image arrives late', async t => {
-  t.timeout(60_000)
-  const browser = launch(t)
-  const files = await drawn(browser, t)
+  const files = await drawn(t)
   const root = makeProject(t, placed(files))
   await run({ root })
   const names = Object.keys(files).map(path => path.replace('images/', ''))
   let arrive = () => {}
   const arrived = new Promise<void>(resolve => (arrive = resolve))
-  const site = await makeSite(
-    t,
-    {},
-    {
-      root,
-      env: 'production',
-      front: async (ctx, next) => {
-        if (ctx.path.startsWith('/assets/')) await arrived
-        if (ctx.path === '/now') arrive()
-        await next()
-      },
-      routes: ctx => {
-        ctx.type = 'html'
-        ctx.body = `<!doctype html><link rel="icon" href="data:,">
-          <style>img { display: block; max-width: 100%; height: auto }</style>
-          ${names.map(name => ctx.assets.image(name, { loading: 'lazy' })).join('')}<p>below</p>
-          <script>const placeOf = () => document.querySelector('p').getBoundingClientRect().top; const before = placeOf()</script>`
-      }
-    }
-  )
-  const page = await browser.open(`http://127.0.0.1:${site.port}/`)
+  const front: Middleware = async (ctx, next) => {
+    if (ctx.path.startsWith('/assets/')) await arrived
+    await next()
+    if (ctx.path !== '/now') return
+    arrive()
+    ctx.body = 'arrived'
+  }
+  const view: View = ({ assets }) =>
+    `<style>img { display: block; max-width: 100%; height: auto }</style>
+      ${names.map(name => assets.image(name, { loading: 'lazy' })).join('')}<p>below</p>
+      <script>const placeOf = () => document.querySelector('p').getBoundingClientRect().top; const before = placeOf()</script>`
+  const { page } = await visit(t, { view, root, env: 'production', front })
   const { sizes, moved } = await page.evaluate<Record<string, unknown>>(`(async () => {
     const images = [...document.images]
     const shown = image => image.complete && image.naturalWidth > 0

@@ -1,6 +1,8 @@
 // Packages that real projects use: those of this lane (spec/system/package.json), and those of npm test.
+import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 
 const FOLDERS = ['spec/system/node_modules', 'node_modules'].map(path => resolve(path))
 
@@ -29,3 +31,14 @@ function inScope(folder: string, name: string): readonly string[] {
     ? readdirSync(join(folder, name)).map(each => `${name}/${each}`)
     : [name]
 }
+
+export const VITE = resolve('node_modules/vite/bin/vite.js')
+
+/** A command of Node in a project, where NODE_ENV is not what AVA sets. */
+export function runInProject(root: string, words: readonly string[], more: NodeJS.ProcessEnv = {}) {
+  const env = { ...process.env, NODE_ENV: 'production', ...more }
+  return promisify(execFile)(process.execPath, words, { cwd: root, env })
+}
+
+export const buildWithVite = (root: string, ...words: readonly string[]) =>
+  runInProject(root, [VITE, 'build', '--logLevel', 'error', ...words])

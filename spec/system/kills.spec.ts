@@ -53,7 +53,6 @@ async function killDuring(
 
 for (const [name, front] of Object.entries(FRONTS)) {
   test(`FPR-19 no request fails while busy replicas are deployed and killed behind ${name}`, async t => {
-    t.timeout(LIMIT)
     // An old process that starts after the precompile would not find a name that the new release has dropped.
     const rollout = await Rollout.make(t, { isShared: true, hasOwnNames: false })
     await rollout.build(1)

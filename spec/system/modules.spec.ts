@@ -4,8 +4,8 @@ import test, { type ExecutionContext } from 'ava'
 import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
 import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
 import { placed, run } from '../support/fingerprinted.ts'
-import { makeProject, makeSite, writeFiles, type Files } from '../support/site.ts'
-import { launch } from './chromium.ts'
+import { makeProject, writeFiles, type Files } from '../support/site.ts'
+import { visit, type View as PageView } from './page.ts'
 import { withDigest } from '../support/digest.ts'
 
 const COUNT = 300
@@ -78,29 +78,12 @@ async function makePage(
   writeFiles(root, placed(files))
   const isPrecompiled = options.env === 'production' && !options.compile
   const warnings = isPrecompiled ? (await run({ ...options, root })).warnings : []
-  const paths: string[] = []
-  const site = await makeSite(
-    t,
-    {},
-    {
-      ...options,
-      root,
-      front: (ctx, next) => {
-        if (ctx.path.startsWith('/assets/')) paths.push(ctx.path)
-        return next()
-      },
-      routes: (ctx, next) => {
-        if (ctx.path !== '/') return next()
-        const nonce = randomBytes(16).toString('base64')
-        ctx.set('Content-Security-Policy', `script-src 'nonce-${nonce}'; worker-src 'self'`)
-        ctx.type = 'html'
-        ctx.body = `<!doctype html><link rel="icon" href="data:,">${view(ctx.assets, nonce)}`
-        return undefined
-      }
-    }
-  )
-  const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
-  return { page, paths, warnings }
+  const page: PageView = ctx => {
+    const nonce = randomBytes(16).toString('base64')
+    ctx.set('Content-Security-Policy', `script-src 'nonce-${nonce}'; worker-src 'self'`)
+    return view(ctx.assets, nonce)
+  }
+  return { ...(await visit(t, { view: page, ...options, root })), warnings }
 }
 
 const view: View = (assets, nonce) =>
@@ -114,7 +97,6 @@ for (const [what, options] of Object.entries({
   'with fingerprints on request': { env: 'production', compile: true, fingerprint: true }
 })) {
   test(`JSM-02 an application of ${COUNT} modules evaluates each of them once: ${what}`, async t => {
-    t.timeout(120_000)
     const { page, paths, warnings } = await makePage(t, { ...makeModules(), ...APP }, view, {
       ...options,
       imports: { confetti: 'vendor/confetti' }
@@ -134,10 +116,11 @@ for (const [what, options] of Object.entries({
     t.deepEqual(page.complaints, [])
     t.deepEqual(page.remarks, [])
     t.deepEqual(warnings, [])
+    const asked = paths.filter(path => path.startsWith('/assets/'))
     const isPlain = (path: string) => !withDigest(/-DIGEST\.\w+$/).test(path)
-    if (options.env === 'production') t.deepEqual(paths.filter(isPlain), [])
+    if (options.env === 'production') t.deepEqual(asked.filter(isPlain), [])
     // The worker has a module map of its own, and may ask before the page's response is cached.
-    const inPage = paths.filter(path => path.endsWith('.js') && !/m299|worker/.test(path))
+    const inPage = asked.filter(path => path.endsWith('.js') && !/m299|worker/.test(path))
     t.deepEqual([...new Set(inPage)], inPage)
   })
 }

@@ -15,7 +15,6 @@ import { linkPackages } from './installed.ts'
 const [program] = readPage('docs/next-page.md').take('')
 
 test('NXT-01 a link under the pointer is fetched ahead, log-out is not, and the click uses what was fetched', async t => {
-  t.timeout(60_000)
   const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
   linkPackages(root)
   const library = pathToFileURL(moduleFile('lib/index.ts')).href

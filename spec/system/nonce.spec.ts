@@ -8,7 +8,6 @@ import { open } from '../support/cached-site.ts'
 import { launch } from './chromium.ts'
 
 test('FRS-01 a page with a nonce of koa-helmet runs its scripts at the second visit, a 304', async t => {
-  t.timeout(60_000)
   const statuses: number[] = []
   const app = new Koa()
   app.use(async (ctx, next) => {

@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
+import type { Middleware } from 'koa'
 import { withDigest } from '../support/digest.ts'
 import { blocksOf } from '../support/examples.ts'
 import { placed, run } from '../support/fingerprinted.ts'
-import { makeProject, makeSite, writeFiles } from '../support/site.ts'
-import { launch } from './chromium.ts'
+import { makeProject, writeFiles } from '../support/site.ts'
 import { folderOf } from './installed.ts'
+import { visit, type View } from './page.ts'
 
 const PACKAGES = [
   ...['bootstrap', 'preact', 'htm', 'lit', 'three', 'd3'],
@@ -66,7 +67,6 @@ for (const [what, options] of Object.entries({
   'precompiled and minified': { env: 'production', minify: true }
 })) {
   test(`PKG-01 Bootstrap, preact, lit, three and d3 run from npm, each module once: ${what}`, async t => {
-    t.timeout(300_000)
     const root = makeProject(t)
     writeFiles(root, FILES)
     mkdirSync(join(root, 'node_modules'))
@@ -79,34 +79,19 @@ for (const [what, options] of Object.entries({
     }
     const settings = { ...options, root, packages: PACKAGES }
     const { warnings } = options.env === 'production' ? await run(settings) : { warnings: [] }
-    const asked: string[] = []
-    const site = await makeSite(
-      t,
-      {},
-      {
-        ...settings,
-        front: (ctx, next) => {
-          if (ctx.path.startsWith('/assets/')) asked.push(ctx.path)
-          return next()
-        },
-        routes: ctx => {
-          if (ctx.path !== '/') return
-          const nonce = randomBytes(16).toString('base64')
-          const { assets } = ctx
-          ctx.set(
-            'Content-Security-Policy',
-            `script-src 'nonce-${nonce}' 'strict-dynamic'; default-src 'self' data:; style-src 'self' 'unsafe-inline'`
-          )
-          ctx.type = 'html'
-          ctx.body = `<!doctype html><link rel="icon" href="data:,">
-          ${assets.stylesheet('npm/bootstrap/dist/css/bootstrap.min.css', 'npm/@fontsource/inter/latin-400.css', 'app')}
-          <button title="Help">?</button><p id="preact"></p><a-greeting></a-greeting>
-          ${assets.importMap({ entry: 'app', nonce })}
-          ${assets.javascript('app', { type: 'module', modulepreload: true, nonce })}`
-        }
-      }
-    )
-    const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+    const view: View = ctx => {
+      const nonce = randomBytes(16).toString('base64')
+      const { assets } = ctx
+      ctx.set(
+        'Content-Security-Policy',
+        `script-src 'nonce-${nonce}' 'strict-dynamic'; default-src 'self' data:; style-src 'self' 'unsafe-inline'`
+      )
+      return `${assets.stylesheet('npm/bootstrap/dist/css/bootstrap.min.css', 'npm/@fontsource/inter/latin-400.css', 'app')}
+        <button title="Help">?</button><p id="preact"></p><a-greeting></a-greeting>
+        ${assets.importMap({ entry: 'app', nonce })}
+        ${assets.javascript('app', { type: 'module', modulepreload: true, nonce })}`
+    }
+    const { page, paths } = await visit(t, { view, ...settings })
     const result = await page.evaluate<Record<string, unknown>>(
       'new Promise(resolve => { const look = () => globalThis.result ? resolve(result) : setTimeout(look, 20); look() })'
     )
@@ -116,6 +101,7 @@ for (const [what, options] of Object.entries({
     })
     t.deepEqual(page.complaints, [])
     t.deepEqual(warnings, [])
+    const asked = paths.filter(path => path.startsWith('/assets/'))
     const modules = asked.filter(path => /\.m?js$/.test(path))
     // Precompiled, they are joined.
     t.true(modules.length > (options.env === 'production' ? 3 : 80), String(modules.length))
@@ -131,30 +117,18 @@ const [MAP = ''] = blocksOf(readFileSync('docs/npm-assets.md', 'utf8')).flatMap(
 
 for (const env of ['development', 'production']) {
   test(`the map of docs/npm-assets.md has its marker with icon and shadow, in ${env}`, async t => {
-    t.timeout(300_000)
     const root = makeProject(t, placed({ 'javascripts/map.js': MAP }))
     const options = {
       ...{ root, env, imports: { leaflet: 'leaflet-src.esm.js' } },
       sources: [folderOf('leaflet/dist')]
     }
     if (env === 'production') await run(options)
-    const site = await makeSite(
-      t,
-      {},
-      {
-        ...options,
-        routes: ctx => {
-          if (ctx.path.startsWith('/tiles/')) ctx.status = 204
-          if (ctx.path !== '/') return
-          const { assets } = ctx
-          ctx.type = 'html'
-          ctx.body = `<!doctype html><link rel="icon" href="data:,">
-          ${assets.stylesheet('leaflet')}<div id="map" style="height: 300px"></div>
-          ${assets.importMap()}${assets.javascript('map', { type: 'module' })}`
-        }
-      }
-    )
-    const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+    const view: View = ({ assets }) =>
+      `${assets.stylesheet('leaflet')}<div id="map" style="height: 300px"></div>
+        ${assets.importMap()}${assets.javascript('map', { type: 'module' })}`
+    const front: Middleware = (ctx, next) =>
+      ctx.path.startsWith('/tiles/') ? void (ctx.status = 204) : next()
+    const { page } = await visit(t, { view, ...options, front })
     const images = await page.evaluate<Record<string, [url: string, width: number]>>(`
       new Promise(resolve => {
         const look = () => {

@@ -1,13 +1,9 @@
 // A deploy of the older release, while pages of both are open.
 import { execFile } from 'node:child_process'
-import { rmSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
-import { build } from 'vite'
 import { keep } from '../../lib/index.ts'
 import { ask } from '../support/ask.ts'
-import { makeBundlerProject } from '../support/bundler-project.ts'
 import { readPage } from '../support/examples.ts'
 import { readManifest } from '../support/fingerprinted.ts'
 import { Rollout } from '../support/rollout.ts'
@@ -15,6 +11,8 @@ import { makeSite, writeFiles } from '../support/site.ts'
 import { Visitors } from '../support/visitors.ts'
 import { launch } from './chromium.ts'
 import { nginxInFront, varnishInFront } from './in-front.ts'
+import { LAZY_TITLE, makeReleases } from './lazy-releases.ts'
+import { atRoot } from './page.ts'
 
 const [script] = readPage('docs/deploy.md').take('Rolling back', 'sh')
 
@@ -25,13 +23,11 @@ const FRONTS = {
   Varnish: (t: ExecutionContext, ports: Rollout['ports']) => varnishInFront(t, ...ports)
 }
 
-const precompile = async (rollout: Rollout) => void (await rollout.build(1))
-
 /** What is done before the replicas of release 1 start again. */
 const WAYS = {
   'one public for all releases, and release 1 precompiled again': {
     isShared: true,
-    prepare: precompile
+    prepare: async (rollout: Rollout) => void (await rollout.build(1))
   },
   'a public for each release, and the files of release 2 brought to release 1': {
     isShared: false,
@@ -53,7 +49,6 @@ for (const [name, front] of Object.entries(FRONTS)) {
     test.serial(
       `REC-06 no open page lacks a file after a rollback behind ${name}, with ${what}`,
       async t => {
-        t.timeout(180_000)
         const rollout = await Rollout.make(t, { isShared })
         const targets = new Set<string>()
         const release = async (release: number, before?: number) => {
@@ -64,19 +59,12 @@ for (const [name, front] of Object.entries(FRONTS)) {
         await release(1)
         await rollout.replaceAll(1)
         const visitors = new Visitors(await front(t, rollout.ports))
-        const replaceAll = async (release: number) => {
-          for (const [at, port] of rollout.ports.entries()) {
-            await rollout.replace(at, release)
-            await visitors.meet(port)
-            await visitors.more(VISITS)
-          }
-        }
         await visitors.during(async () => {
           await visitors.more(VISITS)
           await release(2, 1)
-          await replaceAll(2)
+          await visitors.deploy(rollout, 2, VISITS)
           await prepare(rollout)
-          await replaceAll(1)
+          await visitors.deploy(rollout, 1, VISITS)
         })
         visitors.arePleased(t)
         t.is(visitors.cut, 0)
@@ -90,41 +78,11 @@ for (const [name, front] of Object.entries(FRONTS)) {
 }
 
 test('REC-06 pages of both builds load their lazy chunks after keep <newer> <older>', async t => {
-  const { root, remove } = makeBundlerProject({})
-  t.teardown(remove)
-  const release = async (number: number): Promise<string> => {
-    const outDir = `builds/${number}`
-    writeFiles(root, {
-      'src/main.js': `globalThis.release = ${number}\nglobalThis.loadMore = () => import('./lazy.js')`,
-      'src/lazy.js': `import './lazy.css'\ndocument.title = 'lazy ${number}'`,
-      'src/lazy.css': `:root { --release: ${number} }`
-    })
-    await build({
-      ...{ root, base: '/static/', configFile: false, logLevel: 'error' },
-      build: { outDir, manifest: true, rollupOptions: { input: 'src/main.js' } }
-    })
-    return join(root, outDir)
-  }
-  const switchTo = (number: number) => {
-    rmSync(join(root, 'dist'), { force: true })
-    symlinkSync(`builds/${number}`, join(root, 'dist'))
-  }
+  const { release, switchTo, options, view } = makeReleases(t)
   const [older, newer] = [await release(1), await release(2)]
   switchTo(1)
-  const site = await makeSite(
-    t,
-    {},
-    {
-      ...{ root, env: 'production', revalidate: 0 },
-      mounts: { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } },
-      routes: ctx => {
-        if (ctx.path !== '/') return
-        ctx.type = 'html'
-        ctx.body = `<!doctype html><title>page</title><link rel="icon" href="data:,">${ctx.assets.entry('src/main.js')}`
-      }
-    }
-  )
-  const port = await nginxInFront(t, undefined, site.port, site.port, site.port)
+  const site = await makeSite(t, {}, { ...options, routes: atRoot(view) })
+  const port = await nginxInFront(t, undefined, site.port)
   const browser = launch(t)
   const open = () => browser.open(`http://127.0.0.1:${port}/`)
   const pages = [await open()]
@@ -137,8 +95,7 @@ test('REC-06 pages of both builds load their lazy chunks after keep <newer> <old
   for (const [at, page] of pages.entries()) {
     const number = [1, 2, 1][at]
     t.is(await page.evaluate('release'), number)
-    await page.evaluate('loadMore().then(() => undefined)')
-    t.is(await page.evaluate('document.title'), `lazy ${number}`)
+    t.is(await page.evaluate(LAZY_TITLE), `lazy ${number}`)
     t.deepEqual(page.complaints, [])
   }
 })

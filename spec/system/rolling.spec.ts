@@ -59,7 +59,6 @@ function report(t: ExecutionContext, visitors: Visitors, rollout: Rollout): void
 
 for (const { which, where, isShared, front } of KINDS) {
   test(`FPR-19 every page finds its assets while replicas ${which} are replaced, ${where}`, async t => {
-    t.timeout(300_000)
     const rollout = await Rollout.make(t, { isShared })
     await rollout.build(1)
     await rollout.replaceAll(1)
@@ -93,11 +92,7 @@ for (const { which, where, isShared, front } of KINDS) {
 async function deploy(rollout: Rollout, visitors: Visitors, release: number) {
   const report = await rollout.build(release, release - 1)
   await visitors.more(VISITS)
-  for (const [at, port] of rollout.ports.entries()) {
-    await rollout.replace(at, release)
-    await visitors.meet(port)
-    await visitors.more(VISITS)
-  }
+  await visitors.deploy(rollout, release, VISITS)
   // Only pages of this release and the last are open when the files of others are removed.
   await visitors.close(release - 1)
   return report

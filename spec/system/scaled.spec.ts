@@ -5,26 +5,19 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import ava, { type ExecutionContext } from 'ava'
 import { ask } from '../support/ask.ts'
+import { isHit } from './in-front.ts'
 
 const test = ava.serial
 
 const NODE = process.execPath
 
-test.before(async t => {
-  t.timeout(120_000)
-  await promisify(execFile)(NODE, [
-    'dist/cli.js',
-    'precompile',
-    '--root',
-    'demo',
-    '--env',
-    'production'
-  ])
+test.before(async () => {
+  const words = ['precompile', '--root', 'demo', '--env', 'production']
+  await promisify(execFile)(NODE, ['dist/cli.js', ...words])
 })
 
 /** The demo behind Varnish behind nginx; the ports of nginx, of Varnish and of the replicas. */
 async function startScaled(t: ExecutionContext) {
-  t.timeout(120_000)
   const child = spawn(NODE, ['--import', 'tsx', 'demo/deploy/scaled.ts'])
   const ended = once(child, 'close')
   t.teardown(async () => {
@@ -53,7 +46,7 @@ test('an edit of a note removes its pages from Varnish, and Ctrl-C stops everyth
   const paths = ['/caching/notes', '/caching/notes/0', '/caching/notes/1']
   const hits = async () => {
     const answers = await Promise.all(paths.map(path => ask(port, path)))
-    return answers.map(({ headers }) => headers['cache-status'] === 'varnish; hit')
+    return answers.map(isHit)
   }
   await hits()
   t.deepEqual(await hits(), [true, true, true])

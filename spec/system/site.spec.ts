@@ -9,7 +9,6 @@ import { until } from '../support/until.ts'
 import { launch } from './chromium.ts'
 
 test('DOC-01 the site has every page whole at 390 and 1,280 px, a search and a dark mode', async t => {
-  t.timeout(300_000)
   execFileSync('npm', ['run', 'docs'], { stdio: 'pipe' })
   const app = new Koa()
   app.use(koaFiles('site/dist', { at: '/docs', extensions: ['html'] }))

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import test, { type ExecutionContext } from 'ava'
 import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
 import { placed, run } from '../support/fingerprinted.ts'
-import { makeProject, makeSite, type Files } from '../support/site.ts'
-import { launch } from './chromium.ts'
+import { makeProject, type Files } from '../support/site.ts'
+import { visit, type View } from './page.ts'
 
 const FILES: Files = {
   'javascripts/app.js': `
@@ -19,53 +19,46 @@ const FILES: Files = {
   'javascripts/confetti.js': "export default 'confetti'",
   'javascripts/later.js': "export { deep } from './deep.js'",
   'javascripts/deep.js': "export const deep = 'deep'",
-  'images/icon.svg': '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 30"/>',
   '/node_modules/tip/package.json': '{"name":"tip","version":"1.0.0","module":"tip.js"}',
   '/node_modules/tip/tip.js': "export * from './part.js'",
   '/node_modules/tip/part.js': "export const tip = 'tip'"
 }
 
-type View = (assets: ViewHelpers) => string
+type Helpers = (assets: ViewHelpers) => string
 
 /** @param scriptSrc of the policy; `<hash>` stands for that of the import map */
 async function makePage(
   t: ExecutionContext,
-  view: View,
+  view: Helpers,
   { bundle = false, scriptSrc = "'self'" }: { bundle?: 'packages' | false; scriptSrc?: string } = {}
 ) {
   const root = makeProject(t, placed(FILES))
   const options = { root, packages: 'tip', imports: { confetti: 'confetti.js' }, bundle }
   await run(options)
   let html = ''
-  const site = await makeSite(
-    t,
-    {},
-    {
-      ...options,
-      env: 'production',
-      routes: (ctx, next) => {
-        if (ctx.path !== '/') return next()
-        html = view(ctx.assets)
-        const map = /<script type="importmap">(.*?)<\/script>/.exec(html)?.[1] ?? ''
-        const hash = `'sha256-${createHash('sha256').update(map).digest('base64')}'`
-        ctx.set({
-          'Content-Security-Policy': `default-src 'none'; img-src 'self'; script-src ${scriptSrc.replace('<hash>', hash)}`,
-          'Integrity-Policy': 'blocked-destinations=(script)',
-          'Cache-Control': 'public, max-age=600'
-        })
-        ctx.type = 'html'
-        ctx.body = `<!doctype html>${ctx.assets.favicon('icon.svg', { rel: 'icon' })}${html}`
-        return undefined
-      }
-    }
-  )
-  const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+  const policed: View = ctx => {
+    html = view(ctx.assets)
+    const map = /<script type="importmap">(.*?)<\/script>/.exec(html)?.[1] ?? ''
+    const hash = `'sha256-${createHash('sha256').update(map).digest('base64')}'`
+    ctx.set({
+      'Content-Security-Policy': `default-src 'none'; img-src 'self' data:; script-src ${scriptSrc.replace('<hash>', hash)}`,
+      'Integrity-Policy': 'blocked-destinations=(script)',
+      'Cache-Control': 'public, max-age=600'
+    })
+    return html
+  }
+  const { page } = await visit(t, { view: policed, ...options, env: 'production' })
   return { page, html }
 }
 
+/** One that imports something later. */
+const lazily =
+  (map: object): Helpers =>
+  ({ importMap, javascript }) =>
+    importMap({ entry: 'lazy', ...map }) + javascript('lazy', { type: 'module' })
+
 for (const bundle of [false, 'packages'] as const) {
   test(`JSM-09 a public page without a nonce runs its modules under script-src 'self' and an Integrity-Policy (bundle: ${bundle})`, async t => {
-    t.timeout(120_000)
     const { page, html } = await makePage(
       t,
       ({ importMap, javascript }) =>
@@ -80,10 +73,7 @@ for (const bundle of [false, 'packages'] as const) {
 }
 
 test('JSM-09 what is imported later has its integrity in the import map, which the policy allows by its hash', async t => {
-  t.timeout(120_000)
-  const view: View = ({ importMap, javascript }) =>
-    importMap({ entry: 'lazy' }) + javascript('lazy', { type: 'module' })
-  const { page, html } = await makePage(t, view, { scriptSrc: "'self' <hash>" })
+  const { page, html } = await makePage(t, lazily({}), { scriptSrc: "'self' <hash>" })
   t.is(await page.evaluate('all'), 'star,deep')
   t.deepEqual(page.complaints, [])
   t.deepEqual(page.remarks, [])
@@ -93,10 +83,7 @@ test('JSM-09 what is imported later has its integrity in the import map, which t
 })
 
 test('JSM-09 without its integrity Chromium refuses what is imported later', async t => {
-  t.timeout(120_000)
-  const view: View = ({ importMap, javascript }) =>
-    importMap({ entry: 'lazy', integrity: false }) + javascript('lazy', { type: 'module' })
-  const { page } = await makePage(t, view)
+  const { page } = await makePage(t, lazily({ integrity: false }))
   const failed = await page.evaluate('all.catch(({ message }) => message)')
   t.regex(String(failed), /Failed to fetch dynamically imported module/)
 })

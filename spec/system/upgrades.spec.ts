@@ -12,13 +12,14 @@ import { makeProject, open } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch } from './chromium.ts'
 import { nginxInFront } from './in-front.ts'
+import { atRoot, shows } from './page.ts'
 
 const KINDS = ['proxy', 'files'] as const
 
 /** The port of nginx in front of a server. */
 async function inFront(t: ExecutionContext, kind: (typeof KINDS)[number], server: Server) {
   const port = await open(t, server)
-  return nginxInFront(t, kind === 'files' ? makeProject(t) : undefined, port, port, port)
+  return nginxInFront(t, kind === 'files' ? makeProject(t) : undefined, port)
 }
 
 /** Asks for another protocol; the status of the answer. */
@@ -73,24 +74,16 @@ for (const kind of KINDS) {
     app.use(
       koaAssets({ root, env: 'development', serve: true, apps: false, public: false, mounts })
     )
-    app.use(ctx => {
-      if (ctx.path !== '/') return
-      ctx.type = 'html'
-      ctx.body = `<!doctype html><title>page</title><link rel="icon" href="data:,">${ctx.assets.entry('src/main.js')}`
-    })
+    app.use(atRoot(({ assets }) => assets.entry('src/main.js')))
     server.on('request', app.callback())
     const page = await launch(t).open(`http://127.0.0.1:${await inFront(t, kind, server)}/`)
     const isConnected = () =>
       Promise.resolve(page.remarks.some(text => text.includes('connected.')))
     await until(isConnected, 'Vite has its WebSocket')
-    const shows = (colour: string) =>
-      until(
-        async () => (await page.evaluate('getComputedStyle(document.body).color')) === colour,
-        `the page is ${colour}`
-      )
-    await shows('rgb(1, 2, 3)')
+    const color = 'getComputedStyle(document.body).color'
+    await shows(page, color, 'rgb(1, 2, 3)')
     writeFileSync(join(root, 'src/main.css'), 'body { color: rgb(3, 2, 1) }')
-    await shows('rgb(3, 2, 1)')
+    await shows(page, color, 'rgb(3, 2, 1)')
     t.is(await page.evaluate('runs'), 1, 'it was not loaded again')
     t.deepEqual(page.complaints, [])
   })

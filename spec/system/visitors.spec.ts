@@ -7,21 +7,17 @@ import session from 'koa-session'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { ask, type Question } from '../support/ask.ts'
 import { listen } from '../support/front.ts'
-import { nginxInFront, varnishInFront } from './in-front.ts'
+import { health, isHit, nginxInFront, varnishInFront } from './in-front.ts'
 
 /** The ports at which an application is asked: Varnish, and nginx in front of it. */
 async function cached(t: ExecutionContext, stack: (app: Koa) => readonly Middleware[]) {
   const app = new Koa()
   app.keys = ['a key']
-  app.use((ctx, next) => {
-    if (ctx.path !== '/health') return next()
-    ctx.body = 'ok'
-    return undefined
-  })
+  app.use(health)
   for (const middleware of stack(app)) app.use(middleware)
   const port = await listen(t, app.callback())
-  const varnish = await varnishInFront(t, port, port, port)
-  const nginx = await nginxInFront(t, undefined, varnish, varnish, varnish)
+  const varnish = await varnishInFront(t, port)
+  const nginx = await nginxInFront(t, undefined, varnish)
   return { varnish, nginx }
 }
 
@@ -30,8 +26,7 @@ const defaults = () => koaHttpCache({ cacheControl: ['public', { maxAge: '1h' }]
 /** Whether the second of two visitors was given what is stored. */
 async function isShared(port: number, path: string, ...[one, other]: readonly Question[]) {
   await ask(port, path, one)
-  const { headers } = await ask(port, path, other)
-  return headers['cache-status'] === 'varnish; hit'
+  return isHit(await ask(port, path, other))
 }
 
 const withNonce = () => {

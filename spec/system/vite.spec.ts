@@ -1,22 +1,23 @@
 // The demo's Vite page in a browser, as it is built; how edits are shown is in bundlers.spec.ts.
 import test, { type ExecutionContext } from 'ava'
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { cpSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { join, resolve } from 'node:path'
-import Koa, { type Middleware } from 'koa'
-import { promisify } from 'node:util'
+import Koa from 'koa'
 import { createServer, type InlineConfig } from 'vite'
 import { koaAssets } from '../../lib/koa-assets.ts'
-import { makeProject, makeSite, open } from '../support/site.ts'
+import { makeProject, open } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch, type Page } from './chromium.ts'
+import { buildWithVite } from './installed.ts'
+import { atRoot, shows, styleOf, visit, type View } from './page.ts'
 
 const URL_PATH = '/vite-app'
+const MOUNT = { dir: 'vite/dist', manifest: 'vite/dist/.vite/manifest.json' }
 const OPEN = "document.querySelectorAll('#garden button')[1].click()"
 const TREES = "document.querySelectorAll('.trees img').length"
-const GROUND = "getComputedStyle(document.querySelector('.garden')).borderBottomColor"
+const GROUND = styleOf('.garden', 'borderBottomColor')
 const ALMANAC = "document.querySelector('.almanac')?.textContent"
 
 /** A copy of the demo's application, to be edited, with the demo's configuration. */
@@ -33,50 +34,30 @@ function copyApp(t: ExecutionContext) {
   return { root, config }
 }
 
-/** As the command does it, where NODE_ENV is not what AVA sets. */
-function build(root: string) {
-  const vite = [resolve('node_modules/vite/bin/vite.js'), 'build', join(root, 'vite')]
-  const config = ['--config', resolve('demo/vite/vite.config.ts'), '--logLevel', 'error']
-  return promisify(execFile)(process.execPath, [...vite, ...config], {
-    env: { ...process.env, NODE_ENV: 'production' }
-  })
-}
+const build = (root: string) =>
+  buildWithVite(root, join(root, 'vite'), '--config', resolve('demo/vite/vite.config.ts'))
 
 /** A page with a policy that allows no script or style without its nonce. */
-const view: Middleware = (ctx, next) => {
-  if (ctx.path !== '/') return next()
+const view: View = ctx => {
   const nonce = randomBytes(16).toString('base64')
   ctx.set(
     'Content-Security-Policy',
     `default-src 'none'; img-src 'self' data:; connect-src 'self'; script-src 'nonce-${nonce}'; style-src 'self' 'nonce-${nonce}'`
   )
-  ctx.type = 'html'
-  ctx.body = `<!doctype html><title>Vite</title><link rel="icon" href="data:,">
-    <meta property="csp-nonce" nonce="${nonce}">
+  return `<meta property="csp-nonce" nonce="${nonce}">
     ${ctx.assets.entry('src/main.tsx', { nonce })}
     <div id="garden"></div>`
-  return undefined
 }
 
 test('BND-02 a built page is fetched once, with integrity, and without a message in the console', async t => {
   const { root } = copyApp(t)
   await build(root)
-  const paths: string[] = []
-  const site = await makeSite(
-    t,
-    {},
-    {
-      root,
-      env: 'production',
-      mounts: { [URL_PATH]: { dir: 'vite/dist', manifest: 'vite/dist/.vite/manifest.json' } },
-      front: (ctx, next) => {
-        paths.push(ctx.path)
-        return next()
-      },
-      routes: view
-    }
-  )
-  const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+  const { page, paths, url } = await visit(t, {
+    view,
+    root,
+    env: 'production',
+    mounts: { [URL_PATH]: MOUNT }
+  })
   await showAll(t, page)
   t.is(
     await page.evaluate(
@@ -99,14 +80,12 @@ test('BND-02 a built page is fetched once, with integrity, and without a message
   )
 
   paths.length = 0
-  await page.follow(`http://127.0.0.1:${site.port}/?again`)
+  await page.follow(`${url}?again`)
   await showAll(t, page)
   t.deepEqual(paths, ['/'])
   t.deepEqual(page.complaints, [])
   t.deepEqual(page.remarks, [])
 })
-
-const MOUNT = { dir: 'vite/dist', manifest: 'vite/dist/.vite/manifest.json' }
 
 test('BND-09 an entry with components and lazy() mounts once after it was edited', async t => {
   const { root, config } = copyApp(t)
@@ -143,7 +122,7 @@ async function serveWithVite(t: ExecutionContext, root: string, config: InlineCo
   app.use(
     koaAssets({ root, env: 'development', serve: true, mounts: { [URL_PATH]: { ...MOUNT, dev } } })
   )
-  app.use(view)
+  app.use(atRoot(view))
   t.teardown(() => dev.close())
   return { dev, port: await open(t, server.on('request', app.callback())) }
 }
@@ -155,11 +134,4 @@ async function showAll(t: ExecutionContext, page: Page): Promise<void> {
   await page.evaluate(OPEN)
   await shows(page, ALMANAC, 'Plant more before you build a canoe.')
   t.is(await page.evaluate(GROUND), 'rgb(124, 194, 66)')
-}
-
-function shows(page: Page, expression: string, expected: unknown): Promise<void> {
-  return until(
-    async () => (await page.evaluate(expression)) === expected,
-    `${expression} is ${String(expected)}`
-  )
 }

@@ -1,9 +1,7 @@
 // The middleware that people use with koaAssets, in front of it: each does what it does for `ctx.body = buffer`.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { appendFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { join } from 'node:path'
 import { brotliCompressSync, gunzipSync } from 'node:zlib'
 import cors from '@koa/cors'
 import newEtag from '@koa/etag'
@@ -22,7 +20,7 @@ import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
 import type { Answer } from '../../support/ask.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { digestOf, makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
-import { makeSite, type SiteOptions, writeFiles } from '../../support/site.ts'
+import { makeSite, type SiteOptions } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { GIVEN } from '../../support/ways.ts'
 
@@ -311,33 +309,4 @@ for (const mode of MODES) {
     await until(async () => (await site.ask(`/assets/${logo}`)).text === 'newer', 'the new logo')
     t.is((await site.ask(fingerprinted)).text, 'logo', 'what an open page asks for')
   })
-
-  test(`a big fingerprinted file that changes after it was verified is not sent (${mode})`, async t => {
-    const site = await makeFingerprinted(t, mode, { 'film.bin': Buffer.alloc(2 ** 21, 'x') })
-    const path = await site.path('film.bin')
-    t.is((await site.ask(path)).status, 200)
-    appendFileSync(join(site.root, 'public', path), 'y')
-    const { status, bytes } = await site.ask(path)
-    // What is built on request is written again.
-    if (mode === 'live') t.is(digestOf(bytes), digestOf(Buffer.alloc(2 ** 21, 'x')))
-    else t.is(status, 404)
-  })
 }
-
-test('S44 with a manifest, an unknown digest and bytes that do not match their digest are a 404 that nobody keeps', async t => {
-  const site = await makeFingerprinted(t, 'precompiled', { 'app.css': 'a{}' })
-  const [small, big] = [`/assets/small-${other}.js`, `/assets/big-${other}.js`]
-  writeFiles(site.root, {
-    // Beside these the others count as theirs.
-    'public/assets/small.js': 'small()',
-    'public/assets/big.js': 'big()',
-    [`public${small}`]: 'x',
-    [`public${big}`]: Buffer.alloc(1024 * 1024 + 1, 'x')
-  })
-  for (const path of [`/assets/app-${other}.css`, small, big]) {
-    for (const method of ['GET', 'HEAD']) {
-      const { status, headers } = await site.ask(path, { method })
-      t.deepEqual([path, status, headers['cache-control']], [path, 404, 'no-store'])
-    }
-  }
-})

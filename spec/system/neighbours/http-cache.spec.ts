@@ -6,7 +6,6 @@ import etag from '@koa/etag'
 import test from 'ava'
 import Koa from 'koa'
 import compress from 'koa-compress'
-import helmet from 'koa-helmet'
 import session from 'koa-session'
 import serve from 'koa-static'
 import { koaHttpCache } from '../../../lib/index.ts'
@@ -21,39 +20,6 @@ async function page(ctx: Koa.Context): Promise<void> {
   await ctx.fresh('x')
   ctx.body = PAGE
 }
-
-const short: Koa.Middleware = async ctx => {
-  await ctx.fresh('x')
-  ctx.body = 'page'
-}
-
-test('FRS-01 a 304 carries no policy of koa-helmet with a nonce, any other stays', async t => {
-  const names = ['content-security-policy', 'content-security-policy-report-only'] as const
-  for (const [policy, stays] of [
-    ["script-src 'self'", true],
-    ["default-src 'self'; script-src 'self' 'NONCE-4f'", false],
-    [["script-src 'self'", "script-src 'nonce-4f'"], false]
-  ] as const) {
-    const app = new Koa()
-    app.use(helmet())
-    app.use(koaHttpCache())
-    app.use(async ctx => {
-      for (const name of names) ctx.set(name, policy as string)
-      if (ctx.path === '/by-itself') ctx.status = 304
-      else await ctx.fresh('x')
-      ctx.body = PAGE
-    })
-    const site = await open(t, app)
-    const sent = String(policy).replace(',', ', ')
-    for (const path of ['/', '/by-itself']) {
-      const { status, headers } = await site.get({ 'if-none-match': '"x"' }, path)
-      t.is(status, 304, path)
-      for (const name of names) t.is(headers[name], stays ? sent : undefined, path)
-      t.is(headers['x-frame-options'], 'SAMEORIGIN')
-    }
-    for (const name of names) t.is((await site.get()).headers[name], sent)
-  }
-})
 
 test('koa-session, koa-compress and @koa/cors do their work on a 304 and a 412, in front and further in', async t => {
   for (const isInFront of [true, false]) {
@@ -107,17 +73,6 @@ test('HLT-13 FRS-08 with autoEtag a compressed page has an ETag where koa-compre
   }
 })
 
-test('FRS-11 a default is private beside a nonce of koa-helmet, whatever is said of cookies', async t => {
-  const app = new Koa()
-  app.use(helmet({ contentSecurityPolicy: { directives: { scriptSrc: [() => "'nonce-4f'"] } } }))
-  app.use(
-    koaHttpCache({ cacheControl: ['public', { maxAge: 60, cookies: 'shared' }], expires: 60 })
-  )
-  const { headers } = await (await open(t, app.use(short))).get()
-  t.is(headers['cache-control'], 'private, max-age=60')
-  t.is(headers.expires, undefined)
-})
-
 test('FRS-12 a default of an application with koa-compress has Accept-Encoding once', async t => {
   for (const isInFront of [true, false]) {
     const app = new Koa()
@@ -151,26 +106,3 @@ test('FRS-08 with autoEtag the files of koa-static, and tags of @koa/etag, are c
     t.deepEqual([again.status, again.body, again.headers.etag], [304, '', headers.etag], path)
   }
 })
-
-for (const place of ['further in', 'in front']) {
-  test(`FRS-05 a default is private once koa-session, ${place}, has read its cookie`, async t => {
-    const app = new Koa()
-    app.keys = ['a key']
-    const read: Koa.Middleware = (ctx, next) => (ctx.path === '/session' && ctx.session, next())
-    const cache = koaHttpCache({ cacheControl: 'public, max-age=60', expires: 60 })
-    const stack: Koa.Middleware[] = [session(app), read]
-    for (const each of place === 'in front' ? [...stack, cache] : [cache, ...stack]) app.use(each)
-    const site = await open(t, app.use(short))
-    for (const [path, expected] of [
-      ['/session', 'private, max-age=60'],
-      ['/none', 'public, max-age=60']
-    ] as const) {
-      t.is(
-        (await site.get({ cookie: 'user=alice' }, path)).headers['cache-control'],
-        expected,
-        path
-      )
-    }
-    t.deepEqual(site.errors, [])
-  })
-}

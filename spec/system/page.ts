@@ -1,0 +1,73 @@
+// A page in Chromium over a site, and what it shows.
+import type { ExecutionContext } from 'ava'
+import type { Context, Middleware } from 'koa'
+import { makeSite, type Site, type SiteOptions } from '../support/site.ts'
+import { until } from '../support/until.ts'
+import { launch, type DrivenPage, type Page } from './chromium.ts'
+
+/** An icon that no browser has to ask for. */
+export const ICON = '<link rel="icon" href="data:,">'
+
+/** The body of a page; it may set headers. */
+export type View = (ctx: Context) => string
+
+/** A page at `/`. */
+export function atRoot(view: View): Middleware {
+  return (ctx, next) => {
+    if (ctx.path !== '/') return next()
+    ctx.type = 'html'
+    ctx.body = `<!doctype html><title>page</title>${ICON}${view(ctx)}`
+    return undefined
+  }
+}
+
+interface Visit {
+  readonly site: Site
+  readonly page: Page
+  /** Every path that was requested, in order. */
+  readonly paths: string[]
+  readonly url: string
+}
+
+interface VisitOptions extends SiteOptions {
+  /** Default: what `routes` respond with. */
+  readonly view?: View
+}
+
+/** Opens the page of a site. */
+export async function visit(
+  t: ExecutionContext,
+  { view, front, ...options }: VisitOptions
+): Promise<Visit> {
+  const paths: string[] = []
+  const site = await makeSite(
+    t,
+    {},
+    {
+      ...(view && { routes: atRoot(view) }),
+      ...options,
+      front: (ctx, next) => {
+        paths.push(ctx.path)
+        return front ? front(ctx, next) : next()
+      }
+    }
+  )
+  const url = `http://127.0.0.1:${site.port}/`
+  return { site, page: await launch(t).open(url), paths, url }
+}
+
+/** Until an expression has a value in the page. */
+export function shows(page: DrivenPage, expression: string, expected: unknown): Promise<void> {
+  return until(
+    async () => (await page.evaluate(expression).catch(navigating)) === expected,
+    `${expression} is ${String(expected)}`
+  )
+}
+
+/** While the page is reloaded, there is nothing to ask. */
+export function navigating(error: Error): undefined {
+  if (!/context|navigat/i.test(error.message)) throw error
+}
+
+export const styleOf = (selector: string, property = 'color') =>
+  `getComputedStyle(document.querySelector('${selector}')).${property}`
