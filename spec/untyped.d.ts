@@ -22,6 +22,18 @@ declare module '@bull-board/koa' {
   }
 }
 
+declare module '@feathersjs/koa' {
+  import type { Middleware } from 'koa'
+  export function serveStatic(directory: string): Middleware
+}
+
+declare module 'lws-static' {
+  import type { Middleware } from 'koa'
+  export default class LwsStatic {
+    middleware(options: { directory: string; staticExtensions: readonly string[] }): Middleware
+  }
+}
+
 declare module 'koa-conditional-get' {
   import type { Middleware } from 'koa'
   export default function conditional(): Middleware

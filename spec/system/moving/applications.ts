@@ -1,9 +1,10 @@
-// The static layers of seven applications, in our own words or from their packages: as they were, and with ours. What stands in
+// The static layers of eleven applications, in our own words or from their packages: as they were, and with ours. What stands in
 // front of such a layer, and behind it, is the same before and after.
 import { createReadStream, promises as disk, type Stats } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { basename, extname, join } from 'node:path'
 import { KoaAdapter } from '@bull-board/koa'
+import { serveStatic } from '@feathersjs/koa'
 import Router from '@koa/router'
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
@@ -15,6 +16,7 @@ import send from 'koa-send'
 import serve from 'koa-static'
 import staticCache from 'koa-static-cache'
 import { LRUCache } from 'lru-cache'
+import LwsStatic from 'lws-static'
 import { koaFiles } from '../../../lib/index.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
@@ -349,6 +351,47 @@ const logto: Application = {
   }
 }
 
+/** egg-static: koa-range and koa-static-cache, with what egg sets in production. */
+function eggBefore(app: Koa, root: string): void {
+  const files = staticCache({
+    prefix: '/public/',
+    dir: join(root, 'app/public'),
+    dynamic: true,
+    preload: false,
+    buffer: true,
+    maxAge: 31_536_000,
+    files: new LRUCache<string, object>({ max: 1000 }) as never
+  })
+  app.use(compose([range, files]))
+}
+
+function eggAfter(app: Koa, root: string): void {
+  const files = { dir: 'app/public', cacheControl: 'public, max-age=31536000' }
+  app.use(koaAssets({ ...OURS, root, mounts: { '/public': files } }))
+}
+
+const egg: Application = {
+  files: {
+    'app/public/js/main-0a1b2c3d.js': SCRIPT,
+    'app/public/logo.png': IMAGE,
+    'app/public/data.json': '{}',
+    'app/public/index.html': PAGE,
+    'package.json': '{}'
+  },
+  compressed: ['app/public'],
+  before: eggBefore,
+  after: eggAfter,
+  behind: homePage,
+  paths: {
+    script: '/public/js/main-0a1b2c3d.js',
+    image: '/public/logo.png',
+    folder: '/public/js',
+    missing: '/public/js/none.js',
+    page: '/home',
+    more: ['/public/data.json', '/public/index.html', '/public/', '/public', '/none', '/none.txt']
+  }
+}
+
 /**
  * Misskey in its days with Koa (it is on Fastify now): koa-send in routes, a stream for the files of its
  * users, and its page for everything else.
@@ -457,6 +500,61 @@ const misskey: Application = {
     more: [
       ...['/apple-touch-icon.png', '/robots.txt', '/sw.12.js', '/twemoji/1f600.svg', '/api-doc'],
       ...['/client-assets/about-icon.png', '/twemoji/none.svg', '/files/0c1d2e', '/files/none', '/']
+    ]
+  }
+}
+
+/** Budibase: koa-send behind koa-compress without Brotli; a path without a dot is the builder's page. */
+function budibaseBefore(app: Koa, root: string): void {
+  const router = new Router()
+  app.use(compress({ threshold: 2048, br: false }))
+  router.get('/builder{/*file}', async ctx => {
+    const { file = '' } = ctx.params
+    await send(ctx, file.includes('.') ? file : 'index.html', { root: join(root, 'builder') })
+  })
+  const client = join(root, 'client/dist')
+  router.get('/api/assets/global/client', async ctx => {
+    await send(ctx, 'budibase-client.js', { root: client })
+  })
+  router.get('/api/assets/global/{*file}', async ctx => {
+    await send(ctx, ctx.params['file'] ?? '', { root: client })
+  })
+  app.use(router.routes())
+}
+
+function budibaseAfter(app: Koa, root: string): void {
+  const router = new Router()
+  const builder = { dir: 'builder', index: 'index.html', fallback: 'index.html' }
+  const mounts = { '/builder': builder, '/api/assets/global': 'client/dist' }
+  app.use(koaAssets({ ...OURS, root, mounts }))
+  app.use(compress({ threshold: 2048, br: false }))
+  router.get('/api/assets/global/client', ctx =>
+    ctx.sendFile('budibase-client.js', { root: 'client/dist', cacheControl: 'public, no-cache' })
+  )
+  app.use(router.routes())
+}
+
+const budibase: Application = {
+  files: {
+    'builder/index.html': PAGE,
+    'builder/assets/index-0a1b2c3d.js': SCRIPT,
+    'builder/bblogo.png': IMAGE,
+    'client/dist/budibase-client.js': SCRIPT,
+    'client/dist/chunks/a.js': SCRIPT,
+    'package.json': '{}'
+  },
+  compressed: ['builder', 'client/dist'],
+  before: budibaseBefore,
+  after: budibaseAfter,
+  paths: {
+    script: '/builder/assets/index-0a1b2c3d.js',
+    image: '/builder/bblogo.png',
+    folder: '/builder',
+    missing: '/builder/assets/index-00000000.js',
+    page: '/builder/workspace/app_1/design',
+    more: [
+      ...['/builder/index.html', '/builder/app/v1.2', '/api/assets/global/client', '/builder/.env'],
+      ...['/api/assets/global/chunks/a.js', '/api/assets/global/none.js', '/api/assets/global/']
     ]
   }
 }
@@ -622,6 +720,68 @@ const midway: Application = {
   }
 }
 
+/** Feathers: `serveStatic` in front of its services. */
+function feathersBefore(app: Koa, root: string): void {
+  app.use(serveStatic(join(root, 'public')))
+}
+
+function feathersAfter(app: Koa, root: string): void {
+  app.use(koaFiles('public', { root, cacheControl: CHECKED }))
+}
+
+const feathers: Application = {
+  files: {
+    'public/js/main-0a1b2c3d.js': SCRIPT,
+    'public/img/logo.png': IMAGE,
+    'public/index.html': PAGE,
+    'package.json': '{}'
+  },
+  compressed: ['public'],
+  before: feathersBefore,
+  after: feathersAfter,
+  behind: homePage,
+  paths: {
+    script: '/js/main-0a1b2c3d.js',
+    image: '/img/logo.png',
+    folder: '/js',
+    missing: '/js/none.js',
+    page: '/home',
+    more: ['/', '/index.html', '/none']
+  }
+}
+
+/** local-web-server: `lws-static`, which shows dotfiles, with one of its options. */
+function localWebServerBefore(app: Koa, root: string): void {
+  const options = { directory: join(root, 'site'), staticExtensions: ['html'] }
+  app.use(new LwsStatic().middleware(options))
+}
+
+function localWebServerAfter(app: Koa, root: string): void {
+  app.use(koaFiles('site', { root, extensions: ['html'], cacheControl: CHECKED }))
+}
+
+const localWebServer: Application = {
+  files: {
+    'site/js/main-0a1b2c3d.js': SCRIPT,
+    'site/.well/.notes.txt': 'notes',
+    'site/img/logo.png': IMAGE,
+    'site/index.html': PAGE,
+    'site/about.html': PAGE,
+    'package.json': '{}'
+  },
+  compressed: [],
+  before: localWebServerBefore,
+  after: localWebServerAfter,
+  paths: {
+    script: '/js/main-0a1b2c3d.js',
+    image: '/img/logo.png',
+    folder: '/js',
+    missing: '/js/none.js',
+    page: '/about',
+    more: ['/', '/index.html', '/about.html', '/.well/.notes.txt', '/none']
+  }
+}
+
 function homePage(app: Koa): void {
   const router = new Router()
   router.get('/home', page)
@@ -629,6 +789,6 @@ function homePage(app: Koa): void {
 }
 
 export const applications = {
-  ...{ outline, uploads, admin, logto, misskey, bundlephobia },
-  ...{ bullBoard, midway }
+  ...{ outline, uploads, admin, logto, egg, misskey, budibase, bundlephobia },
+  ...{ bullBoard, midway, feathers, localWebServer }
 }

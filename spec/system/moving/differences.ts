@@ -52,6 +52,11 @@ export const VERDICTS: readonly Verdict[] = [
     `/uploads/%70rivate/report.txt /uploads/x/../private/report.txt
      /uploads//private/report.txt`
   ),
+  either(
+    /^status: 200 -> 404/,
+    'lws-static shows dotfiles on purpose, to the developer whose machine it is',
+    '/.well/.notes.txt'
+  ),
   ours(
     /^status: 200 -> 404/,
     'the page of an application is no script, and no data for a fetch()',
@@ -110,6 +115,8 @@ export const VERDICTS: readonly Verdict[] = [
     'either refuses; our 404 is no-store',
     `${MISSING} two-slashes slash-at-end backslash upper-case out-of-the-root out-encoded`
   ),
+  ours(/^status: 404 -> 200/, "a page's path may contain a dot", '/builder/app/v1.2'),
+  ours(/^status: 500 -> 404/, 'nothing is broken', '/api/assets/global/'),
   ours(
     /^status: 500 -> 400/,
     'RFC 9110 section 15.5.1: the client is wrong, not the server',
@@ -139,6 +146,7 @@ export const VERDICTS: readonly Verdict[] = [
     /^content-encoding: none/,
     'RFC 9110 section 12.5.3: fewer bytes, and HEAD has the fields of GET'
   ),
+  either(/^content-encoding: gzip -> br/, 'the smaller one of those that are acceptable'),
   ours(/^content-type: application\/javascript/, 'RFC 9239 section 6'),
   ours(/^content-type: application\/json;/, 'RFC 8259 section 11: JSON has no charset'),
   either(/^content-type/, 'no body, or a type without a charset'),
