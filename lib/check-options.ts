@@ -9,6 +9,8 @@ export interface Expectation {
   readonly holds: (value: unknown) => boolean
   /** What the options in it must be, if it is an object. */
   readonly fields?: Expectations
+  /** What to write for options that it has in other packages, by their names. */
+  readonly elsewhere?: Elsewhere
   /** What the value under every key must be, if it is an object. */
   readonly each?: Expectation
   readonly isRequired?: true
@@ -26,6 +28,7 @@ export interface Option<Value, Situation> extends Expectation {
 }
 
 type Expectations = Readonly<Record<string, Expectation>>
+type Elsewhere = Readonly<Record<string, string>>
 
 /** The settings of the options that have a default. */
 export type SettingsOf<Table> = {
@@ -143,13 +146,20 @@ export function entriesGiven<T>(record: Readonly<Record<string, T | undefined>> 
 
 /**
  * @param place of the object, such as `apps.web.`
+ * @param elsewhere what to write for options of other packages
  * @throws TypeError for an unknown option, a missing one and a wrong value, at any depth
  */
-export function check(options: unknown, expectations: Expectations, place = ''): void {
+export function check(
+  options: unknown,
+  expectations: Expectations,
+  place = '',
+  elsewhere: Elsewhere = {}
+): void {
   const given = checked(options, record, place.slice(0, -1) || 'options')
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(expectations, name)) continue
-    throw unknownName('option', name, Object.keys(expectations), { place })
+    const advice = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined
+    throw unknownName('option', name, Object.keys(expectations), { place, advice })
   }
   for (const [name, expectation] of Object.entries(expectations)) {
     checkOption(given[name], expectation, name, place)
@@ -160,9 +170,9 @@ function checkOption(value: unknown, rule: Expectation, name: string, place: str
   if (value === undefined && !rule.isRequired) return
   checked(value, rule as ExpectationOf<unknown>, name, place)
   if (!isRecord(value)) return
-  const { fields, each } = rule
+  const { fields, each, elsewhere } = rule
   const inside = `${place}${name}.`
-  if (fields) check(value, fields, inside)
+  if (fields) check(value, fields, inside, elsewhere)
   if (each) for (const [key, item] of Object.entries(value)) checkOption(item, each, key, inside)
 }
 
@@ -193,7 +203,10 @@ export function unknownName(
   kind: string,
   name: string,
   known: readonly string[],
-  { advice = `known ${kind}s: ${known.join(', ')}`, place = '' } = {}
+  {
+    advice = `known ${kind}s: ${known.join(', ')}`,
+    place = ''
+  }: { readonly advice?: string | undefined; readonly place?: string } = {}
 ): TypeError {
   const meant = nearest(name, known)
   const hint = meant === undefined ? advice : `did you mean '${meant}'?`

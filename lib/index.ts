@@ -1,6 +1,6 @@
 // Both middleware, and koaFiles. Each half has an entry of its own as well, which does not load the context types of the other.
 import type { Middleware } from 'koa'
-import { MOUNT, type MountOptions } from './assets/settings/mount-options.ts'
+import { ELSEWHERE, MOUNT, type MountOptions } from './assets/settings/mount-options.ts'
 import { check, checked, isText, record, text } from './check-options.ts'
 import { koaAssets } from './koa-assets.ts'
 
@@ -38,7 +38,7 @@ const FILES = {
  * @throws AssetError for a directory that may not be served, or a manifest that is needed and missing
  */
 export function koaFiles(dir: string, options: FilesOptions = {}): Middleware {
-  check({ ...checked(options, record, 'options'), dir }, FILES)
+  check({ ...checked(options, record, 'options'), dir }, FILES, '', ELSEWHERE)
   const { at = '/', root, index = 'index.html', ...mount } = options
   return koaAssets({
     root,

@@ -107,7 +107,16 @@ test('MOV-02 a wrong argument is an error at start that names it', t => {
   const start = (dir: unknown, options?: object) => () => koaFiles(dir as string, options)
   for (const [call, message] of [
     [start(undefined), 'dir must be a string, got undefined'],
-    [start('dist', { maxage: 60 }), /^unknown option 'maxage': known options: .*cacheControl/],
+    [
+      start('dist', { maxage: 60 }),
+      "unknown option 'maxage': write cacheControl: 'public, max-age=<seconds>'"
+    ],
+    [start('dist', { hidden: true }), "unknown option 'hidden': dotfiles are never served"],
+    [start('dist', { toString: 1 }), /^unknown option 'toString': known options: .*cacheControl/],
+    [
+      start('dist', { cacheControl: 60 }),
+      "cacheControl must be directives, such as 'public, max-age=3600', or a function of the path, got 60"
+    ],
     [start('dist', { at: 'static' }), "at must be a URL path such as '/static', got 'static'"],
     [start('.', { root }), /which is the project's root.*: mount a directory of its own$/]
   ] as const) {

@@ -1,5 +1,5 @@
 // Cache-Control of a response (RFC 9111 section 5.2.2, RFC 5861, RFC 8246) and its targeted forms (RFC 9213).
-import { TOKEN } from './fields.ts'
+import { isFieldValue, TOKEN } from './fields.ts'
 import { optionError } from '../check-options.ts'
 
 /** Directives without a value. */
@@ -79,7 +79,16 @@ export function wholeSeconds(milliseconds: number): number {
 
 // With a quoted string, in which commas do not separate (RFC 9110 section 5.6.1).
 const DIRECTIVES = /(?:[^,"]|"(?:[^"\\]|\\.)*")+/g
+const DIRECTIVE = /^[!#$%&'*+\-.^_`|~\w]+(?:=(?:[!#$%&'*+\-.^_`|~\w]+|"(?:[^"\\]|\\.)*"))?$/
 const TO_SHARED_CACHES = /^(?:public|private|s-maxage|proxy-revalidate)(?:=|$)/i
+
+/** Whether a text is one or more directives, known ones or not: with `max-age: 60` caches would read none. */
+export function isDirectives(value: unknown): value is string {
+  if (!isFieldValue(value)) return false
+  const directives = (value.match(DIRECTIVES) ?? []).map(text => text.trim())
+  const named = directives.filter(text => text !== '')
+  return named.length > 0 && named.every(text => DIRECTIVE.test(text))
+}
 
 /** The value for a response to one visitor: `private`, without directives for shared caches. */
 export function privateCacheControl(value: string): string {

@@ -11,6 +11,7 @@ import {
   text,
   type Expectation
 } from '../../check-options.ts'
+import { isDirectives } from '../../http/cache-control.ts'
 import { MOUNT_EXTRAS, type MountExtras } from './extra-options.ts'
 
 /** Response fields, by name. */
@@ -140,7 +141,10 @@ export const MOUNT = {
     expected: 'true, false, a RegExp or a function of the path',
     holds: byPath(value => typeof value === 'boolean' || types.isRegExp(value))
   },
-  cacheControl: { expected: 'a string, or a function of the path', holds: byPath(isText) },
+  cacheControl: {
+    expected: "directives, such as 'public, max-age=3600', or a function of the path",
+    holds: byPath(isDirectives)
+  },
   headers,
   index: {
     expected: "a file name such as 'index.html'",
@@ -156,3 +160,19 @@ export const MOUNT = {
   revalidate: seconds,
   symlinks: oneOf('inside', 'follow', 'deny')
 } satisfies Record<keyof MountOptions, Expectation>
+
+const COPIES = 'compressed copies are sent wherever they are beside a file'
+const LIFETIME = "write cacheControl: 'public, max-age=<seconds>'"
+
+/** Options that koa-static, koa-static-cache and sirv have. */
+export const ELSEWHERE = {
+  maxage: LIFETIME,
+  maxAge: LIFETIME,
+  hidden: 'dotfiles are never served',
+  defer: 'register this middleware behind the router',
+  format: "with index, '/docs' is a redirect to '/docs/'",
+  gzip: COPIES,
+  br: COPIES,
+  brotli: COPIES,
+  single: "write fallback: 'index.html'"
+}

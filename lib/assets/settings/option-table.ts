@@ -21,7 +21,7 @@ import {
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
 import { BASE } from './base.ts'
 import { LAYERED_EXTRAS, PROJECT_EXTRAS } from './extra-options.ts'
-import { headers, isExtension, MOUNT } from './mount-options.ts'
+import { ELSEWHERE, headers, isExtension, MOUNT } from './mount-options.ts'
 import type {
   AppOptions,
   KoaAssetsOptions,
@@ -93,7 +93,8 @@ export const LIVE = {
 const mount: Expectation = {
   expected: 'a directory or an object',
   holds: value => isText(value) || isRecord(value),
-  fields: MOUNT
+  fields: MOUNT,
+  elsewhere: ELSEWHERE
 }
 
 const configure = { ...record, each: { ...record, fields: LAYERED } }

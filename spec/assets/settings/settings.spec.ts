@@ -538,6 +538,31 @@ test('MNT-04 a RegExp matches each path from its beginning, even with the flags 
   }
 })
 
+for (const cacheControl of [
+  'max-age: 60',
+  'public; max-age=60',
+  'public max-age=60',
+  ' , ',
+  'a\nb'
+]) {
+  test(`MNT-04 ${inspect(cacheControl)}, which caches would ignore, is an error at start`, t => {
+    t.throws(settleIn(t, { '/x': { dir: 'dist', cacheControl } }), {
+      instanceOf: TypeError,
+      message: /^cacheControl must be directives, such as 'public, max-age=3600'/
+    })
+  })
+}
+
+test('MNT-04 every directive is accepted, extensions and lists of field names too', t => {
+  for (const cacheControl of [
+    'no-cache',
+    'private="a, b", max-age=1',
+    'Public,max-age=60, x="y"'
+  ]) {
+    t.notThrows(settleIn(t, { '/x': { dir: 'dist', cacheControl } }))
+  }
+})
+
 test('MNT-04 MNT-07 what a function returns is checked when it is called', t => {
   const wrong = (options: object) => {
     const { mounts } = settleIn(t, { '/x': { dir: 'dist', ...options } })()
