@@ -104,7 +104,9 @@ function devServer(
   if (typeof dev !== 'object') return dev || undefined
   const base = start + encodeAsImported(`${urlPath}/`)
   if (dev.config.base === base) return dev
-  throw optionError('dev', `a dev server with the base '${base}'`, dev.config.base, place)
+  const plugin = `freshAssets({ mount: '${urlPath || '/'}'${start && `, base: '${start}'`} })`
+  const expected = `a dev server with the base '${base}', as ${plugin} sets it`
+  throw optionError('dev', expected, dev.config.base, place)
 }
 
 async function htmlOf(

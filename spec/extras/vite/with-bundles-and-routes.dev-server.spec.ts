@@ -304,7 +304,9 @@ test("BND-09 the file of fallback is Vite's own page in development, and the bas
   const elsewhere = { root, mounts: { '/shop': mounts['/admin'] } }
   t.throws(() => pagesOf({ ...elsewhere, env: 'development' }), {
     instanceOf: TypeError,
-    message: "dev must be a dev server with the base '/shop/', got '/admin/' (mounts./shop.dev)"
+    message:
+      "dev must be a dev server with the base '/shop/', as freshAssets({ mount: '/shop' }) sets it, got '/admin/' " +
+      '(mounts./shop.dev)'
   })
   t.notThrows(() => pagesOf({ ...elsewhere, env: 'test' }))
 })
