@@ -94,7 +94,7 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   if (state.offer !== undefined && isUntouched(ctx)) state.verdict ??= state.offer
   if (state.hasForgottenAwait) reportForgotten(ctx, state, settings)
   if (state.verdict === undefined) {
-    if (state.isReadAsBoolean) rejectMistakenNotModified(ctx)
+    if (state.isReadAsBoolean) reportReadAsBoolean(ctx, settings)
     if (!state.isCompared && settings.autoEtag)
       state.verdict = compareResponse(ctx, state, settings)
   }
@@ -147,12 +147,19 @@ function reportForgotten(ctx: Context, state: RequestState, settings: HttpCacheS
   ctx.app.emit('error', error, ctx)
 }
 
-// Middleware that takes ctx.fresh, which is a function here, for Koa's boolean responds 304 to every request.
-function rejectMistakenNotModified(ctx: Context): void {
+// What takes ctx.fresh, which is a function here, for Koa's boolean responds 304 to every request, or never.
+function reportReadAsBoolean(ctx: Context, settings: HttpCacheSettings): void {
+  const instead = 'write await ctx.fresh(…) in a route, or read ctx.request.fresh'
+  if (isUntouched(ctx)) {
+    settings.warn(
+      `${nameOf(ctx)} read ctx.fresh as a boolean and has no body: it is a function, so never false; ${instead}`
+    )
+  }
   if (ctx.status !== 304 || ctx.request.fresh) return
   throw new Error(
-    'a middleware behind koaHttpCache read ctx.fresh as a boolean and responded 304 to a request that has ' +
-      'no matching validator: register it (koa-conditional-get, koa-static-cache) before koaHttpCache'
+    'code behind koaHttpCache read ctx.fresh as a boolean and responded 304 to a request that has no matching ' +
+      `validator: ${instead}; if it is a middleware, register it (koa-conditional-get, koa-static-cache) before ` +
+      'koaHttpCache'
   )
 }
 

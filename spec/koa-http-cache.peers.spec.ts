@@ -178,6 +178,40 @@ test('HLT-11 koa-conditional-get downstream is a 500 with advice, unless the val
   for (const { message } of site.errors) t.regex(message, advice)
 })
 
+test('HLT-11 a route that takes ctx.fresh for a boolean is told what to write', async t => {
+  const app = new Koa()
+  app.use(inDevelopment(() => koaHttpCache()))
+  app.use(ctx => {
+    ctx.status = 200
+    ctx.etag = 'x'
+    if (ctx.path === '/if' && Boolean(ctx.fresh)) ctx.status = 304
+    else if (ctx.path === '/own' && ctx.request.fresh) ctx.status = 304
+    else ctx.body = PAGE
+  })
+  const site = await open(t, app)
+  t.is((await site.get({}, '/if')).status, 500)
+  t.is((await site.get({ 'if-none-match': '"x"' }, '/if')).status, 304)
+  t.is((await site.get({}, '/own')).status, 200)
+  t.is((await site.get({ 'if-none-match': '"x"' }, '/own')).status, 304)
+  t.regex(
+    site.errors[0]?.message ?? '',
+    /write await ctx\.fresh\(…\) in a route, or read ctx\.request\.fresh/
+  )
+  t.is(site.errors.length, 1)
+  const negated = new Koa()
+  negated.use(inDevelopment(() => koaHttpCache()))
+  negated.use(ctx => {
+    ctx.etag = 'x'
+    if (!ctx.fresh) ctx.body = PAGE
+  })
+  const other = await open(t, negated)
+  t.is((await other.get({}, '/negated')).status, 404)
+  t.deepEqual(warningsAbout('GET /negated'), [
+    'koa-fresh-assets: GET /negated read ctx.fresh as a boolean and has no body: it is a function, so never false; ' +
+      'write await ctx.fresh(…) in a route, or read ctx.request.fresh'
+  ])
+})
+
 const dated: Koa.Middleware = async ctx => {
   if (ctx.path.startsWith('/dated')) await ctx.fresh(DATE)
   if (ctx.path.startsWith('/decides')) await ctx.fresh('x', { halt: false })
