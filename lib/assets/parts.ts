@@ -150,7 +150,7 @@ export interface Check {
   readonly total: string
   /** For the report as JSON. */
   readonly report: object
-  /** What else is doubtful: warnings of `precompile`. */
+  /** What else is doubtful: warnings of `precompile` and `verify`. */
   readonly doubts: readonly string[]
 }
 

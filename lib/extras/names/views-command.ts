@@ -47,7 +47,7 @@ async function verifyViews(output: Output, site: Site, given: string | true) {
 export async function checkOption(site: Site): Promise<Check> {
   const globs = globsOf(site)
   const report = await checkViews(site, globs)
-  const doubt = `no view matches ${globs.join(' or ')} (the option views)`
+  const doubt = `no view matches ${globs.join(' or ')}, so no name was checked (the option views)`
   const { problems, files } = report
   return {
     problems,

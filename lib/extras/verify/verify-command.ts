@@ -51,6 +51,7 @@ async function verifyPublic(output: Output, site: Site): Promise<number> {
   ]
   const checked = await inParallel(site.extras, 1, async extra => extra.check?.(site))
   const checks = checked.filter(check => check !== undefined)
+  for (const doubt of checks.flatMap(({ doubts }) => doubts)) output.warn(doubt)
   const problems = [report, ...checks].flatMap(each => each.problems)
   const all: typeof report = Object.assign(
     { ...report, problems },
