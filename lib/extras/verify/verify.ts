@@ -32,6 +32,7 @@ import {
   splitAmong,
   requestableFiles
 } from '../../assets/building/directory.ts'
+import { namedWithoutBase } from './without-base.ts'
 
 export interface VerifyReport {
   /** Absolute path of the manifest; with `apps: false` there is none. */
@@ -95,6 +96,7 @@ async function verifyMounts(settings: Site) {
       if (isMissing) problems.push({ path, message: `is missing, and ${manifest} names it` })
     }
     if (!isMade) continue
+    problems.push(...(await namedWithoutBase(mount, named)))
     const all = await requestableFiles(top)
     const own = all.filter(path => isMounted(`${urlPath}/${path}`, mount))
     const found = await copiesIn(top, own, settings.extras)
