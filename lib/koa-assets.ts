@@ -160,6 +160,7 @@ class AssetServer {
     if (await directories.hasIndex(wanted)) return redirectToFolder(ctx, settings.base)
     reportDisconnects(ctx)
     await this.#passOn(ctx, next, wanted.path, wanted.mounts)
+    if (ctx.status === 404) this.#pipeline.published.reportMissing(wanted)
   }
 
   async #otherMethod(ctx: Context, next: Next, wanted: Wanted): Promise<void> {

@@ -99,6 +99,14 @@ export class Published {
     return this.#directories.public.has(wanted)
   }
 
+  /** Says in development what a 404 may be due to; no page depends on a source map, or on a page for developers. */
+  reportMissing({ app, name }: Wanted): void {
+    const { env, apps } = this.#settings
+    const isSought = env === 'development' && app.compile && apps.includes(app)
+    if (!isSought || /^-\/|\.map$/.test(name)) return
+    this.#onRequest?.checkName(app, name, 'a browser asked for')
+  }
+
   /** What has the same source, under its name without a fingerprint. */
   async plain(wanted: Wanted): Promise<Wanted> {
     const sourced = await this.#sourcedName(wanted)

@@ -32,28 +32,38 @@ export async function adviseOn(all: Sources, app: AppSettings, name: string) {
 
 const MAX_REMEMBERED = 10_000
 
-/** Looks up each name once, later: a helper never waits for the disk, and never fails. */
+/** @param whose what needs the name: `a page links to` */
+export type NameCheck = (app: AppSettings, name: string, whose?: string) => void
+
+/** Looks up each name later, once while no file is added or removed: a helper never waits for the disk, and never fails. */
 export function makeNameCheck(
   settings: Settings,
   sources: Sources,
   warn: (message: string) => void
-): (app: AppSettings, name: string) => void {
-  const seen = new Set<string>()
+): NameCheck {
+  const seen = new Map<string, number>()
   let last: Promise<unknown> = Promise.resolve()
-  return (app, name) => {
+  return (app, name, whose = 'a page links to') => {
     const path = assetPath(app, name)
-    if (seen.has(path) || seen.size >= MAX_REMEMBERED) return
-    seen.add(path)
+    const { generation } = sources.of(app)
+    if (seen.get(path) === generation || seen.size >= MAX_REMEMBERED) return
+    seen.set(path, generation)
     // One name per turn of the event loop, because searching many names takes a while.
     last = last
       .then(() => setImmediate())
-      .then(() => problemOf(settings, sources, app, name))
+      .then(() => problemOf(settings, sources, app, name, whose))
       .catch((error: unknown) => `cannot look up ${path}: ${reasonOf(error)}`)
       .then(problem => problem === undefined || warn(problem))
   }
 }
 
-async function problemOf(settings: Settings, all: Sources, app: AppSettings, name: string) {
+async function problemOf(
+  settings: Settings,
+  all: Sources,
+  app: AppSettings,
+  name: string,
+  whose: string
+) {
   const sources = all.of(app)
   const { source, warning } = await sources.explain(name)
   // A file that was put into public by hand needs no source.
@@ -61,6 +71,6 @@ async function problemOf(settings: Settings, all: Sources, app: AppSettings, nam
   if (warning !== undefined) return warning
   const advice = await adviseOn(all, app, name)
   const searched = sources.directories.map(path => relative(settings.root, path) || '.').join(', ')
-  const missing = `a page links to ${assetPath(app, name)}, which has no source in ${searched}`
+  const missing = `${whose} ${assetPath(app, name)}, which has no source in ${searched}`
   return advice === undefined ? missing : `${missing}; ${advice}`
 }

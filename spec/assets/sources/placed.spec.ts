@@ -1,5 +1,5 @@
 // Source directories that are published as they are, or in part.
-import { rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import type { Middleware } from 'koa'
@@ -112,6 +112,28 @@ const routes: Middleware = ctx => {
 
 const makePages = (t: Parameters<typeof makeSite>[0], files: Files, options: SiteOptions = {}) =>
   makeSite(t, files, { routes, ...options })
+
+test('REN-14 what no page names is logged when a browser asks for it in vain: a module, a file that is gone', async t => {
+  const files = { 'js/deep/hello.js': '', 'images/Logo.svg': '', '/public/assets/by-hand.js': '' }
+  const site = await makePages(t, files)
+  const logged = async (name: string, advice: string) => {
+    const status = (await site.ask(`/assets/${name}`)).status
+    await until(() => warningsAbout(name).length > 0, `${name} is logged`)
+    t.is(status, 404)
+    t.deepEqual(warningsAbout(`/assets/${name}`), [
+      `koa-fresh-assets: a browser asked for /assets/${name}, which has no source in apps/web/assets; ${advice}`
+    ])
+  }
+  await site.ask('/?Logo.svg')
+  t.is((await site.ask('/assets/Logo.svg')).status, 200)
+  for (const name of ['by-hand.js', 'deep/hello.js', 'none.js.map', '-/none.js'])
+    await site.ask(`/assets/${name}`)
+  renameSync(site.at('images/Logo.svg'), site.at('images/logo.svg'))
+  await logged('Logo.svg', "did you mean 'logo.svg'?")
+  await logged('deep/helo.js', "did you mean 'deep/hello.js'?")
+  t.deepEqual(warningsAbout('by-hand.js'), [])
+  t.deepEqual(warningsAbout('none.js'), [])
+})
 
 test('REN-14 a name without a source is logged once, with the nearest name; one that leads somewhere is not', async t => {
   const files = {
