@@ -5,7 +5,9 @@ import { encodePath } from '../../assets/urls/canonical-path.ts'
 
 export const inspector: Extra<Pipeline> = {
   name: 'inspector',
-  hint: ({ live, prefix }) =>
-    live && `To inspect them, open ${encodePath(prefix)}/-/ on this server.`,
+  hint({ live, base, prefix }) {
+    const where = base === '' ? 'on this server' : `behind the proxy that cuts off ${base}`
+    return live && `To inspect them, open ${base}${encodePath(prefix)}/-/ ${where}.`
+  },
   pages: async pipeline => (await import('./pages.ts')).inspectorPages(pipeline)
 }

@@ -72,6 +72,10 @@ test('what a server in development prints says where the pages are, unless they 
       .split('\n')
       .at(-1)
   t.is(last({}), '  To inspect them, open /d%C3%A4ta/-/ on this server.')
+  t.is(
+    last({ base: '/shop', prefix: '/assets' }),
+    '  To inspect them, open /shop/assets/-/ behind the proxy that cuts off /shop.'
+  )
   t.is(last({ live: false }), '  This process serves them, and everything in public.')
 })
 
