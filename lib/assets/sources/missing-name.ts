@@ -8,6 +8,7 @@ import { nearestPath } from '../../nearest.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
+import { encodePath } from '../urls/canonical-path.ts'
 import type { Sources } from './sources.ts'
 
 /** One sentence; undefined when nothing resembles the name. */
@@ -35,12 +36,17 @@ const MAX_REMEMBERED = 10_000
 /** @param whose what needs the name: `a page links to` */
 export type NameCheck = (app: AppSettings, name: string, whose?: string) => void
 
-/** Looks up each name later, once while no file is added or removed: a helper never waits for the disk, and never fails. */
+/**
+ * Looks up each name later, once while no file is added or removed: a helper never waits for the disk, and never fails.
+ * @param isPrecompiled whether an encoded path is one that a precompile has published
+ */
 export function makeNameCheck(
   settings: Settings,
   sources: Sources,
+  isPrecompiled: (path: string) => Promise<boolean>,
   warn: (message: string) => void
 ): NameCheck {
+  const check = { settings, sources, isPrecompiled }
   const seen = new Map<string, number>()
   let last: Promise<unknown> = Promise.resolve()
   return (app, name, whose = 'a page links to') => {
@@ -51,26 +57,35 @@ export function makeNameCheck(
     // One name per turn of the event loop, because searching many names takes a while.
     last = last
       .then(() => setImmediate())
-      .then(() => problemOf(settings, sources, app, name, whose))
+      .then(() => problemOf(check, app, name, whose))
       .catch((error: unknown) => `cannot look up ${path}: ${reasonOf(error)}`)
       .then(problem => problem === undefined || warn(problem))
   }
 }
 
+interface Check {
+  readonly settings: Settings
+  readonly sources: Sources
+  readonly isPrecompiled: (path: string) => Promise<boolean>
+}
+
 async function problemOf(
-  settings: Settings,
-  all: Sources,
+  { settings, sources: all, isPrecompiled }: Check,
   app: AppSettings,
   name: string,
   whose: string
 ) {
   const sources = all.of(app)
   const { source, warning } = await sources.explain(name)
+  if (source) return undefined
+  const path = assetPath(app, name)
+  const isThere = (await statOf(publicFile(settings, path))) !== undefined
   // A file that was put into public by hand needs no source.
-  if (source || (await statOf(publicFile(settings, assetPath(app, name))))) return undefined
+  if (isThere && !(await isPrecompiled(encodePath(path)))) return undefined
   if (warning !== undefined) return warning
   const advice = await adviseOn(all, app, name)
   const searched = sources.directories.map(path => relative(settings.root, path) || '.').join(', ')
-  const missing = `${whose} ${assetPath(app, name)}, which has no source in ${searched}`
+  const left = isThere ? ': public has what a precompile made of one that is gone' : ''
+  const missing = `${whose} ${path}, which has no source in ${searched}${left}`
   return advice === undefined ? missing : `${missing}; ${advice}`
 }

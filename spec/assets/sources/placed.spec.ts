@@ -3,6 +3,7 @@ import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import type { Middleware } from 'koa'
+import { precompile } from '../../../lib/index.ts'
 import { makeFingerprinted, MODES, readManifest } from '../../support/fingerprinted.ts'
 import {
   type Files,
@@ -133,6 +134,24 @@ test('REN-14 what no page names is logged when a browser asks for it in vain: a 
   await logged('deep/helo.js', "did you mean 'deep/hello.js'?")
   t.deepEqual(warningsAbout('by-hand.js'), [])
   t.deepEqual(warningsAbout('none.js'), [])
+})
+
+test('REN-14 a page that lives on what a precompile has left of a source is told of, before production fails', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/images/old.svg': '',
+    'apps/web/assets/app.css': ''
+  })
+  await precompile({ root })
+  writeFiles(root, { 'public/assets/by-hand.svg': '' })
+  rmSync(join(root, 'apps/web/assets/images/old.svg'))
+  const site = await makePages(t, {}, { root })
+  t.is((await site.ask('/?by-hand.svg&old.svg')).status, 200)
+  await until(() => warningsAbout('old.svg').length > 0, 'it is logged')
+  t.deepEqual(warningsAbout('old.svg'), [
+    'koa-fresh-assets: a page links to /assets/old.svg, which has no source in apps/web/assets: public has what a ' +
+      'precompile made of one that is gone'
+  ])
+  t.deepEqual(warningsAbout('by-hand.svg'), [])
 })
 
 test('REN-14 a name without a source is logged once, with the nearest name; one that leads somewhere is not', async t => {

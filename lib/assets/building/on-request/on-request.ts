@@ -3,9 +3,11 @@ import { headIfThere } from '../../../files/at-start.ts'
 import { errorCode } from '../../../files/disk.ts'
 import type { Measure, Site } from '../../parts.ts'
 import { HEAD, loadMeasures } from '../../rendering/measured.ts'
+import { manifestFile } from '../../settings/public-directory.ts'
 import type { AppSettings } from '../../settings/settings.ts'
 import { makeNameCheck } from '../../sources/missing-name.ts'
 import { loadSources, type Sources } from '../../sources/sources.ts'
+import { readEntries } from '../manifest/read-manifest.ts'
 import { kindOf } from './app-files.ts'
 import { Fingerprints } from './fingerprints.ts'
 import { PlainNames } from './plain-names.ts'
@@ -20,6 +22,8 @@ export async function makeOnRequest(
 ) {
   const sources = await loadSources(settings, warn)
   const { env } = settings
+  const isPrecompiled = async (path: string) =>
+    (await readEntries(manifestFile(settings), true)).has(path)
   const isNeeded = settings.apps.some(app => kindOf(app) === 'fingerprints')
   return {
     sources,
@@ -27,7 +31,7 @@ export async function makeOnRequest(
     listed: (app: AppSettings) => (kindOf(app) === 'plain' ? sources.of(app) : undefined),
     plain: new PlainNames(settings, sources, warn),
     fingerprints: isNeeded ? new Fingerprints(settings, sources, warn, forget) : undefined,
-    checkName: makeNameCheck(settings, sources, warn),
+    checkName: makeNameCheck(settings, sources, isPrecompiled, warn),
     measuresOf:
       env === 'production' ? undefined : measuresIn(sources, await loadMeasures(settings.extras))
   }
