@@ -1,7 +1,7 @@
 // Builds dist from lib: a readable chunk for each room or part of one, as ES modules and, in dist/cjs, as CommonJS;
 // and from what tsc wrote, the types with their docstrings.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { toCommonJs } from './commonjs.js'
@@ -28,10 +28,25 @@ async function bundle(input, { dir = 'dist', ...output }) {
   const build = await rolldown({ platform: 'node', external: isPackage, ...input })
   const { output: files } = await build.generate({ dir, format: 'es', ...output })
   await build.close()
-  for (const { fileName, code } of files) {
+  const chunks = withoutDoors(files)
+  for (const { fileName, code } of chunks) {
     write(join(dir, fileName), fileName.endsWith('.js') ? inLatin1(code) : code)
   }
+  return chunks
+}
+
+/** Without the chunks that only hand on what another one exports under the same names: `import()` takes that one. */
+function withoutDoors(files) {
+  const rooms = new Map()
+  for (const { fileName, code } of files) {
+    const [, room] = /^export \{ [\w, ]+ \} from ("\.\/[\w-]+\.js");\s*$/.exec(code) ?? []
+    const isDoor = room !== undefined && fileName.startsWith('chunks/') && !code.includes(' as ')
+    if (isDoor) rooms.set(`"./${basename(fileName)}"`, room)
+  }
+  const imported = /(?<=\bimport\()"[^"]+"|(?<=\bfrom )"[^"]+"/g
   return files
+    .filter(({ fileName }) => !rooms.has(`"./${basename(fileName)}"`))
+    .map(file => ({ ...file, code: file.code.replace(imported, path => rooms.get(path) ?? path) }))
 }
 
 /** V8 keeps the text of a module, in two bytes for each character if one of them needs these. */
@@ -163,14 +178,25 @@ await bundle(
   {
     dir: 'dist/cjs/chunks',
     format: 'cjs',
+    // As its authors publish it.
+    minify: true,
     entryFileNames: 'css-tokenizer.js',
     banner: `/* ${BUNDLED}, under the MIT licence. ${copyright} */`
   }
 )
 write('dist/cjs/package.json', '{ "type": "commonjs" }\n')
+// What the makers of helpers take is ours: users see what they return.
+const withoutParameters = {
+  name: 'without-parameters',
+  transform: code =>
+    code.replace(/^((?:export )?declare function \w+Helpers)\(.*?\): \{$/gms, '$1(): {')
+}
 // The types of both are those of CommonJS, which TypeScript lets an ES module import; not the other way round.
 const types = await bundle(
-  { input: entries(TYPED, '.types', '.d.ts'), plugins: [dts({ dtsInput: true })] },
+  {
+    input: entries(TYPED, '.types', '.d.ts'),
+    plugins: [withoutParameters, dts({ dtsInput: true })]
+  },
   { dir: 'dist/cjs', chunkFileNames: 'chunks/[name].d.ts' }
 )
 // Vite is an ES module, whose types CommonJS has to ask for.
