@@ -394,7 +394,6 @@ soakTest('JSM-05 the page names the same modules in development and in productio
 
 const writingACompilerPage = readPage('docs/writing-a-compiler.md')
 const sprite = writingACompilerPage.take('')
-const tests = writingACompilerPage.take('Tests')
 
 const SERVER = `import Koa from 'koa'
   import { koaAssets } from 'koa-fresh-assets'
@@ -426,12 +425,6 @@ soakTest('the sprite is compiled, follows its icons, and names the line of a mis
   rmSync(join(site.root, images, 'house.svg'))
   const failure = { message: /icons\.sprite:1:1: there is no icon house/ }
   await t.throwsAsync(site.run('npx koa-fresh-assets precompile'), failure)
-})
-
-soakTest('the tests of the page pass', async t => {
-  const site = makeExample(t)
-  await site.follow(sprite)
-  await t.notThrowsAsync(site.follow(tests))
 })
 
 // docs/errors.md
