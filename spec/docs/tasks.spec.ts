@@ -16,6 +16,7 @@ const SERVER = `import Koa from 'koa'
 
 const troubleshooting = readPage('docs/troubleshooting.md')
 const [explain] = troubleshooting.take('')
+const [explainBare] = troubleshooting.take('A bare import fails')
 const [curl] = troubleshooting.take('CORS')
 const [showCompiles] = troubleshooting.take('It compiles for ever')
 
@@ -38,6 +39,20 @@ test('what tells of a symptom is told: explain, the field for other origins, eac
   site.write({ 'assets/app.css.scss': 'p { color: green }' })
   t.regex((await site.ask('/assets/app.css')).text, /green/)
   t.regex(site.said(), /app\.css\.scss in \d+ ms/)
+})
+
+test('explain says whether the import map has a bare specifier', async t => {
+  const site = makeExample(t, {
+    'assets/app.js': "import { html } from 'lit'",
+    'assets.config.js': 'export default {}',
+    'node_modules/lit/package.json': '{ "name": "lit", "version": "1.0.0", "exports": "./lit.js" }',
+    'node_modules/lit/lit.js': 'export const html = String.raw'
+  })
+  const known = /the import map has it, for npm\/lit\/lit\.js/
+  const command = `${explainBare?.text.trim()} || true`
+  t.notRegex(await site.run(command), known)
+  site.write({ 'assets.config.js': "export default { packages: ['lit'] }" })
+  t.regex(await site.run(command), known)
 })
 
 test('every symptom of the page has a section, and names a command', t => {
