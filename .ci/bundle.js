@@ -2,6 +2,7 @@
 // and from what tsc wrote, the types with their docstrings.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { format } from 'oxfmt'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { toCommonJs } from './commonjs.js'
@@ -29,24 +30,48 @@ async function bundle(input, { dir = 'dist', ...output }) {
   const { output: files } = await build.generate({ dir, format: 'es', ...output })
   await build.close()
   const chunks = withoutDoors(files)
-  for (const { fileName, code } of chunks) {
-    write(join(dir, fileName), fileName.endsWith('.js') ? inLatin1(code) : code)
+  for (const chunk of chunks.filter(({ fileName }) => fileName.endsWith('.js'))) {
+    chunk.code = inLatin1(output.minify ? chunk.code : await formatted(chunk))
   }
+  for (const { fileName, code } of chunks) write(join(dir, fileName), code)
   return chunks
+}
+
+/** Shorter than what rolldown writes, and easier to read: mostly, a statement is a line. */
+async function formatted({ fileName, code }) {
+  const { code: text, errors } = await format(fileName, code, FORMAT)
+  if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`)
+  const list = /(?<=^(?:import|export)) \{\n[^}]+\n\}/gm
+  return text.replace(list, names => names.replace(/\s+/g, ' '))
+}
+
+const FORMAT = {
+  semi: false,
+  singleQuote: true,
+  arrowParens: 'avoid',
+  trailingComma: 'none',
+  objectWrap: 'collapse',
+  useTabs: true,
+  printWidth: 320
 }
 
 /** Without the chunks that only hand on what another one exports under the same names: `import()` takes that one. */
 function withoutDoors(files) {
   const rooms = new Map()
   for (const { fileName, code } of files) {
-    const [, room] = /^export \{ [\w, ]+ \} from ("\.\/[\w-]+\.js");\s*$/.exec(code) ?? []
+    const [, room] = /^export \{ [\w, ]+ \} from "\.\/([\w-]+\.js)";\s*$/.exec(code) ?? []
     const isDoor = room !== undefined && fileName.startsWith('chunks/') && !code.includes(' as ')
-    if (isDoor) rooms.set(`"./${basename(fileName)}"`, room)
+    if (isDoor) rooms.set(fileName, `chunks/${room}`)
   }
-  const imported = /(?<=\bimport\()"[^"]+"|(?<=\bfrom )"[^"]+"/g
+  const led = fileName => rooms.get(fileName) ?? fileName
+  const imported = /(?<=\b(?:import\(|from )"\.\/(?:chunks\/)?)[\w-]+\.js(?=")/g
+  const inRooms = code => code.replace(imported, name => basename(led(`chunks/${name}`)))
   return files
-    .filter(({ fileName }) => !rooms.has(`"./${basename(fileName)}"`))
-    .map(file => ({ ...file, code: file.code.replace(imported, path => rooms.get(path) ?? path) }))
+    .filter(({ fileName }) => !rooms.has(fileName))
+    .map(({ fileName, code, imports = [], dynamicImports = [] }) => {
+      const needs = [...imports, ...dynamicImports].map(led)
+      return { fileName, code: inRooms(code), imports, needs }
+    })
 }
 
 /** V8 keeps the text of a module, in two bytes for each character if one of them needs these. */
@@ -143,6 +168,18 @@ function checkOrder(chunks) {
   for (const name of imports.keys()) walk(name, [])
 }
 
+/** What the command alone needs is no CommonJS: Node runs it as ES modules. */
+function neededBesideCommands() {
+  const chunks = new Map(modules.map(chunk => [chunk.fileName, chunk]))
+  const needed = new Set(TYPED.map(name => `${name}.js`))
+  for (const fileName of needed) {
+    for (const to of chunks.get(fileName).needs) {
+      if (chunks.has(to) && !/\bcli\.js$/.test(to)) needed.add(to)
+    }
+  }
+  return ({ fileName }) => needed.has(fileName)
+}
+
 // What is in no room: the entry points.
 const ENTRIES = new Set([...TYPED, 'cli'].map(name => `${PLACES[name] ?? name}.ts`))
 
@@ -166,15 +203,27 @@ const modules = await bundle(
   }
 )
 checkOrder(modules)
-for (const { name, fileName, code } of modules) {
-  if (name === 'cli') continue
-  const text = toCommonJs(code).replace(`"${BUNDLED}"`, '"./css-tokenizer.js"')
+for (const { fileName, code } of modules.filter(neededBesideCommands())) {
+  const text = toCommonJs(code).replace(`'${BUNDLED}'`, "'./css-tokenizer.js'")
   write(join('dist/cjs', fileName), text)
 }
 const [copyright] =
   /Copyright.*/.exec(readFileSync(`node_modules/${BUNDLED}/LICENSE.md`, 'utf8')) ?? []
+const [used] = modules.flatMap(
+  ({ code }) => code.match(new RegExp(`\\{ [^}]+ \\} from '${BUNDLED}'`, 'g')) ?? []
+)
 await bundle(
-  { input: BUNDLED, external: [] },
+  {
+    input: 'used',
+    external: [],
+    plugins: [
+      {
+        name: 'what-is-used',
+        resolveId: id => (id === 'used' ? id : undefined),
+        load: id => (id === 'used' ? `export ${used}` : undefined)
+      }
+    ]
+  },
   {
     dir: 'dist/cjs/chunks',
     format: 'cjs',
@@ -213,6 +262,6 @@ for (const dir of existsSync(CLIENT) ? ['dist', 'dist/cjs'] : []) {
       platform: 'browser',
       transform: { target: 'es2020' }
     },
-    { dir, preserveModules: true, entryFileNames: 'chunks/client/[name].js', comments: false }
+    { dir, preserveModules: true, entryFileNames: 'chunks/client/[name].js', minify: true }
   )
 }

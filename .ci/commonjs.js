@@ -19,7 +19,7 @@ export function toCommonJs(code) {
   const edited = edits
     .toSorted((one, other) => other.start - one.start)
     .reduce((rest, { start, end, text }) => rest.slice(0, start) + text + rest.slice(end), code)
-  return `'use strict';\n${edited}`
+  return `'use strict'\n${edited}`
 }
 
 const META = {
@@ -30,7 +30,7 @@ const META = {
 
 const WRITERS = {
   ImportDeclaration: ({ specifiers, source }) => {
-    const loaded = `require(${source.raw});`
+    const loaded = `require(${source.raw})`
     if (specifiers.length === 0) return loaded
     const [{ type, local }] = specifiers
     // The default of a CommonJS package, as Node gives it to ES modules.
@@ -38,9 +38,9 @@ const WRITERS = {
     return `const { ${pairs(specifiers, 'imported', 'local')} } = ${loaded}`
   },
   ExportNamedDeclaration: ({ specifiers, source }) => {
-    if (!source) return `module.exports = { ${pairs(specifiers, 'exported', 'local')} };`
+    if (!source) return `module.exports = { ${pairs(specifiers, 'exported', 'local')} }`
     const members = specifiers.map(({ exported, local }) => `${exported.name}: all.${local.name}`)
-    return `const all = require(${source.raw});\nmodule.exports = { ${members.join(', ')} };`
+    return `const all = require(${source.raw})\nmodule.exports = { ${members.join(', ')} }`
   },
   // Of a package it has what Node gives: its names, and all as the default.
   ImportExpression: ({ source }) =>
