@@ -140,12 +140,8 @@ const PARTS = [
   [/^(?:releases|verify)\/exports/, 'assets'],
   [/^files\/writing/, 'files-writing'],
   [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],
-  [
-    /-command\.ts$|^init\/(?:add|config)-file|^(?:deltas|joining|minify|releases)\/(?:additions|column)/,
-    'cli'
-  ],
-  [/^cli\/format/, 'cli-format'],
-  [/^telling\/weight/, 'weight'],
+  [/-command\.ts$|^init\/|^(?:deltas|joining|minify|releases)\/(?:additions|column)/, 'cli'],
+  [/^cli\/format|^telling\/weight|^bundles\/facts|^deltas\/delta-files/, 'weight'],
   [/^inspector\/(?:weight-page|treemap|page-html)/, 'inspector-html'],
   [/^telling\//, 'inventory'],
   [/^serving\/koa/, 'serving-koa'],
@@ -246,7 +242,7 @@ const types = await bundle(
     input: entries(TYPED, '.types', '.d.ts'),
     plugins: [withoutParameters, dts({ dtsInput: true })]
   },
-  { dir: 'dist/cjs', chunkFileNames: 'chunks/[name].d.ts' }
+  { dir: 'dist/cjs', chunkFileNames: 'chunks/[name].d.ts', minifyInternalExports: false }
 )
 // Vite is an ES module, whose types CommonJS has to ask for.
 for (const { fileName, code } of types) {

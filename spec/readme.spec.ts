@@ -121,7 +121,7 @@ async function pack(): Promise<Packed> {
 }
 
 soakTest(
-  'the package has less than 370 kB, and every page and picture that its pages link to',
+  'the package has less than 330 kB, and every page and picture that its pages link to',
   async t => {
     const { size, files } = await pack()
     const paths = files.map(({ path }) => path)
@@ -133,7 +133,7 @@ soakTest(
         t.true(has(linked), `${page} links to ${linked}`)
       }
     }
-    t.true(size < 370_000, `${size} bytes`)
+    t.true(size < 330_000, `${size} bytes`)
   }
 )
 
