@@ -27,8 +27,17 @@ export default defineConfig({
   ignoreDeadLinks: 'localhostLinks',
   srcExclude: [...OTHERS.map(name => `**/${name}/**`), 'CONTRIBUTING.md', 'docs/decisions.md'],
   rewrites: { ...RENAMED, 'docs/:page': ':page' },
-  head: [['link', { rel: 'icon', href: 'data:,' }]],
+  head: [
+    ['link', { rel: 'icon', href: 'data:,' }],
+    // As the theme has it, the name of a block's language is too pale, and the search says another name than it shows.
+    [
+      'style',
+      {},
+      ':root { --vp-code-lang-color: var(--vp-c-text-2) } .DocSearch-Button-Keys { display: none !important }'
+    ]
+  ],
   markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     languageAlias: { ejs: 'html' },
     config: md => {
       md.core.ruler.push('repository-links', ({ tokens, env }) => {

@@ -1,14 +1,22 @@
 // npm run docs: the site of the documentation, in a browser. VitePress fails the build where a link is dead.
 import { execFileSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'ava'
 import Koa from 'koa'
 import { koaFiles } from '../../lib/index.ts'
 import { listen } from '../support/front.ts'
 import { until } from '../support/until.ts'
 import { launch } from './chromium.ts'
+import { folderOf } from './installed.ts'
 
-test('DOC-01 the site has every page whole at 390 and 1,280 px, a search and a dark mode', async t => {
+const AXE = readFileSync(join(folderOf('axe-core'), 'axe.min.js'), 'utf8')
+const FINDINGS = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations, passes }) =>
+  passes.length === 0 ? ['nothing was checked'] :
+  violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html.slice(0, 120))].join(' ')))`
+const COLOURS = `document.documentElement.classList.contains('dark') ? 'dark' : 'light'`
+
+test('DOC-01 the site has every page whole at 390 and 1,280 px, a search and a dark mode, and axe finds nothing', async t => {
   execFileSync('npm', ['run', 'docs'], { stdio: 'pipe' })
   const app = new Koa()
   app.use(koaFiles('site/dist', { at: '/docs', extensions: ['html'] }))
@@ -16,7 +24,12 @@ test('DOC-01 the site has every page whole at 390 and 1,280 px, a search and a d
   const names = readdirSync('docs').filter(name => name.endsWith('.md') && name !== 'decisions.md')
   const pages = names.map(name => (name === 'README.md' ? 'all' : name.replace('.md', '')))
   const page = await launch(t).open(`http://127.0.0.1:${port}/docs/`)
-  for (const width of [390, 1280]) {
+  for (const [width, scheme] of [
+    [390, 'light'],
+    [1280, 'dark']
+  ] as const) {
+    const features = [{ name: 'prefers-color-scheme', value: scheme }]
+    await page.command('Emulation.setEmulatedMedia', { features })
     const metrics = { width, height: 900, deviceScaleFactor: 1, mobile: width < 500 }
     await page.command('Emulation.setDeviceMetricsOverride', metrics)
     for (const name of ['', ...pages]) {
@@ -29,11 +42,13 @@ test('DOC-01 the site has every page whole at 390 and 1,280 px, a search and a d
       t.truthy(title, name)
       t.true(Number(overflow) <= 0, `${name} at ${width}: ${String(overflow)} px too wide`)
       t.deepEqual(broken, [], name)
+      t.is(await page.evaluate(COLOURS), scheme)
+      await page.evaluate(`${AXE};undefined`)
+      t.deepEqual(await page.evaluate(FINDINGS), [], `${name} at ${width} px, ${scheme}`)
     }
   }
   await page.evaluate(`document.querySelector('.VPSwitchAppearance').click()`)
-  const isDark = () => page.evaluate<boolean>(`document.documentElement.className === 'dark'`)
-  await until(isDark, 'the page is dark')
+  await until(async () => (await page.evaluate(COLOURS)) === 'light', 'the page is light')
   await page.evaluate(`document.querySelector('.DocSearch-Button').click()`)
   await until(() => page.evaluate(`!!document.querySelector('.search-input')`), 'the search opens')
   await page.evaluate(`(() => {

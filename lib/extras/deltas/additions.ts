@@ -16,7 +16,7 @@ those of the same name with another hash: a browser that has one of these downlo
 the difference only. This needs Node 22.19, 24.6 or newer.`,
     options: { against: { value: 'DIR', description: 'an earlier build, to write deltas' } },
     examples: [
-      ['koa-fresh-assets compress dist --against dist.old', 'Deltas from the build before:']
+      ['koa-fresh-assets compress dist --against dist.old', 'Deltas from the previous build:']
     ],
     run(call, command) {
       const { against } = call.values as { readonly against?: string }
@@ -30,8 +30,8 @@ the difference only. This needs Node 22.19, 24.6 or newer.`,
   },
   {
     to: 'verify',
-    about: `Deltas (.dcz) are checked as well: that each is intact, and leads to its file from
-one that is there.`
+    about: `Deltas (.dcz) are checked as well: each has to be intact, and to start from a file
+that exists.`
   },
   { to: 'clean', about: 'The deltas (.dcz) from and to these files are removed as well.' },
   { to: 'list', about: 'Where there are deltas from earlier versions, it says what they save.' }

@@ -13,17 +13,17 @@ export const MANIFEST = {
 export const additions: readonly Addition[] = [
   {
     to: 'verify',
-    about: `In a directory with a bundler's manifest it also checks that the files exist that
-this names, and that those that 'keep' brought into it, and their list, are intact.`
+    about: `In a directory with a bundler's manifest it also checks that the files that the
+manifest names exist, and that those that 'keep' copied, and their list, are intact.`
   },
   {
     to: 'clean',
     argument: '[dir]',
-    about: `With a directory, a bundler's build, it removes the files that 'keep' brought
+    about: `With a directory, a bundler's build, it removes the files that 'keep' copied
 into it: those of builds that are not among the last ${KEEP} (--keep), and were replaced
 more than 7 days (--age) ago. No configuration is needed for that.`,
     options: { manifest: MANIFEST },
-    examples: [['koa-fresh-assets clean dist', "What 'keep' brought into a build of Vite:"]],
+    examples: [['koa-fresh-assets clean dist', "What 'keep' copied into a Vite build:"]],
     run({ output, values, args: [directory], extras }) {
       const { manifest, 'dry-run': dryRun } = values
       if (directory === undefined) {

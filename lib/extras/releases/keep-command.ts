@@ -10,7 +10,7 @@ import { GLOB_OPTIONS, summary, warnOfLarge } from './compress-command.ts'
 
 export const keep: Command = {
   name: 'keep',
-  summary: "bring an earlier build's files into a new one, for open pages",
+  summary: "copy an earlier build's files into a new one, for open pages",
   argument: '<old build> <new build>',
   about: `Copies the files with hashed names that a bundler's new build lacks from
 its earlier build, so that a page that is open during a deploy finds the chunks that

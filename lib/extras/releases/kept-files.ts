@@ -58,7 +58,7 @@ function filesOf(build: unknown): [string, KeptFile][] {
 function namesIn(files: unknown = []): readonly string[] {
   const isBelow = (file: unknown) => isText(file) && isCanonicalBelow(file)
   if (Array.isArray(files) && files.every(isBelow)) return files
-  throw new TypeError('it names what is not a file below the directory')
+  throw new TypeError('it names something that is not a file below the directory')
 }
 
 /** For what serves the directory. */

@@ -7,13 +7,13 @@ import { formatBytes, table } from '../../cli/format.ts'
 export const uploadPlan: Command = {
   name: 'upload-plan',
   summary: 'list what to upload to a bucket behind a CDN, in which order',
-  about: `Prints a line for each file that URLs of the option host lead to: its key in a
+  about: `Prints a line for each file that a CDN, the option host, serves: its key in a
 bucket, its size, and the Content-Type, Content-Encoding and Cache-Control with
 which a server would send it. Files whose bytes never change at their URL come
 first.
 
-With --json, each has its SHA-256, and the whole the name of the release, which
-changes with any file. Uploaded last, that JSON tells which files the release needs.`,
+With --json, each file has its SHA-256, and the list the name of the release, which
+changes with any file. Uploaded last, that JSON says which files the release needs.`,
   options: {},
   examples: [
     ['koa-fresh-assets upload-plan', 'Which keys?'],
