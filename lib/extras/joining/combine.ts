@@ -12,18 +12,20 @@ import type { Sources } from '../../assets/sources/sources.ts'
 import { decodeIfValid, encodePath } from '../../assets/urls/canonical-path.ts'
 import { importsOf, MAP, type Unfinished } from '../../assets/building/final-bytes.ts'
 
+const CONCURRENCY = 16
+
 export function combinationBy(
   combiner: Combiner,
-  site: Site,
+  { apps }: Site,
   sources: Sources
 ): Combination<Map<string, Unfinished>> {
   return {
     takes: (app, source) => combiner.isReady && combiner.takes(app, source),
     async combine(nodes, mentions) {
-      const all = await combineAll(nodes, combiner, { site, sources, mentions })
-      if (all === nodes) return
-      nodes.clear()
-      for (const [path, node] of all) nodes.set(path, node)
+      const all = new Map(nodes)
+      for (const app of apps) await combineIn(app, { nodes, all, combiner, mentions, sources })
+      for (const path of nodes.keys()) if (!all.has(path)) nodes.delete(path)
+      for (const [path, node] of all) nodes.set(path, linked(node, all))
     },
     report: () => combiner.report()
   }
@@ -31,50 +33,37 @@ export function combinationBy(
 
 type Nodes = ReadonlyMap<string, Unfinished>
 
-const CONCURRENCY = 16
+interface Combining {
+  readonly nodes: Nodes
+  /** What is published in their place. */
+  readonly all: Map<string, Unfinished>
+  readonly combiner: Combiner
+  readonly mentions: readonly Mention[]
+  readonly sources: Sources
+}
 
-async function combineAll(
-  nodes: Nodes,
-  combiner: Combiner,
-  {
-    site,
-    sources,
-    mentions
-  }: {
-    readonly site: Site
-    readonly sources: Sources
-    readonly mentions: readonly Mention[]
-  }
-): Promise<Nodes> {
-  const scriptsOf = (app: AppSettings) =>
-    [...nodes.values()].filter(node => node.app === app && textType(node.name) === 'js')
-  const apps = site.apps.filter(app =>
-    scriptsOf(app).some(({ source }) => combiner.takes(app, source))
+async function combineIn(
+  app: AppSettings,
+  { nodes, all, combiner, mentions, sources }: Combining
+): Promise<void> {
+  const isScript = (node: Unfinished) => node.app === app && textType(node.name) === 'js'
+  const own = [...nodes.values()].filter(isScript)
+  if (!own.some(({ source }) => combiner.takes(app, source))) return
+  const scripts = new Map(
+    await inParallel(own, CONCURRENCY, async node => [node.path, await scriptOf(node)] as const)
   )
-  if (apps.length === 0) return nodes
-  const all = new Map(nodes)
-  for (const app of apps) {
-    const scripts = new Map(
-      await inParallel(
-        scriptsOf(app),
-        CONCURRENCY,
-        async node => [node.path, await scriptOf(node)] as const
-      )
-    )
-    const outside = [...nodes.values()].filter(({ path }) => !scripts.has(path))
-    const named = new Set([
-      ...outside.flatMap(({ links }) => links.flatMap(path => path ?? [])),
-      ...(await pathsOf(mentions, app, sources))
-    ])
-    const { replaced, made } = await combiner.combine(app, scripts, named)
-    for (const path of replaced) for (const ending of ['', MAP]) all.delete(path + ending)
-    for (const each of made) {
-      const node = await nodeOf(each, app, nodes)
-      if (all.has(node.path)) throw taken(node.path)
-      all.set(node.path, node)
-    }
+  const outside = [...nodes.values()].filter(({ path }) => !scripts.has(path))
+  const named = new Set([
+    ...outside.flatMap(({ links }) => links.flatMap(path => path ?? [])),
+    ...(await pathsOf(mentions, app, sources))
+  ])
+  const { replaced, made } = await combiner.combine(app, scripts, named)
+  for (const path of replaced) for (const ending of ['', MAP]) all.delete(path + ending)
+  for (const each of made) {
+    const node = await nodeOf(each, app, nodes)
+    if (all.has(node.path)) throw taken(node.path)
+    all.set(node.path, node)
   }
-  return linked(all)
 }
 
 function taken(path: string): AssetError {
@@ -135,15 +124,11 @@ async function nodeOf(
 }
 
 /** What was made refers to assets by their plain URLs. */
-function linked(nodes: Nodes): Nodes {
-  return new Map(
-    Array.from(nodes, ([path, node]) => {
-      if (!node.sources) return [path, node]
-      const links = (node.draft.text?.references ?? []).map(({ path: url }) => {
-        const to = posix.resolve(dirname(path), decodeIfValid(url) ?? '')
-        return /^\.{0,2}\//.test(url) && nodes.has(to) ? to : undefined
-      })
-      return [path, { ...node, links }]
-    })
-  )
+function linked(node: Unfinished, all: Nodes): Unfinished {
+  if (!node.sources) return node
+  const links = (node.draft.text?.references ?? []).map(({ path: url }) => {
+    const to = posix.resolve(dirname(node.path), decodeIfValid(url) ?? '')
+    return /^\.{0,2}\//.test(url) && all.has(to) ? to : undefined
+  })
+  return { ...node, links }
 }

@@ -89,7 +89,11 @@ async function chunksOf(
     entryFileNames: '[name]',
     chunkFileNames: ({ name }) => FOLDER + withEnding(name),
     codeSplitting: {
-      groups: [{ debugName: 'packages', name: id => groups.get(byFile.get(id) ?? '') ?? null }]
+      // A group takes what its modules import as well, but for what those in front of it have.
+      groups: Array.from(groups, ([name, paths]) => ({
+        name,
+        test: id => paths.has(byFile.get(id) ?? '')
+      }))
     }
   })
   await build.close()

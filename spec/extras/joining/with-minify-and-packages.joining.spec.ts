@@ -32,15 +32,11 @@ async function runModule(shop: Shop, name: string): Promise<Record<string, unkno
   return (await import(base + targetOf(shop.root, `/assets/${name}`))) as Record<string, unknown>
 }
 
-test('JOI-01 modules become the ones that nothing imports, and one file for each package, without what nothing uses; what is imported lazily, and a worker, are files of their own', async t => {
+test('JOI-01 modules become the ones that nothing imports, and files of the packages that the same ones load, without what nothing uses; what is imported lazily, and a worker, are files of their own', async t => {
   const shop = await makeShop(t)
   const { root, text } = shop
   const { imports, dynamicImports } = readManifest(root).assets['/assets/app.js'] ?? {}
-  t.deepEqual(imports?.toSorted(), [
-    '/assets/joined/big.js',
-    '/assets/joined/count.js',
-    '/assets/joined/packages.js'
-  ])
+  t.deepEqual(imports?.toSorted(), ['/assets/joined/big.js', '/assets/joined/count.js'])
   t.deepEqual(dynamicImports, ['/assets/later.js'])
   t.true(text('app.js').includes(targetOf(root, '/assets/worker.js')))
   t.true(text('joined/big.js').includes('used'))
@@ -63,7 +59,20 @@ test('JOI-01 modules become the ones that nothing imports, and one file for each
   t.deepEqual((await runModule(shop, 'admin.js'))['admin'], 3)
 })
 
-test("JOI-02 with 'packages' modules of the app stay files, and name one file for each package", async t => {
+test('JOI-01 what a worker needs is not in the file of a large package that needs it too', async t => {
+  const { root, text } = await makeShop(t, ALL, {
+    '/node_modules/big/index.js': `/* ${'x'.repeat(160_000)} */\nimport { tiny } from 'tiny'\nexport const used = () => tiny`
+  })
+  t.deepEqual(readManifest(root).assets['/assets/worker.js']?.imports, [
+    '/assets/joined/packages.js'
+  ])
+  t.false(text('joined/packages.js').includes('import'))
+  t.deepEqual(readManifest(root).assets['/assets/joined/big.js']?.imports, [
+    '/assets/joined/packages.js'
+  ])
+})
+
+test("JOI-02 with 'packages' modules of the app stay files, and name those of packages", async t => {
   const shop = await makeShop(t, { ...ALL, bundle: 'packages' })
   const own = shop.scripts().filter(name => !/^(?:joined|npm)\//.test(name))
   t.deepEqual(own, [
@@ -78,7 +87,6 @@ test("JOI-02 with 'packages' modules of the app stay files, and name one file fo
   t.is(shop.text('count.js'), String(SHOP['javascripts/count.js']))
   t.deepEqual(readManifest(shop.root).assets['/assets/app.js']?.imports, [
     '/assets/joined/big.js',
-    '/assets/joined/packages.js',
     '/assets/count.js',
     '/assets/widgets/picture.js'
   ])
@@ -134,7 +142,11 @@ test('JOI-04 source maps lead to the sources, those of TypeScript as well', asyn
   t.is(main.origin(' typed').source, 'typed.ts')
   t.regex(main.origin(' typed').code, /' typed'/)
   const { map } = readMapped(root, '/assets/joined/big.js')
-  t.deepEqual(map.sources.toSorted(), ['../npm/big/index.js', '../npm/big/low.js'])
+  const sources = ['big/index.js', 'big/low.js', 'wee/index.js']
+  t.deepEqual(
+    map.sources.toSorted(),
+    sources.map(source => `../npm/${source}`)
+  )
 })
 
 test('JOI-05 what a module does by its own URL keeps it a file of its own', async t => {
@@ -166,7 +178,7 @@ test('JOI-05 so does one that a package or a page with a top-level await imports
   })
   t.true(text('own.js').includes('import.meta.url'))
   t.true(text('npm/finder/base.js').includes('import.meta.url'))
-  t.true(text('joined/packages.js').includes('new URL('))
+  t.true(text('joined/finder.js').includes('new URL('))
 })
 
 test('JOI-05 JSON and what is no module stay what they were', async t => {
@@ -199,7 +211,7 @@ for (const lost of ['fs', 'node:crypto', 'not-there']) {
     const error = await t.throwsAsync(make(`import lost from '${lost}'\nlost()\n${half}`))
     t.regex(error.message, new RegExp(`server/index\\.js: imports '${lost}', which is`))
     const { text } = await make(`export { other } from './other.js'\n${half}`)
-    t.false(text('joined/packages.js').includes(lost))
+    t.false(text('joined/server.js').includes(lost))
   })
 }
 
@@ -214,7 +226,7 @@ test("JOI-06 a package that imports a stylesheet is an error with its file, unle
   const typed =
     "import sheet from './a.css' with { type: 'css' }\nexport const styled = () => sheet"
   const imported = /import \w+ from ?".*a-[\da-f]{32}\.css" ?with ?\{ ?type: ?"css" ?\}/
-  t.regex((await make(typed)).text('joined/packages.js'), imported)
+  t.regex((await make(typed)).text('joined/styled.js'), imported)
 })
 
 test('JOI-07 the manifest says which sources a file was made of, the report what was saved', async t => {
@@ -226,7 +238,8 @@ test('JOI-07 the manifest says which sources a file was made of, the report what
   t.is(assets['/assets/app.js']?.source, 'javascripts/app.js')
   t.deepEqual(assets['/assets/joined/big.js']?.sources?.toSorted(), [
     '/assets/npm/big/index.js',
-    '/assets/npm/big/low.js'
+    '/assets/npm/big/low.js',
+    '/assets/npm/wee/index.js'
   ])
   t.is(assets['/assets/classic.js']?.sources, undefined)
   const { joined } = await run({ root, ...ALL })

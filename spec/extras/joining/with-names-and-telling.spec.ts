@@ -52,7 +52,7 @@ test('JOI-07 list and explain say what a file was made of, and what a module bec
   const { stdout } = await run(root, 'list', env)
   t.regex(stdout, /^\/assets\/app\.js +\S+app\.js and 1 more /m)
   t.regex(stdout, /^\/assets\/widgets\/picture\.js .* in \/assets\/app\.js$/m)
-  t.regex(stdout, /^\/assets\/joined\/big\.js +joined\/big\.js and 1 more /m)
+  t.regex(stdout, /^\/assets\/joined\/big\.js +joined\/big\.js and 2 more /m)
   const explained = await run(root, 'explain app.js', env)
   t.regex(explained.stdout, /made of \/assets\/app\.js, \/assets\/widgets\/picture\.js/)
   t.is((await run(root, 'verify', env)).status, 0)

@@ -1,0 +1,135 @@
+// Which files the packages become whose modules are joined.
+import { importOrder } from '../../assets/views/modules.ts'
+import type { Script } from './combining.ts'
+
+/** By path. */
+export type Scripts = ReadonlyMap<string, Script>
+
+/** Smaller packages may share a file. In bytes, not minified. */
+const SMALL = 160_000
+/** Smaller ones may be loaded by a page that does not need them. */
+const TINY = 20_000
+
+export function reachedFrom(
+  paths: Iterable<string>,
+  modules: Scripts,
+  isEager = false
+): Set<string> {
+  const reached = new Set(paths)
+  for (const path of reached) {
+    const { imports = [], dynamicImports = [] } = modules.get(path) ?? {}
+    for (const to of isEager ? imports : [...imports, ...dynamicImports])
+      if (modules.has(to)) reached.add(to)
+  }
+  return reached
+}
+
+interface Loaded {
+  readonly scripts: Scripts
+  /** The paths of scripts that pages and workers begin with. */
+  readonly first: readonly string[]
+  /** Of those that `import()` begins with. */
+  readonly later: readonly string[]
+}
+
+interface Package {
+  readonly importers: Set<string>
+  readonly imports: Set<string>
+  size: number
+}
+
+/**
+ * A package that only one other imports is a part of that one's file. Small ones share the file of those that the same
+ * scripts load, and what a script loads loads no less: no file is imported by one that it imports.
+ * @returns the name of a package's file, and all of them, each after those that it imports
+ */
+export function packageFiles(
+  modules: Scripts,
+  loaded: Loaded
+): [fileOf: (name: string) => string, files: ReadonlySet<string>] {
+  const ownerOf = ownersIn(modules)
+  const packages = packagesIn(modules, ownerOf)
+  const small = smallerThan(SMALL, packages)
+  const tiny = smallerThan(TINY, packages)
+  const first = loadersIn(loaded.scripts, loaded.first, ownerOf)
+  const later = loadersIn(loaded.scripts, loaded.later, ownerOf)
+  const keyOf = (name: string) => {
+    const loaders = first.get(name) ?? later.get(name) ?? []
+    if (!small.has(name) || loaders.length === 0) return name
+    if (loaders.length === 1 || !tiny.has(name)) return loaders.join('\n')
+    return first.has(name) ? 'packages' : 'packages-later'
+  }
+  const bySize = [...packages].toSorted(([, one], [, other]) => one.size - other.size)
+  const largest = new Map(bySize.map(([name]) => [keyOf(name), name]))
+  const fileOf = (name: string) => {
+    const key = keyOf(ownerOf(name))
+    return key.startsWith('/') ? (largest.get(key) ?? key) : key
+  }
+  const importsOf = (file: string) =>
+    [...packages].flatMap(([name, { imports }]) => (fileOf(name) === file ? [...imports] : []))
+  const files = Array.from(packages.keys(), fileOf)
+  return [fileOf, importOrder(files, file => importsOf(file).map(fileOf))]
+}
+
+/** By the names of packages, the scripts that load them, in the same order for all. */
+function loadersIn(
+  scripts: Scripts,
+  roots: readonly string[],
+  ownerOf: (name: string) => string
+): ReadonlyMap<string, readonly string[]> {
+  const loaders = new Map<string, string[]>()
+  for (const root of roots.toSorted()) {
+    const groups = [...reachedFrom([root], scripts, true)].flatMap(
+      path => scripts.get(path)?.source.group ?? []
+    )
+    for (const name of new Set(groups.map(ownerOf)))
+      loaders.set(name, [...(loaders.get(name) ?? []), root])
+  }
+  return loaders
+}
+
+/** Those that need no larger one. */
+function smallerThan(limit: number, packages: ReadonlyMap<string, Package>): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (let before = -1; before < found.size;) {
+    before = found.size
+    for (const [name, { size, imports }] of packages)
+      if (size < limit && [...imports].every(each => found.has(each))) found.add(name)
+  }
+  return found
+}
+
+function ownersIn(modules: Scripts): (name: string) => string {
+  const packages = packagesIn(modules, name => name)
+  return name => {
+    const seen = new Set<string>()
+    for (let owner = name; ;) {
+      const [importer, ...others] = packages.get(owner)?.importers ?? []
+      // The application is an importer without a name.
+      if (!importer || others.length > 0 || seen.has(owner)) return owner
+      seen.add(owner)
+      owner = importer
+    }
+  }
+}
+
+function packagesIn(modules: Scripts, ownerOf: (name: string) => string): Map<string, Package> {
+  const packages = new Map<string, Package>()
+  const at = (name: string) => {
+    const known = packages.get(name) ?? { importers: new Set(), imports: new Set(), size: 0 }
+    packages.set(name, known)
+    return known
+  }
+  for (const { source, code, imports, dynamicImports } of modules.values()) {
+    const from = source.group === undefined ? '' : ownerOf(source.group)
+    if (from !== '') at(from).size += code.length
+    for (const path of [...imports, ...dynamicImports]) {
+      const group = modules.get(path)?.source.group
+      const to = group === undefined ? from : ownerOf(group)
+      if (to === from) continue
+      at(to).importers.add(from)
+      if (from !== '') at(from).imports.add(to)
+    }
+  }
+  return packages
+}
