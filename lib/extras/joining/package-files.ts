@@ -45,10 +45,11 @@ interface Package {
  */
 export function packageFiles(
   modules: Scripts,
-  loaded: Loaded
+  loaded: Loaded,
+  isModule: (code: string) => boolean | undefined
 ): [fileOf: (name: string) => string, files: ReadonlySet<string>] {
-  const ownerOf = ownersIn(modules)
-  const packages = packagesIn(modules, ownerOf)
+  const ownerOf = ownersIn(packagesIn(modules, isModule))
+  const packages = packagesIn(modules, isModule, ownerOf)
   const small = smallerThan(SMALL, packages)
   const tiny = smallerThan(TINY, packages)
   const first = loadersIn(loaded.scripts, loaded.first, ownerOf)
@@ -99,8 +100,7 @@ function smallerThan(limit: number, packages: ReadonlyMap<string, Package>): Rea
   return found
 }
 
-function ownersIn(modules: Scripts): (name: string) => string {
-  const packages = packagesIn(modules, name => name)
+function ownersIn(packages: ReadonlyMap<string, Package>): (name: string) => string {
   return name => {
     const seen = new Set<string>()
     for (let owner = name; ;) {
@@ -113,7 +113,11 @@ function ownersIn(modules: Scripts): (name: string) => string {
   }
 }
 
-function packagesIn(modules: Scripts, ownerOf: (name: string) => string): Map<string, Package> {
+function packagesIn(
+  modules: Scripts,
+  isModule: (code: string) => boolean | undefined,
+  ownerOf = (name: string) => name
+): Map<string, Package> {
   const packages = new Map<string, Package>()
   const at = (name: string) => {
     const known = packages.get(name) ?? { importers: new Set(), imports: new Set(), size: 0 }
@@ -122,7 +126,8 @@ function packagesIn(modules: Scripts, ownerOf: (name: string) => string): Map<st
   }
   for (const { source, code, imports, dynamicImports } of modules.values()) {
     const from = source.group === undefined ? '' : ownerOf(source.group)
-    if (from !== '') at(from).size += code.length
+    // What CommonJS requires is not known here.
+    if (from !== '') at(from).size += isModule(code) ? code.length : SMALL
     for (const path of [...imports, ...dynamicImports]) {
       const group = modules.get(path)?.source.group
       const to = group === undefined ? from : ownerOf(group)

@@ -56,7 +56,7 @@ export async function planOf(
   const isFirst = ([path, { source }]: readonly [string, Script]) =>
     loaded.has(path) || (source.group === undefined && !imported.has(path) && !lazy.has(path))
   const first = [...scripts].filter(isFirst).map(([path]) => path)
-  const [fileOf, files] = packageFiles(modules, { scripts, first, later: [...lazy] })
+  const [fileOf, files] = packageFiles(modules, { scripts, first, later: [...lazy] }, isModule)
   const groups = new Map(Array.from(files, file => [file, new Set<string>()]))
   for (const [path, { source, code }] of modules)
     if (source.group !== undefined && !isPlaced(code)) groups.get(fileOf(source.group))?.add(path)

@@ -6,11 +6,11 @@ import { packageFiles } from '../../../lib/extras/joining/package-files.ts'
 /** A module of a package, or of the application, and what it imports. */
 function script(group: string | undefined, size: number, imports: readonly string[]): Script {
   const source = { file: `/${group}.js`, directory: '/', group }
-  const code = 'x'.repeat(size)
+  const code = size === COMMONJS ? 'require()' : 'x'.repeat(size)
   return { name: '', source, code, map: undefined, imports, dynamicImports: [], others: [] }
 }
 
-const [LARGE, MIDDLE, TINY] = [170_000, 50_000, 1000]
+const [LARGE, MIDDLE, TINY, COMMONJS] = [170_000, 50_000, 1000, 0]
 
 /** @param given packages by name, each with its size and the packages that it imports */
 function filesOf(
@@ -26,7 +26,8 @@ function filesOf(
   )
   const scripts = new Map([...own, ...packages])
   const [first, lazy] = [Object.keys(pages), Object.keys(later)]
-  const [fileOf, files] = packageFiles(scripts, { scripts, first, later: lazy })
+  const isModule = (code: string) => !code.startsWith('require')
+  const [fileOf, files] = packageFiles(scripts, { scripts, first, later: lazy }, isModule)
   return { of: Object.fromEntries(packages.map(([name]) => [name, fileOf(name)])), files }
 }
 
@@ -87,4 +88,12 @@ test('JOI-01 a package is in the file of the only one that imports it, and none 
     plugin: 'plugin'
   })
   t.deepEqual([...files], ['shared', 'bootstrap', 'plugin'])
+})
+
+test('JOI-01 a CommonJS package, which may require any amount of code, has a file of its own', t => {
+  const { of } = filesOf(
+    { 'react-dom': [COMMONJS], wee: [TINY], other: [TINY] },
+    { '/app.js': ['react-dom', 'wee', 'other'] }
+  )
+  t.deepEqual(of, { 'react-dom': 'react-dom', wee: 'other', other: 'other' })
 })
