@@ -23,21 +23,18 @@ test('NAM-01 verify --views and precompile tell of a view that names what anothe
   t.deepEqual([status, stderr.endsWith(`warning: ${message}`)], [0, true], stderr)
 })
 
-test.serial(
-  'VEW-01 an option views that no file matches is told of, not taken for correct',
-  async t => {
-    const root = makeShop(t, {
-      'app.css': 'a{}',
-      '/views/a.ejs': "<%- assets.stylesheet('apq') %>",
-      '/assets.config.mjs': `export default ${JSON.stringify({ views: 'views', ...AS_WRITTEN })}`
-    })
-    const warning = 'warning: no view matches views, so no name was checked (the option views)\n'
-    for (const command of ['precompile', 'verify']) {
-      const { status, stderr } = await run(root, command)
-      t.deepEqual([status, stderr.endsWith(warning)], [0, true], stderr)
-    }
+test('VEW-01 an option views that no file matches is told of, not taken for correct', async t => {
+  const root = makeShop(t, {
+    'app.css': 'a{}',
+    '/views/a.ejs': "<%- assets.stylesheet('apq') %>",
+    '/assets.config.mjs': `export default ${JSON.stringify({ views: 'views', ...AS_WRITTEN })}`
+  })
+  const warning = 'warning: no view matches views, so no name was checked (the option views)\n'
+  for (const command of ['precompile', 'verify']) {
+    const { status, stderr } = await run(root, command)
+    t.deepEqual([status, stderr.endsWith(warning)], [0, true], stderr)
   }
-)
+})
 
 /** A line of a view, and what is wrong with it. */
 const VIEW: readonly (readonly [line: string, problem?: string])[] = [
