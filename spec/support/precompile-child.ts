@@ -2,7 +2,7 @@
 // Arguments: the project's root, and perhaps a moment at which it sends itself a signal:
 // `write 3 SIGKILL`, or `commit 2 SIGINT` for the second file that a plain name is given.
 // Exit status 1 and the message on stderr when it fails.
-import fs from 'node:fs/promises'
+import fs from 'node:fs'
 import { precompile, type Progress } from '../../lib/koa-assets.ts'
 import { withDigest } from './digest.ts'
 import { AS_WRITTEN } from './as-written.ts'
@@ -15,10 +15,11 @@ function reach(what: Progress['stage'] | 'commit'): void {
 }
 
 const { rename } = fs
-fs.rename = (from, to) => {
-  if (!withDigest(/-DIGEST\.\w+$|-DIGEST\.\w+\.(?:br|gz|zst)$/).test(String(to))) reach('commit')
-  return rename(from, to)
+const counted = (from: string, to: string, done: fs.NoParamCallback) => {
+  if (!withDigest(/-DIGEST\.\w+$|-DIGEST\.\w+\.(?:br|gz|zst)$/).test(to)) reach('commit')
+  rename(from, to, done)
 }
+Object.assign(fs, { rename: counted })
 
 async function main(): Promise<void> {
   await precompile(
