@@ -6,6 +6,7 @@ import { outsidePlace, wouldBeInPlace } from '../../files/containment.ts'
 import { lock } from '../../files/writing/lock.ts'
 import { rethrowAsPublishError } from '../../files/writing/atomic-write.ts'
 import { sweep, sweepTree } from '../../files/writing/temporary.ts'
+import { withUnsaved } from '../../files/writing/unsaved.ts'
 import { abortSignal, callback, check, type Expectation } from '../../check-options.ts'
 import { warnOnce } from '../../printable.ts'
 import type { Site } from '../parts.ts'
@@ -136,7 +137,9 @@ export async function precompile(
     const files = Array.from(assets.keys(), path => publicFile(settings, path))
     await requireInPublic(settings, files.map(dirname))
     const options = { lock: held, isFree, signal, onProgress: progressOf('write') }
-    const report = await publishBuild(settings, { assets, inViews }, options)
+    const report = await withUnsaved(unsaved =>
+      publishBuild(settings, { assets, inViews }, { ...options, unsaved })
+    )
     const seconds = (performance.now() - startedAt) / 1000
     const rows = await rowsOf<Partial<PrecompileRows>>(transforms)
     const all = { ...report, ...combination?.report(), ...rows, seconds }

@@ -17,7 +17,7 @@ import {
 } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Site } from '../parts.ts'
-import { withUnsaved, type Unsaved } from '../../files/writing/unsaved.ts'
+import type { Unsaved } from '../../files/writing/unsaved.ts'
 import type { BuildResult } from './builder.ts'
 import { entriesOf, publishedPath, type Built } from './places.ts'
 import type { PrecompileRows } from '../settings/extra-options.ts'
@@ -30,6 +30,7 @@ export interface PublishOptions {
   readonly lock: Lock
   /** Whether nothing has a path in `public`, as far as that is known. */
   readonly isFree: (path: string) => boolean
+  readonly unsaved: Unsaved
   readonly signal: AbortSignal | undefined
   readonly onProgress: (done: number, total: number, path: string) => void
 }
@@ -43,19 +44,10 @@ const RENAMES = 64
  * Until the final commit, a failure of any kind leaves the manifest, the files it names, and the plain
  * names as they were.
  */
-export function publishBuild(
-  settings: Site,
-  build: Pick<BuildResult, 'assets' | 'inViews'>,
-  options: PublishOptions
-) {
-  return withUnsaved(unsaved => publish(settings, build, options, unsaved))
-}
-
-async function publish(
+export async function publishBuild(
   settings: Site,
   { assets, inViews }: Pick<BuildResult, 'assets' | 'inViews'>,
-  { signal, lock, isFree, onProgress }: PublishOptions,
-  unsaved: Unsaved
+  { signal, lock, isFree, unsaved, onProgress }: PublishOptions
 ) {
   const path = `${settings.prefix}.json`
   const failed = rethrowAsPublishError(settings, path)

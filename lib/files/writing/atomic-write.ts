@@ -132,7 +132,7 @@ async function stage(
       // them may be swapped in between.
       const renamed = join(dirname(path), basename(target))
       await promised<void>(done => rename(path, renamed, done))
-      checks.unsaved?.renamed(renamed)
+      checks.unsaved?.named(renamed)
     } catch (error) {
       await discard()
       throw Object.assign(error as Error, { dest: target })

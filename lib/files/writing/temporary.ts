@@ -134,7 +134,7 @@ export async function makeDirectory(
       await checkLocation?.(file)
       await setMode(file, path, 0o755)
     })
-    unsaved?.created(path)
+    unsaved?.named(path)
   }
 }
 

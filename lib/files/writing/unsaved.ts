@@ -31,12 +31,9 @@ export class Unsaved {
     return fd !== undefined && pathOfDescriptor(fd) === path
   }
 
-  created(folder: string): void {
-    this.#folders.add(dirname(folder))
-  }
-
-  renamed(to: string): void {
-    this.#folders.add(dirname(to))
+  /** A folder that was created, or a file that got its name. */
+  named(path: string): void {
+    this.#folders.add(dirname(path))
   }
 
   removed(path: string): void {
