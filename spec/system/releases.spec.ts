@@ -2,12 +2,13 @@
 import test from 'ava'
 import { cleanKept, keep } from '../../lib/index.ts'
 import { isAble } from '../support/deltas.ts'
-import { readPage } from '../support/examples.ts'
+import { blocksLeft, readPage } from '../support/examples.ts'
 import { folderOf } from './installed.ts'
 import { LAZY_TITLE, makeReleases } from './lazy-releases.ts'
 import { shows, visit } from './page.ts'
 
-const [reloadOnce] = readPage('docs/open-pages.md').take('')
+const page = readPage('docs/open-pages.md')
+const [reloadOnce] = page.take('', 'js')
 const MAIN = `import './reload-once.js'
   import katex from '${folderOf('katex/dist/katex.mjs')}'
   globalThis.katex = katex`
@@ -47,4 +48,8 @@ test('BND-16 an open page loads its lazy chunk after a deploy, reloads once wher
   await page.evaluate('void loadMore()')
   await shows(page, 'globalThis.release', 3)
   t.is(await page.evaluate(LAZY_TITLE), 'lazy 3')
+})
+
+test('every block of the page is run here', t => {
+  t.deepEqual(blocksLeft(), [])
 })
