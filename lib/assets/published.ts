@@ -24,6 +24,9 @@ export interface PublishingParts {
   readonly precompiled: ReloadedManifest | undefined
 }
 
+/** Nobody writes a longer name, in characters; a flood of them would stay in memory. */
+const MAX_WRITTEN = 200
+
 export class Published {
   /** What is known of a raw path without reading the disk: its file, or that no directory has one. */
   readonly recall: Directories['recall']
@@ -103,7 +106,7 @@ export class Published {
   reportMissing({ app, name }: Wanted): void {
     const { env, apps } = this.#settings
     const isSought = env === 'development' && app.compile && apps.includes(app)
-    if (!isSought || /^-\/|\.map$/.test(name)) return
+    if (!isSought || name.length > MAX_WRITTEN || /^-\/|\.map$/.test(name)) return
     this.#onRequest?.checkName(app, name, 'a browser asked for')
   }
 

@@ -16,7 +16,7 @@ const SERVER = `import Koa from 'koa'
 
 const troubleshooting = readPage('docs/troubleshooting.md')
 const [explain] = troubleshooting.take('')
-const [explainBare] = troubleshooting.take('A bare import fails')
+const [explainBare] = troubleshooting.take('Failed to resolve module specifier')
 const [curl] = troubleshooting.take('CORS')
 const [showCompiles] = troubleshooting.take('It compiles for ever')
 

@@ -31,7 +31,7 @@ export async function adviseOn(all: Sources, app: AppSettings, name: string) {
   return near === undefined ? undefined : `did you mean '${near}'?`
 }
 
-const MAX_REMEMBERED = 10_000
+const MAX_REMEMBERED = 200
 
 /** @param whose what needs the name: `a page links to` */
 export type NameCheck = (app: AppSettings, name: string, whose?: string) => void
