@@ -1,6 +1,6 @@
 // A deploy that cannot be finished says why, and leaves the old one usable.
 import { createHash } from 'node:crypto'
-import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
@@ -240,6 +240,9 @@ for (const [signal, moments] of [
         }
         checkManifest(t, root)
         checkCompressed(t, directory)
+        // As if the seconds had passed after which it counts as abandoned.
+        const lock = join(directory, 'assets/.koa-fresh-assets.lock')
+        if (signal === 'SIGKILL') utimesSync(lock, 0, 0)
       }
       await run({ root })
       checkManifest(t, root)
