@@ -102,7 +102,7 @@ export interface Extra<Whole = unknown> {
   /** Whether what joins the modules of an app takes packages that no browser can import. */
   adapts?(site: Site): Promise<((app: AppSettings) => boolean) | undefined>
   /** What `init` writes into the options of a new project, and what has to be installed for that. */
-  readonly starter?: { readonly option: string; readonly packages: readonly string[] }
+  readonly starter?: { readonly option?: string; readonly packages: readonly string[] }
   /** The names that views load, as far as they are known. */
   mentions?(site: Site): Promise<readonly Mention[]>
   /** What its rows of a report say, as texts with headings. */

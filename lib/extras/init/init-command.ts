@@ -69,7 +69,7 @@ async function run({ extras, output, values, args: [argument], loadSite }: Call)
     : new Set<string>()
   const assets = isNew && assetsOf(argument ?? 'web', stem, taken, tailwind)
   const starters = extras.flatMap(({ starter }) => starter ?? [])
-  const starting = starters.map(({ option }) => option)
+  const starting = starters.flatMap(({ option }) => option ?? [])
   const files = {
     ...assets,
     ...(tailwind && VIEWS),
@@ -158,6 +158,8 @@ Next, in the application, in front of the router:
 and in a view, where the helpers are called assets:
 
   <%- assets.stylesheet('app') %>
+  <%- assets.importMap({ entry: 'app' }) %>
+  <%- assets.javascript('app', { type: 'module' }) %>
 
 Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts' : 'js'}${installing}`
 }

@@ -8,6 +8,6 @@ import { makeProject } from '../../support/site.ts'
 test('JOI-02 a new project has its modules joined, and init says what that needs', async t => {
   const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
   const { stdout } = await run(root, 'init')
-  t.true(stdout.endsWith('\n\nFor production: npm install --save-dev rolldown\n'), stdout)
+  t.true(stdout.endsWith('\n\nFor production: npm install --save-dev rolldown esbuild\n'), stdout)
   t.regex(readFileSync(join(root, 'assets.config.js'), 'utf8'), /dirname,\n {2}bundle: true\n\}\n$/)
 })
