@@ -143,7 +143,7 @@ const ABOVE = words('extras extra-exports site koa-assets deploy index http-cach
 /** What names the extras: their parts, their options, and what users import of them. */
 const TABLES = ['assets/extras.ts', 'assets/settings/extra-options.ts', 'assets/extra-exports.ts']
 
-test('nothing but the three tables imports an extra', t => {
+test('EXT-02 nothing but the three tables imports an extra', t => {
   const crossing = ours.filter(({ from, to }) => {
     const [room, other] = [roomOf(from), roomOf(to)]
     return room !== other && !TABLES.includes(from) && EXTRAS.includes(other)
@@ -280,7 +280,7 @@ const MAX_EXTRA = 1600
 /** What it has, and 5 % to spare. Lines without imports and comments. */
 const MAX_CORE = { lines: 10_920, files: 131 }
 
-test('the core does not speak of what an extra is about', t => {
+test('EXT-02 the core does not speak of what an extra is about', t => {
   const words = /\b\w*(?:delta|dcz|bundle|vite|inspector)\w*/gi
   const core = [...code].filter(([file]) => !file.startsWith('extras/') && !TABLES.includes(file))
   const spoken = core.flatMap(([file, text]) => {

@@ -102,7 +102,7 @@ const NONE =
 const READERS =
   /^extras\/(?:bundles\/|deltas\/(?:delta-format|dictionary-fields|serve-deltas)\.|media\/|routes\/|warnings\/|releases\/kept-files)/
 
-test('STA-01 a production server loads nothing that compiles, builds, inspects or develops', async t => {
+test('STA-01 EXT-03 a production server loads nothing that compiles, builds, inspects or develops', async t => {
   const { files, packages } = await loaded(t)
   t.deepEqual(packages, SERVER_PACKAGES)
   t.deepEqual(files.filter(file => IN_PART.test(file) && !READERS.test(file)).toSorted(), PART)

@@ -5,7 +5,7 @@ import test from 'ava'
 
 const run = promisify(execFile)
 
-test('without each extra the tree type-checks and builds, and without all of them the core passes its specs', async t => {
+test('EXT-01 without each extra the tree type-checks and builds, and without all of them the core passes its specs', async t => {
   const { stdout } = await run(process.execPath, ['.ci/without.js'], { maxBuffer: 64 * 2 ** 20 })
   t.regex(stdout, /^✔ without bundles, /m)
   t.notRegex(stdout, /^✘/m)

@@ -185,7 +185,7 @@ for (const mode of MODES) {
 }
 
 for (const mode of MODES) {
-  test(`JSM-08 importMap() has only what no published URL replaces, and is no tag at all where that is nothing (${mode})`, async t => {
+  test(`JSM-08 TAG-01 importMap() has only what no published URL replaces, and is no tag at all where that is nothing (${mode})`, async t => {
     const files = {
       'app.js': "import './a.js'; import 'confetti'",
       'a.js': 'export {}',

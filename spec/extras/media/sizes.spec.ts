@@ -45,7 +45,7 @@ const EXPECTED = {
 }
 
 for (const mode of MODES) {
-  test(`REN-25 image() has the size that the file says, as a browser shows it, and none for what says none (${mode})`, async t => {
+  test(`REN-25 PIC-01 S88 image() has the size that the file says, as a browser shows it, and none for what says none (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, FILES)
     const sizes = await site.render(assets => JSON.stringify(sizesBy(assets)))
     t.is(sizes, JSON.stringify(EXPECTED))
