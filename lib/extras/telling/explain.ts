@@ -55,7 +55,7 @@ export async function explainBy(
   const isOwn = wanted.app !== settings.publicApp
   const own = isOwn ? await findSource(pipeline, wanted, verdictOf) : undefined
   const { outcome, file, ...found } = await findFile(pipeline, wanted, own)
-  const isAdvised = found.isFound || own?.isAdvised || wanted.isFolder
+  const isAdvised = found.isFound || own?.isAdvised || own?.source || wanted.isFolder
   const near = isAdvised ? undefined : await nearPath(pipeline, listed, wanted.path)
   const hints = near === undefined ? [] : [`did you mean ${near}?`]
   return {

@@ -74,6 +74,7 @@ test('INV-01 of a broken source explain, the inspector and the error page name t
   const explained = await explain('broken.css', { root: site.root, env: 'development' })
   const place = 'apps/web/assets/css/broken.css.scss:1:4: expected end of rule.'
   t.is(explained.verdict?.reason, place)
+  t.notRegex(JSON.stringify(explained.steps), /did you mean/)
   const { assets } = await listOf(site)
   const row = assets.find(({ path }) => path === '/assets/broken.css')
   t.deepEqual(row?.problems, [place])
