@@ -11,6 +11,8 @@ interface ModuleLexer {
   readonly find: (code: string, giveUp?: (at: number) => void, pass?: () => void) => Reference[]
   /** Whether a text contains what only a module may; undefined for one that cannot be parsed. */
   readonly isModule: (code: string) => boolean | undefined
+  /** Whether a text contains `import.meta`, or `import()` of an expression. */
+  readonly usesOwnUrl: (code: string) => boolean
 }
 
 /** Text without one of these words has none; escapes may not hide them (ECMA-262 section 12.7.2). */
@@ -48,6 +50,10 @@ export async function loadModuleLexer(): Promise<ModuleLexer> {
       if (!found) return undefined
       const [imports, exports] = found
       return exports.length > 0 || imports.some(({ d }) => d === STATIC || d === IMPORT_META)
+    },
+    usesOwnUrl(code) {
+      const imports = lex(code, () => undefined)?.[0] ?? []
+      return imports.some(({ d, n }) => d === IMPORT_META || (d !== STATIC && n === undefined))
     }
   }
 }

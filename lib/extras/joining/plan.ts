@@ -25,7 +25,9 @@ export async function planOf(
   named: ReadonlySet<string>,
   { mode, moved }: { readonly mode: 'packages' | true; readonly moved: ReadonlySet<string> }
 ): Promise<Plan> {
-  const { isModule } = await loadModuleLexer()
+  const { isModule, usesOwnUrl } = await loadModuleLexer()
+  /** It would be that of another file. */
+  const isPlaced = (code: string) => usesOwnUrl(code.replace(LITERAL_URL, "''"))
   const found = await modulesIn(scripts, mode)
   const modules = new Map([...found].filter(([path]) => !moved.has(path)))
   const apart = new Map([...found].filter(([path]) => moved.has(path)))
@@ -91,11 +93,3 @@ function byPath([a]: readonly [string, unknown], [b]: readonly [string, unknown]
 
 const LITERAL_URL =
   /\bnew\s+URL\s*\(\s*(["'`])\/(?:(?!\1)[^\\\n])*\1\s*,\s*import\.meta\.url\s*,?\s*\)/g
-/** Not a method of that name: `static import(name) {`, `Quill.import(name)`. */
-const PLACE =
-  /\bimport\s*\.\s*meta\b|(?<![.$])\bimport\s*\((?![^()]*\)\s*\{)(?:\s*\/\*[^]*?\*\/)*\s*(?!["'\s/])/
-
-/** Whether what it does depends on its own URL: it would be that of another file. */
-function isPlaced(code: string): boolean {
-  return PLACE.test(code) && PLACE.test(code.replace(LITERAL_URL, ''))
-}

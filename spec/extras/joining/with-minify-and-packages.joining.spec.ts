@@ -155,10 +155,11 @@ test('JOI-05 what a module does by its own URL keeps it a file of its own', asyn
     'javascripts/pages.js': 'export const page = name => import(`./pages/${name}.js`)',
     'javascripts/pages/a.js': "export const a = 'a'",
     'javascripts/uses.js': "import { Loader } from './loader.js'\nLoader.import(document.title)",
-    'javascripts/loader.js': 'export class Loader { static import(name) { return name } }'
+    'javascripts/loader.js':
+      'export class Loader { static import(name) { return name } }\n// Unlike import(name), and import.meta.url'
   })
   t.true(scripts().includes('pages.js'))
-  // A method of that name is none.
+  // A method of that name is none, nor is a comment.
   t.false(scripts().includes('loader.js'))
   t.true(text('pages.js').includes('import('))
 })
