@@ -5,6 +5,7 @@ import type { AppSettings } from '../../assets/settings/settings.ts'
 import type { Combiner } from './combining.ts'
 import { join, type Rolldown } from './join.ts'
 import type { JoinReport, JoinRow } from './options.ts'
+import { cycleOf } from './package-files.ts'
 import { planOf } from './plan.ts'
 
 const PEER = ['rolldown']
@@ -51,7 +52,7 @@ export async function makeCombiner(
       const replaced = [...plan.modules]
       let result = await join(rolldown, { ...options, plan })
       while (result.moved.length > 0) {
-        for (const path of result.moved) moved.add(path)
+        for (const path of result.moved) for (const each of cycleOf(path, scripts)) moved.add(each)
         result = await join(rolldown, { ...options, plan: await planned() })
       }
       const { made } = result

@@ -24,6 +24,12 @@ export function reachedFrom(
   return reached
 }
 
+/** A module, and those that it imports and that import it, through others as well. */
+export function cycleOf(path: string, modules: Scripts): string[] {
+  const reached = [...reachedFrom([path], modules, true)]
+  return reached.filter(each => reachedFrom([each], modules, true).has(path))
+}
+
 interface Loaded {
   readonly scripts: Scripts
   /** The paths of scripts that pages and workers begin with. */

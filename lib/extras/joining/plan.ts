@@ -59,9 +59,15 @@ export async function planOf(
     loaded.has(path) || (source.group === undefined && !imported.has(path) && !lazy.has(path))
   const first = [...scripts].filter(isFirst).map(([path]) => path)
   const [fileOf, files] = packageFiles(modules, { scripts, first, later: [...lazy] }, isModule)
-  const groups = new Map(Array.from(files, file => [file, new Set<string>()]))
+  // What a module apart imports must not be in a file that imports it.
+  const shared = reachedFrom(apart.keys(), scripts, true)
+  const nameOf = (path: string, group: string) =>
+    shared.has(path) ? `${fileOf(group)}/shared` : fileOf(group)
+  const names = [...Array.from(files, file => `${file}/shared`), ...files]
+  const groups = new Map(names.map(name => [name, new Set<string>()]))
   for (const [path, { source, code }] of modules)
-    if (source.group !== undefined && !isPlaced(code)) groups.get(fileOf(source.group))?.add(path)
+    if (source.group !== undefined && !isPlaced(code))
+      groups.get(nameOf(path, source.group))?.add(path)
   return { modules, entries: entries.toSorted(), groups, placed, apart }
 }
 

@@ -182,6 +182,38 @@ test('JOI-05 so does one that a package or a page with a top-level await imports
   t.true(text('joined/finder.js').includes('new URL('))
 })
 
+/** A package with a module that stays a file, and what that imports, at whatever distance. */
+async function makeFinder(t: ExecutionContext, base: string) {
+  const main = "import { at } from 'finder'\nexport const found = at()"
+  const finder = {
+    'index.js':
+      "export * from './root.js'\nimport { base } from './base.js'\nimport { at as more } from './more.js'\nexport function at() { return more(base) }",
+    'base.js': `${base}\nexport const base = root(import.meta.url)`,
+    'more.js': 'export const at = place => place',
+    'root.js': "import { cut } from './cut.js'\nexport const root = url => cut(url)",
+    'cut.js': 'export const cut = url => new URL(url).protocol'
+  }
+  const shop = await makeWith(t, 'finder', main, pkg('finder', finder, EXPORTED))
+  const { assets } = readManifest(shop.root)
+  const below = new Set(assets['/assets/npm/finder/base.js']?.imports)
+  for (const path of below) for (const to of assets[path]?.imports ?? []) below.add(to)
+  return { shop, below: [...below].toSorted() }
+}
+
+test('JOI-05 what it imports is not in a file that imports it, and so runs before it', async t => {
+  const { shop, below } = await makeFinder(t, "import { root } from './root.js'")
+  t.deepEqual(below, ['/assets/joined/finder/shared.js', '/assets/npm/finder/root.js'])
+  t.is((await runModule(shop, 'main.js'))['found'], 'file:')
+})
+
+test('JOI-05 modules that it imports, and that import it, stay files as well; the file of others imports none of them', async t => {
+  const { shop, below } = await makeFinder(t, "import { root } from './index.js'")
+  const names = ['base', 'index', 'more', 'root'].map(name => `/assets/npm/finder/${name}.js`)
+  t.deepEqual(below, ['/assets/joined/finder/shared.js', ...names])
+  t.false(shop.text('joined/finder/shared.js').includes('import'))
+  t.true(shop.text('npm/finder/index.js').includes('function at'))
+})
+
 test('JOI-05 JSON and what is no module stay what they were', async t => {
   const shop = await makeShop(t, ALL, {
     'javascripts/main.js':
