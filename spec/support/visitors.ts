@@ -32,9 +32,6 @@ interface Kept {
 const CODINGS = ['identity', 'gzip', 'br, gzip']
 const MAX_FAULTS = 20
 
-/** Node's `server.close()` ends connections whose response was handed over and is not sent yet (20 to 24). */
-export const MAY_BE_CUT = 2
-
 export class Visitors {
   /** Visits that are over. */
   visits = 0
