@@ -4,8 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { statOf } from '../../files/disk.ts'
 
 export interface CompilerInput {
-  /** The text of the source. */
+  /** The text of the source. @throws CompileError, when it is read, for a source that is not UTF-8 */
   readonly code: string
+  /** The source, for a compiler of what is no text, such as an image. */
+  readonly bytes: Uint8Array
   /** Absolute path of the source. */
   readonly path: string
   /**
@@ -20,8 +22,8 @@ export interface CompilerInput {
 }
 
 export interface CompilerOutput {
-  /** The text of the asset. */
-  readonly code: string
+  /** The text of the asset, or its bytes. */
+  readonly code: string | Uint8Array
   /**
    * Absolute paths of every other file that was read, of directories whose names were read, and of files that
    * were looked up and not found. The source is compiled again when one of them changes or appears. Default:

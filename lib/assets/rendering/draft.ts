@@ -63,7 +63,7 @@ export interface Text extends Referring {
 /** In bytes. A larger file that needs no processing is never held in memory as a whole. */
 const COPY_FROM = 1024 * 1024
 
-type Options = Omit<CompilerInput, 'code' | 'path'>
+type Options = Omit<CompilerInput, 'code' | 'bytes' | 'path'>
 
 /** @param place the source directory */
 export async function draft(
@@ -72,12 +72,12 @@ export async function draft(
   options: Options
 ): Promise<Draft | undefined> {
   const { file, compiler } = asset.source
-  const isText = compiler !== undefined || textType(asset.name) !== undefined
+  const isProcessed = compiler !== undefined || textType(asset.name) !== undefined
   const isAllowed = isInPlace(place)
   const readAt = Date.now()
   const read = await withFile(file, async opened => {
     if (!(await isAllowed(opened))) return undefined
-    const isBig = !isText && opened.stats.size > COPY_FROM
+    const isBig = !isProcessed && opened.stats.size > COPY_FROM
     return isBig ? { stamp: stampOf(opened.stats) } : readOpenFile(opened)
   })
   if (!read) return undefined
@@ -89,7 +89,7 @@ export async function draft(
   }
   const { bytes } = read
   const input = observe(file, read.stamp, () => bytes, readAt)
-  if (!isText || (!compiler && !isUtf8(bytes))) {
+  if (!isProcessed) {
     return { content: bytes, inputs: [input], mtimeNs, isSettled: true }
   }
   return draftText(asset, bytes, input, options)
@@ -104,16 +104,17 @@ async function draftText(
   const { file, compiler } = asset.source
   const startedAt = Date.now()
   const output = compiler && (await compile(compiler, bytes, { path: file, ...options }))
-  const { code = new TextDecoder().decode(bytes), dependencies = [] } = output ?? {}
+  const { content = bytes, dependencies = [] } = output ?? {}
   const imported = new Set(dependencies.filter(path => path !== file))
   const others = imported.size > 0 ? await observeAll(imported) : []
   const files = others.filter(isFileObservation)
   const paths = files.map(({ path }) => path)
   // npm links the packages of a workspace, whose own directories may be sources.
   const real = await Promise.all(paths.map(realpathOf))
+  const compiledIn = [...new Set([...paths, ...real.flatMap(path => path ?? [])])]
   return {
-    content: output ? Buffer.from(code) : bytes,
-    text: await textOf(asset, code, [...new Set([...paths, ...real.flatMap(path => path ?? [])])]),
+    content,
+    text: isUtf8(content) ? await textOf(asset, decode(content), compiledIn) : undefined,
     inputs: [input, ...others],
     mtimeNs: newestMtime([input, ...files]),
     isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt)),
@@ -125,15 +126,22 @@ async function draftText(
  * Runs a source through its compiler and checks what comes back.
  * @throws CompileError for whatever the compiler throws, and for output that is not valid
  */
-async function compile(compiler: Compiler, bytes: Buffer, options: Omit<CompilerInput, 'code'>) {
+async function compile(compiler: Compiler, bytes: Buffer, options: Options & { path: string }) {
   const file = options.path
-  if (!isUtf8(bytes)) throw new CompileError('the source must be UTF-8', { file })
   const startedAt = performance.now()
   let failed: { readonly error: AssetError } | undefined
   try {
-    const code = new TextDecoder().decode(bytes)
-    const output = checked(await compiler.compile({ code, ...options }), file)
-    return { ...output, duration: performance.now() - startedAt }
+    const input = {
+      get code() {
+        if (isUtf8(bytes)) return decode(bytes)
+        throw new CompileError('the source must be UTF-8', { file })
+      },
+      bytes,
+      ...options
+    }
+    const { code, dependencies } = checked(await compiler.compile(input), file)
+    const content = Buffer.from(code as string)
+    return { content, dependencies, duration: performance.now() - startedAt }
   } catch (error) {
     failed = { error: error instanceof AssetError ? error : toCompileError(error, file) }
     throw failed.error
@@ -143,10 +151,15 @@ async function compile(compiler: Compiler, bytes: Buffer, options: Omit<Compiler
   }
 }
 
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}
+
 function checked(output: unknown, file: string): Required<CompilerOutput> {
   const { code, dependencies = [] } = (output ?? {}) as Partial<CompilerOutput>
   const isList = Array.isArray(dependencies) && dependencies.every(path => typeof path === 'string')
-  if (typeof code === 'string' && isList) return { code, dependencies }
+  const isContent = typeof code === 'string' || code instanceof Uint8Array
+  if (isContent && isList) return { code, dependencies }
   const shown = inspect(output, { depth: 0 })
   const reason = `the compiler for ${extname(file)} must return { code, dependencies }, got ${shown}`
   throw new CompileError(reason, { file })

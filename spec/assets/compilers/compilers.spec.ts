@@ -10,7 +10,7 @@ import { errorPage } from '../../../lib/assets/inventory/error-page.ts'
 import type { Settings } from '../../../lib/assets/settings/settings.ts'
 import { AssetError, assetSources, CompileError } from '../../../lib/index.ts'
 import { makeCounter } from '../../support/counting-compiler.ts'
-import { readPublic, run } from '../../support/fingerprinted.ts'
+import { readPublic, run, targetOf } from '../../support/fingerprinted.ts'
 import { type Files, makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { withDigest } from '../../support/digest.ts'
 
@@ -19,7 +19,13 @@ const CSS = 'text/css; charset=utf-8'
 test('CMP-09 what Less throws without a line is not an error of the source: it stays as it is', async t => {
   const failure = new TypeError('a plugin is broken')
   const less = { FileManager: Object, render: () => Promise.reject(failure) }
-  const input = { code: '', path: '/apps/web/app.css.less', loadPaths: [], env: 'test' }
+  const input = {
+    code: '',
+    bytes: Buffer.of(),
+    path: '/apps/web/app.css.less',
+    loadPaths: [],
+    env: 'test'
+  }
   const compiling = compileLess(less as unknown as LessModule, input)
   t.is(await t.throwsAsync(compiling), failure)
   Object.assign(failure, { line: 3, column: 4 })
@@ -70,6 +76,7 @@ test('CMP-11 a custom compiler overrides the built-in one, and is given its loca
   t.deepEqual(told, [
     {
       code: 'é{}',
+      bytes: Buffer.from('é{}'),
       path: site.at('css/a.css.scss'),
       env: 'test',
       sourceMap: false,
@@ -389,6 +396,7 @@ test('whatever a compiler throws, or returns by mistake, is reported with its so
     [() => null, `${wrong} null`],
     [() => 'css', `${wrong} 'css'`],
     [() => ({ code: 42 }), `${wrong} { code: 42 }`],
+    [() => ({ code: [42] }), `${wrong} { code: [Array] }`],
     [() => ({ code: '', dependencies: 'a' }), `${wrong} { code: '', dependencies: 'a' }`],
     [() => ({ code: '', dependencies: [1] }), `${wrong} { code: '', dependencies: [Array] }`]
   ] as const) {
@@ -399,6 +407,27 @@ test('whatever a compiler throws, or returns by mistake, is reported with its so
     t.is(text, `This source does not compile\n\napps/web/assets/css/a.css.x\n\n${reason}\n`)
     t.is((await site.ask('/assets/b.css')).status, 200)
   }
+})
+
+test('CMP-11 a compiler may read bytes and return bytes; in a stylesheet of bytes references are found', async t => {
+  const compile: Compiler['compile'] = ({ bytes }) => ({ code: bytes.map(byte => byte - 1) })
+  const compilers = ['.png', '.css'].map(target => ({ extensions: `${target}1`, target, compile }))
+  const image = Buffer.from('00ff80c3', 'hex')
+  const latin = Buffer.from('a { b: "\xff" }', 'latin1')
+  const css = (url: string) => `a { background: url(${url}) }`
+  const later = (bytes: Buffer) => bytes.map(byte => byte + 1)
+  const files = {
+    'dot.png1': later(image),
+    'app.css1': later(Buffer.from(css('dot.png'))),
+    'latin.css1': later(latin)
+  }
+  const site = await makeSite(t, files, { compilers })
+  t.deepEqual((await site.ask('/assets/dot.png')).bytes, image)
+  t.is((await site.ask('/assets/app.css')).text, css('dot.png'))
+  t.deepEqual((await site.ask('/assets/latin.css')).bytes, latin)
+  await run({ root: site.root, compilers })
+  const text = readPublic(site.root, targetOf(site.root, '/assets/app.css'))
+  t.is(String(text), css(targetOf(site.root, '/assets/dot.png')))
 })
 
 test("what a user's own compiler says of a source has no stack frames, a bug in it has its own", async t => {
