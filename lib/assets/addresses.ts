@@ -55,6 +55,7 @@ function ownAddresses(
   if (app.fingerprint) return inManifest(app, files)
   const prefix = encodePath(app.urlPrefix)
   const plain: Addresses = {
+    isLasting: !check && !sources,
     has: name => sources?.has(name) === true,
     loadedFor: () => undefined,
     modules: () => [],

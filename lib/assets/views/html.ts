@@ -51,9 +51,10 @@ export function readAttributes(given: unknown): Attributes {
 
 /** `<name a="…" b="…">`: each attribute at its first position, with its last value. */
 export function openTag(name: string, ...layers: readonly Attributes[]): string {
-  const attributes = new Map(layers.flatMap(layer => Object.entries(layer)))
-  const written = Array.from(attributes, ([key, value]) => writeAttribute(key, value))
-  return `<${name}${written.join('')}>`
+  const attributes: Attributes = Object.assign(Object.create(null), ...layers)
+  let written = ''
+  for (const key in attributes) written += writeAttribute(key, attributes[key])
+  return `<${name}${written}>`
 }
 
 export function writeAttribute(name: string, value: AttributeValue): string {
@@ -62,6 +63,7 @@ export function writeAttribute(name: string, value: AttributeValue): string {
 }
 
 export function escapeHtml(text: string): string {
+  if (!/[&<>"']/.test(text)) return text
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
