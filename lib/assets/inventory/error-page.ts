@@ -19,9 +19,10 @@ export async function errorPage(
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
 <title>${title}</title>
 <style>
-  body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 3rem auto; padding: 0 1rem; color-scheme: light dark }
+  body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 3rem auto; padding: 0 1rem; overflow-wrap: anywhere; color-scheme: light dark }
   h1 { font-size: 1.25rem; color: #c33 }
   p { white-space: pre-line }
   pre { padding: 1rem; overflow: auto; background: #8882; border-left: .25rem solid #c33 }
