@@ -60,7 +60,6 @@ export type {
   SourceOptions
 } from './assets/settings/options.ts'
 export type { AppName, AssetName } from './assets/views/asset-names.ts'
-export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
 export type { ViewHelpers } from './assets/views/view-helpers.ts'
 
 /** What koaAssets adds to Koa's context. */

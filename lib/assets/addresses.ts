@@ -9,7 +9,7 @@ import type { AppSettings, Settings } from './settings/settings.ts'
 import type { AppSources } from './sources/sources.ts'
 import { encodePath } from './urls/canonical-path.ts'
 import { plainAddress, type AppAssets, type Module } from './views/asset-url.ts'
-import type { LoadedUrl } from './views/preload.ts'
+import type { LoadedUrl } from './views/loaded-url.ts'
 
 export interface Addresses extends Pick<
   AppAssets,

@@ -14,7 +14,7 @@ import type { Column, Weight } from './parts/figures.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
 import type { AssetAddress, Helpers } from './views/asset-url.ts'
-import type { LoadedUrl } from './views/preload.ts'
+import type { LoadedUrl } from './views/loaded-url.ts'
 
 /** The settings, and the extras that they ask for. */
 export interface Site extends Settings {

@@ -13,7 +13,6 @@ import {
   type Helpers
 } from './asset-url.ts'
 import { importMapHelpers, makeWeigh } from './modules.ts'
-import { preloadHelpers } from './preload.ts'
 import { tagHelpers } from './tags.ts'
 
 // The families are `as const` rather than Readonly<…>: editors do not show JSDoc through a mapped type.
@@ -34,7 +33,6 @@ export interface ViewHelpers
     ReturnType<typeof urlHelpers>,
     ReturnType<typeof tagHelpers>,
     ReturnType<typeof importMapHelpers>,
-    ReturnType<typeof preloadHelpers>,
     HelperExtras {
   /** A digest of everything that is published: it changes whenever the URLs in a page may. */
   readonly version: string
@@ -129,8 +127,7 @@ function helpersFor(
   const helpers = {
     ...urlHelpers(urlOf, makeUrlOf(base, assets)),
     ...tagHelpers(view),
-    ...importMapHelpers(view),
-    ...preloadHelpers(urlOf)
+    ...importMapHelpers(view)
   }
   // Inherited: defining accessors on the helpers of each page would cost a microsecond per page.
   const versioned = {

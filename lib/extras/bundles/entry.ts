@@ -11,7 +11,7 @@ import {
   type PageMemory
 } from '../../assets/views/asset-url.ts'
 import { escapeInScript, withoutKeywords, writeAttribute } from '../../assets/views/html.ts'
-import type { LoadedUrl } from '../../assets/views/preload.ts'
+import type { LoadedUrl } from '../../assets/views/loaded-url.ts'
 import { assetTag } from '../../assets/views/tags.ts'
 
 export interface EntryOptions {

@@ -1,6 +1,25 @@
-// The URL of a source that is compiled when a browser asks for it, where nothing has been built.
+// What a page loads for a name, and the URL of a source that is compiled when a browser asks for it, where nothing has
+// been built.
 import { encodeAsImported } from '../urls/canonical-path.ts'
-import type { LoadedUrl } from './preload.ts'
+import type { AssetUrl } from './asset-url.ts'
+
+/** A file that a page loads for a name, and how. */
+export interface LoadedUrl extends AssetUrl {
+  /**
+   * Scripts: `classic` in order, before DOMContentLoaded; `blocking` at once, where the tag is; `nomodule` at once,
+   * in browsers without modules; `preamble`: one that a script in the page imports.
+   */
+  readonly as:
+    | 'stylesheet'
+    | 'preamble'
+    | 'module'
+    | 'classic'
+    | 'blocking'
+    | 'nomodule'
+    | 'modulepreload'
+  /** Of a preamble: whether the page has it unless an option says otherwise. */
+  readonly isNeeded?: boolean
+}
 
 /** What dev servers take for a stylesheet. A link to one gets CSS, and an edit replaces it. */
 export const STYLESHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/
