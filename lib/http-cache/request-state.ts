@@ -2,7 +2,7 @@
 import type { Context } from 'koa'
 import { formatHttpDate, type Validators } from '../http/validators.ts'
 import { evaluatePreconditions, isRetrieval } from '../http/preconditions.ts'
-import type { HeaderField } from './cache-directive.ts'
+import type { CachingFields, HeaderField } from './cache-directive.ts'
 import {
   type Fresh,
   type FreshOptions,
@@ -97,7 +97,7 @@ export class RequestState {
   }
 
   /** Sets fields about caching, and remembers those of a response that has not failed yet. */
-  write(fields: readonly HeaderField[], sharesCookies: boolean): void {
+  write({ fields, sharesCookies }: CachingFields): void {
     for (const { name, value } of fields) this.ctx.set(name, value)
     if (this.ctx.status < 500) this.written = [...this.written, ...fields]
     this.sharesCookies = sharesCookies

@@ -21,28 +21,21 @@ export function mayHaveDefaults({ method, res, status }: Context): boolean {
 /** The defaults, and Vary for what the response was negotiated by: a route that wrote nothing forgot that, too. */
 export function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): void {
   const why = reasonToBePersonal(ctx, defaults)
-  const fields = why === undefined ? defaults.fields(Date.now()) : defaults.personal
+  const written = why === undefined ? defaults.at(Date.now()) : defaults.personal
   // The route may have written a targeted field only (RFC 9213).
-  if (fields.some(({ name }) => ctx.res.hasHeader(name))) return
-  state.write(fields, defaults.sharesCookies)
+  if (written.fields.some(({ name }) => ctx.res.hasHeader(name))) return
+  state.write(written)
   for (const field of negotiatedFields(ctx.request)) ctx.vary(field)
   if (why !== undefined) state.reason += `; the default is for one visitor: ${why}`
 }
 
-function reasonToBePersonal(ctx: Context, { sharesCookies }: Defaults): string | undefined {
+function reasonToBePersonal(ctx: Context, { personal }: Defaults): string | undefined {
   if (ctx.req.headers.authorization !== undefined) return 'the request has Authorization'
-  const use = sharesCookies ? undefined : cookieUse(ctx)
+  const use = personal.sharesCookies ? undefined : cookieUse(ctx)
   if (use !== undefined) return `the route ${use}`
-  return noncesOf(ctx).length > 0 ? 'the Content-Security-Policy has a nonce' : undefined
-}
-
-/** The stored policy, with the nonce of the stored body, stays in force (RFC 9111 section 3.2). */
-export function removeNonces(ctx: Context): void {
-  for (const name of noncesOf(ctx)) ctx.remove(name)
-}
-
-function noncesOf({ res }: Context): readonly string[] {
-  return policiesWithNonce(name => res.getHeader(name))
+  return policiesWithNonce(ctx.res).length > 0
+    ? 'the Content-Security-Policy has a nonce'
+    : undefined
 }
 
 function cookieUse(ctx: Context): string | undefined {
@@ -120,7 +113,7 @@ function cookieProblem(
 }
 
 function nonceProblem(ctx: Context): string | undefined {
-  const [name] = noncesOf(ctx)
+  const [name] = policiesWithNonce(ctx.res)
   if (name === undefined) return undefined
   return (
     `a nonce in ${name}, but a shared cache sends one nonce to every visitor, so it protects nobody: put the ` +

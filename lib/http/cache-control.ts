@@ -62,16 +62,6 @@ export function isCacheControl(field: string): boolean {
   return /(?:^|-)(?:cache|surrogate)-control$/i.test(field)
 }
 
-/**
- * Seconds, limited to what the field can express.
- *
- * @throws TypeError for anything but whole seconds
- */
-export function checkSeconds(name: string, seconds: unknown): number {
-  if (Number.isInteger(seconds) && Number(seconds) >= 0) return wholeSeconds(Number(seconds) * 1000)
-  throw optionError(name, 'whole seconds, 0 or more', seconds)
-}
-
 /** A lifetime of any length, limited to what the field can express. */
 export function wholeSeconds(milliseconds: number): number {
   return Math.min(Math.max(Math.floor(milliseconds / 1000), 0), MAX_SECONDS)
