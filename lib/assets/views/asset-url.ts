@@ -91,11 +91,10 @@ export interface AppView {
   readonly host: string
   readonly assets: AppAssets
   readonly urlOf: UrlOf
-  readonly remembered: PageMemory
+  /** Makes a memory of what one helper wrote before. */
+  readonly memory: <Kept>(max: number) => Memory<Kept>
   /** Told of what is remembered. */
   readonly weigh: Weigh
-  /** Makes a memory of what one helper does for names alone, as most pages call it. */
-  readonly byName: <Kept>() => NameMemory<Kept>
 }
 
 /** Helpers that are added to those of an app. */
@@ -114,12 +113,6 @@ export interface Helpers {
 
 /** @param bytes of what a page has of its modules: the import map, and the links to what they import */
 export type Weigh = (part: 'map' | 'links', bytes: number) => void
-
-/** What a helper found or wrote before, by its name and arguments. */
-export type PageMemory = <Kept>(
-  key: readonly [helper: string, ...unknown[]],
-  make: () => Kept
-) => Kept
 
 // An allowlist, because `javascript:` also begins an absolute URL.
 const ABSOLUTE_URL = /^(?:(?:https?:)?\/\/|data:|blob:)/i
@@ -193,31 +186,27 @@ export function plainAddress(urlPrefix: string, name: string): AssetAddress {
   return { path: `${urlPrefix}/${encodePath(name)}` }
 }
 
-/** A page has few entries; their lists may be long. */
-const MAX_REMEMBERED = 20
+/** Of what a helper wrote for a name alone, as most pages call it: a site names fewer in its templates. */
+export const MAX_NAMES = 200
+/** Of lists, which may be long: a page has few entries. */
+export const MAX_LISTS = 20
 
-/** Remembers what helpers made for pages. @param version changes whenever the URL of an asset may have changed */
-export function makePageMemory(version: () => string): PageMemory {
-  const remembered = makeNameMemory(version, MAX_REMEMBERED)
-  return <Kept>(given: readonly unknown[], make: () => Kept) =>
-    remembered(JSON.stringify(given), make) as Kept
-}
+/** By what was asked of a helper, as text. */
+export type Memory<Kept> = (asked: string, make: (asked: string) => Kept) => Kept
 
-/** The same, by names. */
-export type NameMemory<Kept> = (name: string, make: (name: string) => Kept) => Kept
-
-export function makeNameMemory<Kept>(version: () => string, max: number): NameMemory<Kept> {
+/** @param version changes whenever the URL of an asset may have changed */
+export function makeMemory<Kept>(version: () => string, max: number): Memory<Kept> {
   const known = new Map<string, Kept>()
   let knownFor: string | undefined
-  return (name, make) => {
+  return (asked, make) => {
     const now = version()
     if (now !== knownFor) known.clear()
     knownFor = now
-    const kept = known.get(name)
+    const kept = known.get(asked)
     if (kept !== undefined) return kept
-    const made = make(name)
+    const made = make(asked)
     if (known.size >= max) known.clear()
-    known.set(name, made)
+    known.set(asked, made)
     return made
   }
 }

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { makePageMemory, type Module } from '../../../lib/assets/views/asset-url.ts'
+import { makeMemory, MAX_LISTS, type Module } from '../../../lib/assets/views/asset-url.ts'
 import { fingerprinted, icon, makeHelpers, script, sheet } from './view-helpers-site.ts'
 
 const assets = makeHelpers()('web')
@@ -273,11 +273,11 @@ test('JSM-10 tags of modules that are heavier than 20 KiB are told once, with wh
 
 test('what is remembered is bounded, however many entries pages name', t => {
   let written = 0
-  const remembered = makePageMemory(() => '')
-  for (let at = 0; at < 1000; at++) remembered(['a', at], () => ++written)
+  const remembered = makeMemory<number>(() => '', MAX_LISTS)
+  for (let at = 0; at < 1000; at++) remembered(`a${at}`, () => ++written)
   const kept = Array.from({ length: 1000 }, (_, at) => at).filter(at => {
     const before = written
-    remembered(['a', at], () => ++written)
+    remembered(`a${at}`, () => ++written)
     return written === before
   })
   t.true(kept.length <= 20, String(kept.length))
