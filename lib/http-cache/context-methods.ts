@@ -10,9 +10,9 @@ import {
   type Lifetime
 } from './cache-directive.ts'
 import type { Fresh } from './fresh/fresh.ts'
-import { watchNegotiation } from './negotiated-fields.ts'
 import { INVALIDATION, RequestState } from './request-state.ts'
 import type { HttpCacheSettings } from './settings.ts'
+import { watchNegotiation } from './shared-caches.ts'
 
 /** What `koaHttpCache` adds to Koa's context. */
 export interface HttpCacheMethods {

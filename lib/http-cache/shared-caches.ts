@@ -1,10 +1,9 @@
-// What shared caches may store: a lifetime meant for everybody must not reach a response for one visitor, or
-// a failure.
-import type { Context } from 'koa'
+// What shared caches may store, and for whom: a lifetime meant for everybody must not reach a response for one visitor,
+// or a failure, and what a response was negotiated by belongs into Vary.
+import type { BaseRequest, Context } from 'koa'
 import { isCacheControl } from '../http/cache-control.ts'
 import { policiesWithNonce } from '../http/fields.ts'
 import { isRecord } from '../check-options.ts'
-import { certainFields, negotiatedFields } from './negotiated-fields.ts'
 import type { RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 
@@ -146,4 +145,55 @@ function isShared(name: string, value: string): boolean {
   return name === 'cache-control'
     ? /(?:^|[ ,])(?:public|s-maxage=)/i.test(value)
     : !/(?:^|[ ,])(?:private|no-store|no-cache)(?:,|$)/i.test(value)
+}
+
+// By which fields of a request its response was negotiated (RFC 9110 section 12.5.5).
+
+const NEGOTIATED = {
+  accepts: 'Accept',
+  acceptsCharsets: 'Accept-Charset',
+  acceptsEncodings: 'Accept-Encoding',
+  acceptsLanguages: 'Accept-Language'
+} as const
+
+const ALL_NEGOTIATED: readonly string[] = Object.values(NEGOTIATED)
+const UNKNOWN = 'unknown'
+const UNSEEN: readonly string[] = [UNKNOWN]
+const NOTHING: readonly never[] = []
+
+// One for all copies of a release, like the state of a request.
+const ASKED = Symbol.for(`koa-fresh-assets.negotiation ${process.env.PACKAGE_VERSION ?? ''}`)
+
+type Watched = object & { [ASKED]?: readonly string[] }
+
+/**
+ * Makes the requests of an application remember what `ctx.accepts…()` was asked for. Koa's `ctx` delegates these
+ * methods to its request, so a request for which nobody calls them pays nothing.
+ */
+export function watchNegotiation(request: BaseRequest): void {
+  for (const [method, field] of Object.entries(NEGOTIATED)) {
+    const inherited = Reflect.get(request, method) as (...given: readonly unknown[]) => unknown
+    const remembering = function (this: Watched, ...given: readonly unknown[]): unknown {
+      const asked = askedOf(this)
+      if (!asked.includes(field)) this[ASKED] = [...asked, field]
+      return Reflect.apply(inherited, this, given)
+    }
+    Reflect.set(request, method, remembering)
+  }
+}
+
+/** The fields that were asked for; all if some call was not seen, as before the first koaHttpCache was entered. */
+function negotiatedFields(request: object): readonly string[] {
+  const asked = askedOf(request)
+  return asked.includes(UNKNOWN) ? ALL_NEGOTIATED : asked
+}
+
+/** Those of them that are certain. */
+function certainFields(request: object): readonly string[] {
+  return askedOf(request).filter(field => field !== UNKNOWN)
+}
+
+// Koa keeps what these methods use under `_accept` once it is needed.
+function askedOf(request: Watched): readonly string[] {
+  return request[ASKED] ?? ('_accept' in request ? UNSEEN : NOTHING)
 }
