@@ -48,7 +48,7 @@ export function provideContext(
     if (areOfPage) provideWhenRead(ctx, helpersOf)
     else ctx.assets = ctx.state.assets = fixed ?? helpersOf(ctx)
     if (areFixed) fixed ??= ctx.assets
-    const refreshed = pipeline.urlState.refresh()
+    const refreshed = pipeline.refresh()
     const responded = refreshed ? pageAfter(refreshed, ctx, next) : next()
     if (!areOfPage) return responded
     return responded.catch((error: unknown) => {
