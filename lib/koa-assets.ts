@@ -3,8 +3,14 @@ import compose from 'koa-compose'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
 import type { ContextExtras } from './assets/extra-exports.ts'
-import { makeDevelopment, showError, type Development } from './assets/context/development.ts'
-import { hasAssets, provideContext, type OwnContext } from './assets/context/provide-context.ts'
+import {
+  hasAssets,
+  makeDevelopment,
+  provideContext,
+  showError,
+  type Development,
+  type OwnContext
+} from './assets/context.ts'
 import { Pipeline } from './assets/pipeline.ts'
 import {
   isOurs,
