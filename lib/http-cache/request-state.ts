@@ -71,12 +71,8 @@ export class RequestState {
   get fresh(): Fresh {
     this.isReadAsBoolean = true
     // Not kept: V8 keeps a request alive for a while when a function made for it is stored on an object.
-    const fresh = (given: GivenValidators, options?: FreshOptions): Promise<FreshOutcome> => {
-      this.isReadAsBoolean = false
-      return this.callFresh(given, options)
-    }
     // Only `halt: false` resolves to a status.
-    return fresh as Fresh
+    return ((given, options) => this.callFresh(given, options)) as Fresh
   }
 
   get hasForgottenAwait(): boolean {
@@ -148,6 +144,7 @@ export class RequestState {
 
   private callFresh(given: GivenValidators, options?: FreshOptions): Promise<FreshOutcome> {
     const { settings } = this
+    this.isReadAsBoolean = false
     try {
       const halt = options === undefined || readHalt(options)
       const outcome = isPromise(given)
