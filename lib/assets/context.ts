@@ -33,7 +33,6 @@ export function provideContext(
   const methods = settings.extras.flatMap(extra => extra.methods?.(pipeline) ?? [])
   const hasNames = settings.apps.length > 0 || pipeline.running.some(({ names }) => names)
   const areOfPage = pipeline.running.some(({ helpers }) => helpers?.isPerPage)
-  const pageAfter = settings.env === 'development' ? developedAfter(settings) : nextAfter
   const only = settings.apps.length < 2 ? (settings.apps[0]?.name ?? '') : undefined
   const helpersOf = ({ req }: Context): ViewHelpers => {
     const app = only ?? appOfPage(settings, rawPath(req.url ?? ''))?.name ?? ''
@@ -52,7 +51,7 @@ export function provideContext(
     else ctx.assets = ctx.state.assets = fixed ?? helpersOf(ctx)
     if (areFixed) fixed ??= ctx.assets
     const refreshed = pipeline.refresh()
-    const responded = refreshed ? pageAfter(refreshed, ctx, next) : next()
+    const responded = refreshed ? nextAfter(refreshed, ctx, next, settings) : next()
     if (!areOfPage) return responded
     return responded.catch((error: unknown) => {
       // An error page starts afresh: the tags that helpers have written were for another page.
@@ -98,22 +97,23 @@ const WHEN_READ: PropertyDescriptor & ThisType<Lazy> = {
   configurable: true
 }
 
-async function nextAfter(work: Promise<unknown>, _: Context, next: Next): Promise<void> {
-  await work
-  await next()
-}
-
-/** While something that pages need cannot be used, browsers get a page that says so, and any other request what it asks for. */
-function developedAfter(settings: Settings): typeof nextAfter {
-  return async (work, ctx, next) => {
-    try {
-      await work
-    } catch (error) {
-      if (!(error instanceof AssetError)) throw error
-      if (opensPage(ctx.req)) return showError(ctx, error, settings)
-    }
-    await next()
+/**
+ * In development, while something that pages need cannot be used, browsers get a page that says so, and any other
+ * request what it asks for.
+ */
+async function nextAfter(
+  work: Promise<unknown>,
+  ctx: Context,
+  next: Next,
+  settings: Settings
+): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (settings.env !== 'development' || !(error instanceof AssetError)) throw error
+    if (opensPage(ctx.req)) return showError(ctx, error, settings)
   }
+  await next()
 }
 
 export type Development = ReturnType<typeof makeDevelopment>
