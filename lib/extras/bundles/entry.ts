@@ -9,10 +9,10 @@ import {
   splitArguments,
   type AssetUrl,
   type Helpers,
+  type LoadedUrl,
   type Memory
 } from '../../assets/views/asset-url.ts'
 import { escapeInScript, withoutKeywords, writeAttribute } from '../../assets/views/html.ts'
-import type { LoadedUrl } from '../../assets/views/loaded-url.ts'
 import { assetTag } from '../../assets/views/tags.ts'
 
 export interface EntryOptions {

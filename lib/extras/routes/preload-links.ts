@@ -9,10 +9,10 @@ import {
   withoutQuery,
   type AssetUrl,
   type Helpers,
+  type LoadedUrl,
   type MountChoice,
   type UrlOf
 } from '../../assets/views/asset-url.ts'
-import type { LoadedUrl } from '../../assets/views/loaded-url.ts'
 
 // With the extension that a tag appends to a name without one.
 const DESTINATIONS = {
