@@ -1,10 +1,17 @@
-// The asset middleware: the route of one request.
+// The asset middleware: the route of one request. And precompile, which a deploy calls.
 import compose from 'koa-compose'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
+import type { PrecompileOptions, PrecompileReport } from './assets/building/precompile.ts'
 import type { ContextExtras } from './assets/extra-exports.ts'
-import { makeDevelopment, showError, type Development } from './assets/context/development.ts'
-import { hasAssets, provideContext, type OwnContext } from './assets/context/provide-context.ts'
+import {
+  hasAssets,
+  makeDevelopment,
+  provideContext,
+  showError,
+  type Development,
+  type OwnContext
+} from './assets/context.ts'
 import { Pipeline } from './assets/pipeline.ts'
 import {
   isOurs,
@@ -29,7 +36,7 @@ import { respondAtOnce, respondWithFile, type Exit } from './assets/serving/koa/
 import { loadSend } from './assets/serving/stream-file.ts'
 import type { Running, Watch } from './assets/parts.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
-import { settleSite } from './assets/site.ts'
+import { settleForPrecompile, settleSite } from './assets/site.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
 import { AssetError } from './errors.ts'
 import { warnOnce } from './printable.ts'
@@ -37,7 +44,6 @@ import { warnOnce } from './printable.ts'
 export { assetSources } from './assets/sources/third-party.ts'
 export type { IntegrityAlgorithm } from './files/digest.ts'
 
-export * from './assets/deploy.ts'
 export type { PrecompileOptions, PrecompileReport, Progress } from './assets/building/precompile.ts'
 export * from './assets/extra-exports.ts'
 export type { Problem as VerifyProblem } from './assets/parts.ts'
@@ -60,7 +66,6 @@ export type {
   SourceOptions
 } from './assets/settings/options.ts'
 export type { AppName, AssetName } from './assets/views/asset-names.ts'
-export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
 export type { ViewHelpers } from './assets/views/view-helpers.ts'
 
 /** What koaAssets adds to Koa's context. */
@@ -232,4 +237,29 @@ class AssetServer {
     const isFirst = middleware[0] === this.middleware && join === compose && !hasAssets(ctx)
     return isFirst ? 'socket' : 'koa'
   }
+}
+
+/**
+ * Publishes the assets of all apps and third-party directories into `public`: under plain names, under
+ * fingerprinted names, and with compressed copies (`.br`, `.zst`, `.gz`) and other representations where
+ * they are smaller. Files that are up to date are not written again, and fingerprinted files of earlier
+ * deploys stay; see `clean`. Plain names and the manifest `public/assets.json` are replaced together at the
+ * end.
+ *
+ * @param options those of `koaAssets`; here `env` defaults to `NODE_ENV`, else `production`, `compile`
+ *   and `fingerprint` to true, and `missing` to `error`
+ * @throws TypeError for an invalid option of either argument
+ * @throws PrecompileError that lists every broken source; nothing was published
+ * @returns with `apps: false` a report of no assets; nothing is written
+ * @throws AssetError with the code `precompile-empty` when there are no assets otherwise, `precompile-busy` while
+ *   another precompile is running, or `publish-failed` when a file cannot be written
+ * @example
+ * const { assets, seconds } = await precompile({ root: import.meta.dirname }, { minify: true })
+ */
+export async function precompile(
+  options: KoaAssetsOptions = {},
+  precompileOptions: PrecompileOptions = {}
+): Promise<PrecompileReport> {
+  const room = await import('./assets/building/precompile.ts')
+  return room.precompile(settleForPrecompile(options), precompileOptions)
 }

@@ -2,16 +2,16 @@
 import type { Context, Middleware } from 'koa'
 import { halted, requestLine } from './diagnostics.ts'
 import { isCacheControl } from './http/cache-control.ts'
+import { policiesWithNonce } from './http/fields.ts'
 import { isRetrieval } from './http/preconditions.ts'
 import { compareResponse, isA, reportUncompared } from './http-cache/compare-response.ts'
-import { addContextMethods, stateOf } from './http-cache/context-methods.ts'
+import { stateOf } from './http-cache/context-methods.ts'
 import { isHalt } from './http-cache/fresh/fresh.ts'
 import { NOT_CALLED, type RequestState, type Verdict } from './http-cache/request-state.ts'
 import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
 import {
   forbidStoringError,
   mayHaveDefaults,
-  removeNonces,
   replaceWritten,
   reportSharing,
   writeDefaults
@@ -57,7 +57,6 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
   const settings = settle(options)
 
   return async function httpCache(ctx, next) {
-    addContextMethods(ctx.app)
     const state = stateOf(ctx)
     const outer = state.settings
     if (outer === undefined) {
@@ -108,8 +107,9 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
     state.defaults ??= settings.defaults
     if (isOutermost && state.defaults) writeDefaults(ctx, state, state.defaults)
   }
-  // A browser replaces its stored policy with that of the 304, whose nonce is not that of the stored body.
-  if (statusCode === 304 && isOutermost) removeNonces(ctx)
+  // A browser would replace its stored policy, with the nonce of the stored body (RFC 9111 section 3.2).
+  if (statusCode === 304 && isOutermost)
+    policiesWithNonce(ctx.res).forEach(name => ctx.remove(name))
   if (settings.isDevelopment && isOutermost) {
     reportUncompared(ctx, state, settings, nameOf(ctx))
     reportSharing(ctx, state, problem => settings.warn(`${nameOf(ctx)} ${problem}`))

@@ -31,17 +31,15 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   views: [...LOW, 'urls', 'compilers', 'settings'],
   addresses: JOINED,
   published: JOINED,
-  'url-state': [...JOINED, 'published'],
-  pipeline: [...JOINED, 'addresses', 'published', 'url-state'],
+  pipeline: [...JOINED, 'addresses', 'published'],
   inventory: [...JOINED, 'pipeline'],
   context: ALL,
   extras: ['parts', 'pipeline'],
   site: ['parts', 'extras', 'settings'],
   'extra-exports': [],
-  'koa-assets': [...ALL, 'extra-exports', 'deploy', 'context', 'site'],
+  'koa-assets': [...ALL, 'extra-exports', 'context', 'site'],
   'http-cache': LOW,
   'koa-http-cache': [...LOW, 'http-cache'],
-  deploy: [...ALL, 'extras', 'site'],
   cli: [...ALL, 'extras', 'site'],
   index: ['ground', 'settings', 'koa-assets', 'koa-http-cache']
 }
@@ -138,7 +136,7 @@ test('imports point one way, from room to room, types included', t => {
 })
 
 /** What no extra imports. */
-const ABOVE = words('extras extra-exports site koa-assets deploy index http-cache koa-http-cache')
+const ABOVE = words('extras extra-exports site koa-assets index http-cache koa-http-cache')
 
 /** What names the extras: their parts, their options, and what users import of them. */
 const TABLES = ['assets/extras.ts', 'assets/settings/extra-options.ts', 'assets/extra-exports.ts']

@@ -1,5 +1,5 @@
 // One precompile in a process of its own, which reports its CPU time and memory.
-import { precompile } from '../../lib/assets/deploy.ts'
+import { precompile } from '../../lib/koa-assets.ts'
 
 export interface Run {
   /** CPU time of this process on all cores. */

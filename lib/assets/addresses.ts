@@ -8,8 +8,7 @@ import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
 import type { AppSources } from './sources/sources.ts'
 import { encodePath } from './urls/canonical-path.ts'
-import { plainAddress, type AppAssets, type Module } from './views/asset-url.ts'
-import type { LoadedUrl } from './views/preload.ts'
+import { plainAddress, type AppAssets, type LoadedUrl, type Module } from './views/asset-url.ts'
 
 export interface Addresses extends Pick<
   AppAssets,

@@ -21,6 +21,7 @@ export type {
 export { verify, verifyCopies } from '../extras/verify/exports.ts'
 export type { VerifyCopiesReport, VerifyReport } from '../extras/verify/verify.ts'
 export type { Preload } from '../extras/routes/early-preload.ts'
+export type { NamesThenPreloadOptions, PreloadOptions } from '../extras/routes/preload-links.ts'
 export type { SendFile, SendFileOptions } from '../extras/routes/send-file.ts'
 
 /** Added to Koa's `ctx`. */

@@ -13,8 +13,7 @@ import type { PrecompileExtras } from './settings/extra-options.ts'
 import type { Column, Weight } from './parts/figures.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
-import type { AssetAddress, Helpers } from './views/asset-url.ts'
-import type { LoadedUrl } from './views/preload.ts'
+import type { AssetAddress, Helpers, LoadedUrl } from './views/asset-url.ts'
 
 /** The settings, and the extras that they ask for. */
 export interface Site extends Settings {

@@ -5,12 +5,11 @@ import { addressesOf, type Addresses } from './addresses.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import { kindOf } from './building/on-request/app-files.ts'
 import type { OnRequest } from './building/on-request/on-request.ts'
-import type { Running, Site, Watch } from './parts.ts'
-import { Published } from './published.ts'
+import type { Changing, Running, Site, Watch } from './parts.ts'
+import { Published, type PublishingParts } from './published.ts'
 import { Directories } from './serving/directories/directories.ts'
-import type { AppSettings } from './settings/settings.ts'
+import type { AppSettings, Settings } from './settings/settings.ts'
 import type { Sources } from './sources/sources.ts'
-import { UrlState } from './url-state.ts'
 import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 
 export class Pipeline {
@@ -24,13 +23,16 @@ export class Pipeline {
   loading: Promise<void> | undefined
   /** These are there once it is loaded. */
   published!: Published
-  urlState!: UrlState
   /** Where names lead in the pages of an app. */
   addressesOf!: (app: AppSettings) => Addresses
   /** By the name of an app. */
   viewHelpers!: (app: string, isLive?: boolean) => ViewHelpers
   readonly #warn: (message: string) => void
   readonly #precompiled: ReloadedManifest | undefined
+  /** What URLs in pages depend on. */
+  #changing: readonly Changing[] = []
+  /** How long what was seen of it is trusted. */
+  readonly #trusted: number
   #onRequest: OnRequest | undefined
   #loaded: Promise<void> | undefined
 
@@ -38,6 +40,7 @@ export class Pipeline {
     const { apps, extras } = settings
     this.settings = settings
     this.#warn = warn
+    this.#trusted = settings.env === 'development' ? 0 : settings.publicApp.revalidate
     this.running = extras.flatMap(
       extra => this.#unlessBroken(() => extra.run?.(settings, warn)) ?? []
     )
@@ -76,14 +79,13 @@ export class Pipeline {
     const { apps, publicApp } = settings
     const parts = { onRequest: this.#onRequest, precompiled: this.#precompiled, running }
     const published = new Published(settings, directories, parts)
-    const urlState = new UrlState(settings, parts)
     const addresses = new Map(
       [...apps, publicApp].map(app => {
         return [app, addressesOf(app, settings, published.filesOf(app), parts)]
       })
     )
     this.published = published
-    this.urlState = urlState
+    this.#changing = changingOf(settings, parts)
     this.addressesOf = app => addresses.get(app) ?? throwUnloaded()
     this.viewHelpers = makeViewHelpers(
       {
@@ -93,7 +95,7 @@ export class Pipeline {
       },
       app => ({
         imports: app.imports,
-        version: () => urlState.version,
+        version: () => this.version,
         ...this.addressesOf(app)
       }),
       running.flatMap(({ helpers }) => helpers ?? [])
@@ -103,6 +105,26 @@ export class Pipeline {
   /** Of all apps; after `load`, or where an app publishes on request. */
   get sources(): Sources {
     return this.#onRequest?.sources ?? throwUnloaded()
+  }
+
+  /** Looks, before a page, at what its URLs depend on; undefined when there is nothing to wait for. */
+  refresh(): Promise<unknown> | undefined {
+    let work: Promise<unknown>[] | undefined
+    for (const each of this.#changing) {
+      const refreshed = each.refresh?.(this.#trusted)
+      if (refreshed) (work ??= []).push(refreshed)
+    }
+    return work && Promise.all(work)
+  }
+
+  /** Changes with any URL in pages. */
+  get version(): string {
+    let version = ''
+    for (const each of this.#changing) {
+      const one = each.version
+      if (one) version = version === '' ? one : `${version}-${one}`
+    }
+    return version
   }
 
   get watch(): Watch | undefined {
@@ -118,6 +140,31 @@ export class Pipeline {
       return undefined
     }
   }
+}
+
+/** Mostly few or none. */
+function changingOf(
+  { apps }: Settings,
+  { onRequest, precompiled, running }: PublishingParts & { readonly running: readonly Running[] }
+): readonly Changing[] {
+  const listed = apps.flatMap(app => onRequest?.listed(app) ?? [])
+  const hasNames = running.some(({ names }) => names)
+  return [
+    ...[precompiled, onRequest?.fingerprints].filter(each => each !== undefined),
+    ...running.flatMap(({ changing = [] }) => changing),
+    ...listed
+      .flatMap(({ more }) => more)
+      .map(each => ({
+        refresh: () => each.verify(),
+        get version() {
+          return each.digest
+        }
+      })),
+    // Which names are the app's own, where a mount may have them too; what is measured of their sources.
+    ...(hasNames || onRequest?.measuresOf
+      ? listed.map(sources => ({ refresh: () => sources.refresh() }))
+      : [])
+  ]
 }
 
 function throwUnloaded(): never {

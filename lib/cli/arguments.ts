@@ -1,22 +1,21 @@
 // The commands, their help, and how a command line is parsed into one of them, its arguments and its options.
 import { parseArgs } from 'node:util'
-import { inParallel } from '../concurrency.ts'
 import { EXTRAS } from '../assets/extras.ts'
 import { unknownName } from '../check-options.ts'
 import { UsageError } from './command.ts'
 import type { Addition, Command, OptionSpecs, Values } from '../assets/parts.ts'
-import { precompile } from './commands/precompile-command.ts'
 import { indent, table } from './format.ts'
+import { precompile } from './precompile-command.ts'
 
 /** In the order of a deployment. */
 export async function allCommands(): Promise<readonly Command[]> {
   const all: Command[] = [precompile]
-  const commands = await inParallel(EXTRAS, 1, async extra => (await extra.commands?.()) ?? [])
+  const commands = await Promise.all(EXTRAS.map(async extra => (await extra.commands?.()) ?? []))
   for (const command of commands.flat()) {
     const at = all.findIndex(({ name }) => name === command.before)
     all.splice(at < 0 ? all.length : at, 0, command)
   }
-  const additions = await inParallel(EXTRAS, 1, async extra => (await extra.additions?.()) ?? [])
+  const additions = await Promise.all(EXTRAS.map(async extra => (await extra.additions?.()) ?? []))
   return all.map(command =>
     additions
       .flat()

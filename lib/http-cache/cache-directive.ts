@@ -6,7 +6,6 @@ import {
   type DirectiveValue,
   FLAG_DIRECTIVES,
   SECONDS_DIRECTIVES,
-  checkSeconds,
   formatCacheControl,
   targetedField,
   wholeSeconds
@@ -87,6 +86,12 @@ export interface HeaderField {
   readonly value: string
 }
 
+export interface CachingFields {
+  readonly fields: readonly HeaderField[]
+  /** Whether the directives allow shared caches to store the response's cookies. */
+  readonly sharesCookies: boolean
+}
+
 const FLAGS: ReadonlySet<string> = new Set(FLAG_DIRECTIVES)
 const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
 const FIELD_LISTS: ReadonlySet<string> = new Set(['no-cache-fields', 'private-fields'])
@@ -99,6 +104,7 @@ const MEMBER = /^([^\s=",]+)(?:=(?:"([^"]*)"|([^\s=",]*)))?$/
 interface Directives {
   readonly values: Map<string, DirectiveValue>
   target?: string
+  sharesCookies: boolean
 }
 
 /**
@@ -106,30 +112,39 @@ interface Directives {
  *
  * @throws TypeError for an unknown directive, an invalid value, and directives that contradict each other
  */
-export function cacheControlField(directives: readonly CacheDirective[]): HeaderField {
-  return formatField(readDirectives(directives))
+export function cacheControlFields(directives: readonly CacheDirective[]): CachingFields {
+  const { values, target, sharesCookies } = readDirectives(directives)
+  const field =
+    target === undefined
+      ? { name: 'Cache-Control', value: formatCacheControl(values) }
+      : { name: targetedField(target), value: formatCacheControl(values, 'dictionary') }
+  return { fields: [field], sharesCookies }
 }
 
 /**
  * The header fields of a lifetime or its end: Expires, and Cache-Control, whose `max-age` comes last
  * unless the directives contain one.
  *
- * @throws TypeError as `cacheControlField`, and for an invalid lifetime
+ * @throws TypeError as `cacheControlFields`, and for an invalid lifetime
  */
 export function expiryFields(
   lifetime: Lifetime | Date,
   directives: readonly CacheDirective[],
   now: number
-): readonly [HeaderField, HeaderField] {
+): CachingFields {
   const isDate = types.isDate(lifetime)
   const end = isDate ? lifetime.getTime() : now + readSeconds('the lifetime', lifetime) * 1000
   if (Number.isNaN(end)) {
     throw optionError('the lifetime', 'a duration or a valid Date', lifetime)
   }
-  const { values, target } = readDirectives(directives)
+  const { values, target, sharesCookies } = readDirectives(directives)
   if (target !== undefined) throw new TypeError('ctx.expires() does not accept `target`')
   if (!values.has('max-age')) values.set('max-age', wholeSeconds(end - now))
-  return [{ name: 'Expires', value: formatHttpDate(end) }, formatField({ values })]
+  const fields = [
+    { name: 'Expires', value: formatHttpDate(end) },
+    { name: 'Cache-Control', value: formatCacheControl(values) }
+  ]
+  return { fields, sharesCookies }
 }
 
 /**
@@ -151,13 +166,8 @@ export function parseDirectives(text: string): readonly CacheDirective[] {
   })
 }
 
-/** Whether directives, which are valid, allow shared caches to store the response's cookies. */
-export function sharesCookies(directives: readonly CacheDirective[]): boolean {
-  return directives.some(each => typeof each === 'object' && each.cookies === 'shared')
-}
-
 function readDirectives(given: readonly CacheDirective[]): Directives {
-  const directives: Directives = { values: new Map() }
+  const directives: Directives = { values: new Map(), sharesCookies: false }
   for (const directive of given) {
     if (typeof directive === 'string') readFlag(directives, directive, true, NAMES)
     else if (isRecord(directive)) readOptions(directives, directive)
@@ -174,6 +184,7 @@ function readOptions(directives: Directives, options: CacheDirectiveOptions): vo
     else if (given === 'target') directives.target = value
     else if (given === 'cookies') {
       if (value !== 'shared') throw optionError('cookies', "'shared'", value)
+      directives.sharesCookies = true
     } else if (SECONDS.has(name)) directives.values.set(name, readSeconds(name, value))
     else if (FIELD_LISTS.has(name)) {
       if (!Array.isArray(value)) throw optionError(given, 'a list of field names', value)
@@ -185,8 +196,10 @@ function readOptions(directives: Directives, options: CacheDirectiveOptions): vo
 /** @throws TypeError for anything but whole seconds or a string with a unit */
 export function readSeconds(name: string, given: unknown): number {
   const seconds = typeof given === 'string' ? secondsOf(given) : given
-  if (seconds !== undefined) return checkSeconds(name, seconds)
-  throw optionError(name, "whole seconds, or a string with a unit such as '10m' or '1y'", given)
+  if (Number.isInteger(seconds) && Number(seconds) >= 0) return wholeSeconds(Number(seconds) * 1000)
+  const rest =
+    typeof given === 'number' ? ', 0 or more' : ", or a string with a unit such as '10m' or '1y'"
+  throw optionError(name, `whole seconds${rest}`, given)
 }
 
 /** @param known the names in the spelling that is asked for */
@@ -213,12 +226,6 @@ function readExtensions({ values }: Directives, extensions: unknown): void {
     }
     values.set(name, value)
   }
-}
-
-function formatField({ values, target }: Directives): HeaderField {
-  return target === undefined
-    ? { name: 'Cache-Control', value: formatCacheControl(values) }
-    : { name: targetedField(target), value: formatCacheControl(values, 'dictionary') }
 }
 
 /** `mustRevalidate` and `must_revalidate` are `must-revalidate`. */

@@ -4,16 +4,15 @@ import type { Context, ExtendableContext } from 'koa'
 import { formatGroups, formatKeys } from '../http/cache-control.ts'
 import { isSafe } from '../http/preconditions.ts'
 import {
-  cacheControlField,
+  cacheControlFields,
   expiryFields,
-  sharesCookies,
   type CacheDirective,
   type Lifetime
 } from './cache-directive.ts'
 import type { Fresh } from './fresh/fresh.ts'
-import { watchNegotiation } from './negotiated-fields.ts'
 import { INVALIDATION, RequestState } from './request-state.ts'
 import type { HttpCacheSettings } from './settings.ts'
+import { watchNegotiation } from './shared-caches.ts'
 
 /** What `koaHttpCache` adds to Koa's context. */
 export interface HttpCacheMethods {
@@ -89,13 +88,13 @@ type WithState = ExtendableContext & { [STATE]?: RequestState; [IN_FRONT]?: unkn
 
 /** The state of this request, created by the first koaHttpCache that it enters. */
 export function stateOf(ctx: Context): RequestState {
+  if (!Object.hasOwn(ctx.app.context, STATE)) addContextMethods(ctx.app)
   const withState: WithState = ctx
   return (withState[STATE] ??= new RequestState(ctx))
 }
 
-/** Adds the methods to an application's context, once. Those of another release stay for its own requests. */
-export function addContextMethods({ context, request }: Context['app']): void {
-  if (Object.hasOwn(context, STATE)) return
+/** Adds the methods to an application's context. Those of another release stay for its own requests. */
+function addContextMethods({ context, request }: Context['app']): void {
   watchNegotiation(request)
   const methods = { expires, cacheGroups, invalidateCacheGroups }
   for (const [name, method] of Object.entries(methods)) {
@@ -158,7 +157,7 @@ function assignedError(value: unknown): TypeError {
 
 function cacheControl(this: WithState, ...directives: readonly CacheDirective[]): void {
   const state = requireState(this, 'cacheControl')
-  state.write([cacheControlField(directives)], sharesCookies(directives))
+  state.write(cacheControlFields(directives))
   state.isSaid = true
 }
 
@@ -168,7 +167,7 @@ function expires(
   ...directives: readonly CacheDirective[]
 ): void {
   const state = requireState(this, 'expires')
-  state.write(expiryFields(lifetime, directives, Date.now()), sharesCookies(directives))
+  state.write(expiryFields(lifetime, directives, Date.now()))
   state.isSaid = true
 }
 

@@ -2,7 +2,7 @@
 import type { Context } from 'koa'
 import { formatHttpDate, type Validators } from '../http/validators.ts'
 import { evaluatePreconditions, isRetrieval } from '../http/preconditions.ts'
-import type { HeaderField } from './cache-directive.ts'
+import type { CachingFields, HeaderField } from './cache-directive.ts'
 import {
   type Fresh,
   type FreshOptions,
@@ -71,12 +71,8 @@ export class RequestState {
   get fresh(): Fresh {
     this.isReadAsBoolean = true
     // Not kept: V8 keeps a request alive for a while when a function made for it is stored on an object.
-    const fresh = (given: GivenValidators, options?: FreshOptions): Promise<FreshOutcome> => {
-      this.isReadAsBoolean = false
-      return this.callFresh(given, options)
-    }
     // Only `halt: false` resolves to a status.
-    return fresh as Fresh
+    return ((given, options) => this.callFresh(given, options)) as Fresh
   }
 
   get hasForgottenAwait(): boolean {
@@ -97,7 +93,7 @@ export class RequestState {
   }
 
   /** Sets fields about caching, and remembers those of a response that has not failed yet. */
-  write(fields: readonly HeaderField[], sharesCookies: boolean): void {
+  write({ fields, sharesCookies }: CachingFields): void {
     for (const { name, value } of fields) this.ctx.set(name, value)
     if (this.ctx.status < 500) this.written = [...this.written, ...fields]
     this.sharesCookies = sharesCookies
@@ -148,6 +144,7 @@ export class RequestState {
 
   private callFresh(given: GivenValidators, options?: FreshOptions): Promise<FreshOutcome> {
     const { settings } = this
+    this.isReadAsBoolean = false
     try {
       const halt = options === undefined || readHalt(options)
       const outcome = isPromise(given)

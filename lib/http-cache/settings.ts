@@ -15,12 +15,12 @@ import {
 } from '../check-options.ts'
 import { warnOnce } from '../printable.ts'
 import {
-  cacheControlField,
+  cacheControlFields,
   expiryFields,
   parseDirectives,
   readSeconds,
-  sharesCookies,
   type CacheDirective,
+  type CachingFields,
   type HeaderField,
   type Lifetime
 } from './cache-directive.ts'
@@ -100,10 +100,9 @@ const OPTIONS = {
 /** The fields of a response whose route wrote nothing about caching. */
 export interface Defaults {
   /** Made for each response, because `Expires` depends on the clock. */
-  readonly fields: (now: number) => readonly HeaderField[]
+  readonly at: (now: number) => CachingFields
   /** Those of a response for one visitor, which no shared cache may store. */
-  readonly personal: readonly HeaderField[]
-  readonly sharesCookies: boolean
+  readonly personal: CachingFields
 }
 
 export type HttpCacheSettings = ReturnType<typeof settle>
@@ -133,16 +132,13 @@ function settleDefaults({ cacheControl, expires }: HttpCacheOptions): Defaults |
       : ([cacheControl ?? []].flat() as readonly CacheDirective[])
   if (expires === undefined && directives.length === 0) return undefined
   const seconds = expires === undefined ? undefined : readSeconds('expires', expires)
-  const fieldsAt = (now: number) =>
-    seconds === undefined
-      ? ([cacheControlField(directives)] as const)
-      : expiryFields(seconds, directives, now)
+  const at = (now: number) =>
+    seconds === undefined ? cacheControlFields(directives) : expiryFields(seconds, directives, now)
   // At start: a wrong directive throws here instead of in every request.
-  const fields = fieldsAt(Date.now())
+  const first = at(Date.now())
   return Object.freeze({
-    fields: seconds === undefined ? () => fields : fieldsAt,
-    personal: [personalField(fields.at(-1))],
-    sharesCookies: sharesCookies(directives)
+    at: seconds === undefined ? () => first : at,
+    personal: { ...first, fields: [personalField(first.fields.at(-1))] }
   })
 }
 

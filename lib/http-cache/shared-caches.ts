@@ -1,10 +1,9 @@
-// What shared caches may store: a lifetime meant for everybody must not reach a response for one visitor, or
-// a failure.
-import type { Context } from 'koa'
+// What shared caches may store, and for whom: a lifetime meant for everybody must not reach a response for one visitor,
+// or a failure, and what a response was negotiated by belongs into Vary.
+import type { BaseRequest, Context } from 'koa'
 import { isCacheControl } from '../http/cache-control.ts'
 import { policiesWithNonce } from '../http/fields.ts'
 import { isRecord } from '../check-options.ts'
-import { certainFields, negotiatedFields } from './negotiated-fields.ts'
 import type { RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 
@@ -21,28 +20,21 @@ export function mayHaveDefaults({ method, res, status }: Context): boolean {
 /** The defaults, and Vary for what the response was negotiated by: a route that wrote nothing forgot that, too. */
 export function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): void {
   const why = reasonToBePersonal(ctx, defaults)
-  const fields = why === undefined ? defaults.fields(Date.now()) : defaults.personal
+  const written = why === undefined ? defaults.at(Date.now()) : defaults.personal
   // The route may have written a targeted field only (RFC 9213).
-  if (fields.some(({ name }) => ctx.res.hasHeader(name))) return
-  state.write(fields, defaults.sharesCookies)
+  if (written.fields.some(({ name }) => ctx.res.hasHeader(name))) return
+  state.write(written)
   for (const field of negotiatedFields(ctx.request)) ctx.vary(field)
   if (why !== undefined) state.reason += `; the default is for one visitor: ${why}`
 }
 
-function reasonToBePersonal(ctx: Context, { sharesCookies }: Defaults): string | undefined {
+function reasonToBePersonal(ctx: Context, { personal }: Defaults): string | undefined {
   if (ctx.req.headers.authorization !== undefined) return 'the request has Authorization'
-  const use = sharesCookies ? undefined : cookieUse(ctx)
+  const use = personal.sharesCookies ? undefined : cookieUse(ctx)
   if (use !== undefined) return `the route ${use}`
-  return noncesOf(ctx).length > 0 ? 'the Content-Security-Policy has a nonce' : undefined
-}
-
-/** The stored policy, with the nonce of the stored body, stays in force (RFC 9111 section 3.2). */
-export function removeNonces(ctx: Context): void {
-  for (const name of noncesOf(ctx)) ctx.remove(name)
-}
-
-function noncesOf({ res }: Context): readonly string[] {
-  return policiesWithNonce(name => res.getHeader(name))
+  return policiesWithNonce(ctx.res).length > 0
+    ? 'the Content-Security-Policy has a nonce'
+    : undefined
 }
 
 function cookieUse(ctx: Context): string | undefined {
@@ -120,7 +112,7 @@ function cookieProblem(
 }
 
 function nonceProblem(ctx: Context): string | undefined {
-  const [name] = noncesOf(ctx)
+  const [name] = policiesWithNonce(ctx.res)
   if (name === undefined) return undefined
   return (
     `a nonce in ${name}, but a shared cache sends one nonce to every visitor, so it protects nobody: put the ` +
@@ -153,4 +145,55 @@ function isShared(name: string, value: string): boolean {
   return name === 'cache-control'
     ? /(?:^|[ ,])(?:public|s-maxage=)/i.test(value)
     : !/(?:^|[ ,])(?:private|no-store|no-cache)(?:,|$)/i.test(value)
+}
+
+// By which fields of a request its response was negotiated (RFC 9110 section 12.5.5).
+
+const NEGOTIATED = {
+  accepts: 'Accept',
+  acceptsCharsets: 'Accept-Charset',
+  acceptsEncodings: 'Accept-Encoding',
+  acceptsLanguages: 'Accept-Language'
+} as const
+
+const ALL_NEGOTIATED: readonly string[] = Object.values(NEGOTIATED)
+const UNKNOWN = 'unknown'
+const UNSEEN: readonly string[] = [UNKNOWN]
+const NOTHING: readonly never[] = []
+
+// One for all copies of a release, like the state of a request.
+const ASKED = Symbol.for(`koa-fresh-assets.negotiation ${process.env.PACKAGE_VERSION ?? ''}`)
+
+type Watched = object & { [ASKED]?: readonly string[] }
+
+/**
+ * Makes the requests of an application remember what `ctx.accepts…()` was asked for. Koa's `ctx` delegates these
+ * methods to its request, so a request for which nobody calls them pays nothing.
+ */
+export function watchNegotiation(request: BaseRequest): void {
+  for (const [method, field] of Object.entries(NEGOTIATED)) {
+    const inherited = Reflect.get(request, method) as (...given: readonly unknown[]) => unknown
+    const remembering = function (this: Watched, ...given: readonly unknown[]): unknown {
+      const asked = askedOf(this)
+      if (!asked.includes(field)) this[ASKED] = [...asked, field]
+      return Reflect.apply(inherited, this, given)
+    }
+    Reflect.set(request, method, remembering)
+  }
+}
+
+/** The fields that were asked for; all if some call was not seen, as before the first koaHttpCache was entered. */
+function negotiatedFields(request: object): readonly string[] {
+  const asked = askedOf(request)
+  return asked.includes(UNKNOWN) ? ALL_NEGOTIATED : asked
+}
+
+/** Those of them that are certain. */
+function certainFields(request: object): readonly string[] {
+  return askedOf(request).filter(field => field !== UNKNOWN)
+}
+
+// Koa keeps what these methods use under `_accept` once it is needed.
+function askedOf(request: Watched): readonly string[] {
+  return request[ASKED] ?? ('_accept' in request ? UNSEEN : NOTHING)
 }

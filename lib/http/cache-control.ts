@@ -62,16 +62,6 @@ export function isCacheControl(field: string): boolean {
   return /(?:^|-)(?:cache|surrogate)-control$/i.test(field)
 }
 
-/**
- * Seconds, limited to what the field can express.
- *
- * @throws TypeError for anything but whole seconds
- */
-export function checkSeconds(name: string, seconds: unknown): number {
-  if (Number.isInteger(seconds) && Number(seconds) >= 0) return wholeSeconds(Number(seconds) * 1000)
-  throw optionError(name, 'whole seconds, 0 or more', seconds)
-}
-
 /** A lifetime of any length, limited to what the field can express. */
 export function wholeSeconds(milliseconds: number): number {
   return Math.min(Math.max(Math.floor(milliseconds / 1000), 0), MAX_SECONDS)
@@ -84,19 +74,21 @@ const TO_SHARED_CACHES = /^(?:public|private|s-maxage|proxy-revalidate)(?:=|$)/i
 
 /** Whether a text is one or more directives, known ones or not: with `max-age: 60` caches would read none. */
 export function isDirectives(value: unknown): value is string {
-  if (!isFieldValue(value)) return false
-  const directives = (value.match(DIRECTIVES) ?? []).map(text => text.trim())
-  const named = directives.filter(text => text !== '')
-  return named.length > 0 && named.every(text => DIRECTIVE.test(text))
+  const directives = isFieldValue(value) ? directivesIn(value) : []
+  return directives.length > 0 && directives.every(text => DIRECTIVE.test(text))
 }
 
 /** The value for a response to one visitor: `private`, without directives for shared caches. */
 export function privateCacheControl(value: string): string {
-  const directives = (value.match(DIRECTIVES) ?? []).map(text => text.trim())
+  const directives = directivesIn(value)
   const names = new Set(directives.map(text => text.toLowerCase()))
-  const kept = directives.filter(text => text !== '' && !TO_SHARED_CACHES.test(text))
+  const kept = directives.filter(text => !TO_SHARED_CACHES.test(text))
   const isStored = !names.has('no-store') || names.has('must-understand')
   return (isStored ? ['private', ...kept] : kept).join(', ')
+}
+
+function directivesIn(value: string): string[] {
+  return (value.match(DIRECTIVES) ?? []).map(text => text.trim()).filter(Boolean)
 }
 
 function formatDirective(given: string, value: DirectiveValue, syntax: Syntax): string {

@@ -13,14 +13,11 @@ export function isFieldValue(value: unknown): value is string {
 
 const POLICIES = ['Content-Security-Policy', 'Content-Security-Policy-Report-Only']
 
-/** The policies that have a nonce, which is made for one response. @param valueOf the value of a field */
-export function policiesWithNonce(
-  valueOf: (name: string) => number | string | readonly string[] | undefined
-): readonly string[] {
-  return POLICIES.filter(name => {
-    const policy = valueOf(name)
-    return policy !== undefined && /'nonce-/i.test(String(policy))
-  })
+/** The policies of a response that have a nonce, which is made for it alone. */
+export function policiesWithNonce(response: {
+  getHeader(name: string): number | string | readonly string[] | undefined
+}): readonly string[] {
+  return POLICIES.filter(name => /'nonce-/i.test(String(response.getHeader(name))))
 }
 
 /** `image/png`; undefined for an unknown extension, and without one. */

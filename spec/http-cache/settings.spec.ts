@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import test from 'ava'
 import * as fc from 'fast-check'
 import {
-  cacheControlField,
+  cacheControlFields,
   expiryFields,
   type Lifetime
 } from '../../lib/http-cache/cache-directive.ts'
@@ -289,25 +289,25 @@ for (const [text, directives] of [
     const [fromText, fromArray] = [text, directives].map(
       cacheControl => settle({ cacheControl, expires: 30 }).defaults
     )
-    t.deepEqual(fromText?.fields(0), fromArray?.fields(0))
+    t.deepEqual(fromText?.at(0), fromArray?.at(0))
     t.deepEqual(fromText?.personal, fromArray?.personal)
   })
 }
 
 test('the caller’s options are not modified', t => {
   const options = Object.freeze({ cacheControl: Object.freeze(['public' as const]), expires: 60 })
-  t.deepEqual(settle(options).defaults?.fields(0), [
+  t.deepEqual(settle(options).defaults?.at(0).fields, [
     { name: 'Expires', value: 'Thu, 01 Jan 1970 00:01:00 GMT' },
     { name: 'Cache-Control', value: 'public, max-age=60' }
   ])
 })
 
-type Directives = Parameters<typeof cacheControlField>[0]
+type Directives = Parameters<typeof cacheControlFields>[0]
 
 const NOW = Date.UTC(2020, 0, 1)
-const value = (...directives: Directives) => cacheControlField(directives).value
+const value = (...directives: Directives) => cacheControlFields(directives).fields[0]?.value
 const expiry = (lifetime: Lifetime | Date, ...directives: Directives) =>
-  expiryFields(lifetime, directives, NOW).map(field => field.value)
+  expiryFields(lifetime, directives, NOW).fields.map(field => field.value)
 
 for (const [claim, directives, expected] of [
   ['CC-01 in their order', ['public', { maxAge: 600 }], 'public, max-age=600'],
@@ -365,10 +365,10 @@ for (const [claim, directives, expected] of [
 test('CC-11 FRS-07 a target has a field of its own, a structured dictionary', t => {
   const more = { maxAge: 60, extension: { 'X-Up': 5 } }
   const value = 'max-age=60, x-up=5'
-  const field = cacheControlField([{ target: 'CDN', ...more }])
-  t.deepEqual(field, { name: 'CDN-Cache-Control', value })
-  const own = cacheControlField([{ target: 'Surrogate-Control', ...more }])
-  t.deepEqual(own, { name: 'Surrogate-Control', value })
+  const { fields } = cacheControlFields([{ target: 'CDN', ...more }])
+  t.deepEqual(fields, [{ name: 'CDN-Cache-Control', value }])
+  const own = cacheControlFields([{ target: 'Surrogate-Control', ...more }])
+  t.deepEqual(own.fields, [{ name: 'Surrogate-Control', value }])
 })
 
 const IN_SECONDS = /^max-age must be whole seconds/

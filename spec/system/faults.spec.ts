@@ -3,7 +3,7 @@
 import { chmodSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { precompile } from '../../lib/assets/deploy.ts'
+import { precompile } from '../../lib/koa-assets.ts'
 import { CHANGING, fillDisk, seesEveryChange } from '../support/changes.ts'
 import { startReplica } from '../support/replica.ts'
 import { makeProject, writeFiles } from '../support/site.ts'

@@ -6,10 +6,9 @@ import { listPlaces, type Place } from '../building/places.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { locate, rawPath } from '../serving/request-path.ts'
 import { assetPath } from '../settings/app-settings.ts'
-import { withoutBase } from '../settings/base.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Sources } from '../sources/sources.ts'
-import { encodePath } from '../urls/canonical-path.ts'
+import { encodePath, withoutBase } from '../urls/canonical-path.ts'
 
 export interface OwnAsset {
   /** The plain URL path, encoded. */

@@ -15,6 +15,7 @@ import {
   type PrecompileMinifyOptions
 } from '../../extras/minify/options.ts'
 import { ROUTES, type RouteOptions } from '../../extras/routes/options.ts'
+import type { PreloadHelpers } from '../../extras/routes/preload-links.ts'
 import { NAMES, type NameOptions } from '../../extras/names/options.ts'
 import {
   DELTA_COMPRESS,
@@ -35,7 +36,7 @@ export interface LayeredExtras extends PackageOptions, MinifyOptions, JoiningOpt
 export interface MountExtras extends ManifestOptions, DevOptions {}
 
 /** Added to `ViewHelpers`. */
-export interface HelperExtras extends EntryHelpers, LiveHelpers, MediaHelpers {}
+export interface HelperExtras extends EntryHelpers, LiveHelpers, MediaHelpers, PreloadHelpers {}
 
 /** Their rows. What layers add to is a list of sources. */
 export const LAYERED_EXTRAS = {

@@ -18,8 +18,7 @@ import {
   type Expectation,
   type SettingsOf
 } from '../../check-options.ts'
-import { isCanonicalBelow } from '../urls/canonical-path.ts'
-import { BASE } from './base.ts'
+import { BASE, isCanonicalBelow } from '../urls/canonical-path.ts'
 import { LAYERED_EXTRAS, PROJECT_EXTRAS } from './extra-options.ts'
 import { ELSEWHERE, headers, isExtension, MOUNT } from './mount-options.ts'
 import type {

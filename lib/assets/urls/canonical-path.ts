@@ -1,5 +1,6 @@
 // Which request paths the middleware handles: canonical ones only, so no other spelling of a path gets past a
-// guard in front. How the paths that helpers emit are encoded.
+// guard in front. How the paths that helpers emit are encoded, and what is put before them.
+import { isText } from '../../check-options.ts'
 
 /** A path that cannot be decoded, or contains a NUL. */
 export const MALFORMED = Symbol('malformed')
@@ -130,4 +131,19 @@ export function decodeIfValid(encoded: string): string | undefined {
 export function encodeAsImported(decoded: string): string {
   const escaped = decoded.replace(/[%?#\\]/g, encodeURIComponent)
   return new URL(`http://localhost${escaped}`).pathname
+}
+
+/** Such a path needs no escape, wherever a URL is written. */
+const PLAIN = /^[\w\-.~@%/]+$/
+
+/** The option `base`, of koaAssets and of the plugin for Vite. */
+export const BASE = {
+  expected: "a path such as '/shop', percent-encoded, without a slash at its end",
+  holds: (value: unknown): value is string =>
+    value === '' || (isText(value) && PLAIN.test(value) && Array.isArray(canonicalSegments(value)))
+}
+
+/** The path with which the request for a URL arrives. */
+export function withoutBase(path: string, base: string): string {
+  return path.startsWith(`${base}/`) ? path.slice(base.length) : path
 }

@@ -3,7 +3,7 @@
 import { inspect } from 'node:util'
 import { mediaTypeOf } from '../../http/fields.ts'
 import { optionError } from '../../check-options.ts'
-import { encodePath, encodeUrl } from '../urls/canonical-path.ts'
+import { encodeAsImported, encodePath, encodeUrl } from '../urls/canonical-path.ts'
 import type { OfName } from './asset-names.ts'
 
 /** Where an asset is published. */
@@ -72,6 +72,24 @@ export interface AssetUrl extends Pick<AssetAddress, 'integrity' | 'measures'> {
   readonly url: string
 }
 
+/** A file that a page loads for a name, and how. */
+export interface LoadedUrl extends AssetUrl {
+  /**
+   * Scripts: `classic` in order, before DOMContentLoaded; `blocking` at once, where the tag is; `nomodule` at once,
+   * in browsers without modules; `preamble`: one that a script in the page imports.
+   */
+  readonly as:
+    | 'stylesheet'
+    | 'preamble'
+    | 'module'
+    | 'classic'
+    | 'blocking'
+    | 'nomodule'
+    | 'modulepreload'
+  /** Of a preamble: whether the page has it unless an option says otherwise. */
+  readonly isNeeded?: boolean
+}
+
 /** Whose file is meant. */
 export interface MountChoice {
   /** The URL path of the mount, as in the option `mounts`. Default: an own asset, then any mount's. */
@@ -91,11 +109,10 @@ export interface AppView {
   readonly host: string
   readonly assets: AppAssets
   readonly urlOf: UrlOf
-  readonly remembered: PageMemory
+  /** Makes a memory of what one helper wrote before. */
+  readonly memory: <Kept>(max: number) => Memory<Kept>
   /** Told of what is remembered. */
   readonly weigh: Weigh
-  /** Makes a memory of what one helper does for names alone, as most pages call it. */
-  readonly byName: <Kept>() => NameMemory<Kept>
 }
 
 /** Helpers that are added to those of an app. */
@@ -114,12 +131,6 @@ export interface Helpers {
 
 /** @param bytes of what a page has of its modules: the import map, and the links to what they import */
 export type Weigh = (part: 'map' | 'links', bytes: number) => void
-
-/** What a helper found or wrote before, by its name and arguments. */
-export type PageMemory = <Kept>(
-  key: readonly [helper: string, ...unknown[]],
-  make: () => Kept
-) => Kept
 
 // An allowlist, because `javascript:` also begins an absolute URL.
 const ABSOLUTE_URL = /^(?:(?:https?:)?\/\/|data:|blob:)/i
@@ -193,31 +204,27 @@ export function plainAddress(urlPrefix: string, name: string): AssetAddress {
   return { path: `${urlPrefix}/${encodePath(name)}` }
 }
 
-/** A page has few entries; their lists may be long. */
-const MAX_REMEMBERED = 20
+/** Of what a helper wrote for a name alone, as most pages call it: a site names fewer in its templates. */
+export const MAX_NAMES = 200
+/** Of lists, which may be long: a page has few entries. */
+export const MAX_LISTS = 20
 
-/** Remembers what helpers made for pages. @param version changes whenever the URL of an asset may have changed */
-export function makePageMemory(version: () => string): PageMemory {
-  const remembered = makeNameMemory(version, MAX_REMEMBERED)
-  return <Kept>(given: readonly unknown[], make: () => Kept) =>
-    remembered(JSON.stringify(given), make) as Kept
-}
+/** By what was asked of a helper, as text. */
+export type Memory<Kept> = (asked: string, make: (asked: string) => Kept) => Kept
 
-/** The same, by names. */
-export type NameMemory<Kept> = (name: string, make: (name: string) => Kept) => Kept
-
-export function makeNameMemory<Kept>(version: () => string, max: number): NameMemory<Kept> {
+/** @param version changes whenever the URL of an asset may have changed */
+export function makeMemory<Kept>(version: () => string, max: number): Memory<Kept> {
   const known = new Map<string, Kept>()
   let knownFor: string | undefined
-  return (name, make) => {
+  return (asked, make) => {
     const now = version()
     if (now !== knownFor) known.clear()
     knownFor = now
-    const kept = known.get(name)
+    const kept = known.get(asked)
     if (kept !== undefined) return kept
-    const made = make(name)
+    const made = make(asked)
     if (known.size >= max) known.clear()
-    known.set(name, made)
+    known.set(asked, made)
     return made
   }
 }
@@ -246,4 +253,32 @@ export function splitArguments<Options extends object>(
   const [names, options] = typeof last === 'string' ? [args] : [args.slice(0, -1), last]
   if (names.length === 0) throw new TypeError(`${helper}() needs the name of an asset`)
   return { names: names.map(checkString), options }
+}
+
+// The URL of a source that is compiled when a browser asks for it, where nothing has been built.
+
+/** What dev servers take for a stylesheet. A link to one gets CSS, and an edit replaces it. */
+export const STYLESHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/
+
+/** What they compile to a module, by themselves or with the plugins of frameworks. */
+export const MODULE = /\.(?:[cm]?[jt]sx?|vue|svelte)$/
+
+/** Whether a tag can load a source of this name, compiled. */
+export function isLoadable(name: string): boolean {
+  return MODULE.test(name) || STYLESHEET.test(name)
+}
+
+/**
+ * @param origin without a trailing slash
+ * @param urlPath decoded, without a trailing slash
+ * @param name a path below the root of the sources; a tag cannot load an HTML file
+ */
+export function sourceUrl(origin: string, urlPath: string, name: string, query = ''): LoadedUrl {
+  if (/\.html?$/.test(name)) {
+    throw new TypeError(
+      `in development, entry() needs the script or stylesheet that the page loads, got '${name}'`
+    )
+  }
+  const url = origin + encodeAsImported(`${urlPath}/${name}`) + query
+  return { url, as: STYLESHEET.test(name) ? 'stylesheet' : 'module' }
 }

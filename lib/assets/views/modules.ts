@@ -1,7 +1,14 @@
 /** Which modules a page loads for an entry, and `importMap`, which maps their plain URLs to the published ones. */
 
 import type { AssetName } from './asset-names.ts'
-import { assetName, type AppAssets, type AppView, type Module, type Weigh } from './asset-url.ts'
+import {
+  assetName,
+  MAX_LISTS,
+  type AppAssets,
+  type AppView,
+  type Module,
+  type Weigh
+} from './asset-url.ts'
 import { escapeInScript, openTag } from './html.ts'
 
 export interface ImportMapOptions {
@@ -26,6 +33,7 @@ export interface ImportMapOptions {
 type MapEntry = [specifier: string, url: string]
 
 export function importMapHelpers(view: AppView) {
+  const maps = view.memory<string>(MAX_LISTS)
   return {
     /**
      * What modules and scripts in the page import by names that only an import map resolves, and the integrity of
@@ -39,7 +47,7 @@ export function importMapHelpers(view: AppView) {
      * // <script type="importmap" nonce="r4nd0m">{"imports":{"confetti":"/assets/confetti-<32 hex>.js"}}</script>
      */
     importMap: ({ nonce, ...options }: ImportMapOptions = {}): string => {
-      const json = view.remembered(['importMap', options], () => {
+      const json = maps(JSON.stringify(options), () => {
         const map = writeMap(view, options)
         view.weigh('map', map.length)
         return map

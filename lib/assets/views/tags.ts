@@ -2,11 +2,14 @@
 
 import { checked, flag, optionError } from '../../check-options.ts'
 import {
+  MAX_LISTS,
+  MAX_NAMES,
   mediaType,
   splitArguments,
   withoutQuery,
   type AppView,
   type AssetUrl,
+  type Memory,
   type MountChoice
 } from './asset-url.ts'
 import type { NamesThen, OfName, OfNames } from './asset-names.ts'
@@ -27,7 +30,8 @@ interface Favicon extends OfName<'image', MountChoice & Attributes> {
 }
 
 export function tagHelpers(view: AppView) {
-  const { urlOf } = view
+  const { urlOf, memory } = view
+  const links = memory<readonly string[]>(MAX_LISTS)
   const scriptOf = (name: string, given?: Attributes) =>
     assetTag('script', urlOf(name, { extension: '.js' }), given)
   const linkTo = (name: string, given?: Attributes) =>
@@ -60,7 +64,7 @@ export function tagHelpers(view: AppView) {
         if (!isPreloaded) return scripts.join('\n')
         if (!isModule) throw optionError('type', "'module' for modulepreload", given.type)
         // In front: the script would otherwise request what it imports without integrity, should the page be slow.
-        return [...importLinks(view, names, given), ...scripts].join('\n')
+        return [...importLinks(view, links, names, given), ...scripts].join('\n')
       }
     ) as OfNames<'javascript', ScriptAttributes>,
 
@@ -94,19 +98,20 @@ export function tagHelpers(view: AppView) {
 
 /** Where it may be done, remembers the tags of single names without attributes: writing one takes some microseconds. */
 function remembering<Args extends readonly unknown[]>(
-  { assets, byName }: AppView,
+  { assets, memory }: AppView,
   tagOf: (name: string) => string,
   write: (...args: Args) => string
 ): (...args: Args) => string {
   if (!assets.isLasting) return write
-  const tags = byName<string>()
+  const tags = memory<string>(MAX_NAMES)
   return (...args) =>
     args.length === 1 && typeof args[0] === 'string' ? tags(args[0], tagOf) : write(...args)
 }
 
 /** In the mode in which the importing script requests them: a browser fetches a module twice if they differ. */
 function importLinks(
-  { host, assets, remembered, weigh }: AppView,
+  { host, assets, weigh }: AppView,
+  remembered: Memory<readonly string[]>,
   names: readonly string[],
   { crossorigin, integrity, nonce }: Attributes
 ): string[] {
@@ -114,7 +119,7 @@ function importLinks(
     ...(crossorigin !== undefined && { crossorigin }),
     ...(integrity !== undefined && !integrity && { integrity })
   }
-  const links = remembered(['javascript', names, shared], () => {
+  const links = remembered(JSON.stringify([names, shared]), () => {
     const written = staticImports(assets, names).map(({ path, integrity: hashes }) =>
       assetTag('modulepreload', { url: host + path, integrity: hashes }, shared)
     )

@@ -4,8 +4,7 @@ import { unknownName } from '../../check-options.ts'
 import type { HelperExtras } from '../settings/extra-options.ts'
 import type { AppName } from './asset-names.ts'
 import {
-  makeNameMemory,
-  makePageMemory,
+  makeMemory,
   makeUrlOf,
   urlHelpers,
   type AppAssets,
@@ -13,7 +12,6 @@ import {
   type Helpers
 } from './asset-url.ts'
 import { importMapHelpers, makeWeigh } from './modules.ts'
-import { preloadHelpers } from './preload.ts'
 import { tagHelpers } from './tags.ts'
 
 // The families are `as const` rather than Readonly<…>: editors do not show JSDoc through a mapped type.
@@ -34,7 +32,6 @@ export interface ViewHelpers
     ReturnType<typeof urlHelpers>,
     ReturnType<typeof tagHelpers>,
     ReturnType<typeof importMapHelpers>,
-    ReturnType<typeof preloadHelpers>,
     HelperExtras {
   /** A digest of everything that is published: it changes whenever the URLs in a page may. */
   readonly version: string
@@ -59,9 +56,6 @@ type MakeHelpers = (options: PageOptions) => ViewHelpers
 
 /** Of helpers that all pages share: none of them adds to it. */
 const NO_PAGE = new Set<string>()
-
-/** For which a helper remembers what it wrote: a site names fewer in its templates. */
-const MAX_NAMES = 200
 
 interface App {
   readonly name: string
@@ -88,27 +82,19 @@ export function makeViewHelpers<A extends App>(
   added: readonly Helpers[] = []
 ): (app: string, isLive?: boolean) => ViewHelpers {
   const makers = new Map<string, MakeHelpers>()
-  const [shared, sharedLive] = [new Map<string, ViewHelpers>(), new Map<string, ViewHelpers>()]
   // Where there is no app, one without a name stands in.
   const names = settings.apps.map(({ name }) => name).filter(Boolean)
   const pick = (given: unknown, options: PageOptions): ViewHelpers => {
     const app = String(given)
-    const known = options.page === NO_PAGE && (options.isLive ? sharedLive : shared).get(app)
-    const helpers = known || makers.get(app)?.(options)
+    const helpers = makers.get(app)?.(options)
     if (helpers) return helpers
     const advice = `the apps are: ${names.join(', ') || 'none'}`
     throw unknownName('app', app, names, { advice })
   }
   for (const app of settings.apps)
     makers.set(app.name, helpersFor(settings, assetsOf(app), added, pick))
-  if (added.some(each => each.isPerPage))
-    return (app, isLive = false) => pick(app, { page: new Set(), isLive })
-  for (const [app, make] of makers) {
-    shared.set(app, Object.freeze(make({ page: NO_PAGE, isLive: false })))
-    sharedLive.set(app, Object.freeze(make({ page: NO_PAGE, isLive: true })))
-  }
-  return (app, isLive = false) =>
-    (isLive ? sharedLive : shared).get(app) ?? pick(app, { page: NO_PAGE, isLive })
+  const isPerPage = added.some(each => each.isPerPage)
+  return (app, isLive = false) => pick(app, { page: isPerPage ? new Set() : NO_PAGE, isLive })
 }
 
 function helpersFor(
@@ -122,15 +108,13 @@ function helpersFor(
   const version = () => assets.version()
   const view: AppView = {
     ...{ host, assets, urlOf },
-    remembered: makePageMemory(version),
-    weigh: makeWeigh(warn),
-    byName: () => makeNameMemory(version, MAX_NAMES)
+    memory: max => makeMemory(version, max),
+    weigh: makeWeigh(warn)
   }
   const helpers = {
     ...urlHelpers(urlOf, makeUrlOf(base, assets)),
     ...tagHelpers(view),
-    ...importMapHelpers(view),
-    ...preloadHelpers(urlOf)
+    ...importMapHelpers(view)
   }
   // Inherited: defining accessors on the helpers of each page would cost a microsecond per page.
   const versioned = {
@@ -140,18 +124,20 @@ function helpersFor(
   }
   for (const { shared } of added)
     Object.defineProperties(versioned, Object.getOwnPropertyDescriptors(shared))
-  const makers = added.map(each => ({ make: each.of(view), isPerPage: each.isPerPage }))
-  const fixed = (isLive: boolean) => {
-    const made = makers.filter(each => !each.isPerPage).map(({ make }) => make(NO_PAGE, isLive))
-    return Object.assign({}, helpers, ...made) as object
-  }
-  const [shared, sharedLive] = [fixed(false), fixed(true)]
-  const ofPage = makers.filter(each => each.isPerPage).map(({ make }) => make)
-  return options =>
+  const ofPage = added.filter(each => each.isPerPage).map(each => each.of(view))
+  const ofApp = added.filter(each => !each.isPerPage).map(each => each.of(view))
+  const fixed = (isLive: boolean) =>
+    Object.assign({}, helpers, ...ofApp.map(make => make(NO_PAGE, isLive))) as object
+  const [plain, live] = [fixed(false), fixed(true)]
+  const make: MakeHelpers = options =>
     Object.assign(
       Object.create(versioned) as typeof versioned & HelperExtras,
-      options.isLive ? sharedLive : shared,
-      ...ofPage.map(make => make(options.page, options.isLive)),
+      options.isLive ? live : plain,
+      ...ofPage.map(each => each(options.page, options.isLive)),
       { app: (name: string) => pick(name, options) }
     ) as ViewHelpers
+  if (ofPage.length > 0) return make
+  const shared = Object.freeze(make({ page: NO_PAGE, isLive: false }))
+  const sharedLive = Object.freeze(make({ page: NO_PAGE, isLive: true }))
+  return ({ isLive }) => (isLive ? sharedLive : shared)
 }

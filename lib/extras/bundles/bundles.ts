@@ -12,9 +12,8 @@ import type {
   Site
 } from '../../assets/parts.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
-import type { AssetAddress } from '../../assets/views/asset-url.ts'
+import { isLoadable, type AssetAddress } from '../../assets/views/asset-url.ts'
 import { findNone, helpersOf, type FindEntry } from './entry.ts'
-import { isLoadable } from '../../assets/views/source-url.ts'
 import { MountedBundle } from './mounted-bundle.ts'
 
 /** A page waits while the nearest name is searched for. */

@@ -4,14 +4,15 @@ import { check, flag, oneOf, text, type Expectation } from '../../check-options.
 import type { AssetName, NamesThen, OfName } from '../../assets/views/asset-names.ts'
 import {
   checkString,
+  MAX_LISTS,
+  MAX_NAMES,
   splitArguments,
   type AssetUrl,
   type Helpers,
-  type NameMemory,
-  type PageMemory
+  type LoadedUrl,
+  type Memory
 } from '../../assets/views/asset-url.ts'
 import { escapeInScript, withoutKeywords, writeAttribute } from '../../assets/views/html.ts'
-import type { LoadedUrl } from '../../assets/views/preload.ts'
 import { assetTag } from '../../assets/views/tags.ts'
 
 export interface EntryOptions {
@@ -113,21 +114,21 @@ export function helpersOf(find: FindEntry, devOrigins: () => readonly string[]):
         return devOrigins()
       }
     },
-    of({ remembered, byName }) {
-      const memory = { remembered, byName: byName<readonly Tag[]>() }
-      return page => entryHelpers(find, memory, page)
+    of({ memory }) {
+      const remembered: TagMemory = { byName: memory(MAX_NAMES), byOptions: memory(MAX_LISTS) }
+      return page => entryHelpers(find, remembered, page)
     }
   }
 }
 
 interface TagMemory {
-  readonly remembered: PageMemory
   /** For calls without options. */
-  readonly byName: NameMemory<readonly Tag[]>
+  readonly byName: Memory<readonly Tag[]>
+  readonly byOptions: Memory<readonly Tag[]>
 }
 
 /** @param page the tags that it has */
-function entryHelpers(find: FindEntry, { remembered, byName }: TagMemory, page: Set<string>) {
+function entryHelpers(find: FindEntry, { byName, byOptions }: TagMemory, page: Set<string>) {
   const plainTags = (name: string) => tagsOf(find(name, undefined), {})
   const write: WriteEntry = (...args: EntryArguments): string => {
     const [only] = args
@@ -138,7 +139,7 @@ function entryHelpers(find: FindEntry, { remembered, byName }: TagMemory, page: 
     const { mount, type, reactRefresh } = options
     const nonce = writeAttribute('nonce', options.nonce)
     const tags = names.flatMap(name =>
-      remembered(['entry', name, mount, type, reactRefresh], () =>
+      byOptions(JSON.stringify([name, mount, type, reactRefresh]), () =>
         tagsOf(find(name, mount), options)
       )
     )

@@ -1,7 +1,7 @@
 // The header fields of Compression Dictionary Transport (RFC 9842): which dictionary a request offers, and for
 // which requests a response may become one.
 import type { IncomingHttpHeaders } from 'node:http'
-import { weightsIn } from '../../http/negotiation.ts'
+import { weightsIn } from '../../http/requests.ts'
 import { isOwnPage } from '../../http/requests.ts'
 
 /** The content coding of a delta, Dictionary-Compressed Zstandard (section 5). */

@@ -10,7 +10,7 @@ import type { Explanation } from '../../assets/parts.ts'
 import type { ServedFiles } from '../../assets/serving/files/served-files.ts'
 import { wantedAt } from '../../assets/serving/request-path.ts'
 import { bytes, facts, html, layout, table, type Html, type Value } from './page-html.ts'
-import { withoutBase } from '../../assets/settings/base.ts'
+import { withoutBase } from '../../assets/urls/canonical-path.ts'
 import { imageUrl } from './list-page.ts'
 import { recordOf, type AssetRecord, type Survey } from './survey.ts'
 

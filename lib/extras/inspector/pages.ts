@@ -70,7 +70,7 @@ export function inspectorPages(pipeline: Pipeline): Pages {
 
 /** Waits for what is known soon. */
 async function lookAround(ctx: Context, survey: Survey): Promise<void> {
-  await survey.pipeline.urlState.refresh()
+  await survey.pipeline.refresh()
   await survey.list()
   await soon(survey.refresh().catch((error: Error) => ctx.app.emit('error', error, ctx)))
 }

@@ -4,7 +4,7 @@ import { inParallel } from '../../concurrency.ts'
 import { bytesOf } from '../../files/disk.ts'
 import type { Site } from '../../assets/parts.ts'
 import type { Mention } from '../../assets/parts/precompile.ts'
-import { withoutBase } from '../../assets/settings/base.ts'
+import { withoutBase } from '../../assets/urls/canonical-path.ts'
 import { appOfView, viewsIn } from './check-views.ts'
 import { literalNames } from './literal-names.ts'
 

@@ -5,11 +5,7 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 import { rawPath } from '../../assets/serving/request-path.ts'
 import { appOfPage } from '../../assets/settings/app-settings.ts'
 import { splitArguments } from '../../assets/views/asset-url.ts'
-import {
-  linksTo,
-  type NamesThenPreloadOptions,
-  type PreloadOptions
-} from '../../assets/views/preload.ts'
+import { linksTo, type NamesThenPreloadOptions, type PreloadOptions } from './preload-links.ts'
 import { requireContext } from './send-file.ts'
 
 /**

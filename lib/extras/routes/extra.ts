@@ -2,6 +2,7 @@
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { makePreload, type Preload } from './early-preload.ts'
+import { HELPERS } from './preload-links.ts'
 import { makeSendFile, type SendFile } from './send-file.ts'
 
 export interface RouteMethods {
@@ -23,6 +24,7 @@ export interface RouteMethods {
 
 export const routes: Extra<Pipeline> = {
   name: 'routes',
+  run: () => ({ helpers: HELPERS }),
   methods: pipeline => {
     const preload = makePreload(pipeline)
     const sendFile = makeSendFile(pipeline)

@@ -18,8 +18,7 @@ import { lengthsBySource } from '../../assets/rendering/shift-map.ts'
 import { assetPath } from '../../assets/settings/app-settings.ts'
 import { manifestFile, publicFile } from '../../assets/settings/public-directory.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
-import { withoutBase } from '../../assets/settings/base.ts'
-import { encodePath } from '../../assets/urls/canonical-path.ts'
+import { encodePath, withoutBase } from '../../assets/urls/canonical-path.ts'
 
 /** What is known of one file; paths are plain URL paths, encoded. */
 interface Node extends Pick<WeighedFile, 'size' | 'parts' | 'isChanged'> {

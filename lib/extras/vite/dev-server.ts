@@ -6,10 +6,13 @@ import type { DevEntries } from '../../assets/parts.ts'
 import type { ViteConfig } from './options.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
 import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
-import type { AssetAddress } from '../../assets/views/asset-url.ts'
-import type { LoadedUrl } from '../../assets/views/preload.ts'
+import {
+  MODULE,
+  sourceUrl,
+  type AssetAddress,
+  type LoadedUrl
+} from '../../assets/views/asset-url.ts'
 import { announcedFor, namesIn, type RunningVite } from './dev-announcement.ts'
-import { MODULE, sourceUrl } from '../../assets/views/source-url.ts'
 import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
 
 /** In the names of entries of @vitejs/plugin-legacy, which only takes part in builds. */

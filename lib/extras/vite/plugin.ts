@@ -5,8 +5,8 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, relative, resolve } from 'node:path'
 import type { Plugin, ResolvedConfig, ViteDevServer } from 'vite'
-import { BASE } from '../../assets/settings/base.ts'
-import { STYLESHEET } from '../../assets/views/source-url.ts'
+import { BASE } from '../../assets/urls/canonical-path.ts'
+import { STYLESHEET } from '../../assets/views/asset-url.ts'
 import {
   announcementIn,
   STATUS,

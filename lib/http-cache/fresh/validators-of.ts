@@ -208,7 +208,7 @@ function isPlainObject(value: object): boolean {
 }
 
 /** `a Book`, `an object` */
-export function kindOf(value: object): string {
+function kindOf(value: object): string {
   const { name } = (value.constructor ?? Object) as { readonly name?: unknown }
   if (typeof name !== 'string' || name === '' || name === 'Object') return 'an object'
   return `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}`

@@ -3,7 +3,7 @@
 import { utimesSync } from 'node:fs'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
-import { chooseCoding } from '../../../lib/http/negotiation.ts'
+import { chooseCoding } from '../../../lib/http/requests.ts'
 import { growsInProportion } from '../../support/cost.ts'
 import { makeSite, type SiteOptions } from '../../support/site.ts'
 

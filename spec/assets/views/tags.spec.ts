@@ -1,5 +1,5 @@
 import test from 'ava'
-import { makePageMemory, type Module } from '../../../lib/assets/views/asset-url.ts'
+import { makeMemory, MAX_LISTS, type Module } from '../../../lib/assets/views/asset-url.ts'
 import { fingerprinted, icon, makeHelpers, script, sheet } from './view-helpers-site.ts'
 
 const assets = makeHelpers()('web')
@@ -167,82 +167,6 @@ test('JSM-06 modulepreload adds nothing without fingerprints; for a classic scri
   })
 })
 
-const { preload } = makeHelpers()('web')
-
-test('preload() takes the use from the extension', t => {
-  for (const [name, parameters] of [
-    ['a.css', 'rel=preload; as=style'],
-    ['a.js?v=1.css', 'rel=preload; as=script'],
-    ['a.mjs', 'rel=modulepreload'],
-    ['a.mjs.js', 'rel=preload; as=script'],
-    ['a.avif', 'rel=preload; as=image'],
-    ['a.svg', 'rel=preload; as=image'],
-    ['a.woff2', 'rel=preload; as=font; crossorigin'],
-    ['a.vtt', 'rel=preload; as=track'],
-    ['a.json', 'rel=preload; as=fetch; crossorigin'],
-    ['https://a.example/a.css', 'rel=preload; as=style']
-  ] as const) {
-    t.is(preload(name), `<${name.startsWith('https:') ? '' : '/assets/'}${name}>; ${parameters}`)
-  }
-})
-
-test('preload() has the integrity and the crossorigin of the tag; that of an image or a font has none', t => {
-  const { preload } = fingerprinted()('web')
-  for (const [name, options, expected] of [
-    [
-      'app.css',
-      {},
-      `${SHEET}>; rel=preload; as=style; integrity="sha256-bb+/ sha512-bbbb"; crossorigin`
-    ],
-    [
-      'app.js',
-      { as: 'module' },
-      `${APP}>; rel=modulepreload; integrity="sha384-aaaa"; crossorigin`
-    ],
-    ['app.css', { integrity: false }, `${SHEET}>; rel=preload; as=style`],
-    ['logo.png', {}, `logo-${'c'.repeat(32)}.png>; rel=preload; as=image`],
-    ['inter.woff2', {}, `inter-${'e'.repeat(32)}.woff2>; rel=preload; as=font; crossorigin`]
-  ] as const) {
-    t.is(preload(name, options), `</assets/${expected}`)
-  }
-})
-
-test('preload() appends the extension of the tag, and writes the other parameters, quoted where necessary', t => {
-  for (const [name, options, expected] of [
-    ['app', { as: 'style' }, 'app.css>; rel=preload; as=style'],
-    ['jquery.min', { as: 'script' }, 'jquery.min.js>; rel=preload; as=script'],
-    ['app', { type: 'module' }, 'app.js>; rel=modulepreload'],
-    [
-      'a.png',
-      {
-        type: 'image/png',
-        crossorigin: 'use-credentials',
-        media: '(min-width: 40em) and "\\"',
-        fetchpriority: 'high'
-      },
-      'a.png>; rel=preload; as=image; type="image/png"; crossorigin=use-credentials;' +
-        ' media="(min-width: 40em) and \\"\\\\\\""; fetchpriority=high'
-    ],
-    ['a.png', { crossorigin: 'anonymous' }, 'a.png>; rel=preload; as=image; crossorigin'],
-    ['a.woff2', { crossorigin: false }, 'a.woff2>; rel=preload; as=font']
-  ] as const) {
-    t.is(preload(name, options), `</assets/${expected}`)
-  }
-  t.regex(preload('https://a.example/ä b>.css'), /^<https:\/\/a\.example\/%C3%A4%20b%3E\.css>; /)
-})
-
-test('preload() throws when neither `as` nor the extension shows the use, and for what could break the header', t => {
-  const list = 'fetch, font, image, module, script, style, track'
-  const printable = /^media of a preload must be printable ASCII/
-  for (const [args, message] of [
-    [['app'], `preload('app') needs { as } with one of ${list}, got undefined`],
-    ...['stile', 'constructor', 42].map(as => [['app.css', { as }], /needs \{ as \}/] as const),
-    ...['a\r\nSet-Cookie: b', 'größer'].map(media => [['a.css', { media }], printable] as const)
-  ] as const) {
-    t.throws(() => Reflect.apply(preload, null, args), { instanceOf: TypeError, message })
-  }
-})
-
 /** What is written as JSON, with `<` and line separators escaped. */
 const importMap = (imports: object, integrity?: object, attributes = '') =>
   `<script type="importmap"${attributes}>${JSON.stringify({ imports, integrity })}</script>`
@@ -349,11 +273,11 @@ test('JSM-10 tags of modules that are heavier than 20 KiB are told once, with wh
 
 test('what is remembered is bounded, however many entries pages name', t => {
   let written = 0
-  const remembered = makePageMemory(() => '')
-  for (let at = 0; at < 1000; at++) remembered(['a', at], () => ++written)
+  const remembered = makeMemory<number>(() => '', MAX_LISTS)
+  for (let at = 0; at < 1000; at++) remembered(`a${at}`, () => ++written)
   const kept = Array.from({ length: 1000 }, (_, at) => at).filter(at => {
     const before = written
-    remembered(['a', at], () => ++written)
+    remembered(`a${at}`, () => ++written)
     return written === before
   })
   t.true(kept.length <= 20, String(kept.length))

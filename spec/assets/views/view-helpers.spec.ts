@@ -119,12 +119,11 @@ test('REN-11 every helper emits the host, with or without a slash at its end', t
   const at = 'https://cdn.example/assets'
   for (const host of ['https://cdn.example', 'https://cdn.example/']) {
     const web = makeHelpers({ host })('web')
-    const { javascript, stylesheet, favicon, preload } = web
+    const { javascript, stylesheet, favicon } = web
     for (const [written, expected] of [
       [javascript('a'), `<script src="${at}/a.js" type="text/javascript"></script>`],
       [stylesheet('a'), `<link href="${at}/a.css" type="text/css" rel="stylesheet">`],
-      [favicon(), `<link href="${at}/favicon.ico" rel="shortcut icon" type="image/x-icon">`],
-      [preload('a.css'), `<${at}/a.css>; rel=preload; as=style`]
+      [favicon(), `<link href="${at}/favicon.ico" rel="shortcut icon" type="image/x-icon">`]
     ]) {
       t.is(written, expected)
     }
@@ -138,13 +137,12 @@ test('a name that no asset can have is a TypeError, and so is anything but a str
   for (const name of [...paths, ...others, '\ud800']) {
     t.throws(() => assets.path(name), invalid, name)
     t.throws(() => assets.javascript(name), invalid, name)
-    t.throws(() => assets.preload(name, { as: 'image' }), invalid, name)
   }
   for (const args of [[42], ['a.css', 42, {}], [42, 'a.css'], [['a.css']]]) {
     t.throws(() => Reflect.apply(assets.javascript, null, args), { instanceOf: TypeError })
   }
   const message = "an asset's name must be a string, got 42"
-  for (const helper of [assets.path, assets.url, assets.preload]) {
+  for (const helper of [assets.path, assets.url]) {
     t.throws(() => Reflect.apply(helper, null, [42]), { instanceOf: TypeError, message })
   }
 })
@@ -167,7 +165,6 @@ test('a plain address is encoded segment by segment; a percent sign is part of t
 })
 
 const TAG = /^<[a-z]+(?: [^\s"'<>/=]+="[^"<>]*")*>(?:<\/script>)?$/
-const LINK = /^<[\x21\x23-\x3b\x3d\x3f-\x7e]*>; rel=preload; as=style$/
 
 const nasty = fc.oneof(
   anyText(),
@@ -216,13 +213,6 @@ test('the path of an asset needs no quotes and decodes to its name', t => {
     const back = decodeURIComponent(cut(path).slice('/assets/'.length))
     return /^[^\s"'<>`]+$/.test(path) && back === cut(name)
   })
-  t.pass()
-})
-
-test('no name and no URL breaks out of a Link header', t => {
-  holds(fc.oneof(nasty, url), name =>
-    LINK.test(writtenOr('<>; rel=preload; as=style', () => cdn.preload(name, { as: 'style' })))
-  )
   t.pass()
 })
 

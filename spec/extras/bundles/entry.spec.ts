@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Middleware } from 'koa'
-import type { LoadedUrl } from '../../../lib/assets/views/preload.ts'
+import type { LoadedUrl } from '../../../lib/assets/views/asset-url.ts'
 import type { ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
 import { helpersOf } from '../../../lib/extras/bundles/entry.ts'
 import { makeHelpers } from '../../assets/views/view-helpers-site.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { runInThisContext } from 'node:vm'
 import test from 'ava'
-import { precompile } from '../../../lib/assets/deploy.ts'
+import { precompile } from '../../../lib/koa-assets.ts'
 import { type CompileError, PrecompileError } from '../../../lib/errors.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import {

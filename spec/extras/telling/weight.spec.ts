@@ -1,7 +1,7 @@
 // What a page loads for its scripts and stylesheets: `list --entry`.
 import ava, { type ExecutionContext } from 'ava'
 import type { Weight } from '../../../lib/assets/parts/figures.ts'
-import { precompile } from '../../../lib/assets/deploy.ts'
+import { precompile } from '../../../lib/koa-assets.ts'
 import { makeShop, run } from '../../cli/run.ts'
 import { writeFiles } from '../../support/site.ts'
 

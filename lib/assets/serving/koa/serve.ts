@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { requestLine, served } from '../../../diagnostics.ts'
 import { policiesWithNonce } from '../../../http/fields.ts'
-import { chooseCoding } from '../../../http/negotiation.ts'
+import { chooseCoding } from '../../../http/requests.ts'
 import { evaluatePreconditions, chooseRange, type ByteRange } from '../../../http/preconditions.ts'
 import { sameStamp } from '../../../files/disk.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
@@ -137,9 +137,7 @@ function decide(ctx: Context, offers: Offers, fixedStatus?: number): Answer {
 /** A guard may have decided by it; and a shared cache would give a cookie, or the nonce of a page, to others. */
 function isForOneVisitor({ req, res }: Context, { shared }: Representation): boolean {
   if (req.headers.authorization !== undefined || res.hasHeader('Set-Cookie')) return true
-  return (
-    shared.type.startsWith('text/html') && policiesWithNonce(name => res.getHeader(name)).length > 0
-  )
+  return shared.type.startsWith('text/html') && policiesWithNonce(res).length > 0
 }
 
 function partial({ ok, size }: Representation, { start, end }: ByteRange): PreparedResponse {

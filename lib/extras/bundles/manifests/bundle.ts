@@ -2,7 +2,7 @@
 import { posix } from 'node:path'
 import { isRecord } from '../../../check-options.ts'
 import { hasFixedUrl } from '../../../assets/urls/fingerprint.ts'
-import type { LoadedUrl } from '../../../assets/views/preload.ts'
+import type { LoadedUrl } from '../../../assets/views/asset-url.ts'
 import { importOrder } from '../../../assets/views/modules.ts'
 
 export interface Bundle {

@@ -2,15 +2,17 @@
 
 import { inspect } from 'node:util'
 import { optionError } from '../../check-options.ts'
-import { encodeUrl } from '../urls/canonical-path.ts'
+import { encodeUrl } from '../../assets/urls/canonical-path.ts'
+import type { NamesThen, OfName } from '../../assets/views/asset-names.ts'
 import {
   mediaType,
   withoutQuery,
   type AssetUrl,
+  type Helpers,
+  type LoadedUrl,
   type MountChoice,
   type UrlOf
-} from './asset-url.ts'
-import type { NamesThen, OfName } from './asset-names.ts'
+} from '../../assets/views/asset-url.ts'
 
 // With the extension that a tag appends to a name without one.
 const DESTINATIONS = {
@@ -23,7 +25,7 @@ const DESTINATIONS = {
   track: ''
 } as const
 
-export type PreloadDestination = keyof typeof DESTINATIONS
+type PreloadDestination = keyof typeof DESTINATIONS
 
 /** Parameters of a preload link (RFC 8288 section 3; the HTML standard, "preload"). */
 export interface PreloadOptions extends MountChoice {
@@ -46,7 +48,19 @@ export interface PreloadOptions extends MountChoice {
 
 export type NamesThenPreloadOptions = NamesThen<'preload', PreloadOptions>
 
-export function preloadHelpers(urlOf: UrlOf) {
+export interface PreloadHelpers extends ReturnType<typeof preloadHelpers> {}
+
+/** They depend on nothing of a page. */
+export const HELPERS: Helpers = {
+  isPerPage: false,
+  shared: {},
+  of({ urlOf }) {
+    const helpers = preloadHelpers(urlOf)
+    return () => helpers
+  }
+}
+
+function preloadHelpers(urlOf: UrlOf) {
   return {
     /**
      * A value for the `Link` header; `ctx.preload` writes the header itself.
@@ -62,24 +76,6 @@ export function preloadHelpers(urlOf: UrlOf) {
       return linkTo(urlOf(name, { extension: DESTINATIONS[as], mount: options.mount }), as, options)
     }) as OfName<'preload', PreloadOptions>
   } as const
-}
-
-/** A file that a page loads for a name, and how. */
-export interface LoadedUrl extends AssetUrl {
-  /**
-   * Scripts: `classic` in order, before DOMContentLoaded; `blocking` at once, where the tag is; `nomodule` at once,
-   * in browsers without modules; `preamble`: one that a script in the page imports.
-   */
-  readonly as:
-    | 'stylesheet'
-    | 'preamble'
-    | 'module'
-    | 'classic'
-    | 'blocking'
-    | 'nomodule'
-    | 'modulepreload'
-  /** Of a preamble: whether the page has it unless an option says otherwise. */
-  readonly isNeeded?: boolean
 }
 
 /** For browsers without modules nothing is loaded ahead. */

@@ -1,15 +1,15 @@
 // The `precompile` command: the front end of assets/building/precompile.ts.
 import { relative } from 'node:path'
-import { CODINGS } from '../../files/codings.ts'
-import { isInside } from '../../files/disk.ts'
-import { errorReport } from '../../assets/inventory/error-page.ts'
-import { textsOf } from '../../assets/building/directory.ts'
-import type { Command, Site } from '../../assets/parts.ts'
-import { precompile as build, type PrecompileReport } from '../../assets/building/precompile.ts'
-import { AssetError, PrecompileError } from '../../errors.ts'
-import { printable } from '../../printable.ts'
-import { FAILED, longRun, OK } from '../command.ts'
-import { count, formatBytes, formatSeconds, indent, table } from '../format.ts'
+import { CODINGS } from '../files/codings.ts'
+import { isInside } from '../files/disk.ts'
+import { errorReport } from '../assets/inventory/error-page.ts'
+import { textsOf } from '../assets/building/directory.ts'
+import type { Command, Site } from '../assets/parts.ts'
+import { precompile as build, type PrecompileReport } from '../assets/building/precompile.ts'
+import { AssetError, PrecompileError } from '../errors.ts'
+import { printable } from '../printable.ts'
+import { FAILED, longRun, OK } from './command.ts'
+import { count, formatBytes, formatSeconds, indent, table } from './format.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 

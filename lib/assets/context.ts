@@ -1,0 +1,168 @@
+// What koaAssets adds to Koa's context for a request, and in development two responses of its own: what is below
+// `<prefix>/-/`, for requests from this machine and no others, and what has to be fixed first.
+import type { Context, Middleware, Next } from 'koa'
+import { AssetError } from '../errors.ts'
+import { isLocal, isOwnPage, opensPage } from '../http/requests.ts'
+import type { Pages } from './parts.ts'
+import type { Pipeline } from './pipeline.ts'
+import { reportErrorPage } from './serving/koa/no-file.ts'
+import { isRead, rawPath } from './serving/request-path.ts'
+import { appOfPage } from './settings/app-settings.ts'
+import type { LiveSettings, Settings } from './settings/settings.ts'
+import { encodePath } from './urls/canonical-path.ts'
+import type { ViewHelpers } from './views/view-helpers.ts'
+
+/** Without what extras add to it. */
+export interface OwnContext {
+  /**
+   * The view helpers of the app that the request's path belongs to; templates read them from `ctx.state.assets`.
+   *
+   * @example
+   * ctx.assets.stylesheet('app')
+   * // <link href="/assets/app.css" type="text/css" rel="stylesheet">
+   * ctx.assets.app('admin').path('menu.js') // /assets/admin/menu.js
+   */
+  assets: ViewHelpers
+}
+
+export function provideContext(
+  pipeline: Pipeline,
+  development: Development | undefined
+): Middleware {
+  const { settings, watch } = pipeline
+  const methods = settings.extras.flatMap(extra => extra.methods?.(pipeline) ?? [])
+  const hasNames = settings.apps.length > 0 || pipeline.running.some(({ names }) => names)
+  const areOfPage = pipeline.running.some(({ helpers }) => helpers?.isPerPage)
+  const only = settings.apps.length < 2 ? (settings.apps[0]?.name ?? '') : undefined
+  const helpersOf = ({ req }: Context): ViewHelpers => {
+    const app = only ?? appOfPage(settings, rawPath(req.url ?? ''))?.name ?? ''
+    return pipeline.viewHelpers(app, development?.isAllowed(req) ?? false)
+  }
+  const areFixed = only !== undefined && !development && !areOfPage
+  let fixed: ViewHelpers | undefined
+  return function assetContext(ctx, next): Promise<unknown> {
+    if (pipeline.loading) return pipeline.loading.then(() => assetContext(ctx, next))
+    // An instance with mounts only, such as behind a session, leaves names to the one in front.
+    const isProvider = hasNames || !hasAssets(ctx)
+    for (const provide of methods) provide(ctx, isProvider)
+    if (!isProvider) return next()
+    watch?.provider(ctx)
+    if (areOfPage) provideWhenRead(ctx, helpersOf)
+    else ctx.assets = ctx.state.assets = fixed ?? helpersOf(ctx)
+    if (areFixed) fixed ??= ctx.assets
+    const refreshed = pipeline.refresh()
+    const responded = refreshed ? nextAfter(refreshed, ctx, next, settings) : next()
+    if (!areOfPage) return responded
+    return responded.catch((error: unknown) => {
+      // An error page starts afresh: the tags that helpers have written were for another page.
+      provideWhenRead(ctx, helpersOf)
+      throw error
+    })
+  }
+}
+
+/** Whether a koaAssets in front, or anything else, has provided it. */
+export function hasAssets(ctx: Context): boolean {
+  return Object.hasOwn(ctx, MAKE) || ctx.assets !== undefined
+}
+
+const MAKE = Symbol('makes ctx.assets')
+const MADE = Symbol('ctx.assets')
+
+type Lazy = Context & { [MAKE]?: (ctx: Context) => ViewHelpers; [MADE]?: ViewHelpers | undefined }
+
+/** Helpers that are made for each page: not for one that never reads them, such as a 304. */
+function provideWhenRead(ctx: Lazy, make: (ctx: Context) => ViewHelpers): void {
+  const { context } = ctx.app
+  if (!Object.hasOwn(context, 'assets')) Object.defineProperty(context, 'assets', WHEN_READ)
+  ctx[MAKE] = make
+  ctx[MADE] = undefined
+  Object.defineProperty(ctx.state, 'assets', {
+    get: () => ctx.assets,
+    set(value: ViewHelpers) {
+      ctx.assets = value
+    },
+    enumerable: true,
+    configurable: true
+  })
+}
+
+const WHEN_READ: PropertyDescriptor & ThisType<Lazy> = {
+  get() {
+    return (this[MADE] ??= this[MAKE]?.(this))
+  },
+  set(value: ViewHelpers) {
+    this[MADE] = value
+  },
+  configurable: true
+}
+
+/**
+ * In development, while something that pages need cannot be used, browsers get a page that says so, and any other
+ * request what it asks for.
+ */
+async function nextAfter(
+  work: Promise<unknown>,
+  ctx: Context,
+  next: Next,
+  settings: Settings
+): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (settings.env !== 'development' || !(error instanceof AssetError)) throw error
+    if (opensPage(ctx.req)) return showError(ctx, error, settings)
+  }
+  await next()
+}
+
+export type Development = ReturnType<typeof makeDevelopment>
+
+export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
+  /** `/assets/-/` */
+  const start = `${encodePath(pipeline.settings.prefix)}/-/`
+  let pages: Promise<Pages> | undefined
+  const load = async (): Promise<Pages> => {
+    const made: Pages[] = []
+    await pipeline.load()
+    // One import after the other, as Jest needs it.
+    for (const extra of pipeline.settings.extras) {
+      const pages = await extra.pages?.(pipeline)
+      if (pages) made.push(pages)
+    }
+    return Object.assign(Object.create(null) as Pages, ...made)
+  }
+  /** Whether a page may have the tag of the live channel. */
+  const isAllowed = (req: Context['req']) => isLocal(req, hosts)
+  return {
+    isAllowed,
+    /** @param next for a request that is not for it */
+    async respond(ctx: Context, next: Next): Promise<unknown> {
+      const { req } = ctx
+      const path = rawPath(req.url ?? '')
+      const isFor = path.startsWith(start) && isRead(req)
+      if (!isFor || !isAllowed(req) || !isOwnPage(req.headers)) return next()
+      const handler = (await (pages ??= load()))[path.slice(start.length)]
+      if (!handler) return next()
+      // For browsers without Fetch Metadata; browsers do not send it over http to the names in `hosts` either.
+      ctx.set('Content-Security-Policy', "frame-ancestors 'none'")
+      return handler(ctx)
+    }
+  }
+}
+
+/** What has to be fixed first: as a page for browsers, else as text. */
+export async function showError(
+  ctx: Context,
+  error: AssetError,
+  settings: Settings
+): Promise<void> {
+  const type = ctx.accepts('text', 'html') === 'html' ? 'html' : 'text'
+  const { errorPage } = await import('./inventory/error-page.ts')
+  ctx.status = error.status
+  ctx.type = type
+  ctx.set('Cache-Control', 'no-store')
+  ctx.body = await errorPage(error, settings, type)
+  reportErrorPage(ctx, error)
+  ctx.app.emit('error', error, ctx)
+}
