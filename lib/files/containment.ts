@@ -77,15 +77,12 @@ export async function realPathByName(file: OpenFile): Promise<string | undefined
   return (await realpathOf(real)) === real ? real : undefined
 }
 
-/** Whether `symlinks` allows an existing file or directory in a place. */
-export async function isPathInPlace(place: ServedPlace, path: string): Promise<boolean> {
-  return place.symlinks === 'follow' || isRealInPlace(place, path, await realpathOf(path))
-}
-
 /** Whether a file would be in a place once written, decided by its nearest existing directory. */
 export async function wouldBeInPlace(place: ServedPlace, file: string): Promise<boolean> {
+  if (place.symlinks === 'follow') return true
   for (let at = dirname(file); isInside(place.dir, at); at = dirname(at)) {
-    if ((await realpathOf(at)) !== undefined) return isPathInPlace(place, at)
+    const real = await realpathOf(at)
+    if (real !== undefined) return isRealInPlace(place, at, real)
   }
   return true
 }
