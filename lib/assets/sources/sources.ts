@@ -131,11 +131,10 @@ export class AppSources {
   /**
    * The source for a name, after refreshing the listing. A name that is not found is looked up again after the
    * listing has been verified.
-   * @param skipped files that turned out to be unreadable
    */
-  async find(name: string, skipped?: ReadonlySet<string>): Promise<Source | undefined> {
+  async find(name: string): Promise<Source | undefined> {
     for (const update of ['refresh', 'verify'] as const) {
-      const { source, clash, warning } = await this.#choose(name, update, skipped)
+      const { source, clash, warning } = await this.#choose(name, update)
       if (clash !== undefined) this.#warnings.warnOfClash(clash)
       if (warning !== undefined) this.#warnings.warn(warning)
       if (source) return source
@@ -255,10 +254,10 @@ export class AppSources {
     await Promise.all(this.#searched.map(({ tree }) => tree.verify()))
   }
 
-  async #choose(name: string, update: 'refresh' | 'verify', skipped?: ReadonlySet<string>) {
+  async #choose(name: string, update: 'refresh' | 'verify') {
     const more = this.more.filter(each => each.owns(name))
     await Promise.all([this[update](), ...more.map(each => each[update]())])
-    return this.#catalog.choose(name, skipped)
+    return this.#catalog.choose(name)
   }
 
   get #searched(): readonly Searched[] {

@@ -13,7 +13,7 @@ import { Builder, type Plain } from '../builder.ts'
 import type { AppFiles, Asked, Find, FoundFile } from './app-files.ts'
 import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
 
-/** While another process replaces or removes the target, perhaps by what it read before an edit. */
+/** While others replace or remove the target, perhaps by what was read before an edit, or remove the source. */
 const MAX_ATTEMPTS = 5
 
 type Publishing = Promise<Stamp | undefined>
@@ -72,20 +72,19 @@ export class PlainNames implements AppFiles {
       // What has changed may be where a link leads, which no event reports.
       await sources.verify()
     }
-    const gone = new Set<string>()
-    for (;;) {
-      const source = await sources.find(name, gone)
-      if (!source) {
-        this.index.delete(path)
-        return entry && withdraw(entry, this.#settings.place).then(() => undefined)
-      }
-      const generation = gone.size > 0 ? NEVER : sources.generation
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const source = await sources.find(name)
+      if (!source) break
+      // What was removed meanwhile may be back before an event tells.
+      const generation = attempt === 1 ? sources.generation : NEVER
       const stamp = await this.#publishFrom({ app, name, source }, path, generation)
       if (stamp !== 'gone') return stamp
-      // The source was removed after it was listed: try the next one of that name.
-      gone.add(source.file)
+      // The source was removed after it was listed: there may be another one of that name.
       await sources.verify()
     }
+    this.index.delete(path)
+    if (entry) await withdraw(entry, this.#settings.place)
+    return undefined
   }
 
   /** Resolves to 'gone' when the source no longer exists. */
