@@ -7,7 +7,7 @@ export const HEAD = 256 * 1024
 
 /** Of what is published under the name; undefined where there is nothing to tell. */
 export async function measured(
-  extras: readonly Extra[] = [],
+  extras: readonly Extra[],
   name: string,
   content: Content
 ): Promise<Measures | undefined> {

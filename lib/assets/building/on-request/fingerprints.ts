@@ -57,12 +57,7 @@ export class Fingerprints implements AppFiles {
     this.#sources = sources
     this.#forget = forget
     const only = (app: AppSettings) => kindOf(app) === 'fingerprints'
-    this.#builder = new Builder(settings, sources, {
-      warn,
-      index: this.index,
-      only,
-      site: settings
-    })
+    this.#builder = new Builder(settings, sources, { warn, index: this.index, only })
   }
 
   get version(): string {

@@ -1,15 +1,19 @@
 // Plain names on request: each target is brought up to date with its source when it is asked for.
 import { inTurns } from '../../../concurrency.ts'
 import { published } from '../../../diagnostics.ts'
+import type { AssetError } from '../../../errors.ts'
 import { outsidePlace, requireInPlace, wouldBeInPlace } from '../../../files/containment.ts'
 import { isMiss, sameStamp, stampOf, type Stamp } from '../../../files/disk.ts'
 import { rethrowAsPublishError, prepareReplacement } from '../../../files/writing/atomic-write.ts'
+import { isBuiltIn } from '../../compilers/built-in.ts'
 import type { IndexKeeper } from '../../parts.ts'
+import { finish, type Draft } from '../../rendering/draft.ts'
+import { Renderer } from '../../rendering/renderer.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
 import type { Asset, Sources } from '../../sources/sources.ts'
-import { Builder, type Plain } from '../builder.ts'
+import { encodePath } from '../../urls/canonical-path.ts'
 import type { AppFiles, Asked, Find, FoundFile } from './app-files.ts'
 import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
 
@@ -25,7 +29,7 @@ export class PlainNames implements AppFiles {
   readonly #settings: Settings
   readonly #sources: Sources
   readonly #warn: (message: string) => void
-  readonly #builder: Builder
+  readonly #renderer: Renderer
   /** By URL path: a request waits for a publication that begins after it, as an older one may lack an edit. */
   readonly #inTurns = inTurns<Stamp | undefined>()
 
@@ -34,7 +38,7 @@ export class PlainNames implements AppFiles {
     this.#settings = settings
     this.#sources = sources
     this.#warn = warn
-    this.#builder = new Builder(settings, sources, { warn })
+    this.#renderer = new Renderer(settings, sources)
   }
 
   async current<F extends FoundFile>({ app, name }: Asked, find: Find<F>): Promise<F | undefined> {
@@ -91,7 +95,7 @@ export class PlainNames implements AppFiles {
   async #publishFrom(asset: Asset, path: string, generation: number) {
     const startedAt = performance.now()
     const file = publicFile(this.#settings, path)
-    const plain = await this.#builder.plain(asset)
+    const plain = await this.#render(asset)
     if (!plain) return 'gone'
     if (!(await wouldBeInPlace(this.#settings.place, file))) {
       this.#warn(outsidePlace(this.#settings.place, file).message)
@@ -116,7 +120,29 @@ export class PlainNames implements AppFiles {
     return stamp
   }
 
-  async #write(file: string, { content, mtimeNs }: Plain) {
+  /** Undefined when the source is gone. References get plain names. */
+  async #render(asset: Asset) {
+    const draft = await this.#renderer.draft(asset)
+    if (!draft) return undefined
+    const { compiler } = asset.source
+    // Whether another process would make the same from the same inputs, with nothing to warn about.
+    let isLasting = !compiler || isBuiltIn(compiler)
+    const fail = (error: AssetError) => {
+      throw error
+    }
+    const warn = (message: string) => {
+      isLasting = false
+      this.#warn(message)
+    }
+    const found = await this.#renderer.resolveAll(asset, draft, { warn, fail })
+    const { base } = this.#settings
+    const urls = found.map(to =>
+      to && !to.isDirect ? base + encodePath(assetPath(to.app, to.name)) : undefined
+    )
+    return { ...draft, content: finish(draft, urls), isLasting }
+  }
+
+  async #write(file: string, { content, mtimeNs }: Pick<Draft, 'content' | 'mtimeNs'>) {
     try {
       const checkLocation = requireInPlace(this.#settings.place)
       const made = await prepareReplacement(file, content, mtimeNs, { checkLocation })
