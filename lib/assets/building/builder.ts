@@ -9,7 +9,6 @@ import { textType, type Draft } from '../rendering/draft.ts'
 import { measured } from '../rendering/measured.ts'
 import { Renderer } from '../rendering/renderer.ts'
 import { loadModuleLexer } from '../references/module-references.ts'
-import { transformed, transformFor } from '../rendering/transform.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import type { Site } from '../parts.ts'
 import type { Combination, Mention, Transform } from '../parts/precompile.ts'
@@ -157,15 +156,13 @@ export class Builder {
 
   async #draftAnew(place: Place): Promise<Draft | undefined> {
     const { app, name, source } = place
-    const transform = transformFor(place, this.#options.transforms ?? [])
+    const { transforms = [], combination } = this.#options
+    const transform = textType(name) && transforms.find(each => each.takes(app, name))
     const first = await this.#renderer.draft(place, transform !== undefined)
     if (!first) return undefined
-    const isTaken =
-      transform &&
-      this.#options.combination?.takes(place.app, place.source) &&
-      (await isModule(first))
+    const isTaken = transform && combination?.takes(app, source) && (await isModule(first))
     const draft =
-      transform && !isTaken ? await transformed(this.#renderer, place, first, transform) : first
+      transform && !isTaken ? await this.#renderer.transformed(place, first, transform) : first
     if (draft.text || draft.map) return draft
     const sums = await checksumsOf(draft.content, app.integrity)
     const measures = await measured(this.#settings.extras, name, draft.content)

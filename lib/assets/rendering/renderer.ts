@@ -1,10 +1,14 @@
-// Renders sources: drafts them, and finds the assets that their references point to, or says where one is missing.
+// Renders sources: drafts them, lets an extra change their texts, and finds the assets that their references point to, or
+// says where one is missing.
+import { isUtf8 } from 'node:buffer'
 import { dirname, join, posix, relative, sep } from 'node:path'
 import type { AssetError } from '../../errors.ts'
 import type { ServedPlace } from '../../files/containment.ts'
 import { statOf } from '../../files/disk.ts'
+import { readContent } from '../../files/open-file.ts'
+import type { Transform } from '../parts/precompile.ts'
 import { isBare } from '../references/module-references.ts'
-import { isInModule, type Reference } from '../references/references.ts'
+import { isInModule, replaceReferences, type Reference } from '../references/references.ts'
 import { appAt, type AppSettings } from '../settings/app-settings.ts'
 import { isAbsoluteUrl } from '../settings/option-table.ts'
 import { publicFile } from '../settings/public-directory.ts'
@@ -12,7 +16,7 @@ import type { Settings } from '../settings/settings.ts'
 import { memoized } from '../sources/catalog.ts'
 import type { Asset, Sources } from '../sources/sources.ts'
 import { decodeIfValid } from '../urls/canonical-path.ts'
-import { draft, type Draft, type Text } from './draft.ts'
+import { draft, textOf, type Draft, type Text } from './draft.ts'
 import { importErrors, referenceErrors } from './reference-errors.ts'
 
 /** The asset that a reference points to. */
@@ -49,6 +53,38 @@ export class Renderer {
       env,
       sourceMap: sourceMap || env === 'development'
     })
+  }
+
+  /**
+   * The draft with its text as a transform makes it, before its references get URLs: these shift what follows them, and
+   * final-bytes.ts shifts the map too.
+   */
+  async transformed(asset: Asset, drafted: Draft, transform: Transform): Promise<Draft> {
+    const bytes = await readContent(drafted.content)
+    // Other encodings stay as they are.
+    if (bytes.length === 0 || !isUtf8(bytes)) return drafted
+    const { app, name, source } = asset
+    const code = await this.#withInlineMap(asset, drafted, new TextDecoder().decode(bytes))
+    const isCompiled = source.compiler !== undefined
+    const made = await transform.apply({ app, name, file: source.file, code, isCompiled })
+    if (!made) return (await this.draft(asset)) ?? drafted
+    return {
+      ...drafted,
+      content: Buffer.from(made.code),
+      text: await textOf(asset, made.code, drafted.text?.dependencies ?? []),
+      map: made.map
+    }
+  }
+
+  /** The text with its linked source map inline, which is the only form that every tool continues. */
+  async #withInlineMap(asset: Asset, { text }: Draft, code: string): Promise<string> {
+    const linked = text?.references.findLast(({ kind }) => kind === 'source-map')
+    const found = text && linked && (await this.resolve(asset, text, linked))
+    const map = found && found !== 'elsewhere' && (await this.draft(found))
+    if (!linked || !map) return code
+    const data = Buffer.from(await readContent(map.content)).toString('base64')
+    const url = `data:application/json;base64,${data}`
+    return replaceReferences(code, [{ ...linked, suffix: '' }], [url])
   }
 
   /**
