@@ -97,7 +97,7 @@ export async function precompile(
   const { signal, onProgress } = precompileOptions
   const { prefix, apps, extras } = settings
   const warn = warnOnce(precompileOptions.warn)
-  const sources = await loadSources(settings, warn, () => undefined)
+  const sources = await loadSources(settings, warn)
   const directory = publicFile(settings, prefix)
   const progressOf = (stage: Progress['stage']) => (done: number, total: number, path: string) =>
     onProgress?.({ stage, done, total, path })

@@ -79,6 +79,8 @@ export class PlainNames implements AppFiles {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const source = await sources.find(name)
       if (!source) break
+      const { clash } = sources.chosen(name)
+      if (clash !== undefined) this.#warn(clash)
       // What was removed meanwhile may be back before an event tells.
       const generation = attempt === 1 ? sources.generation : NEVER
       const stamp = await this.#publishFrom({ app, name, source }, path, generation)
