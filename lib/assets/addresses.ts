@@ -97,7 +97,7 @@ function withImports(plain: Addresses, app: AppSettings, more: readonly MoreSour
 }
 
 function inManifest(app: AppSettings, files: AppFiles): Addresses {
-  const failureOf = (name: string) => files.failureOf(assetPath(app, name))
+  const failureOf = (name: string) => files.failureOf?.(assetPath(app, name))
   return {
     // While sources are compiled, a name has no address as long as its source does not compile.
     isLasting: !app.compile,

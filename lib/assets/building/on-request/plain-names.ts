@@ -50,8 +50,6 @@ export class PlainNames implements AppFiles {
     }
   }
 
-  failureOf(): undefined {}
-
   /**
    * Brings the target of a name up to date.
    * @returns the stamp of the target, which saves the caller a stat; undefined for a name without a source
