@@ -179,17 +179,9 @@ export async function textOf(
   const type = textType(name)
   if (!type) return undefined
   const found = findReferences(type, code)
-  let unparsedAt: number | undefined
-  let isOpen = false
-  const imported =
-    type === 'js'
-      ? (await loadModuleLexer()).find(
-          code,
-          at => (unparsedAt = at),
-          () => (isOpen = true)
-        )
-      : []
-  const inModule = imported.filter(mayBeAsset)
+  const imported = type === 'js' ? (await loadModuleLexer()).find(code) : undefined
+  const { references: all = [], unparsedAt, isOpen = false } = imported ?? {}
+  const inModule = all.filter(mayBeAsset)
   const bare = inModule.filter(isBare)
   // Without fingerprints a browser resolves them.
   if (!app.fingerprint) {
@@ -197,10 +189,9 @@ export async function textOf(
     return isEmpty ? undefined : { code, references: found, bare, dependencies }
   }
   const references = [...found, ...inModule]
-  if (references.length === 0 && unparsedAt === undefined && !isOpen) return undefined
+  if (references.length === 0 && !isOpen) return undefined
   references.sort((a, b) => a.start - b.start)
-  const isAny = isOpen || unparsedAt !== undefined
-  return { code, references, bare, dependencies, unparsedAt, isOpen: isAny }
+  return { code, references, bare, dependencies, unparsedAt, isOpen }
 }
 
 /** Undefined for an asset that cannot refer to others. */

@@ -257,5 +257,5 @@ async function parse({ name, file }: Script) {
   if (type === 'css') return { seen, references: found, isCommonJs: false }
   const { find, isModule } = await loadModuleLexer()
   const isCommonJs = COMMON_JS.test(code) && isModule(code) === false
-  return { seen, references: [...found, ...find(code)], isCommonJs }
+  return { seen, references: [...found, ...find(code).references], isCommonJs }
 }
