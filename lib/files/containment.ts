@@ -107,16 +107,19 @@ export function readInPlace(place: ServedPlace, path: string, maxBytes: number) 
 }
 
 /**
- * A check of what is about to be written or to get another mode or mtime: Node has no `openat`, so a directory
- * above it may have become a link since its path was checked.
+ * Checks what is about to be written or to get another mode or mtime: Node has no `openat`, so a directory above it may
+ * have become a link since its path was checked.
+ * @param real the real path, where it is known
+ * @throws AssetError when the file is outside
  */
-export function requireInPlace(place: ServedPlace) {
-  const isAllowed = isInPlace(place)
-  return async (file: OpenFile, real?: string): Promise<void> => {
-    // A directory above the place was made for it.
-    if (!isInside(place.dir, file.path) || (await isAllowed(file, real))) return
-    throw outsidePlace(place, dirname(file.path))
-  }
+export async function requireInPlace(
+  place: ServedPlace,
+  file: OpenFile,
+  real?: string
+): Promise<void> {
+  // A directory above the place was made for it.
+  if (!isInside(place.dir, file.path) || (await isInPlace(place)(file, real))) return
+  throw outsidePlace(place, dirname(file.path))
 }
 
 /**

@@ -2,7 +2,7 @@
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { CODINGS, copyFor } from '../../files/codings.ts'
-import { isInPlace, removeInPlace, requireInPlace } from '../../files/containment.ts'
+import { isInPlace, removeInPlace } from '../../files/containment.ts'
 import { digestOf, digestOfStream } from '../../files/digest.ts'
 import { lstatOf } from '../../files/disk.ts'
 import { readContent, streamOf, type Content, type OpenFile } from '../../files/open-file.ts'
@@ -75,14 +75,14 @@ async function prepareFiles(
   file: string,
   contents: Contents
 ): Promise<Replacement[]> {
-  const checkLocation = requireInPlace(settings.place)
+  const { place } = settings
   const checkContent = unlessEdited(settings, built)
   const replacements: Replacement[] = []
   try {
     let [isNew, { mtimeNs }] = [false, built]
     for (const [extension, content] of contents) {
       const [path, isCopy] = [file + extension, extension !== '']
-      const checks = { checkLocation, ...writing, ...(!isCopy && { checkContent }) }
+      const checks = { place, ...writing, ...(!isCopy && { checkContent }) }
       const made = content && (await prepareReplacement(path, content, mtimeNs, checks))
       if (made) replacements.push(made)
       if (made && !isCopy) ({ isNew, mtimeNs } = made)

@@ -2,7 +2,7 @@
 import { inTurns } from '../../../concurrency.ts'
 import { published } from '../../../diagnostics.ts'
 import type { AssetError } from '../../../errors.ts'
-import { outsidePlace, requireInPlace, wouldBeInPlace } from '../../../files/containment.ts'
+import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
 import { isMiss, sameStamp, stampOf, type Stamp } from '../../../files/disk.ts'
 import { rethrowAsPublishError, prepareReplacement } from '../../../files/writing/atomic-write.ts'
 import { isBuiltIn } from '../../compilers/built-in.ts'
@@ -144,8 +144,8 @@ export class PlainNames implements AppFiles {
 
   async #write(file: string, { content, mtimeNs }: Pick<Draft, 'content' | 'mtimeNs'>) {
     try {
-      const checkLocation = requireInPlace(this.#settings.place)
-      const made = await prepareReplacement(file, content, mtimeNs, { checkLocation })
+      const { place } = this.#settings
+      const made = await prepareReplacement(file, content, mtimeNs, { place })
       await made.commit()
       return await made.stamp()
     } catch (error) {
