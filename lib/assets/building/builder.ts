@@ -91,12 +91,14 @@ export class Builder {
     const nodes = new Map<string, Unfinished>()
     for (const place of all) {
       const { path, draft } = place
-      const fail = (error: AssetError) => void failures.push({ path, error })
+      const { found, errors, warnings } = await this.#renderer.resolveAll(place, draft)
       const isTaken =
         place.source.group !== undefined && combination?.takes(place.app, place.source)
       // What takes it knows more ways to find a module.
-      const report = isTaken ? { warn: ignore, fail: ignore } : { warn, fail }
-      const found = await this.#renderer.resolveAll(place, draft, report)
+      if (!isTaken) {
+        warnings.forEach(warn)
+        failures.push(...errors.map(error => ({ path, error })))
+      }
       const links = found.map(to => to && assetPath(to.app, to.source.name))
       const map = links.includes(path + MAP) ? drafted.get(path + MAP) : undefined
       const isRewritten = links.some(link => link !== undefined && link !== path + MAP)
@@ -188,8 +190,6 @@ async function mentionsIn(site: Site): Promise<Mention[]> {
   const found = await Promise.all(site.extras.map(async each => each.mentions?.(site)))
   return found.flatMap(each => each ?? [])
 }
-
-const ignore = () => undefined
 
 function removed(file: string): AssetError {
   const advice = 'run precompile again when nothing changes the sources'

@@ -28,6 +28,13 @@ interface Referenced extends Asset {
 /** `elsewhere`: not one of our assets, and not an error. Undefined: not found. */
 type Resolution = Referenced | 'elsewhere' | undefined
 
+interface Resolved {
+  /** The asset of each reference; undefined where the reference stays as it is written. */
+  readonly found: readonly (Referenced | undefined)[]
+  readonly errors: readonly AssetError[]
+  readonly warnings: readonly string[]
+}
+
 export class Renderer {
   readonly #settings: Settings
   readonly #sources: Sources
@@ -88,38 +95,32 @@ export class Renderer {
   }
 
   /**
-   * The asset of each reference of a draft; undefined where the reference stays as it is written.
-   * @param report the option `missing` chooses which one is called for a reference that is not found, for an import
-   * that no import map of ours resolves, and for a module that cannot be parsed
+   * Where the references of a draft lead. By the option `missing`, one that is not found, an import that no import map of
+   * ours resolves and a module that cannot be parsed are errors or warnings.
    */
-  async resolveAll(
-    asset: Asset,
-    { text, map }: Draft,
-    report: { warn: (message: string) => void; fail: (error: AssetError) => void }
-  ): Promise<(Referenced | undefined)[]> {
-    if (!text) return []
+  async resolveAll(asset: Asset, { text, map }: Draft): Promise<Resolved> {
+    const errors: AssetError[] = []
+    const warnings: string[] = []
+    if (!text) return { found: [], errors, warnings }
     const { missing } = asset.app
     const { references } = text
     const found = await Promise.all(references.map(each => this.resolve(asset, text, each)))
+    const report = (error: AssetError, isNeeded = true) => {
+      if (missing === 'error' && isNeeded) errors.push(error)
+      else warnings.push(error.message)
+    }
     if (missing !== 'ignore') {
       const referrer = { root: this.#settings.root, asset, text, map }
       // A missing source map is not a mistake in the text.
       const lost = references.filter(({ kind }, at) => !found[at] && kind !== 'source-map')
-      for (const error of await referenceErrors(referrer, lost)) {
-        if (missing === 'error') report.fail(error)
-        else report.warn(error.message)
-      }
+      for (const error of await referenceErrors(referrer, lost)) report(error)
       const unknown = await this.#unknown(asset, text)
       const advise = (specifier: string) => this.#sources.adviceOn(asset.app, specifier)
-      const errors = await importErrors(referrer, unknown, advise)
-      for (const [at, error] of errors.entries()) {
-        // A module may do without what it imports dynamically.
-        const isNeeded = unknown[at]?.kind === 'import'
-        if (missing === 'error' && isNeeded) report.fail(error)
-        else report.warn(error.message)
-      }
+      const unmapped = await importErrors(referrer, unknown, advise)
+      // A module may do without what it imports dynamically.
+      for (const [at, error] of unmapped.entries()) report(error, unknown[at]?.kind === 'import')
     }
-    return found.map(to => (to === 'elsewhere' ? undefined : to))
+    return { found: found.map(to => (to === 'elsewhere' ? undefined : to)), errors, warnings }
   }
 
   /**

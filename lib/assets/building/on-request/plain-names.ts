@@ -1,7 +1,6 @@
 // Plain names on request: each target is brought up to date with its source when it is asked for.
 import { inTurns } from '../../../concurrency.ts'
 import { published } from '../../../diagnostics.ts'
-import type { AssetError } from '../../../errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
 import { isMiss, sameStamp, stampOf, type Stamp } from '../../../files/disk.ts'
 import { rethrowAsPublishError, prepareReplacement } from '../../../files/writing/atomic-write.ts'
@@ -124,21 +123,16 @@ export class PlainNames implements AppFiles {
   async #render(asset: Asset) {
     const draft = await this.#renderer.draft(asset)
     if (!draft) return undefined
-    const { compiler } = asset.source
-    // Whether another process would make the same from the same inputs, with nothing to warn about.
-    let isLasting = !compiler || isBuiltIn(compiler)
-    const fail = (error: AssetError) => {
-      throw error
-    }
-    const warn = (message: string) => {
-      isLasting = false
-      this.#warn(message)
-    }
-    const found = await this.#renderer.resolveAll(asset, draft, { warn, fail })
+    const { found, errors, warnings } = await this.#renderer.resolveAll(asset, draft)
+    warnings.forEach(this.#warn)
+    if (errors[0]) throw errors[0]
     const { base } = this.#settings
     const urls = found.map(to =>
       to && !to.isDirect ? base + encodePath(assetPath(to.app, to.name)) : undefined
     )
+    const { compiler } = asset.source
+    // Whether another process would make the same from the same inputs, with nothing to warn about.
+    const isLasting = (!compiler || isBuiltIn(compiler)) && warnings.length === 0
     return { ...draft, content: finish(draft, urls), isLasting }
   }
 
