@@ -5,12 +5,11 @@ import { inspect } from 'node:util'
 import { compiled } from '../../diagnostics.ts'
 import { AssetError, CompileError, reasonOf } from '../../errors.ts'
 import type { Checksums } from '../../files/digest.ts'
-import { isUnchangedSince, realpathOf, stampOf } from '../../files/disk.ts'
+import { isUnchangedSince, newest, realpathOf, stampOf } from '../../files/disk.ts'
 import { isInPlace, type ServedPlace } from '../../files/containment.ts'
 import { readOpenFile, withFile, type Content } from '../../files/open-file.ts'
 import {
   isFileObservation,
-  newestMtime,
   observe,
   observeAll,
   type FileObservation,
@@ -88,7 +87,7 @@ export async function draft(
     return { content: { copyOf: file, isAllowed }, inputs, mtimeNs, isSettled }
   }
   const { bytes } = read
-  const input = observe(file, read.stamp, () => bytes, readAt)
+  const input = observe(file, read, readAt)
   if (!isText || (!compiler && !isUtf8(bytes))) {
     return { content: bytes, inputs: [input], mtimeNs, isSettled: true }
   }
@@ -115,7 +114,7 @@ async function draftText(
     content: output ? Buffer.from(code) : bytes,
     text: await textOf(asset, code, [...new Set([...paths, ...real.flatMap(path => path ?? [])])]),
     inputs: [input, ...others],
-    mtimeNs: newestMtime([input, ...files]),
+    mtimeNs: newest([input, ...files].map(({ stamp }) => stamp.mtimeNs)),
     isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt)),
     compileDuration: output?.duration
   }
