@@ -3,10 +3,9 @@ import { AssetError } from '../errors.ts'
 import type { ManifestEntry } from './building/manifest/manifest.ts'
 import type { AppFiles } from './building/on-request/app-files.ts'
 import type { OnRequest } from './building/on-request/on-request.ts'
-import type { Measures, MoreSources, Names, Running } from './parts.ts'
+import type { MoreSources, Names, Running } from './parts.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
-import type { AppSources } from './sources/sources.ts'
 import { encodePath } from './urls/canonical-path.ts'
 import { plainAddress, type AppAssets, type LoadedUrl, type Module } from './views/asset-url.ts'
 
@@ -29,8 +28,7 @@ export function addressesOf(
 ): Addresses {
   const known = env === 'development' && app.compile ? onRequest?.checkName : undefined
   const check = app === publicApp ? refuseName : known
-  const sources = onRequest?.listed(app)
-  const own = ownAddresses(app, files, sources, check, sources && onRequest?.measuresOf)
+  const own = app.fingerprint ? inManifest(app, files) : plainNames(app, onRequest, check)
   return running.flatMap(({ names }) => names ?? []).reduce(withNames, own)
 }
 
@@ -39,19 +37,14 @@ function refuseName(_: AppSettings, name: string): never {
   throw new AssetError('asset-unknown', message)
 }
 
-/**
- * @param sources those of an app that is published on request under plain names
- * @param check throws for a plain name that nothing is published under
- * @param measuresOf of the source of such a name
- */
-function ownAddresses(
+/** @param check throws for a name that nothing is published under */
+function plainNames(
   app: AppSettings,
-  files: AppFiles,
-  sources?: AppSources,
-  check?: (app: AppSettings, name: string) => void,
-  measuresOf?: (app: AppSettings, name: string) => Measures | undefined
+  onRequest: OnRequest | undefined,
+  check: ((app: AppSettings, name: string) => void) | undefined
 ): Addresses {
-  if (app.fingerprint) return inManifest(app, files)
+  const sources = onRequest?.listed(app)
+  const measuresOf = sources && onRequest?.measuresOf
   const prefix = encodePath(app.urlPrefix)
   const plain: Addresses = {
     isLasting: !check && !sources,
@@ -97,7 +90,7 @@ function withImports(plain: Addresses, app: AppSettings, more: readonly MoreSour
 }
 
 function inManifest(app: AppSettings, files: AppFiles): Addresses {
-  const failureOf = (name: string) => files.failureOf(assetPath(app, name))
+  const failureOf = (name: string) => files.failureOf?.(assetPath(app, name))
   return {
     // While sources are compiled, a name has no address as long as its source does not compile.
     isLasting: !app.compile,

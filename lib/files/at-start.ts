@@ -119,7 +119,7 @@ export class ReloadedFile {
     const read = await readSnapshot(this.path)
     if (!read) return
     const { bytes, stamp } = read
-    const known = observe(this.path, stamp, () => bytes, readAt)
+    const known = observe(this.path, read, readAt)
     if (await this.#reading.take(bytes, stamp)) this.#known = known
   }
 }

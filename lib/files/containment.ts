@@ -77,15 +77,12 @@ export async function realPathByName(file: OpenFile): Promise<string | undefined
   return (await realpathOf(real)) === real ? real : undefined
 }
 
-/** Whether `symlinks` allows an existing file or directory in a place. */
-export async function isPathInPlace(place: ServedPlace, path: string): Promise<boolean> {
-  return place.symlinks === 'follow' || isRealInPlace(place, path, await realpathOf(path))
-}
-
 /** Whether a file would be in a place once written, decided by its nearest existing directory. */
 export async function wouldBeInPlace(place: ServedPlace, file: string): Promise<boolean> {
+  if (place.symlinks === 'follow') return true
   for (let at = dirname(file); isInside(place.dir, at); at = dirname(at)) {
-    if ((await realpathOf(at)) !== undefined) return isPathInPlace(place, at)
+    const real = await realpathOf(at)
+    if (real !== undefined) return isRealInPlace(place, at, real)
   }
   return true
 }
@@ -110,16 +107,19 @@ export function readInPlace(place: ServedPlace, path: string, maxBytes: number) 
 }
 
 /**
- * A check of what is about to be written or to get another mode or mtime: Node has no `openat`, so a directory
- * above it may have become a link since its path was checked.
+ * Checks what is about to be written or to get another mode or mtime: Node has no `openat`, so a directory above it may
+ * have become a link since its path was checked.
+ * @param real the real path, where it is known
+ * @throws AssetError when the file is outside
  */
-export function requireInPlace(place: ServedPlace) {
-  const isAllowed = isInPlace(place)
-  return async (file: OpenFile, real?: string): Promise<void> => {
-    // A directory above the place was made for it.
-    if (!isInside(place.dir, file.path) || (await isAllowed(file, real))) return
-    throw outsidePlace(place, dirname(file.path))
-  }
+export async function requireInPlace(
+  place: ServedPlace,
+  file: OpenFile,
+  real?: string
+): Promise<void> {
+  // A directory above the place was made for it.
+  if (!isInside(place.dir, file.path) || (await isInPlace(place)(file, real))) return
+  throw outsidePlace(place, dirname(file.path))
 }
 
 /**

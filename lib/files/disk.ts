@@ -157,6 +157,10 @@ function lastTickBefore(moment: number, { ctimeNs }: Stamp): bigint {
   return BigInt(moment) * 1_000_000n - tick
 }
 
+export function newest(times: readonly bigint[]): bigint {
+  return times.reduce((latest, time) => (time > latest ? time : latest), 0n)
+}
+
 /** An mtime that is no earlier than this after `setMtime`: a copy older than its original is not served. */
 export function mtimeNotBefore(mtimeNs: bigint): bigint {
   // The double is up to 120 ns off, and `utimes` truncates it to microseconds.

@@ -3,7 +3,7 @@
 import { basename, dirname, join } from 'node:path'
 import { sameStamp, showsChangesAfter, type Stamp, stampOf, statOf } from './disk.ts'
 import { digestOf } from './digest.ts'
-import { readSnapshot } from './open-file.ts'
+import { readSnapshot, type Snapshot } from './open-file.ts'
 
 export type Observation = FileObservation | DirectoryObservation
 
@@ -26,20 +26,11 @@ export function isFileObservation(observation: Observation): observation is File
   return !('absent' in observation)
 }
 
-export function newestMtime(files: readonly FileObservation[]): bigint {
-  return files.reduce((newest, { stamp }) => (stamp.mtimeNs > newest ? stamp.mtimeNs : newest), 0n)
-}
-
 /** @param readAt when reading began, in milliseconds since 1970 */
-export function observe(
-  path: string,
-  stamp: Stamp,
-  bytes: () => Uint8Array,
-  readAt = Date.now()
-): FileObservation {
+export function observe(path: string, { bytes, stamp }: Snapshot, readAt: number): FileObservation {
   return showsChangesAfter(stamp, readAt)
     ? { path, stamp }
-    : { path, stamp, digest: digestOf(bytes()) }
+    : { path, stamp, digest: digestOf(bytes) }
 }
 
 /**
@@ -63,7 +54,7 @@ export async function observeAll(paths: Iterable<string>): Promise<Observation[]
       // What is in a directory changes its stamp.
       if (stats?.isDirectory()) return [{ path, stamp: stampOf(stats) }]
       const read = stats?.isFile() ? await readSnapshot(path) : undefined
-      return read ? [observe(path, read.stamp, () => read.bytes, readAt)] : []
+      return read ? [observe(path, read, readAt)] : []
     })
   )
   const directories = (await Promise.all(known.values())).flatMap(each => each ?? [])

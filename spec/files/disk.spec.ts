@@ -19,7 +19,7 @@ import zlib from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import { settle } from '../../lib/assets/settings/settings.ts'
 import { type Coding, CODINGS, compareCopy } from '../../lib/files/codings.ts'
-import { isInPlace, isPathInPlace } from '../../lib/files/containment.ts'
+import { isInPlace, wouldBeInPlace } from '../../lib/files/containment.ts'
 import { digestOf } from '../../lib/files/digest.ts'
 import { isUnmodified, withFile, type OpenFile } from '../../lib/files/open-file.ts'
 import { WRITABLE_CODINGS } from '../support/copies.ts'
@@ -192,12 +192,12 @@ test('a deploy that leads a link to another release takes public along', async t
   leadLink(root, 'releases/1')
   const settings = settle({ root })
   const file = join(root, 'public/a.txt')
-  t.true(await isPathInPlace(settings.place, file))
+  t.true(await wouldBeInPlace(settings.place, file))
   leadLink(root, 'releases/2')
-  t.true(await isPathInPlace(settings.place, file))
+  t.true(await wouldBeInPlace(settings.place, file))
   symlinkSync('elsewhere', join(above, 'releases/3/public'))
   leadLink(root, 'releases/3')
-  t.false(await isPathInPlace(settings.place, file))
+  t.false(await wouldBeInPlace(settings.place, file))
 })
 
 /** Of what gzip writes at its best level: less than with brotli's quality 9, zstd's level 9, or gzip's level 6. */

@@ -108,13 +108,12 @@ test('S76 the mtime of a file is not set through a link', async t => {
 test('S76 a temporary file that was moved out is not removed by another name', async t => {
   const root = makeProject(t, { 'public/app.css': 'old', 'away/other': '' })
   const dir = join(root, 'public')
-  const requireInside = requireInPlace({ root, dir, symlinks: 'inside' })
-  const checkLocation = async (file: OpenFile) => {
+  const checkContent = async (file: OpenFile) => {
     // A link in the place of `away` would lead the removal of `away/key` to whatever has that name.
     renameSync(temporaryIn(dir), join(root, 'away/key'))
-    await requireInside(file)
+    await requireInPlace({ root, dir, symlinks: 'inside' }, file)
   }
-  const writing = writeAtomically(join(dir, 'app.css'), Buffer.from('a{}'), 1n, { checkLocation })
+  const writing = writeAtomically(join(dir, 'app.css'), Buffer.from('a{}'), 1n, { checkContent })
   await t.throwsAsync(writing, { code: 'publish-failed' })
   t.deepEqual(readdirSync(join(root, 'away')).toSorted(), ['key', 'other'])
 })

@@ -54,7 +54,7 @@ test.before(async () => {
 test.after.always(() => rmSync(root, { recursive: true }))
 
 test('every reference of every stylesheet and script of the corpus leads to a published file', async t => {
-  const { find: findModuleReferences } = await loadModuleLexer()
+  const lexer = await loadModuleLexer()
   t.deepEqual(report?.warnings, [])
   t.true((report?.assets ?? 0) > 500, String(report?.assets))
   let references = 0
@@ -64,7 +64,7 @@ test('every reference of every stylesheet and script of the corpus leads to a pu
     t.is(digestOf(bytes), digestIn(target) ?? '', target)
     if (!/\.(?:css|m?js)$/.test(plain)) continue
     const isStyle = plain.endsWith('css')
-    const inModule = isStyle ? [] : findModuleReferences(String(bytes))
+    const inModule = isStyle ? [] : lexer.find(String(bytes)).references
     for (const reference of [
       ...findReferences(isStyle ? 'css' : 'js', String(bytes)),
       ...inModule

@@ -1,22 +1,19 @@
-// Names in, assets out: reads and compiles sources, and gives their references the URLs of what they lead to.
+// All assets at once: reads and compiles their sources, and gives references the URLs of what they lead to.
 import { relative } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { checksumsOf, digestOf } from '../../files/digest.ts'
 import { readContent, type Content } from '../../files/open-file.ts'
 import { ifThere } from '../../files/disk.ts'
-import { isBuiltIn } from '../compilers/built-in.ts'
-import { finish, textType, type Draft } from '../rendering/draft.ts'
+import { textType, type Draft } from '../rendering/draft.ts'
 import { measured } from '../rendering/measured.ts'
 import { Renderer } from '../rendering/renderer.ts'
 import { loadModuleLexer } from '../references/module-references.ts'
-import { transformed, transformFor } from '../rendering/transform.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import type { Site } from '../parts.ts'
 import type { Combination, Mention, Transform } from '../parts/precompile.ts'
-import type { AppSettings, Settings } from '../settings/settings.ts'
-import type { Asset, Sources } from '../sources/sources.ts'
-import { encodePath } from '../urls/canonical-path.ts'
+import type { AppSettings } from '../settings/settings.ts'
+import type { Sources } from '../sources/sources.ts'
 import { finishAll, MAP, type Unfinished } from './final-bytes.ts'
 import { hasSameInputs, NEVER, type MtimeIndex } from './on-request/mtime-index.ts'
 import {
@@ -37,10 +34,6 @@ export interface BuilderOptions {
   readonly index?: MtimeIndex
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((done: number, total: number, path: string) => void) | undefined
-  /** How many bytes of unchanged copies are held in memory until they are written. Default: none. */
-  readonly heldBytes?: number
-  /** Whose extras measure files that are published as they are, and find what views name. */
-  readonly site?: Site
   readonly transforms?: readonly Transform[]
   readonly combination?: Combination | undefined
 }
@@ -53,19 +46,15 @@ export interface BuildResult {
   readonly failures: readonly Failure[]
 }
 
-/** An asset under its plain name. */
-export interface Plain extends Draft {
-  /** Whether another process would make the same from the same inputs, with nothing to warn about. */
-  readonly isLasting: boolean
-}
-
 type Drafted = Omit<Unfinished, 'links'>
 
 // Enough to keep the disk busy while a compiler works.
 const CONCURRENCY = 16
+/** The small images of most projects are read once by a precompile. */
+const HELD_BYTES = 64 * 1024 * 1024
 
 export class Builder {
-  readonly #settings: Settings
+  readonly #settings: Site
   readonly #sources: Sources
   readonly #renderer: Renderer
   readonly #options: BuilderOptions
@@ -74,35 +63,11 @@ export class Builder {
   #held = 0
   #last: { readonly drafts: readonly Draft[]; readonly result: BuildResult } | undefined
 
-  constructor(settings: Settings, sources: Sources, options: BuilderOptions) {
+  constructor(settings: Site, sources: Sources, options: BuilderOptions) {
     this.#settings = settings
     this.#sources = sources
     this.#renderer = new Renderer(settings, sources)
     this.#options = options
-  }
-
-  /**
-   * One asset, which refers to others by their plain names; undefined when its source is gone.
-   * @throws AssetError for one that cannot be published
-   */
-  async plain(asset: Asset): Promise<Plain | undefined> {
-    const draft = await this.#renderer.draft(asset)
-    if (!draft) return undefined
-    const { compiler } = asset.source
-    const { base } = this.#settings
-    let isLasting = !compiler || isBuiltIn(compiler)
-    const fail = (error: AssetError) => {
-      throw error
-    }
-    const warn = (message: string) => {
-      isLasting = false
-      this.#options.warn(message)
-    }
-    const found = await this.#renderer.resolveAll(asset, draft, { warn, fail })
-    const urls = found.map(to =>
-      to && !to.isDirect ? base + encodePath(assetPath(to.app, to.name)) : undefined
-    )
-    return { ...draft, content: finish(draft, urls), isLasting }
   }
 
   /** Every asset that can be built; the same result again if nothing has changed. */
@@ -126,12 +91,14 @@ export class Builder {
     const nodes = new Map<string, Unfinished>()
     for (const place of all) {
       const { path, draft } = place
-      const fail = (error: AssetError) => void failures.push({ path, error })
+      const { found, errors, warnings } = await this.#renderer.resolveAll(place, draft)
       const isTaken =
         place.source.group !== undefined && combination?.takes(place.app, place.source)
       // What takes it knows more ways to find a module.
-      const report = isTaken ? { warn: ignore, fail: ignore } : { warn, fail }
-      const found = await this.#renderer.resolveAll(place, draft, report)
+      if (!isTaken) {
+        warnings.forEach(warn)
+        failures.push(...errors.map(error => ({ path, error })))
+      }
       const links = found.map(to => to && assetPath(to.app, to.source.name))
       const map = links.includes(path + MAP) ? drafted.get(path + MAP) : undefined
       const isRewritten = links.some(link => link !== undefined && link !== path + MAP)
@@ -139,7 +106,7 @@ export class Builder {
       nodes.set(path, { ...place, links, ownMap })
     }
     const hasScripts = all.some(({ app, name }) => app.fingerprint && textType(name) === 'js')
-    const mentions = hasScripts ? await (this.#mentions ??= mentionsIn(this.#options.site)) : []
+    const mentions = hasScripts ? await (this.#mentions ??= mentionsIn(this.#settings)) : []
     if (failures.length === 0)
       await combination?.combine(nodes, mentions).catch((error: unknown) => {
         if (!(error instanceof AssetError)) throw error
@@ -189,30 +156,28 @@ export class Builder {
     return draft
   }
 
-  #mayHold(content: Content): boolean {
-    const { heldBytes = 0 } = this.#options
-    if ('copyOf' in content || this.#held + content.length > heldBytes) return false
-    this.#held += content.length
-    return true
-  }
-
   async #draftAnew(place: Place): Promise<Draft | undefined> {
     const { app, name, source } = place
-    const transform = transformFor(place, this.#options.transforms ?? [])
+    const { transforms = [], combination } = this.#options
+    const transform = textType(name) && transforms.find(each => each.takes(app, name))
     const first = await this.#renderer.draft(place, transform !== undefined)
     if (!first) return undefined
-    const isTaken =
-      transform &&
-      this.#options.combination?.takes(place.app, place.source) &&
-      (await isModule(first))
+    const isTaken = transform && combination?.takes(app, source) && (await isModule(first))
     const draft =
-      transform && !isTaken ? await transformed(this.#renderer, place, first, transform) : first
+      transform && !isTaken ? await this.#renderer.transformed(place, first, transform) : first
     if (draft.text || draft.map) return draft
     const sums = await checksumsOf(draft.content, app.integrity)
-    const measures = await measured(this.#options.site?.extras, name, draft.content)
-    // Otherwise an unchanged copy is read from its source again.
+    const measures = await measured(this.#settings.extras, name, draft.content)
     const isHeld = source.compiler !== undefined || this.#mayHold(draft.content)
     return { ...draft, content: isHeld ? draft.content : { copyOf: source.file }, sums, measures }
+  }
+
+  /** Whether an unchanged copy stays in memory until it is written. Otherwise its source is read again. */
+  #mayHold(content: Content): boolean {
+    const isKept = this.#options.index !== undefined
+    if (isKept || 'copyOf' in content || this.#held + content.length > HELD_BYTES) return false
+    this.#held += content.length
+    return true
   }
 }
 
@@ -221,13 +186,10 @@ async function isModule({ text, content }: Draft): Promise<boolean> {
   return (await loadModuleLexer()).isModule(code) === true
 }
 
-async function mentionsIn(site: Site | undefined): Promise<Mention[]> {
-  const finders = site?.extras ?? []
-  const found = await Promise.all(finders.map(async each => site && each.mentions?.(site)))
+async function mentionsIn(site: Site): Promise<Mention[]> {
+  const found = await Promise.all(site.extras.map(async each => each.mentions?.(site)))
   return found.flatMap(each => each ?? [])
 }
-
-const ignore = () => undefined
 
 function removed(file: string): AssetError {
   const advice = 'run precompile again when nothing changes the sources'

@@ -2,6 +2,7 @@
 // referred to comes first.
 import { createHash } from 'node:crypto'
 import { checksumsOfBytes, digestOfHash } from '../../files/digest.ts'
+import { newest } from '../../files/disk.ts'
 import { finish, textType, type Draft } from '../rendering/draft.ts'
 import { isBare } from '../references/module-references.ts'
 import { isInModule, type Reference, type Urls } from '../references/references.ts'
@@ -104,10 +105,6 @@ function newestMtime(group: readonly Unfinished[], assets: Assets): bigint {
   const linked = group.flatMap(({ links }) => links.flatMap(path => assets.get(path ?? '') ?? []))
   const named = linked.filter(asset => publishedPath(asset) !== asset.path)
   return newest([...group.map(({ draft }) => draft.mtimeNs), ...named.map(one => one.mtimeNs)])
-}
-
-function newest(times: readonly bigint[]): bigint {
-  return times.reduce((latest, time) => (time > latest ? time : latest), 0n)
 }
 
 /** The text refers to its map by fingerprint, so the map comes first. */

@@ -85,8 +85,6 @@ const OPTIONS = {
 } satisfies Record<keyof RunOptions, Expectation>
 
 const CONCURRENCY = 8
-/** The small images of most projects are read once. */
-const HELD_BYTES = 64 * 1024 * 1024
 /** The age of temporary files that a precompile removes: no other one writes, and a request takes less. */
 const LEFT_MS = 60_000
 
@@ -99,7 +97,7 @@ export async function precompile(
   const { signal, onProgress } = precompileOptions
   const { prefix, apps, extras } = settings
   const warn = warnOnce(precompileOptions.warn)
-  const sources = await loadSources(settings, warn, () => undefined)
+  const sources = await loadSources(settings, warn)
   const directory = publicFile(settings, prefix)
   const progressOf = (stage: Progress['stage']) => (done: number, total: number, path: string) =>
     onProgress?.({ stage, done, total, path })
@@ -128,8 +126,6 @@ export async function precompile(
       transforms,
       warn,
       signal,
-      heldBytes: HELD_BYTES,
-      site: settings,
       onProgress: progressOf('compile')
     })
     const { assets, inViews, failures } = await builder.all()

@@ -1,7 +1,7 @@
 // Publishes a build: fingerprinted files first, then plain names and the manifest together.
 import { inParallel } from '../../concurrency.ts'
 import { errorCode, ifThere, statOf } from '../../files/disk.ts'
-import { requireInPlace, wouldBeInPlace } from '../../files/containment.ts'
+import { wouldBeInPlace } from '../../files/containment.ts'
 import type { Lock } from '../../files/writing/lock.ts'
 import {
   rethrowAsPublishError,
@@ -156,14 +156,13 @@ async function touchSuperseded(
   before: ManifestEntries,
   entries: ManifestEntries
 ): Promise<number> {
-  const checkLocation = requireInPlace(settings.place)
   const current = new Set(Array.from(entries.values(), ({ target }) => target))
   const superseded = [...before.values()].filter(({ target }) => !current.has(target))
   const found = await inParallel(superseded, CONCURRENCY, async ({ target }) => {
     const file = publicFile(settings, decodeURIComponent(target))
     const stats = await statOf(file)
     if (!stats?.isFile() || !(await wouldBeInPlace(settings.place, file))) return []
-    await ifThere(touch(file, stats.mtimeNs, checkLocation)).catch(unlessRefused)
+    await ifThere(touch(file, stats.mtimeNs, settings.place)).catch(unlessRefused)
     return [file]
   })
   return found.flat().length

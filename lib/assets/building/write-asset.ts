@@ -2,7 +2,7 @@
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { CODINGS, copyFor } from '../../files/codings.ts'
-import { isInPlace, removeInPlace, requireInPlace } from '../../files/containment.ts'
+import { isInPlace, removeInPlace, type ServedPlace } from '../../files/containment.ts'
 import { digestOf, digestOfStream } from '../../files/digest.ts'
 import { lstatOf } from '../../files/disk.ts'
 import { readContent, streamOf, type Content, type OpenFile } from '../../files/open-file.ts'
@@ -48,47 +48,42 @@ export async function writeAsset(
     ['', built.content],
     ...copies.map(([extension, copy]) => [extension, copy?.content] as const)
   ]
-  const prepare = (path: string, from: Contents) =>
-    prepareFiles({ settings, built, writing }, path, from)
-  const replacements = await prepare(file, contents)
+  const { place } = settings
+  const checks = { ...writing, place, checkContent: unlessEdited(settings, built) }
+  const replacements = await prepareFiles(file, contents, built.mtimeNs, checks)
   const isNew = replacements.some(each => each.isNew)
   if (!built.app.fingerprint) return { smallest, isNew, replacements }
   await commitAll(replacements)
   // Taken from the fingerprinted files: the source may have been edited meanwhile.
-  const isAllowed = isInPlace(settings.place)
+  const isAllowed = isInPlace(place)
   const written = contents.map(([extension, from]) => {
     const isCopied = from && 'copyOf' in from
     return [extension, isCopied ? { copyOf: file + extension, isAllowed } : from] as const
   })
-  const plain = await prepare(publicFile(settings, built.path), written)
+  const plainFile = publicFile(settings, built.path)
+  const plain = await prepareFiles(plainFile, written, built.mtimeNs, checks)
   return { smallest, isNew: isNew || plain.some(each => each.isNew), replacements: plain }
 }
 
-interface Writing {
-  readonly settings: Settings
-  readonly built: Built
-  readonly writing: Pick<WriteChecks, 'unsaved' | 'isFree'>
-}
-
+/** @param checks `checkContent` is for the file itself, not for its copies */
 async function prepareFiles(
-  { settings, built, writing }: Writing,
   file: string,
-  contents: Contents
+  contents: Contents,
+  wanted: bigint,
+  { checkContent, ...checks }: WriteChecks & { readonly place: ServedPlace }
 ): Promise<Replacement[]> {
-  const checkLocation = requireInPlace(settings.place)
-  const checkContent = unlessEdited(settings, built)
   const replacements: Replacement[] = []
   try {
-    let [isNew, { mtimeNs }] = [false, built]
+    let [isNew, mtimeNs] = [false, wanted]
     for (const [extension, content] of contents) {
       const [path, isCopy] = [file + extension, extension !== '']
-      const checks = { checkLocation, ...writing, ...(!isCopy && { checkContent }) }
-      const made = content && (await prepareReplacement(path, content, mtimeNs, checks))
+      const all = isCopy ? checks : { ...checks, checkContent }
+      const made = content && (await prepareReplacement(path, content, mtimeNs, all))
       if (made) replacements.push(made)
       if (made && !isCopy) ({ isNew, mtimeNs } = made)
       // Otherwise a copy of the previous bytes could be sent for the new ones.
       const isStale = isCopy && (!made || (isNew && made.isNew))
-      if (isStale && (await lstatOf(path))) replacements.unshift(removalOf(settings, path))
+      if (isStale && (await lstatOf(path))) replacements.unshift(removalOf(checks.place, path))
     }
     return replacements
   } catch (error) {
@@ -97,7 +92,7 @@ async function prepareFiles(
   }
 }
 
-function removalOf({ place }: Settings, path: string): Replacement {
+function removalOf(place: ServedPlace, path: string): Replacement {
   return {
     isNew: false,
     commit: () => removeInPlace(place, path),

@@ -40,12 +40,8 @@ export async function readSource({ settings, sources }: Pipeline, place: Place):
     const renderer = new Renderer(settings, sources)
     const draft = await renderer.draft(place)
     if (!draft) throw new Error(`${source.file} was removed, or is not a regular file`)
-    const errors: AssetError[] = []
-    const found = await renderer.resolveAll(place, draft, {
-      warn: message => void problems.push(message),
-      fail: error => void errors.push(error)
-    })
-    problems.push(...errors.map(({ message }) => message))
+    const { found, errors, warnings } = await renderer.resolveAll(place, draft)
+    problems.push(...warnings, ...errors.map(({ message }) => message))
     const paths = found.flatMap(to => (to ? assetPath(to.app, to.source.name) : []))
     const { content, inputs, isSettled, mtimeNs } = draft
     const isCompiled = source.compiler && content instanceof Buffer

@@ -2,13 +2,17 @@
 import type { ImportSpecifier } from 'es-module-lexer/minimal'
 import { makeReference, type Reference } from './references.ts'
 
+interface FoundInModule {
+  /** Those whose specifier is a literal, in order. */
+  readonly references: readonly Reference[]
+  /** The offset at which text with apparent references cannot be parsed; none are found. */
+  readonly unparsedAt?: number | undefined
+  /** Whether there may be others: `import('./locales/' + name)`, or what cannot be parsed. */
+  readonly isOpen: boolean
+}
+
 interface ModuleLexer {
-  /**
-   * Finds every reference whose specifier is a literal, in order.
-   * @param giveUp is called with the offset at which text with apparent references cannot be parsed; none are found
-   * @param pass is called for an `import` whose specifier is not found, such as `import('./locales/' + name)`
-   */
-  readonly find: (code: string, giveUp?: (at: number) => void, pass?: () => void) => Reference[]
+  readonly find: (code: string) => FoundInModule
   /** Whether a text contains what only a module may; undefined for one that cannot be parsed. */
   readonly isModule: (code: string) => boolean | undefined
   /** Whether a text contains `import.meta`, or `import()` of an expression. */
@@ -35,15 +39,19 @@ export async function loadModuleLexer(): Promise<ModuleLexer> {
   }
   const specifierIn = (code: string) => lex(code, () => undefined)?.[0][0]?.n ?? ''
   return {
-    find(code, giveUp, pass) {
-      if (!CANDIDATE.test(code)) return []
-      const found = lex(code, at => void (IMPORTS.test(code) && giveUp?.(at)))?.[0] ?? []
-      return found.flatMap(each => {
+    find(code) {
+      const none = { references: [], isOpen: false }
+      const found = CANDIDATE.test(code) ? lex(code, at => at) : [[]]
+      if (typeof found === 'number')
+        return IMPORTS.test(code) ? { ...none, unparsedAt: found, isOpen: true } : none
+      let isOpen = false
+      const references = found[0].flatMap(each => {
         if (each.d === IMPORT_META) return urlReference(specifierIn, code, each)
         const reference = importReference(code, each)
-        if (!reference) pass?.()
+        isOpen ||= !reference
         return reference ?? []
       })
+      return { references, isOpen }
     },
     isModule(code) {
       const found = lex(code, () => undefined)

@@ -5,12 +5,11 @@ import { inspect } from 'node:util'
 import { compiled } from '../../diagnostics.ts'
 import { AssetError, CompileError, reasonOf } from '../../errors.ts'
 import type { Checksums } from '../../files/digest.ts'
-import { isUnchangedSince, realpathOf, stampOf } from '../../files/disk.ts'
+import { isUnchangedSince, newest, realpathOf, stampOf } from '../../files/disk.ts'
 import { isInPlace, type ServedPlace } from '../../files/containment.ts'
 import { readOpenFile, withFile, type Content } from '../../files/open-file.ts'
 import {
   isFileObservation,
-  newestMtime,
   observe,
   observeAll,
   type FileObservation,
@@ -88,7 +87,7 @@ export async function draft(
     return { content: { copyOf: file, isAllowed }, inputs, mtimeNs, isSettled }
   }
   const { bytes } = read
-  const input = observe(file, read.stamp, () => bytes, readAt)
+  const input = observe(file, read, readAt)
   if (!isProcessed) {
     return { content: bytes, inputs: [input], mtimeNs, isSettled: true }
   }
@@ -116,7 +115,7 @@ async function draftText(
     content,
     text: isUtf8(content) ? await textOf(asset, decode(content), compiledIn) : undefined,
     inputs: [input, ...others],
-    mtimeNs: newestMtime([input, ...files]),
+    mtimeNs: newest([input, ...files].map(({ stamp }) => stamp.mtimeNs)),
     isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt)),
     compileDuration: output?.duration
   }
@@ -192,17 +191,9 @@ export async function textOf(
   const type = textType(name)
   if (!type) return undefined
   const found = findReferences(type, code)
-  let unparsedAt: number | undefined
-  let isOpen = false
-  const imported =
-    type === 'js'
-      ? (await loadModuleLexer()).find(
-          code,
-          at => (unparsedAt = at),
-          () => (isOpen = true)
-        )
-      : []
-  const inModule = imported.filter(mayBeAsset)
+  const imported = type === 'js' ? (await loadModuleLexer()).find(code) : undefined
+  const { references: all = [], unparsedAt, isOpen = false } = imported ?? {}
+  const inModule = all.filter(mayBeAsset)
   const bare = inModule.filter(isBare)
   // Without fingerprints a browser resolves them.
   if (!app.fingerprint) {
@@ -210,10 +201,9 @@ export async function textOf(
     return isEmpty ? undefined : { code, references: found, bare, dependencies }
   }
   const references = [...found, ...inModule]
-  if (references.length === 0 && unparsedAt === undefined && !isOpen) return undefined
+  if (references.length === 0 && !isOpen) return undefined
   references.sort((a, b) => a.start - b.start)
-  const isAny = isOpen || unparsedAt !== undefined
-  return { code, references, bare, dependencies, unparsedAt, isOpen: isAny }
+  return { code, references, bare, dependencies, unparsedAt, isOpen }
 }
 
 /** Undefined for an asset that cannot refer to others. */

@@ -7,11 +7,11 @@ export const HEAD = 256 * 1024
 
 /** Of what is published under the name; undefined where there is nothing to tell. */
 export async function measured(
-  extras: readonly Extra[] = [],
+  extras: readonly Extra[],
   name: string,
   content: Content
 ): Promise<Measures | undefined> {
-  const measuring = measuringOf(extras, name)
+  const { measuring } = extras.find(each => each.measuring?.isFor(name)) ?? {}
   return measuring && (await measuring.load())(await headOf(content))
 }
 
@@ -21,10 +21,6 @@ export async function loadMeasures(
 ): Promise<(name: string) => Measure | undefined> {
   const loaded = await Promise.all(extras.map(async ({ measuring }) => measuring?.load()))
   return name => loaded[extras.findIndex(({ measuring }) => measuring?.isFor(name))]
-}
-
-function measuringOf(extras: readonly Extra[], name: string) {
-  return extras.find(({ measuring }) => measuring?.isFor(name))?.measuring
 }
 
 async function headOf(content: Content): Promise<Uint8Array> {

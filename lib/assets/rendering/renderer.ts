@@ -1,10 +1,14 @@
-// Renders sources: drafts them, and finds the assets that their references point to, or says where one is missing.
+// Renders sources: drafts them, lets an extra change their texts, and finds the assets that their references point to, or
+// says where one is missing.
+import { isUtf8 } from 'node:buffer'
 import { dirname, join, posix, relative, sep } from 'node:path'
 import type { AssetError } from '../../errors.ts'
 import type { ServedPlace } from '../../files/containment.ts'
 import { statOf } from '../../files/disk.ts'
+import { readContent } from '../../files/open-file.ts'
+import type { Transform } from '../parts/precompile.ts'
 import { isBare } from '../references/module-references.ts'
-import { isInModule, type Reference } from '../references/references.ts'
+import { isInModule, replaceReferences, type Reference } from '../references/references.ts'
 import { appAt, type AppSettings } from '../settings/app-settings.ts'
 import { isAbsoluteUrl } from '../settings/option-table.ts'
 import { publicFile } from '../settings/public-directory.ts'
@@ -12,7 +16,7 @@ import type { Settings } from '../settings/settings.ts'
 import { memoized } from '../sources/catalog.ts'
 import type { Asset, Sources } from '../sources/sources.ts'
 import { decodeIfValid } from '../urls/canonical-path.ts'
-import { draft, type Draft, type Text } from './draft.ts'
+import { draft, textOf, type Draft, type Text } from './draft.ts'
 import { importErrors, referenceErrors } from './reference-errors.ts'
 
 /** The asset that a reference points to. */
@@ -23,6 +27,13 @@ interface Referenced extends Asset {
 
 /** `elsewhere`: not one of our assets, and not an error. Undefined: not found. */
 type Resolution = Referenced | 'elsewhere' | undefined
+
+interface Resolved {
+  /** The asset of each reference; undefined where the reference stays as it is written. */
+  readonly found: readonly (Referenced | undefined)[]
+  readonly errors: readonly AssetError[]
+  readonly warnings: readonly string[]
+}
 
 export class Renderer {
   readonly #settings: Settings
@@ -52,38 +63,64 @@ export class Renderer {
   }
 
   /**
-   * The asset of each reference of a draft; undefined where the reference stays as it is written.
-   * @param report the option `missing` chooses which one is called for a reference that is not found, for an import
-   * that no import map of ours resolves, and for a module that cannot be parsed
+   * The draft with its text as a transform makes it, before its references get URLs: these shift what follows them, and
+   * final-bytes.ts shifts the map too.
    */
-  async resolveAll(
-    asset: Asset,
-    { text, map }: Draft,
-    report: { warn: (message: string) => void; fail: (error: AssetError) => void }
-  ): Promise<(Referenced | undefined)[]> {
-    if (!text) return []
+  async transformed(asset: Asset, drafted: Draft, transform: Transform): Promise<Draft> {
+    const bytes = await readContent(drafted.content)
+    // Other encodings stay as they are.
+    if (bytes.length === 0 || !isUtf8(bytes)) return drafted
+    const { app, name, source } = asset
+    const code = await this.#withInlineMap(asset, drafted, new TextDecoder().decode(bytes))
+    const isCompiled = source.compiler !== undefined
+    const made = await transform.apply({ app, name, file: source.file, code, isCompiled })
+    if (!made) return (await this.draft(asset)) ?? drafted
+    return {
+      ...drafted,
+      content: Buffer.from(made.code),
+      text: await textOf(asset, made.code, drafted.text?.dependencies ?? []),
+      map: made.map
+    }
+  }
+
+  /** The text with its linked source map inline, which is the only form that every tool continues. */
+  async #withInlineMap(asset: Asset, { text }: Draft, code: string): Promise<string> {
+    const linked = text?.references.findLast(({ kind }) => kind === 'source-map')
+    const found = text && linked && (await this.resolve(asset, text, linked))
+    const map = found && found !== 'elsewhere' && (await this.draft(found))
+    if (!linked || !map) return code
+    const data = Buffer.from(await readContent(map.content)).toString('base64')
+    const url = `data:application/json;base64,${data}`
+    return replaceReferences(code, [{ ...linked, suffix: '' }], [url])
+  }
+
+  /**
+   * Where the references of a draft lead. By the option `missing`, one that is not found, an import that no import map of
+   * ours resolves and a module that cannot be parsed are errors or warnings.
+   */
+  async resolveAll(asset: Asset, { text, map }: Draft): Promise<Resolved> {
+    const errors: AssetError[] = []
+    const warnings: string[] = []
+    if (!text) return { found: [], errors, warnings }
     const { missing } = asset.app
     const { references } = text
     const found = await Promise.all(references.map(each => this.resolve(asset, text, each)))
+    const report = (error: AssetError, isNeeded = true) => {
+      if (missing === 'error' && isNeeded) errors.push(error)
+      else warnings.push(error.message)
+    }
     if (missing !== 'ignore') {
       const referrer = { root: this.#settings.root, asset, text, map }
       // A missing source map is not a mistake in the text.
       const lost = references.filter(({ kind }, at) => !found[at] && kind !== 'source-map')
-      for (const error of await referenceErrors(referrer, lost)) {
-        if (missing === 'error') report.fail(error)
-        else report.warn(error.message)
-      }
+      for (const error of await referenceErrors(referrer, lost)) report(error)
       const unknown = await this.#unknown(asset, text)
       const advise = (specifier: string) => this.#sources.adviceOn(asset.app, specifier)
-      const errors = await importErrors(referrer, unknown, advise)
-      for (const [at, error] of errors.entries()) {
-        // A module may do without what it imports dynamically.
-        const isNeeded = unknown[at]?.kind === 'import'
-        if (missing === 'error' && isNeeded) report.fail(error)
-        else report.warn(error.message)
-      }
+      const unmapped = await importErrors(referrer, unknown, advise)
+      // A module may do without what it imports dynamically.
+      for (const [at, error] of unmapped.entries()) report(error, unknown[at]?.kind === 'import')
     }
-    return found.map(to => (to === 'elsewhere' ? undefined : to))
+    return { found: found.map(to => (to === 'elsewhere' ? undefined : to)), errors, warnings }
   }
 
   /**

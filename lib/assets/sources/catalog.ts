@@ -96,8 +96,9 @@ export class Catalog {
     return this.#byTail.get(tail) ?? []
   }
 
-  /** The source that is published under a name, and what else has the name. @param all of that name */
-  first(name: string, [source, ...others]: readonly Source[] = this.named(name)) {
+  /** The source that is published under a name, and what else has the name. */
+  first(name: string) {
+    const [source, ...others] = this.named(name)
     if (!source) return undefined
     const isNear = ({ from }: Source) => from === source.from
     const hidden = this.#hidden.get(name) ?? []
@@ -115,12 +116,10 @@ export class Catalog {
     }
   }
 
-  /** @param skipped files that turned out to be unreadable */
-  choose(name: string, skipped?: ReadonlySet<string>): Choice {
-    const left = (all: readonly Source[]) => all.filter(({ file }) => !skipped?.has(file))
-    const found = this.first(name, left(this.named(name)))
+  choose(name: string): Choice {
+    const found = this.first(name)
     if (found) return found
-    const tailed = this.#tails ? left(this.tailed(name)) : []
+    const tailed = this.#tails ? this.tailed(name) : []
     const [source, ...others] = tailed.filter(({ from }) => from === tailed[0]?.from)
     if (!source || others.length === 0) return { source }
     const all = [source, ...others].map(({ tail }) => tail).join(', ')

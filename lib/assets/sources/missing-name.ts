@@ -46,7 +46,21 @@ export function makeNameCheck(
   isPrecompiled: (path: string) => Promise<boolean>,
   warn: (message: string) => void
 ): NameCheck {
-  const check = { settings, sources, isPrecompiled }
+  const problemOf = async (app: AppSettings, name: string, whose: string) => {
+    const own = sources.of(app)
+    const { source, warning } = await own.explain(name)
+    if (source) return undefined
+    const path = assetPath(app, name)
+    const isThere = (await statOf(publicFile(settings, path))) !== undefined
+    // A file that was put into public by hand needs no source.
+    if (isThere && !(await isPrecompiled(encodePath(path)))) return undefined
+    if (warning !== undefined) return warning
+    const advice = await adviseOn(sources, app, name)
+    const searched = own.directories.map(path => relative(settings.root, path) || '.').join(', ')
+    const left = isThere ? ': public has what a precompile made of one that is gone' : ''
+    const missing = `${whose} ${path}, which has no source in ${searched}${left}`
+    return advice === undefined ? missing : `${missing}; ${advice}`
+  }
   const seen = new Map<string, number>()
   let last: Promise<unknown> = Promise.resolve()
   return (app, name, whose = 'a page links to') => {
@@ -57,35 +71,8 @@ export function makeNameCheck(
     // One name per turn of the event loop, because searching many names takes a while.
     last = last
       .then(() => setImmediate())
-      .then(() => problemOf(check, app, name, whose))
+      .then(() => problemOf(app, name, whose))
       .catch((error: unknown) => `cannot look up ${path}: ${reasonOf(error)}`)
       .then(problem => problem === undefined || warn(problem))
   }
-}
-
-interface Check {
-  readonly settings: Settings
-  readonly sources: Sources
-  readonly isPrecompiled: (path: string) => Promise<boolean>
-}
-
-async function problemOf(
-  { settings, sources: all, isPrecompiled }: Check,
-  app: AppSettings,
-  name: string,
-  whose: string
-) {
-  const sources = all.of(app)
-  const { source, warning } = await sources.explain(name)
-  if (source) return undefined
-  const path = assetPath(app, name)
-  const isThere = (await statOf(publicFile(settings, path))) !== undefined
-  // A file that was put into public by hand needs no source.
-  if (isThere && !(await isPrecompiled(encodePath(path)))) return undefined
-  if (warning !== undefined) return warning
-  const advice = await adviseOn(all, app, name)
-  const searched = sources.directories.map(path => relative(settings.root, path) || '.').join(', ')
-  const left = isThere ? ': public has what a precompile made of one that is gone' : ''
-  const missing = `${whose} ${path}, which has no source in ${searched}${left}`
-  return advice === undefined ? missing : `${missing}; ${advice}`
 }

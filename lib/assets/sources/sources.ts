@@ -9,7 +9,7 @@ import type { SourceDirectory } from '../settings/app-settings.ts'
 import type { MakeSources, MoreSources, SourceFile, Site } from '../parts.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { tailsOf } from '../urls/canonical-path.ts'
-import { Catalog, memoized, sourceAt, type Source } from './catalog.ts'
+import { Catalog, memoized, sourceAt, type Choice, type Source } from './catalog.ts'
 import { thirdParty } from './third-party.ts'
 import { Tree } from './tree.ts'
 
@@ -25,60 +25,42 @@ export interface Listed extends Asset, NonNullable<ReturnType<Catalog['first']>>
   readonly source: Source
 }
 
-/** @param warnOfClash of a caller that reports several sources of one name itself */
-export async function loadSources(
-  site: Site,
-  warn: (message: string) => void,
-  warnOfClash = warn
-): Promise<Sources> {
+export async function loadSources(site: Site, warn: (message: string) => void): Promise<Sources> {
   const makers = await Promise.all(site.extras.map(async extra => extra.sources?.(site)))
-  const advise: Advise = (app, specifier) =>
-    firstAnswer(site.extras, extra => extra.advise?.(app, specifier, site))
-  return new Sources(
-    site,
-    warn,
-    warnOfClash,
-    makers.filter(each => each !== undefined),
-    advise
-  )
+  const made = makers.filter(each => each !== undefined)
+  return new Sources(site, warn, made)
 }
-
-type Advise = (app: AppSettings, specifier: string) => Promise<string | undefined>
 
 /** The sources of all apps. Apps that search the same directory share its listing. */
 export class Sources {
   readonly of: (app: AppSettings) => AppSources
-  /** How what a bare specifier means could be published; undefined where nobody can tell. */
-  readonly adviceOn: Advise
-  readonly #apps: readonly AppSettings[]
+  readonly #site: Site
   readonly #listeners = new Set<() => void>()
 
-  constructor(
-    settings: Settings,
-    warn: (message: string) => void,
-    warnOfClash = warn,
-    makers: readonly MakeSources[] = [],
-    advise: Advise = async () => undefined
-  ) {
-    this.adviceOn = advise
-    this.#apps = settings.apps
+  constructor(site: Site, warn: (message: string) => void, makers: readonly MakeSources[]) {
+    this.#site = site
     const announce = () => this.#listeners.forEach(listener => listener())
     const treeOf = memoized((key: string) => {
       const { dir, exclude = [] } = JSON.parse(key) as SourceDirectory
-      return new Tree(dir, settings.symlinks, announce, matcherOf(exclude))
+      return new Tree(dir, site.symlinks, announce, matcherOf(exclude))
     })
     const listed = ({ dir, exclude }: SourceDirectory) => treeOf(JSON.stringify({ dir, exclude }))
-    this.of = memoized(app => new AppSources(app, settings, listed, makers, { warn, warnOfClash }))
+    this.of = memoized(app => new AppSources(app, site, listed, makers, warn))
+  }
+
+  /** How what a bare specifier means could be published; undefined where nobody can tell. */
+  adviceOn(app: AppSettings, specifier: string): Promise<string | undefined> {
+    return firstAnswer(this.#site.extras, each => each.advise?.(app, specifier, this.#site))
   }
 
   /** A number that grows with every change of the set of files. */
   get generation(): number {
-    return this.#apps.reduce((sum, app) => sum + this.of(app).generation, 0)
+    return this.#site.apps.reduce((sum, app) => sum + this.of(app).generation, 0)
   }
 
   /** Whether all listings are known to be current without reading the disk. */
   get isCurrent(): boolean {
-    return this.#apps.every(app => this.of(app).isCurrent)
+    return this.#site.apps.every(app => this.of(app).isCurrent)
   }
 
   /**
@@ -90,8 +72,6 @@ export class Sources {
     return () => void this.#listeners.delete(listener)
   }
 }
-
-type Warnings = Readonly<Record<'warn' | 'warnOfClash', (message: string) => void>>
 
 interface Searched extends SourceDirectory {
   readonly tree: Tree
@@ -105,7 +85,7 @@ export class AppSources {
   /** Searched last, in order. */
   readonly more: readonly MoreSources[]
   readonly #app: AppSettings
-  readonly #warnings: Warnings
+  readonly #warn: (message: string) => void
   readonly #searchedAt: (source: SourceDirectory) => Searched
   readonly #thirdParty = memoized((dir: string): SourceDirectory => ({ dir }))
   #listed: { readonly catalog: Catalog; readonly generation: number } | undefined
@@ -115,10 +95,10 @@ export class AppSources {
     settings: Settings,
     treeOf: (source: SourceDirectory) => Tree,
     makers: readonly MakeSources[],
-    warnings: Warnings
+    warn: (message: string) => void
   ) {
     this.#app = app
-    this.#warnings = warnings
+    this.#warn = warn
     this.#searchedAt = memoized(source => {
       const isIncluded = source.include ? matcherOf(source.include) : () => true
       return { ...source, tree: treeOf(source), isIncluded }
@@ -131,13 +111,11 @@ export class AppSources {
   /**
    * The source for a name, after refreshing the listing. A name that is not found is looked up again after the
    * listing has been verified.
-   * @param skipped files that turned out to be unreadable
    */
-  async find(name: string, skipped?: ReadonlySet<string>): Promise<Source | undefined> {
+  async find(name: string): Promise<Source | undefined> {
     for (const update of ['refresh', 'verify'] as const) {
-      const { source, clash, warning } = await this.#choose(name, update, skipped)
-      if (clash !== undefined) this.#warnings.warnOfClash(clash)
-      if (warning !== undefined) this.#warnings.warn(warning)
+      const { source, warning } = await this.#choose(name, update)
+      if (warning !== undefined) this.#warn(warning)
       if (source) return source
     }
     return undefined
@@ -193,12 +171,12 @@ export class AppSources {
 
   /** Whether there is a source of the name, by the listing as it is now. */
   has(name: string): boolean {
-    return this.sourceOf(name) !== undefined
+    return this.chosen(name).source !== undefined
   }
 
-  /** The source of a name, by the same. */
-  sourceOf(name: string): Source | undefined {
-    return this.#catalog.choose(name).source
+  /** What is found for a name, by the same. */
+  chosen(name: string): Choice {
+    return this.#catalog.choose(name)
   }
 
   /** Every name that can be published. */
@@ -255,10 +233,10 @@ export class AppSources {
     await Promise.all(this.#searched.map(({ tree }) => tree.verify()))
   }
 
-  async #choose(name: string, update: 'refresh' | 'verify', skipped?: ReadonlySet<string>) {
+  async #choose(name: string, update: 'refresh' | 'verify') {
     const more = this.more.filter(each => each.owns(name))
     await Promise.all([this[update](), ...more.map(each => each[update]())])
-    return this.#catalog.choose(name, skipped)
+    return this.#catalog.choose(name)
   }
 
   get #searched(): readonly Searched[] {

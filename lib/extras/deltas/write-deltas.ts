@@ -1,12 +1,7 @@
 // The deltas beside a file: what they are made from, whether they are correct, and what they save. Precompile
 // makes them from the versions of earlier deploys of an asset that changed, `compress` from an earlier build.
 import { join } from 'node:path'
-import {
-  readInPlace,
-  removeInPlace,
-  requireInPlace,
-  type ServedPlace
-} from '../../files/containment.ts'
+import { readInPlace, removeInPlace, type ServedPlace } from '../../files/containment.ts'
 import {
   canMakeDeltas,
   deltaExtension,
@@ -206,8 +201,7 @@ async function updateDeltas(
     const isKept = mayStay && (await isIntactDelta(existing, old, bytes))
     const delta = isKept ? existing : await makeDelta(old, bytes, maxBytes)
     if (delta && !isKept) {
-      const checks = { checkLocation: requireInPlace(place), unsaved }
-      await writeAtomically(path, delta, mtimeNs, checks)
+      await writeAtomically(path, delta, mtimeNs, { place, unsaved })
     }
     if (delta) written.set(path, { size: delta.length - SEAL_BYTES, insteadOf: smallest })
   }

@@ -54,5 +54,6 @@ async function isModule(file: string, isUsable: (specifier: string) => boolean):
   if (!read) return false
   const lexer = await loadModuleLexer()
   const code = read.bytes.toString()
-  return lexer.isModule(code) === true && lexer.find(code).every(({ path }) => isUsable(path))
+  const { references } = lexer.find(code)
+  return lexer.isModule(code) === true && references.every(({ path }) => isUsable(path))
 }

@@ -251,11 +251,11 @@ async function parse({ name, file }: Script) {
   const readAt = Date.now()
   const read = type && (await readSnapshot(file))
   if (!read) return undefined
-  const seen = observe(file, read.stamp, () => read.bytes, readAt)
+  const seen = observe(file, read, readAt)
   const code = new TextDecoder().decode(read.bytes)
   const found = findReferences(type, code)
   if (type === 'css') return { seen, references: found, isCommonJs: false }
   const { find, isModule } = await loadModuleLexer()
   const isCommonJs = COMMON_JS.test(code) && isModule(code) === false
-  return { seen, references: [...found, ...find(code)], isCommonJs }
+  return { seen, references: [...found, ...find(code).references], isCommonJs }
 }

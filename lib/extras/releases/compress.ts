@@ -4,12 +4,7 @@ import { inParallel } from '../../concurrency.ts'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { errorCode, lstatOf, mtimeNotBefore, sameStamp, statOf } from '../../files/disk.ts'
 import { CODINGS, compareOpen, copyFor, type Coding } from '../../files/codings.ts'
-import {
-  readInPlace,
-  removeInPlace,
-  requireInPlace,
-  type ServedPlace
-} from '../../files/containment.ts'
+import { readInPlace, removeInPlace, type ServedPlace } from '../../files/containment.ts'
 import { digestOf } from '../../files/digest.ts'
 import type { OpenFile } from '../../files/open-file.ts'
 import { prepareReplacement } from '../../files/writing/atomic-write.ts'
@@ -234,7 +229,7 @@ async function compressFile(place: ServedPlace, path: string, unsaved: Unsaved) 
         `the ${coding.name} copy of ${file} did not decompress to it, and was not kept: check the disk`
       )
     }
-    const checks = { checkLocation: requireInPlace(place), checkContent, unsaved }
+    const checks = { place, checkContent, unsaved }
     const made = await prepareReplacement(target, copy.content, mtimeNs, checks)
     await made.commit()
     return { coding, size: copy.size, ...(made.isNew && { change: 'written' }) }

@@ -4,13 +4,7 @@ import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { lstatOf, statOf } from '../../files/disk.ts'
-import {
-  isInPlace,
-  outsidePlace,
-  removeInPlace,
-  requireInPlace,
-  wouldBeInPlace
-} from '../../files/containment.ts'
+import { isInPlace, outsidePlace, removeInPlace, wouldBeInPlace } from '../../files/containment.ts'
 import { digestOfFile, isSameDigest } from '../../files/digest.ts'
 import { readSnapshot, sameBytes } from '../../files/open-file.ts'
 import {
@@ -191,13 +185,12 @@ async function writeKept(
   const bytes = writtenKept(kept)
   if (existing?.equals(bytes)) return
   const now = await nowOnDisk(path)
-  const checkLocation = requireInPlace(place)
   await withUnsaved(async unsaved => {
-    const list = await prepareReplacement(file, bytes, now, { checkLocation, unsaved })
+    const list = await prepareReplacement(file, bytes, now, { place, unsaved })
     await unsaved.save()
     await list.commit()
   })
-  await touch(manifest, now, checkLocation)
+  await touch(manifest, now, place)
 }
 
 async function copy(
@@ -210,8 +203,7 @@ async function copy(
   if (!(await wouldBeInPlace(to.place, target))) throw outsidePlace(to.place, target)
   const mtimeNs = (await statOf(source))?.mtimeNs ?? 0n
   const content = { copyOf: source, isAllowed: isInPlace(from.place) }
-  const checks = { checkLocation: requireInPlace(to.place), unsaved }
-  await writeAtomically(target, content, mtimeNs, checks)
+  await writeAtomically(target, content, mtimeNs, { place: to.place, unsaved })
 }
 
 export interface CleanKeptOptions extends BuildLimits {

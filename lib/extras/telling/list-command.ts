@@ -1,8 +1,7 @@
 // The `list` command.
 import { holdersOf } from '../../assets/building/manifest/manifest.ts'
 import { readEntries, REMEDY } from '../../assets/building/manifest/read-manifest.ts'
-import { listMounts, type ListedMount } from '../../assets/inventory/listed-mounts.ts'
-import { listOwn } from '../../assets/inventory/own.ts'
+import { listMounts, listOwn, type ListedMount } from '../../assets/inventory/listed.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
 import { loadSources } from '../../assets/sources/sources.ts'
 import { CODINGS } from '../../files/codings.ts'

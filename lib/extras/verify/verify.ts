@@ -12,7 +12,7 @@ import { CODINGS, withoutCodingExtension, compareFile, type Coding } from '../..
 import { sameBytes } from '../../files/open-file.ts'
 import { realpathOf, statOf } from '../../files/disk.ts'
 import { isCompressibleType } from '../../http/fields.ts'
-import { listMounts } from '../../assets/inventory/listed-mounts.ts'
+import { listMounts } from '../../assets/inventory/listed.ts'
 import { isMounted } from '../../assets/serving/request-path.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
 import type { Extra, Problem, Site } from '../../assets/parts.ts'

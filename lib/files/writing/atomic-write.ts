@@ -16,8 +16,8 @@ import {
   statOf
 } from '../disk.ts'
 import { readSnapshot, type Content, sameBytes, setMtime } from '../open-file.ts'
-import { withOpened, writeTemporary, type LocationCheck, type WriteChecks } from './temporary.ts'
-import type { ServedPlace } from '../containment.ts'
+import { withOpened, writeTemporary, type WriteChecks } from './temporary.ts'
+import { requireInPlace, type ServedPlace } from '../containment.ts'
 
 /** What replaces a target: complete, under a temporary name. */
 export interface Replacement {
@@ -83,17 +83,13 @@ async function hasContent(target: string, { size }: Stamp, content: Content): Pr
   return (await readSnapshot(target))?.bytes.equals(content) ?? false
 }
 
-async function renewMtime(
-  target: string,
-  mtimeNs: bigint,
-  { checkLocation }: WriteChecks
-): Promise<void> {
+async function renewMtime(target: string, mtimeNs: bigint, { place }: WriteChecks): Promise<void> {
   try {
-    await touch(target, mtimeNs, checkLocation)
+    await touch(target, mtimeNs, place)
   } catch (error) {
     if (errorCode(error) !== 'EPERM') throw error
     // Another user's file can be replaced, although its mtime cannot be set.
-    await writeAtomically(target, { copyOf: target }, mtimeNs, { checkLocation })
+    await writeAtomically(target, { copyOf: target }, mtimeNs, { place })
   }
 }
 
@@ -101,13 +97,9 @@ async function renewMtime(
  * Sets the mtime of a file.
  * @throws ELOOP for a link
  */
-export async function touch(
-  path: string,
-  mtimeNs: bigint,
-  checkLocation?: LocationCheck
-): Promise<void> {
+export async function touch(path: string, mtimeNs: bigint, place?: ServedPlace): Promise<void> {
   await withOpened(path, constants.O_RDONLY | constants.O_NONBLOCK, async file => {
-    await checkLocation?.(file)
+    if (place) await requireInPlace(place, file)
     await setMtime(file, path, mtimeNs)
   })
 }

@@ -3,7 +3,7 @@
 import { close, constants, open, type Dirent } from 'node:fs'
 import { mkdir, open as openHandle, readdir } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
-import { realPathOfOpen } from '../containment.ts'
+import { realPathOfOpen, requireInPlace, type ServedPlace } from '../containment.ts'
 import {
   isMiss,
   named,
@@ -29,14 +29,13 @@ import {
 import type { Unsaved } from './unsaved.ts'
 import { randomBytes } from 'node:crypto'
 
-/** Rejects for an open file or directory that is not where it should be. */
-export type LocationCheck = ((file: OpenFile, real?: string) => Promise<void>) | undefined
-
-/** Each of the checks rejects to keep the target as it is. */
 export interface WriteChecks {
-  /** Of what is created, before anything is written to it, and of a target whose mtime is set. */
-  readonly checkLocation?: LocationCheck
-  /** Checks the bytes that were written. */
+  /**
+   * Where what is created has to be, before anything is written to it, and a target whose mtime is set. Undefined:
+   * anywhere.
+   */
+  readonly place?: ServedPlace | undefined
+  /** Rejects to keep the target as it is. */
   readonly checkContent?: ((temporary: OpenFile) => Promise<void>) | undefined
   /** Is told what is written. */
   readonly unsaved?: Unsaved | undefined
@@ -59,7 +58,7 @@ export async function writeTemporary(
     // A link above it may lead elsewhere by now. Nothing else has its name, wherever it was moved to.
     const real = await realPathOfOpen(file)
     path = join(dirname(real ?? given), name)
-    await checks.checkLocation?.(file, real)
+    if (checks.place) await requireInPlace(checks.place, file, real)
     await writeContent(file, content)
     await checks.checkContent?.(describe(given, fd))
     await setMode(file, path, 0o644)
@@ -125,13 +124,13 @@ async function whileOpen<T>(
 /** Creates directories that a front web server can read, whatever the umask. */
 export async function makeDirectory(
   directory: string,
-  { checkLocation, unsaved }: WriteChecks = {}
+  { place, unsaved }: WriteChecks = {}
 ): Promise<void> {
   const first = await mkdir(directory, { recursive: true })
   if (first === undefined) return
   for (let path = directory; path.length >= first.length; path = dirname(path)) {
     await withOpened(path, constants.O_RDONLY | constants.O_DIRECTORY, async file => {
-      await checkLocation?.(file)
+      if (place) await requireInPlace(place, file)
       await setMode(file, path, 0o755)
     })
     unsaved?.named(path)

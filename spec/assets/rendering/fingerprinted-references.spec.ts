@@ -19,7 +19,8 @@ import { makeProject } from '../../support/site.ts'
 import { words } from '../../support/texts.ts'
 import { until } from '../../support/until.ts'
 
-const { find: findModuleReferences } = await loadModuleLexer()
+const lexer = await loadModuleLexer()
+const findModuleReferences = (code: string) => lexer.find(code).references
 
 /** The text of an asset as a page gets it. */
 const textOf = async (site: FingerprintedSite, name: string) =>

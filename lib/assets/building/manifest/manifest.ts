@@ -98,11 +98,6 @@ export class Manifest {
     return (this.#version = digestOf([...entries.toSorted(), ...this.inViews].join('\n')))
   }
 
-  /** The same manifest with entries of an earlier one. */
-  keeping(entries: readonly Entry[]): Manifest {
-    return new Manifest(this.assets, { file: this.#file, inViews: this.inViews, kept: entries })
-  }
-
   /**
    * The entry of a name or, with the option `tails`, of a tail.
    * @throws AssetError for an unknown name: it shows the manifest and the nearest name

@@ -112,14 +112,14 @@ export class ReloadedManifest extends ReloadedFile {
   }
 
   async #take(bytes: Buffer): Promise<true> {
-    const next = parseManifest(bytes, this.path)
+    const { assets, inViews } = parseManifest(bytes, this.path)
     // A precompile for the next release drops entries that pages of the running release need.
-    const dropped = [...this.current.entries].filter(([path]) => !next.assets.has(path))
+    const dropped = [...this.current.entries].filter(([path]) => !assets.has(path))
     const kept = await inParallel(dropped, CONCURRENCY, async entry => {
       const file = publicFile(this.#settings, decodeURIComponent(entry[1].target))
       return (await statOf(file))?.isFile() ? [entry] : []
     })
-    const manifest = next.keeping(kept.flat())
+    const manifest = new Manifest(assets, { file: this.path, inViews, kept: kept.flat() })
     manifest.prepare(this.#settings.apps)
     this.current = manifest
     return true

@@ -10,8 +10,6 @@ import type { MtimeIndex } from './mtime-index.ts'
 
 /** What a request asks for. */
 export interface Asked {
-  /** Decoded. */
-  readonly path: string
   readonly app: AppSettings
   readonly name: string
 }
@@ -35,8 +33,8 @@ export interface AppFiles {
    * @throws AssetError for a source that cannot be published
    */
   current<F extends FoundFile>(asked: Asked, find: Find<F>): ReturnType<Find<F>>
-  /** Why the asset at a plain path cannot be published. */
-  failureOf(path: string): AssetError | undefined
+  /** Why the asset at a plain path cannot be published, where that is known before it is asked for. */
+  failureOf?(path: string): AssetError | undefined
   /** Undefined where nothing is published on request. */
   readonly index: MtimeIndex | undefined
 }
@@ -53,7 +51,6 @@ export function kindOf({ compile, fingerprint }: AppSettings): Publishing {
 export const asTheyAre: AppFiles = {
   manifest: undefined,
   current: (_, find) => find(),
-  failureOf: () => undefined,
   index: undefined
 }
 

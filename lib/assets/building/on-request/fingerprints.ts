@@ -57,12 +57,7 @@ export class Fingerprints implements AppFiles {
     this.#sources = sources
     this.#forget = forget
     const only = (app: AppSettings) => kindOf(app) === 'fingerprints'
-    this.#builder = new Builder(settings, sources, {
-      warn,
-      index: this.index,
-      only,
-      site: settings
-    })
+    this.#builder = new Builder(settings, sources, { warn, index: this.index, only })
   }
 
   get version(): string {
@@ -86,14 +81,10 @@ export class Fingerprints implements AppFiles {
     const isKnown = [name, plain ?? name].some(each => this.#assets.has(assetPath(app, each)))
     if (sourced === undefined && !isKnown) return find()
     const path = assetPath(app, sourced ?? name)
-    await this.refresh()
-    const entry = this.index.get(path)
+    const entry = this.index.peek(path)
     // Files that were removed or changed meanwhile are written again.
-    if (entry && !this.failureOf(path) && !(await hasSameTargets(entry))) {
-      const latest = this.index.peek(path) ?? entry
-      latest.targets = []
-      await this.refresh()
-    }
+    if (entry && !(await hasSameTargets(entry))) (this.index.peek(path) ?? entry).targets = []
+    await this.refresh()
     const failure = this.failureOf(path)
     if (failure) throw failure
     return find()

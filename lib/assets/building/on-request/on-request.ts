@@ -44,7 +44,7 @@ export async function makeOnRequest(
 function measuresIn(sources: Sources, measureFor: (name: string) => Measure | undefined) {
   return (app: AppSettings, name: string) => {
     const measure = measureFor(name)
-    const source = measure && sources.of(app).sourceOf(name)
+    const source = measure && sources.of(app).chosen(name).source
     if (!source || source.compiler) return undefined
     try {
       const bytes = headIfThere(source.file, HEAD)

@@ -1,19 +1,22 @@
 // Plain names on request: each target is brought up to date with its source when it is asked for.
 import { inTurns } from '../../../concurrency.ts'
 import { published } from '../../../diagnostics.ts'
-import { outsidePlace, requireInPlace, wouldBeInPlace } from '../../../files/containment.ts'
+import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
 import { isMiss, sameStamp, stampOf, type Stamp } from '../../../files/disk.ts'
 import { rethrowAsPublishError, prepareReplacement } from '../../../files/writing/atomic-write.ts'
+import { isBuiltIn } from '../../compilers/built-in.ts'
 import type { IndexKeeper } from '../../parts.ts'
+import { finish, type Draft } from '../../rendering/draft.ts'
+import { Renderer } from '../../rendering/renderer.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
 import type { Asset, Sources } from '../../sources/sources.ts'
-import { Builder, type Plain } from '../builder.ts'
+import { encodePath } from '../../urls/canonical-path.ts'
 import type { AppFiles, Asked, Find, FoundFile } from './app-files.ts'
 import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
 
-/** While another process replaces or removes the target, perhaps by what it read before an edit. */
+/** While others replace or remove the target, perhaps by what was read before an edit, or remove the source. */
 const MAX_ATTEMPTS = 5
 
 type Publishing = Promise<Stamp | undefined>
@@ -25,7 +28,7 @@ export class PlainNames implements AppFiles {
   readonly #settings: Settings
   readonly #sources: Sources
   readonly #warn: (message: string) => void
-  readonly #builder: Builder
+  readonly #renderer: Renderer
   /** By URL path: a request waits for a publication that begins after it, as an older one may lack an edit. */
   readonly #inTurns = inTurns<Stamp | undefined>()
 
@@ -34,7 +37,7 @@ export class PlainNames implements AppFiles {
     this.#settings = settings
     this.#sources = sources
     this.#warn = warn
-    this.#builder = new Builder(settings, sources, { warn })
+    this.#renderer = new Renderer(settings, sources)
   }
 
   async current<F extends FoundFile>({ app, name }: Asked, find: Find<F>): Promise<F | undefined> {
@@ -45,8 +48,6 @@ export class PlainNames implements AppFiles {
       if (isOurs || attempt === MAX_ATTEMPTS) return file
     }
   }
-
-  failureOf(): undefined {}
 
   /**
    * Brings the target of a name up to date.
@@ -72,27 +73,28 @@ export class PlainNames implements AppFiles {
       // What has changed may be where a link leads, which no event reports.
       await sources.verify()
     }
-    const gone = new Set<string>()
-    for (;;) {
-      const source = await sources.find(name, gone)
-      if (!source) {
-        this.index.delete(path)
-        return entry && withdraw(entry, this.#settings.place).then(() => undefined)
-      }
-      const generation = gone.size > 0 ? NEVER : sources.generation
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const source = await sources.find(name)
+      if (!source) break
+      const { clash } = sources.chosen(name)
+      if (clash !== undefined) this.#warn(clash)
+      // What was removed meanwhile may be back before an event tells.
+      const generation = attempt === 1 ? sources.generation : NEVER
       const stamp = await this.#publishFrom({ app, name, source }, path, generation)
       if (stamp !== 'gone') return stamp
-      // The source was removed after it was listed: try the next one of that name.
-      gone.add(source.file)
+      // The source was removed after it was listed: there may be another one of that name.
       await sources.verify()
     }
+    this.index.delete(path)
+    if (entry) await withdraw(entry, this.#settings.place)
+    return undefined
   }
 
   /** Resolves to 'gone' when the source no longer exists. */
   async #publishFrom(asset: Asset, path: string, generation: number) {
     const startedAt = performance.now()
     const file = publicFile(this.#settings, path)
-    const plain = await this.#builder.plain(asset)
+    const plain = await this.#render(asset)
     if (!plain) return 'gone'
     if (!(await wouldBeInPlace(this.#settings.place, file))) {
       this.#warn(outsidePlace(this.#settings.place, file).message)
@@ -117,10 +119,27 @@ export class PlainNames implements AppFiles {
     return stamp
   }
 
-  async #write(file: string, { content, mtimeNs }: Plain) {
+  /** Undefined when the source is gone. References get plain names. */
+  async #render(asset: Asset) {
+    const draft = await this.#renderer.draft(asset)
+    if (!draft) return undefined
+    const { found, errors, warnings } = await this.#renderer.resolveAll(asset, draft)
+    warnings.forEach(this.#warn)
+    if (errors[0]) throw errors[0]
+    const { base } = this.#settings
+    const urls = found.map(to =>
+      to && !to.isDirect ? base + encodePath(assetPath(to.app, to.name)) : undefined
+    )
+    const { compiler } = asset.source
+    // Whether another process would make the same from the same inputs, with nothing to warn about.
+    const isLasting = (!compiler || isBuiltIn(compiler)) && warnings.length === 0
+    return { ...draft, content: finish(draft, urls), isLasting }
+  }
+
+  async #write(file: string, { content, mtimeNs }: Pick<Draft, 'content' | 'mtimeNs'>) {
     try {
-      const checkLocation = requireInPlace(this.#settings.place)
-      const made = await prepareReplacement(file, content, mtimeNs, { checkLocation })
+      const { place } = this.#settings
+      const made = await prepareReplacement(file, content, mtimeNs, { place })
       await made.commit()
       return await made.stamp()
     } catch (error) {

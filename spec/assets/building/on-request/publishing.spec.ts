@@ -2,8 +2,8 @@ import { lstatSync, readdirSync, renameSync, statSync, symlinkSync, unlinkSync }
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { PlainNames } from '../../../../lib/assets/building/on-request/plain-names.ts'
-import { settle } from '../../../../lib/assets/settings/settings.ts'
-import { Sources } from '../../../../lib/assets/sources/sources.ts'
+import { settleSite } from '../../../../lib/assets/site.ts'
+import { loadSources } from '../../../../lib/assets/sources/sources.ts'
 import { placed, readPublic } from '../../../support/fingerprinted.ts'
 import { type Files, leadLink, type Site, makeProject, makeSite } from '../../../support/site.ts'
 import { untilSettled } from '../../../support/until.ts'
@@ -143,11 +143,11 @@ const LISTED = {
 
 async function makeListed(t: ExecutionContext, files: Files) {
   const root = makeProject(t, placed(files))
-  const settings = settle({ root, env: 'test', sources: 'more' })
+  const settings = settleSite({ root, env: 'test', sources: 'more' })
   const [app] = settings.apps
   if (!app) throw new Error('there is no app')
   const warn = (message: string) => t.fail(message)
-  const sources = new Sources(settings, warn)
+  const sources = await loadSources(settings, warn)
   const publisher = new PlainNames(settings, sources, warn)
   // From here on events tell what changed; none arrives before the next turn of the event loop.
   await publisher.publish(app, 'none')
