@@ -1,6 +1,7 @@
 // The `init` command.
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { nodeModulesFrom } from '../../assets/compilers/compiler.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { appsIn } from '../../assets/settings/app-settings.ts'
 import type { Site } from '../../assets/parts.ts'
@@ -89,7 +90,9 @@ async function run({ extras, output, values, args: [argument], loadSite }: Call)
   if (!dryRun) addFiles(root, [...created, ...added])
   const steps = [...created, ...added].map(({ path, action, lines }) => ({ path, action, lines }))
   const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
-  const needed = starters.flatMap(({ packages }) => packages)
+  const isInstalled = (name: string) =>
+    nodeModulesFrom(root).some(dir => existsSync(join(dir, name)))
+  const needed = starters.flatMap(({ packages }) => packages).filter(name => !isInstalled(name))
   const first = tailwind ? tailwindSteps(config.name, isConfigured) : ''
   const next = isAnother
     ? nextOf(argument, config.name, others, options)
