@@ -16,6 +16,14 @@ import { withDigest } from '../../support/digest.ts'
 
 const CSS = 'text/css; charset=utf-8'
 
+test('CMP-06a what Less has read is followed, but not what it has fetched', async t => {
+  const imports = ['/theme.less', 'https://example.org/theme.less']
+  const less = { FileManager: Object, render: async () => ({ css: '', imports }) }
+  const input = { code: '', path: '/app.css.less', loadPaths: [], env: 'test' }
+  const { dependencies } = await compileLess(less as unknown as LessModule, input)
+  t.deepEqual(dependencies, ['/theme.less'])
+})
+
 test('CMP-09 what Less throws without a line is not an error of the source: it stays as it is', async t => {
   const failure = new TypeError('a plugin is broken')
   const less = { FileManager: Object, render: () => Promise.reject(failure) }
