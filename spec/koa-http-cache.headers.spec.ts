@@ -436,6 +436,17 @@ test('CC-15 what was written for the failure itself, or not by these methods, is
   }
 })
 
+test('CC-15 what was written stays in the page that middleware in front makes of a thrown 404', async t => {
+  const app = new Koa()
+  app.use((ctx, next) => next().catch(() => void (ctx.body = 'nothing here')))
+  app.use(koaHttpCache()).use(ctx => {
+    void written(ctx)
+    ctx.throw(404)
+  })
+  const { headers } = await (await open(t, app)).get()
+  t.is(headers['cache-control'], 'public, max-age=900')
+})
+
 // Cache groups
 
 test('GRP-01 GRP-05 the groups of several calls are joined, once each, and a 304 keeps them', async t => {

@@ -16,7 +16,6 @@ import { wantedAt, type Wanted } from './serving/request-path.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
 import { encodePath } from './urls/canonical-path.ts'
-import { splitFingerprint } from './urls/fingerprint.ts'
 
 /** What publishes; undefined where no app needs it. */
 export interface PublishingParts {
@@ -86,11 +85,9 @@ export class Published {
     return files.current<ServedFile>(wanted, stamp => this.#directories.public.find(wanted, stamp))
   }
 
-  /** What was published since then for a path, fingerprinted or not. @param start by `performance.now()` */
+  /** What was published since then for a plain path. @param start by `performance.now()` */
   since(start: number, { app, path }: Wanted) {
-    const { index } = this.filesOf(app)
-    const plain = splitFingerprint(path)?.name ?? path
-    const published = (index?.peek(path) ?? index?.peek(plain))?.published
+    const published = this.filesOf(app).index?.peek(path)?.published
     return published && published.at >= start ? published : undefined
   }
 

@@ -43,7 +43,7 @@ export function named<T>(error: T, path: string): T {
   const { syscall, path: known, message, stack } = (error ?? {}) as NodeJS.ErrnoException
   if (syscall === undefined || known !== undefined) return error
   const whole = `${message} '${path}'`
-  const traced = stack?.replace(message ?? '', () => whole)
+  const traced = stack?.replace(message, () => whole)
   Object.assign(error as object, { path, message: whole, stack: traced })
   return error
 }

@@ -45,11 +45,10 @@ export async function listOwn(
   })
 }
 
-/** The path that a path, a URL or a name stands for; a name, as a view writes it, belongs to the app at `/`. */
+/** The path that a path, a URL or a name stands for; a name, as a view writes it, belongs to the app at `/`, the last one. */
 export function pathOf(asked: string, { apps, base }: Settings): string {
   if (/^(?:\/|https?:\/\/)/i.test(asked)) return withoutBase(rawPath(asked), base)
-  const app = apps.find(({ path }) => path === '/') ?? apps.at(-1)
-  return encodePath(`${app?.urlPrefix ?? ''}/${asked}`)
+  return encodePath(`${apps.at(-1)?.urlPrefix ?? ''}/${asked}`)
 }
 
 /** The plain URL path, decoded, of the asset of a path or a name, with a fingerprint or without. */

@@ -5,7 +5,7 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 export const packages: Extra<Pipeline> = {
   name: 'packages',
   async sources(site) {
-    if (!site.apps.some(app => app.packages.length > 0)) return undefined
+    if (site.apps.every(app => app.packages.length === 0)) return undefined
     const { AppPackages } = await import('./app-packages.ts')
     const adapting = await Promise.all(site.extras.map(async each => each.adapts?.(site)))
     return (app, own) => {

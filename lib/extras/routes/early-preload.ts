@@ -49,8 +49,8 @@ export function makePreload(pipeline: Pipeline): Preload {
     const added = [...links].filter(link => !present.has(link))
     if (added.length === 0) return
     res.appendHeader('Link', added)
-    const link = earlyHints && acceptsHints(req) ? added.filter(isSendable) : []
-    if (link.length > 0) res.writeEarlyHints({ link })
+    // Without any of them Node sends none.
+    if (earlyHints && acceptsHints(req)) res.writeEarlyHints({ link: added.filter(isSendable) })
   }
 }
 

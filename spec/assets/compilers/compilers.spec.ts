@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import test from 'ava'
-import { loadPeer, TABLE, withPeer } from '../../../lib/assets/compilers/built-in.ts'
+import { findPeer, loadPeer, TABLE, withPeer } from '../../../lib/assets/compilers/built-in.ts'
 import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
 import { compileLess, type LessModule } from '../../../lib/assets/compilers/less.ts'
 import { errorPage } from '../../../lib/assets/inventory/error-page.ts'
@@ -15,6 +15,14 @@ import { type Files, makeProject, makeSite, writeFiles } from '../../support/sit
 import { withDigest } from '../../support/digest.ts'
 
 const CSS = 'text/css; charset=utf-8'
+
+test('CMP-06a what Less has read is followed, but not what it has fetched', async t => {
+  const imports = ['/theme.less', 'https://example.org/theme.less']
+  const less = { FileManager: Object, render: async () => ({ css: '', imports }) }
+  const input = { code: '', path: '/app.css.less', loadPaths: [], env: 'test' }
+  const { dependencies } = await compileLess(less as unknown as LessModule, input)
+  t.deepEqual(dependencies, ['/theme.less'])
+})
 
 test('CMP-09 what Less throws without a line is not an error of the source: it stays as it is', async t => {
   const failure = new TypeError('a plugin is broken')
@@ -192,6 +200,13 @@ test('a peer above the project, where a workspace keeps it, is found as well', a
     'node_modules/only-in-the-workspace/m.js': 'export const found = true'
   })
   t.like(await loadPeer(names, 'app.css', from), { found: true })
+})
+
+test.serial('under Plug’n’Play the first of several peers may be missing as well', async t => {
+  const { versions } = process
+  Object.defineProperty(process, 'versions', { value: { ...versions, pnp: '3' } })
+  t.teardown(() => Object.defineProperty(process, 'versions', { value: versions }))
+  t.is((await findPeer(['not-installed', 'sass'], makeProject(t)))?.name, 'sass')
 })
 
 // A project in a workspace, whose packages npm has put into the node_modules of the workspace's root.

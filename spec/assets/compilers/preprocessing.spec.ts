@@ -95,29 +95,30 @@ test('a compiled target has the newest mtime of its source and what it was made 
   t.is(headers['last-modified'], 'Sun, 13 Sep 2020 12:26:40 GMT')
 })
 
-test('an edit that is saved while its importer compiles is in the next GET', async t => {
-  let part = ''
-  let edit = 0
-  const racing: Compiler = {
-    extensions: '.racing',
-    target: '.css',
-    compile() {
-      const code = readFileSync(part, 'utf8')
-      if (edit++ % 2 === 0) writeFileSync(part, `edit-${100 + edit}`)
-      return { code, dependencies: [part] }
+for (const fingerprint of [false, true])
+  test(`an edit that is saved while its importer compiles is in the next GET, fingerprint: ${fingerprint}`, async t => {
+    let part = ''
+    let edit = 0
+    const racing: Compiler = {
+      extensions: '.racing',
+      target: '.css',
+      compile() {
+        const code = readFileSync(part, 'utf8')
+        if (edit++ % 2 === 0) writeFileSync(part, `edit-${100 + edit}`)
+        return { code, dependencies: [part] }
+      }
     }
-  }
-  const files = { 's/app.css.racing': 'x', 's/part.txt': 'edit-000' }
-  const site = await makeSite(t, files, { compilers: [racing] })
-  part = site.at('s/part.txt')
-  for (let round = 0; round < 10; round++) {
-    site.write('s/app.css.racing', `round ${round}`)
-    await site.ask('/assets/app.css')
-    t.is((await site.ask('/assets/app.css')).text, readFileSync(part, 'utf8'))
-  }
-  unlinkSync(site.at('s/app.css.racing'))
-  t.is((await site.ask('/assets/app.css')).status, 404, 'the target goes with its source')
-})
+    const files = { 's/app.css.racing': 'x', 's/part.txt': 'edit-000' }
+    const site = await makeSite(t, files, { compilers: [racing], fingerprint })
+    part = site.at('s/part.txt')
+    for (let round = 0; round < 10; round++) {
+      site.write('s/app.css.racing', `round ${round}`)
+      await site.ask('/assets/app.css')
+      t.is((await site.ask('/assets/app.css')).text, readFileSync(part, 'utf8'))
+    }
+    unlinkSync(site.at('s/app.css.racing'))
+    t.is((await site.ask('/assets/app.css')).status, 404, 'the target goes with its source')
+  })
 
 // First, as the sources of third parties are those of the process.
 test.serial('CMP-12 Sass files of the app and of a third party find each other', async t => {

@@ -127,13 +127,15 @@ test('REN-14 what no page names is logged when a browser asks for it in vain: a 
   }
   await site.ask('/?Logo.svg')
   t.is((await site.ask('/assets/Logo.svg')).status, 200)
-  for (const name of ['by-hand.js', 'deep/hello.js', 'none.js.map', '-/none.js'])
+  const long = 'long'.repeat(60)
+  for (const name of ['by-hand.js', 'deep/hello.js', 'none.js.map', '-/none.js', long])
     await site.ask(`/assets/${name}`)
   renameSync(site.at('images/Logo.svg'), site.at('images/logo.svg'))
   await logged('Logo.svg', "did you mean 'logo.svg'?")
   await logged('deep/helo.js', "did you mean 'deep/hello.js'?")
   t.deepEqual(warningsAbout('by-hand.js'), [])
   t.deepEqual(warningsAbout('none.js'), [])
+  t.deepEqual(warningsAbout(long), [], 'nobody writes such a name')
 })
 
 test('REN-14 a page that lives on what a precompile has left of a source is told of, before production fails', async t => {

@@ -1,4 +1,5 @@
-import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import fs, { linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { builtInCompilers } from '../../../lib/assets/compilers/built-in.ts'
@@ -104,6 +105,33 @@ test('a swapped release is noticed, even when the served source is the same file
     5000
   )
   t.pass()
+})
+
+// First, as it replaces Node's call in this process.
+test.serial('a folder is watched once, however often it changes', async t => {
+  const { watch } = fs
+  const watched: unknown[] = []
+  fs.watch = ((path: string, options: object) => {
+    watched.push(path)
+    return watch(path, options)
+  }) as typeof watch
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    fs.watch = watch
+    syncBuiltinESMExports()
+  })
+  const { directory, list, at } = await makeTree(t, { 'a.css': '' })
+  writeFiles(directory, { 'b.css': '' })
+  t.deepEqual(await list(), ['a.css', 'b.css'])
+  t.deepEqual(watched, [at('')])
+})
+
+test('PUB-22 a link that leads out of its source is not listed, so no precompile looks for it', async t => {
+  const outside = makeProject(t, { 's.txt': '' })
+  const { list, at } = await makeTree(t, { 'a.css': '' })
+  symlinkSync(outside, at('leak'))
+  symlinkSync(join(outside, 's.txt'), at('leak.txt'))
+  t.deepEqual(await list(), ['a.css'])
 })
 
 test('links that form a cycle are followed once', async t => {

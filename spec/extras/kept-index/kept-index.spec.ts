@@ -135,6 +135,13 @@ test('what a compiler of the application made is compiled again, as its code may
   t.deepEqual(published, ['/assets/other.css'])
 })
 
+test('an app with fingerprints, which keeps no index, may come first', async t => {
+  const options = { apps: { admin: { fingerprint: true }, ...OPTIONS.apps } }
+  const files = { ...FILES, '/apps/admin/x': '' }
+  const root = await makeKept(t, { files, options })
+  t.deepEqual((await restart(t, root, options)).published, [])
+})
+
 test('what caused a warning causes it again', async t => {
   const files = { ...FILES, 'css/plain.css': 'a { background: url(none.png) }' }
   const root = await makeKept(t, { files, kept: ['/assets/app.css', '/assets/other.css'] })

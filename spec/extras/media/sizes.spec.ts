@@ -1,5 +1,5 @@
 // width and height of image(), as the files have them.
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import test from 'ava'
 import type { Middleware } from 'koa'
 import type { ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
@@ -68,6 +68,18 @@ for (const env of ['development', 'test']) {
     t.is(await page(), '<img src="/assets/a.png" alt="A">')
   })
 }
+
+test('REN-25 an image that cannot be read has none, and its page is rendered', async t => {
+  const routes: Middleware = ctx => {
+    // As if it were unreadable: no event has told of it yet.
+    rmSync(site.at('img/a.png'))
+    mkdirSync(site.at('img/a.png'))
+    ctx.body = ctx.assets.image('a.png')
+  }
+  const site = await makeSite(t, { 'img/a.png': IMAGES['a.png'] }, { routes })
+  t.is((await site.ask('/assets/a.png')).status, 200)
+  t.is((await ask(site.port, '/')).text, '<img src="/assets/a.png" alt="A">')
+})
 
 test('REN-25 the manifest has the sizes; one of an earlier release has none, and pages do without', async t => {
   const files = { 'img/a.png': IMAGES['a.png'], 'js/a.js': '' }

@@ -53,6 +53,17 @@ test('VEW-01 entries and sources of bundles are names; without a build there is 
   })
 })
 
+test('VEW-01 a precompile beside a build that is missing succeeds, and says that names are not checked', async t => {
+  const root = makeProject(t, {
+    ...placed(ASSETS),
+    'views/a.ejs': "<%- assets.entry('src/main.tsx') %>",
+    'assets.config.json': JSON.stringify({ views: 'views/*', mounts })
+  })
+  const { status, stderr } = await runCommand(root, 'precompile')
+  t.is(status, 0)
+  t.regex(stderr, /names are not checked: .*manifest\.json/)
+})
+
 test('TYP-01 entries and sources of a build are names; before the first build, no name is refused', async t => {
   const root = makeTyped(t, { '/assets.config.json': JSON.stringify({ mounts }) })
   await runCommand(root, 'types')

@@ -251,14 +251,21 @@ test('PKG-03 what only some environments load may be missing, and a stylesheet i
   t.is((await broken.ask('/assets/npm/common/index.js')).status, 500)
 })
 
+test('PKG-01 one of two apps may have packages', async t => {
+  const apps = { web: { packages: ['tip'] }, admin: {} }
+  const { ask } = await makeSite(t, { ...TIP, 'a.css': '', '/apps/admin/x': '' }, { apps })
+  t.is((await ask('/assets/npm/tip/dist/esm/index.js')).status, 200)
+})
+
 test('PKG-03 an import of a package that the option does not name says how to publish it, and what else may be meant', async t => {
   const lit = pkg('lit', { module: 'lit.js' }, { 'lit.js': 'export const html = 1' })
   const project = (source: string) =>
-    makeProject(t, placed({ ...TIP, ...lit, 'app.js': `import '${source}'` }))
+    makeProject(t, placed({ ...TIP, ...lit, ...pkg('tap', {}), 'app.js': `import '${source}'` }))
   for (const [source, told] of [
     ['lit', "does not find it: set packages: ['lit'], or name"],
     ['lit/html.js', "does not find it: set packages: ['lit/html.js'], or name"],
     ['tpi', "did you mean 'tip'? If not, run npm install tpi and set packages: ['tpi'], or name"],
+    ['tup', "did you mean 'tip'? If not, run npm install tup and"],
     ['lot', "did you mean 'lit'? If not, run npm install lot and"],
     ['@a/b/c', "does not find it: run npm install @a/b and set packages: ['@a/b/c'], or name"],
     ['src/dial.js', "does not find it: name an asset or a URL in imports: { 'src/dial.js': … }"],
