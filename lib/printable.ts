@@ -29,7 +29,7 @@ export function warnOnce(log: (message: string) => void = warn): (message: strin
   const logged = new Set<string>()
   return message => {
     if (logged.has(message)) return
-    if (logged.size === MAX_REMEMBERED) logged.clear()
+    if (logged.size >= MAX_REMEMBERED) logged.clear()
     logged.add(message)
     log(printable(message))
   }
