@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { filesBelow, placed, readManifest, run, targetOf } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
-import { settle } from '../../../lib/assets/settings/settings.ts'
+import { settleSite } from '../../../lib/assets/site.ts'
 import { Sources } from '../../../lib/assets/sources/sources.ts'
 import { assetSources } from '../../../lib/assets/sources/third-party.ts'
 
@@ -59,9 +59,9 @@ test('FPR-05 precompile publishes every asset of every app and third party under
 })
 
 test('SET-14 a directory of a third party that an app names as well is searched once', t => {
-  const settings = settle({ root: makeProject(t, { 'apps/web/x': '' }), sources: thirdParty })
-  const [app] = settings.apps
-  const sources = new Sources(settings, message => t.fail(message))
+  const site = settleSite({ root: makeProject(t, { 'apps/web/x': '' }), sources: thirdParty })
+  const [app] = site.apps
+  const sources = new Sources(site, message => t.fail(message), [])
   t.deepEqual(app && sources.of(app).directories.slice(-1), [thirdParty])
   t.is(app && sources.of(app).directories.length, app?.sources.length)
 })

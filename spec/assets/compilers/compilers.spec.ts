@@ -19,7 +19,13 @@ const CSS = 'text/css; charset=utf-8'
 test('CMP-06a what Less has read is followed, but not what it has fetched', async t => {
   const imports = ['/theme.less', 'https://example.org/theme.less']
   const less = { FileManager: Object, render: async () => ({ css: '', imports }) }
-  const input = { code: '', path: '/app.css.less', loadPaths: [], env: 'test' }
+  const input = {
+    code: '',
+    bytes: Buffer.of(),
+    path: '/app.css.less',
+    loadPaths: [],
+    env: 'test'
+  }
   const { dependencies } = await compileLess(less as unknown as LessModule, input)
   t.deepEqual(dependencies, ['/theme.less'])
 })
