@@ -366,9 +366,7 @@ export interface MoreSources {
   readonly imports: KnownImports | undefined
   /** Whether the name can only be one of these. */
   owns(name: string): boolean
-  /** Lists the files, unless that has been done. */
-  refresh(): Promise<void>
-  /** Brings the list up to date with the disk. @throws AssetError for a file that cannot be published */
+  /** Lists the files, or brings the list up to date with the disk. @throws AssetError for a file that cannot be published */
   verify(): Promise<void>
   /** The name of the file that a path leads to, through any links. */
   nameAt(path: string): Promise<string | undefined>

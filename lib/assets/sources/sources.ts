@@ -113,8 +113,9 @@ export class AppSources {
    * listing has been verified.
    */
   async find(name: string): Promise<Source | undefined> {
-    for (const update of ['refresh', 'verify'] as const) {
-      const { source, warning } = await this.#choose(name, update)
+    for (const update of [() => this.refresh(), () => this.#verifyFor(name)]) {
+      await update()
+      const { source, warning } = this.#catalog.choose(name)
       if (warning !== undefined) this.#warn(warning)
       if (source) return source
     }
@@ -158,7 +159,8 @@ export class AppSources {
 
   /** What is found for a name, and the paths that each place has for it, in search order. */
   async explain(name: string) {
-    const choice = await this.#choose(name, 'verify')
+    await this.#verifyFor(name)
+    const choice = this.#catalog.choose(name)
     const { tails } = this.#app
     const all = [...this.#catalog.named(name), ...(tails ? this.#catalog.tailed(name) : [])]
     const directories = [...this.directories, ...this.more.map(({ place }) => place)]
@@ -233,10 +235,9 @@ export class AppSources {
     await Promise.all(this.#searched.map(({ tree }) => tree.verify()))
   }
 
-  async #choose(name: string, update: 'refresh' | 'verify') {
+  async #verifyFor(name: string): Promise<void> {
     const more = this.more.filter(each => each.owns(name))
-    await Promise.all([this[update](), ...more.map(each => each[update]())])
-    return this.#catalog.choose(name)
+    await Promise.all([this.verify(), ...more.map(each => each.verify())])
   }
 
   get #searched(): readonly Searched[] {

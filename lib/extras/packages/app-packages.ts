@@ -41,10 +41,6 @@ export class AppPackages implements MoreSources {
     return this.#graph
   }
 
-  async refresh(): Promise<void> {
-    if (!this.#graph) await this.verify()
-  }
-
   /** From a stat of everything that the list was made from. */
   readonly verify = oneAtATime(async () => {
     const own = (await this.#own()).filter(({ name }) => /\.m?js$/i.test(name))
@@ -72,13 +68,13 @@ export class AppPackages implements MoreSources {
   })
 
   async nameAt(path: string): Promise<string | undefined> {
-    await this.refresh()
+    if (!this.#graph) await this.verify()
     const real = await realpathOf(path)
     return this.files.find(({ file }) => file === real)?.name
   }
 
   async named(specifier: string, importer: string): Promise<string | undefined> {
-    await this.refresh()
+    if (!this.#graph) await this.verify()
     const folder = this.#graph?.files.get(importer)?.of.folder
     const scope = this.#graph?.scopes.get(folder ?? '')
     return scope?.get(specifier) ?? this.#graph?.everywhere.get(specifier)
