@@ -255,9 +255,13 @@ test('by default a source that esbuild cannot parse is published as it is, with 
   t.is(readPublic(root, '/assets/bad.js').toString(), bad)
 })
 
-test('a warning of esbuild is reported with its place', async t => {
-  const { root, warnings } = await makeMinified(t, { 'hack.css': 'a {\n  *zoom: 1;\n}\n' })
-  t.deepEqual(warnings, ['apps/web/assets/hack.css:2:3: Expected identifier but found "*"'])
+test('a warning of esbuild is reported with its place, unless that is one of compiled text', async t => {
+  const css = 'a {\n  *zoom: 1;\n}\n'
+  const { root, warnings } = await makeMinified(t, { 'hack.css': css, 'made.css.scss': css })
+  t.deepEqual(warnings.toSorted(), [
+    'apps/web/assets/hack.css:2:3: Expected identifier but found "*"',
+    'apps/web/assets/made.css.scss: Expected identifier but found "*"'
+  ])
   t.regex(readPublic(root, '/assets/hack.css').toString(), /^a\{\*zoom: 1\}/)
 })
 
