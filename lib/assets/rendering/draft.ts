@@ -110,10 +110,11 @@ async function draftText(
   const paths = files.map(({ path }) => path)
   // npm links the packages of a workspace, whose own directories may be sources.
   const real = await Promise.all(paths.map(realpathOf))
+  const isText = textType(asset.name) !== undefined && isUtf8(content)
   const compiledIn = [...new Set([...paths, ...real.flatMap(path => path ?? [])])]
   return {
     content,
-    text: isUtf8(content) ? await textOf(asset, decode(content), compiledIn) : undefined,
+    text: isText ? await textOf(asset, decode(content), compiledIn) : undefined,
     inputs: [input, ...others],
     mtimeNs: newest([input, ...files].map(({ stamp }) => stamp.mtimeNs)),
     isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt)),
