@@ -129,7 +129,7 @@ const PARTS = [
     'building-precompile'
   ],
   [
-    /^building\/directory|^releases\/(?:clean|compress)\.|^verify\/verify(?:-all)?\.|^deltas\/(?:write|delta-faults)/,
+    /^building\/directory|^telling\/(?:listed|own)|^bundles\/facts|^releases\/(?:build|clean|compress)\.|^verify\/verify(?:-all)?\.|^deltas\/(?:write|delta-faults)/,
     'building-copies'
   ],
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
@@ -141,7 +141,7 @@ const PARTS = [
   [/^files\/writing/, 'files-writing'],
   [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],
   [/-command\.ts$|^init\/|^(?:deltas|joining|minify|releases)\/(?:additions|column)/, 'cli'],
-  [/^cli\/format|^telling\/weight|^bundles\/facts|^deltas\/delta-files/, 'weight'],
+  [/^cli\/format|^telling\/weight|^deltas\/delta-files/, 'weight'],
   [/^inspector\/(?:weight-page|treemap|page-html)/, 'inspector-html'],
   [/^telling\//, 'inventory'],
   [/^serving\/koa/, 'serving-koa'],

@@ -3,7 +3,6 @@ import type { Context, Middleware } from 'koa'
 import { halted, requestLine } from './diagnostics.ts'
 import { isCacheControl } from './http/cache-control.ts'
 import { policiesWithNonce } from './http/fields.ts'
-import { isRetrieval } from './http/preconditions.ts'
 import { compareResponse, isA, reportUncompared } from './http-cache/compare-response.ts'
 import { stateOf } from './http-cache/context-methods.ts'
 import { isHalt } from './http-cache/fresh/fresh.ts'
@@ -66,7 +65,6 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
     state.settings = settings
     try {
       await next()
-      if (state.hasForgottenAwait && isLeftToKoa(ctx)) await state.awaitForgotten()
     } catch (error) {
       if (state.verdict === undefined) {
         state.withdrawInvalidation()
@@ -75,8 +73,7 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
       }
       // A route that halts no longer responds by itself.
       ctx.respond = true
-      state.isHalted = isHalt(error)
-      if (!state.isHalted) ctx.app.emit('error', error, ctx)
+      if (!isHalt(error)) ctx.app.emit('error', error, ctx)
     } finally {
       state.settings = outer
     }
@@ -91,7 +88,6 @@ function isLeftToKoa(ctx: Context): boolean {
 
 function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
   if (state.offer !== undefined && isUntouched(ctx)) state.verdict ??= state.offer
-  if (state.hasForgottenAwait) reportForgotten(ctx, state, settings)
   if (state.verdict === undefined) {
     if (state.isReadAsBoolean) reportReadAsBoolean(ctx, settings)
     if (!state.isCompared && settings.autoEtag)
@@ -133,18 +129,6 @@ function mayCallFresh(ctx: Context): boolean {
 function nameOf({ req }: Context): string {
   const { method, path } = requestLine(req)
   return `${method} ${path}`
-}
-
-// Work that the response denies is an error in every environment; a missing await that only costs time is a
-// warning in development.
-function reportForgotten(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
-  state.pending = []
-  const message = `${nameOf(ctx)}: ctx.fresh was called without await, so the route did not stop`
-  const isDenied = state.verdict?.status === 412 && !state.isHalted && !isRetrieval(ctx.method)
-  const advice = 'write: await ctx.fresh(…)'
-  if (!isDenied) return settings.warn(`${message} where it may have to; ${advice}`)
-  const error = new Error(`${message} although the response is 412 Precondition Failed; ${advice}`)
-  ctx.app.emit('error', error, ctx)
 }
 
 // What takes ctx.fresh, which is a function here, for Koa's boolean responds 304 to every request, or never.

@@ -347,26 +347,6 @@ test('versionOf rejects missing files and wrong arguments at start', t => {
 const openInDevelopment = (t: ExecutionContext, route: Koa.Middleware) =>
   within('development', () => openRoute(t, route))
 
-test('HLT-04 a forgotten await is reported once, whether the route had to stop or not', async t => {
-  const site = await openInDevelopment(t, ctx => {
-    // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
-    ctx.fresh(ctx.path.endsWith('late') ? Promise.resolve('x') : 'x')
-    ctx.body = 'page'
-  })
-  for (const name of ['forgotten', 'late']) {
-    const path = `/${name}`
-    t.is((await site.get({}, path)).status, 200)
-    t.is((await site.get({ 'if-none-match': '"x"' }, path)).status, 304)
-    const said = warningsAbout(path)
-    t.is(said.length, 1)
-    t.regex(
-      said[0] ?? '',
-      /: GET \S+: ctx\.fresh was called without await.*write: await ctx\.fresh/
-    )
-  }
-  t.deepEqual(site.errors, [])
-})
-
 test('HLT-04 a ctx.fresh that is awaited is not reported', async t => {
   const site = await openInDevelopment(t, async ctx => {
     if (ctx.query.way === 'then') return ctx.fresh('x').then(() => void (ctx.body = 'page'))

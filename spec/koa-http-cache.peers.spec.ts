@@ -30,7 +30,7 @@ const ROUTES: Readonly<Record<string, (ctx: Koa.Context) => unknown>> = {
   '/date': ctx => ctx.fresh({ lastModified: DATE }),
   '/both': async ctx => {
     ctx.cacheGroups('books')
-    await ctx.fresh(Promise.resolve({ etag: 'x', lastModified: DATE }))
+    await ctx.fresh({ etag: 'x', lastModified: DATE })
     ctx.body = { page: true }
   },
   '/decides': async ctx => {

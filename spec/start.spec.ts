@@ -85,7 +85,7 @@ const SERVER_PACKAGES = ['fastest-levenshtein', 'koa-compose', 'lru-cache', 'mim
 
 // Of these rooms, a server that publishes nothing needs these files.
 const IN_PART =
-  /^(?:cli|extras\/(?!.*(?:extra|options|tag|exports)\.ts$).*|assets\/(?:building|compilers|inventory|sources))\//
+  /^(?:cli|extras\/(?!.*(?:extra|options|tag|exports)\.ts$).*|assets\/(?:building|compilers|sources))\//
 const PART = [
   'assets/building/manifest/manifest.ts',
   'assets/building/manifest/read-manifest.ts',
@@ -95,12 +95,12 @@ const PART = [
   'assets/sources/third-party.ts'
 ]
 const NONE =
-  /^extras\/(?:init|inspector|joining|kept-index|live|minify|names|packages|releases|telling|verify)\/(?!(?:extra|options|tag|exports|kept-files)\.ts)|^assets\/(?:references|rendering)\/|^files\/writing\//
+  /^extras\/(?:init|inspector|joining|kept-index|live|minify|names|packages|releases|telling|verify)\/(?!(?:extra|options|tag|exports)\.ts)|^assets\/(?:references|rendering)\/|^files\/writing\//
 
 // Pages have all helpers. A manifest has to be read before koaAssets() returns, so what reads them is there without
 // mounts as well.
 const READERS =
-  /^extras\/(?:bundles\/|deltas\/(?:delta-format|dictionary-fields|serve-deltas)\.|media\/|routes\/|warnings\/|releases\/kept-files)/
+  /^extras\/(?:bundles\/|deltas\/(?:delta-format|dictionary-fields|serve-deltas)\.|media\/|routes\/|warnings\/|vite\/entry-source)/
 
 test('STA-01 EXT-03 a production server loads nothing that compiles, builds, inspects or develops', async t => {
   const { files, packages } = await loaded(t)

@@ -158,7 +158,7 @@ export async function showError(
   settings: Settings
 ): Promise<void> {
   const type = ctx.accepts('text', 'html') === 'html' ? 'html' : 'text'
-  const { errorPage } = await import('./inventory/error-page.ts')
+  const { errorPage } = await import('./error-page.ts')
   ctx.status = error.status
   ctx.type = type
   ctx.set('Cache-Control', 'no-store')

@@ -1,16 +1,8 @@
 // What an extra can be made of: the core reaches extras in no other way. A part is here because an extra uses it.
 import type { Context } from 'koa'
-import type {
-  BuiltDirectory,
-  Representations,
-  Sender,
-  DirectoryCheck,
-  FileList,
-  ReadManifest
-} from './parts/representations.ts'
+import type { Representations, Sender } from './parts/representations.ts'
 import type { Combination, Mention, Transform } from './parts/precompile.ts'
 import type { PrecompileExtras } from './settings/extra-options.ts'
-import type { Column, Weight } from './parts/figures.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
 import type { AssetAddress, Helpers, LoadedUrl } from './views/asset-url.ts'
@@ -35,23 +27,13 @@ export interface Extra<Whole = unknown> {
   sources?(site: Site): Promise<MakeSources | undefined>
   /** How it could publish what a bare specifier means, for messages; undefined where it cannot tell. */
   advise?(app: AppSettings, specifier: string, site: Site): Promise<string | undefined>
-  /** Where the sources come from that it adds to an app, for the overview at start. Undefined: it adds none. */
-  origin?(app: AppSettings): string | undefined
   /**
    * What it does for requests and pages; undefined where no option asks for it.
    * @throws AssetError for what is needed and cannot be used: no server starts
    */
   run?(site: Site, warn: Warn): Running | undefined
-  /** What takes the place of a mount's build while it runs; asked in development. */
-  entries?(mount: MountSettings, warn: Warn): Promise<DevEntries>
-  readonly readManifest?: ReadManifest
-  readonly fileList?: FileList
-  /** For `verify` with a directory. */
-  checkDirectory?(built: BuiltDirectory, extras: readonly Extra[]): Promise<DirectoryCheck>
   /** Pages for developers below `<prefix>/-/`, made with the first request for one. */
   pages?(pipeline: Whole): Promise<Pages>
-  /** A line of the overview that a server in development prints. */
-  hint?(settings: Settings): string | undefined
   /** Keeps the index of what was published on request; asked where an app publishes so. */
   keepIndex?(pipeline: Whole): Promise<IndexKeeper | undefined>
   /** Members of Koa's `ctx`. Each middleware provides its own. */
@@ -71,22 +53,6 @@ export interface Extra<Whole = unknown> {
   transform?(site: Site, asked: PrecompileExtras, warn: Warn): Promise<Transform | undefined>
   /** Problems for `verify`, and for the warnings of `precompile`; undefined where the options ask for no check. */
   check?(site: Site): Promise<Check | undefined>
-  /**
-   * Names for pages beside those of own assets; undefined where there can be none.
-   * @param running has them as they are now; else they are those of the last build
-   */
-  known?(site: Site, warn: Warn, running?: Whole): Promise<KnownNames | undefined>
-  /** What is known of the files of a mount by what built it; undefined for a mount that it did not build. */
-  facts?(mount: MountSettings, env: string): Promise<MountFacts | undefined>
-  /**
-   * Tells how a path, a URL or a name is resolved. Writes nothing.
-   * @param verdictOn what is known of an asset, by its plain URL path, decoded; by default its source is read
-   */
-  explain?(pipeline: Whole, asked: string, verdictOn?: VerdictOn): Promise<Explanation>
-  /** What pages that load some scripts and stylesheets cost their visitors. Writes nothing. */
-  weigh?(pipeline: Whole, names: readonly string[]): Promise<Weight>
-  /** What it tells about published assets in a list of them. */
-  column?(settings: Settings): Promise<Column>
   /** Made when a server starts, for all files that it sends; undefined where the settings do not want it. */
   sender?(settings: Settings): Sender | undefined
   /** What is read from files when they are published, for their manifest and for pages. */
@@ -98,10 +64,6 @@ export interface Extra<Whole = unknown> {
     sources: unknown,
     isMinified: (app: AppSettings) => boolean
   ): Promise<Combination | undefined>
-  /** Whether what joins the modules of an app takes packages that no browser can import. */
-  adapts?(site: Site): Promise<((app: AppSettings) => boolean) | undefined>
-  /** What `init` writes into the options of a new project, and what has to be installed for that. */
-  readonly starter?: { readonly option?: string; readonly packages: readonly string[] }
   /** The names that views load, as far as they are known. */
   mentions?(site: Site): Promise<readonly Mention[]>
   /** What its rows of a report say, as texts with headings. */
@@ -215,47 +177,6 @@ export interface KnownNames {
   readonly hasAllSources: boolean
 }
 
-/** Where the tags of a mount's entries come from. */
-export interface EntrySource {
-  readonly urlPath: string
-  /** What messages call it: a manifest, or the dev server. */
-  readonly label: string
-  /** For developers: what the tags lead to, where it may be either a dev server or the last build. */
-  readonly state: string | undefined
-  /** What `entry` and `lazy` find; undefined where any script or stylesheet may be an entry. */
-  readonly names: EntryNames | undefined
-  /** The sources that have a file; undefined where any may have one. */
-  readonly sourceNames?: readonly string[] | undefined
-  /** Changes with the tags of any entry. */
-  readonly version: string
-  /** What a page loads, in document order; undefined for an unknown name. */
-  entry(name: string): readonly LoadedUrl[] | undefined
-  /** The same for a module that others import dynamically. */
-  lazy(name: string): readonly LoadedUrl[] | undefined
-  /** The entries that use what is neither, as far as is known. */
-  entriesWith?(name: string): readonly string[]
-  /**
-   * Any of its files by the name of the source; undefined for an unknown name.
-   * @param isChosen whether the page names the mount, so that an unverifiable name is taken for one of its files
-   */
-  file(name: string, isChosen: boolean): AssetAddress | undefined
-}
-
-interface EntryNames {
-  has(name: string): boolean
-  /** Those that are known before they are asked for. */
-  keys(): Iterable<string>
-}
-
-/** The sources themselves, which a dev server compiles. */
-export interface DevEntries extends EntrySource {
-  readonly isRunning: boolean
-  /** Of its own, http and ws, for a Content-Security-Policy. */
-  readonly origins: readonly string[]
-  /** Looks for it again; undefined where there is nothing to look for. */
-  readonly refresh: (() => Promise<void>) | undefined
-}
-
 /** Files of a mount that are written together. */
 export interface Followed {
   readonly urlPath: string
@@ -278,70 +199,6 @@ export interface Build {
   readonly version: string
   /** When the last of them was written: milliseconds since 1970. */
   readonly changedAt: number
-}
-
-export interface MountFacts {
-  /** Absolute path of the file that has the names. */
-  readonly manifest: string
-  /** Why there are none: it is missing or broken. */
-  readonly problem?: string | undefined
-  /** In the order of paths. */
-  readonly files?: readonly NamedFile[]
-}
-
-export interface NamedFile {
-  /** Below the mount's directory. */
-  readonly file: string
-  /** The URL path, as tags have it: `/static/assets/main-CZTearZk.js`. */
-  readonly path: string
-  /** The name of its source, as pages write it; undefined where the manifest gives none. */
-  readonly source: string | undefined
-  /** The entries whose tags include it. */
-  readonly entries: readonly string[]
-  /** Other entries that use it, such as by a dynamic import, as far as the manifest tells. */
-  readonly usedBy: readonly string[]
-}
-
-/**
- * `published`: the target is current. `outdated`, `unpublished`: the next request publishes it.
- * `broken`: it cannot be published.
- */
-export type State = 'broken' | 'outdated' | 'unpublished' | 'published'
-
-export interface Verdict {
-  readonly state: State
-  /** Why it cannot be published, with the place in its source; undefined where it can be. */
-  readonly reason: string | undefined
-}
-
-export type VerdictOn = (path: string) => Promise<Verdict | undefined>
-
-export interface Explanation {
-  /** The URL path that was asked for, encoded. */
-  readonly path: string
-  readonly steps: readonly Step[]
-  /** What a request gets, in words. */
-  readonly outcome: string
-  /** Whether that is a file. */
-  readonly isFound: boolean
-  /** Relative to the project root; undefined for what is no asset. */
-  readonly source: string | undefined
-  /** Of an asset that a request would publish. */
-  readonly verdict?: Verdict
-  /** Of the file, as it is. */
-  readonly representations: readonly {
-    readonly coding: string
-    readonly size: number
-    readonly headers: Readonly<Record<string, string>>
-  }[]
-}
-
-/** One step from the path to the response. */
-export interface Step {
-  readonly subject: 'settings' | 'path' | 'mounts' | 'app' | 'sources' | 'helpers' | 'file'
-  readonly finding: string
-  /** The facts behind the finding, one per line. */
-  readonly details: readonly string[]
 }
 
 /** Undefined for an app that has none. @param own resolves to those in directories, which may import others */

@@ -2,7 +2,7 @@
 import { relative } from 'node:path'
 import { CODINGS } from '../files/codings.ts'
 import { isInside } from '../files/disk.ts'
-import { errorReport } from '../assets/inventory/error-page.ts'
+import { errorReport } from '../assets/error-page.ts'
 import { textsOf } from '../assets/building/directory.ts'
 import type { Command, Site } from '../assets/parts.ts'
 import { precompile as build, type PrecompileReport } from '../assets/building/precompile.ts'

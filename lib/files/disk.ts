@@ -133,7 +133,7 @@ export function isInside(directory: string, path: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
-const SECOND_NS = 1_000_000_000n
+export const SECOND_NS = 1_000_000_000n
 /** Kernels stamp files with a clock that ticks every 10 ms or more often: two changes within a tick are one. */
 const TICK_NS = 20_000_000n
 /** FAT stamps even seconds, ext3 and HFS+ whole ones. */
@@ -157,35 +157,8 @@ function lastTickBefore(moment: number, { ctimeNs }: Stamp): bigint {
   return BigInt(moment) * 1_000_000n - tick
 }
 
-export function newest(times: readonly bigint[]): bigint {
-  return times.reduce((latest, time) => (time > latest ? time : latest), 0n)
-}
-
-/** An mtime that is no earlier than this after `setMtime`: a copy older than its original is not served. */
-export function mtimeNotBefore(mtimeNs: bigint): bigint {
-  // The double is up to 120 ns off, and `utimes` truncates it to microseconds.
-  return (mtimeNs / 1000n + 2n) * 1000n
-}
-
 /** `utimes` takes a double and truncates to microseconds: the result is less than two off. */
 export function hasMtime({ mtimeNs }: Pick<Stamp, 'mtimeNs'>, expected: bigint): boolean {
   const difference = mtimeNs - expected
   return difference < 2000n && difference > -2000n
-}
-
-// The number of times a target may get other bytes while the mtime of its inputs stays the same.
-const MAX_SECONDS_LATER = 300
-
-/**
- * The whole seconds by which a target's mtime is later than `expected`; undefined when the difference is
- * anything else. The target itself thus records how often it got different bytes with the same mtime.
- */
-export function secondsLater(target: Stamp, expected: bigint): number | undefined {
-  const seconds = Math.round(Number(target.mtimeNs - expected) / 1e9)
-  if (seconds < 0 || seconds > MAX_SECONDS_LATER) return undefined
-  return hasMtime(target, addSeconds(expected, seconds)) ? seconds : undefined
-}
-
-export function addSeconds(mtimeNs: bigint, seconds: number): bigint {
-  return mtimeNs + BigInt(seconds) * SECOND_NS
 }

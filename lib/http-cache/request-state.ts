@@ -3,17 +3,7 @@ import type { Context } from 'koa'
 import { formatHttpDate, type Validators } from '../http/validators.ts'
 import { evaluatePreconditions, isRetrieval } from '../http/preconditions.ts'
 import type { CachingFields, HeaderField } from './cache-directive.ts'
-import {
-  type Fresh,
-  type FreshOptions,
-  type FreshOutcome,
-  type GivenValidators,
-  PendingResult,
-  halted,
-  isHalt,
-  isPromise,
-  readHalt
-} from './fresh/fresh.ts'
+import { type Fresh, type FreshOptions, type FreshOutcome, Halt, readHalt } from './fresh/fresh.ts'
 import { type FreshValidators, validatorsOf, withoutVersion } from './fresh/validators-of.ts'
 import type { Defaults, HttpCacheSettings } from './settings.ts'
 
@@ -43,8 +33,6 @@ export class RequestState {
   offer: Verdict | undefined = undefined
   /** Why the last evaluation had its outcome. */
   reason = NOT_CALLED
-  /** Whether the halt ended the route, so nothing behind it ran. */
-  isHalted = false
   /** Whether the request's conditions were compared with validators, which have been set then. */
   isCompared = false
   /** Whether `ctx.fresh` was read and not called, as by code that expects Koa's boolean. */
@@ -58,8 +46,6 @@ export class RequestState {
   /** The cache groups of the response, and those that it invalidates (RFC 9875). */
   groups: readonly string[] = NONE
   invalidated: readonly string[] = NONE
-  /** The results whose await may have been forgotten. */
-  pending: readonly PendingResult[] = NONE
   private written: readonly HeaderField[] = NONE
   private readonly ctx: Context
 
@@ -72,19 +58,7 @@ export class RequestState {
     this.isReadAsBoolean = true
     // Not kept: V8 keeps a request alive for a while when a function made for it is stored on an object.
     // Only `halt: false` resolves to a status.
-    return ((given, options) => this.callFresh(given, options)) as Fresh
-  }
-
-  get hasForgottenAwait(): boolean {
-    return this.pending.length > 0 && this.pending.some(result => !result.isAwaited)
-  }
-
-  /** Waits for the results that the route did not await, and throws the first failure among them. */
-  async awaitForgotten(): Promise<void> {
-    for (const result of this.pending) {
-      const failure = await result.failure
-      if (failure && !result.isAwaited && !isHalt(failure.reason)) throw failure.reason
-    }
+    return ((state, options) => this.callFresh(state, options)) as Fresh
   }
 
   /** For a request that failed, and so changed nothing (RFC 9111 section 4.4). */
@@ -142,36 +116,13 @@ export class RequestState {
     if (lastModified !== undefined) ctx.set('Last-Modified', formatHttpDate(lastModified))
   }
 
-  private callFresh(given: GivenValidators, options?: FreshOptions): Promise<FreshOutcome> {
-    const { settings } = this
+  /** @throws Halt at once: a route stops even if it does not await the result */
+  private callFresh(state: FreshValidators, options?: FreshOptions): Promise<FreshOutcome> {
+    const { ctx, settings } = this
     this.isReadAsBoolean = false
-    try {
-      const halt = options === undefined || readHalt(options)
-      const outcome = isPromise(given)
-        ? Promise.resolve(given).then(state => this.outcomeFor(state, halt, settings))
-        : this.outcomeFor(given, halt, settings)
-      // Outside of development a missing await matters only where it lets work run that the response denies.
-      const isHarmless = settings?.isDevelopment !== true && isRetrieval(this.ctx.req.method)
-      return isHarmless && !isPromise(given) ? outcome : this.track(outcome)
-    } catch (error) {
-      return this.track(Promise.reject(error))
-    }
-  }
-
-  private track(outcome: Promise<FreshOutcome>): PendingResult {
-    const result = new PendingResult(resolve => resolve(outcome))
-    this.pending = [...this.pending, result]
-    return result
-  }
-
-  private outcomeFor(
-    state: FreshValidators,
-    halt: boolean,
-    settings: HttpCacheSettings | undefined
-  ): Promise<FreshOutcome> {
-    const { ctx } = this
+    const halt = options === undefined || readHalt(options)
     // Too late: the response is on its way, or the request has left koaHttpCache.
-    if (settings === undefined || this.settings === undefined || ctx.res.headersSent) return PROCEED
+    if (settings === undefined || ctx.res.headersSent) return PROCEED
     let { verdict } = this
     if (verdict === undefined) {
       const version = settings.version?.(ctx)
@@ -181,7 +132,8 @@ export class RequestState {
       this.offer = halt ? undefined : verdict
     }
     if (verdict === undefined) return PROCEED
-    return halt ? halted(verdict.status) : Promise.resolve(verdict.status)
+    if (halt) throw new Halt(verdict.status)
+    return Promise.resolve(verdict.status)
   }
 }
 

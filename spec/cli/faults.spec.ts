@@ -78,7 +78,7 @@ async function stage(t: ExecutionContext, { files, before = [] }: Scene): Promis
 const isLock = (path: string) => /\.(?:lock|tmp)$|-init\//.test(path)
 
 /** `keep` has to read what a build says of itself. */
-const canKeep = EXTRAS.some(({ readManifest }) => readManifest !== undefined)
+const canKeep = EXTRAS.some(({ name }) => name === 'releases')
 const needsKeep = ({ line, before: [first = line] = [] }: Scene) =>
   typeof first === 'string' && first.startsWith('keep ')
 

@@ -86,7 +86,7 @@ for (const [what, place] of Object.entries(PLACED)) {
       place(secret.file, at)
     }
     const target = join(root, 'app.css')
-    const writing = writeAtomically(target, Buffer.from('new'), 1n, { checkContent })
+    const writing = writeAtomically(target, Buffer.from('new'), { checkContent })
     await t.throwsAsync(writing, {
       code: 'publish-failed',
       message: `${target} was not written: its temporary file was removed or replaced; let nobody else write to ${root}, and run again`
@@ -113,7 +113,7 @@ test('S76 a temporary file that was moved out is not removed by another name', a
     renameSync(temporaryIn(dir), join(root, 'away/key'))
     await requireInPlace({ root, dir, symlinks: 'inside' }, file)
   }
-  const writing = writeAtomically(join(dir, 'app.css'), Buffer.from('a{}'), 1n, { checkContent })
+  const writing = writeAtomically(join(dir, 'app.css'), Buffer.from('a{}'), { checkContent })
   await t.throwsAsync(writing, { code: 'publish-failed' })
   t.deepEqual(readdirSync(join(root, 'away')).toSorted(), ['key', 'other'])
 })

@@ -2,7 +2,6 @@
 // referred to comes first.
 import { createHash } from 'node:crypto'
 import { checksumsOfBytes, digestOfHash } from '../../files/digest.ts'
-import { newest } from '../../files/disk.ts'
 import { finish, textType, type Draft } from '../rendering/draft.ts'
 import { isBare } from '../references/module-references.ts'
 import { isInModule, type Reference, type Urls } from '../references/references.ts'
@@ -10,7 +9,6 @@ import { shiftMap } from '../rendering/shift-map.ts'
 import { encodePath } from '../urls/canonical-path.ts'
 import {
   byPath,
-  publishedPath,
   publishedUrl,
   type Assets,
   type Built,
@@ -48,12 +46,9 @@ export function finishAll(
     const query = isCycle && hasStyles ? `?${digestOfCycle(group, urlsOf)}` : ''
     const modules = group.filter(({ path, name }) => cycle.has(path) && textType(name) === 'js')
     if (modules.length > 0) warn(cycleFound(modules.map(({ path }) => path).toSorted()))
-    // Before any of them is finished, because each takes the newest of what it refers to.
-    const times = group.map(node => newestMtime(hasStyles ? group : [node], assets))
-    for (const [at, node] of group.entries()) {
-      const mtimeNs = times[at] ?? 0n
-      shiftOwnMap(node, urlsOf(node, query), mtimeNs, assets)
-      const finished = finishOne(node, urlsOf(node, query), mtimeNs, { cycle, base })
+    for (const node of group) {
+      shiftOwnMap(node, urlsOf(node, query), assets)
+      const finished = finishOne(node, urlsOf(node, query), { cycle, base })
       for (const built of finished) assets.set(built.path, built)
     }
   }
@@ -96,29 +91,17 @@ function digestOfCycle(group: readonly Unfinished[], urlsOf: (node: Unfinished) 
   return digestOfHash(hash.digest())
 }
 
-/**
- * The newest mtime of everything that the bytes depend on: the sources, and the assets that are named
- * by fingerprint. A stylesheet keeps its size when its image changes; if it kept its mtime too, a
- * server that derives validators from both (nginx) would respond 304 to a client with the old bytes.
- */
-function newestMtime(group: readonly Unfinished[], assets: Assets): bigint {
-  const linked = group.flatMap(({ links }) => links.flatMap(path => assets.get(path ?? '') ?? []))
-  const named = linked.filter(asset => publishedPath(asset) !== asset.path)
-  return newest([...group.map(({ draft }) => draft.mtimeNs), ...named.map(one => one.mtimeNs)])
-}
-
 /** The text refers to its map by fingerprint, so the map comes first. */
 function shiftOwnMap(
   { path, draft: { text }, ownMap }: Unfinished,
   urls: Urls,
-  mtimeNs: bigint,
   assets: Map<string, Built>
 ): void {
   const map = assets.get(path + MAP)
   if (ownMap === undefined || !map || !text) return
   const content = Buffer.from(shiftMap(ownMap, text, urls))
   const sums = checksumsOfBytes(content, map.app.integrity)
-  assets.set(map.path, { ...map, content, ...sums, mtimeNs: newest([mtimeNs, map.mtimeNs]) })
+  assets.set(map.path, { ...map, content, ...sums })
 }
 
 /** Added to the path of an asset for its source map. */
@@ -128,11 +111,9 @@ export const MAP = '.map'
 function finishOne(
   node: Unfinished,
   urls: Urls,
-  mtimeNs: bigint,
   { cycle, base }: { readonly cycle: ReadonlySet<string>; readonly base: string }
 ): Built[] {
-  const { draft, links: _, ownMap: __, ...rest } = node
-  const place = { ...rest, mtimeNs }
+  const { draft, links: _, ownMap: __, ...place } = node
   const { integrity } = place.app
   const content = finish(draft, urls)
   const imports = importsOf(node, cycle)

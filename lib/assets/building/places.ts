@@ -40,7 +40,6 @@ export interface Built extends Place, Imports {
   readonly sources?: readonly string[] | undefined
   /** The final bytes, or the source when its bytes are published unchanged. */
   readonly content: Content
-  readonly mtimeNs: bigint
   /** In bytes. */
   readonly size: number
   readonly digest: string

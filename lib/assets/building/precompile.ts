@@ -116,7 +116,7 @@ export async function precompile(
   const held = await lock(directory, warn).catch(rethrowAsPublishError(settings, prefix))
   try {
     await sweep(dirname(directory))
-    const isFree = await sweepTree(directory, LEFT_MS)
+    await sweepTree(directory, LEFT_MS)
     const isMinified = (app: AppSettings) => transforms.some(each => each.minifies(app))
     const combination = await firstAnswer(extras, extra =>
       extra.combination?.(settings, sources, isMinified)
@@ -132,7 +132,7 @@ export async function precompile(
     if (failures.length > 0) throw new PrecompileError(failures.map(({ error }) => error))
     const files = Array.from(assets.keys(), path => publicFile(settings, path))
     await requireInPublic(settings, files.map(dirname))
-    const options = { lock: held, isFree, signal, onProgress: progressOf('write') }
+    const options = { lock: held, signal, onProgress: progressOf('write') }
     const report = await withUnsaved(unsaved =>
       publishBuild(settings, { assets, inViews }, { ...options, unsaved })
     )

@@ -28,8 +28,6 @@ import { sum, representationsOf, rowsOf } from './directory.ts'
 
 export interface PublishOptions {
   readonly lock: Lock
-  /** Whether nothing has a path in `public`, as far as that is known. */
-  readonly isFree: (path: string) => boolean
   readonly unsaved: Unsaved
   readonly signal: AbortSignal | undefined
   readonly onProgress: (done: number, total: number, path: string) => void
@@ -47,7 +45,7 @@ const RENAMES = 64
 export async function publishBuild(
   settings: Site,
   { assets, inViews }: Pick<BuildResult, 'assets' | 'inViews'>,
-  { signal, lock, isFree, unsaved, onProgress }: PublishOptions
+  { signal, lock, unsaved, onProgress }: PublishOptions
 ) {
   const path = `${settings.prefix}.json`
   const failed = rethrowAsPublishError(settings, path)
@@ -58,10 +56,10 @@ export async function publishBuild(
   const prepared = new Map<string, WrittenAsset>()
   let done = 0
   const write = async (built: Built): Promise<void> => {
-    const written = await writeAsset(settings, built, assets, { unsaved, isFree })
+    const written = await writeAsset(settings, built, assets, { unsaved })
     prepared.set(built.path, written)
-    const { app, size, digest, mtimeNs, path: plain } = built
-    const file = { path: publishedPath(built), plain, size, digest, mtimeNs }
+    const { app, size, digest, path: plain } = built
+    const file = { path: publishedPath(built), plain, size, digest }
     for (const writer of app.fingerprint ? writers : []) {
       await writer.write({ ...file, smallest: written.smallest })
     }
@@ -85,6 +83,8 @@ export async function publishBuild(
       await inParallel([...prepared], RENAMES, ([at, { replacements }]) => commit(at, replacements))
       await save()
       await commit(path, manifest)
+      // It says when the last build was, whether or not that has changed anything.
+      if (!manifest[0]?.isNew) await touch(manifestFile(settings), BigInt(Date.now()) * 1_000_000n)
       await save()
     })
     const compressedBytes = sum(Array.from(prepared.values(), ({ smallest }) => smallest))
@@ -108,8 +108,7 @@ function prepareManifest(
   unsaved: Unsaved
 ): Promise<Replacement> {
   const text = serialize(entries, manifestApps(settings.apps), inViews)
-  const now = BigInt(Date.now()) * 1_000_000n
-  return prepareReplacement(manifestFile(settings), Buffer.from(text), now, { unsaved })
+  return prepareReplacement(manifestFile(settings), Buffer.from(text), { unsaved })
 }
 
 /** Keys are sorted: identical sources give an identical file. */

@@ -38,7 +38,7 @@ export async function writeAsset(
   settings: Settings,
   original: Built,
   assets?: Assets,
-  writing: Pick<WriteChecks, 'unsaved' | 'isFree'> = {}
+  writing: Pick<WriteChecks, 'unsaved'> = {}
 ): Promise<WrittenAsset> {
   const built = await inMemory(settings, original)
   const file = publicFile(settings, publishedPath(built))
@@ -50,7 +50,7 @@ export async function writeAsset(
   ]
   const { place } = settings
   const checks = { ...writing, place, checkContent: unlessEdited(settings, built) }
-  const replacements = await prepareFiles(file, contents, built.mtimeNs, checks)
+  const replacements = await prepareFiles(file, contents, checks)
   const isNew = replacements.some(each => each.isNew)
   if (!built.app.fingerprint) return { smallest, isNew, replacements }
   await commitAll(replacements)
@@ -61,7 +61,7 @@ export async function writeAsset(
     return [extension, isCopied ? { copyOf: file + extension, isAllowed } : from] as const
   })
   const plainFile = publicFile(settings, built.path)
-  const plain = await prepareFiles(plainFile, written, built.mtimeNs, checks)
+  const plain = await prepareFiles(plainFile, written, checks)
   return { smallest, isNew: isNew || plain.some(each => each.isNew), replacements: plain }
 }
 
@@ -69,18 +69,17 @@ export async function writeAsset(
 async function prepareFiles(
   file: string,
   contents: Contents,
-  wanted: bigint,
   { checkContent, ...checks }: WriteChecks & { readonly place: ServedPlace }
 ): Promise<Replacement[]> {
   const replacements: Replacement[] = []
   try {
-    let [isNew, mtimeNs] = [false, wanted]
+    let isNew = false
     for (const [extension, content] of contents) {
       const [path, isCopy] = [file + extension, extension !== '']
       const all = isCopy ? checks : { ...checks, checkContent }
-      const made = content && (await prepareReplacement(path, content, mtimeNs, all))
+      const made = content && (await prepareReplacement(path, content, all))
       if (made) replacements.push(made)
-      if (made && !isCopy) ({ isNew, mtimeNs } = made)
+      if (made && !isCopy) ({ isNew } = made)
       // Otherwise a copy of the previous bytes could be sent for the new ones.
       const isStale = isCopy && (!made || (isNew && made.isNew))
       if (isStale && (await lstatOf(path))) replacements.unshift(removalOf(checks.place, path))

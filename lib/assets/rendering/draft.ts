@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { compiled } from '../../diagnostics.ts'
 import { AssetError, CompileError, reasonOf } from '../../errors.ts'
 import type { Checksums } from '../../files/digest.ts'
-import { isUnchangedSince, newest, realpathOf, stampOf } from '../../files/disk.ts'
+import { isUnchangedSince, realpathOf, stampOf } from '../../files/disk.ts'
 import { isInPlace, type ServedPlace } from '../../files/containment.ts'
 import { readOpenFile, withFile, type Content } from '../../files/open-file.ts'
 import {
@@ -35,8 +35,6 @@ export interface Draft {
   /** Undefined when nothing in it refers to another asset. */
   readonly text?: Text | undefined
   readonly inputs: readonly Observation[]
-  /** The newest mtime of the source and its dependencies. */
-  readonly mtimeNs: bigint
   /** False when a dependency changed during compilation: the next request compiles again. */
   readonly isSettled: boolean
   /** The source map of minified text, as JSON. */
@@ -80,17 +78,14 @@ export async function draft(
     return isBig ? { stamp: stampOf(opened.stats) } : readOpenFile(opened)
   })
   if (!read) return undefined
-  const { mtimeNs } = read.stamp
   if (!('bytes' in read)) {
     const isSettled = isUnchangedSince(read.stamp, Date.now())
     const inputs = [{ path: file, stamp: read.stamp }]
-    return { content: { copyOf: file, isAllowed }, inputs, mtimeNs, isSettled }
+    return { content: { copyOf: file, isAllowed }, inputs, isSettled }
   }
   const { bytes } = read
   const input = observe(file, read, readAt)
-  if (!isProcessed) {
-    return { content: bytes, inputs: [input], mtimeNs, isSettled: true }
-  }
+  if (!isProcessed) return { content: bytes, inputs: [input], isSettled: true }
   return draftText(asset, bytes, input, options)
 }
 
@@ -116,7 +111,6 @@ async function draftText(
     content,
     text: isText ? await textOf(asset, decode(content), compiledIn) : undefined,
     inputs: [input, ...others],
-    mtimeNs: newest([input, ...files].map(({ stamp }) => stamp.mtimeNs)),
     isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt)),
     compileDuration: output?.duration
   }

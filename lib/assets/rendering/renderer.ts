@@ -5,18 +5,18 @@ import { dirname, join, posix, relative, sep } from 'node:path'
 import type { AssetError } from '../../errors.ts'
 import type { ServedPlace } from '../../files/containment.ts'
 import { statOf } from '../../files/disk.ts'
-import { readContent } from '../../files/open-file.ts'
+import { readContent, type Content } from '../../files/open-file.ts'
 import type { Transform } from '../parts/precompile.ts'
 import { isBare } from '../references/module-references.ts'
 import { isInModule, replaceReferences, type Reference } from '../references/references.ts'
-import { appAt, type AppSettings } from '../settings/app-settings.ts'
+import { appAt, assetPath, type AppSettings } from '../settings/app-settings.ts'
 import { isAbsoluteUrl } from '../settings/option-table.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
 import { memoized } from '../sources/catalog.ts'
 import type { Asset, Sources } from '../sources/sources.ts'
-import { decodeIfValid } from '../urls/canonical-path.ts'
-import { draft, textOf, type Draft, type Text } from './draft.ts'
+import { decodeIfValid, encodePath } from '../urls/canonical-path.ts'
+import { draft, finish, textOf, type Draft, type Text } from './draft.ts'
 import { importErrors, referenceErrors } from './reference-errors.ts'
 
 /** The asset that a reference points to. */
@@ -121,6 +121,15 @@ export class Renderer {
       for (const [at, error] of unmapped.entries()) report(error, unknown[at]?.kind === 'import')
     }
     return { found: found.map(to => (to === 'elsewhere' ? undefined : to)), errors, warnings }
+  }
+
+  /** The bytes of a draft with plain names for what it refers to. */
+  plain(drafted: Draft, found: Resolved['found']): Content {
+    const { base } = this.#settings
+    const urls = found.map(to =>
+      to && !to.isDirect ? base + encodePath(assetPath(to.app, to.name)) : undefined
+    )
+    return finish(drafted, urls)
   }
 
   /**

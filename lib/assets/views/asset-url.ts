@@ -3,7 +3,7 @@
 import { inspect } from 'node:util'
 import { mediaTypeOf } from '../../http/fields.ts'
 import { optionError } from '../../check-options.ts'
-import { encodeAsImported, encodePath, encodeUrl } from '../urls/canonical-path.ts'
+import { encodePath, encodeUrl } from '../urls/canonical-path.ts'
 import type { OfName } from './asset-names.ts'
 
 /** Where an asset is published. */
@@ -253,32 +253,4 @@ export function splitArguments<Options extends object>(
   const [names, options] = typeof last === 'string' ? [args] : [args.slice(0, -1), last]
   if (names.length === 0) throw new TypeError(`${helper}() needs the name of an asset`)
   return { names: names.map(checkString), options }
-}
-
-// The URL of a source that is compiled when a browser asks for it, where nothing has been built.
-
-/** What dev servers take for a stylesheet. A link to one gets CSS, and an edit replaces it. */
-export const STYLESHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/
-
-/** What they compile to a module, by themselves or with the plugins of frameworks. */
-export const MODULE = /\.(?:[cm]?[jt]sx?|vue|svelte)$/
-
-/** Whether a tag can load a source of this name, compiled. */
-export function isLoadable(name: string): boolean {
-  return MODULE.test(name) || STYLESHEET.test(name)
-}
-
-/**
- * @param origin without a trailing slash
- * @param urlPath decoded, without a trailing slash
- * @param name a path below the root of the sources; a tag cannot load an HTML file
- */
-export function sourceUrl(origin: string, urlPath: string, name: string, query = ''): LoadedUrl {
-  if (/\.html?$/.test(name)) {
-    throw new TypeError(
-      `in development, entry() needs the script or stylesheet that the page loads, got '${name}'`
-    )
-  }
-  const url = origin + encodeAsImported(`${urlPath}/${name}`) + query
-  return { url, as: STYLESHEET.test(name) ? 'stylesheet' : 'module' }
 }

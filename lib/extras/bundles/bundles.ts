@@ -2,17 +2,10 @@
 import { inspect } from 'node:util'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
-import type {
-  Changing,
-  DevEntries,
-  EntrySource,
-  KnownNames,
-  Names,
-  Running,
-  Site
-} from '../../assets/parts.ts'
+import type { Changing, KnownNames, Names, Running, Site } from '../../assets/parts.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
-import { isLoadable, type AssetAddress } from '../../assets/views/asset-url.ts'
+import type { AssetAddress } from '../../assets/views/asset-url.ts'
+import { isLoadable, type DevEntries, type EntrySource } from '../vite/entry-source.ts'
 import { findNone, helpersOf, type FindEntry } from './entry.ts'
 import { MountedBundle } from './mounted-bundle.ts'
 
@@ -59,13 +52,12 @@ class Bundles implements Running, Names {
         return [{ settings, build: new MountedBundle({ ...settings, manifest }, options) }]
       return isServed ? [] : [{ settings, build: undefined }]
     })
-    if (env === 'development') this.loading = this.#findDevServers(extras)
+    if (env === 'development') this.loading = this.#findDevServers()
   }
 
-  async #findDevServers(extras: Site['extras']): Promise<void> {
-    for (const mount of this.#mounts)
-      for (const extra of extras)
-        if (extra.entries) mount.dev = await extra.entries(mount.settings, this.#warn)
+  async #findDevServers(): Promise<void> {
+    const { devServerOf } = await import('../vite/dev-server.ts')
+    for (const mount of this.#mounts) mount.dev = devServerOf(mount.settings, this.#warn)
   }
 
   /** Read once dev servers are known. */
@@ -195,4 +187,17 @@ function listed(names: readonly string[]): string {
 
 function namesOf({ names }: EntrySource): string[] {
   return [...(names?.keys() ?? [])]
+}
+
+/**
+ * Names for pages beside those of own assets; undefined where there can be none.
+ * @param running has them as they are now; else they are those of the last build
+ */
+export async function namesInMounts(
+  site: Site,
+  warn: (message: string) => void,
+  running: readonly Running[] = [startBundles(site, warn)]
+): Promise<KnownNames | undefined> {
+  for (const { loading } of running) await loading
+  return running.find(({ names }) => names)?.names?.known()
 }

@@ -1,10 +1,31 @@
 // What a bundler's manifest says about each file that it names.
 import { AssetError } from '../../errors.ts'
 import { readSnapshot } from '../../files/open-file.ts'
-import type { MountFacts, NamedFile } from '../../assets/parts.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
 import { namedBy } from './manifests/bundle.ts'
 import { addressAt, readBundle, withoutQuery } from './manifests/read-bundle.ts'
+
+interface MountFacts {
+  /** Absolute path of the file that has the names. */
+  readonly manifest: string
+  /** Why there are none: it is missing or broken. */
+  readonly problem?: string | undefined
+  /** In the order of paths. */
+  readonly files?: readonly NamedFile[]
+}
+
+export interface NamedFile {
+  /** Below the mount's directory. */
+  readonly file: string
+  /** The URL path, as tags have it: `/static/assets/main-CZTearZk.js`. */
+  readonly path: string
+  /** The name of its source, as pages write it; undefined where the manifest gives none. */
+  readonly source: string | undefined
+  /** The entries whose tags include it. */
+  readonly entries: readonly string[]
+  /** Other entries that use it, such as by a dynamic import, as far as the manifest tells. */
+  readonly usedBy: readonly string[]
+}
 
 export async function factsOf(mount: MountSettings, env: string): Promise<MountFacts | undefined> {
   const { manifest } = mount

@@ -9,7 +9,7 @@ import { checksumsOf, digestOf, type IntegrityAlgorithm } from '../../files/dige
 import { ifThere, statOf, type Stamp } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import type { Build, Extra, Measures } from '../../assets/parts.ts'
-import type { FileList } from '../../assets/parts/representations.ts'
+import { hashedKept, keptListIn } from './kept-files.ts'
 import type { Bundle } from './manifests/bundle.ts'
 import { readBundle, withoutQuery, type BundleMount } from './manifests/read-bundle.ts'
 
@@ -64,14 +64,14 @@ export class BuildReader {
     const bytes = stats?.isFile() ? readIfThere(manifest) : undefined
     if (!bytes) return undefined
     const bundle = readBundle(bytes, this.#mount)
-    const kept = this.#lists.map(list => list.hashed(readIfThere(list.in(dir)), dir))
+    const kept = hashedKept(readIfThere(keptListIn(dir)), dir)
     const missing = [...bundle.tagged].find(file => !statIfThere(this.#pathOf(file))?.isFile())
     if (missing !== undefined) throw this.#incomplete(missing)
     return {
       bundle,
       builtAt: Number(stats?.mtimeMs),
       version: digestOf(bytes),
-      hashed: [bundle.hashed, ...kept],
+      hashed: [bundle.hashed, kept],
       files: undefined
     }
   }
@@ -99,7 +99,7 @@ export class BuildReader {
       bundle,
       builtAt: Number(stamp.mtimeNs / 1_000_000n),
       version,
-      hashed: [bundle.hashed, ...(await this.#kept())],
+      hashed: [bundle.hashed, await this.#kept()],
       files: {
         paths: new Set(Array.from(bundle.files, withoutQuery)),
         integrity,
@@ -159,15 +159,9 @@ export class BuildReader {
     return new Map(found.flat())
   }
 
-  #kept(): Promise<ReadonlySet<string>[]> {
+  async #kept(): Promise<ReadonlySet<string>> {
     const { dir } = this.#mount
-    return inParallel(this.#lists, 1, async list =>
-      list.hashed((await readSnapshot(list.in(dir)))?.bytes, dir)
-    )
-  }
-
-  get #lists(): readonly FileList[] {
-    return this.#options.extras.flatMap(({ fileList }) => fileList ?? [])
+    return hashedKept((await readSnapshot(keptListIn(dir)))?.bytes, dir)
   }
 
   #pathOf(file: string): string {

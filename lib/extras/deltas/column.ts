@@ -1,5 +1,5 @@
 // What deltas save, in the list of assets.
-import type { Column } from '../../assets/parts/figures.ts'
+import type { ManifestEntry } from '../../assets/building/manifest/manifest.ts'
 import { listPublished } from '../../assets/building/directory.ts'
 import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
@@ -9,21 +9,19 @@ import { statOf } from '../../files/disk.ts'
 import { SEAL_BYTES, splitDelta } from './delta-format.ts'
 import { savingsOf } from './write-deltas.ts'
 
-export async function deltaColumn(settings: Settings): Promise<Column> {
+/** Undefined for a file without deltas. */
+export async function deltaColumn(settings: Settings) {
   const { beside: deltas } = await listPublished(settings, [{ split: splitDelta }])
   const sizeOf = async (path: string) => Number((await statOf(path))?.size ?? Infinity)
-  return {
-    name: 'deltas',
-    async of({ target, size }) {
-      const path = decodeURIComponent(target)
-      const beside = deltas.get(path)
-      if (!beside) return undefined
-      const file = publicFile(settings, path)
-      const copies = await Promise.all(CODINGS.map(({ extension }) => sizeOf(file + extension)))
-      const insteadOf = Math.min(size, ...copies)
-      const sizes = await Promise.all(beside.map(delta => sizeOf(delta.file)))
-      const value = savingsOf(sizes.map(stored => ({ size: stored - SEAL_BYTES, insteadOf })))
-      return { value, text: savingsText(value) }
-    }
+  return async ({ target, size }: Pick<ManifestEntry, 'target' | 'size'>) => {
+    const path = decodeURIComponent(target)
+    const beside = deltas.get(path)
+    if (!beside) return undefined
+    const file = publicFile(settings, path)
+    const copies = await Promise.all(CODINGS.map(({ extension }) => sizeOf(file + extension)))
+    const insteadOf = Math.min(size, ...copies)
+    const sizes = await Promise.all(beside.map(delta => sizeOf(delta.file)))
+    const value = savingsOf(sizes.map(stored => ({ size: stored - SEAL_BYTES, insteadOf })))
+    return { value, text: savingsText(value) }
   }
 }

@@ -7,7 +7,6 @@ export const deltas: Extra<Pipeline> = {
   name: 'deltas',
   // Its room is there when a server starts: a request loads no module.
   sender: senderOf,
-  column: async settings => (await import('./column.ts')).deltaColumn(settings),
   additions: async () => (await import('./additions.ts')).additions,
   rows: async rows => (await import('./delta-files.ts')).rowsOf(rows),
   representations: async () => (await import('./delta-files.ts')).deltaFiles

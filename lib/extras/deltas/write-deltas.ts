@@ -74,7 +74,7 @@ export function deltaWriter(
       deltas: isWritable === undefined ? undefined : { isWritable, ...savingsOf(sizes) }
     }),
 
-    async write({ path, plain, size, digest, mtimeNs, smallest }) {
+    async write({ path, plain, size, digest, smallest }) {
       const { place } = settings
       const file = publicFile(settings, path)
       const { versions, beside } = await (published ??= listPublished(settings, [
@@ -92,7 +92,7 @@ export function deltaWriter(
       isWritable = await canMakeDeltas()
       const bytes = await readBytes(place, { file, digest })
       if (!bytes) return
-      const target = { file, bytes, smallest, mtimeNs, beside: intact, keepsOthers: false, unsaved }
+      const target = { file, bytes, smallest, beside: intact, keepsOthers: false, unsaved }
       sizes.push(...(await updateDeltas(target, place, await newestFirst(earlier, last))))
     }
   }
@@ -128,7 +128,7 @@ export async function writerAgainst(
           : { isWritable: await canMakeDeltas(), ...savingsOf(sizes) }
     }),
 
-    async write({ path, bytes, mtimeNs, smallest }) {
+    async write({ path, bytes, smallest }) {
       const file = join(served.path, path)
       const beside = (deltas.get(path) ?? []).map(delta => join(served.path, delta))
       // A file that both builds have got its deltas when it was new.
@@ -139,7 +139,7 @@ export async function writerAgainst(
       const distance = (stats: Stamp | undefined) =>
         Math.abs(Number(stats?.size ?? 0n) - bytes.length)
       const nearest = await sortedBy(files, (_, stats) => distance(stats))
-      const target = { file, bytes, smallest, mtimeNs, beside, keepsOthers: true, unsaved }
+      const target = { file, bytes, smallest, beside, keepsOthers: true, unsaved }
       const from = nearest.slice(0, MAX_DELTAS)
       sizes.push(...(await updateDeltas(target, served.place, from, older.place)))
     }
@@ -161,7 +161,6 @@ interface DeltaTarget {
   readonly bytes: Uint8Array
   /** The size of its smallest other representation, in bytes. */
   readonly smallest: number
-  readonly mtimeNs: bigint
   /** The deltas that it has, absolute. */
   readonly beside: readonly string[]
   /** Whether those from other versions stay if they are intact: an earlier run may have made them. */
@@ -181,7 +180,7 @@ interface Earlier {
  * @returns the sizes of the deltas from these versions, as they are sent
  */
 async function updateDeltas(
-  { file, bytes, smallest, mtimeNs, beside, keepsOthers, unsaved }: DeltaTarget,
+  { file, bytes, smallest, beside, keepsOthers, unsaved }: DeltaTarget,
   place: ServedPlace,
   earlier: readonly Earlier[],
   earlierPlace = place
@@ -201,7 +200,7 @@ async function updateDeltas(
     const isKept = mayStay && (await isIntactDelta(existing, old, bytes))
     const delta = isKept ? existing : await makeDelta(old, bytes, maxBytes)
     if (delta && !isKept) {
-      await writeAtomically(path, delta, mtimeNs, { place, unsaved })
+      await writeAtomically(path, delta, { place, unsaved })
     }
     if (delta) written.set(path, { size: delta.length - SEAL_BYTES, insteadOf: smallest })
   }

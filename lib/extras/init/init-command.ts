@@ -45,7 +45,10 @@ whose name another app has is left out. It is an error if there is such an app.`
   run
 }
 
-async function run({ extras, output, values, args: [argument], loadSite }: Call): Promise<number> {
+/** What makes packages cheap to load, where Rolldown is installed. */
+const STARTING = ['bundle: true']
+
+async function run({ output, values, args: [argument], loadSite }: Call): Promise<number> {
   const { root: given = '.', 'dry-run': dryRun = false } = values
   const { tailwind = false } = values as { tailwind?: boolean }
   const root = resolve(given)
@@ -69,12 +72,10 @@ async function run({ extras, output, values, args: [argument], loadSite }: Call)
       )
     : new Set<string>()
   const assets = isNew && assetsOf(argument ?? 'web', stem, taken, tailwind)
-  const starters = extras.flatMap(({ starter }) => starter ?? [])
-  const starting = starters.flatMap(({ option }) => option ?? [])
   const files = {
     ...assets,
     ...(tailwind && VIEWS),
-    [config.name]: contentOf(config, tailwind, starting)
+    [config.name]: contentOf(config, tailwind, STARTING)
   }
   const created = Object.entries(files).map(([path, content]): FileStep => {
     if (existsSync(join(root, path))) return { path, action: 'keep' }
@@ -92,7 +93,7 @@ async function run({ extras, output, values, args: [argument], loadSite }: Call)
   const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
   const isInstalled = (name: string) =>
     nodeModulesFrom(root).some(dir => existsSync(join(dir, name)))
-  const needed = starters.flatMap(({ packages }) => packages).filter(name => !isInstalled(name))
+  const needed = ['rolldown', 'esbuild'].filter(name => !isInstalled(name))
   const first = tailwind ? tailwindSteps(config.name, isConfigured) : ''
   const next = isAnother
     ? nextOf(argument, config.name, others, options)

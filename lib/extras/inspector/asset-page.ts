@@ -1,12 +1,11 @@
 // The page about one asset, or about a path that is not an asset.
 import { StringDecoder } from 'node:string_decoder'
-import { firstAnswer } from '../../concurrency.ts'
 import { streamOf } from '../../files/open-file.ts'
 import type { Place } from '../../assets/building/places.ts'
-import type { ErrorReport } from '../../assets/inventory/error-page.ts'
-import { ownPath } from '../../assets/inventory/listed.ts'
-import { MAX_BYTES } from '../../assets/inventory/state.ts'
-import type { Explanation } from '../../assets/parts.ts'
+import type { ErrorReport } from '../../assets/error-page.ts'
+import { ownPath } from '../telling/own-assets.ts'
+import { MAX_BYTES } from '../telling/state.ts'
+import { explainBy } from '../telling/explain.ts'
 import type { ServedFiles } from '../../assets/serving/files/served-files.ts'
 import { wantedAt } from '../../assets/serving/request-path.ts'
 import { bytes, facts, html, layout, table, type Html, type Value } from './page-html.ts'
@@ -30,10 +29,8 @@ export async function reportOn(survey: Survey, asked: string) {
   const seen = place && (await survey.look(place))
   const asset = place && (await recordOf(survey, place, seen))
   const verdict = seen && { state: seen.state, reason: seen.reason }
-  const explained = await firstAnswer(settings.extras, extra =>
-    extra.explain?.(pipeline, asset?.url ?? asked, () => Promise.resolve(verdict))
-  )
-  const { representations = [], ...explanation }: Partial<Explanation> = explained ?? {}
+  const explained = await explainBy(pipeline, asset?.url ?? asked, async () => verdict)
+  const { representations, ...explanation } = explained
   return {
     asked,
     /** Undefined for a path that is not that of an asset. */
@@ -107,16 +104,13 @@ function shownText(content: Buffer, file?: string): ShownText | undefined {
 }
 
 export function assetPage({ asset, asked, explanation, representations, texts }: AssetReport) {
-  const { path = asked, steps, outcome } = explanation
+  const { path, steps, outcome } = explanation
   return layout(
     asset?.path ?? asked,
     `asset?path=${encodeURIComponent(asked)}&json`,
     html`${asset && summary(asset)}
-      ${
-        steps &&
-        html`<h2>How it is resolved</h2>
-          ${table(path, steps)}`
-      }
+      <h2>How it is resolved</h2>
+      ${table(path, steps)}
       <p class="outcome"><strong>GET ${path}</strong> ${outcome}</p>
       ${representations.map(({ coding, size, headers }) => table(`${coding}, ${bytes(size)}`, headers))}
       <div class="texts">${sections(texts)}</div>`

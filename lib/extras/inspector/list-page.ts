@@ -3,7 +3,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import { sep } from 'node:path'
 import type { DiagnosticMessages } from '../../diagnostics.ts'
 import type { Place } from '../../assets/building/places.ts'
-import type { ListedMount } from '../../assets/inventory/listed.ts'
+import type { ListedMount } from '../telling/listed-mounts.ts'
 import { assetLink, facts, html, type Html, layout, list, table } from './page-html.ts'
 import { recordOf, soon, type AssetRecord, type Survey } from './survey.ts'
 

@@ -1,7 +1,6 @@
 // The page about what a page loads: a treemap by package and source, visits, and the same as tables.
 import { formatBytes } from '../../cli/format.ts'
-import { firstAnswer } from '../../concurrency.ts'
-import type { Group, Weight } from '../../assets/parts/figures.ts'
+import { weigh, type Group, type Weight } from '../telling/weight.ts'
 import { html, layout, table, type Html } from './page-html.ts'
 import type { Survey } from './survey.ts'
 import { treemap, type Area } from './treemap.ts'
@@ -21,8 +20,7 @@ export async function weightOf({ pipeline, places }: Survey, asked: string) {
   const main = names.find(name => MAIN.test(name)) ?? names.find(name => name.endsWith('.js'))
   const given = asked.split(/\s+/).filter(Boolean)
   const entries = given.length > 0 ? given : [main?.replace(/\.js$/, '') ?? names[0] ?? []].flat()
-  const { extras } = pipeline.settings
-  const weight = await firstAnswer(extras, extra => extra.weigh?.(pipeline, entries))
+  const weight = await weigh(pipeline, entries)
   return { asked: entries, names: names.slice(0, MAX_NAMES), weight }
 }
 

@@ -109,12 +109,10 @@ async function nodeOf(
   const path = assetPath(app, name)
   const isItself = first.path === path
   const source = { ...first.source, name, path: name, tail: name, specifiers: undefined }
-  const times = origins.map(({ draft }) => draft.mtimeNs)
   const draft = {
     content: Buffer.from(code),
     text: await textOf({ app, name }, code, []),
     inputs: [],
-    mtimeNs: times.reduce((a, b) => (a > b ? a : b)),
     isSettled: true,
     map
   }

@@ -11,11 +11,6 @@ export const joining: Extra<Pipeline> = {
     const combiner = await (await import('./combiner.ts')).makeCombiner(site, isMinified)
     return (await import('./combine.ts')).combinationBy(combiner, site, sources)
   },
-  async adapts(site) {
-    if (!site.isPrecompile) return undefined
-    return (await import('./combiner.ts')).adapts(site)
-  },
-  starter: { option: 'bundle: true', packages: ['rolldown'] },
   additions: async () => (await import('./additions.ts')).additions,
   rows: async report => (await import('./additions.ts')).rowsOf(report)
 }

@@ -60,8 +60,7 @@ export function keepIndex(settings: Settings, sources: Sources, index: MtimeInde
     const text = JSON.stringify(kept, (_, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value
     )
-    const now = BigInt(Date.now()) * 1_000_000n
-    await writeAtomically(file, Buffer.from(sealed(known, text)), now)
+    await writeAtomically(file, Buffer.from(sealed(known, text)))
   }
   return {
     restored: () => (reading ??= restore().catch(unlessDisk)),

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError, CompileError } from '../../errors.ts'
 import { digestOf } from '../../files/digest.ts'
+import { isFileObservation } from '../../files/observation.ts'
 import { statOf, type Stamp } from '../../files/disk.ts'
-import { errorReport, type ErrorReport } from '../../assets/inventory/error-page.ts'
+import { errorReport, type ErrorReport } from '../../assets/error-page.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { isBelow, locate } from '../../assets/serving/request-path.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
@@ -49,7 +50,11 @@ export async function stateOf(
     if (!file) return undefined
     const [{ etag, stamp }] = file.representations
     if (isBuilt(pipeline, plain.path, stamp)) return undefined
-    const changedAt = Number(stamp.mtimeNs / 1_000_000n)
+    // When its source was edited; it may have been published for this very page.
+    const inputs = pipeline.published.filesOf(plain.app).index?.peek(plain.path)?.inputs ?? []
+    const stamps = inputs.flatMap(each => (isFileObservation(each) ? each.stamp : []))
+    const times = stamps.length > 0 ? stamps : [stamp]
+    const changedAt = Math.max(...times.map(({ mtimeNs }) => Number(mtimeNs / 1_000_000n)))
     return {
       part: { key, version: etag, changedAt, path, url: base + pipeline.published.addressOf(plain) }
     }

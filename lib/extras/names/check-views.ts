@@ -15,7 +15,7 @@ import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { memoized } from '../../assets/sources/catalog.ts'
 import { loadSources } from '../../assets/sources/sources.ts'
 import { assetName } from '../../assets/views/asset-url.ts'
-import { knownNames } from './name-types.ts'
+import { namesInMounts } from '../bundles/bundles.ts'
 import { HELPERS, literalNames, OTHERS, type LiteralName } from './literal-names.ts'
 
 /**
@@ -92,7 +92,7 @@ async function makeCheck(
   apps: readonly OwnNames[]
 ): Promise<(named: Named) => Fault | undefined> {
   const appNames = apps.map(({ name }) => name)
-  const known = await knownNames(site, () => undefined)
+  const known = await namesInMounts(site, () => undefined)
   const holders = holdersOf(await readEntries(manifestFile(site)))
   const { entries, sources } = known ?? { entries: NONE, sources: NONE }
   return ({ app, helper, name: given, isCertain }) => {

@@ -1,13 +1,14 @@
 // The names of all assets as types, so that a mistyped name does not compile: `assets.d.ts`, by the command
 // `types`, and kept current by a server in development.
 import { setTimeout } from 'node:timers/promises'
-import { firstAnswer, oneAtATime } from '../../concurrency.ts'
+import { oneAtATime } from '../../concurrency.ts'
 import { reasonOf } from '../../errors.ts'
 import { bytesOf, statOf } from '../../files/disk.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
 import { printable, warnOnce } from '../../printable.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
-import type { Extra, KnownNames, Site } from '../../assets/parts.ts'
+import type { KnownNames, Site } from '../../assets/parts.ts'
+import { namesInMounts } from '../bundles/bundles.ts'
 import { loadSources, type Sources } from '../../assets/sources/sources.ts'
 import { typesFile } from './options.ts'
 import { mediaType } from '../../assets/views/asset-url.ts'
@@ -31,14 +32,8 @@ export async function namedInProduction(
   running?: Pipeline
 ): Promise<Named> {
   const site = given.changed({ env: 'production' }, true)
-  const known = () => knownNames({ ...site, env: 'test' }, warn, running)
+  const known = () => namesInMounts({ ...site, env: 'test' }, warn, running?.running)
   return { site, sources: await loadSources(site, warn), known }
-}
-
-/** Of what is not the project's own. */
-export function knownNames(...given: Parameters<NonNullable<Extra['known']>>) {
-  const [{ extras }] = given
-  return firstAnswer(extras, extra => extra.known?.(...given))
 }
 
 /** @returns false when the file has the text already */
@@ -46,7 +41,7 @@ export async function writeNameTypes(named: Named): Promise<boolean> {
   const file = typesFile(named.site)
   const text = await nameTypes(named)
   if (text === (await bytesOf(file))?.toString()) return false
-  await writeAtomically(file, Buffer.from(text), BigInt(Date.now()) * 1_000_000n)
+  await writeAtomically(file, Buffer.from(text))
   return true
 }
 

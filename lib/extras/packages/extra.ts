@@ -7,17 +7,13 @@ export const packages: Extra<Pipeline> = {
   async sources(site) {
     if (site.apps.every(app => app.packages.length === 0)) return undefined
     const { AppPackages } = await import('./app-packages.ts')
-    const adapting = await Promise.all(site.extras.map(async each => each.adapts?.(site)))
+    const adapting = site.isPrecompile && (await import('../joining/combiner.ts')).adapts(site)
+    const isAdaptedIn = (await adapting) || (() => false)
     return (app, own) => {
       if (app.packages.length === 0) return undefined
-      const isAdapted = adapting.some(adapts => adapts?.(app))
-      return new AppPackages(app, { ...site, isAdapted }, own)
+      return new AppPackages(app, { ...site, isAdapted: isAdaptedIn(app) }, own)
     }
   },
   advise: async (app, specifier, { root }) =>
-    (await import('./advice.ts')).adviceOn(app, specifier, root),
-  origin({ packages: given }) {
-    const names = given.flatMap(each => (typeof each === 'string' ? each : Object.keys(each)))
-    return names.length > 0 ? `npm: ${[...new Set(names)].join(', ')}` : undefined
-  }
+    (await import('./advice.ts')).adviceOn(app, specifier, root)
 }

@@ -38,3 +38,9 @@ export const PACKAGES = {
     isPackage
   )
 } satisfies Record<keyof PackageOptions, Expectation>
+
+/** The packages that an app has, each once. */
+export function namesOf({ packages }: { readonly packages: readonly (string | PackageFiles)[] }) {
+  const names = packages.flatMap(each => (typeof each === 'string' ? each : Object.keys(each)))
+  return [...new Set(names)]
+}

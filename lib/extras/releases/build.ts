@@ -9,13 +9,10 @@ import { wholeNumber, type Duration, type Expectation } from '../../check-option
 import { AGE_IN_SECONDS } from './clean.ts'
 import { representationsOf, splitAmong } from '../../assets/building/directory.ts'
 import type { Extra } from '../../assets/parts.ts'
-import type {
-  DirectoryCheck,
-  ManifestNames,
-  BuiltDirectory
-} from '../../assets/parts/representations.ts'
+import type { BuiltDirectory } from '../../assets/parts/representations.ts'
 import { versionKey } from '../../assets/urls/fingerprint.ts'
-import { keptListIn, readKept, type KeptFiles } from './kept-files.ts'
+import { keptListIn, readKept, type KeptFiles } from '../bundles/kept-files.ts'
+import { readManifest, type ManifestNames } from '../bundles/manifests/read-bundle.ts'
 
 /** Which earlier builds are kept. */
 export interface BuildLimits {
@@ -70,14 +67,12 @@ interface Asked {
 /** @throws AssetError with the code `manifest-missing` or `manifest-broken` */
 export async function readBuild(
   { path, files }: BuiltDirectory,
-  extras: readonly Extra[],
   { name, other = path }: Asked = {}
 ): Promise<BuildFiles> {
-  const [readManifest] = extras.flatMap(extra => extra.readManifest ?? [])
   const names = name === undefined ? USUAL : [name]
   for (const manifest of names.map(each => join(path, each))) {
     const read = await readSnapshot(manifest)
-    if (!read || !readManifest) continue
+    if (!read) continue
     const named = [path, other].map(dir => readManifest(read.bytes, { manifest, dir }))
     const found = named.find(build => [...build.files].some(file => files.has(file)))
     if (found) return { ...found, manifest }
@@ -88,12 +83,19 @@ export async function readBuild(
   throw new AssetError('manifest-missing', message)
 }
 
+/** What is wrong with a directory, beside its compressed copies. */
+interface DirectoryCheck {
+  /** How many files its manifest names; undefined without one. */
+  readonly files: number | undefined
+  readonly problems: readonly { readonly path: string; readonly message: string }[]
+}
+
 /** Whether what the manifest names is there, and what `keep` has brought. */
 export async function checkDirectory(
   built: BuiltDirectory,
   extras: readonly Extra[]
 ): Promise<DirectoryCheck> {
-  const build = await findBuild(built, extras)
+  const build = await findBuild(built)
   const problems = await keptProblems(built, build, extras)
   if (!build) return { files: undefined, problems }
   const message = `is missing, and ${relative(built.path, build.manifest)} names it`
@@ -104,12 +106,8 @@ export async function checkDirectory(
 }
 
 /** Undefined for any other directory: a `manifest.json` may be that of a web application. */
-export function findBuild(
-  built: BuiltDirectory,
-  extras: readonly Extra[],
-  name?: string
-): Promise<BuildFiles | undefined> {
-  return readBuild(built, extras, { name }).catch((error: unknown) => {
+export function findBuild(built: BuiltDirectory, name?: string): Promise<BuildFiles | undefined> {
+  return readBuild(built, { name }).catch((error: unknown) => {
     if (['manifest-missing', 'manifest-broken'].includes(errorCode(error) ?? '')) return undefined
     throw error
   })

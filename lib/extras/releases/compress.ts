@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError, reasonOf } from '../../errors.ts'
-import { errorCode, lstatOf, mtimeNotBefore, sameStamp, statOf } from '../../files/disk.ts'
+import { errorCode, lstatOf, sameStamp, statOf } from '../../files/disk.ts'
 import { CODINGS, compareOpen, copyFor, type Coding } from '../../files/codings.ts'
 import { readInPlace, removeInPlace, type ServedPlace } from '../../files/containment.ts'
 import { digestOf } from '../../files/digest.ts'
@@ -205,7 +205,6 @@ async function compressFile(place: ServedPlace, path: string, unsaved: Unsaved) 
   const read = await readInPlace(place, file, MAX_BYTES)
   if (!read || read === 'too-large') return read
   const { bytes, stamp } = read
-  const mtimeNs = mtimeNotBefore(stamp.mtimeNs)
   const original = { size: bytes.length, digest: digestOf(bytes) }
   const update = async (coding: Coding): Promise<CopyResult> => {
     const target = file + coding.extension
@@ -230,14 +229,14 @@ async function compressFile(place: ServedPlace, path: string, unsaved: Unsaved) 
       )
     }
     const checks = { place, checkContent, unsaved }
-    const made = await prepareReplacement(target, copy.content, mtimeNs, checks)
+    const made = await prepareReplacement(target, copy.content, checks)
     await made.commit()
     return { coding, size: copy.size, ...(made.isNew && { change: 'written' }) }
   }
   // Unlike Promise.all, a failure waits for the other copies.
   const copies = await inParallel(CODINGS, CODINGS.length, update)
   const smallest = Math.min(original.size, ...copies.map(({ size = Infinity }) => size))
-  return { bytes, mtimeNs, copies, smallest }
+  return { bytes, copies, smallest }
 }
 
 function failed(message: string, cause?: unknown): AssetError {

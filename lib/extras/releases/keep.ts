@@ -26,7 +26,7 @@ import {
 } from '../../assets/building/directory.ts'
 import type { Extra } from '../../assets/parts.ts'
 import type { BuiltDirectory } from '../../assets/parts/representations.ts'
-import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from './kept-files.ts'
+import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from '../bundles/kept-files.ts'
 import { hasFixedUrl, withoutHash } from '../../assets/urls/fingerprint.ts'
 import {
   findBuild,
@@ -70,8 +70,8 @@ export async function keep(
     const message = `${older} and ${newer} are the same directory: name the earlier build, then the new one`
     throw new AssetError('directory-unusable', message)
   }
-  const own = await readBuild(to, extras, { name: manifest, other: from.path })
-  const old = await readBuild(from, extras, { name: manifest, other: to.path })
+  const own = await readBuild(to, { name: manifest, other: from.path })
+  const old = await readBuild(from, { name: manifest, other: to.path })
   await requireList(from, old, extras)
   const chosen = await choose(from, to, { old, own: own.files, limits: options })
   const checked = await inParallel([...chosen], CONCURRENCY, entry => compared(entry, from, to))
@@ -184,13 +184,12 @@ async function writeKept(
   if (kept.size === 0) return existing && removeInPlace(place, file)
   const bytes = writtenKept(kept)
   if (existing?.equals(bytes)) return
-  const now = await nowOnDisk(path)
   await withUnsaved(async unsaved => {
-    const list = await prepareReplacement(file, bytes, now, { place, unsaved })
+    const list = await prepareReplacement(file, bytes, { place, unsaved })
     await unsaved.save()
     await list.commit()
   })
-  await touch(manifest, now, place)
+  await touch(manifest, await nowOnDisk(path), place)
 }
 
 async function copy(
@@ -201,9 +200,8 @@ async function copy(
 ): Promise<void> {
   const [source, target] = [join(from.path, path), join(to.path, path)]
   if (!(await wouldBeInPlace(to.place, target))) throw outsidePlace(to.place, target)
-  const mtimeNs = (await statOf(source))?.mtimeNs ?? 0n
   const content = { copyOf: source, isAllowed: isInPlace(from.place) }
-  await writeAtomically(target, content, mtimeNs, { place: to.place, unsaved })
+  await writeAtomically(target, content, { place: to.place, unsaved })
 }
 
 export interface CleanKeptOptions extends BuildLimits {
@@ -222,11 +220,11 @@ export async function cleanKept(
   const served = await openDirectory(directory)
   const kept = await keptIn(served)
   if (kept.size === 0) {
-    const build = await findBuild(served, extras, options.manifest)
+    const build = await findBuild(served, options.manifest)
     if (build) await requireList(served, build, extras)
     return { removed: [], bytes: 0, kept: 0, dryRun }
   }
-  const build = await readBuild(served, extras, { name: options.manifest })
+  const build = await readBuild(served, { name: options.manifest })
   const outdated = outdatedTimes(options, kept)
   const known = [...kept].filter(([file]) => served.files.has(file) && !build.files.has(file))
   const left = known.filter(([, { replaced }]) => !outdated.has(replaced))

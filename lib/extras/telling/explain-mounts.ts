@@ -1,7 +1,7 @@
 // What explain says about mounts: in which of them a path is looked for, and what their manifests tell of it.
 import { relative } from 'node:path'
 import { excluderOf } from '../../files/globs.ts'
-import type { ListedMount } from '../../assets/inventory/listed.ts'
+import type { ListedMount } from './listed-mounts.ts'
 import { isMounted, locate } from '../../assets/serving/request-path.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 

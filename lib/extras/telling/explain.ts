@@ -9,16 +9,47 @@ import { Pipeline } from '../../assets/pipeline.ts'
 import { fallbackAt } from '../../assets/serving/koa/fallback.ts'
 import { isManifest, isOurs, locate, type Wanted } from '../../assets/serving/request-path.ts'
 import { assetPath } from '../../assets/settings/app-settings.ts'
-import type { Explanation, Site, Step, Verdict, VerdictOn } from '../../assets/parts.ts'
+import type { Site } from '../../assets/parts.ts'
 import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../assets/settings/settings.ts'
 import { adviseOn } from '../../assets/sources/missing-name.ts'
 import { encodePath, whyNotCanonical } from '../../assets/urls/canonical-path.ts'
 import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
-import { listMounts, ownPath, pathOf } from '../../assets/inventory/listed.ts'
-import { readSource, verdictOn } from '../../assets/inventory/state.ts'
+import { listMounts } from './listed-mounts.ts'
+import { ownPath, pathOf } from './own-assets.ts'
+import { readSource, verdictOn, type Verdict } from './state.ts'
 import { fileNamed, mountsFinding } from './explain-mounts.ts'
 import { nearPath } from './near-path.ts'
+
+export type VerdictOn = (path: string) => Promise<Verdict | undefined>
+
+export interface Explanation {
+  /** The URL path that was asked for, encoded. */
+  readonly path: string
+  readonly steps: readonly Step[]
+  /** What a request gets, in words. */
+  readonly outcome: string
+  /** Whether that is a file. */
+  readonly isFound: boolean
+  /** Relative to the project root; undefined for what is no asset. */
+  readonly source: string | undefined
+  /** Of an asset that a request would publish. */
+  readonly verdict?: Verdict
+  /** Of the file, as it is. */
+  readonly representations: readonly {
+    readonly coding: string
+    readonly size: number
+    readonly headers: Readonly<Record<string, string>>
+  }[]
+}
+
+/** One step from the path to the response. */
+export interface Step {
+  readonly subject: 'settings' | 'path' | 'mounts' | 'app' | 'sources' | 'helpers' | 'file'
+  readonly finding: string
+  /** The facts behind the finding, one per line. */
+  readonly details: readonly string[]
+}
 
 /**
  * Shows how a path, a URL or a name is resolved. Writes nothing.

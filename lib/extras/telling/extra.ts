@@ -8,8 +8,6 @@ export const telling: Extra<Pipeline> = {
     const { printOverview } = await import('./overview.ts')
     void printOverview(settings, { running })
   },
-  explain: async (...given) => (await import('./explain.ts')).explainBy(...given),
-  weigh: async (...given) => (await import('./weight.ts')).weigh(...given),
   commands: async () => [
     (await import('./explain-command.ts')).explain,
     (await import('./list-command.ts')).list

@@ -1,7 +1,9 @@
 // The `list` command.
 import { holdersOf } from '../../assets/building/manifest/manifest.ts'
 import { readEntries, REMEDY } from '../../assets/building/manifest/read-manifest.ts'
-import { listMounts, listOwn, type ListedMount } from '../../assets/inventory/listed.ts'
+import { listMounts, type ListedMount } from './listed-mounts.ts'
+import { deltaColumn } from '../deltas/column.ts'
+import { listOwn } from './own-assets.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
 import { loadSources } from '../../assets/sources/sources.ts'
 import { CODINGS } from '../../files/codings.ts'
@@ -11,7 +13,6 @@ import { weightText } from './weight-text.ts'
 import { inParallel } from '../../concurrency.ts'
 import { warnOnce } from '../../printable.ts'
 import type { Command, Site } from '../../assets/parts.ts'
-import type { Cell } from '../../assets/parts/figures.ts'
 import { formatBytes, table } from '../../cli/format.ts'
 
 export const list: Command = {
@@ -57,10 +58,7 @@ the sources.`,
       ...(isBuilt ? [] : [`None of them is precompiled: ${REMEDY}`]),
       ...(mounts.length === 0 ? [] : mountsText(mounts))
     ]
-    const own = assets.map(({ cells, ...asset }) => {
-      const values = Object.entries(cells).map(([name, { value }]) => [name, value])
-      return { ...asset, ...Object.fromEntries(values) }
-    })
+    const own = assets.map(({ deltas, ...asset }) => ({ ...asset, deltas: deltas?.value }))
     output.result([...own, ...mounts.flatMap(asAssets)], text.join('\n\n') || 'No assets found.')
     return OK
   }
@@ -76,16 +74,11 @@ export async function listAssets(site: Site) {
   const published = await readEntries(manifestFile(site))
   const holders = holdersOf(published)
   const own = await listOwn(site, await loadSources(site, warnOnce()), published)
-  const columns = await inParallel(site.extras, 1, async extra => extra.column?.(site))
+  const savings = await deltaColumn(site)
   return inParallel(own, CONCURRENCY, async ({ path, source, entry }) => {
-    // What columns of extras say, by their names.
-    const cells: Record<string, Cell> = {}
-    for (const column of columns) {
-      const cell = entry && (await column?.of(entry))
-      if (column && cell) cells[column.name] = cell
-    }
     const { target, size, sources } = entry ?? {}
-    return { path, source, target, size, sources, partOf: holders.get(path), cells }
+    const deltas = entry && (await savings(entry))
+    return { path, source, target, size, sources, partOf: holders.get(path), deltas }
   })
 }
 
@@ -93,12 +86,12 @@ const sizeText = (size: number | undefined, missing = '-') =>
   size === undefined ? missing : formatBytes(size)
 
 function assetsText(assets: readonly ListedAsset[]): string {
-  const more = [...new Set(assets.flatMap(({ cells }) => Object.keys(cells)))]
+  const more = assets.some(({ deltas }) => deltas) ? ['deltas'] : []
   const rows = assets.map(asset => {
-    const { path, source, sources = [], partOf, size, cells } = asset
+    const { path, source, sources = [], partOf, size, deltas } = asset
     const others = sources.length > 1 ? ` and ${sources.length - 1} more` : ''
     const target = asset.target ?? (partOf === undefined ? '-' : `in ${partOf}`)
-    const values = more.map(name => cells[name]?.text ?? '')
+    const values = more.map(() => deltas?.text ?? '')
     return [path, source + others, sizeText(size), target, ...values]
   })
   return table([['asset', 'source', 'size', 'target', ...more], ...rows], [2])

@@ -8,7 +8,8 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 import { isMounted, locate } from '../../assets/serving/request-path.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
-import { listOwn, type ListedMount } from '../../assets/inventory/listed.ts'
+import type { ListedMount } from './listed-mounts.ts'
+import { listOwn } from './own-assets.ts'
 
 /** @param path decoded */
 export async function nearPath(

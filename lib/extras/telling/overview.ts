@@ -3,8 +3,10 @@ import { relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Running, Site } from '../../assets/parts.ts'
 import { assetSources } from '../../assets/sources/third-party.ts'
+import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import { printable } from '../../printable.ts'
+import { namesOf } from '../packages/options.ts'
 
 async function statesOf(running: readonly Running[]): Promise<MountStates> {
   const states = await Promise.all(running.flatMap(each => each.states?.() ?? []))
@@ -47,13 +49,15 @@ export function overview(
   environment: string,
   states: MountStates = new Map()
 ): string {
-  const { root, apps, mounts, serve, servesPublic, extras } = settings
+  const { root, apps, mounts, serve, servesPublic, live, base, prefix } = settings
+  const where = base === '' ? 'on this server' : `behind the proxy that cuts off ${base}`
   const shown = (path: string) => printable(relative(root, path) || '.')
   const places: [path: string, from: string][] = [
     ...apps.map((app): [string, string] => {
       const { urlPrefix, sources } = app
       const own = [...sources.map(({ dir }) => dir), ...assetSources.list()]
-      const more = extras.map(extra => extra.origin?.(app)).filter(each => each !== undefined)
+      const packages = namesOf(app)
+      const more = packages.length > 0 ? [`npm: ${packages.join(', ')}`] : []
       const from = [...own.filter(isDirectory).map(shown), ...more].join(', ')
       return [urlPrefix, from || 'no source directory exists']
     }),
@@ -75,6 +79,6 @@ export function overview(
     serve
       ? `  This process serves ${places.length > 0 ? 'them, and ' : ''}${rest}.`
       : `  This process does not serve them (serve is off): a front web server must ${task}.`,
-    ...extras.flatMap(extra => extra.hint?.(settings) ?? []).map(hint => `  ${hint}`)
+    ...(live ? [`  To inspect them, open ${base}${encodePath(prefix)}/-/ ${where}.`] : [])
   ].join('\n')
 }

@@ -1,5 +1,5 @@
 // What a page loads, as tables for people.
-import type { Weight } from '../../assets/parts/figures.ts'
+import type { Weight } from './weight.ts'
 import { formatBytes, table } from '../../cli/format.ts'
 
 export function weightText({ builtAt, entries, files, groups, visits }: Weight): string {

@@ -8,8 +8,7 @@ import { readContent } from '../../files/open-file.ts'
 import { groupBy, listPublished } from '../../assets/building/directory.ts'
 import type { ManifestEntries, ManifestEntry } from '../../assets/building/manifest/manifest.ts'
 import { readEntries } from '../../assets/building/manifest/read-manifest.ts'
-import { listOwn, pathOf, type OwnAsset } from '../../assets/inventory/listed.ts'
-import type { Group, Weighed, WeighedFile, Weight } from '../../assets/parts/figures.ts'
+import { listOwn, pathOf, type OwnAsset } from './own-assets.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { findReferences, type Reference } from '../../assets/references/references.ts'
 import { textOf, textType } from '../../assets/rendering/draft.ts'
@@ -19,6 +18,48 @@ import { assetPath } from '../../assets/settings/app-settings.ts'
 import { manifestFile, publicFile } from '../../assets/settings/public-directory.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import { encodePath, withoutBase } from '../../assets/urls/canonical-path.ts'
+
+/** Paths are plain URL paths, encoded; sizes are bytes in brotli, without headers. */
+export interface Weight {
+  readonly entries: readonly string[]
+  /** When that was precompiled; undefined for an estimate from the sources. */
+  readonly builtAt: Date | undefined
+  readonly files: readonly WeighedFile[]
+  /** The same by package, the largest first, as their parts. */
+  readonly groups: readonly Group[]
+  /** With fingerprints; the last one is that after the last precompile, where it replaced files. */
+  readonly visits: readonly Visit[]
+}
+
+export interface Visit {
+  /** In words. */
+  readonly visit: string
+  /** The page is one of them. */
+  readonly requests: number
+  /** Without the page. */
+  readonly bytes: number
+}
+
+export interface WeighedFile extends Pick<Weighed, 'path' | 'size'> {
+  /** Loaded by `import()` only. */
+  readonly isLater: boolean
+  /** Whether the last precompile put it in the place of an earlier one; undefined where there is none. */
+  readonly isChanged?: boolean | undefined
+  /** What it was made from. */
+  readonly parts: readonly Weighed[]
+}
+
+export interface Weighed {
+  readonly path: string
+  /** Its package; empty for a source of the application. */
+  readonly group: string
+  readonly size: number
+}
+
+/** A package, or the application: `path` is its name. */
+export interface Group extends Pick<Weighed, 'path' | 'size'> {
+  readonly parts: readonly Weighed[]
+}
 
 /** What is known of one file; paths are plain URL paths, encoded. */
 interface Node extends Pick<WeighedFile, 'size' | 'parts' | 'isChanged'> {

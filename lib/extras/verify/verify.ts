@@ -12,7 +12,8 @@ import { CODINGS, withoutCodingExtension, compareFile, type Coding } from '../..
 import { sameBytes } from '../../files/open-file.ts'
 import { realpathOf, statOf } from '../../files/disk.ts'
 import { isCompressibleType } from '../../http/fields.ts'
-import { listMounts } from '../../assets/inventory/listed.ts'
+import { checkDirectory } from '../releases/build.ts'
+import { listMounts } from '../telling/listed-mounts.ts'
 import { isMounted } from '../../assets/serving/request-path.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
 import type { Extra, Problem, Site } from '../../assets/parts.ts'
@@ -157,11 +158,9 @@ export async function verifyCopies(
   extras: readonly Extra[]
 ): Promise<VerifyCopiesReport> {
   const built = await openDirectory(directory)
-  const all = await inParallel(extras, 1, async extra => extra.checkDirectory?.(built, extras))
-  const checks = all.filter(check => check !== undefined)
-  const files = checks.find(check => check.files !== undefined)?.files
+  const { files, problems: ofBuild } = await checkDirectory(built, extras)
   const { problems: faults, ...copies } = await copiesIn(built.path, [...built.files], extras)
-  const problems = [...checks.flatMap(check => check.problems), ...faults]
+  const problems = [...ofBuild, ...faults]
   return { directory: built.path, ...(files !== undefined && { files }), ...copies, problems }
 }
 
@@ -231,9 +230,6 @@ async function checkCopies(
     if (!stats) return []
     const found = (fault?: string) => [{ path: path + extension, fault }]
     if (!stats.isFile()) return found('is not a file')
-    if (stats.mtimeNs < original.mtimeNs) {
-      return found('is older than the original, so it is not served')
-    }
     const expected = { size: Number(original.size), digest: await (digest ??= digestOfFile(file)) }
     const comparison = await compareFile(expected, file + extension, coding)
     const fault = comparison && FAULTS[comparison]

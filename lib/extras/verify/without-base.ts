@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { bytesOf } from '../../files/disk.ts'
-import type { ListedFile } from '../../assets/inventory/listed.ts'
+import type { ListedFile } from '../telling/listed-mounts.ts'
 import type { Problem } from '../../assets/parts.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
 

@@ -2,17 +2,12 @@
 import { join } from 'node:path'
 import { oneAtATime } from '../../concurrency.ts'
 import { statIfThere } from '../../files/at-start.ts'
-import type { DevEntries } from '../../assets/parts.ts'
 import type { ViteConfig } from './options.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
 import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
-import {
-  MODULE,
-  sourceUrl,
-  type AssetAddress,
-  type LoadedUrl
-} from '../../assets/views/asset-url.ts'
+import type { AssetAddress, LoadedUrl } from '../../assets/views/asset-url.ts'
 import { announcedFor, namesIn, type RunningVite } from './dev-announcement.ts'
+import { MODULE, sourceUrl, type DevEntries } from './entry-source.ts'
 import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
 
 /** In the names of entries of @vitejs/plugin-legacy, which only takes part in builds. */

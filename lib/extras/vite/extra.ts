@@ -6,8 +6,7 @@ import type { Settings } from '../../assets/settings/settings.ts'
 
 export const vite: Extra<Pipeline> = {
   name: 'vite',
-  run: respondersIn,
-  entries: async (mount, warn) => (await import('./dev-server.ts')).devServerOf(mount, warn)
+  run: respondersIn
 }
 
 /** The dev servers in this process. */

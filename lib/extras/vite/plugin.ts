@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, relative, resolve } from 'node:path'
 import type { Plugin, ResolvedConfig, ViteDevServer } from 'vite'
 import { BASE } from '../../assets/urls/canonical-path.ts'
-import { STYLESHEET } from '../../assets/views/asset-url.ts'
+import { STYLESHEET } from './entry-source.ts'
 import {
   announcementIn,
   STATUS,

@@ -4,14 +4,13 @@ import { constants, rename } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import {
-  addSeconds,
   errorCode,
   isAt,
   isSameInode,
   lstatOf,
   promised,
   removeFile,
-  secondsLater,
+  SECOND_NS,
   type Stamp,
   statOf
 } from '../disk.ts'
@@ -21,76 +20,51 @@ import { requireInPlace, type ServedPlace } from '../containment.ts'
 
 /** What replaces a target: complete, under a temporary name. */
 export interface Replacement {
-  /** False when the target already has these bytes, and at most its mtime is set, or when it is removed. */
+  /** False when the target already has these bytes, or when it is removed. */
   readonly isNew: boolean
   commit(): Promise<void>
   discard(): Promise<void>
 }
 
 interface Prepared extends Replacement {
-  /** That of the target after the commit. */
-  readonly mtimeNs: bigint
   /** The stamp of the target after the commit; one that it cannot have when another process has replaced it. */
   stamp(): Promise<Stamp>
 }
 
-/** Writes a target with mode 0644 and the given mtime. */
+/** Writes a target with mode 0644. */
 export async function writeAtomically(
   target: string,
   content: Content,
-  mtimeNs: bigint,
   checks: WriteChecks = {}
 ): Promise<void> {
-  const staged = await stage(target, content, mtimeNs, checks)
+  const staged = await stage(target, content, checks)
   await staged.commit()
 }
 
 /**
- * Prepares nothing when the target has the same bytes already. A link counts as no target.
- *
- * Different bytes never get an mtime in the same second as the previous ones. An image may be replaced by
- * an older one, and packages give their files one mtime in every version; a server that derives validators
- * from size and mtime (nginx) would then respond 304 to a client with the previous bytes. Each replacement
- * is a second later than the previous one instead, permanently.
+ * Prepares nothing when the target has the same bytes already. A link counts as no target. Different bytes never
+ * have an mtime in the same second: nginx makes its validators of size and mtime, and would respond with a false 304.
  */
 export async function prepareReplacement(
   target: string,
   content: Content,
-  wanted: bigint,
   checks: WriteChecks = {}
 ): Promise<Prepared> {
-  const stats = checks.isFree?.(target) ? undefined : await lstatOf(target)
-  const existing = stats?.isFile() ? stats : undefined
-  const seconds = existing && secondsLater(existing, wanted)
-  if (existing && (await hasContent(target, existing, content))) {
-    const mtimeNs = addSeconds(wanted, seconds ?? 0)
-    const isDue = seconds === undefined
-    return {
-      isNew: false,
-      mtimeNs,
-      commit: async () => (isDue ? renewMtime(target, mtimeNs, checks) : undefined),
-      stamp: async () => (isDue ? ((await statOf(target)) ?? existing) : existing),
-      discard: async () => undefined
-    }
+  const existing = await lstatOf(target)
+  if (existing?.isFile() && (await hasContent(target, existing, content))) {
+    const nothing = async () => undefined
+    return { isNew: false, commit: nothing, discard: nothing, stamp: async () => existing }
   }
-  const mtimeNs = seconds === undefined ? wanted : addSeconds(wanted, seconds + 1)
-  return stage(target, content, mtimeNs, checks)
+  const next = existing && (existing.mtimeNs / SECOND_NS + 1n) * SECOND_NS
+  // What has no place is not served.
+  const isOver = !next || !checks.place || next <= BigInt(Date.now()) * 1_000_000n
+  return stage(target, content, checks, isOver ? undefined : next)
 }
 
 async function hasContent(target: string, { size }: Stamp, content: Content): Promise<boolean> {
   if ('copyOf' in content) return content.copyOf === target || sameBytes(content.copyOf, target)
   if (Number(size) !== content.length) return false
   return (await readSnapshot(target))?.bytes.equals(content) ?? false
-}
-
-async function renewMtime(target: string, mtimeNs: bigint, { place }: WriteChecks): Promise<void> {
-  try {
-    await touch(target, mtimeNs, place)
-  } catch (error) {
-    if (errorCode(error) !== 'EPERM') throw error
-    // Another user's file can be replaced, although its mtime cannot be set.
-    await writeAtomically(target, { copyOf: target }, mtimeNs, { place })
-  }
 }
 
 /**
@@ -108,18 +82,14 @@ export async function touch(path: string, mtimeNs: bigint, place?: ServedPlace):
 async function stage(
   target: string,
   content: Content,
-  mtimeNs: bigint,
-  checks: WriteChecks
+  checks: WriteChecks,
+  mtimeNs?: bigint
 ): Promise<Prepared> {
-  const { path, stamp } = await writeTemporary(dirname(target), content, mtimeNs, checks)
-  const discard = () => {
-    checks.unsaved?.removed(path)
-    return removeFile(path)
-  }
+  const { path, stamp } = await writeTemporary(dirname(target), content, checks, mtimeNs)
+  const discard = () => removeFile(path)
   const commit = async () => {
     try {
-      const isOurs = checks.unsaved?.isStill(path) || (await isAt(path, stamp))
-      if (!isOurs) throw replaced(target)
+      if (!(await isAt(path, stamp))) throw replaced(target)
       // Into the real directory: rename() resolves its two paths one after the other, and a link above
       // them may be swapped in between.
       const renamed = join(dirname(path), basename(target))
@@ -134,7 +104,7 @@ async function stage(
     const stats = await statOf(target)
     return stats && isSameInode(stats, stamp) ? stats : stamp
   }
-  return { isNew: true, mtimeNs, commit, stamp: now, discard }
+  return { isNew: true, commit, stamp: now, discard }
 }
 
 function replaced(target: string): AssetError {

@@ -1,8 +1,8 @@
 // Temporary files that are complete, and folders. Whoever may write to a directory can put a link in the place of
 // any name in it, so modes and times are set through descriptors.
-import { close, constants, open, type Dirent } from 'node:fs'
+import { close, constants, open } from 'node:fs'
 import { mkdir, open as openHandle, readdir } from 'node:fs/promises'
-import { basename, dirname, join, sep } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { realPathOfOpen, requireInPlace, type ServedPlace } from '../containment.ts'
 import {
   isMiss,
@@ -26,7 +26,7 @@ import {
   type Content,
   type OpenFile
 } from '../open-file.ts'
-import type { Unsaved } from './unsaved.ts'
+import { sync, type Unsaved } from './unsaved.ts'
 import { randomBytes } from 'node:crypto'
 
 export interface WriteChecks {
@@ -37,18 +37,16 @@ export interface WriteChecks {
   readonly place?: ServedPlace | undefined
   /** Rejects to keep the target as it is. */
   readonly checkContent?: ((temporary: OpenFile) => Promise<void>) | undefined
-  /** Is told what is written. */
+  /** Is told what gets a name; what is written is saved. */
   readonly unsaved?: Unsaved | undefined
-  /** Whether nothing has a path, as far as that is known without a look. */
-  readonly isFree?: ((path: string) => boolean) | undefined
 }
 
 /** @returns the real path of a complete file, and its stamp */
 export async function writeTemporary(
   directory: string,
   content: Content,
-  mtimeNs: bigint,
-  checks: WriteChecks
+  checks: WriteChecks,
+  mtimeNs?: bigint
 ): Promise<{ path: string; stamp: Stamp }> {
   const name = temporaryName()
   const given = join(directory, name)
@@ -62,14 +60,13 @@ export async function writeTemporary(
     await writeContent(file, content)
     await checks.checkContent?.(describe(given, fd))
     await setMode(file, path, 0o644)
-    await setMtime(file, path, mtimeNs)
+    if (mtimeNs !== undefined) await setMtime(file, path, mtimeNs)
+    if (checks.unsaved) await sync(path, fd)
     return { path, stamp: file.stats }
   }
   try {
-    const { unsaved } = checks
-    return await whileOpen(given, fd, fill, unsaved && (() => unsaved.written(path, fd)))
+    return await whileOpen(given, fd, fill)
   } catch (error) {
-    checks.unsaved?.removed(path)
     await removeFile(path)
     throw named(error, given)
   }
@@ -106,18 +103,16 @@ export async function withOpened(
   await whileOpen(path, fd, use).catch(rethrowNamed(path))
 }
 
-/** @param end takes the descriptor over. Default: it is closed. */
 async function whileOpen<T>(
   path: string,
   fd: number,
-  use: (file: OpenFile) => Promise<T>,
-  // Not at once, as for what was read: a network disk may have yet to write.
-  end = () => promised<void>(done => close(fd, done))
+  use: (file: OpenFile) => Promise<T>
 ): Promise<T> {
   try {
     return await use(describe(path, fd))
   } finally {
-    await end()
+    // Not at once, as for what was read: a network disk may have yet to write.
+    await promised<void>(done => close(fd, done))
   }
 }
 
@@ -160,7 +155,7 @@ export async function sweepOnce(directory: string, maxAge?: number): Promise<voi
 
 /**
  * Removes what killed processes left in a directory.
- * @param maxAge in milliseconds, by change time: the mtime is set to that of a source
+ * @param maxAge in milliseconds, by change time
  */
 export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> {
   if (swept.size >= MAX_SWEPT) swept.clear()
@@ -170,17 +165,11 @@ export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> 
   await removeLeft(directory, paths, maxAge)
 }
 
-/**
- * The same in all directories below as well.
- * @returns whether nothing below has a path, as far as that was seen
- */
-export async function sweepTree(directory: string, maxAge = HOUR_MS) {
+/** The same in all directories below as well. */
+export async function sweepTree(directory: string, maxAge = HOUR_MS): Promise<void> {
   const entries = await entriesBelow(directory)
-  const pathOf = ({ parentPath, name }: Dirent) => join(parentPath, name)
-  const paths = new Set(entries.map(pathOf))
+  const paths = entries.map(({ parentPath, name }) => join(parentPath, name))
   await removeLeft(directory, paths, maxAge)
-  const links = entries.filter(entry => entry.isSymbolicLink()).map(link => pathOf(link) + sep)
-  return (path: string) => !paths.has(path) && !links.some(link => path.startsWith(link))
 }
 
 async function removeLeft(directory: string, paths: Iterable<string>, maxAge: number) {

@@ -86,15 +86,6 @@ test('CMP-05 what was not edited is not compiled again, even with imports', asyn
   t.is(calls.length, 2)
 })
 
-test('a compiled target has the newest mtime of its source and what it was made from', async t => {
-  const site = await makeSite(t, {})
-  site.write('stylesheets/app.css.scss', "@use 'kit/part';", 1_500_000_000)
-  site.write('/node_modules/kit/_part.scss', 'a { b: c }', 1_600_000_000)
-  site.write('/node_modules/kit/part.css', 'x { y: z }', 1_700_000_000)
-  const { headers } = await site.ask('/assets/app.css')
-  t.is(headers['last-modified'], 'Sun, 13 Sep 2020 12:26:40 GMT')
-})
-
 for (const fingerprint of [false, true])
   test(`an edit that is saved while its importer compiles is in the next GET, fingerprint: ${fingerprint}`, async t => {
     let part = ''

@@ -1,6 +1,6 @@
 // What a mount with a manifest needs when a server starts.
 import test from 'ava'
-import { listMounts } from '../../../lib/assets/inventory/listed.ts'
+import { listMounts } from '../../../lib/extras/telling/listed-mounts.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { build, type BuildOptions, type Metafile } from 'esbuild'
-import { listMounts } from '../../../lib/assets/inventory/listed.ts'
+import { listMounts } from '../../../lib/extras/telling/listed-mounts.ts'
 import { settleSite } from '../../../lib/assets/site.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import {

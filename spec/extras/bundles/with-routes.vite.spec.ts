@@ -6,7 +6,7 @@ import test from 'ava'
 import type { Middleware } from 'koa'
 import { build } from 'vite'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { listMounts } from '../../../lib/assets/inventory/listed.ts'
+import { listMounts } from '../../../lib/extras/telling/listed-mounts.ts'
 import { settleSite } from '../../../lib/assets/site.ts'
 import {
   attribute,

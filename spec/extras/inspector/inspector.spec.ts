@@ -213,7 +213,7 @@ test('INS-01 the page says what its JSON says', async t => {
   const { text } = await site.ask(`/assets/-/${about}`)
   const lines = Object.values(texts).flatMap(each => (each?.text ?? '').trimEnd().split('\n'))
   const headers = representations.flatMap(each => each.headers.flatMap(one => Object.values(one)))
-  const { steps = [] } = explanation
+  const { steps } = explanation
   const found = steps.flatMap(({ finding, details }) => [finding, ...details])
   for (const each of [...lines, ...headers, ...found]) t.true(text.includes(escaped(each)), each)
 })

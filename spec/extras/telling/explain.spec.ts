@@ -2,7 +2,7 @@
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import type { Explanation, Step } from '../../../lib/assets/parts.ts'
+import type { Explanation, Step } from '../../../lib/extras/telling/explain.ts'
 import { explain } from './told.ts'
 import { type KoaAssetsOptions, precompile } from '../../../lib/index.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'

@@ -1,6 +1,6 @@
 // What a page loads for its scripts and stylesheets: `list --entry`.
 import ava, { type ExecutionContext } from 'ava'
-import type { Weight } from '../../../lib/assets/parts/figures.ts'
+import type { Weight } from '../../../lib/extras/telling/weight.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { makeShop, run } from '../../cli/run.ts'
 import { writeFiles } from '../../support/site.ts'

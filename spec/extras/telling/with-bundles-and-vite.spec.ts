@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import type { Step } from '../../../lib/assets/parts.ts'
+import type { Step } from '../../../lib/extras/telling/explain.ts'
 import type { KoaAssetsOptions } from '../../../lib/index.ts'
 import { viteBuild, viteMount } from '../../support/bundler-project.ts'
 import { makeProject, makeSite } from '../../support/site.ts'

@@ -6,13 +6,12 @@ import { isMiss, sameStamp, stampOf, type Stamp } from '../../../files/disk.ts'
 import { rethrowAsPublishError, prepareReplacement } from '../../../files/writing/atomic-write.ts'
 import { isBuiltIn } from '../../compilers/built-in.ts'
 import type { IndexKeeper } from '../../parts.ts'
-import { finish, type Draft } from '../../rendering/draft.ts'
+import type { Draft } from '../../rendering/draft.ts'
 import { Renderer } from '../../rendering/renderer.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
 import type { Asset, Sources } from '../../sources/sources.ts'
-import { encodePath } from '../../urls/canonical-path.ts'
 import type { AppFiles, Asked, Find, FoundFile } from './app-files.ts'
 import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
 
@@ -126,20 +125,16 @@ export class PlainNames implements AppFiles {
     const { found, errors, warnings } = await this.#renderer.resolveAll(asset, draft)
     warnings.forEach(this.#warn)
     if (errors[0]) throw errors[0]
-    const { base } = this.#settings
-    const urls = found.map(to =>
-      to && !to.isDirect ? base + encodePath(assetPath(to.app, to.name)) : undefined
-    )
     const { compiler } = asset.source
     // Whether another process would make the same from the same inputs, with nothing to warn about.
     const isLasting = (!compiler || isBuiltIn(compiler)) && warnings.length === 0
-    return { ...draft, content: finish(draft, urls), isLasting }
+    return { ...draft, content: this.#renderer.plain(draft, found), isLasting }
   }
 
-  async #write(file: string, { content, mtimeNs }: Pick<Draft, 'content' | 'mtimeNs'>) {
+  async #write(file: string, { content }: Pick<Draft, 'content'>) {
     try {
       const { place } = this.#settings
-      const made = await prepareReplacement(file, content, mtimeNs, { place })
+      const made = await prepareReplacement(file, content, { place })
       await made.commit()
       return await made.stamp()
     } catch (error) {

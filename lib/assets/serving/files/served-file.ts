@@ -35,16 +35,14 @@ export type UseOpened<T> = (file: ServedFile, opened: OpenFile) => Promise<T> | 
 /** The stamps of the compressed files beside a file, whether they are sent or not, in the order of `CODINGS`. */
 export type Copies = readonly (Stamp | undefined)[]
 
-/** A copy that is older than its file may be a copy of something else. */
 export function findCopies(
-  { file, stamp }: Pick<Stored, 'file' | 'stamp'>,
+  { file }: Pick<Stored, 'file'>,
   mayBeThere: (file: string) => boolean
 ): Promise<Copies> {
   return Promise.all(
     CODINGS.map(async ({ extension }) => {
       const copy = mayBeThere(file + extension) ? await statOf(file + extension) : undefined
-      if (!copy?.isFile() || copy.size === 0n || copy.mtimeNs < stamp.mtimeNs) return undefined
-      return stampOf(copy)
+      return copy?.isFile() && copy.size > 0n ? stampOf(copy) : undefined
     })
   )
 }

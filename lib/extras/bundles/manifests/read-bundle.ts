@@ -4,7 +4,6 @@ import { isRecord } from '../../../check-options.ts'
 import type { MountSettings } from '../../../assets/settings/mounts.ts'
 import { encodeAsImported, encodeUrl } from '../../../assets/urls/canonical-path.ts'
 import type { AssetAddress } from '../../../assets/views/asset-url.ts'
-import type { ReadManifest } from '../../../assets/parts/representations.ts'
 import type { Bundle } from './bundle.ts'
 import { readEsbuild } from './esbuild.ts'
 import { readVite } from './vite.ts'
@@ -28,8 +27,18 @@ export const REMEDY =
   'build with Vite (`vite build` with build.manifest: true), or write to it what esbuild (metafile: true) ' +
   'or webpack and Rspack (stats.toJson({ all: false, entrypoints: true, assets: true, cachedAssets: true })) return'
 
-/** For directories that are not mounted. */
-export const readManifest: ReadManifest = (bytes, of) => {
+/** What a manifest says about the files of its directory. Paths are below it, without queries. */
+export interface ManifestNames {
+  readonly files: ReadonlySet<string>
+  /** Those whose names contain a hash of their content. */
+  readonly hashed: ReadonlySet<string>
+}
+
+/** For directories that are not mounted. @throws as `readBundle` */
+export function readManifest(
+  bytes: Buffer,
+  of: Pick<BundleMount, 'manifest' | 'dir'>
+): ManifestNames {
   const { files, hashed } = readBundle(bytes, { ...of, urlPath: '', base: '' })
   return { files: new Set(Array.from(files, withoutQuery)), hashed }
 }

@@ -1,11 +1,11 @@
 // The development response for a source that cannot be published: a page that shows what to fix.
 import { basename, isAbsolute, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { CompileError, type AssetError } from '../../errors.ts'
-import { isInside, realpathOf } from '../../files/disk.ts'
-import { escapeHtml } from '../views/html.ts'
-import type { Settings } from '../settings/settings.ts'
-import { thirdParty } from '../sources/third-party.ts'
+import { CompileError, type AssetError } from '../errors.ts'
+import { isInside, realpathOf } from '../files/disk.ts'
+import { escapeHtml } from './views/html.ts'
+import type { Settings } from './settings/settings.ts'
+import { thirdParty } from './sources/third-party.ts'
 
 /** @param type of the response */
 export async function errorPage(

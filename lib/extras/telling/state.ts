@@ -1,17 +1,29 @@
 // In which state an asset is: what publishing its source would read and find, and what is there. Writes nothing.
 import { AssetError, reasonOf } from '../../errors.ts'
-import { secondsLater, statOf } from '../../files/disk.ts'
+import { checksumsOf, digestOfFile } from '../../files/digest.ts'
+import { statOf } from '../../files/disk.ts'
 import { asPublishError } from '../../files/writing/atomic-write.ts'
-import { kindOf } from '../building/on-request/app-files.ts'
-import { NEVER, type Entry } from '../building/on-request/mtime-index.ts'
-import { findFailures, type Place } from '../building/places.ts'
-import type { State, Verdict } from '../parts.ts'
-import type { Pipeline } from '../pipeline.ts'
-import { Renderer } from '../rendering/renderer.ts'
-import { assetPath } from '../settings/app-settings.ts'
-import { publicFile } from '../settings/public-directory.ts'
-import { encodePath } from '../urls/canonical-path.ts'
-import { errorReport, type ErrorReport } from './error-page.ts'
+import { kindOf } from '../../assets/building/on-request/app-files.ts'
+import { NEVER, type Entry } from '../../assets/building/on-request/mtime-index.ts'
+import { findFailures, type Place } from '../../assets/building/places.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+import { Renderer } from '../../assets/rendering/renderer.ts'
+import { assetPath } from '../../assets/settings/app-settings.ts'
+import { publicFile } from '../../assets/settings/public-directory.ts'
+import { encodePath } from '../../assets/urls/canonical-path.ts'
+import { errorReport, type ErrorReport } from '../../assets/error-page.ts'
+
+/**
+ * `published`: the target is current. `outdated`, `unpublished`: the next request publishes it.
+ * `broken`: it cannot be published.
+ */
+export type State = 'broken' | 'outdated' | 'unpublished' | 'published'
+
+export interface Verdict {
+  readonly state: State
+  /** Why it cannot be published, with the place in its source; undefined where it can be. */
+  readonly reason: string | undefined
+}
 
 /** Of a compiled text, as many are kept. */
 export const MAX_BYTES = 64 * 1024
@@ -24,8 +36,8 @@ export interface Reading extends Pick<Entry, 'source' | 'generation' | 'inputs'>
   readonly refersTo: readonly string[]
   /** The beginning of what the compiler made of it; undefined for a source without one. */
   readonly compiled?: Buffer | undefined
-  /** The mtime that the target gets; undefined for a source that cannot be published. */
-  readonly mtimeNs?: bigint
+  /** The digest of what it is published as, under plain names; undefined for what cannot be published. */
+  readonly digest?: string
   /** Why it cannot be published. */
   readonly failure?: ErrorReport | undefined
 }
@@ -43,7 +55,8 @@ export async function readSource({ settings, sources }: Pipeline, place: Place):
     const { found, errors, warnings } = await renderer.resolveAll(place, draft)
     problems.push(...warnings, ...errors.map(({ message }) => message))
     const paths = found.flatMap(to => (to ? assetPath(to.app, to.source.name) : []))
-    const { content, inputs, isSettled, mtimeNs } = draft
+    const { content, inputs, isSettled } = draft
+    const { digest } = await checksumsOf(renderer.plain(draft, found), [])
     const isCompiled = source.compiler && content instanceof Buffer
     return {
       ...broken,
@@ -51,7 +64,7 @@ export async function readSource({ settings, sources }: Pipeline, place: Place):
       inputs,
       refersTo: [...new Set(paths)],
       compiled: isCompiled ? Buffer.from(content.subarray(0, MAX_BYTES + 1)) : undefined,
-      ...(errors[0] ? { failure: await errorReport(errors[0], settings) } : { mtimeNs })
+      ...(errors[0] ? { failure: await errorReport(errors[0], settings) } : { digest })
     }
   } catch (caught) {
     const error = asPublishError(settings, path, caught)
@@ -78,14 +91,14 @@ function textOf({ failure }: Reading): string | undefined {
 async function stateOf(
   { settings, published }: Pipeline,
   { app, path }: Place,
-  { mtimeNs }: Reading
+  { digest }: Reading
 ): Promise<State> {
-  if (kindOf(app) !== 'precompiled' && mtimeNs === undefined) return 'broken'
+  if (kindOf(app) !== 'precompiled' && digest === undefined) return 'broken'
   if (app.fingerprint) {
     const entry = published.manifestOf(app)?.entries.get(encodePath(path))
     return entry ? 'published' : 'unpublished'
   }
-  const target = await statOf(publicFile(settings, path))
-  if (!target?.isFile()) return 'unpublished'
-  return secondsLater(target, mtimeNs ?? 0n) === undefined ? 'outdated' : 'published'
+  const file = publicFile(settings, path)
+  if (!(await statOf(file))?.isFile()) return 'unpublished'
+  return (await digestOfFile(file)) === digest ? 'published' : 'outdated'
 }

@@ -3,7 +3,6 @@
 import { join } from 'node:path'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { isRecord, isText } from '../../check-options.ts'
-import type { FileList } from '../../assets/parts/representations.ts'
 import { isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
 
 export interface KeptFile {
@@ -61,13 +60,10 @@ function namesIn(files: unknown = []): readonly string[] {
   throw new TypeError('it names something that is not a file below the directory')
 }
 
-/** For what serves the directory. */
-export const keptList: FileList = {
-  in: keptListIn,
-  hashed(bytes, dir) {
-    const kept = [...readKept(bytes, dir)]
-    return new Set(kept.flatMap(([file, { isHashed }]) => (isHashed ? file : [])))
-  }
+/** Those whose names contain a hash of their content. @throws as `readKept` */
+export function hashedKept(bytes: Uint8Array | undefined, dir: string): ReadonlySet<string> {
+  const kept = [...readKept(bytes, dir)]
+  return new Set(kept.flatMap(([file, { isHashed }]) => (isHashed ? file : [])))
 }
 
 /** Readable for people, too: one build for each time, the latest first. */

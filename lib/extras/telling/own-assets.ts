@@ -1,0 +1,56 @@
+// The project's own assets: those that have a source, and those that only a manifest has.
+import { relative } from 'node:path'
+import type { ManifestEntries, ManifestEntry } from '../../assets/building/manifest/manifest.ts'
+import { sourcedNameIn } from '../../assets/building/on-request/app-files.ts'
+import { listPlaces, type Place } from '../../assets/building/places.ts'
+import type { Pipeline } from '../../assets/pipeline.ts'
+import { locate, rawPath } from '../../assets/serving/request-path.ts'
+import { assetPath } from '../../assets/settings/app-settings.ts'
+import type { Settings } from '../../assets/settings/settings.ts'
+import type { Sources } from '../../assets/sources/sources.ts'
+import { encodePath, withoutBase } from '../../assets/urls/canonical-path.ts'
+
+export interface OwnAsset {
+  /** The plain URL path, encoded. */
+  readonly path: string
+  /** Undefined where the source is gone, and for what was made together with another asset, as source maps are. */
+  readonly place: Place | undefined
+  /** Relative to the project root; as in the manifest when the source no longer exists. */
+  readonly source: string
+  /** Undefined for what is not in the manifest. */
+  readonly entry: ManifestEntry | undefined
+}
+
+/** All of them, in the order of paths. @param published by plain URL path */
+export async function listOwn(
+  settings: Settings,
+  sources: Sources,
+  published: ManifestEntries
+): Promise<OwnAsset[]> {
+  const listed = await listPlaces(settings, sources)
+  const places = new Map(listed.map(place => [encodePath(place.path), place]))
+  const paths = new Set([...places.keys(), ...published.keys()])
+  return [...paths].toSorted().map(path => {
+    const [place, entry] = [places.get(path), published.get(path)]
+    // A source map belongs to a source.
+    const { file } = (place ?? places.get(path.replace(/\.map$/, '')))?.source ?? {}
+    const source = file === undefined ? (entry?.source ?? '') : relative(settings.root, file)
+    return { path, place, source, entry }
+  })
+}
+
+/** The path that a path, a URL or a name stands for; a name, as a view writes it, belongs to the app at `/`, the last one. */
+export function pathOf(asked: string, { apps, base }: Settings): string {
+  if (/^(?:\/|https?:\/\/)/i.test(asked)) return withoutBase(rawPath(asked), base)
+  return encodePath(`${apps.at(-1)?.urlPrefix ?? ''}/${asked}`)
+}
+
+/** The plain URL path, decoded, of the asset of a path or a name, with a fingerprint or without. */
+export async function ownPath({ settings, sources }: Pipeline, asked: string) {
+  const wanted = locate(pathOf(asked, settings), settings)
+  if (typeof wanted !== 'object' || wanted.app === settings.publicApp) return undefined
+  const { app, name } = wanted
+  const sourced = await sourcedNameIn(sources, app, name)
+  const source = sourced === undefined ? undefined : await sources.of(app).find(sourced)
+  return source && assetPath(app, source.name)
+}
