@@ -1,4 +1,4 @@
-// The caching middleware: gives routes their methods, and sends the response of a route that was halted.
+// The caching middleware gives routes their methods, and sends the response of a route that was halted.
 import type { Context, Middleware } from 'koa'
 import { halted, requestLine } from './diagnostics.ts'
 import { isCacheControl } from './http/cache-control.ts'
@@ -6,7 +6,7 @@ import { policiesWithNonce } from './http/fields.ts'
 import { compareResponse, isA, reportUncompared } from './http-cache/compare-response.ts'
 import { stateOf } from './http-cache/context-methods.ts'
 import { isHalt } from './http-cache/fresh/fresh.ts'
-import { NOT_CALLED, type RequestState, type Verdict } from './http-cache/request-state.ts'
+import { NOT_CALLED, type Decision, type RequestState } from './http-cache/request-state.ts'
 import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
 import {
   forbidStoringError,
@@ -28,10 +28,10 @@ export { type Fresh, type FreshOptions, type FreshOutcome, Halt } from './http-c
 export type { FreshValidators, ResourceState } from './http-cache/fresh/validators-of.ts'
 export type { GroupOptions, HttpCacheOptions } from './http-cache/settings.ts'
 export { versionOf, type VersionOfOptions } from './http-cache/version-of.ts'
-// Also loads the types of ctx into a file that imports this one.
+// This export also loads the types of ctx into a file that imports this one.
 export type { HttpCacheMethods } from './http-cache/context-methods.ts'
 
-// A 304 has no content, so it must not describe any (RFC 9110 section 15.4.5). Content-Location stays.
+// A 304 has no content, so it must not describe any (RFC 9110 section 15.4.5); Content-Location is kept.
 const CONTENT_FIELDS = ['Type', 'Length', 'Encoding', 'Language', 'Range'].map(
   name => `Content-${name}`
 )
@@ -66,7 +66,7 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
     try {
       await next()
     } catch (error) {
-      if (state.verdict === undefined) {
+      if (state.decision === undefined) {
         state.withdrawInvalidation()
         forbidStoringError(ctx, state, error)
         throw error
@@ -87,13 +87,13 @@ function isLeftToKoa(ctx: Context): boolean {
 }
 
 function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
-  if (state.offer !== undefined && isUntouched(ctx)) state.verdict ??= state.offer
-  if (state.verdict === undefined) {
+  if (state.offer !== undefined && isUntouched(ctx)) state.decision ??= state.offer
+  if (state.decision === undefined) {
     if (state.isReadAsBoolean) reportReadAsBoolean(ctx, settings)
     if (!state.isCompared && settings.autoEtag)
-      state.verdict = compareResponse(ctx, state, settings)
+      state.decision = compareResponse(ctx, state, settings)
   }
-  if (state.verdict !== undefined) respond(ctx, state, state.verdict)
+  if (state.decision !== undefined) respond(ctx, state, state.decision)
   const { statusCode } = ctx.res
   if (statusCode >= 400) state.withdrawInvalidation()
   if (statusCode >= 500) replaceWritten(ctx, state)
@@ -106,7 +106,8 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   // A browser would replace its stored policy, with the nonce of the stored body (RFC 9111 section 3.2).
   if (statusCode === 304 && isOutermost)
     policiesWithNonce(ctx.res).forEach(name => ctx.remove(name))
-  if (settings.isDevelopment && isOutermost) {
+  // What a 304 could report, the response that it confirms has reported.
+  if (settings.isDevelopment && isOutermost && statusCode !== 304) {
     reportUncompared(ctx, state, settings, nameOf(ctx))
     reportSharing(ctx, state, problem => settings.warn(`${nameOf(ctx)} ${problem}`))
   }
@@ -114,24 +115,24 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
     ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
 }
 
-// Whether Koa would respond 404 because there is neither a body nor a status. A status that was set may be 404 as
-// well; only Koa's own flag tells the difference.
+// Koa responds 404 where a route sets neither a body nor a status. A route may also set the status 404 itself; only
+// Koa's own flag tells the two apart.
 function isUntouched({ body, response }: Context): boolean {
   return body == null && Reflect.get(response, '_explicitStatus') !== true
 }
 
-// Files have been compared with the request, and what is not there may still become a file.
+// Served files have already been compared with the request, and a 404 behind this middleware may become a file.
 function mayCallFresh(ctx: Context): boolean {
   return ctx.status === 200 && !ctx.res.hasHeader('Accept-Ranges')
 }
 
-// As it was requested, regardless of mounts.
+// The path is the requested one, regardless of koa-mount.
 function nameOf({ req }: Context): string {
   const { method, path } = requestLine(req)
   return `${method} ${path}`
 }
 
-// What takes ctx.fresh, which is a function here, for Koa's boolean responds 304 to every request, or never.
+// Code that takes ctx.fresh, which is a function here, for Koa's boolean responds 304 to every request, or never.
 function reportReadAsBoolean(ctx: Context, settings: HttpCacheSettings): void {
   const instead = 'write await ctx.fresh(…) in a route, or read ctx.request.fresh'
   if (isUntouched(ctx)) {
@@ -154,15 +155,15 @@ function dropBody(ctx: Context): void {
   if (isA('ReadableStream', stream) && !stream.locked) {
     stream.cancel().catch((error: unknown) => ctx.app.emit('error', error, ctx))
   }
-  // Not null, which would leave a 412 without Koa's text.
+  // `null` would leave a 412 without Koa's text.
   ctx.body = undefined
 }
 
-function respond(ctx: Context, state: RequestState, { status, validators }: Verdict): void {
+function respond(ctx: Context, state: RequestState, { status, validators }: Decision): void {
   const { response } = ctx
   for (const name of CONTENT_FIELDS) response.remove(name)
   if (response.body != null) dropBody(ctx)
-  // After the body, which sets one.
+  // The status comes after the body, because Koa changes it with the body.
   response.status = status
   state.setValidators(validators)
   if (status === 412) {

@@ -1,5 +1,5 @@
-// The directives that a route may write, names in three spellings and options in an object, and the fields
-// Cache-Control and Expires that are made from them.
+// Routes write directives as names, in three spellings, and as options of an object; Cache-Control and Expires are made
+// from them.
 import { types } from 'node:util'
 
 import {
@@ -22,7 +22,7 @@ type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
 type Spelled<Name extends string> = Name | Snake<Name> | Camel<Name>
 
 /**
- * A directive without a value (RFC 9111 section 5.2.2, RFC 8246), in one of three spellings:
+ * Directives without a value (RFC 9111 section 5.2.2, RFC 8246) have three spellings:
  * `must-revalidate`, `must_revalidate` or `mustRevalidate`.
  */
 export type CacheDirectiveName = Spelled<(typeof FLAG_DIRECTIVES)[number]>
@@ -36,41 +36,41 @@ type FieldLists = {
 }
 
 /**
- * Whole seconds, or a string with a unit from seconds to years: `600`, `'10m'`, `'1y'`. More than 2^31-1 seconds
- * are sent as 2^31-1 (RFC 9111 section 1.2.2).
+ * A lifetime is a number of whole seconds, or a string with a unit from seconds to years: `600`, `'10m'`, `'1y'`. More
+ * than 2^31-1 seconds are sent as 2^31-1 (RFC 9111 section 1.2.2).
  */
 export type Lifetime = number | Duration
 
 /**
- * Directives with a value, written in the order of the keys. Directives without a value may be `true`;
- * `false` and `undefined` write nothing.
+ * Directives with a value are written in the order of the keys. Directives without a value may be `true`; `false` and
+ * `undefined` write nothing.
  *
  * @example
  * ctx.cacheControl({ public: true, maxAge: '10m', staleWhileRevalidate: '1d' })
  */
 export interface CacheDirectiveOptions extends Flags, Lifetimes, FieldLists {
-  /** Seconds or `'10m'` of freshness (RFC 9111 section 5.2.2.1). Also `max_age`, `'max-age'`. */
+  /** The response is fresh for these seconds, or `'10m'` (RFC 9111 section 5.2.2.1). Also `max_age`, `'max-age'`. */
   readonly maxAge?: Lifetime | undefined
-  /** Seconds or `'10m'`: `maxAge` for shared caches (section 5.2.2.10). Also `s_maxage`, `'s-maxage'`. */
+  /** Shared caches use it in place of `maxAge` (section 5.2.2.10). Also `s_maxage`, `'s-maxage'`. */
   readonly sMaxage?: Lifetime | undefined
   /**
-   * Seconds or `'1d'`: a cache may use the stale response while it revalidates it (RFC 5861 section 3).
+   * A cache may use the stale response for this long while it revalidates it (RFC 5861 section 3).
    * Also `stale_while_revalidate`, `'stale-while-revalidate'`.
    */
   readonly staleWhileRevalidate?: Lifetime | undefined
   /**
-   * Seconds or `'1d'`: a cache may use the stale response after an error (RFC 5861 section 4).
+   * A cache may use the stale response for this long after an error (RFC 5861 section 4).
    * Also `stale_if_error`, `'stale-if-error'`.
    */
   readonly staleIfError?: Lifetime | undefined
-  /** `no-cache` for these response fields only (RFC 9111 section 5.2.2.4): `['Set-Cookie']`. */
+  /** `no-cache` is limited to these response fields (RFC 9111 section 5.2.2.4): `['Set-Cookie']`. */
   readonly noCacheFields?: readonly string[] | undefined
-  /** `private` for these response fields only (RFC 9111 section 5.2.2.7): `['Set-Cookie']`. */
+  /** `private` is limited to these response fields (RFC 9111 section 5.2.2.7): `['Set-Cookie']`. */
   readonly privateFields?: readonly string[] | undefined
-  /** Extension directives (RFC 9111 section 5.2.3): `{ 'x-layer': 'edge' }`, `{ 'x-flag': true }`. */
+  /** Extension directives are written as given (RFC 9111 section 5.2.3): `{ 'x-layer': 'edge', 'x-flag': true }`. */
   readonly extension?: Readonly<Record<string, string | number | true>> | undefined
   /**
-   * Set the targeted field `<target>-Cache-Control` instead (RFC 9213): `CDN`, `Cloudflare-CDN`. A target that
+   * The directives are written to `<target>-Cache-Control` instead (RFC 9213): `CDN`, `Cloudflare-CDN`. A target that
    * ends in `-Control` is the field's own name: `Surrogate-Control`.
    */
   readonly target?: string | undefined
@@ -78,7 +78,7 @@ export interface CacheDirectiveOptions extends Flags, Lifetimes, FieldLists {
   readonly cookies?: 'shared' | undefined
 }
 
-/** One argument of `ctx.cacheControl`. */
+/** `ctx.cacheControl` takes any number of these. */
 export type CacheDirective = CacheDirectiveName | CacheDirectiveOptions
 
 export interface HeaderField {
@@ -88,7 +88,7 @@ export interface HeaderField {
 
 export interface CachingFields {
   readonly fields: readonly HeaderField[]
-  /** Whether the directives allow shared caches to store the response's cookies. */
+  /** The directives allow shared caches to store the response's cookies. */
   readonly sharesCookies: boolean
 }
 
@@ -97,7 +97,7 @@ const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
 const FIELD_LISTS: ReadonlySet<string> = new Set(['no-cache-fields', 'private-fields'])
 const NAMES = [...FLAGS, ...SECONDS]
 const KEYS = [...NAMES, ...FIELD_LISTS, 'extension', 'target', 'cookies'].map(camelCase)
-// A comma with an even number of quotes after it is not between quotes.
+// A comma that is followed by an even number of quotes is not between quotes.
 const COMMA = /,(?=(?:[^"]*"[^"]*")*[^"]*$)/
 const MEMBER = /^([^\s=",]+)(?:=(?:"([^"]*)"|([^\s=",]*)))?$/
 
@@ -108,7 +108,7 @@ interface Directives {
 }
 
 /**
- * The header field of these directives. If a directive is given twice, its last value counts.
+ * Formats the header field of these directives. If a directive is given twice, its last value counts.
  *
  * @throws TypeError for an unknown directive, an invalid value, and directives that contradict each other
  */
@@ -122,10 +122,10 @@ export function cacheControlFields(directives: readonly CacheDirective[]): Cachi
 }
 
 /**
- * The header fields of a lifetime or its end: Expires, and Cache-Control, whose `max-age` comes last
+ * Formats the header fields of a lifetime or its end: Expires, and Cache-Control, whose `max-age` comes last
  * unless the directives contain one.
  *
- * @throws TypeError as `cacheControlFields`, and for an invalid lifetime
+ * @throws TypeError as `cacheControlFields` does, and for an invalid lifetime
  */
 export function expiryFields(
   lifetime: Lifetime | Date,
@@ -148,7 +148,7 @@ export function expiryFields(
 }
 
 /**
- * The directives of a field's value: `public, max-age=60`.
+ * Parses the directives of a field's value, such as `public, max-age=60`.
  *
  * @throws TypeError for text that is not a list of directives
  */
@@ -202,7 +202,7 @@ export function readSeconds(name: string, given: unknown): number {
   throw optionError(name, `whole seconds${rest}`, given)
 }
 
-/** @param known the names in the spelling that is asked for */
+/** @param known the names that a message may suggest */
 function readFlag({ values }: Directives, given: string, value: unknown, known = KEYS): void {
   const name = canonical(given)
   if (SECONDS.has(name)) throw new TypeError(`${name} needs seconds: { ${given}: 60 }`)
@@ -228,12 +228,12 @@ function readExtensions({ values }: Directives, extensions: unknown): void {
   }
 }
 
-/** `mustRevalidate` and `must_revalidate` are `must-revalidate`. */
+/** Turns `mustRevalidate` and `must_revalidate` into `must-revalidate`. */
 function canonical(name: string): string {
   return name.replaceAll('_', '-').replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
 }
 
-/** `must-revalidate` is `mustRevalidate`. */
+/** Turns `must-revalidate` into `mustRevalidate`. */
 function camelCase(name: string): string {
   return name.replace(/-[a-z]/g, pair => pair.slice(1).toUpperCase())
 }

@@ -1,18 +1,18 @@
-// What a response has in the end is compared with the request's conditions: validators that a route or a
-// middleware behind has set, and with `autoEtag` the digest of its content.
+// A finished response is compared with the request's conditions, by the validators that a route or a middleware
+// behind has set, and with `autoEtag` by the digest of its content.
 import type { Context } from 'koa'
 import { digestOf } from '../files/digest.ts'
 import { evaluatePreconditions, isRetrieval } from '../http/preconditions.ts'
 import { parseHttpDate, type Validators } from '../http/validators.ts'
-import type { RequestState, Verdict } from './request-state.ts'
+import type { RequestState, Decision } from './request-state.ts'
 import type { HttpCacheSettings } from './settings.ts'
 
-/** The verdict of a response that `ctx.fresh` has not compared, which gets a weak ETag if it has none. */
+/** Compares a response that `ctx.fresh` has not compared, and gives it a weak ETag if it has none. */
 export function compareResponse(
   ctx: Context,
   state: RequestState,
   settings: HttpCacheSettings
-): Verdict | undefined {
+): Decision | undefined {
   if (!isConditional(ctx)) return undefined
   const own = validatorsOf(ctx)
   const etag = own.etag ?? etagOfContent(ctx)
@@ -20,24 +20,24 @@ export function compareResponse(
   return state.evaluate({ ...own, etag }, settings, isByDateAlone(ctx, settings))
 }
 
-// Sites whose log has the line below. One is enough: koa-static alone would cause one for each file.
+// The line below is logged once for each koaHttpCache: koa-static alone would cause one for each file.
 const reported = new WeakSet<HttpCacheSettings>()
 
-/** In development: says once that a comparison with what was sent would have saved the response. */
+/** Development logs once that a comparison with the sent validators would have saved a response. */
 export function reportUncompared(
   ctx: Context,
   state: RequestState,
   settings: HttpCacheSettings,
   name: string
 ): void {
-  // With `{ halt: false }` the route decides.
+  // After `{ halt: false }` the route decides.
   if (reported.has(settings) || state.offer !== undefined || isByDateAlone(ctx, settings)) return
   const wasCompared = state.isCompared
   // Upstream, koa-etag has yet to set its tag, and koa-conditional-get has yet to compare it.
   ctx.res.once('finish', () => {
     if (!isConditional(ctx) || reported.has(settings)) return
     const { headers } = ctx.req
-    // A date was compared by the settings of the innermost koaHttpCache.
+    // The innermost koaHttpCache has compared the date by its own settings.
     if (wasCompared && headers['if-none-match'] === undefined) return
     const { status } = evaluatePreconditions(ctx.method, headers, validatorsOf(ctx), settings)
     if (status === undefined) return
@@ -77,13 +77,13 @@ function validatorsOf({ res, response }: Context): Validators {
   }
 }
 
-// Weak, because an upstream middleware may compress the content.
+// The tag is weak, because an upstream middleware may compress the content.
 function etagOfContent({ status, body }: Context): string | undefined {
   const content = status === 200 ? contentOf(body) : undefined
   return content === undefined ? undefined : `W/"${digestOf(content)}"`
 }
 
-// The body that Koa would send, if that is known in advance.
+// Koa sends this content, if it is known in advance.
 function contentOf(body: unknown): string | Buffer | undefined {
   if (body == null || typeof body === 'string' || Buffer.isBuffer(body)) return body ?? undefined
   if (isA('Blob', body) || isA('ReadableStream', body) || isA('Response', body)) return undefined
@@ -91,8 +91,8 @@ function contentOf(body: unknown): string | Buffer | undefined {
 }
 
 /**
- * Whether it is of this web class. The sandbox of Jest 27 has none of them, and Node loads what is behind these
- * names when they are first read.
+ * Tells whether a value is an instance of a class of the web. The sandbox of Jest 27 has none of them, and Node loads
+ * each one when its name is first read.
  */
 export function isA<Kind extends 'Blob' | 'ReadableStream' | 'Response'>(
   kind: Kind,

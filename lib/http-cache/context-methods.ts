@@ -1,4 +1,4 @@
-// The methods that koaHttpCache adds to Koa's context: ctx.cacheControl, ctx.expires, ctx.fresh and cache groups.
+// koaHttpCache adds these methods to Koa's context: ctx.cacheControl, ctx.expires, ctx.fresh and the cache groups.
 import { inspect } from 'node:util'
 import type { Context, ExtendableContext } from 'koa'
 import { formatGroups, formatKeys } from '../http/cache-control.ts'
@@ -14,10 +14,10 @@ import { INVALIDATION, RequestState } from './request-state.ts'
 import type { HttpCacheSettings } from './settings.ts'
 import { watchNegotiation } from './shared-caches.ts'
 
-/** What `koaHttpCache` adds to Koa's context. */
+/** `koaHttpCache` adds these methods to Koa's context. */
 export interface HttpCacheMethods {
   /**
-   * Sets `Cache-Control` (RFC 9111 section 5.2.2), replacing what an earlier call wrote. With `target` it
+   * Sets `Cache-Control` (RFC 9111 section 5.2.2), and replaces that of an earlier call. With `target` it
    * sets `<target>-Cache-Control` instead (RFC 9213).
    *
    * @example
@@ -33,7 +33,7 @@ export interface HttpCacheMethods {
    * ctx.expires('15m', 'public') // Expires: in 15 minutes; Cache-Control: public, max-age=900
    *
    * @param lifetime seconds, a duration such as `'15m'`, or the Date at which it ends
-   * @throws TypeError as `cacheControl`, and for an invalid lifetime or a `target`
+   * @throws TypeError as `cacheControl` does, and for an invalid lifetime or a `target`
    */
   expires(lifetime: Lifetime | Date, ...directives: readonly CacheDirective[]): void
   /**
@@ -57,8 +57,8 @@ export interface HttpCacheMethods {
    * @example
    * ctx.invalidateCacheGroups('book-7') // Cache-Group-Invalidation: "book-7"
    *
-   * @param groups as for `cacheGroups`
-   * @throws TypeError as `cacheGroups`; Error for a safe method such as GET, for which caches ignore the field
+   * @param groups names as for `cacheGroups`
+   * @throws TypeError as `cacheGroups` does; Error for a safe method such as GET, for which caches ignore the field
    */
   invalidateCacheGroups(...groups: readonly string[]): void
   /**
@@ -66,7 +66,7 @@ export interface HttpCacheMethods {
    * 304 Not Modified, or with 412 Precondition Failed if the client expects another state of the resource.
    * Otherwise it sets `ETag` and `Last-Modified`, and the route continues.
    *
-   * It is a function behind `koaHttpCache`, and Koa's boolean in front of it (`ctx.request.fresh` everywhere).
+   * Behind `koaHttpCache` it is a function. In front it is Koa's boolean, which is `ctx.request.fresh` everywhere.
    */
   readonly fresh: boolean & Fresh
 }
@@ -78,22 +78,22 @@ declare module 'koa' {
   }
 }
 
-// One for all copies of a release: Jest may load it as ES modules and as CommonJS. The build knows the release.
+// All copies of a release share the symbol, because Jest may load it as ES modules and as CommonJS.
 const STATE = Symbol.for(`koa-fresh-assets.http-cache ${process.env.PACKAGE_VERSION ?? ''}`)
 
-/** What middleware in front of koaHttpCache has assigned to `ctx.cacheControl`. */
+/** Middleware in front of koaHttpCache has assigned this value to `ctx.cacheControl`. */
 const IN_FRONT = Symbol('ctx.cacheControl in front of koaHttpCache')
 
 type WithState = ExtendableContext & { [STATE]?: RequestState; [IN_FRONT]?: unknown }
 
-/** The state of this request, created by the first koaHttpCache that it enters. */
+/** The first koaHttpCache that a request enters creates its state. */
 export function stateOf(ctx: Context): RequestState {
   if (!Object.hasOwn(ctx.app.context, STATE)) addContextMethods(ctx.app)
   const withState: WithState = ctx
   return (withState[STATE] ??= new RequestState(ctx))
 }
 
-/** Adds the methods to an application's context. Those of another release stay for its own requests. */
+/** Adds the methods to an application's context. Another release of this package keeps its own for its requests. */
 function addContextMethods({ context, request }: Context['app']): void {
   watchNegotiation(request)
   const methods = { expires, cacheGroups, invalidateCacheGroups }
@@ -112,7 +112,7 @@ function addContextMethods({ context, request }: Context['app']): void {
   })
 }
 
-/** @param other that of another release in the same application */
+/** @param other the property of another release in the same application */
 function freshProperty(other: PropertyDescriptor | undefined): PropertyDescriptor {
   return {
     // koa-conditional-get and koa-static-cache, upstream, still read Koa's boolean.
@@ -125,21 +125,21 @@ function freshProperty(other: PropertyDescriptor | undefined): PropertyDescripto
   }
 }
 
-// koa-cache-control, upstream, has a property of this name, whose value are the directives: without one it writes
-// its default. Once a route has called our method, there is no place for that.
+// koa-cache-control, upstream, reads its directives from a property of this name, and writes its default if there are
+// none. Once a route has called our method, it finds the function and writes nothing.
 function cacheControlProperties(other: PropertyDescriptor | undefined) {
   return {
     [IN_FRONT]: { value: other?.value as unknown, writable: true },
     cacheControl: {
       get(this: WithState): unknown {
         const state = this[STATE]
-        if (state?.settings !== undefined || state?.isSaid === true) return cacheControl
+        if (state?.settings !== undefined || state?.isWrittenByRoute === true) return cacheControl
         return other?.get === undefined ? this[IN_FRONT] : other.get.call(this)
       },
       set(this: WithState, value: unknown): void {
         const state = this[STATE]
         if (state?.settings !== undefined) throw assignedError(value)
-        if (state !== undefined) state.isSaid = false
+        if (state !== undefined) state.isWrittenByRoute = false
         if (other?.set === undefined) this[IN_FRONT] = value
         else other.set.call(this, value)
       },
@@ -158,7 +158,7 @@ function assignedError(value: unknown): TypeError {
 function cacheControl(this: WithState, ...directives: readonly CacheDirective[]): void {
   const state = requireState(this, 'cacheControl')
   state.write(cacheControlFields(directives))
-  state.isSaid = true
+  state.isWrittenByRoute = true
 }
 
 function expires(
@@ -168,12 +168,12 @@ function expires(
 ): void {
   const state = requireState(this, 'expires')
   state.write(expiryFields(lifetime, directives, Date.now()))
-  state.isSaid = true
+  state.isWrittenByRoute = true
 }
 
-function cacheGroups(this: WithState, ...more: readonly string[]): void {
+function cacheGroups(this: WithState, ...added: readonly string[]): void {
   const state = requireState(this, 'cacheGroups')
-  const groups = [...new Set([...state.groups, ...more])]
+  const groups = [...new Set([...state.groups, ...added])]
   if (groups.length === 0) return
   const { header } = state.settings.groups
   const fields = {
@@ -184,7 +184,7 @@ function cacheGroups(this: WithState, ...more: readonly string[]): void {
   state.groups = groups
 }
 
-function invalidateCacheGroups(this: WithState, ...more: readonly string[]): void {
+function invalidateCacheGroups(this: WithState, ...added: readonly string[]): void {
   const state = requireState(this, 'invalidateCacheGroups')
   if (isSafe(this.method)) {
     throw new Error(
@@ -192,7 +192,7 @@ function invalidateCacheGroups(this: WithState, ...more: readonly string[]): voi
         'responses to safe methods (RFC 9875 section 3); change the resource with POST, PUT, PATCH or DELETE'
     )
   }
-  const groups = [...new Set([...state.invalidated, ...more])]
+  const groups = [...new Set([...state.invalidated, ...added])]
   if (groups.length === 0) return
   this.set(INVALIDATION, formatGroups(groups))
   state.invalidated = groups

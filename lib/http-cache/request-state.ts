@@ -1,4 +1,4 @@
-// The state of one request inside koaHttpCache: its calls of ctx.fresh, the verdict, and the fields written.
+// The state of one request inside koaHttpCache: its calls of ctx.fresh, their decision, and the fields written.
 import type { Context } from 'koa'
 import { formatHttpDate, type Validators } from '../http/validators.ts'
 import { evaluatePreconditions, isRetrieval } from '../http/preconditions.ts'
@@ -7,43 +7,43 @@ import { type Fresh, type FreshOptions, type FreshOutcome, Halt, readHalt } from
 import { type FreshValidators, validatorsOf, withoutVersion } from './fresh/validators-of.ts'
 import type { Defaults, HttpCacheSettings } from './settings.ts'
 
-/** The response that the preconditions determine, whatever the route does afterwards. */
-export interface Verdict {
+/** A response that the preconditions have decided, whatever the route does afterwards. */
+export interface Decision {
   readonly status: 304 | 412
   readonly validators: Validators
 }
 
-// Most outcomes share it.
+// Most calls return this promise.
 const PROCEED = Promise.resolve(false as const)
 
 const NONE: readonly never[] = []
 
 export const NOT_CALLED = 'ctx.fresh was not called'
-// A template that was edited since has a different ETag, but the same date.
+// An edit of a template changes the ETag of its pages, but not their date.
 const DATE_ALONE = 'If-Modified-Since alone cannot show the option version'
 
 export const INVALIDATION = 'Cache-Group-Invalidation'
 
 export class RequestState {
-  /** The settings of the innermost koaHttpCache that the request is in; `undefined` outside. */
+  /** The request is inside a koaHttpCache with these settings, the innermost one; outside they are `undefined`. */
   settings: HttpCacheSettings | undefined = undefined
-  /** The first one counts. */
-  verdict: Verdict | undefined = undefined
-  /** What a call with `halt: false` resolved to: the response if the route gives none. */
-  offer: Verdict | undefined = undefined
-  /** Why the last evaluation had its outcome. */
+  /** The first decision counts. */
+  decision: Decision | undefined = undefined
+  /** A call with `halt: false` resolved to this, which is sent if the route sets no response. */
+  offer: Decision | undefined = undefined
+  /** `X-Http-Cache` gives this reason for the last evaluation. */
   reason = NOT_CALLED
-  /** Whether the request's conditions were compared with validators, which have been set then. */
+  /** The request's conditions have been compared with validators, which have then been set. */
   isCompared = false
-  /** Whether `ctx.fresh` was read and not called, as by code that expects Koa's boolean. */
+  /** `ctx.fresh` was read and not called, as by code that expects Koa's boolean. */
   isReadAsBoolean = false
-  /** Whether a route has called `ctx.cacheControl` or `ctx.expires`, and nothing in front assigned to it since. */
-  isSaid = false
-  /** Whether the directives allow shared caches to store the response's cookies. */
+  /** A route has called `ctx.cacheControl` or `ctx.expires`, and no middleware in front has assigned to it since. */
+  isWrittenByRoute = false
+  /** The directives allow shared caches to store the response's cookies. */
   sharesCookies = false
-  /** Those of the innermost koaHttpCache that has any, if nothing behind it wrote about caching. */
+  /** The innermost koaHttpCache with defaults sets them here, if nothing behind it wrote about caching. */
   defaults: Defaults | undefined = undefined
-  /** The cache groups of the response, and those that it invalidates (RFC 9875). */
+  /** The response belongs to `groups`, and invalidates those of `invalidated` (RFC 9875). */
   groups: readonly string[] = NONE
   invalidated: readonly string[] = NONE
   private written: readonly HeaderField[] = NONE
@@ -53,27 +53,27 @@ export class RequestState {
     this.ctx = ctx
   }
 
-  /** The function behind `ctx.fresh`. */
+  /** `ctx.fresh` returns this function. */
   get fresh(): Fresh {
     this.isReadAsBoolean = true
-    // Not kept: V8 keeps a request alive for a while when a function made for it is stored on an object.
-    // Only `halt: false` resolves to a status.
+    // It is made for each read: V8 keeps a request alive for a while when a function made for it is stored on an
+    // object. Only `halt: false` resolves to a status.
     return ((state, options) => this.callFresh(state, options)) as Fresh
   }
 
-  /** For a request that failed, and so changed nothing (RFC 9111 section 4.4). */
+  /** A request that failed has changed nothing, so its response invalidates nothing (RFC 9111 section 4.4). */
   withdrawInvalidation(): void {
     if (this.invalidated.length > 0 && !this.ctx.res.headersSent) this.ctx.remove(INVALIDATION)
   }
 
-  /** Sets fields about caching, and remembers those of a response that has not failed yet. */
+  /** Sets caching fields, and remembers them unless the response has already failed. */
   write({ fields, sharesCookies }: CachingFields): void {
     for (const { name, value } of fields) this.ctx.set(name, value)
     if (this.ctx.status < 500) this.written = [...this.written, ...fields]
     this.sharesCookies = sharesCookies
   }
 
-  /** Removes what `write` set, unless it was replaced; returns whether it had set anything, or would have. */
+  /** Removes the fields that `write` set and nobody replaced. @returns whether there were any, or defaults to come */
   removeWritten(): boolean {
     const { ctx, defaults, written } = this
     this.written = NONE
@@ -83,14 +83,15 @@ export class RequestState {
   }
 
   /**
-   * Sets the validators, unless the method forbids it. Returns the verdict of the preconditions, if there is one.
-   * @param isVersioned whether they contain the option `version`
+   * Sets the validators, unless the method forbids it, and evaluates the preconditions.
+   *
+   * @param isVersioned whether the validators contain the option `version`
    */
   evaluate(
     validators: Validators,
     settings: HttpCacheSettings,
     isVersioned: boolean
-  ): Verdict | undefined {
+  ): Decision | undefined {
     const { method = '', headers } = this.ctx.req
     const reads = isRetrieval(method)
     const sent = withoutFuture(validators)
@@ -123,17 +124,17 @@ export class RequestState {
     const halt = options === undefined || readHalt(options)
     // Too late: the response is on its way, or the request has left koaHttpCache.
     if (settings === undefined || ctx.res.headersSent) return PROCEED
-    let { verdict } = this
-    if (verdict === undefined) {
+    let { decision } = this
+    if (decision === undefined) {
       const version = settings.version?.(ctx)
       const validators = validatorsOf(state, version)
-      verdict = this.evaluate(validators, settings, version !== undefined)
-      if (halt) this.verdict = verdict
-      this.offer = halt ? undefined : verdict
+      decision = this.evaluate(validators, settings, version !== undefined)
+      if (halt) this.decision = decision
+      this.offer = halt ? undefined : decision
     }
-    if (verdict === undefined) return PROCEED
-    if (halt) throw new Halt(verdict.status)
-    return Promise.resolve(verdict.status)
+    if (decision === undefined) return PROCEED
+    if (halt) throw new Halt(decision.status)
+    return Promise.resolve(decision.status)
   }
 }
 

@@ -1,4 +1,4 @@
-// Options of koaHttpCache in, frozen settings out.
+// The options of koaHttpCache are checked, and become frozen settings.
 import type { Context } from 'koa'
 import { privateCacheControl } from '../http/cache-control.ts'
 import { TOKEN } from '../http/fields.ts'
@@ -25,7 +25,7 @@ import {
   type Lifetime
 } from './cache-directive.ts'
 
-/** The options of `koaHttpCache`. `undefined` means "not set". */
+/** `koaHttpCache` takes these options; `undefined` means "not set". */
 export interface HttpCacheOptions {
   /**
    * Directives of `Cache-Control`, or its text, for responses to GET and HEAD that have a cacheable status and
@@ -38,7 +38,7 @@ export interface HttpCacheOptions {
    * koaHttpCache({ cacheControl: 'private, max-age=60' })
    */
   readonly cacheControl?: CacheDirective | readonly CacheDirective[] | (string & {}) | undefined
-  /** The lifetime of the same responses, as `ctx.expires` writes it: seconds or `'10m'`. Default: none. */
+  /** The same responses get this lifetime, as `ctx.expires` writes it: seconds or `'10m'`. Default: none. */
   readonly expires?: Lifetime | undefined
   /**
    * Returns a string that is mixed into every ETag of `ctx.fresh`, so that a deploy invalidates every page: the
@@ -51,31 +51,31 @@ export interface HttpCacheOptions {
    */
   readonly version?: ((ctx: Context) => string | undefined) | undefined
   /**
-   * The If-Modified-Since that gets a 304: `exact`, a date equal to Last-Modified; `before`, as in RFC 9110
-   * section 13.1.3, also a later one that is not in the future. Default: `exact`.
+   * With `exact`, If-Modified-Since gets a 304 if it equals Last-Modified. With `before`, as in RFC 9110 section
+   * 13.1.3, a later date that is not in the future gets one as well. Default: `exact`.
    */
   readonly ifModifiedSince?: 'exact' | 'before' | undefined
   /**
-   * Give strings, buffers and JSON a weak ETag of their content, unless the route set an ETag or validators
-   * with `ctx.fresh`, and compare the ETag and Last-Modified of every response to GET and HEAD that is a success,
-   * whoever set them, with the request. Default: `false`.
+   * Strings, buffers and JSON get a weak ETag of their content, unless the route set an ETag or validators with
+   * `ctx.fresh`. The ETag and Last-Modified of every successful response to GET and HEAD, whoever set them, are
+   * compared with the request. Default: `false`.
    */
   readonly autoEtag?: boolean | undefined
   /**
-   * Write the groups of `ctx.cacheGroups` to a CDN's own field as well: `Surrogate-Key` (Fastly), `Cache-Tag`
-   * (Cloudflare), `xkey` (Varnish). They are separated by commas if the field's name contains `tag`, else by
-   * spaces. Default: none.
+   * The groups of `ctx.cacheGroups` are also written to a CDN's own field: `Surrogate-Key` (Fastly), `Cache-Tag`
+   * (Cloudflare), `xkey` (Varnish). Commas separate them if the field's name contains `tag`, else spaces.
+   * Default: none.
    *
    * @example
    * koaHttpCache({ groups: { header: 'Surrogate-Key' } })
    */
   readonly groups?: GroupOptions | undefined
-  /** Give the reason for the response in `X-Http-Cache`. Default: true in development (`NODE_ENV`). */
+  /** `X-Http-Cache` gives the reason for the response. Default: true in development (`NODE_ENV`). */
   readonly trace?: boolean | undefined
 }
 
 export interface GroupOptions {
-  /** The field's name. Default: none. */
+  /** The groups are written to the field of this name. Default: none. */
   readonly header?: string | undefined
 }
 
@@ -87,7 +87,7 @@ const GROUPS = {
 } satisfies Record<keyof GroupOptions, Expectation>
 
 const OPTIONS = {
-  // Their directives and lifetimes are checked when they are formatted.
+  // Directives and lifetimes are checked when they are formatted.
   cacheControl: { expected: 'directives', holds: () => true },
   expires: { expected: 'a lifetime', holds: () => true },
   version: { expected: 'a function of ctx', holds: value => typeof value === 'function' },
@@ -97,17 +97,17 @@ const OPTIONS = {
   trace: withDefault(flag, isDevelopment)
 } satisfies Record<keyof HttpCacheOptions, Expectation>
 
-/** The fields of a response whose route wrote nothing about caching. */
+/** A response whose route wrote nothing about caching gets these fields. */
 export interface Defaults {
-  /** Made for each response, because `Expires` depends on the clock. */
+  /** They are made for each response, because `Expires` depends on the clock. */
   readonly at: (now: number) => CachingFields
-  /** Those of a response for one visitor, which no shared cache may store. */
+  /** A response to one visitor gets these, and no shared cache may store it. */
   readonly personal: CachingFields
 }
 
 export type HttpCacheSettings = ReturnType<typeof settle>
 
-/** Whether the environment variable `NODE_ENV` is `development`, empty or not set. */
+/** Development is where the environment variable `NODE_ENV` is `development`, empty or not set. */
 export function isDevelopment(): boolean {
   return (process.env.NODE_ENV || 'development') === 'development'
 }
@@ -134,7 +134,7 @@ function settleDefaults({ cacheControl, expires }: HttpCacheOptions): Defaults |
   const seconds = expires === undefined ? undefined : readSeconds('expires', expires)
   const at = (now: number) =>
     seconds === undefined ? cacheControlFields(directives) : expiryFields(seconds, directives, now)
-  // At start: a wrong directive throws here instead of in every request.
+  // A wrong directive throws here, at start, instead of in every request.
   const first = at(Date.now())
   return Object.freeze({
     at: seconds === undefined ? () => first : at,

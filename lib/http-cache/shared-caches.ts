@@ -1,5 +1,5 @@
-// What shared caches may store, and for whom: a lifetime meant for everybody must not reach a response for one visitor,
-// or a failure, and what a response was negotiated by belongs into Vary.
+// Shared caches must not store a response to one visitor, or a failure, for everybody; the fields by which a response
+// was negotiated belong in Vary.
 import type { BaseRequest, Context } from 'koa'
 import { isCacheControl } from '../http/cache-control.ts'
 import { policiesWithNonce } from '../http/fields.ts'
@@ -7,17 +7,17 @@ import { isRecord } from '../check-options.ts'
 import type { RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 
-// Not 404 and 410, although caches may store them: what is missing now may exist a moment later.
+// 404 and 410 are left out, although caches may store them: a missing resource may exist a moment later.
 const STATUSES_WITH_DEFAULTS = new Set([200, 203, 204, 206, 300, 301, 304, 308])
 
-/** Whether the route, or the code that responded, wrote nothing about caching where there are defaults for that. */
+/** Defaults are for cacheable responses to GET and HEAD about whose caching nobody wrote anything. */
 export function mayHaveDefaults({ method, res, status }: Context): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
   if (res.hasHeader('Cache-Control') || res.hasHeader('Expires')) return false
   return STATUSES_WITH_DEFAULTS.has(status)
 }
 
-/** The defaults, and Vary for what the response was negotiated by: a route that wrote nothing forgot that, too. */
+/** Writes the defaults, and adds to Vary the fields by which the response was negotiated. */
 export function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): void {
   const why = reasonToBePersonal(ctx, defaults)
   const written = why === undefined ? defaults.at(Date.now()) : defaults.personal
@@ -39,24 +39,24 @@ function reasonToBePersonal(ctx: Context, { personal }: Defaults): string | unde
 
 function cookieUse(ctx: Context): string | undefined {
   if (ctx.res.hasHeader('Set-Cookie')) return 'sets a cookie'
-  // Koa keeps `ctx.cookies` under a symbol once they are asked for. An application's own may be anywhere.
+  // Koa keeps `ctx.cookies` under a symbol once they are read. An application may define its own elsewhere.
   const symbols = Object.getOwnPropertySymbols(ctx)
   const areUsed = symbols.some(({ description }) => description === 'context#cookies')
   return areUsed || Object.hasOwn(ctx.app.context, 'cookies') ? 'read a cookie' : undefined
 }
 
-/** `no-store` for an error that leaves koaHttpCache, whether Koa or an upstream middleware responds to it. */
+/** Makes an error that leaves koaHttpCache `no-store`, whether Koa or an upstream middleware responds to it. */
 export function forbidStoringError(ctx: Context, state: RequestState, error: unknown): void {
   const { status, statusCode, headers } = (error ?? {}) as Record<string, unknown>
-  // As Koa reads it.
+  // Koa reads the status of an error in this way.
   const given = status ?? statusCode
   if (typeof given === 'number' && given < 500) return
   if (!replaceWritten(ctx, state) || !isRecord(error)) return
-  // Koa drops every field that is not in the error's own headers, which win. A frozen error stays as it is.
+  // Koa drops every field that is not in the error's own headers, which win. A frozen error is left alone.
   Reflect.set(error, 'headers', { 'Cache-Control': 'no-store', ...(headers as object) })
 }
 
-/** Replaces the lifetime that the route wrote for a success. @returns whether there was one */
+/** Replaces the lifetime that a route wrote for a success by `no-store`. @returns whether there was one */
 export function replaceWritten(ctx: Context, state: RequestState): boolean {
   if (!state.removeWritten()) return false
   if (!ctx.res.headersSent && !ctx.res.hasHeader('Cache-Control')) {
@@ -66,15 +66,15 @@ export function replaceWritten(ctx: Context, state: RequestState): boolean {
 }
 
 /**
- * Says in development, once the response has been sent, what a shared cache must not do with it. Only then is it
- * known what middleware in front has added.
+ * Reports in development, once the response has been sent, why a shared cache must not store it. Only then is it known
+ * what middleware in front has added.
  */
 export function reportSharing(
   ctx: Context,
   state: RequestState,
   report: (problem: string) => void
 ): void {
-  // What is read later, as by a log, makes no difference to the page.
+  // A cookie that is read later, as by a log, does not change the page.
   const use = cookieUse(ctx)
   ctx.res.once('finish', () => {
     const { res } = ctx
@@ -83,7 +83,7 @@ export function reportSharing(
     const [first] = shared
     if (first === undefined) return
     const withCookies = shared.find(([, value]) => !LEAVES_OUT_COOKIES.test(value))
-    // The bytes of a file are the same for everybody: no nonce is in them, and no language was chosen.
+    // A file has the same bytes for everybody: it contains no nonce, and no language was chosen.
     const isFile = res.hasHeader('Accept-Ranges')
     for (const [field, problem] of [
       [withCookies, cookieProblem(ctx, state, use)],
@@ -95,7 +95,7 @@ export function reportSharing(
   })
 }
 
-// `private` and `no-cache` for this field alone (RFC 9111 sections 5.2.2.4 and 5.2.2.7).
+// `private` and `no-cache` may be limited to this field (RFC 9111 sections 5.2.2.4 and 5.2.2.7).
 const LEAVES_OUT_COOKIES = /"[^"]*set-cookie/i
 
 function cookieProblem(
@@ -125,7 +125,7 @@ function varyProblem(ctx: Context): string | undefined {
     .toLowerCase()
     .split(/\s*,\s*/)
   if (vary.includes('*')) return undefined
-  // Koa itself asks which text to send with a redirect.
+  // Koa itself negotiates the text of a redirect.
   const isRedirect = ctx.res.hasHeader('Location')
   const missing = certainFields(ctx.request).filter(
     field => !vary.includes(field.toLowerCase()) && !(isRedirect && field === 'Accept')
@@ -139,7 +139,7 @@ function varyProblem(ctx: Context): string | undefined {
   )
 }
 
-// A targeted field (RFC 9213) is for shared caches only.
+// Only shared caches read a targeted field (RFC 9213).
 function isShared(name: string, value: string): boolean {
   if (!isCacheControl(name)) return false
   return name === 'cache-control'
@@ -147,7 +147,7 @@ function isShared(name: string, value: string): boolean {
     : !/(?:^|[ ,])(?:private|no-store|no-cache)(?:,|$)/i.test(value)
 }
 
-// By which fields of a request its response was negotiated (RFC 9110 section 12.5.5).
+// Vary names the fields by which a response was negotiated (RFC 9110 section 12.5.5).
 
 const NEGOTIATED = {
   accepts: 'Accept',
@@ -161,14 +161,14 @@ const UNKNOWN = 'unknown'
 const UNSEEN: readonly string[] = [UNKNOWN]
 const NOTHING: readonly never[] = []
 
-// One for all copies of a release, like the state of a request.
+// All copies of a release share the symbol, like that of a request's state.
 const ASKED = Symbol.for(`koa-fresh-assets.negotiation ${process.env.PACKAGE_VERSION ?? ''}`)
 
 type Watched = object & { [ASKED]?: readonly string[] }
 
 /**
- * Makes the requests of an application remember what `ctx.accepts…()` was asked for. Koa's `ctx` delegates these
- * methods to its request, so a request for which nobody calls them pays nothing.
+ * Makes the requests of an application remember which of `ctx.accepts…()` were called. Koa's `ctx` delegates these
+ * methods to its request, so a request costs nothing as long as nobody calls them.
  */
 export function watchNegotiation(request: BaseRequest): void {
   for (const [method, field] of Object.entries(NEGOTIATED)) {
@@ -182,18 +182,18 @@ export function watchNegotiation(request: BaseRequest): void {
   }
 }
 
-/** The fields that were asked for; all if some call was not seen, as before the first koaHttpCache was entered. */
+/** Lists the negotiated fields, or all of them if a call was missed, as before the first koaHttpCache was entered. */
 function negotiatedFields(request: object): readonly string[] {
   const asked = askedOf(request)
   return asked.includes(UNKNOWN) ? ALL_NEGOTIATED : asked
 }
 
-/** Those of them that are certain. */
+/** Lists the negotiated fields that are certain. */
 function certainFields(request: object): readonly string[] {
   return askedOf(request).filter(field => field !== UNKNOWN)
 }
 
-// Koa keeps what these methods use under `_accept` once it is needed.
+// Koa creates `_accept` when one of these methods is first called.
 function askedOf(request: Watched): readonly string[] {
   return request[ASKED] ?? ('_accept' in request ? UNSEEN : NOTHING)
 }

@@ -1,4 +1,4 @@
-// A version of files and directories, made from their bytes: it changes when a template is edited.
+// versionOf digests files and directories, so that a version changes when a template is edited.
 import { readdir } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { statIfThere } from '../files/at-start.ts'
@@ -18,14 +18,14 @@ import { check, isRecord, optionError, text } from '../check-options.ts'
 import { isDevelopment } from './settings.ts'
 
 export interface VersionOfOptions {
-  /** The directory at which relative names start. Default: `process.cwd()`. */
+  /** Relative names start at this directory. Default: `process.cwd()`. */
   readonly root?: string | undefined
 }
 
 const CONCURRENCY = 16
 const MAX_VERSIONS = 1000
 
-/** Those that may change: koaHttpCache refreshes them before a route reads them. */
+/** koaHttpCache refreshes the versions that may have changed before a route reads them. */
 const refreshes = new Set<() => Promise<void>>()
 
 /**
@@ -68,18 +68,18 @@ export function versionOf(
     if (state !== seen) {
       const digests = await inParallel(files, CONCURRENCY, async ([path]) => {
         const read = await readSnapshot(path)
-        // Relative, so every server of a deploy has the same version.
+        // Names are relative, so that every server of a deploy has the same version.
         return [relative(root, path).replaceAll(sep, '/'), digestOf(read?.bytes ?? '')]
       })
       version = digestOf(JSON.stringify(digests))
-      // What has just changed may change again under the same stamp.
+      // A file that has just changed may change again under the same stamp.
       const isConclusive = files.every(([, stamp]) => showsChangesAfter(stamp, lookedAt))
       seen = isConclusive ? state : undefined
     }
     if (isFinal) refreshes.delete(refresh)
   })
   refreshes.add(refresh)
-  // A failure is left to the first request, which tries again.
+  // After a failure the first request tries again.
   if (isFinal) void Promise.allSettled([refresh()])
   return () => {
     if (version !== undefined) return version
@@ -89,7 +89,7 @@ export function versionOf(
   }
 }
 
-/** Reads the versions that may have changed; `undefined` when there are none. */
+/** Reads the versions that may have changed, if there are any. */
 export function refreshVersions(): Promise<unknown> | undefined {
   return refreshes.size === 0 ? undefined : Promise.all(Array.from(refreshes, refresh => refresh()))
 }
@@ -104,7 +104,7 @@ function readArguments(args: readonly unknown[]): { names: readonly string[]; ro
   throw optionError('the arguments of versionOf', "files and directories, such as 'views'", args)
 }
 
-/** The regular files at and below a path; none when it no longer exists. */
+/** Lists the regular files at and below a path, or none if it no longer exists. */
 async function filesUnder(path: string, chain: readonly string[] = []): Promise<[string, Stamp][]> {
   const stats = await statOf(path)
   if (!stats?.isDirectory()) return stats?.isFile() ? [[path, stampOf(stats)]] : []

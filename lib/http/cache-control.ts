@@ -2,7 +2,7 @@
 import { isFieldValue, TOKEN } from './fields.ts'
 import { optionError } from '../check-options.ts'
 
-/** Directives without a value. */
+/** These directives have no value. */
 export const FLAG_DIRECTIVES = [
   'public',
   'private',
@@ -15,7 +15,7 @@ export const FLAG_DIRECTIVES = [
   'immutable'
 ] as const
 
-/** Directives with a number of seconds. */
+/** These directives have a number of seconds. */
 export const SECONDS_DIRECTIVES = [
   'max-age',
   's-maxage',
@@ -23,14 +23,14 @@ export const SECONDS_DIRECTIVES = [
   'stale-if-error'
 ] as const
 
-/** `no-cache` and `private` may have field names, to which they are then limited; an extension, a string. */
+/** `no-cache` and `private` may be limited to the fields that they name; an extension may have a string. */
 export type DirectiveValue = true | number | string | readonly string[]
 
-// What every cache must be able to express (RFC 9111 section 1.2.2): about 68 years.
+// Every cache must be able to express this lifetime (RFC 9111 section 1.2.2), about 68 years.
 const MAX_SECONDS = 2 ** 31 - 1
-// The characters of a quoted string, without the comma, at which careless caches split.
+// A quoted string may contain these characters, and a comma, at which careless caches split.
 const QUOTABLE = /^[ !\x23-\x2b\x2d-\x5b\x5d-\x7e]*$/
-// RFC 9651 section 3.3: what needs no quotes is an integer, a decimal or a token. A token begins with a letter.
+// An integer, a decimal and a token need no quotes (RFC 9651 section 3.3). A token begins with a letter.
 const DICTIONARY_KEY = /^[a-z*][a-z0-9_.*-]*$/
 const BARE_ITEM = /^(?:-?\d{1,15}|-?\d{1,12}\.\d{1,3}|[a-z*][!#$%&'*+.^_`|~0-9a-z-]*)$/i
 
@@ -40,7 +40,7 @@ type Syntax = 'list' | 'dictionary'
 type Directives = ReadonlyMap<string, DirectiveValue>
 
 /**
- * The field's value, in the order of the map.
+ * Formats the field's value, in the order of the map.
  *
  * @throws TypeError for an empty map, invalid seconds, text that a field cannot contain, and directives that
  *   contradict each other
@@ -51,28 +51,28 @@ export function formatCacheControl(directives: Directives, syntax: Syntax = 'lis
   return Array.from(directives, ([name, value]) => formatDirective(name, value, syntax)).join(', ')
 }
 
-/** The name of a targeted field (RFC 9213): `CDN-Cache-Control`. `Surrogate-Control` is one as it is. */
+/** Names a targeted field (RFC 9213), such as `CDN-Cache-Control`; `Surrogate-Control` is already one. */
 export function targetedField(target: string): string {
   if (TOKEN.test(target)) return /-control$/i.test(target) ? target : `${target}-Cache-Control`
   throw optionError('target', "a token such as 'CDN'", target)
 }
 
-/** Whether a field, by its name, is Cache-Control or a targeted form of it (RFC 9213). */
+/** Recognizes Cache-Control and its targeted forms (RFC 9213) by name. */
 export function isCacheControl(field: string): boolean {
   return /(?:^|-)(?:cache|surrogate)-control$/i.test(field)
 }
 
-/** A lifetime of any length, limited to what the field can express. */
+/** Limits a lifetime to the seconds that the field can express. */
 export function wholeSeconds(milliseconds: number): number {
   return Math.min(Math.max(Math.floor(milliseconds / 1000), 0), MAX_SECONDS)
 }
 
-// With a quoted string, in which commas do not separate (RFC 9110 section 5.6.1).
+// Commas in a quoted string do not separate directives (RFC 9110 section 5.6.1).
 const DIRECTIVES = /(?:[^,"]|"(?:[^"\\]|\\.)*")+/g
 const DIRECTIVE = /^[!#$%&'*+\-.^_`|~\w]+(?:=(?:[!#$%&'*+\-.^_`|~\w]+|"(?:[^"\\]|\\.)*"))?$/
 const TO_SHARED_CACHES = /^(?:public|private|s-maxage|proxy-revalidate)(?:=|$)/i
 
-/** Whether a text is one or more directives, known ones or not: with `max-age: 60` caches would read none. */
+/** Accepts one or more directives, known or not. Caches would read none in `max-age: 60`. */
 export function isDirectives(value: unknown): value is string {
   const directives = isFieldValue(value) ? directivesIn(value) : []
   return directives.length > 0 && directives.every(text => DIRECTIVE.test(text))
@@ -129,13 +129,13 @@ function checkContradictions(directives: Directives): void {
 // Groups of stored responses: Cache-Groups and Cache-Group-Invalidation (RFC 9875), and the fields in which
 // CDNs expect the same.
 
-// What every cache must support (sections 2 and 3). A cache may ignore a field that exceeds it, and would
-// then keep what it was told to drop.
+// Every cache must support this many (sections 2 and 3). A cache may ignore a longer field, and would then keep what
+// it was told to drop.
 const MAX_GROUPS = 32
 const GROUP = /^[ -~]{1,32}$/
 
 /**
- * The groups as a list of strings (RFC 9651 sections 3.1 and 3.3.3): `"book-7", "books"`.
+ * Formats the groups as a list of strings (RFC 9651 sections 3.1 and 3.3.3): `"book-7", "books"`.
  *
  * @throws TypeError for a group that is not 1 to 32 printable ASCII characters, and for more than 32 groups
  */
@@ -152,7 +152,7 @@ export function formatGroups(groups: readonly string[]): string {
 }
 
 /**
- * The groups as a CDN reads them: separated by commas in a field of tags (`Cache-Tag`), else by spaces
+ * Formats the groups as a CDN reads them, separated by commas in a field of tags (`Cache-Tag`), else by spaces
  * (`Surrogate-Key`, `xkey`).
  *
  * @throws TypeError for a group with a space or a comma

@@ -1,10 +1,10 @@
-// What the name and the value of a field can contain, nonces, and media types.
+// Names and values of fields, nonces, and media types.
 import { extname } from 'node:path'
 import mime from 'mime-types'
 
-/** RFC 9110 section 5.6.2: the name of a field, of a directive, of a parameter. */
+/** Fields, directives and parameters have a token as their name (RFC 9110 section 5.6.2). */
 export const TOKEN = /^[!#$%&'*+\-.^_`|~\w]+$/
-// Section 5.5: tabs, and characters that are one byte each (obs-text), but no other control characters.
+// A value contains no control characters but tabs; obs-text is one byte a character (section 5.5).
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 export function isFieldValue(value: unknown): value is string {
@@ -13,29 +13,29 @@ export function isFieldValue(value: unknown): value is string {
 
 const POLICIES = ['Content-Security-Policy', 'Content-Security-Policy-Report-Only']
 
-/** The policies of a response that have a nonce, which is made for it alone. */
+/** Names the policies of a response that have a nonce, which is made for that response alone. */
 export function policiesWithNonce(response: {
   getHeader(name: string): number | string | readonly string[] | undefined
 }): readonly string[] {
   return POLICIES.filter(name => /'nonce-/i.test(String(response.getHeader(name))))
 }
 
-/** `image/png`; undefined for an unknown extension, and without one. */
+/** Returns the media type of a path, such as `image/png`, if its extension is known. */
 export function mediaTypeOf(path: string): string | undefined {
   return (extname(path) && mime.lookup(path)) || undefined
 }
 
-/** The value of Content-Type: text is UTF-8, and what is unknown is `application/octet-stream`. */
+/** Returns the value of Content-Type: text is UTF-8, and an unknown type is `application/octet-stream`. */
 export function contentType(path: string): string {
   const type = mime.lookup(path) || 'application/octet-stream'
   return type.startsWith('text/') ? `${type}; charset=utf-8` : type
 }
 
-// Types other than text/* that compress well; images and woff2 are compressed already.
+// These types compress well; images and woff2 are compressed already.
 const COMPRESSIBLE =
   /^text\/|[/+](?:json|xml|javascript|wasm|svg)$|\+(?:json|xml)$|^font\/(?:ttf|otf)$|^application\/(?:vnd\.ms-fontobject|x-font-ttf)$/
 
-/** Whether files of this type are worth compressing. */
+/** Tells whether files of this type are worth compressing. */
 export function isCompressibleType(path: string): boolean {
   return COMPRESSIBLE.test(mime.lookup(path) || '')
 }

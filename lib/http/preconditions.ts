@@ -2,42 +2,42 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseHttpDate, etagMatches, type Validators } from './validators.ts'
 
-/** The status 304 or 412 that the request gets instead of being performed, if any, and the reason in words. */
-export type Judgement = ReturnType<typeof judge>
+/** An evaluation has the status 304 or 412 if the request must not be performed, and its reason in words. */
+export type Evaluation = ReturnType<typeof evaluation>
 
-/** The request fields that make a request conditional, If-Range excepted. */
+/** These fields, and If-Range, make a request conditional. */
 export type ConditionalHeaders = Pick<
   IncomingHttpHeaders,
   'if-match' | 'if-unmodified-since' | 'if-none-match' | 'if-modified-since'
 >
 
 interface PreconditionOptions {
-  /** As the option of koaHttpCache. */
+  /** The option of koaHttpCache has the same values. */
   readonly ifModifiedSince?: 'exact' | 'before'
-  /** The server's clock in milliseconds. Default: `Date.now()`. */
+  /** `now` is the time of the server in milliseconds. Default: `Date.now()`. */
   readonly now?: number
 }
 
-/** Whether the response describes the current representation: to GET, HEAD, and QUERY (RFC 10008). */
+/** A response to GET, HEAD or QUERY (RFC 10008) describes the current representation. */
 export function isRetrieval(method: string | undefined): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'QUERY'
 }
 
-/** Whether the method only reads (RFC 9110 section 9.2.1, RFC 10008). */
+/** Safe methods only read (RFC 9110 section 9.2.1, RFC 10008). */
 export function isSafe(method: string): boolean {
   return isRetrieval(method) || method === 'OPTIONS' || method === 'TRACE'
 }
 
 /**
- * Evaluates a request's preconditions, for a resource whose current representation has these validators.
- * Without any validator there is no current representation.
+ * Evaluates a request's preconditions for a resource whose current representation has these validators. A resource
+ * without any validator has no current representation.
  */
 export function evaluatePreconditions(
   method: string,
   headers: ConditionalHeaders,
   validators: Validators,
   options: PreconditionOptions = {}
-): Judgement {
+): Evaluation {
   const {
     'if-match': match,
     'if-unmodified-since': unmodifiedSince,
@@ -51,33 +51,33 @@ export function evaluatePreconditions(
   // Steps 1 and 2: If-Unmodified-Since applies only without If-Match.
   if (match !== undefined) {
     if (!etagMatches(match, validators, 'strong')) {
-      return judge(412, 'If-Match does not name the ETag')
+      return evaluation(412, 'If-Match does not name the ETag')
     }
   } else if (unmodifiedSince !== undefined && isModifiedSince(unmodifiedSince, validators)) {
-    return judge(412, 'modified since If-Unmodified-Since')
+    return evaluation(412, 'modified since If-Unmodified-Since')
   }
 
   // Steps 3 and 4: If-Modified-Since applies only without If-None-Match, and to GET, HEAD and QUERY (RFC 10008).
   if (noneMatch !== undefined) {
     return etagMatches(noneMatch, validators, 'weak')
-      ? judge(isRetrieval(method) ? 304 : 412, 'If-None-Match names the ETag')
-      : judge(undefined, 'If-None-Match does not name the ETag')
+      ? evaluation(isRetrieval(method) ? 304 : 412, 'If-None-Match names the ETag')
+      : evaluation(undefined, 'If-None-Match does not name the ETag')
   }
   if (modifiedSince !== undefined) {
     return isRetrieval(method) && isCurrent(modifiedSince, validators, options)
-      ? judge(304, 'not modified since If-Modified-Since')
-      : judge(undefined, 'If-Modified-Since is invalid or differs from Last-Modified')
+      ? evaluation(304, 'not modified since If-Modified-Since')
+      : evaluation(undefined, 'If-Modified-Since is invalid or differs from Last-Modified')
   }
-  if (match !== undefined) return judge(undefined, 'If-Match names the ETag')
+  if (match !== undefined) return evaluation(undefined, 'If-Match names the ETag')
   if (unmodifiedSince === undefined) return UNCONDITIONAL
-  return judge(undefined, 'not modified since If-Unmodified-Since')
+  return evaluation(undefined, 'not modified since If-Unmodified-Since')
 }
 
-function judge(status: 304 | 412 | undefined, reason: string) {
+function evaluation(status: 304 | 412 | undefined, reason: string) {
   return { status, reason }
 }
 
-const UNCONDITIONAL = judge(undefined, 'the request has no condition')
+const UNCONDITIONAL = evaluation(undefined, 'the request has no condition')
 
 // Section 13.1.4: an invalid date is ignored, and so is any date without a modification date to compare it with.
 function isModifiedSince(date: string, { lastModified }: Validators): boolean {
@@ -97,9 +97,10 @@ function isCurrent(
   return since === lastModified || (isLater && ifModifiedSince === 'before')
 }
 
-// Requests for one range (section 14). The response to several is the whole representation, as section 14.2 allows.
+// A request for one range gets it (section 14). A request for several gets the whole representation, as section 14.2
+// allows.
 
-/** Both inclusive, from 0. */
+/** Both positions are inclusive and count from 0. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
@@ -108,7 +109,7 @@ export interface ByteRange {
 type RangeChoice = ByteRange | 'whole' | 'unsatisfiable'
 
 /**
- * The part of a representation of `size` bytes that a request selects. Ranges are defined for GET only
+ * Chooses the part of a representation of `size` bytes that a request selects. Ranges are defined for GET only
  * (section 14.2); an unknown unit and an invalid range are ignored.
  */
 export function chooseRange(

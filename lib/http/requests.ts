@@ -1,14 +1,14 @@
-// What a request says about itself: whether it comes from this machine, whether it opens a page, and which content
+// These functions read from a request whether it comes from this machine, whether it opens a page, and which content
 // codings it accepts.
 import type { IncomingMessage } from 'node:http'
 
-/** The parts of a request that tell this. */
+/** `isLocal` reads these parts of a request. */
 export type Requester = Pick<IncomingMessage, 'headers' | 'url'> & {
   readonly httpVersion?: string
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
-/** RFC 7239, and what proxies sent before it: the address is then that of the proxy. */
+/** Proxies add these fields (RFC 7239 and its predecessors); the address is then that of the proxy. */
 const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const
 
 // RFC 9110 section 7.2: uri-host and port. Without escapes and sub-delims, which no such name needs.
@@ -20,8 +20,9 @@ const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 const LOOPBACK_ADDRESS = /^(?:(?:::ffff:)?127(?:\.\d{1,3}){3}|::1)$/i
 
 /**
- * Whether a page may show what is only for this machine: links and redirects on other sites may lead to it.
- * Checks the name as well as the address, because a foreign name may resolve to 127.0.0.1 (DNS rebinding).
+ * Tells whether a response may contain what is meant for this machine alone: links and redirects on other sites may
+ * lead to it. The name is checked as well as the address, because a foreign name may resolve to 127.0.0.1 (DNS
+ * rebinding).
  *
  * @param hosts names in lower case, without port, that are trusted whatever the address
  */
@@ -37,24 +38,24 @@ export function isLocal(request: Requester, hosts: ReadonlySet<string>): boolean
   return (isLoopback || hosts.has(host)) && isOwnOrigin(headers, authority)
 }
 
-/** Whether the request comes from a page of the same origin, or opens a page, but not in a frame of another. */
+/** Accepts a request from a page of the same origin, and one that opens a page, but not in a frame of another. */
 function isOwnOrigin(headers: IncomingMessage['headers'], authority: string): boolean {
   const { origin, 'sec-fetch-mode': mode, 'sec-fetch-dest': destination = 'document' } = headers
   if (origin !== undefined && origin.replace(/^https?:\/\//, '') !== authority) return false
   return isOwnPage(headers) || (mode === 'navigate' && destination === 'document')
 }
 
-/** Whether a page of the same origin made the request, or a person who typed the URL (Fetch Metadata). */
+/** Accepts a request that a page of the same origin made, or a person who typed the URL (Fetch Metadata). */
 export function isOwnPage({ 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {
   return site === undefined || site === 'same-origin' || site === 'none'
 }
 
-// Whether a request opens a page (Fetch Metadata Request Headers, W3C, sections 2.1 and 2.2).
+// Fetch Metadata Request Headers (W3C), sections 2.1 and 2.2, tell whether a request opens a page.
 
-/** What a page is opened in. The other destinations of a navigation are `object` and `embed`. */
+/** Pages are opened in these destinations. A navigation may also have `object` or `embed`. */
 const DOCUMENTS = new Set(['document', 'iframe', 'frame'])
 
-/** Where the client does not say so, by what it names as acceptable. */
+/** Tells whether a request opens a page; without Fetch Metadata, `text/html` in Accept decides. */
 export function opensPage({
   method,
   headers
@@ -66,9 +67,10 @@ export function opensPage({
 }
 
 /**
- * Where the client says nothing, a request that names `text/html` as acceptable counts as a navigation, and so
- * does one that accepts anything, for a path whose last segment has no dot, or has an `@`, as in a mail address:
- * curl, monitors, link previews. Browsers send both fields; `Sec-Fetch-Mode` alone is from Node's `fetch`.
+ * Tells whether a request is a navigation. Without Fetch Metadata, a request that names `text/html` as acceptable
+ * counts as one. So does a request that accepts anything (curl, monitors, link previews), if the last segment of its
+ * path has no dot, or has an `@`, as in a mail address. Node's `fetch` sends `Sec-Fetch-Mode` alone, browsers both
+ * fields.
  */
 export function isNavigation(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
@@ -93,9 +95,10 @@ function accepts(range: string, wanted: string): boolean {
 // Content codings, by Accept-Encoding (RFC 9110 section 12.5.3).
 
 /**
- * The offer with the highest weight; among equals the smallest. Identity without the header, although any coding
- * is then acceptable, and when no offer is acceptable.
- * @param offers including identity
+ * Chooses the offer with the highest weight, and among equals the smallest. Identity is chosen if no offer is
+ * acceptable, and without the header, although any coding is then acceptable.
+ *
+ * @param offers all codings, identity included
  */
 export function chooseCoding<T extends { readonly coding: string; readonly size: number }>(
   acceptEncoding: string | undefined,
@@ -119,7 +122,7 @@ export function chooseCoding<T extends { readonly coding: string; readonly size:
 
 const CODING = /^([!#$%&'*+\-.^_`|~\w]+)[ \t]*(?:;[ \t]*q=([01](?:\.\d{0,3})?)[ \t]*)?$/i
 
-/** The first weight of each coding; invalid members are skipped. */
+/** Reads the first weight of each coding, and skips invalid members. */
 export function weightsIn(acceptEncoding: string): Map<string, number> {
   const weights = new Map<string, number>()
   for (const member of acceptEncoding.split(',')) {

@@ -1,12 +1,12 @@
-// Validators of responses: entity tags, formatted and compared (RFC 9110 section 8.8.3), and HTTP dates, of which
-// one format is written and three are parsed (section 5.6.7).
+// Validators of responses: entity tags are formatted and compared (RFC 9110 section 8.8.3); of HTTP dates one format is
+// written and three are parsed (section 5.6.7).
 import { optionError } from '../check-options.ts'
 
-/** Metadata that distinguishes one state of a resource from another (RFC 9110 section 8.8). */
+/** Validators distinguish one state of a resource from another (RFC 9110 section 8.8). */
 export interface Validators {
-  /** The entity tag as in the field: `"x"` or `W/"x"`. */
+  /** The entity tag is in the form of the field: `"x"` or `W/"x"`. */
   readonly etag?: string | undefined
-  /** The last modification in milliseconds, truncated to whole seconds. */
+  /** The last modification is in milliseconds, truncated to whole seconds. */
   readonly lastModified?: number | undefined
 }
 
@@ -16,11 +16,10 @@ const OPAQUE = /^[!\x23-\x7e]+$/
 const MEMBERS = /(?:[^,"]|"[^"]*(?:"|$))+/g
 
 /**
- * The entity tag of an identifier. One that has the form of a tag is used as it is.
+ * Makes the entity tag of an identifier. An identifier that has the form of a tag is kept.
  *
  * @throws TypeError for characters that RFC 9110 section 8.8.3 does not allow between the quotes (quotes, spaces,
- * control characters), for non-ASCII ones, which Node would send as Latin-1, and for the empty
- *   string
+ * control characters), for non-ASCII ones, which Node would send as Latin-1, and for the empty string
  */
 export function formatEtag(opaque: string, weak = false): string {
   const isTag = ENTITY_TAG.test(opaque)
@@ -32,9 +31,9 @@ export function formatEtag(opaque: string, weak = false): string {
 }
 
 /**
- * Whether a list of entity tags, the value of If-Match or If-None-Match, names the current representation
+ * Tells whether a list of entity tags, the value of If-Match or If-None-Match, names the current representation
  * (RFC 9110 sections 8.8.3.2, 13.1.1 and 13.1.2); `*` matches any. A tag without quotes is tolerated, because
- * some clients drop them. One pass, because the client controls the list's length.
+ * some clients drop them. The list is read in one pass, because the client controls its length.
  */
 export function etagMatches(
   list: string,
@@ -44,7 +43,7 @@ export function etagMatches(
   if (list === '*') return etag !== undefined || lastModified !== undefined
   const isStrong = comparison === 'strong'
   if (etag === undefined || (isStrong && isWeak(etag))) return false
-  // What a browser sends.
+  // Browsers send a single tag.
   if (list === etag) return true
   const opaque = opaqueOf(etag)
   const members = list.includes(',') ? (list.match(MEMBERS) ?? []) : [list]
@@ -98,8 +97,8 @@ export function formatHttpDate(milliseconds: number): string {
 }
 
 /**
- * The time of an HTTP date in any of the three formats, in milliseconds, always as GMT. `undefined` for
- * everything else: a recipient ignores an invalid date.
+ * Parses an HTTP date in any of the three formats, always as GMT, into milliseconds. Any other text is `undefined`: a
+ * recipient ignores an invalid date.
  */
 export function parseHttpDate(text: string, now = Date.now()): number | undefined {
   const parts = FORMATS.map(format => format.exec(text)?.groups).find(groups => groups)
@@ -110,10 +109,10 @@ export function parseHttpDate(text: string, now = Date.now()): number | undefine
   const last = latest.getUTCFullYear() + 50
   latest.setUTCFullYear(last)
   const fullYear = year.length === 2 ? last - ((last - Number(year)) % 100) : Number(year)
-  // Not Date.UTC, which maps the years 0 to 99 to 1900 to 1999.
+  // Date.UTC would map the years 0 to 99 to 1900 to 1999.
   const date = new Date(0)
   date.setUTCFullYear(fullYear, MONTHS.indexOf(month), Number(day))
-  // A day that its month does not have.
+  // The month has no such day.
   if (date.getUTCDate() !== Number(day)) return undefined
   date.setUTCHours(Number(hour), Number(minute), Number(second))
   const isTooLate = year.length === 2 && date > latest

@@ -8,7 +8,11 @@ import {
   etagMatches,
   formatEtag
 } from '../../lib/http/validators.ts'
-import { evaluatePreconditions, type Judgement, chooseRange } from '../../lib/http/preconditions.ts'
+import {
+  evaluatePreconditions,
+  type Evaluation,
+  chooseRange
+} from '../../lib/http/preconditions.ts'
 import { isLocal, isNavigation } from '../../lib/http/requests.ts'
 import { growsInProportion } from '../support/cost.ts'
 import { words } from '../support/texts.ts'
@@ -23,7 +27,7 @@ const FUTURE = formatHttpDate(CLOCK + DAY)
 
 // RFC 9110 section 13.2.2 as a table; the first row that fits counts. T: the
 // condition holds. F: it does not. -: there is none, or it has to be ignored.
-type Outcome = Judgement['status']
+type Outcome = Evaluation['status']
 type Truth = 'T' | 'F' | '-'
 const TABLE: readonly [Truth | ' ', Truth | ' ', Truth | ' ', Truth | ' ', string, Outcome][] = [
   // If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since, methods, outcome

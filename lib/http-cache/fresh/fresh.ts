@@ -1,17 +1,17 @@
-// ctx.fresh: its types, its result, and the exception that ends a route whose response has been determined.
+// ctx.fresh: its types, its result, and the exception that ends a route whose response has been decided.
 import { errorCode } from '../../files/disk.ts'
 import { check, flag } from '../../check-options.ts'
 import type { FreshValidators } from './validators-of.ts'
 
-/** What `ctx.fresh` resolves to: the status that the preconditions require, else `false`. */
+/** `ctx.fresh` resolves to the status that the preconditions require, or to `false`. */
 export type FreshOutcome = false | 304 | 412
 
 export interface FreshOptions {
-  /** `false`: resolve to 304 or 412 instead of halting. Default: `true`. */
+  /** With `false`, `ctx.fresh` resolves to 304 or 412 instead of halting. Default: `true`. */
   readonly halt?: boolean | undefined
 }
 
-/** The function behind `ctx.fresh`. */
+/** `ctx.fresh` is this function. */
 export interface Fresh {
   /**
    * Evaluates the request's preconditions (RFC 9110 section 13.2.2) against the current state of the
@@ -23,8 +23,8 @@ export interface Fresh {
    *   If-Unmodified-Since; for other methods also If-None-Match), so a `PUT` must not overwrite it.
    *
    * Halting throws a {@link Halt} from the call itself: nothing after `await ctx.fresh(…)` runs except
-   * `finally`. Otherwise it resolves to `false`. For GET, HEAD and QUERY it sets `ETag` and `Last-Modified`; responses to other methods
-   * must not carry the validators of the previous state (section 9.3.4).
+   * `finally`. Otherwise it resolves to `false`. For GET, HEAD and QUERY it sets `ETag` and `Last-Modified`;
+   * responses to other methods must not carry the validators of the previous state (section 9.3.4).
    *
    * @example
    * ctx.cacheControl('private', { maxAge: '10m' })
@@ -61,11 +61,11 @@ const CODE = 'ERR_HTTP_CACHE_HALT'
 export class Halt extends Error {
   override readonly name = 'Halt'
   readonly code = CODE
-  // Keeps Koa from logging it.
+  // Koa does not log errors that it exposes.
   readonly expose = true
   readonly status: 304 | 412
 
-  /** Also for a halt of another copy of this package. */
+  /** `instanceof` also recognizes a halt of another copy of this package. */
   static override [Symbol.hasInstance](error: unknown): boolean {
     return errorCode(error) === CODE
   }
@@ -80,7 +80,7 @@ export class Halt extends Error {
   }
 }
 
-/** Whether this is a halt, or an error that a middleware wrapped around one. */
+/** Recognizes a halt, and an error that a middleware wrapped around one. */
 export function isHalt(error: unknown): boolean {
   const { code, cause } = (error ?? {}) as { readonly code?: unknown; readonly cause?: unknown }
   return code === CODE || errorCode(cause) === CODE

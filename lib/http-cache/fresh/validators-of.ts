@@ -1,4 +1,4 @@
-// Turns what a route knows about its resource into the validators of the response.
+// This file turns the state of a resource, as a route knows it, into the validators of the response.
 import { types } from 'node:util'
 import { digestOf } from '../../files/digest.ts'
 import { formatHttpDate, formatEtag, type Validators } from '../../http/validators.ts'
@@ -6,8 +6,8 @@ import type { ConditionalHeaders } from '../../http/preconditions.ts'
 import { isRecord, optionError, unknownName } from '../../check-options.ts'
 
 /**
- * The state of a resource: `etag`, `lastModified`, or both. One that is `null` is not known, like an empty
- * database column: it is not sent, and no condition is compared with it.
+ * The state of a resource is an `etag`, a `lastModified`, or both. `null` stands for a value that is not known, like
+ * an empty database column: it is not sent, and no condition is compared with it.
  */
 export interface ResourceState {
   /**
@@ -24,9 +24,9 @@ export interface ResourceState {
    * in the future.
    */
   readonly lastModified?: Time | null | undefined
-  /** Another spelling of `lastModified`, which wins. */
+  /** This is another spelling of `lastModified`, which wins if both are given. */
   readonly last_modified?: Time | null | undefined
-  /** The responses are equivalent but not identical byte for byte: `W/"…"`. Default: `false`. */
+  /** The ETag becomes weak, `W/"…"`: responses are equivalent, but not equal byte for byte. Default: `false`. */
   readonly weak?: boolean | undefined
 }
 
@@ -66,7 +66,7 @@ export function validatorsOf(given: FreshValidators, version: string | undefined
   }
 }
 
-// A date of whole seconds, as some databases have it, is that of several edits until its second is over (RFC 9110
+// A date of whole seconds, as some databases have it, may stand for several edits until its second is over (RFC 9110
 // section 8.8.2.2).
 function identityOf(time: number | undefined): number | undefined {
   const isShared = time !== undefined && time === truncated(time) && Date.now() - time < 1000
@@ -82,10 +82,10 @@ function asState(given: Exclude<FreshValidators, null>): ResourceState {
     throw optionError(ARGUMENT, 'an ETag, a Date or { etag, lastModified }', given)
   }
   const unknown = Object.keys(given).find(key => !KEYS.includes(key))
-  // Also as accessors, which are not own keys.
+  // They may be accessors, which are not own keys.
   const hasValidator = KEYS.some(key => key !== 'weak' && given[key] !== undefined)
   if (hasValidator && unknown === undefined) return given
-  if (!isPlainObject(given)) throw new TypeError(`ctx.fresh got ${kindOf(given)}: ${ADVICE}`)
+  if (!isPlainObject(given)) throw new TypeError(`ctx.fresh got ${className(given)}: ${ADVICE}`)
   if (unknown !== undefined) throw unknownName('key', unknown, KEYS, { advice: ADVICE })
   throw optionError(ARGUMENT, 'an etag, a lastModified, or null', given)
 }
@@ -102,7 +102,7 @@ function checkedTime(given: unknown): number {
   if (Number.isNaN(time)) {
     throw optionError('lastModified', 'a valid Date, milliseconds or an ISO 8601 string', given)
   }
-  // Throws for a year that the field cannot contain.
+  // This throws for a year that the field cannot contain.
   formatHttpDate(time)
   return time
 }
@@ -111,7 +111,7 @@ function truncated(time: number): number {
   return Math.floor(time / 1000) * 1000
 }
 
-/** As milliseconds these are times before March 1973, as seconds all that is in use. */
+/** Fewer milliseconds are a time before March 1973; timestamps in seconds are all below it. */
 const SECONDS_UNTIL = 1e11
 
 function secondsError(given: number): TypeError {
@@ -132,15 +132,19 @@ function timeOf(given: unknown): number {
   return Date.parse(`${day}T${time}${hours}:${minutes}`)
 }
 
-// Of fixed length, so two pairs of identifier and version cannot have the same tag, and only the version is
-// removed. A tag without quotes, which some clients drop, is tolerated if it is the only one in its field.
+// The version has a fixed length, so two pairs of identifier and version cannot have the same tag, and only the
+// version is removed. A tag whose quotes a client has dropped is tolerated if it is the only one in its field.
 const VERSION = /-[0-9a-f]{16}(?="|$)/g
 
+// Most requests have the version of the one before.
+let latest = { version: '', suffix: '' }
+
 function withVersion(tag: string, version: string): string {
-  return `${tag.slice(0, -1)}-${digestOf(version).slice(0, 16)}"`
+  if (latest.version !== version) latest = { version, suffix: digestOf(version).slice(0, 16) }
+  return `${tag.slice(0, -1)}-${latest.suffix}"`
 }
 
-/** The conditions and the validators that they are compared with, all without a version. */
+/** Returns the conditions and the validators without the version. */
 export function withoutVersion(headers: ConditionalHeaders, validators: Validators) {
   const bare = (tags: string | undefined) => tags?.replace(VERSION, '')
   const { 'if-match': match, 'if-none-match': noneMatch } = headers
@@ -151,10 +155,10 @@ export function withoutVersion(headers: ConditionalHeaders, validators: Validato
 }
 
 /**
- * The digest of a value and its parts, whatever the order of the keys: plain objects, arrays, strings, numbers,
- * booleans, null, undefined, dates, typed arrays and buffers (by their bytes), and objects with a `toJSON` method.
+ * Digests a value and its parts, whatever the order of the keys: plain objects, arrays, strings, numbers, booleans,
+ * null, undefined, dates, typed arrays and buffers (by their bytes), and objects with a `toJSON` method.
  *
- * @throws TypeError for everything else. Its content is not accessible, so two states would have one digest.
+ * @throws TypeError for any other value, whose content is not accessible: two states would have one digest
  */
 export function digestOfValue(value: unknown): string {
   return digestOf(canonical(value, []))
@@ -168,7 +172,7 @@ function canonical(value: unknown, within: readonly object[]): string {
 }
 
 function canonicalObject(value: object, within: readonly object[]): string {
-  // Not `instanceof`: the value may be of another realm.
+  // `instanceof` would miss a value of another realm.
   if (types.isDate(value)) {
     if (Number.isNaN(value.getTime())) throw noContent('an invalid Date')
     return `Date(${value.getTime()})`
@@ -185,7 +189,7 @@ function canonicalObject(value: object, within: readonly object[]): string {
   if (Array.isArray(value)) {
     return `[${Array.from(value, item => canonical(item, inner)).join(',')}]`
   }
-  if (!isPlainObject(value)) throw noContent(kindOf(value))
+  if (!isPlainObject(value)) throw noContent(className(value))
   if (Object.getOwnPropertySymbols(value).length > 0) throw noContent('an object with symbol keys')
   const parts = Object.entries(value)
     .filter(([, part]) => part !== undefined)
@@ -199,7 +203,7 @@ function noContent(what: string): TypeError {
   return new TypeError(`${what} has no content to digest: ${advice}`)
 }
 
-/** Whether the own keys are all of the content: an object literal of any realm, or one without a prototype. */
+/** A plain object is an object literal of any realm, or has no prototype: its own keys are all of its content. */
 function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === null || prototype === Object.prototype) return true
@@ -207,8 +211,8 @@ function isPlainObject(value: object): boolean {
   return isRoot && Object.hasOwn(prototype as object, 'isPrototypeOf')
 }
 
-/** `a Book`, `an object` */
-function kindOf(value: object): string {
+/** Names the class of an object: `a Book`, `an object`. */
+function className(value: object): string {
   const { name } = (value.constructor ?? Object) as { readonly name?: unknown }
   if (typeof name !== 'string' || name === '' || name === 'Object') return 'an object'
   return `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}`
