@@ -1,5 +1,5 @@
 // node .ci/without.js [extra…]: a copy of the tree without each of these in turn, by default each extra, must type-check
-// and build. Then one without all of them, which must pass the specs of the core as well.
+// and build. What stands on an extra goes with it. Then a copy without all extras must pass the specs of the core as well.
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
@@ -51,6 +51,17 @@ function remove(extra, tree) {
   }
 }
 
+/** The extras that import it, themselves or through others, as their `standsOn` says. */
+function standingOn(extra) {
+  const isAbove = name => {
+    const text = readFileSync(join('lib/extras', name, 'extra.ts'), 'utf8')
+    const [, names = ''] = /standsOn: \[([^\]]*)\]/.exec(text) ?? []
+    return names.includes(`'${extra}'`)
+  }
+  const above = readdirSync('lib/extras').filter(isAbove)
+  return new Set(above.flatMap(name => [name, ...standingOn(name)]))
+}
+
 function check(extras, withSpecs) {
   const tree = mkdtempSync(join(tmpdir(), 'without-'))
   // As `npm test` runs them, though a soak test may ask.
@@ -83,6 +94,8 @@ function check(extras, withSpecs) {
 const given = process.argv.slice(2)
 const all = readdirSync('lib/extras')
 // All of them, though one fails.
-const results = (given.length > 0 ? given : all).map(extra => check([extra], false))
+const results = (given.length > 0 ? given : all).map(extra =>
+  check([extra, ...standingOn(extra)], false)
+)
 if (given.length === 0) results.push(check(all, true))
 process.exitCode = results.every(Boolean) ? 0 : 1

@@ -89,8 +89,8 @@ declare module 'koa' {
  */
 export function koaAssets(options?: KoaAssetsOptions): Middleware {
   const settings = settleSite(options)
-  settings.extras.flatMap(extra => extra.notices?.(settings) ?? []).forEach(warnOnce())
   const pipeline = new Pipeline(settings)
+  pipeline.running.flatMap(({ notices = [] }) => notices).forEach(warnOnce())
   if (pipeline.failure) throw pipeline.failure
   if (settings.env === 'development') void beginDevelopment(pipeline)
   const development = settings.live && makeDevelopment(pipeline, settings.live)

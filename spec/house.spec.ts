@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import test from 'ava'
 import { PEERS } from '../lib/assets/compilers/built-in.ts'
+import * as extras from '../lib/assets/extras.ts'
 import * as face from '../lib/index.ts'
 import * as assets from '../lib/koa-assets.ts'
 import * as httpCache from '../lib/koa-http-cache.ts'
@@ -141,30 +142,35 @@ const ABOVE = words('extras extra-exports site koa-assets index http-cache koa-h
 /** What names the extras: their parts, their options, and what users import of them. */
 const TABLES = ['assets/extras.ts', 'assets/settings/extra-options.ts', 'assets/extra-exports.ts']
 
-/** The extras that an extra is made of: without one of these it goes as well. */
-const MADE_OF: Readonly<Record<string, readonly string[]>> = {
-  bundles: ['vite'],
-  inspector: ['telling'],
-  names: ['bundles'],
-  packages: ['joining'],
-  releases: ['bundles'],
-  telling: ['bundles', 'deltas', 'packages'],
-  uploads: ['telling'],
-  verify: ['releases', 'telling']
-}
-
-test('EXT-02 nothing but the three tables, and extras that are made of others, imports an extra', t => {
-  const crossing = ours.filter(({ from, to }) => {
+test('EXT-02 only the three tables import extras, and extras those that they declare, without circles', t => {
+  const imported = new Map(EXTRAS.map(name => [name, new Set<string>()]))
+  for (const { from, to } of ours) {
     const [room, other] = [roomOf(from), roomOf(to)]
-    const isOther = room !== other && !TABLES.includes(from) && EXTRAS.includes(other)
-    return isOther && !MADE_OF[room]?.includes(other)
-  })
-  t.deepEqual(crossing, [])
-  const without = (name: string): readonly string[] =>
-    Object.entries(MADE_OF).flatMap(([whole, parts]) =>
-      parts.includes(name) ? [whole, ...without(whole)] : []
+    if (room === other || TABLES.includes(from) || !EXTRAS.includes(other)) continue
+    const others = imported.get(room)
+    t.truthy(others, `${from} -> ${to}`)
+    others?.add(other)
+  }
+  for (const { name, standsOn = [] } of extras.EXTRAS) {
+    t.deepEqual(
+      [...(imported.get(name) ?? [])].toSorted(),
+      standsOn,
+      `${name} declares what it imports`
     )
-  for (const name of EXTRAS) t.false(without(name).includes(name), name)
+  }
+  const below = (name: string, way: readonly string[]): void => {
+    t.false(way.includes(name), [...way, name].join(' -> '))
+    for (const other of imported.get(name) ?? []) below(other, [...way, name])
+  }
+  for (const name of EXTRAS) below(name, [])
+})
+
+test('EXT-02 the table of extras has each folder once, and Extra at most 16 members', t => {
+  t.deepEqual(extras.EXTRAS.map(({ name }) => name).toSorted(), EXTRAS.toSorted())
+  const [, members = ''] =
+    /^export interface Extra<[^]*?\{\n([^]*?)^\}/m.exec(code.get('assets/parts.ts') ?? '') ?? []
+  const { length } = members.match(/^ {2}(?:readonly )?\w+\??[:(]/gm) ?? []
+  t.true(length > 10 && length <= 16, String(length))
 })
 
 test('no file imports itself through others, types included', t => {
@@ -295,16 +301,6 @@ test('an extra has 1,600 lines at most; the core, which one reads first, is boun
 const MAX_EXTRA = 1600
 /** What it has, and 3 % to spare. Lines without imports and comments. */
 const MAX_CORE = { lines: 10_920, files: 123 }
-
-test('EXT-02 the core does not speak of what an extra is about', t => {
-  const words = /\b\w*(?:delta|dcz|bundle|vite|inspector)\w*/gi
-  const core = [...code].filter(([file]) => !file.startsWith('extras/') && !TABLES.includes(file))
-  const spoken = core.flatMap(([file, text]) => {
-    const rest = text.replace(IMPORT, '')
-    return (rest.match(words) ?? []).map(word => `${file}: ${word}`)
-  })
-  t.deepEqual(spoken, [])
-})
 
 /** Without imports, which grow with the depth of a folder, and empty lines. */
 function linesOf(text: string): number {

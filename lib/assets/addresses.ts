@@ -3,7 +3,8 @@ import { AssetError } from '../errors.ts'
 import type { ManifestEntry } from './building/manifest/manifest.ts'
 import type { AppFiles } from './building/on-request/app-files.ts'
 import type { OnRequest } from './building/on-request/on-request.ts'
-import type { MoreSources, Names, Running } from './parts.ts'
+import type { MoreSources, Running } from './parts.ts'
+import type { MountAssets } from './views/mount-assets.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
 import { encodePath } from './urls/canonical-path.ts'
@@ -29,7 +30,7 @@ export function addressesOf(
   const known = env === 'development' && app.compile ? onRequest?.checkName : undefined
   const check = app === publicApp ? refuseName : known
   const own = app.fingerprint ? inManifest(app, files) : plainNames(app, onRequest, check)
-  return running.flatMap(({ names }) => names ?? []).reduce(withNames, own)
+  return running.flatMap(({ mountAssets }) => mountAssets ?? []).reduce(withMountAssets, own)
 }
 
 function refuseName(_: AppSettings, name: string): never {
@@ -44,7 +45,7 @@ function plainNames(
   check: ((app: AppSettings, name: string) => void) | undefined
 ): Addresses {
   const sources = onRequest?.listed(app)
-  const measuresOf = sources && onRequest?.measuresOf
+  const imageSizeOf = sources && onRequest?.imageSizeOf
   const prefix = encodePath(app.urlPrefix)
   const plain: Addresses = {
     isLasting: !check && !sources,
@@ -54,8 +55,8 @@ function plainNames(
     moduleAt: () => undefined,
     resolve(name) {
       check?.(app, name)
-      const measures = measuresOf && (() => measuresOf(app, name))
-      return { ...plainAddress(prefix, name), measures }
+      const imageSize = imageSizeOf && (() => imageSizeOf(app, name))
+      return { ...plainAddress(prefix, name), imageSize }
     }
   }
   return sources && sources.more.length > 0 ? withImports(plain, app, sources.more) : plain
@@ -121,24 +122,24 @@ function moduleOf([plainPath, entry]: readonly [string, ManifestEntry]): Module 
     dynamicImports,
     unresolved,
     specifiers,
-    measures
+    imageSize
   } = entry
-  return { path, plainPath, integrity, imports, dynamicImports, unresolved, specifiers, measures }
+  return { path, plainPath, integrity, imports, dynamicImports, unresolved, specifiers, imageSize }
 }
 
 /** Own assets come first; a name that is not one of them is looked for in the mounts. */
-function withNames(own: Addresses, names: Names): Addresses {
+function withMountAssets(own: Addresses, mounted: MountAssets): Addresses {
   return {
     ...own,
     loadedFor(name, mount) {
       const isOwn = mount === undefined && own.has(name)
-      return !isOwn && names.hasEntry(name, mount) ? names.entry(name, mount) : undefined
+      return !isOwn && mounted.hasEntry(name, mount) ? mounted.entry(name, mount) : undefined
     },
     resolve(name, mount) {
       if (mount === undefined && own.has(name)) return own.resolve(name)
-      const file = names.file(name, mount)
+      const file = mounted.file(name, mount)
       if (file) return file
-      const places = names.labelsAt(mount)
+      const places = mounted.labelsAt(mount)
       if (mount !== undefined) {
         throw new AssetError('asset-unknown', `'${name}' is not a source in ${places}`)
       }

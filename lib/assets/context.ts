@@ -31,7 +31,8 @@ export function provideContext(
 ): Middleware {
   const { settings, watch } = pipeline
   const methods = settings.extras.flatMap(extra => extra.methods?.(pipeline) ?? [])
-  const hasNames = settings.apps.length > 0 || pipeline.running.some(({ names }) => names)
+  const hasNames =
+    settings.apps.length > 0 || pipeline.running.some(({ mountAssets }) => mountAssets)
   const areOfPage = pipeline.running.some(({ helpers }) => helpers?.isPerPage)
   const only = settings.apps.length < 2 ? (settings.apps[0]?.name ?? '') : undefined
   const helpersOf = ({ req }: Context): ViewHelpers => {

@@ -1,11 +1,18 @@
 // What an extra can be made of: the core reaches extras in no other way. A part is here because an extra uses it.
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Context } from 'koa'
-import type { Representations, Sender } from './parts/representations.ts'
-import type { Combination, Mention, Transform } from './parts/precompile.ts'
-import type { PrecompileExtras } from './settings/extra-options.ts'
+import type { OptionSpecs, Output, Values } from '../command-line.ts'
+import type { ServedPlace } from '../files/containment.ts'
+import type { Stamp } from '../files/disk.ts'
+import type { Unsaved } from '../files/writing/unsaved.ts'
+import type { CompressExtras, PrecompileExtras } from './settings/extra-options.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
-import type { AssetAddress, Helpers, LoadedUrl } from './views/asset-url.ts'
+import type { Fingerprinted, WithoutHash } from './urls/fingerprint.ts'
+import type { Helpers, ImageSize } from './views/asset-url.ts'
+import type { MountAssets } from './views/mount-assets.ts'
+
+export type { ImageSize }
 
 /** The settings, and the extras that they ask for. */
 export interface Site extends Settings {
@@ -17,58 +24,54 @@ export interface Site extends Settings {
 }
 
 /**
- * One folder of lib/extras, as its line in extras.ts tells it to the core.
+ * One folder of lib/extras, as its line in extras.ts tells it to the core. Where one extra alone has a member, its
+ * docstring says why the core asks for it.
  * @typeParam Whole `Pipeline`, which is made of rooms above this one
  */
 export interface Extra<Whole = unknown> {
   /** That of its folder. */
   readonly name: string
-  /** What makes more sources for apps. Undefined: no app has any. */
-  sources?(site: Site): Promise<MakeSources | undefined>
-  /** How it could publish what a bare specifier means, for messages; undefined where it cannot tell. */
-  advise?(app: AppSettings, specifier: string, site: Site): Promise<string | undefined>
+  /** The names of the extras that it imports: without one of them it goes as well. */
+  readonly standsOn?: readonly string[]
   /**
    * What it does for requests and pages; undefined where no option asks for it.
    * @throws AssetError for what is needed and cannot be used: no server starts
    */
   run?(site: Site, warn: Warn): Running | undefined
-  /** Pages for developers below `<prefix>/-/`, made with the first request for one. */
-  pages?(pipeline: Whole): Promise<Pages>
-  /** Keeps the index of what was published on request; asked where an app publishes so. */
-  keepIndex?(pipeline: Whole): Promise<IndexKeeper | undefined>
-  /** Members of Koa's `ctx`. Each middleware provides its own. */
-  methods?(pipeline: Whole): Provide
-  /** What is doubtful about the options, said when a server starts. */
-  notices?(site: Site): readonly string[]
   /** Begins what it does beside a server in development. */
   start?(pipeline: Whole): Promise<void>
-  /** Commands of the command line. */
-  commands?(): Promise<readonly Command[]>
-  /** What it adds to commands of others. */
-  additions?(): Promise<readonly Addition[]>
+  /** Pages for developers below `<prefix>/-/`, made with the first request for one. */
+  pages?(pipeline: Whole): Promise<Pages>
+  /** Members of Koa's `ctx`. Each middleware provides its own, and the core alone knows when. */
+  methods?(pipeline: Whole): Provide
+  /** What it adds to the command line. */
+  commandLine?(): Promise<CommandLine>
+  /** What its rows of a report say, as texts with headings. */
+  rows?(report: object): Promise<readonly (readonly [heading: string, text: string])[]>
+  /** Npm packages. The core looks for sources, and asks where these have some. */
+  readonly packages?: PackageSources
+  /** What views say. The core publishes what they import, and no check of names but this one is part of a build. */
+  readonly views?: Views
+  /** The sizes of images. The core reads the files, and keeps their sizes in the manifest. */
+  readonly imageSizes?: ImageSizes
+  /** Keeps the index of what was published on request, which the core makes and reads. */
+  keepIndex?(pipeline: Whole): Promise<IndexKeeper | undefined>
   /**
-   * What changes stylesheets and scripts of a precompile; undefined where no app wants it.
+   * Makes stylesheets and scripts smaller between the compilers and the references of the core; undefined where no app
+   * wants it.
    * @throws AssetError for what an app asks for and is not there
    */
   transform?(site: Site, asked: PrecompileExtras, warn: Warn): Promise<Transform | undefined>
-  /** Problems for `verify`, and for the warnings of `precompile`; undefined where the options ask for no check. */
-  check?(site: Site): Promise<Check | undefined>
-  /** Made when a server starts, for all files that it sends; undefined where the settings do not want it. */
-  sender?(settings: Settings): Sender | undefined
-  /** What is read from files when they are published, for their manifest and for pages. */
-  readonly measuring?: Measuring
-  /** Puts other scripts in the place of modules of a precompile; undefined where no option asks for it. */
+  /** Joins modules between the references and the fingerprints of the core; undefined where no app wants it. */
   combination?(
     site: Site,
     /** Those of all apps, which belong to a room above this one. */
     sources: unknown,
     isMinified: (app: AppSettings) => boolean
   ): Promise<Combination | undefined>
-  /** The names that views load, as far as they are known. */
-  mentions?(site: Site): Promise<readonly Mention[]>
-  /** What its rows of a report say, as texts with headings. */
-  rows?(report: object): Promise<readonly (readonly [heading: string, text: string])[]>
-  /** Further representations of files, kept in files beside them: what deploys writes, checks and removes these. */
+  /** Finds deltas for the files that a server sends, which the core does. Made at start; undefined where none are wanted. */
+  sender?(settings: Settings): Sender | undefined
+  /** Deltas, in files beside others: the core writes them with these. */
   representations?(): Promise<Representations>
 }
 
@@ -84,6 +87,27 @@ export interface IndexKeeper {
 /** @param hasNames whether `ctx.assets` will be that of this middleware, and not of one in front */
 type Provide = (ctx: Context, hasNames: boolean) => void
 
+/** Files of packages as sources of apps. */
+export interface PackageSources {
+  /** Undefined: no app has any. */
+  makeSources(site: Site): Promise<MakeSources | undefined>
+  /** How it could publish what a bare specifier means, for messages; undefined where it cannot tell. */
+  advise(app: AppSettings, specifier: string, site: Site): Promise<string | undefined>
+}
+
+export interface Views {
+  /** The names that views load, as far as they are known. */
+  mentions(site: Site): Promise<readonly Mention[]>
+  /** Problems for `verify`, and for the warnings of `precompile`; undefined where the options ask for no check. */
+  check(site: Site): Promise<Check | undefined>
+}
+
+export interface CommandLine {
+  readonly commands?: readonly Command[]
+  /** What it adds to commands of others. */
+  readonly additions?: readonly Addition[]
+}
+
 /** A file that is not as it should be. */
 export interface Problem {
   /** The URL path of the file, `/assets/app-<32 hex>.css.br`; in a directory, its path there. */
@@ -92,18 +116,15 @@ export interface Problem {
   readonly message: string
 }
 
-export interface Measuring {
-  /** Whether files of that name are measured; a name without a query. */
+export interface ImageSizes {
+  /** Whether files of that name have a size; a name without a query. */
   isFor(name: string): boolean
   /** Called with the first of them. */
-  load(): Promise<Measure>
+  load(): Promise<ReadImageSize>
 }
 
-/** By names of the extra. */
-export type Measures = Readonly<Record<string, number>>
-
-/** Undefined for bytes of which there is nothing to tell. @param bytes those of a file, or its beginning */
-export type Measure = (bytes: Uint8Array) => Measures | undefined
+/** Undefined for bytes that are no image, or one without a size. @param bytes those of a file, or its beginning */
+export type ReadImageSize = (bytes: Uint8Array) => ImageSize | undefined
 
 export interface Check {
   readonly problems: readonly Problem[]
@@ -117,13 +138,16 @@ export interface Check {
 
 /** Made with the pipeline. */
 export interface Running {
+  /** What is doubtful about the options, said when a server starts. */
+  readonly notices?: readonly string[]
   /** Until it resolves, requests wait. */
   readonly loading?: Promise<void> | undefined
   /** What URLs in pages depend on. */
   readonly changing?: readonly Changing[]
   /** Members of `ctx.assets`. */
   readonly helpers?: Helpers | undefined
-  readonly names?: Names | undefined
+  /** The files of mounts, which are looked for behind those of the apps. */
+  readonly mountAssets?: MountAssets | undefined
   /** What open pages are told about as a whole. */
   readonly followed?: readonly Followed[] | undefined
   /**
@@ -152,29 +176,6 @@ export interface Watch {
   file(ctx: Context): void
   /** For a koaAssets that is about to provide `ctx.assets`. */
   provider(ctx: Context): void
-}
-
-/** Names of files in mounts, which are looked for behind those of the apps. */
-export interface Names {
-  /** The file of a source; undefined for an unknown name. @throws TypeError when several mounts have it */
-  file(name: string, mount: string | undefined): AssetAddress | undefined
-  /** Whether a page may load it, with all that it needs. */
-  hasEntry(name: string, mount: string | undefined): boolean
-  /** What a page loads for it. @throws AssetError for an unknown name; TypeError as `file` */
-  entry(name: string, mount: string | undefined): readonly LoadedUrl[]
-  /** What messages call the places that are searched. */
-  labelsAt(mount: string | undefined): string
-  /** Those that exist, as far as it is known. */
-  known(): KnownNames
-}
-
-export interface KnownNames {
-  readonly entries: ReadonlySet<string>
-  readonly sources: ReadonlySet<string>
-  /** Whether there are no other entries. */
-  readonly hasAllEntries: boolean
-  /** Whether there are no other sources. */
-  readonly hasAllSources: boolean
 }
 
 /** Files of a mount that are written together. */
@@ -258,26 +259,6 @@ export type Pages = Readonly<Record<string, Page>>
 /** Responds to a GET or HEAD request that comes from this machine. */
 export type Page = (ctx: Context) => Promise<void> | void
 
-export interface OptionSpec {
-  readonly short?: string
-  /** The placeholder for its value in the help: `FILE`, or `[FILE]` if it may be missing. Undefined: a flag. */
-  readonly value?: string
-  readonly description: string
-  /** Whether it may be given several times. */
-  readonly multiple?: true
-}
-
-export type OptionSpecs = Readonly<Record<string, OptionSpec>>
-
-/** The options on the command line, of all commands. */
-export type Values = Readonly<
-  Partial<
-    Record<'config' | 'root' | 'env' | 'keep' | 'age' | 'manifest', string> &
-      Record<'json' | 'quiet' | 'help' | 'version' | 'dry-run' | 'verbose' | 'minify', boolean> &
-      Record<'include' | 'exclude' | 'entry', readonly string[]>
-  >
->
-
 /** What a command is run with. */
 export interface Call {
   /** All that there are. */
@@ -317,15 +298,157 @@ export interface Addition extends Pick<Command, 'about' | 'argument'> {
   readonly run?: (call: Call, command: Command) => Promise<number> | undefined
 }
 
-/** Results go to stdout, progress and errors to stderr. */
-export interface Output {
-  readonly isJson: boolean
-  /** What the command was run for: JSON for programs with --json, a text for people unless --quiet. */
-  readonly result: (value: unknown, text: string) => void
-  /** Progress; silent with --json or --quiet. */
-  readonly note: (text: string) => void
-  readonly warn: (text: string) => void
-  readonly error: (text: string) => void
-  /** Shows a line until the next one, or until anything else is printed; undefined where nobody would see it. */
-  readonly status: ((line: string) => void) | undefined
+// Parts of a precompile.
+
+/** @typeParam Nodes the assets by path, links and drafts included, which are those of a room above this one */
+export interface Combination<Nodes = unknown> {
+  /** Whether a module is left as it is until then. */
+  takes(app: AppSettings, source: { readonly group?: string | undefined }): boolean
+  /** Changes the nodes. @throws AssetError for a module that cannot be read */
+  combine(nodes: Nodes, mentions: readonly Mention[]): Promise<void>
+  /** Rows of the report. */
+  report(): object
+}
+
+/** What views name. */
+export interface Mention {
+  /** Undefined: it may be that of any app. */
+  readonly app: string | undefined
+  /** Of an asset, or a bare specifier that an inline script imports. */
+  readonly name: string
+  /** Whether an inline script imports it, as far as can be seen. */
+  readonly isImported?: boolean
+}
+
+/** Before references get their URLs. */
+export interface Transform {
+  /** Whether the texts of an app are to get smaller, whatever makes them so. */
+  minifies(app: AppSettings): boolean
+  takes(app: AppSettings, name: string): boolean
+  /** Undefined: it is published as it is. @throws CompileError for a source that is not valid */
+  apply(text: TransformedText): Promise<{ readonly code: string; readonly map: string } | undefined>
+  /** Rows of the report. */
+  report(): Promise<object>
+}
+
+export interface TransformedText {
+  readonly name: string
+  /** Of the source; absolute. */
+  readonly file: string
+  readonly app: AppSettings
+  /** With the source map that it came with, inline. */
+  readonly code: string
+  readonly isCompiled: boolean
+}
+
+// Representations of files: those that extras send, and those that they keep in files.
+
+/** Sends further representations of files, to clients that can read them. */
+export interface Sender {
+  /** Asked when a file is loaded; undefined for one whose responses stay as they are. */
+  of(file: SentFile): Promise<Sent | undefined>
+}
+
+/** What one file holds: the bytes of a representation. */
+export interface Stored {
+  /** `identity`, or the name of a content coding. */
+  readonly coding: string
+  /** Absolute. */
+  readonly file: string
+  readonly stamp: Stamp
+  /** In bytes. */
+  readonly size: number
+  /** Undefined for a file that is too big for memory, unless its digest was asked for. */
+  readonly digest: string | undefined
+  /** Undefined for a file that is too big for memory. */
+  readonly body: Buffer | undefined
+}
+
+export interface SentFile extends Stored {
+  /** The decoded URL path. */
+  readonly path: string
+  readonly place: ServedPlace
+  /** The URL path, with the base, around the hash in it; undefined for a file that may change at its URL. */
+  readonly around: WithoutHash | undefined
+  /** The path without our fingerprint; undefined for a file that precompile did not write. */
+  readonly plain: string | undefined
+  /** The composed names in its folder, as far as they are known; the last ones may be missing. */
+  readonly names: () => Promise<ReadonlyMap<string, unknown> | undefined>
+  /** The same with its digest, unless it changed meanwhile. */
+  readonly digested: () => Promise<Stored>
+}
+
+export interface Sent {
+  /** Of every response that has the fields of the file. */
+  readonly fields: readonly (readonly [name: string, value: string])[]
+  /** The request fields by which a representation is selected. */
+  readonly vary: readonly string[]
+  /** What may be sent to a request instead of the file; undefined: nothing. */
+  readonly find?: ((headers: IncomingHttpHeaders) => Further | undefined) | undefined
+}
+
+export interface Further {
+  /** By which it is remembered, among those of one path. */
+  readonly key: string
+  /** What the client needs in order to read it, and has. */
+  readonly needs: string
+  /** Called until it is remembered; undefined if there is no such file. */
+  readonly read: () => Promise<{ readonly needs: string; readonly stored?: Stored } | undefined>
+}
+
+/** Each of its files takes another file to read: an earlier version of the file that it represents. */
+export interface Representations {
+  /** The path of the file that one represents, and the digest of the one that it takes; undefined for other paths. */
+  split(path: string): Fingerprinted | undefined
+  /** What is wrong with one, to be read after its path. @param versions of the original, one of which it takes */
+  faultOf(file: string, original: string, versions: readonly string[]): Promise<string | undefined>
+  /** Brings those beside a precompiled file up to date. @param before by plain URL path, what pages name now */
+  ofPublished(
+    settings: Settings,
+    before: ReadonlyMap<string, { readonly target: string }>,
+    unsaved: Unsaved
+  ): Writer<PrecompiledFile>
+  /** The same in the directory of a build. @param earlier an earlier build, absolute, if that is known */
+  ofBuild(
+    directory: BuiltDirectory,
+    options: { readonly options: CompressExtras; readonly earlier: string | undefined },
+    unsaved: Unsaved
+  ): Promise<Writer<CompressedFile>>
+}
+
+export interface Writer<File> {
+  /** Called once the file and its compressed copies are there. */
+  write(file: File): Promise<void>
+  /** Rows of the report. */
+  report(): Promise<object>
+}
+
+interface CopiedFile {
+  /** The size of its smallest representation, in bytes. */
+  readonly smallest: number
+}
+
+/** With a fingerprint in its name. */
+export interface PrecompiledFile extends CopiedFile {
+  /** The decoded URL path. */
+  readonly path: string
+  /** Without the fingerprint. */
+  readonly plain: string
+  readonly size: number
+  readonly digest: string
+}
+
+export interface CompressedFile extends CopiedFile {
+  /** Relative to the directory. */
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
+export interface BuiltDirectory {
+  /** Its real path. */
+  readonly path: string
+  /** Nothing is read or written through a symbolic link. */
+  readonly place: ServedPlace
+  /** The regular files that can be requested, relative to the directory, with slashes; sorted. */
+  readonly files: ReadonlySet<string>
 }

@@ -148,7 +148,7 @@ function changingOf(
   { onRequest, precompiled, running }: PublishingParts & { readonly running: readonly Running[] }
 ): readonly Changing[] {
   const listed = apps.flatMap(app => onRequest?.listed(app) ?? [])
-  const hasNames = running.some(({ names }) => names)
+  const hasMountAssets = running.some(({ mountAssets }) => mountAssets)
   return [
     ...[precompiled, onRequest?.fingerprints].filter(each => each !== undefined),
     ...running.flatMap(({ changing = [] }) => changing),
@@ -160,8 +160,8 @@ function changingOf(
           return each.digest
         }
       })),
-    // Which names are the app's own, where a mount may have them too; what is measured of their sources.
-    ...(hasNames || onRequest?.measuresOf
+    // Which names are the app's own, where a mount may have them too; the sizes of images.
+    ...(hasMountAssets || onRequest?.imageSizeOf
       ? listed.map(sources => ({ refresh: () => sources.refresh() }))
       : [])
   ]

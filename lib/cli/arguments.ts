@@ -3,24 +3,22 @@ import { parseArgs } from 'node:util'
 import { EXTRAS } from '../assets/extras.ts'
 import { unknownName } from '../check-options.ts'
 import { UsageError } from './command.ts'
-import type { Addition, Command, OptionSpecs, Values } from '../assets/parts.ts'
+import type { OptionSpecs, Values } from '../command-line.ts'
+import type { Addition, Command } from '../assets/parts.ts'
 import { indent, table } from './format.ts'
 import { precompile } from './precompile-command.ts'
 
 /** In the order of a deployment. */
 export async function allCommands(): Promise<readonly Command[]> {
+  const lines = await Promise.all(EXTRAS.map(async extra => (await extra.commandLine?.()) ?? {}))
   const all: Command[] = [precompile]
-  const commands = await Promise.all(EXTRAS.map(async extra => (await extra.commands?.()) ?? []))
-  for (const command of commands.flat()) {
+  for (const command of lines.flatMap(({ commands = [] }) => commands)) {
     const at = all.findIndex(({ name }) => name === command.before)
     all.splice(at < 0 ? all.length : at, 0, command)
   }
-  const additions = await Promise.all(EXTRAS.map(async extra => (await extra.additions?.()) ?? []))
+  const added = lines.flatMap(({ additions = [] }) => additions)
   return all.map(command =>
-    additions
-      .flat()
-      .filter(({ to }) => to === command.name)
-      .reduce(withAddition, command)
+    added.filter(({ to }) => to === command.name).reduce(withAddition, command)
   )
 }
 

@@ -1,7 +1,8 @@
 // What commands share: exit statuses, output, and how a long run is ended early.
 import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { Call, Output, Problem, Values } from '../assets/parts.ts'
+import type { Output, Values } from '../command-line.ts'
+import type { Call, Problem } from '../assets/parts.ts'
 import { helpAt } from '../errors.ts'
 import { printable, printableLines } from '../printable.ts'
 import { count } from './format.ts'

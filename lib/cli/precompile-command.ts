@@ -62,7 +62,7 @@ const NOTHING = 'Nothing to compile: this project has no assets of its own.'
 async function warnOfMore(site: Site, warn: (message: string) => void) {
   for (const extra of site.extras) {
     try {
-      const { problems = [], doubts = [] } = (await extra.check?.(site)) ?? {}
+      const { problems = [], doubts = [] } = (await extra.views?.check(site)) ?? {}
       const all = problems.map(({ path, message }) => `${printable(path)} ${message}`)
       for (const message of [...doubts, ...all]) warn(message)
     } catch (error) {

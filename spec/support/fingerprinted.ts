@@ -105,7 +105,7 @@ interface WrittenManifest {
       from?: number
       imports?: string[]
       dynamicImports?: string[]
-      measures?: Record<string, number>
+      imageSize?: Record<string, number>
     }
   >
 }

@@ -6,12 +6,11 @@ import { checksumsOf, digestOf } from '../../files/digest.ts'
 import { readContent, type Content } from '../../files/open-file.ts'
 import { ifThere } from '../../files/disk.ts'
 import { textType, type Draft } from '../rendering/draft.ts'
-import { measured } from '../rendering/measured.ts'
+import { imageSizeIn } from '../rendering/image-size.ts'
 import { Renderer } from '../rendering/renderer.ts'
 import { loadModuleLexer } from '../references/module-references.ts'
 import { assetPath } from '../settings/app-settings.ts'
-import type { Site } from '../parts.ts'
-import type { Combination, Mention, Transform } from '../parts/precompile.ts'
+import type { Combination, Mention, Site, Transform } from '../parts.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import type { Sources } from '../sources/sources.ts'
 import { finishAll, MAP, type Unfinished } from './final-bytes.ts'
@@ -167,9 +166,9 @@ export class Builder {
       transform && !isTaken ? await this.#renderer.transformed(place, first, transform) : first
     if (draft.text || draft.map) return draft
     const sums = await checksumsOf(draft.content, app.integrity)
-    const measures = await measured(this.#settings.extras, name, draft.content)
+    const imageSize = await imageSizeIn(this.#settings.extras, name, draft.content)
     const isHeld = source.compiler !== undefined || this.#mayHold(draft.content)
-    return { ...draft, content: isHeld ? draft.content : { copyOf: source.file }, sums, measures }
+    return { ...draft, content: isHeld ? draft.content : { copyOf: source.file }, sums, imageSize }
   }
 
   /** Whether an unchanged copy stays in memory until it is written. Otherwise its source is read again. */
@@ -187,7 +186,7 @@ async function isModule({ text, content }: Draft): Promise<boolean> {
 }
 
 async function mentionsIn(site: Site): Promise<Mention[]> {
-  const found = await Promise.all(site.extras.map(async each => each.mentions?.(site)))
+  const found = await Promise.all(site.extras.map(async each => each.views?.mentions(site)))
   return found.flatMap(each => each ?? [])
 }
 

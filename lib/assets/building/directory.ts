@@ -5,11 +5,10 @@ import { AssetError } from '../../errors.ts'
 import { entriesBelow, realpathOf, statOf } from '../../files/disk.ts'
 import { isText, optionError } from '../../check-options.ts'
 import { canonicalSegments, encodePath } from '../urls/canonical-path.ts'
-import type { BuiltDirectory, Representations, Writer } from '../parts/representations.ts'
+import type { BuiltDirectory, Extra, Representations, Writer } from '../parts.ts'
 import { splitFingerprint, type Fingerprinted } from '../urls/fingerprint.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { Extra } from '../parts.ts'
 
 /**
  * @param given absolute, or relative to the working directory

@@ -119,7 +119,7 @@ function finishOne(
   const imports = importsOf(node, cycle)
   if (draft.map === undefined) {
     const known = draft.sums ?? checksumsOfBytes(content as Uint8Array, integrity)
-    return [{ ...place, content, ...known, ...imports, measures: draft.measures }]
+    return [{ ...place, content, ...known, ...imports, imageSize: draft.imageSize }]
   }
   const { text } = draft
   const json = text ? shiftMap(draft.map, text, urls) : draft.map

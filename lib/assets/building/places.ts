@@ -3,8 +3,7 @@ import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import type { Content } from '../../files/open-file.ts'
 import { printable } from '../../printable.ts'
-import type { Measures } from '../parts.ts'
-import type { Mention } from '../parts/precompile.ts'
+import type { ImageSize, Mention } from '../parts.ts'
 import { appAt, assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Listed, Sources } from '../sources/sources.ts'
@@ -44,7 +43,7 @@ export interface Built extends Place, Imports {
   readonly size: number
   readonly digest: string
   readonly integrity: readonly string[]
-  readonly measures?: Measures | undefined
+  readonly imageSize?: ImageSize | undefined
 }
 
 export type Assets = ReadonlyMap<string, Built>
@@ -63,7 +62,7 @@ export function publishedUrl(built: Built): string {
 export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
   return new Map(
     Array.from(assets, built => {
-      const { path, source, integrity, size, measures, sources } = built
+      const { path, source, integrity, size, imageSize, sources } = built
       const { imports, dynamicImports, unresolved } = built
       const entry = {
         target: publishedUrl(built),
@@ -75,7 +74,7 @@ export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
         ...(dynamicImports && { dynamicImports: dynamicImports.map(encodePath) }),
         ...(unresolved && { unresolved }),
         ...(source.specifiers && { specifiers: source.specifiers }),
-        ...(measures && { measures }),
+        ...(imageSize && { imageSize }),
         ...(sources && { sources: sources.map(encodePath) })
       }
       return [encodePath(path), entry]

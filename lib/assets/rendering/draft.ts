@@ -16,7 +16,7 @@ import {
   type Observation
 } from '../../files/observation.ts'
 import type { Compiler, CompilerInput, CompilerOutput } from '../compilers/compiler.ts'
-import type { Measures } from '../parts.ts'
+import type { ImageSize } from '../parts.ts'
 import type { Asset } from '../sources/sources.ts'
 import { isBare, loadModuleLexer } from '../references/module-references.ts'
 import {
@@ -41,7 +41,7 @@ export interface Draft {
   readonly map?: string | undefined
   /** Those of the content, once it is known to be final. */
   readonly sums?: Checksums | undefined
-  readonly measures?: Measures | undefined
+  readonly imageSize?: ImageSize | undefined
   /** How long the compiler took, in milliseconds. */
   readonly compileDuration?: number | undefined
 }

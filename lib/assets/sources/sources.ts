@@ -26,7 +26,9 @@ export interface Listed extends Asset, NonNullable<ReturnType<Catalog['first']>>
 }
 
 export async function loadSources(site: Site, warn: (message: string) => void): Promise<Sources> {
-  const makers = await Promise.all(site.extras.map(async extra => extra.sources?.(site)))
+  const makers = await Promise.all(
+    site.extras.map(async extra => extra.packages?.makeSources(site))
+  )
   const made = makers.filter(each => each !== undefined)
   return new Sources(site, warn, made)
 }
@@ -50,7 +52,7 @@ export class Sources {
 
   /** How what a bare specifier means could be published; undefined where nobody can tell. */
   adviceOn(app: AppSettings, specifier: string): Promise<string | undefined> {
-    return firstAnswer(this.#site.extras, each => each.advise?.(app, specifier, this.#site))
+    return firstAnswer(this.#site.extras, each => each.packages?.advise(app, specifier, this.#site))
   }
 
   /** A number that grows with every change of the set of files. */

@@ -16,12 +16,15 @@ export interface AssetAddress {
   readonly origin?: string | undefined
   /** The URL path without a fingerprint, percent-encoded, where it is known what it imports: `/assets/app.js`. */
   readonly plainPath?: string | undefined
-  /** What an extra measured of the file, or a function that does. */
-  readonly measures?: Measures | (() => Measures | undefined) | undefined
+  /** The size of an image, or a function that reads it. */
+  readonly imageSize?: ImageSize | (() => ImageSize | undefined) | undefined
 }
 
-/** By names of the extra. */
-type Measures = Readonly<Record<string, number>>
+/** In CSS pixels. */
+export interface ImageSize {
+  readonly width: number
+  readonly height: number
+}
 
 /** A module; its importers write its plain path. */
 export interface Module extends AssetAddress {
@@ -67,7 +70,7 @@ export interface AppAssets {
   readonly isLasting?: boolean
 }
 
-export interface AssetUrl extends Pick<AssetAddress, 'integrity' | 'measures'> {
+export interface AssetUrl extends Pick<AssetAddress, 'integrity' | 'imageSize'> {
   /** With host, query and fragment. */
   readonly url: string
 }
@@ -143,9 +146,9 @@ export function makeUrlOf(host: string, assets: AppAssets): UrlOf {
   return (given, { extension = '', mount } = {}) => {
     const name = assetName(given, extension)
     if (name === undefined) return { url: given }
-    const { path, integrity, measures, origin = host } = assets.resolve(name, mount)
+    const { path, integrity, imageSize, origin = host } = assets.resolve(name, mount)
     const url = origin + path + encodeUrl(given.slice(withoutQuery(given).length))
-    return { url, integrity, measures }
+    return { url, integrity, imageSize }
   }
 }
 

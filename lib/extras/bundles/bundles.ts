@@ -2,7 +2,8 @@
 import { inspect } from 'node:util'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
-import type { Changing, KnownNames, Names, Running, Site } from '../../assets/parts.ts'
+import type { Changing, Running, Site } from '../../assets/parts.ts'
+import type { KnownNames, MountAssets } from '../../assets/views/mount-assets.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
 import type { AssetAddress } from '../../assets/views/asset-url.ts'
 import { isLoadable, type DevEntries, type EntrySource } from '../vite/entry-source.ts'
@@ -27,8 +28,8 @@ export function startBundles(settings: Site, warn: (message: string) => void): R
   return isAsked ? new Bundles(settings, warn) : { helpers: helpersOf(findNone, () => []) }
 }
 
-class Bundles implements Running, Names {
-  readonly names = this
+class Bundles implements Running, MountAssets {
+  readonly mountAssets = this
   readonly helpers = helpersOf(
     (name, mount) => this.entry(name, mount),
     () => this.#devOrigins
@@ -199,5 +200,5 @@ export async function namesInMounts(
   running: readonly Running[] = [startBundles(site, warn)]
 ): Promise<KnownNames | undefined> {
   for (const { loading } of running) await loading
-  return running.find(({ names }) => names)?.names?.known()
+  return running.find(({ mountAssets }) => mountAssets)?.mountAssets?.known()
 }

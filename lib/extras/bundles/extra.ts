@@ -2,4 +2,4 @@
 import type { Extra } from '../../assets/parts.ts'
 import { startBundles } from './bundles.ts'
 
-export const bundles: Extra = { name: 'bundles', run: startBundles }
+export const bundles: Extra = { name: 'bundles', standsOn: ['vite'], run: startBundles }

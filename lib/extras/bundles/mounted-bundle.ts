@@ -117,9 +117,9 @@ export class MountedBundle implements EntrySource, Followed {
   }
 
   #addressOf(file: string): AssetAddress {
-    const { integrity, measures } = this.#reading?.files ?? {}
+    const { integrity, imageSize } = this.#reading?.files ?? {}
     const address = addressAt(this.urlPath, file)
-    return { ...address, integrity: integrity?.get(file), measures: measures?.get(file) }
+    return { ...address, integrity: integrity?.get(file), imageSize: imageSize?.get(file) }
   }
 
   /** @param file decoded path below the mount's directory */

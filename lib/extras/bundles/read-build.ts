@@ -8,7 +8,7 @@ import { readIfThere, statIfThere } from '../../files/at-start.ts'
 import { checksumsOf, digestOf, type IntegrityAlgorithm } from '../../files/digest.ts'
 import { ifThere, statOf, type Stamp } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
-import type { Build, Extra, Measures } from '../../assets/parts.ts'
+import type { Build, Extra, ImageSize } from '../../assets/parts.ts'
 import { hashedKept, keptListIn } from './kept-files.ts'
 import type { Bundle } from './manifests/bundle.ts'
 import { readBundle, withoutQuery, type BundleMount } from './manifests/read-bundle.ts'
@@ -35,7 +35,7 @@ interface FilesRead {
   /** By file, of those that tags may name. */
   readonly integrity: ReadonlyMap<string, readonly string[]>
   /** By file, of those that pages name by their sources. */
-  readonly measures: ReadonlyMap<string, Measures>
+  readonly imageSize: ReadonlyMap<string, ImageSize>
   readonly build: Build
 }
 
@@ -103,7 +103,7 @@ export class BuildReader {
       files: {
         paths: new Set(Array.from(bundle.files, withoutQuery)),
         integrity,
-        measures: await this.#measuresOf(bundle),
+        imageSize: await this.#imageSizesIn(bundle),
         // The manifest alone may have been touched.
         build: last?.version === build.version ? last : build
       }
@@ -144,17 +144,17 @@ export class BuildReader {
     return new Map(hashes.flat())
   }
 
-  async #measuresOf(bundle: Bundle): Promise<FilesRead['measures']> {
+  async #imageSizesIn(bundle: Bundle): Promise<FilesRead['imageSize']> {
     const { extras } = this.#options
     const isFor = (file: string) =>
-      extras.some(({ measuring }) => measuring?.isFor(withoutQuery(file)))
+      extras.some(({ imageSizes }) => imageSizes?.isFor(withoutQuery(file)))
     const files = [...bundle.sources.values()].filter(isFor)
     if (files.length === 0) return new Map()
-    const { measured } = await import('../../assets/rendering/measured.ts')
+    const { imageSizeIn } = await import('../../assets/rendering/image-size.ts')
     const found = await inParallel(files, CONCURRENCY, async file => {
       const content = { copyOf: this.#pathOf(file) }
-      const measures = await ifThere(measured(extras, withoutQuery(file), content))
-      return measures ? [[file, measures] as const] : []
+      const imageSize = await ifThere(imageSizeIn(extras, withoutQuery(file), content))
+      return imageSize ? [[file, imageSize] as const] : []
     })
     return new Map(found.flat())
   }

@@ -1,6 +1,6 @@
 // Deltas as files beside those that they lead to.
 import { savingsText } from '../../cli/format.ts'
-import type { Representations } from '../../assets/parts/representations.ts'
+import type { Representations } from '../../assets/parts.ts'
 import { faultOfDelta } from './delta-faults.ts'
 import { splitDelta } from './delta-format.ts'
 import type { DeltaPrecompileRow, DeltaReport } from './options.ts'

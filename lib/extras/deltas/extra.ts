@@ -7,7 +7,7 @@ export const deltas: Extra<Pipeline> = {
   name: 'deltas',
   // Its room is there when a server starts: a request loads no module.
   sender: senderOf,
-  additions: async () => (await import('./additions.ts')).additions,
+  commandLine: () => import('./additions.ts'),
   rows: async rows => (await import('./delta-files.ts')).rowsOf(rows),
   representations: async () => (await import('./delta-files.ts')).deltaFiles
 }

@@ -28,12 +28,7 @@ import {
   groupBy,
   sum
 } from '../../assets/building/directory.ts'
-import type {
-  BuiltDirectory,
-  CompressedFile,
-  PrecompiledFile,
-  Writer
-} from '../../assets/parts/representations.ts'
+import type { BuiltDirectory, CompressedFile, PrecompiledFile, Writer } from '../../assets/parts.ts'
 import { faultOfDelta, removeFaulty } from './delta-faults.ts'
 import type { DeltaSavings } from './options.ts'
 

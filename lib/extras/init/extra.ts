@@ -4,5 +4,5 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 
 export const init: Extra<Pipeline> = {
   name: 'init',
-  commands: async () => [(await import('./init-command.ts')).init]
+  commandLine: async () => ({ commands: [(await import('./init-command.ts')).init] })
 }

@@ -4,5 +4,6 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 
 export const inspector: Extra<Pipeline> = {
   name: 'inspector',
+  standsOn: ['telling'],
   pages: async pipeline => (await import('./pages.ts')).inspectorPages(pipeline)
 }

@@ -1,7 +1,6 @@
 // Puts scripts that are made of modules in the place of these.
 import { dirname, posix } from 'node:path'
-import type { Site } from '../../assets/parts.ts'
-import type { Combination, Mention } from '../../assets/parts/precompile.ts'
+import type { Combination, Mention, Site } from '../../assets/parts.ts'
 import type { Combiner, Made, Script } from './combining.ts'
 import { finish, textOf, textType } from '../../assets/rendering/draft.ts'
 import { readContent } from '../../files/open-file.ts'

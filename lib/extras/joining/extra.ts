@@ -11,6 +11,6 @@ export const joining: Extra<Pipeline> = {
     const combiner = await (await import('./combiner.ts')).makeCombiner(site, isMinified)
     return (await import('./combine.ts')).combinationBy(combiner, site, sources)
   },
-  additions: async () => (await import('./additions.ts')).additions,
+  commandLine: () => import('./additions.ts'),
   rows: async report => (await import('./additions.ts')).rowsOf(report)
 }

@@ -5,7 +5,7 @@ import { HELPERS } from './media.ts'
 export const media: Extra = {
   name: 'media',
   run: () => ({ helpers: HELPERS }),
-  measuring: {
+  imageSizes: {
     isFor: name => /\.(?:apng|avif|gif|jpe?g|png|svg|webp)$/i.test(name),
     load: async () => (await import('./image-size.ts')).sizeOf
   }

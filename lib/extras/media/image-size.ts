@@ -1,7 +1,7 @@
 // The size of an image, as a browser shows it.
 import { imageSize } from 'image-size'
 import { errorCode } from '../../files/disk.ts'
-import type { Measure } from '../../assets/parts.ts'
+import type { ReadImageSize } from '../../assets/parts.ts'
 
 /** Of EXIF, from which on an image lies on its side: browsers turn it. */
 const TURNED = 5
@@ -13,7 +13,7 @@ const MAX_SIDE = 65_535
 const BOXES = 32 * 1024
 
 /** Undefined for what is no image, or does not say how large it is. */
-export const sizeOf: Measure = bytes => {
+export const sizeOf: ReadImageSize = bytes => {
   const found = read(bytes)
   if (!found) return undefined
   const { orientation = 1 } = found

@@ -10,6 +10,7 @@ import {
   mediaType,
   withoutQuery,
   type Helpers,
+  type ImageSize,
   type MountChoice,
   type UrlOf
 } from '../../assets/views/asset-url.ts'
@@ -78,9 +79,9 @@ function mediaHelpers(urlOf: UrlOf) {
       const from: UrlOf = each => urlOf(each, { mount })
       const isList = typeof srcset === 'object' && srcset !== null
       const written = isList ? { ...given, srcset: writeSrcset(from, srcset) } : given
-      const { url: src, measures } = from(name)
+      const { url: src, imageSize } = from(name)
       const read = readAttributes(written)
-      const size = sizeBeside(read, typeof measures === 'function' ? measures() : measures)
+      const size = sizeBeside(read, typeof imageSize === 'function' ? imageSize() : imageSize)
       return openTag('img', { src, alt: altOf(name), ...size }, read, { src })
     }) as OfName<'image', ImageAttributes>,
 
@@ -113,7 +114,7 @@ function mediaHelpers(urlOf: UrlOf) {
 }
 
 /** The size that the attributes do not say; none beside one that is no number of pixels. */
-function sizeBeside(given: Attributes, { width, height }: Readonly<Record<string, number>> = {}) {
+function sizeBeside(given: Attributes, { width, height }: Partial<ImageSize> = {}) {
   const has = (side: string) => given[side] !== undefined
   if (!width || !height || (has('width') && has('height'))) return {}
   if (has('width')) return inProportion('height', given.width, height / width)

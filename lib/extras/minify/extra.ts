@@ -5,6 +5,6 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 export const minify: Extra<Pipeline> = {
   name: 'minify',
   transform: async (...given) => (await import('./minify.ts')).minifier(...given),
-  additions: async () => (await import('./additions.ts')).additions,
+  commandLine: () => import('./additions.ts'),
   rows: async rows => (await import('./additions.ts')).rowsOf(rows)
 }

@@ -6,15 +6,20 @@ import { typesFile } from './options.ts'
 
 export const names: Extra<Pipeline> = {
   name: 'names',
+  standsOn: ['bundles'],
   start: async pipeline => {
     if (!statIfThere(typesFile(pipeline.settings))) return
     await pipeline.load()
     const { keepNameTypes } = await import('./name-types.ts')
     await keepNameTypes(pipeline)
   },
-  commands: async () => [(await import('./types-command.ts')).types],
-  additions: async () => [(await import('./views-command.ts')).views],
-  mentions: async site => (await import('./mentions.ts')).mentionsIn(site),
-  check: async site =>
-    site.options.views ? (await import('./views-command.ts')).checkOption(site) : undefined
+  commandLine: async () => ({
+    commands: [(await import('./types-command.ts')).types],
+    additions: [(await import('./views-command.ts')).views]
+  }),
+  views: {
+    mentions: async site => (await import('./mentions.ts')).mentionsIn(site),
+    check: async site =>
+      site.options.views ? (await import('./views-command.ts')).checkOption(site) : undefined
+  }
 }

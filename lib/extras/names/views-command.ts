@@ -1,6 +1,7 @@
 // Names in views: `verify --views`, and those of the option `views`, which `verify` and `precompile` check as well.
 import { statIfThere } from '../../files/at-start.ts'
-import type { Addition, Check, Output, Site } from '../../assets/parts.ts'
+import type { Output } from '../../command-line.ts'
+import type { Addition, Check, Site } from '../../assets/parts.ts'
 import { printProblems, UsageError } from '../../cli/command.ts'
 import { siteOf } from '../../cli/config.ts'
 import { count } from '../../cli/format.ts'

@@ -4,16 +4,19 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 
 export const packages: Extra<Pipeline> = {
   name: 'packages',
-  async sources(site) {
-    if (site.apps.every(app => app.packages.length === 0)) return undefined
-    const { AppPackages } = await import('./app-packages.ts')
-    const adapting = site.isPrecompile && (await import('../joining/combiner.ts')).adapts(site)
-    const isAdaptedIn = (await adapting) || (() => false)
-    return (app, own) => {
-      if (app.packages.length === 0) return undefined
-      return new AppPackages(app, { ...site, isAdapted: isAdaptedIn(app) }, own)
-    }
-  },
-  advise: async (app, specifier, { root }) =>
-    (await import('./advice.ts')).adviceOn(app, specifier, root)
+  standsOn: ['joining'],
+  packages: {
+    async makeSources(site) {
+      if (site.apps.every(app => app.packages.length === 0)) return undefined
+      const { AppPackages } = await import('./app-packages.ts')
+      const adapting = site.isPrecompile && (await import('../joining/combiner.ts')).adapts(site)
+      const isAdaptedIn = (await adapting) || (() => false)
+      return (app, own) => {
+        if (app.packages.length === 0) return undefined
+        return new AppPackages(app, { ...site, isAdapted: isAdaptedIn(app) }, own)
+      }
+    },
+    advise: async (app, specifier, { root }) =>
+      (await import('./advice.ts')).adviceOn(app, specifier, root)
+  }
 }

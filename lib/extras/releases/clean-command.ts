@@ -2,7 +2,8 @@
 import { AGE, clean as prune, KEEP, type CleanReport } from './clean.ts'
 import { secondsOf } from '../../check-options.ts'
 import { OK, UsageError } from '../../cli/command.ts'
-import type { Command, Output, Values } from '../../assets/parts.ts'
+import type { Output, Values } from '../../command-line.ts'
+import type { Command } from '../../assets/parts.ts'
 import { count, formatBytes } from '../../cli/format.ts'
 
 /** Shared by every command that keeps earlier files. */

@@ -3,7 +3,8 @@ import { type CompressReport, compress as compressDirectory } from './compress.t
 import { textsOf } from '../../assets/building/directory.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { directoryAt, longRun, OK } from '../../cli/command.ts'
-import type { Command, Output } from '../../assets/parts.ts'
+import type { Output } from '../../command-line.ts'
+import type { Command } from '../../assets/parts.ts'
 import { count, formatBytes, formatSeconds, table } from '../../cli/format.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')

@@ -4,10 +4,13 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 
 export const releases: Extra<Pipeline> = {
   name: 'releases',
-  commands: async () => [
-    (await import('./compress-command.ts')).compress,
-    (await import('./keep-command.ts')).keep,
-    (await import('./clean-command.ts')).clean
-  ],
-  additions: async () => (await import('./additions.ts')).additions
+  standsOn: ['bundles'],
+  commandLine: async () => ({
+    commands: [
+      (await import('./compress-command.ts')).compress,
+      (await import('./keep-command.ts')).keep,
+      (await import('./clean-command.ts')).clean
+    ],
+    additions: (await import('./additions.ts')).additions
+  })
 }

@@ -24,8 +24,7 @@ import {
   representationsOf,
   splitAmong
 } from '../../assets/building/directory.ts'
-import type { Extra } from '../../assets/parts.ts'
-import type { BuiltDirectory } from '../../assets/parts/representations.ts'
+import type { BuiltDirectory, Extra } from '../../assets/parts.ts'
 import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from '../bundles/kept-files.ts'
 import { hasFixedUrl, withoutHash } from '../../assets/urls/fingerprint.ts'
 import {

@@ -8,8 +8,11 @@ export const telling: Extra<Pipeline> = {
     const { printOverview } = await import('./overview.ts')
     void printOverview(settings, { running })
   },
-  commands: async () => [
-    (await import('./explain-command.ts')).explain,
-    (await import('./list-command.ts')).list
-  ]
+  standsOn: ['bundles', 'deltas', 'packages'],
+  commandLine: async () => ({
+    commands: [
+      (await import('./explain-command.ts')).explain,
+      (await import('./list-command.ts')).list
+    ]
+  })
 }

@@ -4,5 +4,8 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 
 export const uploads: Extra<Pipeline> = {
   name: 'uploads',
-  commands: async () => [(await import('./upload-plan-command.ts')).uploadPlan]
+  standsOn: ['telling'],
+  commandLine: async () => ({
+    commands: [(await import('./upload-plan-command.ts')).uploadPlan]
+  })
 }

@@ -4,5 +4,6 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 
 export const verify: Extra<Pipeline> = {
   name: 'verify',
-  commands: async () => [(await import('./verify-command.ts')).verify]
+  standsOn: ['releases', 'telling'],
+  commandLine: async () => ({ commands: [(await import('./verify-command.ts')).verify] })
 }

@@ -1,6 +1,7 @@
 // The `verify` command.
 import { verify as compare, verifyCopies } from './verify.ts'
-import type { Command, Output, Site } from '../../assets/parts.ts'
+import type { Output } from '../../command-line.ts'
+import type { Command, Site } from '../../assets/parts.ts'
 import { inParallel } from '../../concurrency.ts'
 import { directoryAt, printProblems } from '../../cli/command.ts'
 import { siteOf } from '../../cli/config.ts'
@@ -49,7 +50,7 @@ async function verifyPublic(output: Output, site: Site): Promise<number> {
       ? [`${count(mounts.files, 'file')} of builds`, `${copiesText(mounts)} in mounts`]
       : [])
   ]
-  const checked = await inParallel(site.extras, 1, async extra => extra.check?.(site))
+  const checked = await inParallel(site.extras, 1, async extra => extra.views?.check(site))
   const checks = checked.filter(check => check !== undefined)
   for (const doubt of checks.flatMap(({ doubts }) => doubts)) output.warn(doubt)
   const problems = [report, ...checks].flatMap(each => each.problems)

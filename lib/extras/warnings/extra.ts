@@ -6,6 +6,8 @@ import { noticesAtStart } from './notices.ts'
 
 export const warnings: Extra<Pipeline> = {
   name: 'warnings',
-  notices: site => noticesAtStart(site, site.options),
-  run: site => (site.env === 'development' ? { watch: watchNeighbours(site) } : undefined)
+  run: site => ({
+    notices: noticesAtStart(site, site.options),
+    watch: site.env === 'development' ? watchNeighbours(site) : undefined
+  })
 }

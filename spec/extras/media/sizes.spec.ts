@@ -85,18 +85,20 @@ test('REN-25 the manifest has the sizes; one of an earlier release has none, and
   const files = { 'img/a.png': IMAGES['a.png'], 'js/a.js': '' }
   const site = await makeFingerprinted(t, 'precompiled', files)
   const { assets } = readManifest(site.root)
-  t.deepEqual(assets['/assets/a.png']?.measures, { width: 40, height: 30 })
-  t.false('measures' in (assets['/assets/a.js'] ?? {}))
-  const older = { ...assets, '/assets/a.png': { ...assets['/assets/a.png'], measures: undefined } }
+  t.deepEqual(assets['/assets/a.png']?.imageSize, { width: 40, height: 30 })
+  t.false('imageSize' in (assets['/assets/a.js'] ?? {}))
+  const older = { ...assets, '/assets/a.png': { ...assets['/assets/a.png'], imageSize: undefined } }
   site.write('/public/assets.json', JSON.stringify({ version: 1, assets: older }))
   t.notRegex(await site.render(({ image }) => image('a.png')), SIZE)
 })
 
 test('REN-26 given attributes win; with one side, the other is in proportion', t => {
-  const measures = { width: 40, height: 30 }
-  const { image } = makeHelpers({}, () => ({ resolve: name => ({ path: `/${name}`, measures }) }), [
-    HELPERS
-  ])('web')
+  const imageSize = { width: 40, height: 30 }
+  const { image } = makeHelpers(
+    {},
+    () => ({ resolve: name => ({ path: `/${name}`, imageSize }) }),
+    [HELPERS]
+  )('web')
   const size = (attributes: object) =>
     image('a.png', { alt: null, ...attributes }).slice('<img src="/a.png"'.length, -1)
   t.is(size({}), ' width="40" height="30"')

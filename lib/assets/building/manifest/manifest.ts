@@ -2,7 +2,7 @@
 import { AssetError } from '../../../errors.ts'
 import { digestOf } from '../../../files/digest.ts'
 import { nearestPath } from '../../../nearest.ts'
-import type { Measures } from '../../parts.ts'
+import type { ImageSize } from '../../parts.ts'
 import { assetPath, type AppSettings } from '../../settings/app-settings.ts'
 import { encodePath, tailsOf } from '../../urls/canonical-path.ts'
 
@@ -33,7 +33,7 @@ export interface ManifestEntry {
   /** The bare specifiers that mean it; absent for what does not belong to a package. */
   readonly specifiers?: readonly string[]
   /** Of an image `width` and `height`, in pixels; absent where nothing is known. */
-  readonly measures?: Measures
+  readonly imageSize?: ImageSize
   /** The plain URL paths of the assets that it was made from; absent for one that has its source alone. */
   readonly sources?: readonly string[]
 }

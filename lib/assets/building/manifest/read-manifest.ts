@@ -6,6 +6,7 @@ import { isDirectory, readIfThere, ReloadedFile } from '../../../files/at-start.
 import { bytesOf, errorCode, statOf } from '../../../files/disk.ts'
 import { isRecord } from '../../../check-options.ts'
 import { manifestFile, publicFile, readApps } from '../../settings/public-directory.ts'
+import type { ImageSize } from '../../parts.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { assetSources } from '../../sources/third-party.ts'
 import { Manifest, type ManifestEntries, type ManifestEntry } from './manifest.ts'
@@ -74,12 +75,12 @@ function isEntry(value: unknown): value is ManifestEntry {
     unresolved = [],
     specifiers = [],
     sources = [],
-    measures = {}
+    imageSize
   } = (value ?? {}) as Partial<ManifestEntry>
   const typed = typeof target === 'string' && typeof source === 'string' && Number.isInteger(size)
-  const isMeasured = isRecord(measures) && Object.values(measures).every(Number.isFinite)
+  const isSize = (size: ImageSize) => [size.width, size.height].every(Number.isFinite)
   const lists = [integrity, imports, dynamicImports, unresolved, specifiers, sources]
-  return typed && isMeasured && lists.every(isListOfStrings)
+  return typed && (!imageSize || isSize(imageSize)) && lists.every(isListOfStrings)
 }
 
 function isListOfStrings(value: unknown): value is string[] {

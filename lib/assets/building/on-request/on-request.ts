@@ -1,8 +1,8 @@
 // What publishes on request: loaded where an app does, and for what explains any app by its sources.
 import { headIfThere } from '../../../files/at-start.ts'
 import { errorCode } from '../../../files/disk.ts'
-import type { Measure, Site } from '../../parts.ts'
-import { HEAD, loadMeasures } from '../../rendering/measured.ts'
+import type { ReadImageSize, Site } from '../../parts.ts'
+import { HEAD, loadImageSizes } from '../../rendering/image-size.ts'
 import { manifestFile } from '../../settings/public-directory.ts'
 import type { AppSettings } from '../../settings/settings.ts'
 import { makeNameCheck } from '../../sources/missing-name.ts'
@@ -32,8 +32,10 @@ export async function makeOnRequest(
     plain: new PlainNames(settings, sources, warn),
     fingerprints: isNeeded ? new Fingerprints(settings, sources, warn, forget) : undefined,
     checkName: makeNameCheck(settings, sources, isPrecompiled, warn),
-    measuresOf:
-      env === 'production' ? undefined : measuresIn(sources, await loadMeasures(settings.extras))
+    imageSizeOf:
+      env === 'production'
+        ? undefined
+        : imageSizesIn(sources, await loadImageSizes(settings.extras))
   }
 }
 
@@ -41,9 +43,9 @@ export async function makeOnRequest(
  * What is measured of the source of a plain name, as it is now: a page names an asset before a browser asks for it, and
  * helpers are synchronous. So a page waits for the disk, but not in production.
  */
-function measuresIn(sources: Sources, measureFor: (name: string) => Measure | undefined) {
+function imageSizesIn(sources: Sources, readerFor: (name: string) => ReadImageSize | undefined) {
   return (app: AppSettings, name: string) => {
-    const measure = measureFor(name)
+    const measure = readerFor(name)
     const source = measure && sources.of(app).chosen(name).source
     if (!source || source.compiler) return undefined
     try {

@@ -1,7 +1,7 @@
 // What extras add to the files that are sent. A further representation is read when a request first asks for it,
 // and remembered like a file.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Further, Sender, Sent, SentFile, Stored } from '../../parts/representations.ts'
+import type { Further, Sender, Sent, SentFile, Stored } from '../../parts.ts'
 import type { SharedFields } from '../directories/served-directory.ts'
 import {
   makeRepresentation,

@@ -7,7 +7,7 @@ import { isInPlace, type ServedPlace } from '../../../files/containment.ts'
 import { errorCode, lstatOf, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
 import { withFile, isUnmodified, streamOf, type OpenFile } from '../../../files/open-file.ts'
 import { digestOfStream } from '../../../files/digest.ts'
-import type { Stored } from '../../parts/representations.ts'
+import type { Stored } from '../../parts.ts'
 import type { FindFurther } from './further.ts'
 import { readStored, type Kept, type Representation } from './representation.ts'
 

@@ -11,7 +11,7 @@ import {
 import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
 import { isSameDigest } from '../../../files/digest.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
-import type { Sender, Stored } from '../../parts/representations.ts'
+import type { Sender, Stored } from '../../parts.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { composed, hasOneSpelling, type Wanted } from '../request-path.ts'
