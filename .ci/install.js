@@ -10,8 +10,10 @@ const installed = join(folder, 'node_modules/.installed.json')
 const isInstalled = existsSync(installed) && readFileSync(installed).equals(readFileSync(lock))
 if (!isInstalled) {
   console.log(`npm ci in ${folder}, once`)
-  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
+  // By a shell: on Windows npm is a script.
+  const { status } = spawnSync('npm ci --no-audit --no-fund', {
     cwd: folder,
+    shell: true,
     stdio: 'inherit'
   })
   if (status === 0) copyFileSync(lock, installed)

@@ -56,8 +56,9 @@ function specsOf(file) {
   return found.length > 0 ? found : undefined
 }
 
-function run(command, ...words) {
-  const { status } = spawnSync(command, words, { stdio: 'inherit' })
+/** By a shell: on Windows npm and npx are scripts. */
+function run(line) {
+  const { status } = spawnSync(line, { shell: true, stdio: 'inherit' })
   if (status !== 0) process.exit(status ?? 1)
 }
 
@@ -69,11 +70,11 @@ const wanted = [...new Set(['spec/house.spec.ts', ...found.flat().filter(Boolean
 console.log(`${files.length} files differ from ${base}: the types, and ${wanted.length} specs`)
 for (const path of fast.length > 0 ? unclear : wanted) console.log(`  ${path}`)
 if (fast.length > 0) console.log(`These have no specs of their own: all of the fast rooms are run.`)
-run('npm', 'run', '--silent', 'build:spec')
+run('npm run --silent build:spec')
 // Some run what is built.
 const needsBuild = path => /\bdist\b|support\/examples/.test(readFileSync(path, 'utf8'))
-if (wanted.some(needsBuild)) run('npm', 'run', '--silent', 'build')
+if (wanted.some(needsBuild)) run('npm run --silent build')
 const compiled = wanted.map(path =>
   `.${path}`.replace(/^\.spec/, '.spec/spec').replace(/ts$/, 'js')
 )
-run('npx', 'ava', '--config', 'spec/ava.config.js', ...compiled)
+run(`npx ava --config spec/ava.config.js ${compiled.join(' ')}`)

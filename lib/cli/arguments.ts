@@ -127,7 +127,7 @@ export function generalHelp(commands: readonly Command[]): string {
     ['', `Usage: ${NAME} <command> [options]`],
     ['', INTRODUCTION],
     ['Commands', table(commands.map(({ name, summary }) => [name, summary]))],
-    ['Deployment', DEPLOYMENT],
+    ['Deployment', table(DEPLOYMENT)],
     ['Options of every command', optionTable(SHARED_OPTIONS)],
     ['Configuration', CONFIGURATION],
     ['Exit status', '0  success\n1  a problem was found, or the command failed\n2  usage error'],
@@ -139,10 +139,12 @@ const INTRODUCTION = `Development does not need this command: koaAssets() compil
 production, build everything before the application starts. Each file gets a name
 that contains a digest of its content, so browsers may cache it for a year.`
 
-const DEPLOYMENT = `${NAME} precompile   # build public/assets and public/assets.json
-${NAME} verify       # check that every file is present and intact
-NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js
-${NAME} clean        # once the new version runs: remove old files`
+const DEPLOYMENT = [
+  [`${NAME} precompile`, 'build public/assets and public/assets.json'],
+  [`${NAME} verify`, 'check that every file is present and intact'],
+  ['node server.js', 'start, with NODE_ENV=production and SERVE_STATIC_ASSETS=true'],
+  [`${NAME} clean`, 'once the new version runs: remove old files']
+]
 
 const CONFIGURATION = `The options of koaAssets(), in a file that the application imports as well:
 

@@ -32,7 +32,7 @@ The environment is production, unless NODE_ENV or --env names another.`,
   },
   examples: [
     ['koa-fresh-assets precompile', 'Build the project in this directory:'],
-    ['koa-fresh-assets precompile --json > report.json', 'Save a report:']
+    ['koa-fresh-assets precompile --json', 'Print a report for a script:']
   ],
   run: call =>
     longRun(call, 'nothing was published', async run => {

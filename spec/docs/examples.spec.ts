@@ -71,7 +71,7 @@ soakTest('compiled by tsc, node runs it, and the command reads its configuration
   await site.follow(typescript.filter(({ file }) => file === 'server.ts'))
   const server = site.read('server.ts').replace('import.meta.dirname', 'process.cwd()')
   site.write({ 'server.ts': server })
-  await site.follow(compiled)
+  await site.follow([...production.filter(({ file }) => file !== undefined), ...compiled])
   t.regex((await site.ask('/')).text, withDigest(/href="\/assets\/books-DIGEST\.css"/))
 })
 
@@ -106,7 +106,7 @@ soakTest('with CommonJS: require loads the package, and the configuration', asyn
 
 const productionPage = readPage('docs/production.md')
 const build = productionPage.take('Precompile')
-const [serving, withoutServing] = productionPage.take('Start')
+const serving = productionPage.take('Start')
 const release = productionPage.take('The next release')
 const inCode = productionPage.take('In code')
 
@@ -130,18 +130,20 @@ const makeShop = (t: ExecutionContext) => makeExample(t, FILES)
 
 test('built, verified and started: files for a year, compressed, without sources or manifest', async t => {
   const site = makeShop(t)
-  const started = site.follow(serving ? [serving] : [])
+  const started = site.follow(serving)
   await t.throwsAsync(started, { message: /there is no manifest .*koa-fresh-assets precompile/s })
   await site.follow(build)
   rmSync(join(site.root, 'assets'), { recursive: true })
-  await site.follow(serving ? [serving] : [])
+  await site.follow(serving)
   const { text: path } = await site.ask('/')
   const { status, headers } = await site.ask(path, { headers: { 'accept-encoding': 'br' } })
   t.is(status, 200)
   t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
   t.is(headers['content-encoding'], 'br')
   t.is((await site.ask('/assets.json')).status, 404)
-  await site.follow(withoutServing ? [withoutServing] : [])
+  await site.follow(
+    serving.map(block => ({ ...block, text: block.text.replace(/^SERVE_.*/m, '') }))
+  )
   t.is((await site.ask('/')).text, path)
   t.is((await site.ask(path)).status, 404)
   site.write({ [`public${path}`]: 'p {}' })
@@ -151,7 +153,7 @@ test('built, verified and started: files for a year, compressed, without sources
 soakTest('a running server takes the next release over, and keeps the last one', async t => {
   const site = makeShop(t)
   await site.follow(build)
-  await site.follow(serving ? [serving] : [])
+  await site.follow(serving)
   const { text: before } = await site.ask('/')
   site.write({ 'assets/stylesheets/app.css.scss': 'p { color: red }' })
   await site.follow(release)

@@ -30,7 +30,7 @@ test('what tells of a symptom is told: explain, the field for other origins, eac
   for (const command of explain?.text.trim().split('\n') ?? []) {
     t.regex(await site.run(command), /serving is off[^]*\nresponse /, command)
   }
-  t.regex(curl?.text ?? '', /-H 'Origin: .*\/assets\/inter\.woff2$/m)
+  t.regex(curl?.text ?? '', /-H "Origin: .*\/assets\/inter\.woff2$/m)
   await site.follow(showCompiles ? [showCompiles] : [])
   await site.run('node --import ./show-compiles.js server.js')
   const origin = { headers: { origin: 'https://shop.example.com' } }

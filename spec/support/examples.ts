@@ -177,7 +177,8 @@ export function makeExample(t: ExecutionContext, files: Files = {}, link = linkM
     async follow(blocks: readonly Block[]): Promise<void> {
       for (const { language, file, text, line } of blocks) {
         if (file !== undefined) writeFiles(root, { [file]: text })
-        else if (language === 'sh') for (const each of linesOf(text)) await run(each)
+        else if (language === 'sh' || language === 'bash')
+          for (const each of linesOf(text)) await run(each)
         else if (language === 'http') await exchange(port, text)
         else throw new Error(`the block of line ${line} neither names a file nor is a command`)
       }

@@ -22,7 +22,7 @@ import { buildWithVite, linkPackages, runInProject } from './installed.ts'
 
 const page = readPage('docs/bundlers.md')
 const shown = page.take('Vite', 'html')
-const deploy = page.take('Deploying', 'sh')
+const deploy = page.take('Deploying', 'bash')
 const tests = page.take('Tests')
 const [upgrade] = page.take('Vite in the same process', 'nginx')
 

@@ -14,7 +14,7 @@ import { nginxInFront, varnishInFront } from './in-front.ts'
 import { LAZY_TITLE, makeReleases } from './lazy-releases.ts'
 import { atRoot } from './page.ts'
 
-const [script] = readPage('docs/deploy.md').take('Rolling back', 'sh')
+const [script] = readPage('docs/deploy.md').take('Rolling back', 'bash')
 
 const VISITS = 40
 

@@ -20,7 +20,7 @@ Whatever NODE_ENV and --env are, the names are those of production, so the file 
 the same everywhere. Entries of a bundler that has not built yet are not known, so
 all are accepted.`,
   options: {},
-  examples: [['koa-fresh-assets types && tsc', 'Fail a build for a mistyped name:']],
+  examples: [['koa-fresh-assets types', 'Before tsc, which then fails for a mistyped name:']],
   async run({ output, loadSite }) {
     const named = await namedInProduction(await loadSite('deployment'), output.warn)
     const isWritten = await writeNameTypes(named)

@@ -21,7 +21,7 @@ to be precompiled for that. Those of the option views are checked with the files
     }
   },
   examples: [
-    ["koa-fresh-assets verify --views 'views/**/*.ejs'", 'Fail a build for a mistyped name:']
+    ['koa-fresh-assets verify --views "views/**/*.ejs"', 'Fail a build for a mistyped name:']
   ],
   run(call) {
     const given = (call.values as { readonly views?: string | true }).views

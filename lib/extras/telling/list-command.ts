@@ -39,7 +39,6 @@ the sources.`,
   },
   examples: [
     ['koa-fresh-assets list', 'What is published, and from where?'],
-    ['koa-fresh-assets list | grep confetti', 'Only the assets of one package:'],
     ['koa-fresh-assets list --entry app', 'What do app.js and app.css cost a visitor?']
   ],
   async run({ output, loadSite, values: { entry } }) {

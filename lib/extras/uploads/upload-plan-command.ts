@@ -17,7 +17,7 @@ changes with any file. Uploaded last, that JSON says which files the release nee
   options: {},
   examples: [
     ['koa-fresh-assets upload-plan', 'Which keys?'],
-    ['koa-fresh-assets upload-plan --json > plan.json', 'For a script that uploads:']
+    ['koa-fresh-assets upload-plan --json', 'For a script that uploads:']
   ],
   async run({ output, loadSite }) {
     const plan = await planUploads(await loadSite('deployment'))

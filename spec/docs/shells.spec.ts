@@ -1,0 +1,149 @@
+// Commands are run in PowerShell, in cmd and in POSIX shells: those of `sh` blocks, and those in sentences. A block that
+// only a POSIX shell runs has the language `bash`.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { allCommands, generalHelp, helpFor } from '../../lib/cli/arguments.ts'
+
+const PROGRAMS =
+  'cat|chmod|chown|cp|export|find|grep|kill|ln|ls|mv|rm|sed|set|sh|source|sudo|touch|uname|which'
+
+/** What Windows PowerShell 5.1 or cmd does not know, or takes for something else. */
+const CONSTRUCTS: ReadonlyArray<readonly [name: string, pattern: RegExp]> = [
+  ['an assignment in front of a command', /^(?:[A-Za-z_]\w*=\S* +)+[\w.]/],
+  ['&& or ||', /&&|\|\|/],
+  ['single quotes', /'/],
+  ['a variable or a substitution', /\$[\w({?]/],
+  ['a line that goes on in the next one', /\\$/],
+  ['a comment', /(?:^|\s)#/],
+  // PowerShell 5.1 writes UTF-16.
+  ['a redirect or a heredoc', /(?:^|\s)[\d&]?>>?\s*\S|<<|\s<\s/],
+  ['a device of POSIX', /\/dev\/\w/],
+  ['options of mkdir', /\bmkdir -/],
+  ['a program of POSIX', new RegExp(`(?:^|[|;&]\\s*)(?:\\.|\\[|if|for|while|${PROGRAMS}) `)]
+]
+
+const constructsIn = (line: string): readonly string[] =>
+  CONSTRUCTS.filter(([, pattern]) => pattern.test(line)).map(([name]) => name)
+
+interface Line {
+  /** The file, and the number of the line. */
+  readonly place: string
+  readonly text: string
+}
+
+const BLOCK = /^([ \t]*)(`{3,}|~{3,})[ \t]*(\S*).*\n([^]*?)^\1\2[ \t]*$/gm
+const SHELLS = new Set(['sh', 'shell', 'console', 'powershell', 'cmd'])
+const IN_SENTENCE = /`((?:[A-Za-z_]\w*=\S* )*(?:npx|npm|node|curl) [^`]*)`/g
+
+/** The lines of blocks for any shell, and the commands in sentences. */
+function commandsOf(path: string, markdown: string): readonly Line[] {
+  const lineAt = (at: number) => markdown.slice(0, at).split('\n').length
+  const inBlocks = Array.from(markdown.matchAll(BLOCK)).flatMap(match => {
+    const [, , , language = '', text = ''] = match
+    if (!SHELLS.has(language)) return []
+    const first = lineAt(match.index) + 1
+    const lines = text
+      .split('\n')
+      .map((line, at) => ({ place: `${path}:${first + at}`, text: line.trim() }))
+    return lines.filter(line => line.text !== '')
+  })
+  const prose = markdown.replaceAll(BLOCK, block => block.replaceAll(/[^\n]/g, ' '))
+  const inSentences = Array.from(prose.matchAll(IN_SENTENCE), ({ index, 1: text = '' }) => ({
+    place: `${path}:${lineAt(index)}`,
+    text
+  }))
+  return [...inBlocks, ...inSentences]
+}
+
+const isPage = (name: string) => name.endsWith('.md') && name !== 'decisions.md'
+const DOCS = readdirSync('docs').filter(isPage)
+const PAGES = [
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'demo/README.md'],
+  ...DOCS.map(name => `docs/${name}`)
+]
+
+const found = (lines: readonly Line[]) =>
+  lines.flatMap(({ place, text }) =>
+    constructsIn(text).map(construct => `${place}: ${construct}: ${text}`)
+  )
+
+test('each construct is found, and what every shell runs is not', t => {
+  const only = [
+    'NODE_ENV=production node server.js',
+    'npm install && npm test',
+    "npx koa-fresh-assets verify --views 'views/*.ejs'",
+    'npx vite build --outDir $build',
+    'npx koa-fresh-assets \\',
+    'npm test # all of them',
+    'npx koa-fresh-assets list --json > list.json',
+    'curl -s -o /dev/null localhost',
+    'mkdir -p a/b',
+    'rm -rf dist'
+  ]
+  for (const [at, [name]] of CONSTRUCTS.entries())
+    t.true(constructsIn(only[at] ?? '').includes(name), name)
+  const page = `\`\`\`sh\n${only.join('\n')}\n\`\`\`\n\`\`\`bash\nrm x\n\`\`\`\n\nRun \`npm i && npm t\`.`
+  const places = commandsOf('a.md', page).map(({ place }) => place)
+  t.deepEqual(places, [...only.map((_, at) => `a.md:${at + 2}`), 'a.md:17'])
+  const everywhere = [
+    'npm install --save-dev typescript @types/koa',
+    'node --env-file=.env.production server.js',
+    'npx koa-fresh-assets verify --views "views/**/*.ejs"',
+    'npx koa-fresh-assets keep dist builds/<older>',
+    'curl -sI -H "Origin: https://shop.example.com" https://cdn.example.com/a.woff2'
+  ]
+  t.deepEqual(everywhere.flatMap(constructsIn), [])
+})
+
+test('the commands of every page run in PowerShell, in cmd and in POSIX shells', t => {
+  const lines = PAGES.flatMap(path => commandsOf(path, readFileSync(path, 'utf8')))
+  t.true(lines.length > 70, String(lines.length))
+  t.deepEqual(found(lines), [])
+})
+
+const PRINTED = /^(?:[A-Za-z_]\w*=\S* )*(?:npx|npm|node|koa-fresh-assets) .*$/
+
+test('so do the commands that the help shows', async t => {
+  const commands = await allCommands()
+  const texts = [generalHelp(commands), ...commands.map(helpFor)]
+  const lines = texts
+    .flatMap(text => text.split('\n'))
+    // What a command does is in the next column.
+    .map(line => line.trim().replace(/ {2,}.*/, ''))
+    .filter(line => PRINTED.test(line))
+    .map(text => ({ place: 'help', text }))
+  t.true(lines.length > 20, String(lines.length))
+  t.deepEqual(found(lines), [])
+})
+
+const IN_TEXT =
+  /(?:\b[A-Z_]+=[\w.]+ )*\b(?:npm (?:install|run) |npx |node (?=--?\w|\w+\.\w))[^'"`\\\n]*/g
+
+test('so do those of messages, and of what init prints', t => {
+  const paths = readdirSync('lib', { recursive: true, encoding: 'utf8' })
+  const lines = paths
+    .filter(path => path.endsWith('.ts'))
+    .flatMap(path => {
+      const text = readFileSync(join('lib', path), 'utf8').replaceAll(/\$\{[^}]*\}/g, '…')
+      return Array.from(text.matchAll(IN_TEXT), ([command]) => ({ place: path, text: command }))
+    })
+  t.true(lines.length > 12, String(lines.length))
+  t.deepEqual(found(lines), [])
+})
+
+test('the scripts of package.json run in cmd as well', t => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    scripts: Readonly<Record<string, string>>
+  }
+  const lines = Object.entries(scripts).flatMap(([name, script]) =>
+    // A program that node evaluates is in double quotes, which cmd knows, as it does `&&`.
+    script
+      .replaceAll(/"[^"]*"/g, '""')
+      .split(' && ')
+      .map(text => ({ place: name, text }))
+  )
+  t.deepEqual(found(lines), [])
+  const byPath = lines.filter(({ text }) => /^[^\s]*\//.test(text))
+  t.deepEqual(byPath, [], 'cmd takes what follows a slash for an option')
+})
