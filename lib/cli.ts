@@ -9,6 +9,7 @@ import type { Call } from './assets/parts.ts'
 import { loadOptions } from './cli/config.ts'
 import { AssetError, reasonOf } from './errors.ts'
 import { errorCode } from './files/disk.ts'
+import { tellRefusals } from './files/refusals.ts'
 import { printableLines } from './printable.ts'
 
 // A reader that closes the pipe early, as in `koa-fresh-assets list | head`, is not an error.
@@ -41,6 +42,7 @@ async function run(words: readonly string[]): Promise<number> {
     return USAGE_ERROR
   }
   const output = makeOutput(values)
+  tellRefusals(output.warn)
   const loadSite: Call['loadSite'] = async use => {
     const isDeployed = use === 'deployment'
     const options = await loadOptions({ values, output }, isDeployed ? 'production' : use)

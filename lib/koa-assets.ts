@@ -39,6 +39,7 @@ import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import { settleForPrecompile, settleSite } from './assets/site.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
 import { AssetError } from './errors.ts'
+import { tellRefusals } from './files/refusals.ts'
 import { warnOnce } from './printable.ts'
 
 export { assetSources } from './assets/sources/third-party.ts'
@@ -107,6 +108,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
 
 /** One import after the other: Jest's ES modules fail when two imports that share a module run at once. */
 async function beginDevelopment(pipeline: Pipeline): Promise<void> {
+  tellRefusals(warnOnce())
   await pipeline.loading
   for (const extra of pipeline.settings.extras) await extra.start?.(pipeline)
 }

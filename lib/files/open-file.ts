@@ -29,6 +29,7 @@ import {
   type Stamp,
   stampOf
 } from './disk.ts'
+import { isRefusal, unlessRefused } from './refusals.ts'
 
 /** A regular file that `withFile` opened, and closes. */
 export interface OpenFile {
@@ -95,8 +96,8 @@ export function pathOfDescriptor(fd: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`)
   } catch (error) {
-    // Some Linux systems lack /proc, and Node's permission model may deny it.
-    if (isMiss(error) || errorCode(error) === 'ERR_ACCESS_DENIED') return undefined
+    // Some Linux systems lack /proc, and sandboxes such as Node's permission model deny it.
+    if (isMiss(error) || isRefusal(error)) return undefined
     throw error
   }
 }
@@ -175,28 +176,34 @@ export async function writeBytes({ path, fd }: OpenFile, bytes: Uint8Array): Pro
   }
 }
 
-/** @param path by which the file is reached where a call on an open one is denied */
-export async function setMtime({ fd }: OpenFile, path: string, mtimeNs: bigint): Promise<void> {
+/**
+ * @param path by which the file is reached where a call on an open one is denied
+ * @returns whether the system did it
+ */
+export function setMtime({ fd }: OpenFile, path: string, mtimeNs: bigint): Promise<boolean> {
   const seconds = Number(mtimeNs) / 1e9
-  try {
-    asking(path, () => futimesSync(fd, seconds, seconds))
-  } catch (error) {
-    await unlessDenied(() => lutimes(path, seconds, seconds))(error)
-  }
+  return unlessRefused('utimes', path, async () => {
+    try {
+      futimesSync(fd, seconds, seconds)
+    } catch (error) {
+      await byName(error, () => lutimes(path, seconds, seconds))
+    }
+  })
 }
 
-/** Sets the permissions of a file that has others. */
+/** Sets the permissions of a file that has others, unless the system refuses it. */
 export async function setMode({ fd, stats }: OpenFile, path: string, mode: number): Promise<void> {
   if ((Number(stats.mode) & 0o777) === mode) return
-  await promised<void>(done => fchmod(fd, mode, done)).catch(unlessDenied(() => chmod(path, mode)))
+  const set = promised<void>(done => fchmod(fd, mode, done))
+  await unlessRefused('chmod', path, () =>
+    set.catch(error => byName(error, () => chmod(path, mode)))
+  )
 }
 
 /** Node's permission model allows no such calls on open files, only on names. */
-function unlessDenied(otherwise: () => Promise<void>) {
-  return (error: unknown): Promise<void> => {
-    if (errorCode(error) !== 'ERR_ACCESS_DENIED') throw error
-    return otherwise()
-  }
+function byName(error: unknown, call: () => Promise<void>): Promise<void> {
+  if (errorCode(error) !== 'ERR_ACCESS_DENIED') throw error
+  return call()
 }
 
 export type Content = Uint8Array | Copy

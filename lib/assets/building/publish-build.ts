@@ -161,15 +161,15 @@ async function touchSuperseded(
     const file = publicFile(settings, decodeURIComponent(target))
     const stats = await statOf(file)
     if (!stats?.isFile() || !(await wouldBeInPlace(settings.place, file))) return []
-    await ifThere(touch(file, stats.mtimeNs, settings.place)).catch(unlessRefused)
+    await ifThere(touch(file, stats.mtimeNs, settings.place)).catch(unlessUnreadable)
     return [file]
   })
   return found.flat().length
 }
 
 /** Another user's file keeps its change time. */
-function unlessRefused(error: unknown): void {
-  if (!['EPERM', 'EACCES', 'EROFS'].includes(errorCode(error) ?? '')) throw error
+function unlessUnreadable(error: unknown): void {
+  if (errorCode(error) !== 'EACCES') throw error
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

@@ -10,11 +10,11 @@ import {
   lstatOf,
   promised,
   removeFile,
-  SECOND_NS,
   type Stamp,
   statOf
 } from '../disk.ts'
 import { readSnapshot, type Content, sameBytes, setMtime } from '../open-file.ts'
+import { isCurrentOrLater } from './another-second.ts'
 import { withOpened, writeTemporary, type WriteChecks } from './temporary.ts'
 import { requireInPlace, type ServedPlace } from '../containment.ts'
 
@@ -55,10 +55,9 @@ export async function prepareReplacement(
     const nothing = async () => undefined
     return { isNew: false, commit: nothing, discard: nothing, stamp: async () => existing }
   }
-  const next = existing && (existing.mtimeNs / SECOND_NS + 1n) * SECOND_NS
   // What has no place is not served.
-  const isOver = !next || !checks.place || next <= BigInt(Date.now()) * 1_000_000n
-  return stage(target, content, checks, isOver ? undefined : next)
+  const isNear = existing && checks.place && isCurrentOrLater(existing)
+  return stage(target, content, checks, isNear ? existing : undefined)
 }
 
 async function hasContent(target: string, { size }: Stamp, content: Content): Promise<boolean> {
@@ -68,7 +67,7 @@ async function hasContent(target: string, { size }: Stamp, content: Content): Pr
 }
 
 /**
- * Sets the mtime of a file.
+ * Sets the mtime of a file, unless the system refuses it.
  * @throws ELOOP for a link
  */
 export async function touch(path: string, mtimeNs: bigint, place?: ServedPlace): Promise<void> {
@@ -83,13 +82,13 @@ async function stage(
   target: string,
   content: Content,
   checks: WriteChecks,
-  mtimeNs?: bigint
+  replaced?: Stamp
 ): Promise<Prepared> {
-  const { path, stamp } = await writeTemporary(dirname(target), content, checks, mtimeNs)
+  const { path, stamp } = await writeTemporary(dirname(target), content, checks, replaced)
   const discard = () => removeFile(path)
   const commit = async () => {
     try {
-      if (!(await isAt(path, stamp))) throw replaced(target)
+      if (!(await isAt(path, stamp))) throw replacedMeanwhile(target)
       // Into the real directory: rename() resolves its two paths one after the other, and a link above
       // them may be swapped in between.
       const renamed = join(dirname(path), basename(target))
@@ -107,7 +106,7 @@ async function stage(
   return { isNew: true, commit, stamp: now, discard }
 }
 
-function replaced(target: string): AssetError {
+function replacedMeanwhile(target: string): AssetError {
   const message = `${target} was not written: its temporary file was removed or replaced; let nobody else write to ${dirname(target)}, and run again`
   return new AssetError('publish-failed', message)
 }

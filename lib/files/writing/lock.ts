@@ -18,6 +18,7 @@ import {
   type Stamp
 } from '../disk.ts'
 import { readSnapshot } from '../open-file.ts'
+import { unlessRefused } from '../refusals.ts'
 import { temporaryName, makeDirectory } from './temporary.ts'
 
 const HEARTBEAT_MS = 1000
@@ -70,7 +71,7 @@ async function take(
   let isTold = false
   for (let seen: Stamp | undefined; ;) {
     const now = await beat(handle)
-    if (await linked(own, file)) return
+    if (await placed(own, file)) return
     if ((await ifThere(lstat(file)))?.isFile() === false) {
       throw new AssetError('publish-failed', `${file} is in the way of a lock: remove it`)
     }
@@ -124,21 +125,33 @@ async function removeOwn(file: string, own: Stamp): Promise<void> {
 async function beat(handle: FileHandle): Promise<bigint> {
   await handle.write(OWNER, 0).catch(async (error: unknown) => {
     if (!FULL.has(errorCode(error) ?? '')) throw error
-    // No room for the owner's name: whoever locks in order to free some needs only the time.
-    await handle.chmod(0o644)
-    const now = Number((await handle.stat(EXACT)).ctimeNs) / 1e9
-    await handle.utimes(now, now)
+    // No room for the owner's name: whoever locks in order to free some needs only the time, which this renews.
+    await handle.truncate()
   })
   return (await handle.stat(EXACT)).mtimeNs
 }
 
 /** @returns false when something of that name exists */
-async function linked(from: string, to: string): Promise<boolean> {
+async function placed(from: string, to: string): Promise<boolean> {
   try {
-    await link(from, to)
-    return true
+    return (await unlessRefused('link', to, () => link(from, to))) || (await renamed(from, to))
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error
     return false
+  }
+}
+
+/** Where there are no hard links, the name is created first, and empty: its time counts until it has an owner. */
+async function renamed(from: string, to: string): Promise<boolean> {
+  const empty = await open(to, 'wx')
+  const stamp = await empty.stat(EXACT).finally(() => empty.close())
+  // Another process may have found it abandoned.
+  if (!(await isAt(to, stamp))) return false
+  try {
+    await rename(from, to)
+    return true
+  } catch (error) {
+    await removeOwn(to, stamp)
+    throw error
   }
 }

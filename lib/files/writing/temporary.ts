@@ -19,13 +19,13 @@ import {
 import {
   describe,
   setMode,
-  setMtime,
   streamOf,
   withOriginal,
   writeBytes,
   type Content,
   type OpenFile
 } from '../open-file.ts'
+import { setAnotherSecond } from './another-second.ts'
 import { sync, type Unsaved } from './unsaved.ts'
 import { randomBytes } from 'node:crypto'
 
@@ -41,12 +41,15 @@ export interface WriteChecks {
   readonly unsaved?: Unsaved | undefined
 }
 
-/** @returns the real path of a complete file, and its stamp */
+/**
+ * @param replaced the stamp of what the file replaces, if its own may have the same second
+ * @returns the real path of a complete file, and its stamp
+ */
 export async function writeTemporary(
   directory: string,
   content: Content,
   checks: WriteChecks,
-  mtimeNs?: bigint
+  replaced?: Stamp
 ): Promise<{ path: string; stamp: Stamp }> {
   const name = temporaryName()
   const given = join(directory, name)
@@ -60,7 +63,7 @@ export async function writeTemporary(
     await writeContent(file, content)
     await checks.checkContent?.(describe(given, fd))
     await setMode(file, path, 0o644)
-    if (mtimeNs !== undefined) await setMtime(file, path, mtimeNs)
+    if (replaced) await setAnotherSecond(file, path, replaced)
     if (checks.unsaved) await sync(path, fd)
     return { path, stamp: file.stats }
   }

@@ -3,8 +3,9 @@
 import { close, fsync, open } from 'node:fs'
 import { dirname } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { errorCode, ifThere, named, promised } from '../disk.ts'
+import { ifThere, promised } from '../disk.ts'
 import { READ } from '../open-file.ts'
+import { unlessRefused } from '../refusals.ts'
 
 const CONCURRENCY = 16
 
@@ -43,12 +44,6 @@ async function saveFolder(path: string): Promise<void> {
 }
 
 /** Some file systems cannot be asked, for folders above all (fsync(2)), nor can Node 26 with its permission model. */
-const UNABLE = new Set(['EINVAL', 'ENOSYS', 'ENOTSUP', 'ERR_ACCESS_DENIED'])
-
 export async function sync(path: string, fd: number): Promise<void> {
-  try {
-    await promised<void>(done => fsync(fd, done))
-  } catch (error) {
-    if (!UNABLE.has(errorCode(error) ?? '')) throw named(error, path)
-  }
+  await unlessRefused('fsync', path, () => promised<void>(done => fsync(fd, done)))
 }

@@ -1,0 +1,61 @@
+// What a system may refuse to those who own a file: Windows modes, and saving folders; WSL, CIFS and FUSE modes, times and
+// links. It is passed over, and told once for each kind of call.
+import { dirname } from 'node:path'
+import { errorCode, named } from './disk.ts'
+
+/** Each with what it means when a system refuses it. */
+const CONSEQUENCES = {
+  chmod:
+    'files get the permissions that the system gives them, and a server in front has to be able to read them',
+  utimes:
+    'what is written twice within a second waits until that second is over, and clean counts ages from when files were written',
+  link: 'the lock of a precompile is made without one',
+  fsync: 'after a power loss the last precompile may have to be run again'
+} as const
+
+export type RefusableCall = keyof typeof CONSEQUENCES
+
+/** ERR_ACCESS_DENIED: Node's permission model. */
+const REFUSED = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EINVAL', 'ERR_ACCESS_DENIED']
+// Of fsync it may be about bytes: a network file system reports then what its server did not take earlier.
+const FORBIDDEN = ['EACCES', 'EROFS']
+
+export function isRefusal(error: unknown, call?: RefusableCall): boolean {
+  const code = errorCode(error) ?? ''
+  return REFUSED.includes(code) || (call !== 'fsync' && FORBIDDEN.includes(code))
+}
+
+/** At most one for each kind of call. */
+const refused = new Map<RefusableCall, string>()
+let tell: ((message: string) => void) | undefined
+
+/** Passes each kind of refusal to a log: those of this process until now, and the later ones. */
+export function tellRefusals(log: (message: string) => void): void {
+  tell = log
+  refused.forEach(log)
+}
+
+/** @returns whether the system did what was asked */
+export async function unlessRefused(
+  call: RefusableCall,
+  path: string,
+  ask: () => Promise<void> | void
+): Promise<boolean> {
+  try {
+    await ask()
+    return true
+  } catch (error) {
+    if (!isRefusal(error, call)) throw named(error, path)
+    remember(call, path, errorCode(error))
+    return false
+  }
+}
+
+function remember(call: RefusableCall, path: string, code = ''): void {
+  // Windows never does these, so nobody there could change anything.
+  const isUsual = process.platform === 'win32' && (call === 'chmod' || call === 'fsync')
+  if (refused.has(call) || isUsual) return
+  const message = `the system refuses ${call} in ${dirname(path)} (${code}), so ${CONSEQUENCES[call]}`
+  refused.set(call, message)
+  tell?.(message)
+}
