@@ -1,6 +1,6 @@
 // The options of koaHttpCache are checked, and become frozen settings.
 import type { Context } from 'koa'
-import { privateCacheControl } from '../http/cache-control.ts'
+import { personalCacheControl } from '../http/cache-control.ts'
 import { TOKEN } from '../http/fields.ts'
 import {
   check,
@@ -29,8 +29,8 @@ import {
 export interface HttpCacheOptions {
   /**
    * Directives of `Cache-Control`, or its text, for responses to GET and HEAD that have a cacheable status and
-   * whose route set neither `Cache-Control` nor `Expires`. They become `private` if the request has
-   * `Authorization`, if a cookie was set or read (`ctx.cookies.get`, `ctx.session`), and if the
+   * whose route set neither `Cache-Control` nor `Expires`. They become `private, no-cache` if the request
+   * has `Authorization`, if a cookie was set or read (`ctx.cookies.get`, `ctx.session`), and if the
    * Content-Security-Policy has a nonce. `Vary` gets what `ctx.accepts…()` was asked for. Default: none.
    *
    * @example
@@ -101,7 +101,7 @@ const OPTIONS = {
 export interface Defaults {
   /** They are made for each response, because `Expires` depends on the clock. */
   readonly at: (now: number) => CachingFields
-  /** A response to one visitor gets these, and no shared cache may store it. */
+  /** A response to one visitor gets these: no shared cache stores it, and the browser asks before it shows it again. */
   readonly personal: CachingFields
 }
 
@@ -145,8 +145,8 @@ function settleDefaults({ cacheControl, expires }: HttpCacheOptions): Defaults |
 // Without Expires, which an HTTP/1.0 cache obeys while it ignores `private`. Targeted directives do not apply to
 // the visitor's own cache.
 function personalField(field: HeaderField | undefined): HeaderField {
-  const value = field?.name === 'Cache-Control' ? privateCacheControl(field.value) : 'private'
-  return { name: 'Cache-Control', value }
+  const value = field?.name === 'Cache-Control' ? field.value : ''
+  return { name: 'Cache-Control', value: personalCacheControl(value) }
 }
 
 function settleVersion(version: HttpCacheOptions['version']) {

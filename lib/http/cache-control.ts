@@ -71,6 +71,8 @@ export function wholeSeconds(milliseconds: number): number {
 const DIRECTIVES = /(?:[^,"]|"(?:[^"\\]|\\.)*")+/g
 const DIRECTIVE = /^[!#$%&'*+\-.^_`|~\w]+(?:=(?:[!#$%&'*+\-.^_`|~\w]+|"(?:[^"\\]|\\.)*"))?$/
 const TO_SHARED_CACHES = /^(?:public|private|s-maxage|proxy-revalidate)(?:=|$)/i
+const ABOUT_REUSE =
+  /^(?:no-cache|max-age|immutable|must-revalidate|must-understand|stale-while-revalidate|stale-if-error)(?:=|$)/i
 
 /** Accepts one or more directives, known or not. Caches would read none in `max-age: 60`. */
 export function isDirectives(value: unknown): value is string {
@@ -85,6 +87,15 @@ export function privateCacheControl(value: string): string {
   const kept = directives.filter(text => !TO_SHARED_CACHES.test(text))
   const isStored = !names.has('no-store') || names.has('must-understand')
   return (isStored ? ['private', ...kept] : kept).join(', ')
+}
+
+/** Returns the value for a response to one visitor that a browser must not use again without asking. */
+export function personalCacheControl(value: string): string {
+  const stored = privateCacheControl(value)
+  const [first, ...others] = directivesIn(stored)
+  // It is `no-store`.
+  if (first !== 'private') return stored
+  return ['private', 'no-cache', ...others.filter(text => !ABOUT_REUSE.test(text))].join(', ')
 }
 
 function directivesIn(value: string): string[] {
