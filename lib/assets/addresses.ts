@@ -115,16 +115,7 @@ function inManifest(app: AppSettings, files: AppFiles): Addresses {
 }
 
 function moduleOf([plainPath, entry]: readonly [string, ManifestEntry]): Module {
-  const {
-    target: path,
-    integrity,
-    imports,
-    dynamicImports,
-    unresolved,
-    specifiers,
-    imageSize
-  } = entry
-  return { path, plainPath, integrity, imports, dynamicImports, unresolved, specifiers, imageSize }
+  return { ...entry, path: entry.target, plainPath }
 }
 
 /** Own assets come first; a name that is not one of them is looked for in the mounts. */

@@ -9,10 +9,10 @@ import type { CompressExtras, PrecompileExtras } from './settings/extra-options.
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
 import type { Fingerprinted, WithoutHash } from './urls/fingerprint.ts'
-import type { Helpers, ImageSize } from './views/asset-url.ts'
+import type { Helpers, ImageSize, Imports } from './views/asset-url.ts'
 import type { MountAssets } from './views/mount-assets.ts'
 
-export type { ImageSize }
+export type { ImageSize, Imports }
 
 /** The settings, and the extras that they ask for. */
 export interface Site extends Settings {

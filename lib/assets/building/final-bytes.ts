@@ -3,18 +3,12 @@
 import { createHash } from 'node:crypto'
 import { checksumsOfBytes, digestOfHash } from '../../files/digest.ts'
 import { finish, textType, type Draft } from '../rendering/draft.ts'
+import type { Imports } from '../parts.ts'
 import { isBare } from '../references/module-references.ts'
 import { isInModule, type Reference, type Urls } from '../references/references.ts'
 import { shiftMap } from '../rendering/shift-map.ts'
 import { encodePath } from '../urls/canonical-path.ts'
-import {
-  byPath,
-  publishedUrl,
-  type Assets,
-  type Built,
-  type Imports,
-  type Place
-} from './places.ts'
+import { byPath, publishedUrl, type Assets, type Built, type Place } from './places.ts'
 
 /** An asset whose references have no URLs yet. */
 export interface Unfinished extends Place {
@@ -23,6 +17,7 @@ export interface Unfinished extends Place {
   readonly links: readonly (string | undefined)[]
   /** The source map, as JSON, that the text came with and refers to. */
   readonly ownMap?: string | undefined
+  /** The paths of the assets that it was made from, decoded; undefined for its source alone. */
   readonly sources?: readonly string[] | undefined
 }
 
@@ -113,20 +108,19 @@ function finishOne(
   urls: Urls,
   { cycle, base }: { readonly cycle: ReadonlySet<string>; readonly base: string }
 ): Built[] {
-  const { draft, links: _, ownMap: __, ...place } = node
+  const { draft, links: _, ownMap: __, sources, ...place } = node
   const { integrity } = place.app
   const content = finish(draft, urls)
-  const imports = importsOf(node, cycle)
+  const known = { ...encoded(importsOf(node, cycle)), sources: sources?.map(encodePath) }
   if (draft.map === undefined) {
-    const known = draft.sums ?? checksumsOfBytes(content as Uint8Array, integrity)
-    return [{ ...place, content, ...known, ...imports, imageSize: draft.imageSize }]
+    const sums = draft.sums ?? checksumsOfBytes(content as Uint8Array, integrity)
+    return [{ ...place, content, ...sums, ...known, imageSize: draft.imageSize }]
   }
   const { text } = draft
   const json = text ? shiftMap(draft.map, text, urls) : draft.map
   const mapContent = Buffer.from(json)
   const map: Built = {
     ...place,
-    sources: undefined,
     name: place.name + MAP,
     path: place.path + MAP,
     content: mapContent,
@@ -135,10 +129,17 @@ function finishOne(
   const directive = `# sourceMappingURL=${base}${publishedUrl(map)}`
   const comment = /\.css$/i.test(place.name) ? `/*${directive} */\n` : `//${directive}\n`
   const code = Buffer.concat([content as Buffer, Buffer.from(comment)])
-  return [map, { ...place, content: code, ...checksumsOfBytes(code, integrity), ...imports }]
+  return [map, { ...place, content: code, ...checksumsOfBytes(code, integrity), ...known }]
 }
 
-/** What a module imports; undefined for what is not a script, or was not searched for imports. */
+function encoded({ imports, dynamicImports, unresolved }: Imports = {}): Imports {
+  const [urls, later] = [imports, dynamicImports].map(paths => paths?.map(encodePath))
+  return { imports: urls, dynamicImports: later, unresolved }
+}
+
+/**
+ * What a module imports, as decoded paths; undefined for what is not a script, or was not searched for imports.
+ */
 export function importsOf(
   { app, name, draft, links }: Unfinished,
   cycle: ReadonlySet<string> = new Set()

@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import type { Content } from '../../files/open-file.ts'
 import { printable } from '../../printable.ts'
-import type { ImageSize, Mention } from '../parts.ts'
+import type { Imports, Mention } from '../parts.ts'
 import { appAt, assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Listed, Sources } from '../sources/sources.ts'
@@ -24,26 +24,14 @@ export interface Failure {
   readonly error: AssetError
 }
 
-/** What a script imports by literal specifiers: the plain URL paths of assets, decoded, in their order. */
-export interface Imports {
-  /** Undefined for what is not a script, and for scripts whose references are not rewritten. */
-  readonly imports?: readonly string[]
-  /** By `import()`; undefined for none. */
-  readonly dynamicImports?: readonly string[]
-  /** Specifiers of it that only an import map resolves; `*` stands for any. */
-  readonly unresolved?: readonly string[]
-}
-
-export interface Built extends Place, Imports {
-  /** The paths of the assets that it was made from, decoded; undefined for its source alone. */
-  readonly sources?: readonly string[] | undefined
+/** An asset, and what its manifest entry says of it. */
+export interface Built
+  extends
+    Place,
+    Pick<ManifestEntry, 'integrity' | 'size' | 'imageSize' | 'sources' | keyof Imports> {
   /** The final bytes, or the source when its bytes are published unchanged. */
   readonly content: Content
-  /** In bytes. */
-  readonly size: number
   readonly digest: string
-  readonly integrity: readonly string[]
-  readonly imageSize?: ImageSize | undefined
 }
 
 export type Assets = ReadonlyMap<string, Built>
@@ -58,28 +46,26 @@ export function publishedUrl(built: Built): string {
   return encodePath(publishedPath(built))
 }
 
-/** What a build puts into a manifest. */
+/** The manifest entries of a build. */
 export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
-  return new Map(
-    Array.from(assets, built => {
-      const { path, source, integrity, size, imageSize, sources } = built
-      const { imports, dynamicImports, unresolved } = built
-      const entry = {
-        target: publishedUrl(built),
-        source: source.path,
-        integrity,
-        size,
-        ...(source.from > 0 && { from: source.from }),
-        ...(imports && { imports: imports.map(encodePath) }),
-        ...(dynamicImports && { dynamicImports: dynamicImports.map(encodePath) }),
-        ...(unresolved && { unresolved }),
-        ...(source.specifiers && { specifiers: source.specifiers }),
-        ...(imageSize && { imageSize }),
-        ...(sources && { sources: sources.map(encodePath) })
-      }
-      return [encodePath(path), entry]
-    })
-  )
+  return new Map(Array.from(assets, built => [encodePath(built.path), entryOf(built)]))
+}
+
+function entryOf(built: Built): ManifestEntry {
+  const { source, integrity, size, imports, dynamicImports, unresolved, imageSize, sources } = built
+  return {
+    target: publishedUrl(built),
+    source: source.path,
+    integrity,
+    size,
+    from: source.from || undefined,
+    imports,
+    dynamicImports,
+    unresolved,
+    specifiers: source.specifiers,
+    imageSize,
+    sources
+  }
 }
 
 /** What of these inline scripts in views import, as they write it: bare specifiers, and plain URL paths. */

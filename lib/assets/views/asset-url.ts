@@ -26,15 +26,22 @@ export interface ImageSize {
   readonly height: number
 }
 
-/** A module; its importers write its plain path. */
-export interface Module extends AssetAddress {
-  readonly plainPath: string
-  /** The plain URL paths of what it imports by literals; undefined where that is not known. */
+/** What a script imports. Paths are plain URL paths, percent-encoded. */
+export interface Imports {
+  /** By literal specifiers, in its order; undefined for what is no script, and where it is not known. */
   readonly imports?: readonly string[] | undefined
-  /** The same for `import()`. */
+  /** The same for `import()`; undefined for none. */
   readonly dynamicImports?: readonly string[] | undefined
-  /** Specifiers of it that only an import map resolves; `*` stands for any, as undefined does. */
+  /**
+   * Specifiers of it that only an import map resolves: bare ones that nothing is known of, plain URL paths of modules
+   * that import each other; `*` for any, as in `import('./locales/' + name)`. Undefined as `imports` is.
+   */
   readonly unresolved?: readonly string[] | undefined
+}
+
+/** A module; its importers write its plain path. */
+export interface Module extends AssetAddress, Imports {
+  readonly plainPath: string
   /** The bare specifiers that mean it, if it belongs to a package. */
   readonly specifiers?: readonly string[] | undefined
 }

@@ -1,16 +1,24 @@
 // Modules, joined by Rolldown when they are precompiled.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
+import type { AppSettings } from '../../assets/settings/app-settings.ts'
 import type { Sources } from '../../assets/sources/sources.ts'
 
 export const joining: Extra<Pipeline> = {
   name: 'joining',
   async combination(site, sources: Sources, isMinified) {
-    if (!site.apps.some(({ bundle, fingerprint }) => bundle !== false && fingerprint))
-      return undefined
+    if (!site.apps.some(app => mayJoin(app, sources))) return undefined
     const combiner = await (await import('./combiner.ts')).makeCombiner(site, isMinified)
     return (await import('./combine.ts')).combinationBy(combiner, site, sources)
   },
   commandLine: () => import('./additions.ts'),
   rows: async report => (await import('./additions.ts')).rowsOf(report)
+}
+
+/** By default the modules of packages alone are joined. */
+function mayJoin(app: AppSettings, sources: Sources): boolean {
+  const { fingerprint, bundle = 'packages' } = app
+  return (
+    fingerprint && (bundle === true || (bundle === 'packages' && sources.of(app).more.length > 0))
+  )
 }

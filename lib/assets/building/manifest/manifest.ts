@@ -2,12 +2,12 @@
 import { AssetError } from '../../../errors.ts'
 import { digestOf } from '../../../files/digest.ts'
 import { nearestPath } from '../../../nearest.ts'
-import type { ImageSize } from '../../parts.ts'
+import type { ImageSize, Imports } from '../../parts.ts'
 import { assetPath, type AppSettings } from '../../settings/app-settings.ts'
 import { encodePath, tailsOf } from '../../urls/canonical-path.ts'
 
-/** The value of an asset; the key is its plain URL path, `/assets/app.css`. */
-export interface ManifestEntry {
+/** The value of an asset; the key is its plain URL path, `/assets/app.css`. In JSON what is undefined is absent. */
+export interface ManifestEntry extends Imports {
   /** The URL path of the fingerprinted file. */
   readonly target: string
   /** The path in its source directory: `stylesheets/app.css.scss`. */
@@ -16,26 +16,14 @@ export interface ManifestEntry {
   readonly integrity: readonly string[]
   /** In bytes. */
   readonly size: number
-  /** The position of its source directory in the search order; absent for the app's own. */
-  readonly from?: number
-  /**
-   * The plain URL paths of the assets that a script imports, in its order; absent for other assets and
-   * in manifests of earlier releases.
-   */
-  readonly imports?: readonly string[]
-  /** The same for `import()`; absent for none. */
-  readonly dynamicImports?: readonly string[]
-  /**
-   * Specifiers of it that only an import map resolves: bare ones that nothing is known of, plain URL paths of modules
-   * that import each other; `*` for any, as in `import('./locales/' + name)`. Absent as `imports` is.
-   */
-  readonly unresolved?: readonly string[]
-  /** The bare specifiers that mean it; absent for what does not belong to a package. */
-  readonly specifiers?: readonly string[]
-  /** Of an image `width` and `height`, in pixels; absent where nothing is known. */
-  readonly imageSize?: ImageSize
-  /** The plain URL paths of the assets that it was made from; absent for one that has its source alone. */
-  readonly sources?: readonly string[]
+  /** The position of its source directory in the search order; undefined for the app's own. */
+  readonly from?: number | undefined
+  /** The bare specifiers that mean it; undefined for what does not belong to a package. */
+  readonly specifiers?: readonly string[] | undefined
+  /** Undefined for what is no image, or has no size. */
+  readonly imageSize?: ImageSize | undefined
+  /** The plain URL paths of the assets that it was made from; undefined for one that has its source alone. */
+  readonly sources?: readonly string[] | undefined
 }
 
 /** By plain URL path. */

@@ -21,20 +21,24 @@ function manifestMissing(file: string, advice = ''): AssetError {
 
 /** @throws AssetError for a missing or invalid manifest: it names the file and the command */
 export async function readManifest(file: string): Promise<Manifest> {
-  const bytes = await bytesOf(file)
-  if (bytes === undefined) throw manifestMissing(file)
-  return parseManifest(bytes, file)
+  const manifest = await manifestAt(file)
+  if (manifest === undefined) throw manifestMissing(file)
+  return manifest
 }
 
 /** None when the file is missing. @param isReplaced none either when it is invalid, as it is about to be replaced */
 export async function readEntries(file: string, isReplaced = false): Promise<ManifestEntries> {
   try {
-    return (await readManifest(file)).assets
+    return (await manifestAt(file))?.assets ?? new Map()
   } catch (error) {
-    const code = errorCode(error)
-    if (code === 'manifest-missing' || (isReplaced && code === 'manifest-broken')) return new Map()
+    if (isReplaced && errorCode(error) === 'manifest-broken') return new Map()
     throw error
   }
+}
+
+async function manifestAt(file: string): Promise<Manifest | undefined> {
+  const bytes = await bytesOf(file)
+  return bytes && parseManifest(bytes, file)
 }
 
 /** @throws AssetError for anything but a manifest of version 1 */
