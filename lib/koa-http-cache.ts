@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa'
 import { halted, requestLine } from './diagnostics.ts'
 import { isCacheControl } from './http/cache-control.ts'
 import { policiesWithNonce } from './http/fields.ts'
-import { compareResponse, isA, reportUncompared } from './http-cache/compare-response.ts'
+import { compareResponse, isA, isStream, reportUncompared } from './http-cache/compare-response.ts'
 import { stateOf } from './http-cache/context-methods.ts'
 import { isHalt } from './http-cache/fresh/fresh.ts'
 import { NOT_CALLED, type Decision, type RequestState } from './http-cache/request-state.ts'
@@ -162,7 +162,10 @@ function dropBody(ctx: Context): void {
 function respond(ctx: Context, state: RequestState, { status, validators }: Decision): void {
   const { response } = ctx
   for (const name of CONTENT_FIELDS) response.remove(name)
-  if (response.body != null) dropBody(ctx)
+  if (response.body != null) {
+    state.hadStream = isStream(response.body)
+    dropBody(ctx)
+  }
   // The status comes after the body, because Koa changes it with the body.
   response.status = status
   state.setValidators(validators)

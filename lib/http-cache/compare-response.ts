@@ -86,8 +86,13 @@ function etagOfContent({ status, body }: Context): string | undefined {
 // Koa sends this content, if it is known in advance.
 function contentOf(body: unknown): string | Buffer | undefined {
   if (body == null || typeof body === 'string' || Buffer.isBuffer(body)) return body ?? undefined
-  if (isA('Blob', body) || isA('ReadableStream', body) || isA('Response', body)) return undefined
-  return typeof body === 'object' && 'pipe' in body ? undefined : JSON.stringify(body)
+  return isA('Blob', body) || isStream(body) ? undefined : JSON.stringify(body)
+}
+
+/** A stream may make its content while it is sent, after the fields of the response. */
+export function isStream(body: unknown): boolean {
+  if (isA('ReadableStream', body) || isA('Response', body)) return true
+  return typeof body === 'object' && body !== null && 'pipe' in body
 }
 
 /**

@@ -39,6 +39,8 @@ export class RequestState {
   isReadAsBoolean = false
   /** A route has called `ctx.cacheControl` or `ctx.expires`, and no middleware in front has assigned to it since. */
   isWrittenByRoute = false
+  /** The body was a stream, which a 304 has dropped. */
+  hadStream = false
   /** The directives allow shared caches to store the response's cookies. */
   sharesCookies = false
   /** The innermost koaHttpCache with defaults sets them here, if nothing behind it wrote about caching. */

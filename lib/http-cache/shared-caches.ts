@@ -4,6 +4,7 @@ import type { BaseRequest, Context } from 'koa'
 import { isCacheControl } from '../http/cache-control.ts'
 import { policiesWithNonce } from '../http/fields.ts'
 import { isRecord } from '../check-options.ts'
+import { isStream } from './compare-response.ts'
 import type { RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 
@@ -19,7 +20,7 @@ export function mayHaveDefaults({ method, res, status }: Context): boolean {
 
 /** Writes the defaults, and adds to Vary the fields by which the response was negotiated. */
 export function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): void {
-  const why = reasonToBePersonal(ctx, defaults)
+  const why = reasonToBePersonal(ctx, state, defaults)
   const written = why === undefined ? defaults.at(Date.now()) : defaults.personal
   // The route may have written a targeted field only (RFC 9213).
   if (written.fields.some(({ name }) => ctx.res.hasHeader(name))) return
@@ -28,10 +29,15 @@ export function writeDefaults(ctx: Context, state: RequestState, defaults: Defau
   if (why !== undefined) state.reason += `; the default is for one visitor: ${why}`
 }
 
-function reasonToBePersonal(ctx: Context, { personal }: Defaults): string | undefined {
+function reasonToBePersonal(
+  ctx: Context,
+  state: RequestState,
+  { personal }: Defaults
+): string | undefined {
   if (ctx.req.headers.authorization !== undefined) return 'the request has Authorization'
   const use = personal.sharesCookies ? undefined : cookieUse(ctx)
   if (use !== undefined) return `the route ${use}`
+  if (state.hadStream || isStream(ctx.body)) return 'a stream may read the session while it is sent'
   return policiesWithNonce(ctx.res).length > 0
     ? 'the Content-Security-Policy has a nonce'
     : undefined

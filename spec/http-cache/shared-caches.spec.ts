@@ -1,4 +1,5 @@
 // What shared caches are told of a response whose route said nothing, and what is reported of one that did.
+import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
 import Koa, { type Context, type Middleware } from 'koa'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
@@ -127,6 +128,34 @@ test('FRS-11 a nonce or a cookie that middleware in front adds after koaHttpCach
   await reports(t, site, '/late/cookie', field, /sets a cookie/)
   // The page does not depend on it.
   await reports(t, site, '/late/read', field)
+})
+
+// Streams
+
+test('FRS-13 a default is private for a stream, of Node or of the web, and on its 304', async t => {
+  const streams: Readonly<Record<string, () => unknown>> = {
+    '/node': () => Readable.from(['page']),
+    '/web': () => new Blob(['page']).stream(),
+    '/fetched': () => new Response('page')
+  }
+  const app = new Koa().use(koaHttpCache({ ...PUBLIC, autoEtag: true }))
+  const site = await open(
+    t,
+    app.use(ctx => {
+      ctx.etag = 'x'
+      ctx.body = streams[ctx.path]?.() ?? new Blob(['page'])
+    })
+  )
+  for (const path of [...Object.keys(streams), '/blob']) {
+    const expected = path === '/blob' ? 'public, max-age=60' : 'private, no-cache'
+    for (const [match, status] of [
+      [{}, 200],
+      [{ 'if-none-match': '"x"' }, 304]
+    ] as const) {
+      const answer = await site.get(match, path)
+      t.deepEqual([answer.status, answer.headers['cache-control']], [status, expected], path)
+    }
+  }
 })
 
 // Negotiation
