@@ -31,7 +31,7 @@ export interface HttpCacheOptions {
    * Directives of `Cache-Control`, or its text, for responses to GET and HEAD that have a cacheable status and
    * whose route set neither `Cache-Control` nor `Expires`. They become `private, no-cache` if the request
    * has `Authorization`, if a cookie was set or read (`ctx.cookies.get`, `ctx.session`), for a stream, and if the
-   * Content-Security-Policy has a nonce. `Vary` gets what `ctx.accepts…()` was asked for. Default: none.
+   * Content-Security-Policy has a nonce; for server-sent events they become `no-store`. `Vary` gets what `ctx.accepts…()` was asked for. Default: none.
    *
    * @example
    * koaHttpCache({ cacheControl: ['private', { maxAge: '1m' }] })

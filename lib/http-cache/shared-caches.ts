@@ -4,6 +4,7 @@ import type { BaseRequest, Context } from 'koa'
 import { isCacheControl } from '../http/cache-control.ts'
 import { policiesWithNonce } from '../http/fields.ts'
 import { isRecord } from '../check-options.ts'
+import type { CachingFields } from './cache-directive.ts'
 import { isStream } from './compare-response.ts'
 import type { RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
@@ -21,12 +22,31 @@ export function mayHaveDefaults({ method, res, status }: Context): boolean {
 /** Writes the defaults, and adds to Vary the fields by which the response was negotiated. */
 export function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): void {
   const why = reasonToBePersonal(ctx, state, defaults)
-  const written = why === undefined ? defaults.at(Date.now()) : defaults.personal
+  const either = why === undefined ? defaults.at(Date.now()) : defaults.personal
+  const written = isToSubscriber(ctx) ? NOT_STORED : either
   // The route may have written a targeted field only (RFC 9213).
   if (written.fields.some(({ name }) => ctx.res.hasHeader(name))) return
   state.write(written)
   for (const field of negotiatedFields(ctx.request)) ctx.vary(field)
   if (why !== undefined) state.reason += `; the default is for one visitor: ${why}`
+}
+
+const NOT_STORED: CachingFields = {
+  fields: [{ name: 'Cache-Control', value: 'no-store' }],
+  sharesCookies: false
+}
+
+const SUBSCRIPTION = /^(?:text\/event-stream|multipart\/x-mixed-replace)\b/i
+
+/**
+ * A subscriber gets what happens from now on: a stored copy would repeat it to the next one. Server-sent events (HTML
+ * Living Standard, section 9.2) are asked for with Accept, and again with Last-Event-ID; a stored 204 would end the
+ * subscriptions of others as well.
+ */
+function isToSubscriber({ req, response }: Context): boolean {
+  const { accept = '', 'last-event-id': last } = req.headers
+  const isAskedFor = last !== undefined || /\btext\/event-stream\b/i.test(accept)
+  return isAskedFor || SUBSCRIPTION.test(response.get('Content-Type'))
 }
 
 function reasonToBePersonal(

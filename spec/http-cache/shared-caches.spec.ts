@@ -158,6 +158,30 @@ test('FRS-13 a default is private for a stream, of Node or of the web, and on it
   }
 })
 
+test('FRS-14 a default is no-store for what a subscriber gets, unless the route said otherwise', async t => {
+  const app = new Koa().use(koaHttpCache(PUBLIC))
+  const site = await open(
+    t,
+    app.use(ctx => {
+      if (ctx.path === '/said') ctx.cacheControl('private', 'no-cache')
+      ctx.type = ctx.query['type'] as string
+      ctx.body = 'data: 1'
+    })
+  )
+  const boundary = encodeURIComponent('multipart/x-mixed-replace; boundary=x')
+  const [asks, resumes] = [{ accept: 'text/event-stream' }, { 'last-event-id': '7' }]
+  for (const [headers, path, expected] of [
+    [{}, '/?type=text/event-stream', 'no-store'],
+    [{}, `/?type=${boundary}`, 'no-store'],
+    [asks, '/?type=text/plain', 'no-store'],
+    [resumes, '/?type=json', 'no-store'],
+    [resumes, '/said?type=text/event-stream', 'private, no-cache'],
+    [{ accept: '*/*' }, '/?type=text/plain', 'public, max-age=60']
+  ] as const) {
+    t.is((await site.get(headers, path)).headers['cache-control'], expected, path)
+  }
+})
+
 // Negotiation
 
 const NEGOTIATED: Readonly<
