@@ -3,7 +3,7 @@ import { AssetError } from '../errors.ts'
 import type { ManifestEntry } from './building/manifest/manifest.ts'
 import type { AppFiles } from './building/on-request/app-files.ts'
 import type { OnRequest } from './building/on-request/on-request.ts'
-import type { MoreSources, Running } from './parts.ts'
+import type { SourceList, Running } from './parts.ts'
 import type { MountAssets } from './views/mount-assets.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
@@ -59,13 +59,13 @@ function plainNames(
       return { ...plainAddress(prefix, name), imageSize }
     }
   }
-  return sources && sources.more.length > 0 ? withImports(plain, app, sources.more) : plain
+  return sources && sources.lists.length > 0 ? withImports(plain, app, sources.lists) : plain
 }
 
 /** Plain names, and what modules that are named by bare specifiers, and those that import them, lead to. */
-function withImports(plain: Addresses, app: AppSettings, more: readonly MoreSources[]): Addresses {
+function withImports(plain: Addresses, app: AppSettings, lists: readonly SourceList[]): Addresses {
   const pathOf = (name: string) => encodePath(assetPath(app, name))
-  const known = () => more.map(({ imports }) => imports).filter(each => each !== undefined)
+  const known = () => lists.map(({ imports }) => imports).filter(each => each !== undefined)
   const nameAt = (path: string) => decodeURIComponent(path).slice(app.urlPrefix.length + 1)
   return {
     ...plain,

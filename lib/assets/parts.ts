@@ -5,6 +5,7 @@ import type { OptionSpecs, Output, Values } from '../command-line.ts'
 import type { ServedPlace } from '../files/containment.ts'
 import type { Stamp } from '../files/disk.ts'
 import type { Unsaved } from '../files/writing/unsaved.ts'
+import type { Compiler } from './compilers/compiler.ts'
 import type { CompressExtras, PrecompileExtras } from './settings/extra-options.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
@@ -48,8 +49,8 @@ export interface Extra<Whole = unknown> {
   commandLine?(): Promise<CommandLine>
   /** What its rows of a report say, as texts with headings. */
   rows?(report: object): Promise<readonly (readonly [heading: string, text: string])[]>
-  /** Npm packages. The core looks for sources, and asks where these have some. */
-  readonly packages?: PackageSources
+  /** Sources of apps. The core lists, searches and publishes them all. */
+  readonly sources?: ExtraSources
   /** What views say. The core publishes what they import, and no check of names but this one is part of a build. */
   readonly views?: Views
   /** The sizes of images. The core reads the files, and keeps their sizes in the manifest. */
@@ -63,12 +64,12 @@ export interface Extra<Whole = unknown> {
    */
   transform?(site: Site, asked: PrecompileExtras, warn: Warn): Promise<Transform | undefined>
   /** Joins modules between the references and the fingerprints of the core; undefined where no app wants it. */
-  combination?(
+  bundler?(
     site: Site,
     /** Those of all apps, which belong to a room above this one. */
     sources: unknown,
     isMinified: (app: AppSettings) => boolean
-  ): Promise<Combination | undefined>
+  ): Promise<Bundler | undefined>
   /** Finds deltas for the files that a server sends, which the core does. Made at start; undefined where none are wanted. */
   sender?(settings: Settings): Sender | undefined
   /** Deltas, in files beside others: the core writes them with these. */
@@ -87,12 +88,12 @@ export interface IndexKeeper {
 /** @param hasNames whether `ctx.assets` will be that of this middleware, and not of one in front */
 type Provide = (ctx: Context, hasNames: boolean) => void
 
-/** Files of packages as sources of apps. */
-export interface PackageSources {
+/** Sources that an extra adds to those in directories, such as the files of packages. */
+export interface ExtraSources {
   /** Undefined: no app has any. */
-  makeSources(site: Site): Promise<MakeSources | undefined>
+  make(site: Site): Promise<MakeSourceList | undefined>
   /** How it could publish what a bare specifier means, for messages; undefined where it cannot tell. */
-  advise(app: AppSettings, specifier: string, site: Site): Promise<string | undefined>
+  advise?(app: AppSettings, specifier: string, site: Site): Promise<string | undefined>
 }
 
 export interface Views {
@@ -143,7 +144,7 @@ export interface Running {
   /** Until it resolves, requests wait. */
   readonly loading?: Promise<void> | undefined
   /** What URLs in pages depend on. */
-  readonly changing?: readonly Changing[]
+  readonly pageDependencies?: readonly PageDependency[]
   /** Members of `ctx.assets`. */
   readonly helpers?: Helpers | undefined
   /** The files of mounts, which are looked for behind those of the apps. */
@@ -163,7 +164,7 @@ export interface Running {
 }
 
 /** What may change while a server runs. */
-export interface Changing {
+export interface PageDependency {
   /** Looks for changes before a page, unless it did so less than `seconds` ago; undefined: there is nothing to wait for. */
   readonly refresh?: ((seconds: number) => Promise<unknown> | undefined) | undefined
   /** Changes whenever a URL in a page may. */
@@ -203,33 +204,33 @@ export interface Build {
 }
 
 /** Undefined for an app that has none. @param own resolves to those in directories, which may import others */
-export type MakeSources = (
+export type MakeSourceList = (
   app: AppSettings,
   own: () => Promise<readonly Pick<SourceFile, 'name' | 'file'>[]>
-) => MoreSources | undefined
+) => SourceList | undefined
 
-/** Files that one app publishes as they are, under names of their own. */
-export interface MoreSources {
+/** Sources of one app that are not in its directories, under names of their own. */
+export interface SourceList {
   /** What messages call the place where they are. */
   readonly place: string
   readonly files: readonly SourceFile[]
   /** Grows with every change of `files`. */
   readonly version: number
-  /** Of what `imports` contains. */
-  readonly digest: string
-  /**
-   * For pages; undefined until it is known.
-   * @throws AssetError while a file that is asked for cannot be published
-   */
-  readonly imports: KnownImports | undefined
   /** Whether the name can only be one of these. */
   owns(name: string): boolean
   /** Lists the files, or brings the list up to date with the disk. @throws AssetError for a file that cannot be published */
   verify(): Promise<void>
   /** The name of the file that a path leads to, through any links. */
-  nameAt(path: string): Promise<string | undefined>
+  nameAt?(path: string): Promise<string | undefined>
   /** The name that a bare specifier means. @param importer its name */
-  named(specifier: string, importer: string): Promise<string | undefined>
+  named?(specifier: string, importer: string): Promise<string | undefined>
+  /**
+   * For pages; undefined until it is known.
+   * @throws AssetError while a file that is asked for cannot be published
+   */
+  readonly imports?: KnownImports | undefined
+  /** The digest of what `imports` contains. */
+  readonly digest?: string
 }
 
 export interface SourceFile {
@@ -238,10 +239,12 @@ export interface SourceFile {
   readonly file: string
   /** That links may not leave; absolute. */
   readonly directory: string
+  /** Undefined: the file is published as it is. */
+  readonly compiler?: Compiler | undefined
   /** The bare specifiers that mean it. */
-  readonly specifiers: readonly string[] | undefined
-  /** What it is a part of: `chart.js`. */
-  readonly group?: string | undefined
+  readonly specifiers?: readonly string[] | undefined
+  /** The package that it belongs to: `chart.js`. */
+  readonly packageName?: string | undefined
 }
 
 export interface KnownImports {
@@ -301,11 +304,11 @@ export interface Addition extends Pick<Command, 'about' | 'argument'> {
 // Parts of a precompile.
 
 /** @typeParam Nodes the assets by path, links and drafts included, which are those of a room above this one */
-export interface Combination<Nodes = unknown> {
+export interface Bundler<Nodes = unknown> {
   /** Whether a module is left as it is until then. */
-  takes(app: AppSettings, source: { readonly group?: string | undefined }): boolean
+  takes(app: AppSettings, source: Pick<SourceFile, 'packageName'>): boolean
   /** Changes the nodes. @throws AssetError for a module that cannot be read */
-  combine(nodes: Nodes, mentions: readonly Mention[]): Promise<void>
+  join(nodes: Nodes, mentions: readonly Mention[]): Promise<void>
   /** Rows of the report. */
   report(): object
 }

@@ -5,7 +5,7 @@ import { addressesOf, type Addresses } from './addresses.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import { kindOf } from './building/on-request/app-files.ts'
 import type { OnRequest } from './building/on-request/on-request.ts'
-import type { Changing, Running, Site, Watch } from './parts.ts'
+import type { PageDependency, Running, Site, Watch } from './parts.ts'
 import { Published, type PublishingParts } from './published.ts'
 import { Directories } from './serving/directories/directories.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
@@ -30,7 +30,7 @@ export class Pipeline {
   readonly #warn: (message: string) => void
   readonly #precompiled: ReloadedManifest | undefined
   /** What URLs in pages depend on. */
-  #changing: readonly Changing[] = []
+  #dependencies: readonly PageDependency[] = []
   /** How long what was seen of it is trusted. */
   readonly #trusted: number
   #onRequest: OnRequest | undefined
@@ -85,7 +85,7 @@ export class Pipeline {
       })
     )
     this.published = published
-    this.#changing = changingOf(settings, parts)
+    this.#dependencies = dependenciesOf(settings, parts)
     this.addressesOf = app => addresses.get(app) ?? throwUnloaded()
     this.viewHelpers = makeViewHelpers(
       {
@@ -110,7 +110,7 @@ export class Pipeline {
   /** Looks, before a page, at what its URLs depend on; undefined when there is nothing to wait for. */
   refresh(): Promise<unknown> | undefined {
     let work: Promise<unknown>[] | undefined
-    for (const each of this.#changing) {
+    for (const each of this.#dependencies) {
       const refreshed = each.refresh?.(this.#trusted)
       if (refreshed) (work ??= []).push(refreshed)
     }
@@ -120,7 +120,7 @@ export class Pipeline {
   /** Changes with any URL in pages. */
   get version(): string {
     let version = ''
-    for (const each of this.#changing) {
+    for (const each of this.#dependencies) {
       const one = each.version
       if (one) version = version === '' ? one : `${version}-${one}`
     }
@@ -143,17 +143,17 @@ export class Pipeline {
 }
 
 /** Mostly few or none. */
-function changingOf(
+function dependenciesOf(
   { apps }: Settings,
   { onRequest, precompiled, running }: PublishingParts & { readonly running: readonly Running[] }
-): readonly Changing[] {
+): readonly PageDependency[] {
   const listed = apps.flatMap(app => onRequest?.listed(app) ?? [])
   const hasMountAssets = running.some(({ mountAssets }) => mountAssets)
   return [
     ...[precompiled, onRequest?.fingerprints].filter(each => each !== undefined),
-    ...running.flatMap(({ changing = [] }) => changing),
+    ...running.flatMap(({ pageDependencies = [] }) => pageDependencies),
     ...listed
-      .flatMap(({ more }) => more)
+      .flatMap(({ lists }) => lists)
       .map(each => ({
         refresh: () => each.verify(),
         get version() {

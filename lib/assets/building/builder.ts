@@ -10,7 +10,7 @@ import { imageSizeIn } from '../rendering/image-size.ts'
 import { Renderer } from '../rendering/renderer.ts'
 import { loadModuleLexer } from '../references/module-references.ts'
 import { assetPath } from '../settings/app-settings.ts'
-import type { Combination, Mention, Site, Transform } from '../parts.ts'
+import type { Bundler, Mention, Site, Transform } from '../parts.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import type { Sources } from '../sources/sources.ts'
 import { finishAll, MAP, type Unfinished } from './final-bytes.ts'
@@ -19,11 +19,11 @@ import {
   byPath,
   findFailures,
   importedInViews,
-  listPlaces,
+  listAssets,
   type Assets,
   type Failure,
-  type Place
-} from './places.ts'
+  type ListedAsset
+} from './listed-assets.ts'
 
 export interface BuilderOptions {
   readonly warn: (message: string) => void
@@ -34,7 +34,7 @@ export interface BuilderOptions {
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((done: number, total: number, path: string) => void) | undefined
   readonly transforms?: readonly Transform[]
-  readonly combination?: Combination | undefined
+  readonly bundler?: Bundler | undefined
 }
 
 export interface BuildResult {
@@ -71,7 +71,7 @@ export class Builder {
 
   /** Every asset that can be built; the same result again if nothing has changed. */
   async all(): Promise<BuildResult> {
-    const places = await listPlaces(this.#settings, this.#sources, this.#options.only)
+    const places = await listAssets(this.#settings, this.#sources, this.#options.only)
     const failures = findFailures(this.#settings, places, this.#options.warn)
     const all = await this.#draftAll(places, failures)
     const drafts = all.map(({ draft }) => draft)
@@ -85,14 +85,14 @@ export class Builder {
   }
 
   async #finish(all: readonly Drafted[], failures: Failure[]): Promise<BuildResult> {
-    const { warn, combination } = this.#options
+    const { warn, bundler } = this.#options
     const drafted = new Map(all.map(place => [place.path, place]))
     const nodes = new Map<string, Unfinished>()
     for (const place of all) {
       const { path, draft } = place
       const { found, errors, warnings } = await this.#renderer.resolveAll(place, draft)
       const isTaken =
-        place.source.group !== undefined && combination?.takes(place.app, place.source)
+        place.source.packageName !== undefined && bundler?.takes(place.app, place.source)
       // What takes it knows more ways to find a module.
       if (!isTaken) {
         warnings.forEach(warn)
@@ -107,7 +107,7 @@ export class Builder {
     const hasScripts = all.some(({ app, name }) => app.fingerprint && textType(name) === 'js')
     const mentions = hasScripts ? await (this.#mentions ??= mentionsIn(this.#settings)) : []
     if (failures.length === 0)
-      await combination?.combine(nodes, mentions).catch((error: unknown) => {
+      await bundler?.join(nodes, mentions).catch((error: unknown) => {
         if (!(error instanceof AssetError)) throw error
         failures.push({ path: '', error })
       })
@@ -116,10 +116,10 @@ export class Builder {
     return { assets, inViews, failures: failures.toSorted(byPath) }
   }
 
-  async #draftAll(places: readonly Place[], failures: Failure[]): Promise<Drafted[]> {
+  async #draftAll(places: readonly ListedAsset[], failures: Failure[]): Promise<Drafted[]> {
     const { onProgress, signal } = this.#options
     let done = 0
-    const draftOne = async (place: Place) => {
+    const draftOne = async (place: ListedAsset) => {
       const { path } = place
       const draft = await this.#draft(place).catch((error: unknown) => {
         if (!(error instanceof AssetError)) throw error
@@ -138,7 +138,7 @@ export class Builder {
    * Undefined for a source that was removed after it was listed: a server looks again for the next page.
    * @throws AssetError for one where nothing looks again
    */
-  async #draft(place: Place): Promise<Draft | undefined> {
+  async #draft(place: ListedAsset): Promise<Draft | undefined> {
     const { index } = this.#options
     const { path, source } = place
     const entry = index?.get(path)
@@ -155,13 +155,13 @@ export class Builder {
     return draft
   }
 
-  async #draftAnew(place: Place): Promise<Draft | undefined> {
+  async #draftAnew(place: ListedAsset): Promise<Draft | undefined> {
     const { app, name, source } = place
-    const { transforms = [], combination } = this.#options
+    const { transforms = [], bundler } = this.#options
     const transform = textType(name) && transforms.find(each => each.takes(app, name))
     const first = await this.#renderer.draft(place, transform !== undefined)
     if (!first) return undefined
-    const isTaken = transform && combination?.takes(app, source) && (await isModule(first))
+    const isTaken = transform && bundler?.takes(app, source) && (await isModule(first))
     const draft =
       transform && !isTaken ? await this.#renderer.transformed(place, first, transform) : first
     if (draft.text || draft.map) return draft

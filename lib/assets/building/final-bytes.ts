@@ -8,10 +8,10 @@ import { isBare } from '../references/module-references.ts'
 import { isInModule, type Reference, type Urls } from '../references/references.ts'
 import { shiftMap } from '../rendering/shift-map.ts'
 import { encodePath } from '../urls/canonical-path.ts'
-import { byPath, publishedUrl, type Assets, type Built, type Place } from './places.ts'
+import { byPath, publishedUrl, type Assets, type Built, type ListedAsset } from './listed-assets.ts'
 
 /** An asset whose references have no URLs yet. */
-export interface Unfinished extends Place {
+export interface Unfinished extends ListedAsset {
   readonly draft: Draft
   /** The path of the asset that each reference leads to; undefined leaves it as it is written. */
   readonly links: readonly (string | undefined)[]

@@ -19,7 +19,7 @@ import { manifestFile, publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { loadSources, type Sources } from '../sources/sources.ts'
 import { Builder } from './builder.ts'
-import { listPlaces } from './places.ts'
+import { listAssets } from './listed-assets.ts'
 import { publishBuild, reportOn } from './publish-build.ts'
 import { rowsOf } from './directory.ts'
 
@@ -118,11 +118,11 @@ export async function precompile(
     await sweep(dirname(directory))
     await sweepTree(directory, LEFT_MS)
     const isMinified = (app: AppSettings) => transforms.some(each => each.minifies(app))
-    const combination = await firstAnswer(extras, extra =>
-      extra.combination?.(settings, sources, isMinified)
+    const bundler = await firstAnswer(extras, extra =>
+      extra.bundler?.(settings, sources, isMinified)
     )
     const builder = new Builder(settings, sources, {
-      combination,
+      bundler,
       transforms,
       warn,
       signal,
@@ -138,7 +138,7 @@ export async function precompile(
     )
     const seconds = (performance.now() - startedAt) / 1000
     const rows = await rowsOf<Partial<PrecompileRows>>(transforms)
-    const all = { ...report, ...combination?.report(), ...rows, seconds }
+    const all = { ...report, ...bundler?.report(), ...rows, seconds }
     return { manifest: manifestFile(settings), ...all }
   } finally {
     await held.release()
@@ -148,7 +148,7 @@ export async function precompile(
 /** Otherwise a run in the wrong directory would leave an empty `public` there. */
 async function requireAssets(settings: Settings, sources: Sources): Promise<void> {
   const { root, apps } = settings
-  if ((await listPlaces(settings, sources)).length > 0) return
+  if ((await listAssets(settings, sources)).length > 0) return
   const searched = new Set(apps.flatMap(app => sources.of(app).directories))
   throw new AssetError(
     'precompile-empty',

@@ -11,7 +11,7 @@ import type { WriteChecks } from '../../files/writing/temporary.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
-import { publishedPath, type Assets, type Built } from './places.ts'
+import { publishedPath, type Assets, type Built } from './listed-assets.ts'
 
 /** Content up to this size is held in memory while it is written. */
 const MAX_BYTES_IN_MEMORY = 1024 * 1024

@@ -171,7 +171,7 @@ export class Renderer {
   /** Imports of the application's own modules that nothing maps; those of packages are the packages' matter. */
   async #unknown({ app, name, source }: Asset, { bare }: Text): Promise<Reference[]> {
     const folders = relative(this.#settings.root, source.directory).split(sep)
-    const isOfPackage = source.group !== undefined || folders.includes('node_modules')
+    const isOfPackage = source.packageName !== undefined || folders.includes('node_modules')
     if (isOfPackage || bare.length === 0) return []
     const sources = this.#sources.of(app)
     const isMapped = await Promise.all(

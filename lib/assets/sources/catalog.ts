@@ -23,7 +23,7 @@ export interface Source {
   /** The bare specifiers that mean it, if it belongs to a package. */
   readonly specifiers?: readonly string[] | undefined
   /** The name of that package. */
-  readonly group?: string | undefined
+  readonly packageName?: string | undefined
 }
 
 /** The source of a file in a directory. @param path with `/` */

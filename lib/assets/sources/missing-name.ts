@@ -14,7 +14,7 @@ import type { Sources } from './sources.ts'
 /** One sentence; undefined when nothing resembles the name. */
 export async function adviseOn(all: Sources, app: AppSettings, name: string) {
   const listed = await all.of(app).list()
-  const maps = [app.imports, ...all.of(app).more.map(each => each.imports?.everywhere)]
+  const maps = [app.imports, ...all.of(app).lists.map(each => each.imports?.everywhere)]
   const module = maps.find(map => map?.has(name))?.get(name)
   if (module !== undefined) return `the import map has it, for ${module}`
   const tailed = listed.find(({ source }) => `/${source.tail}`.endsWith(`/${name}`))

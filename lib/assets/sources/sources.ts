@@ -6,7 +6,7 @@ import { isInside } from '../../files/disk.ts'
 import { matcherOf } from '../../files/globs.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
 import type { SourceDirectory } from '../settings/app-settings.ts'
-import type { MakeSources, MoreSources, SourceFile, Site } from '../parts.ts'
+import type { MakeSourceList, SourceList, SourceFile, Site } from '../parts.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { tailsOf } from '../urls/canonical-path.ts'
 import { Catalog, memoized, sourceAt, type Choice, type Source } from './catalog.ts'
@@ -26,9 +26,7 @@ export interface Listed extends Asset, NonNullable<ReturnType<Catalog['first']>>
 }
 
 export async function loadSources(site: Site, warn: (message: string) => void): Promise<Sources> {
-  const makers = await Promise.all(
-    site.extras.map(async extra => extra.packages?.makeSources(site))
-  )
+  const makers = await Promise.all(site.extras.map(async extra => extra.sources?.make(site)))
   const made = makers.filter(each => each !== undefined)
   return new Sources(site, warn, made)
 }
@@ -39,7 +37,7 @@ export class Sources {
   readonly #site: Site
   readonly #listeners = new Set<() => void>()
 
-  constructor(site: Site, warn: (message: string) => void, makers: readonly MakeSources[]) {
+  constructor(site: Site, warn: (message: string) => void, makers: readonly MakeSourceList[]) {
     this.#site = site
     const announce = () => this.#listeners.forEach(listener => listener())
     const treeOf = memoized((key: string) => {
@@ -52,7 +50,9 @@ export class Sources {
 
   /** How what a bare specifier means could be published; undefined where nobody can tell. */
   adviceOn(app: AppSettings, specifier: string): Promise<string | undefined> {
-    return firstAnswer(this.#site.extras, each => each.packages?.advise(app, specifier, this.#site))
+    return firstAnswer(this.#site.extras, each =>
+      each.sources?.advise?.(app, specifier, this.#site)
+    )
   }
 
   /** A number that grows with every change of the set of files. */
@@ -84,8 +84,8 @@ interface Searched extends SourceDirectory {
 export class AppSources {
   /** Directories of packages: the nearest first. */
   readonly nodeModules: readonly string[]
-  /** Searched last, in order. */
-  readonly more: readonly MoreSources[]
+  /** Those of extras, searched last, in order. */
+  readonly lists: readonly SourceList[]
   readonly #app: AppSettings
   readonly #warn: (message: string) => void
   readonly #searchedAt: (source: SourceDirectory) => Searched
@@ -96,7 +96,7 @@ export class AppSources {
     app: AppSettings,
     settings: Settings,
     treeOf: (source: SourceDirectory) => Tree,
-    makers: readonly MakeSources[],
+    makers: readonly MakeSourceList[],
     warn: (message: string) => void
   ) {
     this.#app = app
@@ -107,7 +107,7 @@ export class AppSources {
     })
     this.nodeModules = nodeModulesFrom(settings.root)
     const own = () => this.#listOwn()
-    this.more = makers.map(make => make(app, own)).filter(each => each !== undefined)
+    this.lists = makers.map(make => make(app, own)).filter(each => each !== undefined)
   }
 
   /**
@@ -128,7 +128,7 @@ export class AppSources {
   async findAt(path: string): Promise<Source | undefined> {
     const around = this.#searched.filter(({ dir }) => isInside(dir, path))
     if (around.length === 0) {
-      const names = await Promise.all(this.more.map(each => each.nameAt(path)))
+      const names = await Promise.all(this.lists.map(each => each.nameAt?.(path)))
       return this.#catalog.named(names.find(name => name !== undefined) ?? '')[0]
     }
     await this.refresh()
@@ -143,7 +143,7 @@ export class AppSources {
 
   /** The name that a bare specifier means. @param importer its name */
   async named(specifier: string, importer: string): Promise<string | undefined> {
-    const names = await Promise.all(this.more.map(each => each.named(specifier, importer)))
+    const names = await Promise.all(this.lists.map(each => each.named?.(specifier, importer)))
     return names.find(name => name !== undefined)
   }
 
@@ -151,7 +151,7 @@ export class AppSources {
   async isMeant(specifier: string, importer: string): Promise<boolean> {
     try {
       if ((await this.named(specifier, importer)) !== undefined) return true
-      await Promise.all(this.more.map(each => each.verify()))
+      await Promise.all(this.lists.map(each => each.verify()))
       return (await this.named(specifier, importer)) !== undefined
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
@@ -165,7 +165,7 @@ export class AppSources {
     const choice = this.#catalog.choose(name)
     const { tails } = this.#app
     const all = [...this.#catalog.named(name), ...(tails ? this.#catalog.tailed(name) : [])]
-    const directories = [...this.directories, ...this.more.map(({ place }) => place)]
+    const directories = [...this.directories, ...this.lists.map(({ place }) => place)]
     const candidates = directories.map((directory, at) => {
       const found = all.filter(({ from }) => from === at).map(({ path }) => path)
       return { directory, found: [...new Set(found)] }
@@ -185,7 +185,7 @@ export class AppSources {
 
   /** Every name that can be published. */
   async list(): Promise<readonly Listed[]> {
-    await Promise.all([this.verify(), ...this.more.map(each => each.verify())])
+    await Promise.all([this.verify(), ...this.lists.map(each => each.verify())])
     const [app, catalog] = [this.#app, this.#catalog]
     return Array.from(catalog.names).flatMap(name => {
       const first = catalog.first(name)
@@ -218,8 +218,8 @@ export class AppSources {
 
   /** A number that grows with every change of the set of files. */
   get generation(): number {
-    const more = this.more.reduce((sum, { version }) => sum + version, 0)
-    return this.#searched.reduce((sum, { tree }) => sum + tree.version + 1, more)
+    const listed = this.lists.reduce((sum, { version }) => sum + version, 0)
+    return this.#searched.reduce((sum, { tree }) => sum + tree.version + 1, listed)
   }
 
   /** Whether the listing is known to be current without reading the disk. */
@@ -238,8 +238,8 @@ export class AppSources {
   }
 
   async #verifyFor(name: string): Promise<void> {
-    const more = this.more.filter(each => each.owns(name))
-    await Promise.all([this.verify(), ...more.map(each => each.verify())])
+    const lists = this.lists.filter(each => each.owns(name))
+    await Promise.all([this.verify(), ...lists.map(each => each.verify())])
   }
 
   get #searched(): readonly Searched[] {
@@ -258,9 +258,9 @@ export class AppSources {
       const sources = paths.map(path => sourceAt(place, from, path, this.#app.compilers))
       catalog.add(sources, place.at === undefined)
     })
-    for (const [at, { files }] of this.more.entries())
+    for (const [at, { files }] of this.lists.entries())
       catalog.add(
-        files.map(file => asItIs(file, places.length + at)),
+        files.map(file => listedSource(file, places.length + at)),
         false
       )
     this.#listed = { catalog, generation }
@@ -277,7 +277,7 @@ export class AppSources {
   }
 }
 
-function asItIs(file: SourceFile, from: number): Source {
-  const { name } = file
-  return { ...file, from, path: name, tail: name, compiler: undefined }
+function listedSource(file: SourceFile, from: number): Source {
+  const { name, compiler, specifiers } = file
+  return { ...file, from, path: name, tail: name, compiler, specifiers }
 }

@@ -2,7 +2,7 @@
 import { inspect } from 'node:util'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
-import type { Changing, Running, Site } from '../../assets/parts.ts'
+import type { PageDependency, Running, Site } from '../../assets/parts.ts'
 import type { KnownNames, MountAssets } from '../../assets/views/mount-assets.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
 import type { AssetAddress } from '../../assets/views/asset-url.ts'
@@ -62,7 +62,7 @@ class Bundles implements Running, MountAssets {
   }
 
   /** Read once dev servers are known. */
-  get changing(): readonly Changing[] {
+  get pageDependencies(): readonly PageDependency[] {
     return this.#mounts.flatMap(({ build, dev }) => [build ?? [], dev ?? []].flat())
   }
 

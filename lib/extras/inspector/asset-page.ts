@@ -1,7 +1,7 @@
 // The page about one asset, or about a path that is not an asset.
 import { StringDecoder } from 'node:string_decoder'
 import { streamOf } from '../../files/open-file.ts'
-import type { Place } from '../../assets/building/places.ts'
+import type { ListedAsset } from '../../assets/building/listed-assets.ts'
 import type { ErrorReport } from '../../assets/error-page.ts'
 import { ownPath } from '../telling/own-assets.ts'
 import { MAX_BYTES } from '../telling/state.ts'
@@ -19,7 +19,7 @@ export type AssetReport = Awaited<ReturnType<typeof reportOn>>
 export async function reportOn(survey: Survey, asked: string) {
   const { pipeline } = survey
   const { settings, directories } = pipeline
-  const filesOf = ({ source }: Place) => directories.rootAt(source.directory)
+  const filesOf = ({ source }: ListedAsset) => directories.rootAt(source.directory)
   const textAt = (files: ServedFiles, path: string, file?: string) =>
     files.open(wantedAt(path, settings), async (_, opened) => {
       const pieces = await streamOf(opened, MAX_BYTES).toArray()

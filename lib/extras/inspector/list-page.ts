@@ -2,7 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { sep } from 'node:path'
 import type { DiagnosticMessages } from '../../diagnostics.ts'
-import type { Place } from '../../assets/building/places.ts'
+import type { ListedAsset } from '../../assets/building/listed-assets.ts'
 import type { ListedMount } from '../telling/listed-mounts.ts'
 import { assetLink, facts, html, type Html, layout, list, table } from './page-html.ts'
 import { recordOf, soon, type AssetRecord, type Survey } from './survey.ts'
@@ -50,7 +50,7 @@ export async function pageOfAssets(survey: Survey, query: URLSearchParams) {
   }
 }
 
-function matches({ path, source: { file } }: Place, text: string, root: string): boolean {
+function matches({ path, source: { file } }: ListedAsset, text: string, root: string): boolean {
   // Without path.relative, which is slow for thousands of files.
   const shown = file.startsWith(root) ? file.slice(root.length + 1) : file
   return `${path}\n${shown}`.toLowerCase().includes(text)

@@ -7,7 +7,7 @@ import { DIGEST_PATTERN } from '../../files/digest.ts'
 import { isFileObservation } from '../../files/observation.ts'
 import { mediaTypeOf } from '../../http/fields.ts'
 import { hasSameInputs } from '../../assets/building/on-request/mtime-index.ts'
-import { listPlaces, type Place } from '../../assets/building/places.ts'
+import { listAssets, type ListedAsset } from '../../assets/building/listed-assets.ts'
 import { readSource, verdictOn, type Reading, type Verdict } from '../telling/state.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { wantedAt } from '../../assets/serving/request-path.ts'
@@ -25,7 +25,7 @@ const DIGEST = new RegExp(DIGEST_PATTERN)
 export class Survey {
   readonly pipeline: Pipeline
   /** By plain URL path, decoded and in their order. */
-  places: ReadonlyMap<string, Place> = new Map()
+  places: ReadonlyMap<string, ListedAsset> = new Map()
   /** Looks at every asset again; resolves when all have been looked at. */
   readonly refresh = oneAtATime(async () => {
     await inParallel([...this.places.values()], CONCURRENCY, place => this.look(place))
@@ -46,20 +46,20 @@ export class Survey {
   /** Brings the list of places up to date. */
   async list(): Promise<void> {
     const { settings, sources } = this.pipeline
-    const places = await listPlaces(settings, sources)
+    const places = await listAssets(settings, sources)
     this.places = new Map(places.map(place => [place.path, place]))
     for (const path of this.seen.keys()) if (!this.places.has(path)) this.seen.delete(path)
   }
 
   /** Reads the source unless it is unchanged. Callers share a read that is in progress. */
-  look(place: Place): Promise<Seen> {
+  look(place: ListedAsset): Promise<Seen> {
     const { path } = place
     const look = this.#looks.get(path) ?? this.#look(place).finally(() => this.#looks.delete(path))
     this.#looks.set(path, look)
     return look
   }
 
-  async #look(place: Place): Promise<Seen> {
+  async #look(place: ListedAsset): Promise<Seen> {
     const { path, source } = place
     const known = this.seen.get(path)
     const isSame =
@@ -83,7 +83,7 @@ export type AssetRecord = Awaited<ReturnType<typeof recordOf>>
  * Paths are plain URL paths, encoded; files are relative to the project root.
  * @param seen undefined until the asset has been looked at
  */
-export async function recordOf(survey: Survey, place: Place, seen: Seen | undefined) {
+export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | undefined) {
   const { settings, sources, directories } = survey.pipeline
   const shown = (file: string) => relative(settings.root, file)
   const { app, name, path, source } = place
@@ -124,6 +124,6 @@ export async function recordOf(survey: Survey, place: Place, seen: Seen | undefi
 }
 
 /** Whether the source itself can be shown. */
-export function isImage({ name, source }: Place): boolean {
+export function isImage({ name, source }: ListedAsset): boolean {
   return !source.compiler && (mediaTypeOf(name)?.startsWith('image/') ?? false)
 }

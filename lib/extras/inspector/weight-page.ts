@@ -15,7 +15,7 @@ export type WeightReport = Awaited<ReturnType<typeof weightOf>>
 
 /** @param asked names, with blanks between them; empty: that of the main script */
 export async function weightOf({ pipeline, places }: Survey, asked: string) {
-  const own = [...places.values()].filter(({ source }) => source.group === undefined)
+  const own = [...places.values()].filter(({ source }) => source.packageName === undefined)
   const names = own.map(({ name }) => name).filter(name => /\.(?:css|m?js)$/.test(name))
   const main = names.find(name => MAIN.test(name)) ?? names.find(name => name.endsWith('.js'))
   const given = asked.split(/\s+/).filter(Boolean)

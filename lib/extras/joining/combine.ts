@@ -1,6 +1,6 @@
 // Puts scripts that are made of modules in the place of these.
 import { dirname, posix } from 'node:path'
-import type { Combination, Mention, Site } from '../../assets/parts.ts'
+import type { Bundler, Mention, Site } from '../../assets/parts.ts'
 import type { Combiner, Made, Script } from './combining.ts'
 import { finish, textOf, textType } from '../../assets/rendering/draft.ts'
 import { readContent } from '../../files/open-file.ts'
@@ -13,14 +13,14 @@ import { importsOf, MAP, type Unfinished } from '../../assets/building/final-byt
 
 const CONCURRENCY = 16
 
-export function combinationBy(
+export function bundlerBy(
   combiner: Combiner,
   { apps }: Site,
   sources: Sources
-): Combination<Map<string, Unfinished>> {
+): Bundler<Map<string, Unfinished>> {
   return {
     takes: (app, source) => combiner.isReady && combiner.takes(app, source),
-    async combine(nodes, mentions) {
+    async join(nodes, mentions) {
       const all = new Map(nodes)
       for (const app of apps) await combineIn(app, { nodes, all, combiner, mentions, sources })
       for (const path of nodes.keys()) if (!all.has(path)) nodes.delete(path)

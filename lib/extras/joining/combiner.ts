@@ -30,9 +30,9 @@ export async function makeCombiner(
   const isReady = (await findPeer(PEER, root)) !== undefined
   let joined: JoinReport | undefined
   return {
-    takes(app, { group }) {
+    takes(app, { packageName }) {
       const mode = modeOf(app)
-      return mode === true || (mode === 'packages' && group !== undefined)
+      return mode === true || (mode === 'packages' && packageName !== undefined)
     },
     isReady,
     async combine(app, scripts, named) {

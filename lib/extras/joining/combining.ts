@@ -5,7 +5,7 @@ export interface Combiner {
   /** Whether modules that it takes are to come as they were written or compiled, not minified. */
   readonly isReady: boolean
   /** Whether it has something to do with scripts from such a source. */
-  takes(app: AppSettings, source: { readonly group?: string | undefined }): boolean
+  takes(app: AppSettings, source: { readonly packageName?: string | undefined }): boolean
   /**
    * What takes the place of some scripts of an app.
    * @param scripts by path; they refer to assets by these
@@ -28,7 +28,7 @@ export interface Script {
     readonly file: string
     readonly directory: string
     /** The package to which it belongs. */
-    readonly group?: string | undefined
+    readonly packageName?: string | undefined
     readonly specifiers?: readonly string[] | undefined
   }
   readonly code: string

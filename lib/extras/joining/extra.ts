@@ -6,10 +6,10 @@ import type { Sources } from '../../assets/sources/sources.ts'
 
 export const joining: Extra<Pipeline> = {
   name: 'joining',
-  async combination(site, sources: Sources, isMinified) {
+  async bundler(site, sources: Sources, isMinified) {
     if (!site.apps.some(app => mayJoin(app, sources))) return undefined
     const combiner = await (await import('./combiner.ts')).makeCombiner(site, isMinified)
-    return (await import('./combine.ts')).combinationBy(combiner, site, sources)
+    return (await import('./combine.ts')).bundlerBy(combiner, site, sources)
   },
   commandLine: () => import('./additions.ts'),
   rows: async report => (await import('./additions.ts')).rowsOf(report)
@@ -19,6 +19,6 @@ export const joining: Extra<Pipeline> = {
 function mayJoin(app: AppSettings, sources: Sources): boolean {
   const { fingerprint, bundle = 'packages' } = app
   return (
-    fingerprint && (bundle === true || (bundle === 'packages' && sources.of(app).more.length > 0))
+    fingerprint && (bundle === true || (bundle === 'packages' && sources.of(app).lists.length > 0))
   )
 }

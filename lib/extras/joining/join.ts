@@ -135,7 +135,7 @@ function modulesFrom(
     name: 'modules',
     async resolveId(specifier, importer) {
       const from = importer === undefined ? undefined : scriptAt(importer)
-      const isOwn = importer === undefined || (from && from.source.group === undefined)
+      const isOwn = importer === undefined || (from && from.source.packageName === undefined)
       const path = importer === undefined ? byFile.get(specifier) : (decodeIfValid(specifier) ?? '')
       const script = scripts.get(path ?? '')
       const isInside = importer === undefined || inside.has(path ?? '')
@@ -164,8 +164,8 @@ function modulesFrom(
   }
 }
 
-function resolved({ source: { file, directory, group } }: Script) {
-  if (group === undefined) return { id: file }
+function resolved({ source: { file, directory, packageName } }: Script) {
+  if (packageName === undefined) return { id: file }
   return { id: file, packageJsonPath: joinPath(directory, 'package.json') }
 }
 

@@ -87,7 +87,7 @@ function loadersIn(
   const loaders = new Map<string, string[]>()
   for (const root of roots.toSorted()) {
     const groups = [...reachedFrom([root], scripts, true)].flatMap(
-      path => scripts.get(path)?.source.group ?? []
+      path => scripts.get(path)?.source.packageName ?? []
     )
     for (const name of new Set(groups.map(ownerOf)))
       loaders.set(name, [...(loaders.get(name) ?? []), root])
@@ -131,12 +131,12 @@ function packagesIn(
     return known
   }
   for (const { source, code, imports, dynamicImports } of modules.values()) {
-    const from = source.group === undefined ? '' : ownerOf(source.group)
+    const from = source.packageName === undefined ? '' : ownerOf(source.packageName)
     // What CommonJS requires is not known here.
     if (from !== '') at(from).size += isModule(code) ? code.length : SMALL
     for (const path of [...imports, ...dynamicImports]) {
-      const group = modules.get(path)?.source.group
-      const to = group === undefined ? from : ownerOf(group)
+      const packageName = modules.get(path)?.source.packageName
+      const to = packageName === undefined ? from : ownerOf(packageName)
       if (to === from) continue
       at(to).importers.add(from)
       if (from !== '') at(from).imports.add(to)

@@ -39,7 +39,7 @@ export async function planOf(
   const loaded = new Set([...named, ...every.flatMap(({ others }) => others)])
   const used = new Set(outside.flatMap(([, each]) => [...each.imports, ...each.dynamicImports]))
   const isEntry = ([path, module]: readonly [string, Script]) => {
-    const isOwn = module.source.group === undefined
+    const isOwn = module.source.packageName === undefined
     if (loaded.has(path) || used.has(path) || isPlaced(module.code)) return true
     if (isOwn && mode === 'packages') return true
     return !imported.has(path) && (isOwn || !lazy.has(path))
@@ -56,7 +56,7 @@ export async function planOf(
     all.filter(([, { code }]) => isPlaced(code) && isModule(code)).map(([path]) => path)
   )
   const isFirst = ([path, { source }]: readonly [string, Script]) =>
-    loaded.has(path) || (source.group === undefined && !imported.has(path) && !lazy.has(path))
+    loaded.has(path) || (source.packageName === undefined && !imported.has(path) && !lazy.has(path))
   const first = [...scripts].filter(isFirst).map(([path]) => path)
   const [fileOf, files] = packageFiles(modules, { scripts, first, later: [...lazy] }, isModule)
   // What a module apart imports must not be in a file that imports it.
@@ -66,8 +66,8 @@ export async function planOf(
   const names = [...Array.from(files, file => `${file}/shared`), ...files]
   const groups = new Map(names.map(name => [name, new Set<string>()]))
   for (const [path, { source, code }] of modules)
-    if (source.group !== undefined && !isPlaced(code))
-      groups.get(nameOf(path, source.group))?.add(path)
+    if (source.packageName !== undefined && !isPlaced(code))
+      groups.get(nameOf(path, source.packageName))?.add(path)
   return { modules, entries: entries.toSorted(), groups, placed, apart }
 }
 
@@ -75,8 +75,10 @@ async function modulesIn(scripts: Scripts, mode: 'packages' | true): Promise<Scr
   const { isModule } = await loadModuleLexer()
   const isPart = ({ source, imports, dynamicImports }: Script) =>
     mode === true ||
-    source.group !== undefined ||
-    [...imports, ...dynamicImports].some(path => scripts.get(path)?.source.group !== undefined)
+    source.packageName !== undefined ||
+    [...imports, ...dynamicImports].some(
+      path => scripts.get(path)?.source.packageName !== undefined
+    )
   const found = new Set<string>()
   for (const [path, script] of scripts) {
     const isMeant = script.source.specifiers !== undefined

@@ -5,13 +5,13 @@ import { digestOf } from '../../files/digest.ts'
 import { realpathOf } from '../../files/disk.ts'
 import { observeAll, recheck, type Observation } from '../../files/observation.ts'
 import { Graph, type GraphSettings, type Script } from './graph.ts'
-import type { KnownImports, MoreSources, SourceFile } from '../../assets/parts.ts'
+import type { KnownImports, SourceList, SourceFile } from '../../assets/parts.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 
 /** All names of files of packages begin with it. */
 const FOLDER = 'npm/'
 
-export class AppPackages implements MoreSources {
+export class AppPackages implements SourceList {
   readonly place = 'node_modules'
   version = 0
   digest = ''
@@ -85,7 +85,7 @@ function filesOf({ files, everywhere }: Graph): SourceFile[] {
   return Array.from(files.values(), ({ name, file, of: { directory, folder } }) => {
     const meant = [...everywhere].flatMap(([specifier, to]) => (to === name ? specifier : []))
     const specifiers = meant.length > 0 ? meant : undefined
-    return { name, file, directory, specifiers, group: folder.slice(FOLDER.length) }
+    return { name, file, directory, specifiers, packageName: folder.slice(FOLDER.length) }
   })
 }
 

@@ -5,8 +5,8 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 export const packages: Extra<Pipeline> = {
   name: 'packages',
   standsOn: ['joining'],
-  packages: {
-    async makeSources(site) {
+  sources: {
+    async make(site) {
       if (site.apps.every(app => app.packages.length === 0)) return undefined
       const { AppPackages } = await import('./app-packages.ts')
       const adapting = site.isPrecompile && (await import('../joining/combiner.ts')).adapts(site)

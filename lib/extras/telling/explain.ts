@@ -4,7 +4,7 @@ import { AssetError } from '../../errors.ts'
 import { digestOfFile, isSameDigest } from '../../files/digest.ts'
 import { statOf } from '../../files/disk.ts'
 import { sourcedNameIn } from '../../assets/building/on-request/app-files.ts'
-import { listPlaces } from '../../assets/building/places.ts'
+import { listAssets } from '../../assets/building/listed-assets.ts'
 import { Pipeline } from '../../assets/pipeline.ts'
 import { fallbackAt } from '../../assets/serving/koa/fallback.ts'
 import { isManifest, isOurs, locate, type Wanted } from '../../assets/serving/request-path.ts'
@@ -154,7 +154,7 @@ async function findSource(pipeline: Pipeline, { app, name: given }: Wanted, verd
 const verdictsOf =
   (pipeline: Pipeline): VerdictOn =>
   async path => {
-    const places = await listPlaces(pipeline.settings, pipeline.sources)
+    const places = await listAssets(pipeline.settings, pipeline.sources)
     const place = places.find(each => each.path === path)
     return place && verdictOn(pipeline, place, await readSource(pipeline, place))
   }

@@ -2,7 +2,7 @@
 import { relative } from 'node:path'
 import type { ManifestEntries, ManifestEntry } from '../../assets/building/manifest/manifest.ts'
 import { sourcedNameIn } from '../../assets/building/on-request/app-files.ts'
-import { listPlaces, type Place } from '../../assets/building/places.ts'
+import { listAssets, type ListedAsset } from '../../assets/building/listed-assets.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { locate, rawPath } from '../../assets/serving/request-path.ts'
 import { assetPath } from '../../assets/settings/app-settings.ts'
@@ -14,7 +14,7 @@ export interface OwnAsset {
   /** The plain URL path, encoded. */
   readonly path: string
   /** Undefined where the source is gone, and for what was made together with another asset, as source maps are. */
-  readonly place: Place | undefined
+  readonly place: ListedAsset | undefined
   /** Relative to the project root; as in the manifest when the source no longer exists. */
   readonly source: string
   /** Undefined for what is not in the manifest. */
@@ -27,7 +27,7 @@ export async function listOwn(
   sources: Sources,
   published: ManifestEntries
 ): Promise<OwnAsset[]> {
-  const listed = await listPlaces(settings, sources)
+  const listed = await listAssets(settings, sources)
   const places = new Map(listed.map(place => [encodePath(place.path), place]))
   const paths = new Set([...places.keys(), ...published.keys()])
   return [...paths].toSorted().map(path => {

@@ -5,7 +5,7 @@ import { statOf } from '../../files/disk.ts'
 import { asPublishError } from '../../files/writing/atomic-write.ts'
 import { kindOf } from '../../assets/building/on-request/app-files.ts'
 import { NEVER, type Entry } from '../../assets/building/on-request/mtime-index.ts'
-import { findFailures, type Place } from '../../assets/building/places.ts'
+import { findFailures, type ListedAsset } from '../../assets/building/listed-assets.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { Renderer } from '../../assets/rendering/renderer.ts'
 import { assetPath } from '../../assets/settings/app-settings.ts'
@@ -42,7 +42,10 @@ export interface Reading extends Pick<Entry, 'source' | 'generation' | 'inputs'>
   readonly failure?: ErrorReport | undefined
 }
 
-export async function readSource({ settings, sources }: Pipeline, place: Place): Promise<Reading> {
+export async function readSource(
+  { settings, sources }: Pipeline,
+  place: ListedAsset
+): Promise<Reading> {
   const { path, source } = place
   const { generation } = sources
   const failures = findFailures(settings, [place], () => undefined)
@@ -77,7 +80,7 @@ export async function readSource({ settings, sources }: Pipeline, place: Place):
 
 export async function verdictOn(
   pipeline: Pipeline,
-  place: Place,
+  place: ListedAsset,
   reading: Reading
 ): Promise<Verdict> {
   return { state: await stateOf(pipeline, place, reading), reason: textOf(reading) }
@@ -90,7 +93,7 @@ function textOf({ failure }: Reading): string | undefined {
 
 async function stateOf(
   { settings, published }: Pipeline,
-  { app, path }: Place,
+  { app, path }: ListedAsset,
   { digest }: Reading
 ): Promise<State> {
   if (kindOf(app) !== 'precompiled' && digest === undefined) return 'broken'

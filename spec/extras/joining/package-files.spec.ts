@@ -5,7 +5,7 @@ import { packageFiles } from '../../../lib/extras/joining/package-files.ts'
 
 /** A module of a package, or of the application, and what it imports. */
 function script(group: string | undefined, size: number, imports: readonly string[]): Script {
-  const source = { file: `/${group}.js`, directory: '/', group }
+  const source = { file: `/${group}.js`, directory: '/', packageName: group }
   const code = size === COMMONJS ? 'require()' : 'x'.repeat(size)
   return { name: '', source, code, map: undefined, imports, dynamicImports: [], others: [] }
 }

@@ -14,7 +14,7 @@ import type { Sources } from '../../sources/sources.ts'
 import { splitFingerprint } from '../../urls/fingerprint.ts'
 import { Builder, type BuildResult } from '../builder.ts'
 import { Manifest } from '../manifest/manifest.ts'
-import { entriesOf, publishedPath, type Assets, type Built } from '../places.ts'
+import { entriesOf, publishedPath, type Assets, type Built } from '../listed-assets.ts'
 import { commitAll, SourceEdited, writeAsset } from '../write-asset.ts'
 import {
   kindOf,

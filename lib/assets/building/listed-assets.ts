@@ -12,7 +12,7 @@ import { withFingerprint } from '../urls/fingerprint.ts'
 import type { ManifestEntry } from './manifest/manifest.ts'
 
 /** A source, and where it is published. */
-export interface Place extends Listed {
+export interface ListedAsset extends Listed {
   /** The plain URL path, decoded: `/assets/app.css`. */
   readonly path: string
 }
@@ -27,7 +27,7 @@ export interface Failure {
 /** An asset, and what its manifest entry says of it. */
 export interface Built
   extends
-    Place,
+    ListedAsset,
     Pick<ManifestEntry, 'integrity' | 'size' | 'imageSize' | 'sources' | keyof Imports> {
   /** The final bytes, or the source when its bytes are published unchanged. */
   readonly content: Content
@@ -83,12 +83,12 @@ export function importedInViews(
 }
 
 /** Every asset, in the order of paths. */
-export async function listPlaces(
+export async function listAssets(
   settings: Settings,
   sources: Sources,
   only: (app: AppSettings) => boolean = () => true
-): Promise<readonly Place[]> {
-  const all: Place[] = []
+): Promise<readonly ListedAsset[]> {
+  const all: ListedAsset[] = []
   for (const app of settings.apps.filter(only)) {
     for (const listed of await sources.of(app).list()) {
       const path = assetPath(app, listed.name)
@@ -106,7 +106,7 @@ export function byPath(a: { readonly path: string }, b: { readonly path: string 
 /** Names that several sources share, and names that cannot be requested. */
 export function findFailures(
   { root }: Settings,
-  places: readonly Place[],
+  places: readonly ListedAsset[],
   warn: (message: string) => void
 ): Failure[] {
   return places.flatMap(({ path, clash, rivals, source }) => {
