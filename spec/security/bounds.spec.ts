@@ -13,7 +13,7 @@ import { publicFilesOf } from '../support/served.ts'
 import { type Files, makeProject, writeFiles } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
 import { until } from '../support/until.ts'
-import { PLACES } from './listed-assets.ts'
+import { PLACES } from './places.ts'
 import { makeStronghold } from './stronghold.ts'
 import { words } from '../support/texts.ts'
 

@@ -17,7 +17,7 @@ import { ask, request } from '../support/raw.ts'
 import { makeProject, open } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
 import { until } from '../support/until.ts'
-import { PLACES, SENDERS_AND_MOUNT } from './listed-assets.ts'
+import { PLACES, SENDERS_AND_MOUNT } from './places.ts'
 
 const test = ava.serial
 

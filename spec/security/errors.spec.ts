@@ -12,7 +12,7 @@ import { run } from '../support/fingerprinted.ts'
 import { ENVIRONMENTS, makeFront, METHODS } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject, writeFiles, type Files } from '../support/site.ts'
-import { PLACES } from './listed-assets.ts'
+import { PLACES } from './places.ts'
 import { makeStronghold } from './stronghold.ts'
 
 const OTHER = '0123456789abcdef0123456789abcdef'

@@ -10,7 +10,7 @@ import { digestOf } from '../../lib/files/digest.ts'
 import { ENVIRONMENTS, makeFront, makeFronts, METHODS } from '../support/front.ts'
 import { type Answer, ask } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
-import { PLACES, targetAt } from './listed-assets.ts'
+import { PLACES, targetAt } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
 import { words } from '../support/texts.ts'
 

@@ -9,7 +9,7 @@ import { filesBelow, makeFingerprinted, placed, run } from '../support/fingerpri
 import { isNotOurs, makeFront, makeFronts } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
-import { PLACES } from './listed-assets.ts'
+import { PLACES } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
 
 for (const { where, at, options } of PLACES) {

@@ -9,7 +9,7 @@ import { ask, signature } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
 import { notOurs } from './not-ours.ts'
-import { PLACES, targetAt } from './listed-assets.ts'
+import { PLACES, targetAt } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
 import { words } from '../support/texts.ts'
 

@@ -23,7 +23,7 @@ import {
   writeFiles
 } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
-import { MOUNTED, PLACES } from './listed-assets.ts'
+import { MOUNTED, PLACES } from './places.ts'
 import { SECRET } from './stronghold.ts'
 
 const BIG = 1_100_000
