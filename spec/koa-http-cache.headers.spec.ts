@@ -288,7 +288,7 @@ for (const place of ['further in', 'in front']) {
         const expected = isRead ? 'private, no-cache' : 'public, max-age=60'
         t.is(headers['cache-control'], expected, path)
         t.is(headers.expires !== undefined, !isRead)
-        t.is(headers.vary, undefined)
+        t.is(headers.vary, 'Authorization')
         const reason = String(headers['x-http-cache'])
         t.is(reason.endsWith('for one visitor: the route read a cookie'), isRead, reason)
       }

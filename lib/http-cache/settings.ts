@@ -28,8 +28,8 @@ import {
 /** `koaHttpCache` takes these options; `undefined` means "not set". */
 export interface HttpCacheOptions {
   /**
-   * Directives of `Cache-Control`, or its text, for responses to GET and HEAD that have a cacheable status and
-   * whose route set neither `Cache-Control` nor `Expires`. They become `private, no-cache` if the request
+   * Responses to GET and HEAD that have a cacheable status, and whose route set neither `Cache-Control` nor `Expires`,
+   * get these directives, or this text of `Cache-Control`. They become `private, no-cache` if the request
    * has `Authorization`, if a cookie was set or read (`ctx.cookies.get`, `ctx.session`), for a stream, and if the
    * Content-Security-Policy has a nonce; for server-sent events they become `no-store`. `Vary` gets what `ctx.accepts…()` was asked for. Default: none.
    *
@@ -40,6 +40,16 @@ export interface HttpCacheOptions {
   readonly cacheControl?: CacheDirective | readonly CacheDirective[] | (string & {}) | undefined
   /** The same responses get this lifetime, as `ctx.expires` writes it: seconds or `'10m'`. Default: none. */
   readonly expires?: Lifetime | undefined
+  /**
+   * A default is `private, no-cache` for a request that has one of these fields, as it is with `Authorization`, and
+   * `Vary` names them and `Authorization`, because the page without them is another one. Name the fields by which
+   * routes know a visitor: an API key, what a proxy that authenticates adds, `Cookie` if it is read without
+   * `ctx.cookies`. With `false`, `Vary` names none: no page depends on `Authorization`. Default: `[]`.
+   *
+   * @example
+   * koaHttpCache({ cacheControl: ['public', { maxAge: '1m' }], credentials: ['X-API-Key'] })
+   */
+  readonly credentials?: readonly string[] | false | undefined
   /**
    * Returns a string that is mixed into every ETag of `ctx.fresh`, so that a deploy invalidates every page: the
    * deploy's ID, `ctx.assets.version`, `versionOf('views')`. A route that gives only a date then gets an ETag
@@ -82,7 +92,7 @@ export interface GroupOptions {
 const GROUPS = {
   header: {
     expected: "the name of a CDN's own field, such as 'Surrogate-Key'",
-    holds: value => isText(value) && TOKEN.test(value) && !/^cache-groups$/i.test(value)
+    holds: value => isFieldName(value) && !/^cache-groups$/i.test(String(value))
   }
 } satisfies Record<keyof GroupOptions, Expectation>
 
@@ -90,6 +100,10 @@ const OPTIONS = {
   // Directives and lifetimes are checked when they are formatted.
   cacheControl: { expected: 'directives', holds: () => true },
   expires: { expected: 'a lifetime', holds: () => true },
+  credentials: {
+    expected: "a list of request headers, such as ['X-API-Key'], or false",
+    holds: value => value === false || (Array.isArray(value) && value.every(isFieldName))
+  },
   version: { expected: 'a function of ctx', holds: value => typeof value === 'function' },
   ifModifiedSince: withDefault(oneOf('exact', 'before'), 'exact'),
   autoEtag: withDefault(flag, false),
@@ -97,12 +111,20 @@ const OPTIONS = {
   trace: withDefault(flag, isDevelopment)
 } satisfies Record<keyof HttpCacheOptions, Expectation>
 
+function isFieldName(value: unknown): boolean {
+  return isText(value) && TOKEN.test(value)
+}
+
 /** A response whose route wrote nothing about caching gets these fields. */
 export interface Defaults {
   /** They are made for each response, because `Expires` depends on the clock. */
   readonly at: (now: number) => CachingFields
   /** A response to one visitor gets these: no shared cache stores it, and the browser asks before it shows it again. */
   readonly personal: CachingFields
+  /** Request fields that identify a visitor. */
+  readonly credentials: readonly string[]
+  /** `Vary` gets these fields. */
+  readonly vary: readonly string[]
 }
 
 export type HttpCacheSettings = ReturnType<typeof settle>
@@ -125,7 +147,11 @@ export function settle(options: HttpCacheOptions) {
   })
 }
 
-function settleDefaults({ cacheControl, expires }: HttpCacheOptions): Defaults | undefined {
+function settleDefaults({
+  cacheControl,
+  expires,
+  credentials: named = []
+}: HttpCacheOptions): Defaults | undefined {
   const directives =
     typeof cacheControl === 'string'
       ? parseDirectives(cacheControl)
@@ -134,11 +160,14 @@ function settleDefaults({ cacheControl, expires }: HttpCacheOptions): Defaults |
   const seconds = expires === undefined ? undefined : readSeconds('expires', expires)
   const at = (now: number) =>
     seconds === undefined ? cacheControlFields(directives) : expiryFields(seconds, directives, now)
+  const credentials = ['Authorization', ...(named || [])]
   // A wrong directive throws here, at start, instead of in every request.
   const first = at(Date.now())
   return Object.freeze({
     at: seconds === undefined ? () => first : at,
-    personal: { ...first, fields: [personalField(first.fields.at(-1))] }
+    personal: { ...first, fields: [personalField(first.fields.at(-1))] },
+    credentials,
+    vary: named === false ? [] : credentials
   })
 }
 

@@ -19,7 +19,11 @@ export function mayHaveDefaults({ method, res, status }: Context): boolean {
   return STATUSES_WITH_DEFAULTS.has(status)
 }
 
-/** Writes the defaults, and adds to Vary the fields by which the response was negotiated. */
+/**
+ * Writes the defaults, and adds to Vary the fields by which the response was negotiated. Credentials belong to them: a
+ * cache may give a response to an anonymous request to one with Authorization, because RFC 9111 section 3.5 is about
+ * the opposite.
+ */
 export function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): void {
   const why = reasonToBePersonal(ctx, state, defaults)
   const either = why === undefined ? defaults.at(Date.now()) : defaults.personal
@@ -27,7 +31,7 @@ export function writeDefaults(ctx: Context, state: RequestState, defaults: Defau
   // The route may have written a targeted field only (RFC 9213).
   if (written.fields.some(({ name }) => ctx.res.hasHeader(name))) return
   state.write(written)
-  for (const field of negotiatedFields(ctx.request)) ctx.vary(field)
+  for (const field of [...defaults.vary, ...negotiatedFields(ctx.request)]) ctx.vary(field)
   if (why !== undefined) state.reason += `; the default is for one visitor: ${why}`
 }
 
@@ -52,9 +56,10 @@ function isToSubscriber({ req, response }: Context): boolean {
 function reasonToBePersonal(
   ctx: Context,
   state: RequestState,
-  { personal }: Defaults
+  { personal, credentials }: Defaults
 ): string | undefined {
-  if (ctx.req.headers.authorization !== undefined) return 'the request has Authorization'
+  const sent = credentials.find(name => ctx.req.headers[name.toLowerCase()] !== undefined)
+  if (sent !== undefined) return `the request has ${sent}`
   const use = personal.sharesCookies ? undefined : cookieUse(ctx)
   if (use !== undefined) return `the route ${use}`
   if (state.hadStream || isStream(ctx.body)) return 'a stream may read the session while it is sent'

@@ -130,6 +130,30 @@ test('FRS-11 a nonce or a cookie that middleware in front adds after koaHttpCach
   await reports(t, site, '/late/read', field)
 })
 
+// Credentials
+
+test('FRS-15 a default varies by credentials, and is private for a request with one', async t => {
+  for (const [options, vary, personal] of [
+    [{}, 'Authorization', ['authorization']],
+    [
+      { credentials: ['X-API-Key', 'Cookie'] },
+      'Authorization, X-API-Key, Cookie',
+      ['authorization', 'x-api-key', 'cookie']
+    ],
+    [{ credentials: false }, undefined, ['authorization']]
+  ] as const) {
+    const site = await open(t, new Koa().use(koaHttpCache({ ...PUBLIC, ...options })).use(page))
+    for (const match of [{}, { 'if-none-match': '"x"' }]) {
+      for (const name of ['authorization', 'x-api-key', 'cookie', 'x-other']) {
+        const { headers } = await site.get({ ...match, [name]: '' })
+        const isPersonal = personal.some(each => each === name)
+        t.is(headers['cache-control'], isPersonal ? 'private, no-cache' : 'public, max-age=60')
+        t.is(headers.vary, vary)
+      }
+    }
+  }
+})
+
 // Streams
 
 test('FRS-13 a default is private for a stream, of Node or of the web, and on its 304', async t => {
@@ -217,7 +241,7 @@ for (const [version, AnyKoa] of KOAS) {
       }
       const app = new AnyKoa()
       if (place === 'in front') app.use(negotiate)
-      app.use(koaHttpCache({ cacheControl: 'max-age=60' }))
+      app.use(koaHttpCache({ cacheControl: 'max-age=60', credentials: false }))
       if (place === 'behind') app.use(negotiate)
       const site = await open(t, app.use(page))
       // Koa's methods are watched from the first request on.
@@ -253,7 +277,7 @@ test('FRS-12 what middleware in front asked in the first request of a process is
   ]) {
     const { headers, body } = await site.get({ 'accept-language': 'de' })
     t.is(body, 'de')
-    t.is(headers.vary, fields.join(', '))
+    t.is(headers.vary, ['Authorization', ...fields].join(', '))
   }
 })
 
