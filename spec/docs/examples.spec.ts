@@ -1,5 +1,7 @@
 // The pages whose code blocks are programs and commands: they are followed in processes of their own, from
 // docs/getting-started.md on. `npm test` goes the way of a new application; the rest is in the soak lane.
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
@@ -8,6 +10,8 @@ import { allCommands, SHARED_OPTIONS } from '../../lib/cli/arguments.ts'
 import type { KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { AssetError, type AssetErrorCode } from '../../lib/errors.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
+import { ask } from '../support/ask.ts'
+import { freePort } from '../../demo/deploy/stack.ts'
 import { blocksLeft, evaluate, makeExample, readPage, urlsIn } from '../support/examples.ts'
 import { placed, run, snapshot } from '../support/fingerprinted.ts'
 import { makeSite } from '../support/site.ts'
@@ -188,6 +192,48 @@ soakTest('the server answers /health, and takes addresses of clients from a prox
   const headers = { 'X-Forwarded-For': '192.0.2.7' }
   t.is((await site.ask('/', { headers })).text, 'Hello, 192.0.2.7')
   t.is((await site.ask('/none')).status, 404)
+})
+
+const WAYS_TO_STOP: ReadonlyArray<(child: ChildProcess) => boolean> = [
+  child => child.kill('SIGTERM'),
+  child => child.kill('SIGINT'),
+  // What pm2 does with shutdown_with_message.
+  child => child.send('shutdown')
+]
+
+/** A response that is not finished before the server is told to stop. */
+const LATE = `app.use(async (ctx, next) => {
+  if (ctx.path !== '/late') return next()
+  process.send('asked')
+  while (!isStopping) await new Promise(resolve => setTimeout(resolve, 5))
+  ctx.body = 'late'
+})`
+
+test('the server ends by itself on SIGTERM, SIGINT and the message of pm2, after its responses', async t => {
+  const site = makeExample(t, { 'assets.config.js': 'export default {}' })
+  await site.follow(server)
+  const program = site.read('server.js')
+  site.write({ 'server.js': program.replace('app.use(koaAssets', `${LATE}\napp.use(koaAssets`) })
+  const ends = WAYS_TO_STOP.map(async stop => {
+    const port = await freePort()
+    const env = { ...process.env, PORT: String(port), HOST: '127.0.0.1' }
+    const child = fork(join(site.root, 'server.js'), {
+      cwd: site.root,
+      env,
+      execArgv: [],
+      silent: true
+    })
+    t.teardown(() => child.kill('SIGKILL'))
+    const isUp = async () => (await ask(port, '/health')).status === 200
+    await until(async () => isUp().catch(() => false), 'the server responds')
+    const [asked, ended] = [once(child, 'message'), once(child, 'exit')]
+    const answer = ask(port, '/late')
+    await asked
+    stop(child)
+    t.is((await answer).text, 'late')
+    return ended
+  })
+  for (const end of ends) t.deepEqual(await end, [0, null])
 })
 
 const rollback = deployPage.take('Rolling back')
