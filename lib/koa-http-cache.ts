@@ -6,7 +6,12 @@ import { policiesWithNonce } from './http/fields.ts'
 import { compareResponse, isA, isStream, reportUncompared } from './http-cache/compare-response.ts'
 import { stateOf } from './http-cache/context-methods.ts'
 import { isHalt } from './http-cache/fresh/fresh.ts'
-import { NOT_CALLED, type Decision, type RequestState } from './http-cache/request-state.ts'
+import {
+  isStatusSet,
+  NOT_CALLED,
+  type Decision,
+  type RequestState
+} from './http-cache/request-state.ts'
 import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
 import {
   forbidStoringError,
@@ -96,7 +101,7 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   if (state.decision !== undefined) respond(ctx, state, state.decision)
   const { statusCode } = ctx.res
   if (statusCode >= 400) state.withdrawInvalidation()
-  if (statusCode >= 500) replaceWritten(ctx, state)
+  if (statusCode >= 400 && state.decision === undefined) replaceWritten(ctx, state)
   // A middleware between two koaHttpCache, such as a session, may still set or read a cookie.
   const isOutermost = state.settings === undefined
   if ((settings.defaults ?? state.defaults) && mayHaveDefaults(ctx)) {
@@ -115,10 +120,9 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
     ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
 }
 
-// Koa responds 404 where a route sets neither a body nor a status. A route may also set the status 404 itself; only
-// Koa's own flag tells the two apart.
+// Koa responds 404 where a route sets neither a body nor a status.
 function isUntouched({ body, response }: Context): boolean {
-  return body == null && Reflect.get(response, '_explicitStatus') !== true
+  return body == null && !isStatusSet(response)
 }
 
 // Served files have already been compared with the request, and a 404 behind this middleware may become a file.

@@ -49,6 +49,7 @@ export class RequestState {
   groups: readonly string[] = NONE
   invalidated: readonly string[] = NONE
   private written: readonly HeaderField[] = NONE
+  private validators: Validators = {}
   private readonly ctx: Context
 
   constructor(ctx: Context) {
@@ -71,7 +72,9 @@ export class RequestState {
   /** Sets caching fields, and remembers them unless the response has already failed. */
   write({ fields, sharesCookies }: CachingFields): void {
     for (const { name, value } of fields) this.ctx.set(name, value)
-    if (this.ctx.status < 500) this.written = [...this.written, ...fields]
+    const { status, response } = this.ctx
+    const hasFailed = status >= 400 && isStatusSet(response)
+    if (!hasFailed) this.written = [...this.written, ...fields]
     this.sharesCookies = sharesCookies
   }
 
@@ -113,8 +116,18 @@ export class RequestState {
     return status === undefined || isUncertain ? undefined : { status, validators: sent }
   }
 
+  /** A failure is not the representation that `ctx.fresh` was called for (RFC 9110 section 8.8). */
+  removeValidators(): void {
+    const { ctx, validators } = this
+    this.validators = {}
+    const { etag, lastModified } = validators
+    if (etag !== undefined && ctx.res.getHeader('ETag') === etag) ctx.remove('ETag')
+    if (lastModified !== undefined) ctx.remove('Last-Modified')
+  }
+
   setValidators({ etag, lastModified }: Validators): void {
     const { ctx } = this
+    this.validators = { etag, lastModified }
     if (etag !== undefined && ctx.res.getHeader('ETag') !== etag) ctx.set('ETag', etag)
     if (lastModified !== undefined) ctx.set('Last-Modified', formatHttpDate(lastModified))
   }
@@ -138,6 +151,11 @@ export class RequestState {
     if (halt) throw new Halt(decision.status)
     return Promise.resolve(decision.status)
   }
+}
+
+/** Only Koa's own flag tells the 404 of a route that set no status from one that a route set. */
+export function isStatusSet(response: object): boolean {
+  return Reflect.get(response, '_explicitStatus') === true
 }
 
 // An origin server must not send such a date (RFC 9110 section 8.8.2.1).

@@ -81,14 +81,15 @@ export function forbidStoringError(ctx: Context, state: RequestState, error: unk
   const { status, statusCode, headers } = (error ?? {}) as Record<string, unknown>
   // Koa reads the status of an error in this way.
   const given = status ?? statusCode
-  if (typeof given === 'number' && given < 500) return
+  if (typeof given === 'number' && given < 400) return
   if (!replaceWritten(ctx, state) || !isRecord(error)) return
   // Koa drops every field that is not in the error's own headers, which win. A frozen error is left alone.
   Reflect.set(error, 'headers', { 'Cache-Control': 'no-store', ...(headers as object) })
 }
 
-/** Replaces the lifetime that a route wrote for a success by `no-store`. @returns whether there was one */
+/** Replaces what a route wrote for a success by `no-store`. @returns whether it wrote a lifetime */
 export function replaceWritten(ctx: Context, state: RequestState): boolean {
+  if (!ctx.res.headersSent) state.removeValidators()
   if (!state.removeWritten()) return false
   if (!ctx.res.headersSent && !ctx.res.hasHeader('Cache-Control')) {
     ctx.set('Cache-Control', 'no-store')
