@@ -1,11 +1,12 @@
 // The development response for a source that cannot be published: a page that shows what to fix.
-import { basename, isAbsolute, relative, sep } from 'node:path'
+import { basename, isAbsolute, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CompileError, type AssetError } from '../errors.ts'
-import { isInside, realpathOf } from '../files/disk.ts'
+import { realpathOf } from '../files/disk.ts'
 import { escapeHtml } from './views/html.ts'
 import type { Settings } from './settings/settings.ts'
 import { thirdParty } from './sources/third-party.ts'
+import { isInside, pathFrom, withSlashes } from '../files/paths.ts'
 
 /** @param type of the response */
 export async function errorPage(
@@ -56,9 +57,9 @@ export async function errorReport(error: AssetError, settings: Settings): Promis
     return { title: 'This cannot be published', location: '', reason, excerpt: '' }
   }
   const { file, line, column, excerpt = '' } = error.location
-  let place = show(file)
+  let place = withSlashes(show(file))
   // A package may be located above the project.
-  if (isAbsolute(place)) place = relative(await realOf(settings.root), await realOf(file))
+  if (isAbsolute(place)) place = pathFrom(await realOf(settings.root), await realOf(file))
   return {
     title: 'This source does not compile',
     location: [place, line, column].filter(part => part !== undefined).join(':'),
@@ -84,7 +85,7 @@ async function shortener({ root, apps }: Settings): Promise<(text: string) => st
   const names = new Map<string, string>()
   const sources = apps.flatMap(app => app.sources.map(({ dir }) => dir))
   for (const directory of [root, ...sources, ...thirdParty]) {
-    const name = isInside(root, directory) ? relative(root, directory) : basename(directory)
+    const name = isInside(root, directory) ? pathFrom(root, directory) : basename(directory)
     for (const path of [directory, await realOf(directory)]) {
       names.set(path, name).set(pathToFileURL(path).pathname, name)
     }

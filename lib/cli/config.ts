@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { basename, extname, join, relative, resolve } from 'node:path'
+import { basename, extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { KoaAssetsOptions } from '../assets/settings/options.ts'
 import { reasonOf } from '../errors.ts'
@@ -10,6 +10,7 @@ import { errorCode } from '../files/disk.ts'
 import { isRecord, isText, optionError } from '../check-options.ts'
 import { UsageError } from './command.ts'
 import type { Call, Site } from '../assets/parts.ts'
+import { pathFrom } from '../files/paths.ts'
 
 /** In the order in which they are looked for. */
 export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'].map(
@@ -33,7 +34,7 @@ export async function loadOptions(
   if (env !== undefined) process.env.NODE_ENV = env
   const envFile = join(directory, `.env.${process.env.NODE_ENV || environment}`)
   if (existsSync(envFile)) {
-    output.note(`reading ${relative('.', envFile)}`)
+    output.note(`reading ${pathFrom('.', envFile)}`)
     process.loadEnvFile(envFile)
   }
   const file = findConfig(directory, values.config)

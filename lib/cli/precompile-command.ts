@@ -1,7 +1,5 @@
 // The `precompile` command: the front end of assets/building/precompile.ts.
-import { relative } from 'node:path'
 import { CODINGS } from '../files/codings.ts'
-import { isInside } from '../files/disk.ts'
 import { errorReport } from '../assets/error-page.ts'
 import { textsOf } from '../assets/building/directory.ts'
 import type { Command, Site } from '../assets/parts.ts'
@@ -10,6 +8,7 @@ import { AssetError, PrecompileError } from '../errors.ts'
 import { printable } from '../printable.ts'
 import { FAILED, longRun, OK } from './command.ts'
 import { count, formatBytes, formatSeconds, indent, table } from './format.ts'
+import { isInside, pathFrom } from '../files/paths.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 
@@ -95,7 +94,7 @@ function summary(report: PrecompileReport, texts: Awaited<ReturnType<typeof text
     ...texts,
     ...(kept > 0 ? [['Kept', `${count(kept, 'file')} of the last build`]] : []),
     ['Time', formatSeconds(seconds)],
-    ['Manifest', isHere ? relative(process.cwd(), manifest) : manifest]
+    ['Manifest', isHere ? pathFrom(process.cwd(), manifest) : manifest]
   ]
   const sizes = largest.map(({ path, size }) => [formatBytes(size), path])
   return [table(totals), `Largest\n${indent(table(sizes, [0]))}`, changesText(report)].join('\n\n')

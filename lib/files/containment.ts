@@ -1,7 +1,8 @@
 // Whether files are inside a directory, by their real paths: a link may lead out of it.
 import { dirname, join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import { isInside, isAt, realpathOf, removeFile } from './disk.ts'
+import { isAt, realpathOf, removeFile } from './disk.ts'
+import { isInside, pathFrom } from './paths.ts'
 import { pathOfDescriptor, readOpenFile, withFile, type OpenFile } from './open-file.ts'
 
 export type Symlinks = 'inside' | 'follow' | 'deny'
@@ -144,6 +145,6 @@ export function outsidePlace(
       : 'a symbolic link leads out of public'
   return new AssetError(
     'publish-failed',
-    `${relative(root, path)} was not ${done}: ${reason}; remove the link, or set symlinks to 'follow'`
+    `${pathFrom(root, path)} was not ${done}: ${reason}; remove the link, or set symlinks to 'follow'`
   )
 }

@@ -1,8 +1,9 @@
 // Access to paths: what does not exist is `undefined`, a failure is an exception. Stamps of files, and the clock
 // that they come from.
-import { stat, type BigIntStats, type Dirent } from 'node:fs'
+import { rename, stat, type BigIntStats, type Dirent } from 'node:fs'
 import { lstat, readdir, readFile, realpath, unlink } from 'node:fs/promises'
-import { isAbsolute, join, relative, sep } from 'node:path'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 
 /** The parts of a stat that tell one state of a file from another. */
 export interface Stamp {
@@ -87,7 +88,39 @@ export function realpathOf(path: string): Promise<string | undefined> {
 
 /** Removes a file that may not exist. */
 export async function removeFile(path: string): Promise<void> {
-  await ifThere(unlink(path))
+  await ifThere(onceFree(() => unlink(path)))
+}
+
+/** Gives a file another name, in place of what has it. */
+export function renameFile(from: string, to: string): Promise<void> {
+  return onceFree(() => promised<void>(done => rename(from, to, done)))
+}
+
+/**
+ * What Windows says of a file that somebody has open: a download, an editor, a virus scanner. MoveFileEx replaces none, not
+ * even where all who have it open share it; only what does not share it is EBUSY (libuv, src/win/error.c).
+ */
+const IN_USE = new Set(['EPERM', 'EACCES', 'EBUSY'])
+
+/** @param platform of Linux these say something else */
+export function isInUse(error: unknown, platform: string = process.platform): boolean {
+  return platform === 'win32' && IN_USE.has(errorCode(error) ?? '')
+}
+
+/** A scanner needs a fraction of a second; a download may take hours. */
+const PAUSES_MS = [10, 20, 40, 80, 160, 320, 640, 1000]
+
+/** Tries again, for two seconds in all, what fails because somebody has a file open. */
+export async function onceFree<T>(call: () => Promise<T>, platform?: string): Promise<T> {
+  for (const pause of PAUSES_MS) {
+    try {
+      return await call()
+    } catch (error) {
+      if (!isInUse(error, platform)) throw error
+    }
+    await setTimeout(pause)
+  }
+  return call()
 }
 
 /** What is in a directory and in all folders below it. `readdir` with `recursive` follows links on Node 26. */
@@ -125,12 +158,6 @@ export async function isAt(path: string, file: Stamp): Promise<boolean> {
 
 export function isSameInode(a: Stamp, b: Stamp): boolean {
   return a.ino === b.ino && a.dev === b.dev
-}
-
-/** Whether `path` is `directory` or below it, by segments: `public-secret` is not in `public`. */
-export function isInside(directory: string, path: string): boolean {
-  const way = relative(directory, path)
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
 export const SECOND_NS = 1_000_000_000n

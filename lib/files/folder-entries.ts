@@ -1,7 +1,8 @@
 // What the entries of a source folder are: sources, partials, folders, or ignored.
 import type { Dirent } from 'node:fs'
 import { join } from 'node:path'
-import { isInside, realpathOf, statOf } from './disk.ts'
+import { realpathOf, statOf } from './disk.ts'
+import { isInside } from './paths.ts'
 import type { Symlinks } from './containment.ts'
 
 /** Names, in no particular order. */

@@ -22,8 +22,10 @@ import {
   EXACT,
   hasMtime,
   ifThere,
+  isInUse,
   isMiss,
   named,
+  onceFree,
   promised,
   sameStamp,
   type Stamp,
@@ -58,7 +60,7 @@ export async function withFile<T>(
   path: string,
   use: (file: OpenFile) => Promise<T> | T
 ): Promise<T | undefined> {
-  const fd = await ifThere(promised<number>(done => open(path, READ, done)))
+  const fd = await opened(path)
   if (fd === undefined) return undefined
   let file: OpenFile | undefined
   try {
@@ -69,6 +71,17 @@ export async function withFile<T>(
     if (isRead) void isRead.then(() => close(fd))
     else if (file && file.stats.size > SMALL_BYTES) close(fd)
     else closeAtOnce(path, fd)
+  }
+}
+
+async function opened(path: string): Promise<number | undefined> {
+  const now = () => promised<number>(done => open(path, READ, done))
+  try {
+    return await now()
+  } catch (error) {
+    if (isMiss(error)) return undefined
+    if (!isInUse(error)) throw error
+    return ifThere(onceFree(now))
   }
 }
 

@@ -1,6 +1,6 @@
 // versionOf digests files and directories, so that a version changes when a template is edited.
 import { readdir } from 'node:fs/promises'
-import { join, relative, resolve, sep } from 'node:path'
+import { join, resolve } from 'node:path'
 import { statIfThere } from '../files/at-start.ts'
 import {
   ifThere,
@@ -16,6 +16,7 @@ import { digestOf } from '../files/digest.ts'
 import { inParallel, oneAtATime } from '../concurrency.ts'
 import { check, isRecord, optionError, text } from '../check-options.ts'
 import { isDevelopment } from './settings.ts'
+import { pathFrom } from '../files/paths.ts'
 
 export interface VersionOfOptions {
   /** Relative names start at this directory. Default: `process.cwd()`. */
@@ -69,7 +70,7 @@ export function versionOf(
       const digests = await inParallel(files, CONCURRENCY, async ([path]) => {
         const read = await readSnapshot(path)
         // Names are relative, so that every server of a deploy has the same version.
-        return [relative(root, path).replaceAll(sep, '/'), digestOf(read?.bytes ?? '')]
+        return [pathFrom(root, path), digestOf(read?.bytes ?? '')]
       })
       version = digestOf(JSON.stringify(digests))
       // A file that has just changed may change again under the same stamp.

@@ -154,7 +154,7 @@ test('FILE-04 a lock without an owner, as a process leaves it that was killed be
 })
 
 test('FILE-05 a lock that cannot get its owner is free again', async t => {
-  const restore = replaceCalls(t, refusing([...KINDS.link, 'promises.rename'], 'EPERM'))
+  const restore = replaceCalls(t, refusing([...KINDS.link, 'rename'], 'EPERM'))
   const directory = makeProject(t)
   await t.throwsAsync(lock(directory, t.fail), { code: 'EPERM' })
   t.deepEqual(fs.readdirSync(directory), [])

@@ -1,5 +1,4 @@
 // All assets at once: reads and compiles their sources, and gives references the URLs of what they lead to.
-import { relative } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { checksumsOf, digestOf } from '../../files/digest.ts'
@@ -24,6 +23,7 @@ import {
   type Failure,
   type ListedAsset
 } from './listed-assets.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 export interface BuilderOptions {
   readonly warn: (message: string) => void
@@ -146,7 +146,7 @@ export class Builder {
     if (isKnown && (await hasSameInputs(entry))) return entry.draft
     // A miss concerns the source: a compiler's failure is a CompileError.
     const draft = await ifThere(this.#draftAnew(place))
-    if (!draft && !index) throw removed(relative(this.#settings.root, source.file))
+    if (!draft && !index) throw removed(pathFrom(this.#settings.root, source.file))
     if (!draft) return undefined
     const { inputs, isSettled } = draft
     const generation = isSettled ? this.#sources.generation : NEVER

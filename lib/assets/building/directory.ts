@@ -1,6 +1,6 @@
 // What is in a directory: the files that can be requested, where somebody else built it; in the folder of `public` that
 // assets are published to, versions and what is beside them, by the names of files; what extras keep beside others.
-import { join, relative, resolve, sep } from 'node:path'
+import { join, resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { entriesBelow, realpathOf, statOf } from '../../files/disk.ts'
 import { isText, optionError } from '../../check-options.ts'
@@ -9,6 +9,7 @@ import type { BuiltDirectory, Extra, Representations, Writer } from '../parts.ts
 import { splitFingerprint, type Fingerprinted } from '../urls/fingerprint.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 /**
  * @param given absolute, or relative to the working directory
@@ -47,7 +48,7 @@ export async function requestableFiles(top: string): Promise<readonly string[]> 
 
 /** Relative to the directory, with slashes; no link is followed. */
 async function filesBelow(top: string, isWanted = (_path: string) => true): Promise<string[]> {
-  const pathOf = (file: string) => relative(top, file).split(sep).join('/')
+  const pathOf = (file: string) => pathFrom(top, file)
   const entries = await entriesBelow(top, folder => isWanted(pathOf(folder)))
   const files = entries.filter(entry => entry.isFile())
   return files.map(({ parentPath, name }) => pathOf(join(parentPath, name))).filter(isWanted)

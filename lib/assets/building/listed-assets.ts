@@ -1,5 +1,4 @@
 // The assets of all apps, the URL paths under which they are published, and those that cannot be.
-import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import type { Content } from '../../files/open-file.ts'
 import { printable } from '../../printable.ts'
@@ -10,6 +9,7 @@ import type { Listed, Sources } from '../sources/sources.ts'
 import { encodePath, whyNotCanonical } from '../urls/canonical-path.ts'
 import { withFingerprint } from '../urls/fingerprint.ts'
 import type { ManifestEntry } from './manifest/manifest.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 /** A source, and where it is published. */
 export interface ListedAsset extends Listed {
@@ -116,7 +116,7 @@ export function findFailures(
     } else if (clash !== undefined) warn(clash)
     const reason = whyNotCanonical(encodePath(path))
     if (reason !== undefined) {
-      const [file, shown] = [relative(root, source.file), path].map(printable)
+      const [file, shown] = [pathFrom(root, source.file), path].map(printable)
       const message = `${file} is published as ${shown}, which cannot be requested: ${reason}; rename it`
       failures.push({ path, error: new AssetError('name-unusable', message) })
     }

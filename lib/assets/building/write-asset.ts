@@ -1,5 +1,4 @@
 // Writes the files of one asset: the fingerprinted ones at once, plain names when they are committed.
-import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { CODINGS, copyFor } from '../../files/codings.ts'
 import { isInPlace, removeInPlace, type ServedPlace } from '../../files/containment.ts'
@@ -12,6 +11,7 @@ import { isCompressibleType } from '../../http/fields.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
 import { publishedPath, type Assets, type Built } from './listed-assets.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 /** Content up to this size is held in memory while it is written. */
 const MAX_BYTES_IN_MEMORY = 1024 * 1024
@@ -144,7 +144,7 @@ async function inMemory(settings: Settings, built: Built): Promise<Built> {
 /** A source that was edited after its digest was taken. */
 export class SourceEdited extends AssetError {
   constructor({ root }: Settings, { source }: Built) {
-    const file = relative(root, source.file)
+    const file = pathFrom(root, source.file)
     super('publish-failed', `${file} was edited while it was published: run again`)
   }
 }

@@ -1,7 +1,8 @@
 // The contract between this package and the code that compiles sources, and what the built-in ones share.
-import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { statOf } from '../../files/disk.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 export interface CompilerInput {
   /** The text of the source. @throws CompileError, when it is read, for a source that is not UTF-8 */
@@ -68,7 +69,7 @@ export function withRelativeSources(json: string, file: string): string {
   const map = JSON.parse(json) as { sources: string[] }
   const sources = map.sources.map(given => {
     const path = given.startsWith('file:///') ? fileURLToPath(given) : given
-    return isAbsolute(path) ? relative(dirname(file), path).split(sep).join('/') : given
+    return isAbsolute(path) ? pathFrom(dirname(file), path) : given
   })
   return JSON.stringify({ ...map, sources })
 }

@@ -1,6 +1,6 @@
 // Where a text refers to what is not there, and what to do about it.
 import { isBuiltin } from 'node:module'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { statOf } from '../../files/disk.ts'
 import { whyHidden } from '../../files/folder-entries.ts'
@@ -9,6 +9,7 @@ import { isBare } from '../references/module-references.ts'
 import { positionsOf, type Reference } from '../references/references.ts'
 import type { Asset } from '../sources/sources.ts'
 import type { Draft } from './draft.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 /** At most this many references of compiled text are searched for in its sources. */
 const MAX_SEARCHES = 100
@@ -41,7 +42,7 @@ export async function referenceErrors(
     })
   )
   if (unparsedAt === undefined) return errors
-  const whole = relative(referrer.root, asset.source.file)
+  const whole = pathFrom(referrer.root, asset.source.file)
   const [place] = isAsWritten(referrer) ? placesIn(referrer, text.code, [unparsedAt]) : [whole]
   const message =
     "cannot be parsed as a module, so its imports are not rewritten: write them in another way, or set missing: 'ignore'"
@@ -94,7 +95,7 @@ async function placesOf(referrer: Referrer, references: readonly Reference[]): P
       const offset = written ? code.search(written) : -1
       return offset === -1 ? [] : placesIn(referrer, code, [offset], file)
     })
-    return found[0] ?? relative(root, asset.source.file)
+    return found[0] ?? pathFrom(root, asset.source.file)
   })
 }
 
@@ -109,7 +110,7 @@ function placesIn(
   file = asset.source.file
 ): string[] {
   return positionsOf(code, offsets).map(
-    ({ line, column }) => `${relative(root, file)}:${line + 1}:${column + 1}`
+    ({ line, column }) => `${pathFrom(root, file)}:${line + 1}:${column + 1}`
   )
 }
 

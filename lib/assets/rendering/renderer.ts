@@ -1,7 +1,7 @@
 // Renders sources: drafts them, lets an extra change their texts, and finds the assets that their references point to, or
 // says where one is missing.
 import { isUtf8 } from 'node:buffer'
-import { dirname, join, posix, relative, sep } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import type { AssetError } from '../../errors.ts'
 import type { ServedPlace } from '../../files/containment.ts'
 import { statOf } from '../../files/disk.ts'
@@ -18,6 +18,7 @@ import type { Asset, Sources } from '../sources/sources.ts'
 import { decodeIfValid, encodePath } from '../urls/canonical-path.ts'
 import { draft, finish, textOf, type Draft, type Text } from './draft.ts'
 import { importErrors, referenceErrors } from './reference-errors.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 /** The asset that a reference points to. */
 interface Referenced extends Asset {
@@ -170,7 +171,7 @@ export class Renderer {
 
   /** Imports of the application's own modules that nothing maps; those of packages are the packages' matter. */
   async #unknown({ app, name, source }: Asset, { bare }: Text): Promise<Reference[]> {
-    const folders = relative(this.#settings.root, source.directory).split(sep)
+    const folders = pathFrom(this.#settings.root, source.directory).split('/')
     const isOfPackage = source.packageName !== undefined || folders.includes('node_modules')
     if (isOfPackage || bare.length === 0) return []
     const sources = this.#sources.of(app)

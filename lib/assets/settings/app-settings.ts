@@ -1,7 +1,8 @@
 // The settings of each app. They come from layers of options; the last layer that sets an option wins.
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { futureRealpath, isDirectory, readDirectory } from '../../files/at-start.ts'
+import { absolutePath } from '../../files/paths.ts'
 import type { IntegrityAlgorithm } from '../../files/digest.ts'
 import { mediaTypeOf } from '../../http/fields.ts'
 import {
@@ -83,7 +84,7 @@ export function settleApps(basis: Basis): Apps {
 
 function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean) {
   const { options, root, env, prefix } = basis
-  const dir = resolve(root, app.dir ?? join('apps', name))
+  const dir = absolutePath(root, app.dir ?? join('apps', name))
   const defaultPath = isOnly || name === 'web' ? '/' : `/${name}`
   const given = app.path ?? defaultPath
   const path = settlePath(given, 'path', "a path such as '/admin'", `apps.${name}.`)
@@ -147,7 +148,7 @@ function settleSources(given: readonly (string | SourceOptions)[], base: string,
   return given.map((source): SourceDirectory => {
     const { dir, at, include, exclude } = typeof source === 'string' ? { dir: source } : source
     return {
-      dir: isRead ? existingDirectory('sources', base, dir) : resolve(base, dir),
+      dir: isRead ? existingDirectory('sources', base, dir) : absolutePath(base, dir),
       at: at === '/' ? '' : at,
       include: include === undefined ? undefined : [include].flat(),
       exclude: exclude === undefined ? undefined : [exclude].flat()
@@ -157,7 +158,7 @@ function settleSources(given: readonly (string | SourceOptions)[], base: string,
 
 /** @throws AssetError for a directory that does not exist */
 export function existingDirectory(option: string, base: string, given: string): string {
-  const path = resolve(base, given)
+  const path = absolutePath(base, given)
   if (isDirectory(path)) return path
   throw new AssetError(
     'source-missing',

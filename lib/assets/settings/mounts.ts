@@ -1,8 +1,9 @@
 // The settings of mounts: directories that something else filled, by their URL paths.
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { isDirectory, statIfThere } from '../../files/at-start.ts'
 import type { ServedPlace } from '../../files/containment.ts'
+import { absolutePath } from '../../files/paths.ts'
 import { isFieldValue, TOKEN } from '../../http/fields.ts'
 import { checked, entriesGiven, flag, isRecord, optionError } from '../../check-options.ts'
 import { withDot } from '../compilers/compiler.ts'
@@ -51,7 +52,7 @@ interface Changes {
 function settleMount(project: Surroundings, path: string, options: MountOptions) {
   const { root, env, base, isPrecompile } = project
   const { immutable, fallback, symlinks = project.symlinks } = options
-  const dir = resolve(root, options.dir)
+  const dir = absolutePath(root, options.dir)
   const urlPath = settlePath(path, 'mounts', "an object with URL paths such as '/static'")
   const place = `mounts.${path}.`
   const { file, except } =

@@ -1,12 +1,13 @@
 // The public directory: its files, its manifest with the apps that stand in for source directories at start, and
 // why a directory may not be served: everything in it is, so nothing private may be in it.
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { futureRealpath, readIfThere, statIfThere } from '../../files/at-start.ts'
-import { isInside, realpathOf, statOf } from '../../files/disk.ts'
+import { realpathOf, statOf } from '../../files/disk.ts'
 import { isRecord } from '../../check-options.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import type { Project } from './option-table.ts'
+import { isInside, pathFrom } from '../../files/paths.ts'
 
 /** The file in `public` for a decoded URL path; absolute. */
 export function publicFile({ publicDir }: Pick<Project, 'publicDir'>, path: string): string {
@@ -85,7 +86,7 @@ export function whyPrivate({ root, apps }: Private, directory: string): string |
     futureRealpath(directory),
     statIfThere(join(directory, PACKAGE)) !== undefined,
     futureRealpath(root),
-    sourcesOf(apps).map(source => [relative(root, source), futureRealpath(source)])
+    sourcesOf(apps).map(source => [pathFrom(root, source), futureRealpath(source)])
   )
 }
 

@@ -1,8 +1,8 @@
 // Options in, frozen settings out.
-import { resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import type { ServedPlace } from '../../files/containment.ts'
+import { absolutePath } from '../../files/paths.ts'
 import { check, optionError, settleTable } from '../../check-options.ts'
 import { existingDirectory, settleApps, settlePath } from './app-settings.ts'
 import { headersByPath, settleMounts } from './mounts.ts'
@@ -31,7 +31,7 @@ export function settle(
   const plain = settleTable(PROJECT, options, situation)
   if (plain.public === false && options.apps !== false)
     throw optionError('public', 'a directory unless apps is false', false)
-  const publicDir = resolve(root, plain.public || 'public')
+  const publicDir = absolutePath(root, plain.public || 'public')
   const prefix = settlePrefix(options.prefix)
   const { base = '' } = options
   const project: Project = { ...plain, ...situation, root, publicDir, prefix, base }
@@ -59,7 +59,7 @@ export function settle(
 }
 
 function settleRoot(root = process.cwd()): string {
-  const path = resolve(root)
+  const path = absolutePath(process.cwd(), root)
   if (isDirectory(path)) return path
   throw new AssetError(
     'root-missing',

@@ -1,5 +1,4 @@
 // Advice about a name that has no source, and the warning in development about one in a page.
-import { relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { reasonOf } from '../../errors.ts'
 import { statOf } from '../../files/disk.ts'
@@ -10,6 +9,7 @@ import { publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { encodePath } from '../urls/canonical-path.ts'
 import type { Sources } from './sources.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 /** One sentence; undefined when nothing resembles the name. */
 export async function adviseOn(all: Sources, app: AppSettings, name: string) {
@@ -56,7 +56,7 @@ export function makeNameCheck(
     if (isThere && !(await isPrecompiled(encodePath(path)))) return undefined
     if (warning !== undefined) return warning
     const advice = await adviseOn(sources, app, name)
-    const searched = own.directories.map(path => relative(settings.root, path) || '.').join(', ')
+    const searched = own.directories.map(path => pathFrom(settings.root, path) || '.').join(', ')
     const left = isThere ? ': public has what a precompile made of one that is gone' : ''
     const missing = `${whose} ${path}, which has no source in ${searched}${left}`
     return advice === undefined ? missing : `${missing}; ${advice}`

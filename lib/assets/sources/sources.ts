@@ -1,8 +1,7 @@
 // Finds the source of a name in the directories that an app searches.
-import { join, posix, relative, sep } from 'node:path'
+import { join, posix } from 'node:path'
 import { firstAnswer } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
-import { isInside } from '../../files/disk.ts'
 import { matcherOf } from '../../files/globs.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
 import type { SourceDirectory } from '../settings/app-settings.ts'
@@ -12,6 +11,7 @@ import { tailsOf } from '../urls/canonical-path.ts'
 import { Catalog, memoized, sourceAt, type Choice, type Source } from './catalog.ts'
 import { thirdParty } from './third-party.ts'
 import { Tree } from './tree.ts'
+import { isInside, pathFrom } from '../../files/paths.ts'
 
 /** A name of an app, and the source that is published under it. */
 export interface Asset {
@@ -133,7 +133,7 @@ export class AppSources {
     }
     await this.refresh()
     for (const { dir, at = '' } of around) {
-      const tail = posix.join(at, relative(dir, path).split(sep).join('/'))
+      const tail = posix.join(at, pathFrom(dir, path))
       const isAt = (source: Source) => source.tail === tail && source.directory === dir
       const found = this.#catalog.tailed(tail).find(isAt)
       if (found) return found

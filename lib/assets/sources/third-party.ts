@@ -1,5 +1,6 @@
 // The source directories of third-party packages: one list per process.
-import { isAbsolute, resolve } from 'node:path'
+import { isAbsolute } from 'node:path'
+import { absolutePath } from '../../files/paths.ts'
 import { inspect } from 'node:util'
 
 // Shared even when two copies of this package are loaded.
@@ -32,7 +33,7 @@ export const assetSources = Object.freeze({
 })
 
 function resolved(directory: unknown): string {
-  if (typeof directory === 'string' && isAbsolute(directory)) return resolve(directory)
+  if (typeof directory === 'string' && isAbsolute(directory)) return absolutePath(directory)
   throw new TypeError(
     `assetSources.append expects absolute paths, got ${inspect(directory)}: build them from import.meta.dirname`
   )

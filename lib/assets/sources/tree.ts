@@ -18,6 +18,7 @@ import {
   statOf
 } from '../../files/disk.ts'
 import type { Symlinks } from '../../files/containment.ts'
+import { withSlashes } from '../../files/paths.ts'
 import { classifyEntries, isHidden, type FolderEntries } from '../../files/folder-entries.ts'
 
 interface Folder extends FolderEntries {
@@ -27,10 +28,20 @@ interface Folder extends FolderEntries {
   readonly isConclusive: boolean
 }
 
-type Folders = ReadonlyMap<string, Folder>
+interface Listing {
+  /** By path in the directory; that of the directory itself is empty. */
+  readonly folders: Map<string, Folder>
+  /** The folders that have a watcher of their own. */
+  readonly apart: Set<string>
+}
 
 /** Folders beyond this number are not watched. */
 const MAX_WATCHERS = 8192
+/**
+ * Windows removes and renames no folder that is watched, nor one above it; of a directory it reports what is in folders below
+ * it, too.
+ */
+const WATCHES_BELOW = process.platform === 'win32'
 /** How soon a lost event is noticed: network drives and some containers send none. */
 const VERIFY_EVERY_MS = 1000
 
@@ -44,8 +55,7 @@ export class Tree {
   readonly #onEvent: () => void
   readonly #isExcluded: (path: string) => boolean
   readonly #watchers = new Map<string, FSWatcher>()
-  /** By path in the directory; that of the directory itself is empty. */
-  #folders: Folders = new Map()
+  #listing: Listing = { folders: new Map(), apart: new Set() }
   #listedAt = -Infinity
   #events = 0
   /** How many events had come when the listing was made. */
@@ -69,8 +79,10 @@ export class Tree {
 
   /** Whether the listing is known to be current without reading the disk. */
   get isCurrent(): boolean {
-    const { size } = this.#folders
-    return this.#listedAfter === this.#events && size > 0 && this.#watchers.size === size
+    const { apart } = this.#listing
+    return (
+      this.#listedAfter === this.#events && apart.size > 0 && this.#watchers.size === apart.size
+    )
   }
 
   /** Brings the listing up to date, unless no event says that it is not. */
@@ -83,38 +95,41 @@ export class Tree {
 
   /** Paths relative to the directory, with `/`, in no particular order. */
   *files(kind: 'files' | 'partials' = 'files'): Generator<string> {
-    for (const [at, folder] of this.#folders) {
+    for (const [at, folder] of this.#listing.folders) {
       for (const file of folder[kind]) yield below(at, file)
     }
   }
 
   /** The first level of folders. */
   get folders(): readonly string[] {
-    return this.#folders.get('')?.folders ?? []
+    return this.#listing.folders.get('')?.folders ?? []
   }
 
   async #list(): Promise<void> {
     const events = this.#events
     this.#listedAt = performance.now()
-    const folders = new Map<string, Folder>()
-    await this.#addFolder('', [], folders)
-    for (const at of this.#watchers.keys()) if (!folders.has(at)) this.#unwatch(at)
-    if (!haveSameFiles(this.#folders, folders)) this.version++
-    this.#folders = folders
+    const listing: Listing = { folders: new Map(), apart: new Set() }
+    await this.#addFolder('', [], listing)
+    for (const at of this.#watchers.keys()) if (!listing.apart.has(at)) this.#unwatch(at)
+    if (!haveSameFiles(this.#listing, listing)) this.version++
+    this.#listing = listing
     this.#listedAfter = events
   }
 
   /** @param above real paths from the directory down to this folder: a link back into them is not followed */
-  async #addFolder(at: string, above: readonly string[], all: Map<string, Folder>): Promise<void> {
+  async #addFolder(at: string, above: readonly string[], all: Listing): Promise<void> {
     const path = join(this.directory, at)
-    const [known, readAt, stats] = [this.#folders.get(at), Date.now(), await statOf(path)]
+    const [last, readAt, stats] = [this.#listing.folders.get(at), Date.now(), await statOf(path)]
     if (!stats) return
-    if (known && !isSameInode(stats, known.stamp)) this.#unwatch(at)
-    this.#watch(at, path)
+    const known = last && isSameInode(stats, last.stamp) ? last : undefined
+    if (!known) this.#unwatch(at)
+    const isApart = !WATCHES_BELOW || (await isLinked(path, above, known))
+    if (isApart) this.#watch(at, path)
     const isSame = known?.isConclusive && sameStamp(stats, known.stamp)
     const folder = isSame ? known : await this.#read(at, above, stampOf(stats), readAt)
     if (!folder) return
-    all.set(at, folder)
+    all.folders.set(at, folder)
+    if (isApart) all.apart.add(at)
     const chain = [...above, folder.real]
     await Promise.all(folder.folders.map(name => this.#addFolder(below(at, name), chain, all)))
   }
@@ -135,11 +150,12 @@ export class Tree {
   #watch(at: string, path: string): void {
     if (this.#watchers.has(at) || this.#watchers.size >= MAX_WATCHERS) return
     try {
-      const watcher = watch(path, { persistent: false })
+      const watcher = watch(path, { persistent: false, recursive: WATCHES_BELOW })
       this.#watchers.set(at, watcher)
       watcher.on('change', (event, file) => {
-        if (file && isHidden(String(file))) return
-        if (event === 'rename') this.#events++
+        if (file && withSlashes(String(file)).split('/').some(isHidden)) return
+        // Without a file: more has changed than the system could hold.
+        if (event === 'rename' || !file) this.#events++
         // An event under the folder's own name: it was moved or deleted, and sends no more events.
         if (event === 'rename' && file === basename(path)) this.#unwatch(at)
         this.#onEvent()
@@ -157,7 +173,14 @@ export class Tree {
   }
 }
 
-function haveSameFiles(before: Folders, now: Folders): boolean {
+/** Whether a folder is not where it seems to be: no event of the folder above tells what is in it. */
+async function isLinked(path: string, above: readonly string[], known?: Folder): Promise<boolean> {
+  const parent = above.at(-1)
+  if (parent === undefined) return true
+  return (known?.real ?? (await realpathOf(path))) !== join(parent, basename(path))
+}
+
+function haveSameFiles({ folders: before }: Listing, { folders: now }: Listing): boolean {
   const namesIn = (folder: Folder | undefined) => [folder?.files, folder?.partials]
   const isSame = ([at, folder]: [string, Folder]) =>
     before.get(at) === folder || isDeepStrictEqual(namesIn(before.get(at)), namesIn(folder))

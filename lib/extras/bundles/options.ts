@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { absolutePath } from '../../files/paths.ts'
 import { text, type Expectation } from '../../check-options.ts'
 
 export interface ManifestOptions {
@@ -13,5 +13,5 @@ export interface ManifestOptions {
 export const MANIFEST = { manifest: text } satisfies Record<keyof ManifestOptions, Expectation>
 
 export function settleManifest({ manifest }: ManifestOptions, { root }: { readonly root: string }) {
-  return { manifest: manifest === undefined ? undefined : resolve(root, manifest) }
+  return { manifest: manifest === undefined ? undefined : absolutePath(root, manifest) }
 }

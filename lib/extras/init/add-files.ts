@@ -13,7 +13,8 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { futureRealpath } from '../../files/at-start.ts'
-import { isInside, named } from '../../files/disk.ts'
+import { named } from '../../files/disk.ts'
+import { isInside } from '../../files/paths.ts'
 
 /** What is done with a file. */
 export interface FileStep {

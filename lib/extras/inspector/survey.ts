@@ -1,6 +1,5 @@
 // What is known of every asset: reads its source, if that has changed, and finds what it refers to, what is wrong,
 // and whether its target is current. Publishes nothing.
-import { relative } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { inParallel, oneAtATime } from '../../concurrency.ts'
 import { DIGEST_PATTERN } from '../../files/digest.ts'
@@ -13,6 +12,7 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 import { wantedAt } from '../../assets/serving/request-path.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 type Seen = Reading & Verdict
 
@@ -85,7 +85,7 @@ export type AssetRecord = Awaited<ReturnType<typeof recordOf>>
  */
 export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | undefined) {
   const { settings, sources, directories } = survey.pipeline
-  const shown = (file: string) => relative(settings.root, file)
+  const shown = (file: string) => pathFrom(settings.root, file)
   const { app, name, path, source } = place
   const url = survey.pipeline.published.addressOf(wantedAt(path, settings))
   const served = await directories.public.find(wantedAt(decodeURIComponent(url), settings))

@@ -1,6 +1,6 @@
 // Joins modules by Rolldown, which is told where each import leads.
 import { isBuiltin } from 'node:module'
-import { basename, dirname, join as joinPath, posix, relative, resolve } from 'node:path'
+import { basename, dirname, join as joinPath, posix, resolve } from 'node:path'
 import type { OutputChunk, Plugin, rolldown as Build } from 'rolldown'
 import { stripVTControlCharacters } from 'node:util'
 import { CompileError } from '../../errors.ts'
@@ -8,6 +8,7 @@ import type { Made, Script } from './combining.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import { decodeIfValid, encodePath } from '../../assets/urls/canonical-path.ts'
 import type { Plan } from './plan.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 export interface Rolldown {
   readonly rolldown: typeof Build
@@ -143,7 +144,7 @@ function modulesFrom(
         return script && isInside ? resolved(script) : { id: specifier, external: 'absolute' }
       const file = script?.source.file
       // By its field `browser` a package may put another file in the place of one.
-      const wanted = file === undefined ? specifier : `./${relative(dirname(importer), file)}`
+      const wanted = file === undefined ? specifier : `./${pathFrom(dirname(importer), file)}`
       const found = URL.test(wanted)
         ? undefined
         : await this.resolve(wanted, importer, { skipSelf: true })

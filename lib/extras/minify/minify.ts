@@ -2,7 +2,7 @@
 //
 // A source is minified before its references get their URLs, so esbuild reports errors at their place
 // in the source.
-import { basename, extname, relative } from 'node:path'
+import { basename, extname } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import { asCompileError } from '../../assets/compilers/esbuild.ts'
 import { withRelativeSources } from '../../assets/compilers/compiler.ts'
@@ -11,6 +11,7 @@ import type { Site, Transform, TransformedText } from '../../assets/parts.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import { CompileError, reasonOf } from '../../errors.ts'
 import type { MinifyReport, PrecompileMinifyOptions } from './options.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 /**
  * @param warn receives the warnings of esbuild, each with its place
@@ -57,7 +58,7 @@ function minifierBy(esbuild: typeof Esbuild, { root, wish, warn }: Use): Transfo
       const result = await transform(esbuild, text).catch((error: unknown) => {
         if (wish(text.app) || !(error instanceof CompileError)) throw error
         const { file, line, column } = error.location
-        const place = [relative(root, file), line, line && column].filter(Boolean).join(':')
+        const place = [pathFrom(root, file), line, line && column].filter(Boolean).join(':')
         warn(`${place}: ${error.reason}; it is published as it is`)
         return undefined
       })
@@ -103,7 +104,7 @@ function warningOf(
   { file, isCompiled }: TransformedText,
   { text, location }: Esbuild.Message
 ): string {
-  const path = relative(root, file)
+  const path = pathFrom(root, file)
   if (!location || isCompiled) return `${path}: ${text}`
   return `${path}:${location.line}:${location.column + 1}: ${text}`
 }

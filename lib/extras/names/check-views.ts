@@ -1,8 +1,8 @@
 // Looks in views for names of assets that do not exist.
 import { readdir } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { isAbsolute, join, posix, resolve } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { bytesOf, ifThere, isInside, statOf } from '../../files/disk.ts'
+import { bytesOf, ifThere, statOf } from '../../files/disk.ts'
 import { matcherOf } from '../../files/globs.ts'
 import { nearestPath } from '../../nearest.ts'
 import { holdersOf, Manifest, partOf } from '../../assets/building/manifest/manifest.ts'
@@ -16,6 +16,7 @@ import { loadSources } from '../../assets/sources/sources.ts'
 import { assetName } from '../../assets/views/asset-url.ts'
 import { namesInMounts } from '../bundles/bundles.ts'
 import { HELPERS, literalNames, OTHERS, type LiteralName } from './literal-names.ts'
+import { isInside, pathFrom, withSlashes } from '../../files/paths.ts'
 
 /**
  * A name in a view that is neither that of an asset nor that of a helper. Its `path` is that of the view, below
@@ -198,14 +199,15 @@ async function ownNames(settings: Site): Promise<OwnNames[]> {
 
 /** Files that match a glob, relative to the root; folders of packages and hidden ones only if it begins there. */
 async function filesOf(root: string, given: string): Promise<string[]> {
-  const glob = given.startsWith('/') ? relative(root, given) : given.replace(/^(?:\.\/)+/, '')
+  const written = withSlashes(given)
+  const glob = isAbsolute(written) ? pathFrom(root, written) : written.replace(/^(?:\.\/)+/, '')
   // The folders before the first name with a pattern.
   const [base = ''] = /^(?:[^*?[\]{}()!+@\\/]+\/)*/.exec(glob) ?? []
   const matches = matcherOf([glob])
   const walk = async (folder: string): Promise<string[]> => {
     const entries = (await ifThere(readdir(resolve(root, folder), { withFileTypes: true }))) ?? []
     const found = await inParallel(entries, CONCURRENCY, async entry => {
-      const path = join(folder, entry.name)
+      const path = posix.join(folder, entry.name)
       if (entry.isDirectory()) return /^\.|^node_modules$/.test(entry.name) ? [] : walk(path)
       // A link may lead to a folder.
       const isView = matches(path) && (await statOf(resolve(root, path)))?.isFile()

@@ -1,10 +1,11 @@
 // A file that a browser could import, in a package whose own entry is none.
 import { isBuiltin } from 'node:module'
-import { basename, join, relative, sep } from 'node:path'
+import { basename, join } from 'node:path'
 import { isText } from '../../check-options.ts'
-import { entriesBelow, isInside } from '../../files/disk.ts'
+import { entriesBelow } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { loadModuleLexer } from '../../assets/references/module-references.ts'
+import { isInside, pathFrom } from '../../files/paths.ts'
 
 interface Installed {
   readonly name: string
@@ -25,11 +26,11 @@ const MAX_READ = 20
  */
 export async function moduleIn({ name, directory, json }: Installed): Promise<string | undefined> {
   const fields = ['module', 'jsnext:main', 'browser'].map(field => json[field]).filter(isText)
-  const pathOf = (file: string) => relative(directory, file).replaceAll('\\', '/')
+  const pathOf = (file: string) => pathFrom(directory, file)
   const entries = await entriesBelow(
     directory,
     folder =>
-      basename(folder) !== 'node_modules' && relative(directory, folder).split(sep).length <= DEPTH
+      basename(folder) !== 'node_modules' && pathFrom(directory, folder).split('/').length <= DEPTH
   )
   const named = entries
     .filter(entry => entry.isFile())

@@ -1,8 +1,8 @@
 // Which files of packages a browser needs: those that the options name, and what these refer to.
-import { dirname, extname, join, relative } from 'node:path'
+import { dirname, extname, join, posix } from 'node:path'
 import { entriesGiven } from '../../check-options.ts'
 import { inParallel } from '../../concurrency.ts'
-import { errorCode, isInside, statOf } from '../../files/disk.ts'
+import { errorCode, statOf } from '../../files/disk.ts'
 import { observe, type FileObservation } from '../../files/observation.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { isBare, loadModuleLexer } from '../../assets/references/module-references.ts'
@@ -22,6 +22,7 @@ import {
   wayOut,
   type Package
 } from './resolve.ts'
+import { isInside, pathFrom } from '../../files/paths.ts'
 
 export interface Script {
   readonly name: string
@@ -153,10 +154,10 @@ export class Graph implements KnownImports {
   ): Promise<string | undefined> {
     const { kind, path: specifier } = reference
     if (kind !== 'import' && kind !== 'dynamic-import') return undefined
-    if (!isBare(reference)) return join(dirname(name), specifier).replaceAll('\\', '/')
+    if (!isBare(reference)) return posix.join(posix.dirname(name), specifier)
     const given = this.#app.imports.get(specifier)
     if (given !== undefined || !listed.has(splitSpecifier(specifier)[0])) return given
-    return this.#addModule(specifier, relative(this.#root, file))
+    return this.#addModule(specifier, pathFrom(this.#root, file))
   }
 
   async #target({ of, file }: PackageFile, reference: Reference): Promise<string | undefined> {

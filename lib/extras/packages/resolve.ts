@@ -1,6 +1,6 @@
 // Finds packages and what a specifier means in them, as Node and bundlers do, for a browser.
 import { readdir } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { join, sep } from 'node:path'
 import { exports, imports } from 'resolve.exports'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { ifThere, realpathOf, statOf } from '../../files/disk.ts'
@@ -10,6 +10,7 @@ import { isRecord, isText } from '../../check-options.ts'
 import { nodeModulesFrom } from '../../assets/compilers/compiler.ts'
 import { isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
 import { moduleIn } from './alternative.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 export interface Package {
   /** As in its package.json. */
@@ -66,7 +67,7 @@ export function splitSpecifier(specifier: string): [name: string, subpath: strin
 
 /** `dist/esm/index.js`, with slashes on every system. */
 export function pathIn({ directory }: Package, file: string): string {
-  return relative(directory, file).replaceAll('\\', '/')
+  return pathFrom(directory, file)
 }
 
 export class Resolver {

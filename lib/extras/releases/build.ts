@@ -1,5 +1,5 @@
 // The directory of a build: its files, what its bundler's manifest says about them, and what was kept in it.
-import { basename, join, relative } from 'node:path'
+import { basename, join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { digestOfFile, isSameDigest } from '../../files/digest.ts'
@@ -12,6 +12,7 @@ import type { BuiltDirectory, Extra } from '../../assets/parts.ts'
 import { versionKey } from '../../assets/urls/fingerprint.ts'
 import { keptListIn, readKept, type KeptFiles } from '../bundles/kept-files.ts'
 import { readManifest, type ManifestNames } from '../bundles/manifests/read-bundle.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 /** Which earlier builds are kept. */
 export interface BuildLimits {
@@ -97,7 +98,7 @@ export async function checkDirectory(
   const build = await findBuild(built)
   const problems = await keptProblems(built, build, extras)
   if (!build) return { files: undefined, problems }
-  const message = `is missing, and ${relative(built.path, build.manifest)} names it`
+  const message = `is missing, and ${pathFrom(built.path, build.manifest)} names it`
   const missing = await inParallel([...build.files].toSorted(), CONCURRENCY, async path =>
     (await statOf(join(built.path, path)))?.isFile() ? [] : [{ path, message }]
   )

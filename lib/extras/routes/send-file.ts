@@ -1,5 +1,5 @@
 // `ctx.sendFile`: one file from a route.
-import { basename, resolve } from 'node:path'
+import { basename } from 'node:path'
 import { types } from 'node:util'
 import type { Context } from 'koa'
 import { check, flag, optionError, text, type Expectation } from '../../check-options.ts'
@@ -9,6 +9,7 @@ import type { ServedFile } from '../../assets/serving/files/served-file.ts'
 import { respondWithFile } from '../../assets/serving/koa/serve.ts'
 import { wantedAt } from '../../assets/serving/request-path.ts'
 import { isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
+import { absolutePath } from '../../files/paths.ts'
 
 /**
  * Responds with one file in the same way as for files of `public`: validators, preconditions, ranges, compressed
@@ -71,7 +72,7 @@ export function makeSendFile({ settings, directories, watch }: Pipeline): SendFi
     // As with koa-send, one slash in front stands for `root`.
     const below = path.replace(/^\//, '')
     if (!isCanonicalBelow(below)) this.throw(404)
-    const files = directories.rootAt(resolve(settings.root, options.root))
+    const files = directories.rootAt(absolutePath(settings.root, options.root))
     const wanted = wantedAt(`/${below}`, settings)
     // Koa starts at 404, and has no other sign of whether the route has set a status.
     const isSet = Reflect.get(this.response, '_explicitStatus') === true

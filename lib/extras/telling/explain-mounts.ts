@@ -1,9 +1,9 @@
 // What explain says about mounts: in which of them a path is looked for, and what their manifests tell of it.
-import { relative } from 'node:path'
 import { excluderOf } from '../../files/globs.ts'
 import type { ListedMount } from './listed-mounts.ts'
 import { isMounted, locate } from '../../assets/serving/request-path.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 /** The URL path of a bundle's file by the name of its source, or of an entry; undefined for other names. */
 export function fileNamed(name: string, listed: readonly ListedMount[]): string | undefined {
@@ -26,7 +26,7 @@ export function mountsFinding(settings: Settings, path: string, listed: readonly
   if (places.length > 0 && servesPublic) places.push('public')
   const without = covering.length === 0 ? 'none has this path' : "left to the bundler's dev server"
   const details = mounts.map(({ urlPath, dir, isServed, published, exclude = [] }, at) => {
-    const from = isServed ? relative(root, dir) : "the bundler's dev server"
+    const from = isServed ? pathFrom(root, dir) : "the bundler's dev server"
     const below =
       isCovering[at] && typeof wanted === 'object' && wanted.path.slice(urlPath.length + 1)
     const isExcluded = below && excluderOf(exclude)(below)

@@ -1,5 +1,4 @@
 // Shows step by step how a URL path is resolved, by asking the code that resolves it.
-import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { digestOfFile, isSameDigest } from '../../files/digest.ts'
 import { statOf } from '../../files/disk.ts'
@@ -20,6 +19,7 @@ import { ownPath, pathOf } from './own-assets.ts'
 import { readSource, verdictOn, type Verdict } from './state.ts'
 import { fileNamed, mountsFinding } from './explain-mounts.ts'
 import { nearPath } from './near-path.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 export type VerdictOn = (path: string) => Promise<Verdict | undefined>
 
@@ -93,7 +93,7 @@ export async function explainBy(
     steps: [...steps, ...(own?.steps ?? []), { ...file, details: [...file.details, ...hints] }],
     outcome: settings.serve ? outcome : `with serving on: ${outcome}`,
     ...found,
-    source: own?.source && relative(settings.root, own.source.file),
+    source: own?.source && pathFrom(settings.root, own.source.file),
     ...(own?.verdict && { verdict: own.verdict })
   }
 }
@@ -102,7 +102,7 @@ function settingsStep({ settings, failure }: Pipeline): Step {
   const { env, root, serve, publicDir, servesPublic } = settings
   const serving = serve ? 'on' : "off: neither serve: true nor SERVE_STATIC_ASSETS='true' is set"
   const details = [`root: ${root}`]
-  if (servesPublic) details.push(`public: ${relative(root, publicDir)}`)
+  if (servesPublic) details.push(`public: ${pathFrom(root, publicDir)}`)
   if (failure) details.push(`koaAssets() throws: ${failure.message}`)
   return { subject: 'settings', finding: `${env}; serving is ${serving}`, details }
 }
@@ -133,7 +133,7 @@ async function findSource(pipeline: Pipeline, { app, name: given }: Wanted, verd
   const sourced = await sourcedNameIn(sources, app, given)
   const name = sourced ?? splitFingerprint(given)?.name ?? given
   const { source, clash, warning, candidates } = await sources.of(app).explain(name)
-  const shown = (path: string) => relative(settings.root, path) || '.'
+  const shown = (path: string) => pathFrom(settings.root, path) || '.'
   const missing = warning ?? `no source is published as ${name}`
   const finding = source ? `found ${shown(source.file)}` : missing
   const advice = clash ?? warning ?? (source ? undefined : await adviseOn(sources, app, name))
@@ -200,7 +200,7 @@ async function findFile(
   const file: Step = {
     subject: 'file',
     finding: found
-      ? `${relative(settings.root, found.representations[0].file)} exists`
+      ? `${pathFrom(settings.root, found.representations[0].file)} exists`
       : await whyNoFile(settings, wanted),
     details: representations.flatMap(detailsOf)
   }
@@ -238,7 +238,7 @@ async function whyNoFile(settings: Settings, { app, name, path }: Wanted): Promi
   if (!settings.servesPublic) return `no mount has ${path}`
   const file = publicFile(settings, path)
   const stats = await statOf(file)
-  const shown = relative(settings.root, file)
+  const shown = pathFrom(settings.root, file)
   if (!stats) return `${shown} does not exist`
   if (!stats.isFile()) return `${shown} is not a file`
   const fingerprint = app === settings.publicApp ? undefined : splitFingerprint(name)

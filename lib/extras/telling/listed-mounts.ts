@@ -1,11 +1,12 @@
 // The mounts, with the files that what built them names, as they are on disk now.
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { statOf } from '../../files/disk.ts'
 import { excluderOf } from '../../files/globs.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import { factsOf, type NamedFile } from '../bundles/facts.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 export interface ListedMount {
   readonly mount: string
@@ -33,8 +34,8 @@ export function listMounts({ mounts, root, env }: Settings): Promise<ListedMount
     const served = files.filter(({ file }) => !isExcluded(file))
     return {
       mount: urlPath || '/',
-      directory: relative(root, dir),
-      manifest: manifest === undefined ? undefined : relative(root, manifest),
+      directory: pathFrom(root, dir),
+      manifest: manifest === undefined ? undefined : pathFrom(root, manifest),
       problem,
       files: await inParallel(served, CONCURRENCY, async ({ file, ...named }) => {
         return { ...named, sizes: await sizesOf(join(dir, file)) }

@@ -1,5 +1,4 @@
 // The overview of a server that starts in development: what a newcomer wants to know first.
-import { relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Running, Site } from '../../assets/parts.ts'
 import { assetSources } from '../../assets/sources/third-party.ts'
@@ -7,6 +6,7 @@ import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import { printable } from '../../printable.ts'
 import { namesOf } from '../packages/options.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 async function statesOf(running: readonly Running[]): Promise<MountStates> {
   const states = await Promise.all(running.flatMap(each => each.states?.() ?? []))
@@ -51,7 +51,7 @@ export function overview(
 ): string {
   const { root, apps, mounts, serve, servesPublic, live, base, prefix } = settings
   const where = base === '' ? 'on this server' : `behind the proxy that cuts off ${base}`
-  const shown = (path: string) => printable(relative(root, path) || '.')
+  const shown = (path: string) => printable(pathFrom(root, path) || '.')
   const places: [path: string, from: string][] = [
     ...apps.map((app): [string, string] => {
       const { urlPrefix, sources } = app

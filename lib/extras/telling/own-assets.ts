@@ -1,5 +1,4 @@
 // The project's own assets: those that have a source, and those that only a manifest has.
-import { relative } from 'node:path'
 import type { ManifestEntries, ManifestEntry } from '../../assets/building/manifest/manifest.ts'
 import { sourcedNameIn } from '../../assets/building/on-request/app-files.ts'
 import { listAssets, type ListedAsset } from '../../assets/building/listed-assets.ts'
@@ -9,6 +8,7 @@ import { assetPath } from '../../assets/settings/app-settings.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import type { Sources } from '../../assets/sources/sources.ts'
 import { encodePath, withoutBase } from '../../assets/urls/canonical-path.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 export interface OwnAsset {
   /** The plain URL path, encoded. */
@@ -34,7 +34,7 @@ export async function listOwn(
     const [place, entry] = [places.get(path), published.get(path)]
     // A source map belongs to a source.
     const { file } = (place ?? places.get(path.replace(/\.map$/, '')))?.source ?? {}
-    const source = file === undefined ? (entry?.source ?? '') : relative(settings.root, file)
+    const source = file === undefined ? (entry?.source ?? '') : pathFrom(settings.root, file)
     return { path, place, source, entry }
   })
 }

@@ -1,6 +1,5 @@
 // The files that pages name by URLs of the host, with what object storage has to say of each, as a server would.
 import { createHash } from 'node:crypto'
-import { relative, sep } from 'node:path'
 import { listPublishedPaths } from './published-paths.ts'
 import { inParallel } from '../../concurrency.ts'
 import { digestOf } from '../../files/digest.ts'
@@ -10,6 +9,7 @@ import { Pipeline } from '../../assets/pipeline.ts'
 import type { Site } from '../../assets/parts.ts'
 import { locate } from '../../assets/serving/request-path.ts'
 import { warnOnce } from '../../printable.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 export interface Upload {
   /** The URL path, with the base, without its first slash, decoded; of a compressed copy with its extension. */
@@ -62,7 +62,7 @@ async function uploadsOf({ settings, directories }: Pipeline, path: string): Pro
     const extension = CODINGS.find(({ name }) => name === coding)?.extension ?? ''
     return {
       key: (decodeURIComponent(settings.base) + wanted.path).slice(1) + extension,
-      file: relative(settings.root, file).split(sep).join('/'),
+      file: pathFrom(settings.root, file),
       type: fields.get('content-type') ?? '',
       encoding: fields.get('content-encoding'),
       cacheControl: fields.get('cache-control') ?? '',

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { dirname, relative, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { Plugin, ResolvedConfig, ViteDevServer } from 'vite'
 import { BASE } from '../../assets/urls/canonical-path.ts'
 import { STYLESHEET } from './entry-source.ts'
@@ -16,6 +16,7 @@ import {
 import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
 import { readIfThere } from '../../files/at-start.ts'
 import { check, isRecord, isText, listOf, text, type Expectation } from '../../check-options.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 export interface FreshAssetsOptions {
   /** The URL path of the mount, as in the option `mounts` of koaAssets: `/admin`. With `base`, it is Vite's `base`. */
@@ -131,7 +132,7 @@ function announce(server: ViteDevServer): void {
       origin,
       base: config.base,
       inputs,
-      root: relative(resolve(config.root, config.build.outDir), config.root),
+      root: pathFrom(resolve(config.root, config.build.outDir), config.root),
       sockets: socketsOf(config, origin),
       isReact: isReact(config),
       token

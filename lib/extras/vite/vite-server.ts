@@ -1,7 +1,8 @@
 // What Vite's dev server knows: its entries, what was edited, and where its client connects.
-import { relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { isRecord, isText } from '../../check-options.ts'
 import type { ViteConfig, ViteServer } from './options.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 /** The name of our plugin for Vite, which gives the entries React's preamble. */
 export const PLUGIN = 'koa-fresh-assets'
@@ -15,7 +16,7 @@ export function inputsOf({ root, build }: ViteConfig): string[] {
   const inputs = typeof given === 'string' ? [given] : Object.values(given)
   return inputs
     .filter(input => !/\.html?$/.test(input))
-    .map(input => relative(root, resolve(root, input)).replaceAll('\\', '/'))
+    .map(input => pathFrom(root, resolve(root, input)))
 }
 
 /** More would make the response longer than it may be. */

@@ -1,6 +1,6 @@
 // What is logged when a server starts: warnings about settings under which nothing is served, possibly intended,
 // more often a mistake.
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { isDirectory, readDirectory, statIfThere } from '../../files/at-start.ts'
 import { entriesGiven } from '../../check-options.ts'
@@ -9,6 +9,7 @@ import { ENVIRONMENTS } from '../../assets/settings/option-table.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import { assetSources } from '../../assets/sources/third-party.ts'
+import { pathFrom } from '../../files/paths.ts'
 
 /** One message for each problem, with its remedy. */
 export function noticesAtStart(
@@ -68,10 +69,10 @@ function missingInMounts({ root, serve, mounts }: Settings): (string | undefined
     if (!isDirectory(dir)) {
       // Before the first build a page says what is missing, and in production it is an error.
       if (manifest !== undefined) return undefined
-      return `the directory ${relative(root, dir)} of the mount ${urlPath || '/'} does not exist: its files are a 404 until it does`
+      return `the directory ${pathFrom(root, dir)} of the mount ${urlPath || '/'} does not exist: its files are a 404 until it does`
     }
     if (fallback === undefined || statIfThere(join(dir, fallback))?.isFile()) return undefined
-    const file = relative(root, join(dir, fallback))
+    const file = pathFrom(root, join(dir, fallback))
     return `the mount ${urlPath || '/'} has the fallback ${fallback}, but there is no file ${file}: until it is built, navigations end in a 404`
   })
 }

@@ -1,15 +1,16 @@
 // Writes a file completely or not at all: a temporary file in the same directory, then a rename, at once or
 // together with others. What is renamed is compared first: somebody may have put a link in its place.
-import { constants, rename } from 'node:fs'
-import { basename, dirname, join, relative } from 'node:path'
+import { constants } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import {
   errorCode,
   isAt,
+  isInUse,
   isSameInode,
   lstatOf,
-  promised,
   removeFile,
+  renameFile,
   type Stamp,
   statOf
 } from '../disk.ts'
@@ -17,6 +18,7 @@ import { readSnapshot, type Content, sameBytes, setMtime } from '../open-file.ts
 import { isCurrentOrLater } from './another-second.ts'
 import { withOpened, writeTemporary, type WriteChecks } from './temporary.ts'
 import { requireInPlace, type ServedPlace } from '../containment.ts'
+import { pathFrom } from '../paths.ts'
 
 /** What replaces a target: complete, under a temporary name. */
 export interface Replacement {
@@ -66,12 +68,16 @@ async function hasContent(target: string, { size }: Stamp, content: Content): Pr
   return (await readSnapshot(target))?.bytes.equals(content) ?? false
 }
 
+// SetFileTime needs a handle with FILE_WRITE_ATTRIBUTES, which none for reading has.
+const TOUCHED =
+  process.platform === 'win32' ? constants.O_RDWR : constants.O_RDONLY | constants.O_NONBLOCK
+
 /**
  * Sets the mtime of a file, unless the system refuses it.
  * @throws ELOOP for a link
  */
 export async function touch(path: string, mtimeNs: bigint, place?: ServedPlace): Promise<void> {
-  await withOpened(path, constants.O_RDONLY | constants.O_NONBLOCK, async file => {
+  await withOpened(path, TOUCHED, async file => {
     if (place) await requireInPlace(place, file)
     await setMtime(file, path, mtimeNs)
   })
@@ -92,7 +98,7 @@ async function stage(
       // Into the real directory: rename() resolves its two paths one after the other, and a link above
       // them may be swapped in between.
       const renamed = join(dirname(path), basename(target))
-      await promised<void>(done => rename(path, renamed, done))
+      await renameFile(path, renamed)
       checks.unsaved?.named(renamed)
     } catch (error) {
       await discard()
@@ -121,9 +127,10 @@ export function asPublishError({ root }: Project, path: string, error: unknown):
   if (code === undefined || syscall === undefined) return error
   // Copy and rename have two paths: ENOENT is about the source, any other failure about the target.
   const failed = code === 'ENOENT' ? source : (dest ?? source)
-  const file = failed === undefined ? '' : ` ${relative(root, failed) || root}`
+  const file = failed === undefined ? '' : ` ${pathFrom(root, failed) || root}`
   const message = `cannot publish ${path}: ${syscall}${file} failed with ${code}`
-  return new AssetError('publish-failed', `${message}${ADVICE[code] ?? ''}`, { cause: error })
+  const advice = syscall === 'rename' && isInUse(error) ? OPEN_ELSEWHERE : ADVICE[code]
+  return new AssetError('publish-failed', `${message}${advice ?? ''}`, { cause: error })
 }
 
 /** For `catch`. */
@@ -133,6 +140,8 @@ export function rethrowAsPublishError(project: Project, path: string) {
   }
 }
 
+const OPEN_ELSEWHERE =
+  '; another program has it open, such as an editor, a download or a virus scanner, or it is read-only: close it'
 const PERMISSION = '; allow this process to read the sources and to write to public'
 const ADVICE: Readonly<Record<string, string>> = {
   EACCES: PERMISSION,

@@ -1,6 +1,6 @@
 // Allows one precompile at a time in a public directory, which machines and containers may share. The owner
 // of a lock writes to it every second, so a lock that stays unchanged for some seconds is abandoned.
-import { link, lstat, open, rename, type FileHandle } from 'node:fs/promises'
+import { link, lstat, open, type FileHandle } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -13,6 +13,7 @@ import {
   isSameInode,
   named,
   removeFile,
+  renameFile,
   rethrowNamed,
   sameStamp,
   type Stamp
@@ -84,7 +85,7 @@ async function take(
     }
     const age = now - stamp.mtimeNs
     // Of two processes that find it abandoned, the later one has it, and `check` tells the other.
-    if (age > ABANDONED_NS && (await isAt(file, stamp))) return rename(own, file)
+    if (age > ABANDONED_NS && (await isAt(file, stamp))) return renameFile(own, file)
     if (age > SILENT_NS && !isTold) {
       isTold = true
       warn(`waiting a few seconds: ${owner} seems to have been killed`)
@@ -148,7 +149,7 @@ async function renamed(from: string, to: string): Promise<boolean> {
   // Another process may have found it abandoned.
   if (!(await isAt(to, stamp))) return false
   try {
-    await rename(from, to)
+    await renameFile(from, to)
     return true
   } catch (error) {
     await removeOwn(to, stamp)

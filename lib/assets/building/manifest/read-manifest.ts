@@ -1,5 +1,5 @@
 // Reads public/assets.json: once, or at start and again before a page when it has changed.
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { inParallel } from '../../../concurrency.ts'
 import { AssetError, reasonOf } from '../../../errors.ts'
 import { isDirectory, readIfThere, ReloadedFile } from '../../../files/at-start.ts'
@@ -10,6 +10,7 @@ import type { ImageSize } from '../../parts.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { assetSources } from '../../sources/third-party.ts'
 import { Manifest, type ManifestEntries, type ManifestEntry } from './manifest.ts'
+import { pathFrom } from '../../../files/paths.ts'
 
 /** For a manifest or files that are not as they should be. */
 export const REMEDY = 'run npx koa-fresh-assets precompile'
@@ -144,6 +145,6 @@ function requireNoManifest({ root, publicDir, mounts, apps }: Settings, path: st
   if (source !== undefined)
     throw manifestMissing(path, source === join(root, 'assets') ? doubt : '')
   if (mounts.length > 0) return
-  const mount = `mounts: { '/': '${relative(root, publicDir)}' }`
+  const mount = `mounts: { '/': '${pathFrom(root, publicDir)}' }`
   throw manifestMissing(path, `, or, for a site without assets to build, set ${mount}`)
 }

@@ -1,5 +1,5 @@
 // What distinguishes the directories that are served: public, each mount, and those of `ctx.sendFile`.
-import { join, relative, sep } from 'node:path'
+import { join, sep } from 'node:path'
 import { withoutCodingExtension } from '../../../files/codings.ts'
 import type { ServedPlace } from '../../../files/containment.ts'
 import { isCacheControl } from '../../../http/cache-control.ts'
@@ -15,6 +15,7 @@ import {
 } from '../../urls/fingerprint.ts'
 import type { Fields } from '../response-fields.ts'
 import { isBelow, type Wanted } from '../request-path.ts'
+import { pathFrom } from '../../../files/paths.ts'
 
 export interface ServedDirectory {
   readonly place: ServedPlace
@@ -127,7 +128,7 @@ function excluding(
   let matcher: Promise<(path: string) => boolean> | undefined
   return async file => {
     matcher ??= import('../../../files/globs.ts').then(({ excluderOf }) => excluderOf(globs))
-    const path = relative(dir, withoutCodingExtension(file)).split(sep).join('/')
+    const path = pathFrom(dir, withoutCodingExtension(file))
     return (await matcher)(path) || ((await isHidden?.(file)) ?? false)
   }
 }

@@ -1,0 +1,30 @@
+// How paths are written and compared, also on Windows: specs give the rules of another system.
+import * as native from 'node:path'
+
+export type PathRules = Pick<typeof native, 'isAbsolute' | 'relative' | 'resolve' | 'sep'>
+
+/**
+ * The path of a file from a directory, with `/`, as names, URLs, globs, manifests and messages have it. Where `/` separates
+ * folders, `\` is part of a name.
+ */
+export function pathFrom(directory: string, file: string, rules: PathRules = native): string {
+  return withSlashes(rules.relative(directory, file), rules)
+}
+
+export function withSlashes(path: string, { sep }: Pick<PathRules, 'sep'> = native): string {
+  return sep === '/' ? path : path.replaceAll(sep, '/')
+}
+
+/**
+ * The absolute path of one that an option has. `c:` and `C:` are one drive, but two texts: a real path has the upper case.
+ */
+export function absolutePath(base: string, given = '', rules: PathRules = native): string {
+  const path = rules.resolve(base, given)
+  return rules.sep === '/' ? path : path.replace(/^[a-z]:/, drive => drive.toUpperCase())
+}
+
+/** Whether `path` is `directory` or below it, by segments: `public-secret` is not in `public`. */
+export function isInside(directory: string, path: string, rules: PathRules = native): boolean {
+  const way = rules.relative(directory, path)
+  return way !== '..' && !way.startsWith(`..${rules.sep}`) && !rules.isAbsolute(way)
+}
