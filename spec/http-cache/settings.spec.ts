@@ -46,7 +46,12 @@ test('FRS-03 a lastModified may be milliseconds, or what databases write', t => 
     for (const name of ['lastModified', 'last_modified']) {
       t.deepEqual(validators({ [name]: given }), { etag: undefined, lastModified: SECONDS })
     }
+    // A day alone, and a number, may be a revision.
+    const isInstant = /:/.test(String(given))
+    const [etag, lastModified] = isInstant ? [undefined, SECONDS] : [`"${given}"`, undefined]
+    t.deepEqual(validators(given), { etag, lastModified })
   }
+  t.throws(() => validators('2020-01-01T25:00Z'), { message: /^lastModified must be a valid Date/ })
   t.is(validators({ lastModified: 1e11 }).lastModified, 1e11)
 })
 

@@ -31,8 +31,8 @@ export interface Fresh {
    * await ctx.fresh({ etag: book.revision, lastModified: book.updatedAt })
    * ctx.body = await render(book)
    *
-   * @param state an ETag, a Date, `{ etag, lastModified, weak }`, or `null` for a resource that does not
-   *   exist yet
+   * @param state an ETag, a Date or its ISO 8601 text, `{ etag, lastModified, weak }`, or `null` for a resource that
+   *   does not exist yet
    * @throws TypeError for a state that identifies nothing, or that a header field cannot contain
    */
   (state: FreshValidators, options?: { readonly halt?: true | undefined }): Promise<false>

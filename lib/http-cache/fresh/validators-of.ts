@@ -36,7 +36,10 @@ export interface ResourceState {
  */
 type Time = Date | number | string
 
-/** An ETag, a Last-Modified, both, or `null` for a resource that does not exist yet. */
+/**
+ * A state is an ETag, a Last-Modified, both, or `null` for a resource that does not exist yet. Text is an ETag, unless it
+ * is an instant of ISO 8601, with a date and a time: that is a Last-Modified, like the Date of the same instant.
+ */
 export type FreshValidators = string | number | bigint | Date | ResourceState | null
 
 const KEYS: readonly string[] = ['etag', 'lastModified', 'last_modified', 'weak']
@@ -75,7 +78,7 @@ function identityOf(time: number | undefined): number | undefined {
 
 function asState(given: Exclude<FreshValidators, null>): ResourceState {
   if (typeof given === 'string' || typeof given === 'number' || typeof given === 'bigint') {
-    return { etag: given }
+    return isInstant(given) ? { lastModified: given } : { etag: given }
   }
   if (types.isDate(given)) return { lastModified: given }
   if (!isRecord(given)) {
@@ -88,6 +91,11 @@ function asState(given: Exclude<FreshValidators, null>): ResourceState {
   if (!isPlainObject(given)) throw new TypeError(`ctx.fresh got ${className(given)}: ${ADVICE}`)
   if (unknown !== undefined) throw unknownName('key', unknown, KEYS, { advice: ADVICE })
   throw optionError(ARGUMENT, 'an etag, a lastModified, or null', given)
+}
+
+// A day alone may be the name of a revision, and no text with a time looks like one.
+function isInstant(given: unknown): given is string {
+  return typeof given === 'string' && ISO_8601.exec(given)?.[2] !== undefined
 }
 
 function tagOf(identity: unknown, weak: boolean | undefined): string {
