@@ -128,7 +128,7 @@ export class AppSources {
   async findAt(path: string): Promise<Source | undefined> {
     const around = this.#searched.filter(({ dir }) => isInside(dir, path))
     if (around.length === 0) {
-      const names = await Promise.all(this.lists.map(each => each.nameAt?.(path)))
+      const names = await Promise.all(this.lists.map(async each => each.nameAt?.(path)))
       return this.#catalog.named(names.find(name => name !== undefined) ?? '')[0]
     }
     await this.refresh()
@@ -143,7 +143,7 @@ export class AppSources {
 
   /** The name that a bare specifier means. @param importer its name */
   async named(specifier: string, importer: string): Promise<string | undefined> {
-    const names = await Promise.all(this.lists.map(each => each.named?.(specifier, importer)))
+    const names = await Promise.all(this.lists.map(async each => each.named?.(specifier, importer)))
     return names.find(name => name !== undefined)
   }
 
