@@ -1,4 +1,4 @@
-// Tags of images, films and sounds in pages, with the sizes of images.
+// Adds tags of images, films and sounds to views, and the sizes of images.
 import type { Extra } from '../../assets/parts.ts'
 import { HELPERS } from './media.ts'
 

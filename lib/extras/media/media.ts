@@ -21,13 +21,13 @@ import {
   type AttributeValue
 } from '../../assets/views/html.ts'
 
-/** Other sizes of an image, by name: `{ 'logo@2x.png': '2x' }`, `[['wide.jpg', '1200w']]`. */
+/** Other sizes of an image are listed by name: `{ 'logo@2x.png': '2x' }`, `[['wide.jpg', '1200w']]`. */
 export type Srcset =
   | Readonly<Record<string, string>>
   | readonly (readonly [name: AssetName<'image'>, size: string])[]
 
 export interface ImageAttributes extends MountChoice {
-  /** Assets with their sizes, or the value of the attribute as text. */
+  /** Lists assets with their sizes, or is the value of the attribute as text. */
   readonly srcset?: Srcset | string | false | null | undefined
   readonly [attribute: string]: AttributeValue | Srcset
 }
@@ -38,21 +38,21 @@ export interface MediaSource extends Attributes {
 }
 
 export interface MediaAttributes {
-  /** The same medium in several formats, instead of a name; `type` is derived from the extension. */
+  /** Lists the same medium in several formats, instead of a name; `type` is derived from the extension. */
   readonly sources?: readonly (string | MediaSource)[] | undefined
-  /** Name of an image. */
+  /** Names an image. */
   readonly poster?: AssetName<'image'> | null | undefined
   readonly [attribute: string]: AttributeValue | readonly (string | MediaSource)[]
 }
 
-/** Takes either a name or `sources`. */
+/** A media helper takes either a name or `sources`. */
 export interface MediaHelper extends OfName<'path', MediaAttributes> {
   (attributes: MediaAttributes): string
 }
 
 export interface MediaHelpers extends ReturnType<typeof mediaHelpers> {}
 
-/** They depend on nothing of a page. */
+/** These helpers are the same for every page. */
 export const HELPERS: Helpers = {
   isPerPage: false,
   shared: {},
@@ -65,8 +65,8 @@ export const HELPERS: Helpers = {
 function mediaHelpers(urlOf: UrlOf) {
   return {
     /**
-     * An `<img>`. `alt` defaults to the words of the file name, `width` and `height` to those of the file where they
-     * are known, in proportion if one of them is given.
+     * Returns an `<img>`. `alt` defaults to the words of the file name, `width` and `height` to those of the file
+     * where they are known, in proportion if one of them is given.
      *
      * @example
      * image('logo.png', { srcset: { 'logo@2x.png': '2x' } })
@@ -86,7 +86,7 @@ function mediaHelpers(urlOf: UrlOf) {
     }) as OfName<'image', ImageAttributes>,
 
     /**
-     * A `<video>` of one file, or of `sources`: the browser plays the first one it supports.
+     * Returns a `<video>` of one file, or of `sources`: the browser plays the first one it supports.
      *
      * @example
      * video('movie.mp4', { controls: true, poster: 'movie.png' })
@@ -102,7 +102,7 @@ function mediaHelpers(urlOf: UrlOf) {
     video: mediaHelper('video', urlOf),
 
     /**
-     * An `<audio>`, with the same arguments as `video`.
+     * Returns an `<audio>`, and takes the same arguments as `video`.
      *
      * @example
      * audio('song.mp3', { controls: true })
@@ -113,7 +113,7 @@ function mediaHelpers(urlOf: UrlOf) {
   } as const
 }
 
-/** The size that the attributes do not say; none beside one that is no number of pixels. */
+/** Completes the size that the attributes leave open, unless the other side is not a number of pixels. */
 function sizeBeside(given: Attributes, { width, height }: Partial<ImageSize> = {}) {
   const has = (side: string) => given[side] !== undefined
   if (!width || !height || (has('width') && has('height'))) return {}
