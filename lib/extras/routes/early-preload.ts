@@ -1,4 +1,4 @@
-// `ctx.preload`: links in the `Link` header, and ahead of the response in a 103 (RFC 8297).
+// `ctx.preload` adds links to the `Link` header, and sends them ahead of the response in a 103 (RFC 8297).
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
 import type { Pipeline } from '../../assets/pipeline.ts'
@@ -49,7 +49,7 @@ export function makePreload(pipeline: Pipeline): Preload {
     const added = [...links].filter(link => !present.has(link))
     if (added.length === 0) return
     res.appendHeader('Link', added)
-    // Without any of them Node sends none.
+    // Node sends nothing when the list is empty.
     if (earlyHints && acceptsHints(req)) res.writeEarlyHints({ link: added.filter(isSendable) })
   }
 }
@@ -66,7 +66,7 @@ function acceptsHints({ method, headers, httpVersion }: IncomingMessage): boolea
 // A parameter's name ends at the first `=`, which keeps matching linear.
 const SENDABLE = /^<[^>]*>(?:\s*;\s*[^=;"\s]+(?:=(?:"[^;"\s]*"|[^;"\s]*))?)*$/
 
-/** Whether Node accepts the value of a `Link` header in a 103. */
+/** Node throws for other values in a 103. */
 export function isSendable(link: string): boolean {
   return SENDABLE.test(link)
 }

@@ -1,4 +1,4 @@
-// What routes call: for a file, and for what a page is about to load.
+// Adds the methods that routes call: for a file, and for what a page is about to load.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { makePreload, type Preload } from './early-preload.ts'

@@ -1,4 +1,4 @@
-/** `preload`: a value of the `Link` header that makes a browser fetch an asset early (RFC 8288). */
+/** `preload` returns a value of the `Link` header that makes a browser fetch an asset early (RFC 8288). */
 
 import { inspect } from 'node:util'
 import { optionError } from '../../check-options.ts'
@@ -14,7 +14,7 @@ import {
   type UrlOf
 } from '../../assets/views/asset-url.ts'
 
-// With the extension that a tag appends to a name without one.
+// Each destination has the extension that a tag appends to a name without one.
 const DESTINATIONS = {
   fetch: '',
   font: '',
@@ -27,20 +27,20 @@ const DESTINATIONS = {
 
 type PreloadDestination = keyof typeof DESTINATIONS
 
-/** Parameters of a preload link (RFC 8288 section 3; the HTML standard, "preload"). */
+/** The parameters of a preload link (RFC 8288 section 3; the HTML standard, "preload"). */
 export interface PreloadOptions extends MountChoice {
-  /** How the page uses the asset. Default: by extension. `module` writes `rel=modulepreload`. */
+  /** Says how the page uses the asset. Default: by extension. `module` writes `rel=modulepreload`. */
   readonly as?: PreloadDestination | undefined
-  /** Media type, which lets a browser skip a format it does not support. `module` is `as: 'module'`. */
+  /** The media type lets a browser skip a format it does not support. `module` is `as: 'module'`. */
   readonly type?: string | undefined
   /**
-   * CORS mode. Default: the mode in which the tag or stylesheet requests the asset; a browser
+   * The CORS mode. Default: the mode in which the tag or stylesheet requests the asset; a browser
    * cannot use a preload that was fetched in another mode.
    */
   readonly crossorigin?: boolean | 'anonymous' | 'use-credentials' | undefined
   /** `false` leaves out Subresource Integrity, as in a tag with `integrity: false`. Default: true. */
   readonly integrity?: boolean | undefined
-  /** A media query; the browser fetches the asset only where it matches. */
+  /** The browser fetches the asset only where this media query matches. */
   readonly media?: string | undefined
   /** Default: `auto`. */
   readonly fetchpriority?: 'high' | 'low' | 'auto' | undefined
@@ -50,7 +50,7 @@ export type NamesThenPreloadOptions = NamesThen<'preload', PreloadOptions>
 
 export interface PreloadHelpers extends ReturnType<typeof preloadHelpers> {}
 
-/** They depend on nothing of a page. */
+/** These helpers are the same for every page. */
 export const HELPERS: Helpers = {
   isPerPage: false,
   shared: {},
@@ -63,7 +63,7 @@ export const HELPERS: Helpers = {
 function preloadHelpers(urlOf: UrlOf) {
   return {
     /**
-     * A value for the `Link` header; `ctx.preload` writes the header itself.
+     * Returns a value for the `Link` header; `ctx.preload` writes the header itself.
      *
      * @example
      * preload('fonts/inter.woff2')
@@ -78,7 +78,7 @@ function preloadHelpers(urlOf: UrlOf) {
   } as const
 }
 
-/** For browsers without modules nothing is loaded ahead. */
+/** Scripts for browsers without modules are not listed: they are not loaded ahead. */
 const LOADED_AS: Partial<Record<LoadedUrl['as'], PreloadDestination>> = {
   stylesheet: 'style',
   module: 'module',
@@ -87,7 +87,7 @@ const LOADED_AS: Partial<Record<LoadedUrl['as'], PreloadDestination>> = {
   modulepreload: 'module'
 }
 
-/** The links of what a page loads for a name, as its tags request it. */
+/** Returns the links of all that a page loads for a name, as its tags request it. */
 export function linksTo(loaded: readonly LoadedUrl[], options: PreloadOptions = {}): string[] {
   return loaded.flatMap(each => {
     const as = LOADED_AS[each.as]
@@ -119,7 +119,7 @@ function linkTo(
   as: PreloadDestination,
   { type, crossorigin, integrity: isWanted, media, fetchpriority }: PreloadOptions
 ): string {
-  // Only where the tag has it too: a preload that differs from the request is not used.
+  // A preload that differs from the tag's request is not used.
   const isGuarded = isWanted !== false && ['script', 'style', 'module'].includes(as)
   const integrity = isGuarded && hashes?.join(' ')
   // Fonts and fetch() always use CORS mode, even for their own origin.

@@ -1,4 +1,4 @@
-// `ctx.sendFile`: one file from a route.
+// `ctx.sendFile` responds with one file from a route.
 import { basename } from 'node:path'
 import { types } from 'node:util'
 import type { Context } from 'koa'
@@ -95,7 +95,7 @@ async function dispositionOf(path: string, { download }: SendFileOptions) {
   return attachment(download === true ? basename(path) : download)
 }
 
-/** One that was set before stays. */
+/** A Cache-Control that was set before is kept. */
 function setCacheControl(ctx: Context, { immutable, cacheControl }: SendFileOptions): void {
   const value = cacheControl ?? (immutable ? 'private, max-age=31536000, immutable' : undefined)
   if (value !== undefined && !ctx.res.hasHeader('Cache-Control')) ctx.set('Cache-Control', value)
@@ -120,7 +120,7 @@ export function requireContext(method: string, ctx: { readonly res?: unknown } |
 }
 
 /**
- * Content-Disposition (RFC 6266; its `filename*` in RFC 8187) that lets the browser save a response under a name.
+ * Returns a Content-Disposition that lets the browser save a response under a name (RFC 6266; `filename*`: RFC 8187).
  *
  * @param filename any text; of a path, the last segment is used. One that consists of separators is not a name
  */
@@ -129,7 +129,7 @@ async function attachment(filename: string): Promise<string> {
   const { default: contentDisposition } = await import('content-disposition')
   // A lone surrogate is not a character: RFC 8187 encodes UTF-8.
   const name = filename.replace(/[\u0000-\u001f\u007f-\u009f\p{Surrogate}]/gu, '_')
-  // For clients that do not know `filename*`: only ASCII is read alike by all of them.
+  // Clients that do not know `filename*` agree on ASCII alone.
   const fallback = name.replace(/[^\x20-\x7e]/gu, '_')
   // Without a name browsers take the one in the URL.
   return contentDisposition(name, { fallback }).replace(/; filename\*=UTF-8''$/, '')
