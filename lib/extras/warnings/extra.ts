@@ -1,4 +1,4 @@
-// What is said of doubtful settings when a server starts, and in development of other middleware.
+// Warns of doubtful settings when a server starts, and in development of what other middleware does.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { watchNeighbours } from './neighbours.ts'

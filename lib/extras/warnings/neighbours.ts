@@ -1,4 +1,4 @@
-// What other middleware does, where it stands, to files and names of koaAssets; said once, in development.
+// Warns once, in development, of other middleware that changes files or names of koaAssets.
 import type { Context } from 'koa'
 import { requestLine } from '../../diagnostics.ts'
 import { warnOnce } from '../../printable.ts'
@@ -12,7 +12,7 @@ export function watchNeighbours(settings: Settings): Watch {
 
 type Report = (kind: string, message: string) => void
 
-/** A site has many files, and one order of its middleware. */
+/** One warning of each kind is enough: a site has many files, and one order of its middleware. */
 function firstOfEach(warn = warnOnce()): Report {
   const reported = new Set<string>()
   return (kind, message) => {
@@ -49,12 +49,12 @@ function watchResponse({ req, res }: Context, report: Report): void {
   })
 }
 
-// In development a file is `no-cache` where it is `public` in production.
+// Production would send as `public` what development sends as `no-cache`.
 const FOR_ONE_VISITOR = /(?:^|[ ,])(?:private|no-store)(?:[ ,=]|$)/i
 
 const providers = new WeakMap<Context, Settings>()
 
-/** For a koaAssets that is about to replace the `ctx.assets` of one in front. */
+/** Warns of a koaAssets that is about to replace the `ctx.assets` of one in front. */
 function providerWatch(settings: Settings): Watch['provider'] {
   const { prefix } = settings
   const warn = warnOnce()

@@ -1,5 +1,4 @@
-// What is logged when a server starts: warnings about settings under which nothing is served, possibly intended,
-// more often a mistake.
+// Finds settings under which nothing is served: possibly intended, more often a mistake.
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { isDirectory, readDirectory, statIfThere } from '../../files/at-start.ts'
@@ -11,7 +10,7 @@ import type { Settings } from '../../assets/settings/settings.ts'
 import { assetSources } from '../../assets/sources/third-party.ts'
 import { pathFrom } from '../../files/paths.ts'
 
-/** One message for each problem, with its remedy. */
+/** Returns one message for each problem, with its remedy. */
 export function noticesAtStart(
   settings: Settings,
   options: KoaAssetsOptions = {},
@@ -38,7 +37,7 @@ function neitherMode({ env, apps }: Settings, options: KoaAssetsOptions): string
   const idle = apps.filter(app => !app.compile && !app.fingerprint)
   const layers = [options, ...entriesGiven(options.apps || {}).map(([, app]) => app)]
   const isNamed = layers.some(layer => Object.hasOwn(layer.configure ?? {}, env))
-  // Only these have defaults for `compile` and `fingerprint` that publish something.
+  // Only these environments have defaults for `compile` and `fingerprint` that publish something.
   if (ENVIRONMENTS.includes(env) || isNamed || idle.length === 0) return undefined
   const configure = (layer: object) =>
     `configure: ${inspect({ [env]: layer }, { breakLength: Infinity })}`
@@ -46,7 +45,7 @@ function neitherMode({ env, apps }: Settings, options: KoaAssetsOptions): string
   return `neither compile nor fingerprint is on in the environment ${inspect(env)}, so no source is published (apps: ${names}). Set ${configure({ compile: true })}, or precompile and set ${configure({ fingerprint: true })}`
 }
 
-/** In development also for a variable with another value; elsewhere precompile publishes the sources. */
+/** In development a variable with another value is worth a warning, too; elsewhere precompile publishes the sources. */
 function notServing(
   { env, serve, apps, mounts }: Settings,
   options: KoaAssetsOptions,
@@ -67,7 +66,7 @@ function missingInMounts({ root, serve, mounts }: Settings): (string | undefined
   const served = mounts.filter(({ isServed }) => serve && isServed)
   return served.map(({ urlPath, dir, fallback, manifest }) => {
     if (!isDirectory(dir)) {
-      // Before the first build a page says what is missing, and in production it is an error.
+      // Before the first build the page names the remedy, and in production the build is required.
       if (manifest !== undefined) return undefined
       return `the directory ${pathFrom(root, dir)} of the mount ${urlPath || '/'} does not exist: its files are a 404 until it does`
     }
