@@ -1,4 +1,4 @@
-// The index of what was published on request, kept for the next process.
+// Keeps the index of what was published on request for the next process.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 

@@ -18,14 +18,14 @@ import type { Entry, MtimeIndex } from '../../assets/building/on-request/mtime-i
 /** An entry is saved this long after it was made, together with those that follow. */
 const DELAY_MS = 1000
 
-/** Undefined where everything was joined into one CommonJS file. */
+/** The file of this code is undefined where everything was joined into one CommonJS file. */
 const OWN_FILE = import.meta.filename as string | undefined
 
 type Kept = readonly [path: string, entry: Pick<Entry, 'source' | 'inputs' | 'targets'>]
 
 export function keepIndex(settings: Settings, sources: Sources, index: MtimeIndex): IndexKeeper {
   let reading: Promise<void> | undefined
-  /** As it was when this process began: a compiler stays loaded when it is replaced. */
+  /** The stamps are taken when this process begins: a compiler stays loaded when it is replaced. */
   let code: Promise<readonly string[]> | undefined
   let isDue = false
   const generationAt = (path: string): number | undefined => {
@@ -51,7 +51,7 @@ export function keepIndex(settings: Settings, sources: Sources, index: MtimeInde
     const file = await fileFor(settings)
     if (!file) return
     const known = await circumstances()
-    // The most recently used is set last when they are read again.
+    // The most recently used comes last, so that restoring leaves the same order.
     const kept = index.dump().flatMap(([path, { value }]): Kept[] => {
       const { source, inputs, targets, generation, isLasting } = value
       const isCurrent = generation === generationAt(path)
@@ -75,7 +75,7 @@ export function keepIndex(settings: Settings, sources: Sources, index: MtimeInde
   }
 }
 
-/** Undefined: there is no `node_modules` to keep it in, or this package was joined into another file. */
+/** Returns undefined where there is no `node_modules` to keep it in, or this package was joined into another file. */
 async function fileFor(settings: Settings): Promise<string | undefined> {
   if (OWN_FILE === undefined) return undefined
   const name = `${digestOf(publicFile(settings, settings.prefix))}.json`
@@ -92,7 +92,7 @@ function optionsOf({ root, env, base, prefix, symlinks, apps }: Settings): objec
   return { root, env, base, prefix, symlinks, apps, own, thirdParty: assetSources.list() }
 }
 
-/** The names of all sources, since a new one may be found in place of another. */
+/** The names of all sources are compared, since a new one may be found in place of another. */
 async function listing({ apps }: Settings, sources: Sources): Promise<string[]> {
   for (;;) {
     const { generation } = sources
@@ -104,7 +104,7 @@ async function listing({ apps }: Settings, sources: Sources): Promise<string[]> 
   }
 }
 
-/** Of this package, and of each place in which a compiler may be installed: every installation changes them. */
+/** Every installation changes the stamps of this package, or of a place in which a compiler may be installed. */
 async function stampsOfCode(root: string, own = ''): Promise<readonly string[]> {
   const folders = [root, dirname(own)].flatMap(nodeModulesFrom)
   const files = PEERS.flatMap(name => folders.map(at => join(at, name, 'package.json')))
@@ -112,7 +112,7 @@ async function stampsOfCode(root: string, own = ''): Promise<readonly string[]> 
   return stats.map(stamp => (stamp ? `${stamp.ino} ${stamp.mtimeNs} ${stamp.ctimeNs}` : ''))
 }
 
-/** The text after a digest of it and of the circumstances, which no damaged or foreign file has. */
+/** The text follows a digest of it and of the circumstances, which no damaged or foreign file has. */
 function sealed(circumstances: string, text: string): string {
   return `${digestOf(circumstances + text)}\n${text}`
 }
