@@ -1,4 +1,4 @@
-// What minifying adds to the command that precompiles.
+// Adds the option and the report of minifying to the command `precompile`.
 import type { Addition } from '../../assets/parts.ts'
 import { savingsText } from '../../cli/format.ts'
 import type { MinifyRow } from './options.ts'

@@ -1,4 +1,4 @@
-// Smaller stylesheets and scripts in production, by esbuild.
+// Makes stylesheets and scripts smaller in production, with esbuild.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 

@@ -42,7 +42,7 @@ export async function minifier(
 
 interface Use {
   readonly root: string
-  /** True: a source that cannot be minified is an error. */
+  /** If true, a source that cannot be minified is an error. */
   readonly wish: (app: AppSettings) => boolean | undefined
   readonly warn: (message: string) => void
 }
@@ -52,7 +52,7 @@ function minifierBy(esbuild: typeof Esbuild, { root, wish, warn }: Use): Transfo
   const minifies = (app: AppSettings) => wish(app) !== false
   return {
     minifies,
-    // Unless its name shows that it is minified already.
+    // The name of a minified file shows it.
     takes: (app, name) => minifies(app) && !/\.min\.\w+$/i.test(name),
     async apply(text) {
       const result = await transform(esbuild, text).catch((error: unknown) => {
@@ -93,7 +93,7 @@ async function transform(
   } catch (error) {
     const failure = asCompileError(error, file)
     if (!isCompiled || !(failure instanceof CompileError)) throw failure
-    // The line is one of the compiled text, which is not written anywhere.
+    // The line belongs to the compiled text, which is not written anywhere.
     const reason = `its compiled output cannot be minified: ${failure.reason}`
     throw new CompileError(reason, { file }, { cause: error })
   }

@@ -1,4 +1,4 @@
-// What minifying adds to options and reports.
+// The options of minifying, and its part of a report.
 import { flag, type Expectation, type Option } from '../../check-options.ts'
 
 export interface MinifyOptions {
@@ -12,7 +12,7 @@ export interface MinifyOptions {
   minify?: boolean | undefined
 }
 
-/** Undefined: where esbuild can be loaded. */
+/** The default, undefined, minifies where esbuild can be loaded. */
 const ifLoadable: Option<boolean | undefined, unknown> = { ...flag, default: () => undefined }
 
 export const MINIFY = {
@@ -30,16 +30,16 @@ export const PRECOMPILE_MINIFY = {
   minify: flag
 } satisfies Record<keyof PrecompileMinifyOptions, Expectation>
 
-/** What was minified, in bytes without source maps. */
+/** Sizes are in bytes, without source maps. */
 export interface MinifyReport {
   readonly files: number
   readonly bytes: number
   readonly insteadOf: number
-  /** Why nothing was: esbuild cannot be loaded. */
+  /** Says why nothing was minified: esbuild cannot be loaded. */
   readonly problem?: string
 }
 
 export interface MinifyRow {
-  /** Undefined with `minify: false`. */
+  /** Undefined if no app is minified. */
   readonly minified: MinifyReport | undefined
 }
