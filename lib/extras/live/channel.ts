@@ -1,4 +1,4 @@
-// The live channel: tells connected pages what has changed in what they use.
+// The live channel tells connected pages what has changed in what they use.
 import { randomUUID } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import type { Context } from 'koa'
@@ -19,10 +19,10 @@ const CONCURRENCY = 256
 /** An editor that saves causes several events; these milliseconds after the last, it is done. */
 const SETTLED_MS = 20
 
-/** Milliseconds. A server that is being closed waits for its connections. */
+/** A server that is being closed waits this long for its connections, in milliseconds. */
 const TICK_MS = 500
 
-/** Milliseconds between checks without an event, which may be lost, and the share of a core that they may use. */
+/** Events may be lost: pages are checked every so many milliseconds, with at most this share of a core. */
 const LOOK_EVERY_MS = 2000
 const MAX_LOAD = 0.02
 
@@ -32,7 +32,7 @@ export class Channel {
   readonly #warn = warnOnce()
   readonly #connections = new Set<Connection>()
   readonly #tellAll = oneAtATime(() => this.#tell())
-  /** A page that is told a different one, or is older than the process, reloads: the server was restarted. */
+  /** A page that is told another version, or is older than the process, reloads: the server was restarted. */
   readonly #instance: Part = {
     key: 'instance',
     version: randomUUID(),
@@ -40,7 +40,7 @@ export class Channel {
   }
   #stop: (() => void) | undefined
   #nextLook: NodeJS.Timeout | undefined
-  /** Whether an event asks for the next look. */
+  /** True once an event has asked for the next look. */
   #isAsked = false
 
   constructor(pipeline: Pipeline) {
@@ -107,7 +107,7 @@ export class Channel {
     const followed = this.#pipeline.running.flatMap(({ followed = [] }) => followed)
     const builds = followed.map(followed => {
       const { urlPath, build } = followed
-      // Meanwhile pages are told about everything else.
+      // Pages are told about everything else meanwhile.
       void followed.refresh(0)?.then(() => followed.build !== build && this.#lookSoon())
       const key = `build of ${urlPath || '/'}`
       return { key, path: base + encodePath(urlPath), build, note: followed.state }
@@ -126,23 +126,23 @@ const MAX_USED = 1000
 /** Proxies end a connection on which nothing is sent, often after 30 s. */
 const HEARTBEAT_MS = 15_000
 
-/** For a page that does not read what it is sent. */
+/** A page that does not read what it is sent is disconnected. */
 const MAX_WAITING_BYTES = 256 * 1024
 
-/** One page that is connected (the HTML standard, "Server-sent events"). */
+/** A connection with one page (the HTML standard, "Server-sent events"). */
 class Connection {
   /** The URL paths that the page has requested. */
   readonly used: readonly string[]
-  /** Given to Koa, so middleware in front can set fields and cookies after it. */
+  /** The stream is given to Koa, so middleware in front can set fields and cookies after it. */
   readonly #events = new PassThrough()
   readonly #server: { readonly listening?: boolean } | undefined
-  /** When the page was opened, in milliseconds since 1970; NaN for one that was connected before. */
+  /** When the page was opened, in milliseconds since 1970; NaN if it was connected before. */
   readonly #openedAt: number
   #told = ''
   #writtenAt = 0
 
   /**
-   * @param prefix of the paths that do not begin with a slash
+   * @param prefix precedes paths that do not begin with a slash
    * @param onClose is called when the page has been closed
    */
   constructor(ctx: Context, prefix: string, onClose: () => void) {
@@ -154,7 +154,7 @@ class Connection {
     suppressDisconnects(ctx)
     ctx.type = 'text/event-stream'
     ctx.set({
-      // If compressed, events would wait for more of them.
+      // A compressor would hold an event back until more of them come.
       'Cache-Control': 'no-store, no-transform',
       'X-Accel-Buffering': 'no'
     })
@@ -163,7 +163,7 @@ class Connection {
       this.#events.destroy()
       onClose()
     })
-    // It sends the head of the response: until then the browser is still connecting.
+    // Writing sends the head of the response: until then the browser is still connecting.
     this.#write(':\n\n')
   }
 
@@ -175,7 +175,8 @@ class Connection {
   ): void {
     const used = this.used.flatMap(path => assets.get(path) ?? [])
     const parts = [...shared, ...used.map(({ part }) => part)].map(({ changedAt, ...part }) => {
-      // Between opening the page and connecting. A time in the future would reload the page again and again.
+      // The asset changed between opening the page and connecting. A time in the future would reload the page again
+      // and again.
       const isLate = changedAt > this.#openedAt && changedAt <= Date.now()
       return { ...part, isLate }
     })

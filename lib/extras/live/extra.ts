@@ -1,4 +1,4 @@
-// The live channel: open pages take over what changes.
+// Keeps open pages current while their sources are edited: the live channel.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'

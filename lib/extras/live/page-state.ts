@@ -1,4 +1,4 @@
-// What the live channel tells a page: the version of everything that it was made from, and what is broken.
+// Finds what the live channel tells a page: the versions of what it was made from, and what is broken.
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError, CompileError } from '../../errors.ts'
@@ -12,9 +12,9 @@ import type { Settings } from '../../assets/settings/settings.ts'
 import { Tree } from '../../assets/sources/tree.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 
-/** Something that a page was made from. A page compares its version with the one that it has. */
+/** A page compares the version of each part with the one that it has. */
 export interface Part {
-  /** The plain URL path of an asset, encoded; otherwise a name that is not a path. */
+  /** The plain URL path of an asset, encoded; for other parts, a name that is not a path. */
   readonly key: string
   /** Null while an asset cannot be published. */
   readonly version: string | null
@@ -32,8 +32,8 @@ export type LinkedReport = ErrorReport & { readonly link?: string | undefined }
 export type AssetState = NonNullable<Awaited<ReturnType<typeof stateOf>>>
 
 /**
- * The state of an asset, after bringing it up to date as a request would.
- * @param path as a page has it: with the base
+ * Brings an asset up to date as a request would, and returns its state.
+ * @param path as a page has it, with the base
  * @returns undefined for a path that is not served, and for the file of a build
  */
 export async function stateOf(
@@ -50,7 +50,7 @@ export async function stateOf(
     if (!file) return undefined
     const [{ etag, stamp }] = file.representations
     if (isBuilt(pipeline, plain.path, stamp)) return undefined
-    // When its source was edited; it may have been published for this very page.
+    // An edit counts from when the source was saved; the asset may have been published for this very page.
     const inputs = pipeline.published.filesOf(plain.app).index?.peek(plain.path)?.inputs ?? []
     const stamps = inputs.flatMap(each => (isFileObservation(each) ? each.stamp : []))
     const times = stamps.length > 0 ? stamps : [stamp]
@@ -76,7 +76,7 @@ function isBuilt({ running }: Pipeline, path: string, { ctimeNs }: Stamp): boole
   )
 }
 
-/** `vscode://file/srv/app/apps/web/assets/stylesheets/app.css.scss:3:7` */
+/** Returns a link such as `vscode://file/srv/app/apps/web/assets/stylesheets/app.css.scss:3:7`. */
 function linkTo(error: AssetError, { live }: Settings): string | undefined {
   if (!live?.editor || !(error instanceof CompileError)) return undefined
   const { file, line = 1, column = 1 } = error.location
@@ -87,7 +87,7 @@ function linkTo(error: AssetError, { live }: Settings): string | undefined {
 const CONCURRENCY = 16
 
 /**
- * Makes the check of the files of the option `live.watch`: all of them together have one version.
+ * Returns a function that checks the files of the option `live.watch`, which have one version together.
  * @param onEvent is called when a file may have changed
  */
 export function watchedFiles(

@@ -1,11 +1,11 @@
-// What an open page loads and connects to, below `<prefix>/-/`.
+// Serves what an open page loads and connects to, below `<prefix>/-/`.
 import { readFile } from 'node:fs/promises'
 import type { Context } from 'koa'
 import type { Pages } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { Channel } from './channel.ts'
 
-/** For browsers; they refer to each other by relative URLs. */
+/** The scripts for browsers refer to each other by relative URLs. */
 const SCRIPTS = ['live', 'live-channel', 'live-images', 'live-overlay', 'live-stylesheets'].map(
   name => `${name}.js`
 )

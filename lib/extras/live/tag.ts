@@ -1,11 +1,11 @@
-/** `live`: the script tag of the live channel. */
+/** `live` returns the script tag of the live channel. */
 
 import type { Helpers } from '../../assets/views/asset-url.ts'
 import { openTag, withoutKeywords } from '../../assets/views/html.ts'
 import { check, text, type Expectation } from '../../check-options.ts'
 
 export interface LiveTagOptions {
-  /** For a Content-Security-Policy without `unsafe-inline`. */
+  /** The nonce is for a Content-Security-Policy without `unsafe-inline`. */
   readonly nonce?: string | undefined
 }
 
@@ -13,17 +13,17 @@ const LIVE_OPTIONS = { nonce: text } satisfies Record<keyof LiveTagOptions, Expe
 
 export interface LiveHelpers extends ReturnType<typeof liveHelpers> {}
 
-/** @param src the URL path of the script that shows edits in a page without reloading it */
+/** @param src is the URL path of the script that shows edits in a page without reloading it */
 export function helpersOf(src: string): Helpers {
   const [live, none] = [liveHelpers(src), liveHelpers(undefined)]
   return { isPerPage: false, shared: {}, of: () => (_, isLive) => (isLive ? live : none) }
 }
 
-/** @param src undefined for a page that must not have it */
+/** @param src is undefined for a page that must not have the script */
 function liveHelpers(src: string | undefined) {
   return {
     /**
-     * The script of the live channel: an edited stylesheet or image is replaced in the page, an edited script
+     * Returns the script of the live channel: an edited stylesheet or image is replaced in the page, an edited script
      * reloads it, and an error is shown. Empty unless the environment is `development` and the request
      * comes from this machine (the option `live`).
      *
@@ -35,7 +35,7 @@ function liveHelpers(src: string | undefined) {
     live: (options: LiveTagOptions = {}): string => {
       check(withoutKeywords(options), LIVE_OPTIONS, 'live.')
       if (src === undefined) return ''
-      // Early, so that it sees what the page requests: browsers keep a list of only 250 requests.
+      // The script starts early to see what the page requests: browsers list only 250 requests.
       const attributes = { src, type: 'module', async: true, nonce: options.nonce }
       return `${openTag('script', attributes)}</script>`
     }

@@ -1,4 +1,4 @@
-// The page's end of the live channel.
+// Connects the page to the live channel, and applies what it is told.
 import { replaceImages } from './live-images.js'
 import { showNotes, showProblems } from './live-overlay.js'
 import { replaceStylesheets } from './live-stylesheets.js'
@@ -9,21 +9,24 @@ const base = new URL('.', import.meta.url)
 const prefix = new URL('..', base).pathname
 
 const MAX_USED = 1000
-/** Milliseconds. An image that takes long must not keep the page from connecting. */
+/** An image that takes longer, in milliseconds, must not keep the page from connecting. */
 const LONGEST_LOAD = 2000
-/** Milliseconds to wait, so that assets that the page requests late are followed together. */
+/** Assets that the page requests within so many milliseconds are followed together. */
 const GATHERING = 200
-/** Milliseconds. */
+/** Milliseconds before the page connects again. */
 const RECONNECT = 500
 
 /** The URL paths that the page has requested. @type {Set<string>} */
 const used = new Set()
-/** The plain path of each path by which an asset was requested. @type {Map<string, string>} */
+/** Maps each path by which an asset was requested to its plain path. @type {Map<string, string>} */
 const keys = new Map()
-/** The versions that the page has; null for an asset that was broken then. @type {Map<string, string | null>} */
+/**
+ * The versions that the page has; null for an asset that was broken when it was told. @type {Map<string, string |
+ * null>}
+ */
 const versions = new Map()
 
-/** Characters. Servers limit the header of a request: Node to 16 KiB, cookies included. */
+/** Servers limit the header of a request, Node to 16 KiB, cookies included: so many characters of paths fit. */
 let maxLength = 12_000
 
 /** @type {EventSource | undefined} */
@@ -35,22 +38,23 @@ let isReloading = false
 function connect() {
   clearTimeout(timer)
   if (events || document.hidden || isReloading) return
-  // An edit may have come after the page was opened, and before it is connected. By the clock that stamps files.
+  // An edit may come after the page is opened and before it connects. The server compares ages by the clock that
+  // stamps files.
   const age = versions.size === 0 ? `&age=${Math.round(Date.now() - performance.timeOrigin)}` : ''
   const source = new EventSource(`${base.href}live?use=${listUsed()}${age}`)
   events = source
   source.onmessage = ({ data }) => receive(JSON.parse(data))
   source.onerror = () => {
     if (events !== source) return
-    // It may have been too much for a server with a lower limit, or with longer cookies.
+    // The request may have been too long for a server with a lower limit, or with longer cookies.
     if (source.readyState === EventSource.CLOSED) maxLength = Math.max(1000, maxLength / 2)
-    // By itself it would connect again with the age, and the list, of its first try.
+    // EventSource would connect again with the age, and the list, of its first try.
     disconnect()
     timer = setTimeout(connect, RECONNECT)
   }
 }
 
-/** In lines; those below the prefix are relative to it. */
+/** Lists one path on each line, those below the prefix relative to it. */
 function listUsed() {
   let list = ''
   for (const path of new Set([...usedByElements(), ...used])) {
@@ -61,7 +65,7 @@ function listUsed() {
   return list
 }
 
-/** HTTP/1.1 has six connections for all tabs: one that nobody sees has none. */
+/** HTTP/1.1 has six connections for all tabs: a hidden page gives its own back. */
 function disconnect() {
   clearTimeout(timer)
   if (events) events.close()
@@ -72,7 +76,7 @@ function disconnect() {
 function receive({ parts, problems, notes }) {
   showProblems(problems)
   showNotes(notes)
-  // Not some(): each one that can be replaced is.
+  // Each part that can be replaced is, so some() would stop too early.
   const rest = parts.filter(isChanged).filter(part => !replace(part))
   if (rest.length === 0) return
   isReloading = true
@@ -84,13 +88,13 @@ function receive({ parts, problems, notes }) {
 function isChanged({ key, version, isLate, path }) {
   const had = versions.get(key)
   if (path) keys.set(path, key)
-  // While it is broken, the page keeps what it has.
+  // A broken asset leaves the page as it is.
   if (version !== null || had === undefined) versions.set(key, version)
   if (version === null) return false
   return had === undefined ? isLate : had !== version
 }
 
-/** @param {Part} part @returns {boolean} false for what only a reload shows */
+/** @param {Part} part @returns {boolean} false if only a reload shows the change */
 function replace({ key, version, url }) {
   if (!url) return false
   const next = new URL(url, location.href)
@@ -102,7 +106,7 @@ function replace({ key, version, url }) {
   return /\.(?:avif|gif|ico|jpe?g|png|svg|webp)$/i.test(key) && replaceImages(key, isSame, next)
 }
 
-/** @param {string} url @returns {string | undefined} only for URLs of this site */
+/** @param {string} url @returns {string | undefined} a path for a URL of this site */
 function pathOf(url) {
   const { origin, pathname } = new URL(url, document.baseURI)
   return origin === location.origin ? pathname : undefined
@@ -120,7 +124,10 @@ function isFollowed(path) {
   return path !== undefined && !path.startsWith(base.pathname)
 }
 
-/** Modules that modules import, images and fonts of stylesheets, and what is loaded later. @type {import('./live.js').Follow} */
+/**
+ * Follows modules that modules import, images and fonts of stylesheets, and what is loaded later. @type
+ * {import('./live.js').Follow}
+ */
 export function follow(entries) {
   const before = used.size
   for (const { name, initiatorType } of entries) {
@@ -134,7 +141,7 @@ export function follow(entries) {
   timer = setTimeout(connect, GATHERING)
 }
 
-/** @type {import('./live.js').Follow} receives what was loaded before */
+/** Takes over what was loaded before. @type {import('./live.js').Follow} */
 export function begin(entries) {
   follow(entries)
   document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : connect()))

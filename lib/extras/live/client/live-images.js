@@ -2,17 +2,17 @@
 
 /** @typedef {(url: string) => boolean} IsSame */
 
-/** The images that were replaced, by their keys: a new stylesheet names them as before. @type {Map<string, () => void>} */
+/** Replaced images are remembered by key: a new stylesheet names the old ones. @type {Map<string, () => void>} */
 const replacedImages = new Map()
 
-/** In a stylesheet that was loaded meanwhile. */
+/** Called when a stylesheet has been loaded. */
 export function replaceImagesAgain() {
   for (const replaceAgain of replacedImages.values()) replaceAgain()
 }
 
 /**
- * In elements, in their style attributes, and in stylesheets, where not every browser asks for an image again.
- * Tells whether it was found.
+ * Replaces an image in elements, style attributes and stylesheets, where not every browser asks for it again.
+ * Returns true if it was found.
  *
  * @type {(key: string, isSame: IsSame, next: URL) => boolean}
  */
@@ -80,7 +80,7 @@ export function rulesOf(sheet) {
   try {
     return sheet ? [...sheet.cssRules] : undefined
   } catch (error) {
-    // Those of another site cannot be read. With another name, Firefox says that it is loading.
+    // A stylesheet of another site cannot be read. Firefox throws an error with another name while one is loading.
     return /** @type {Error} */ (error).name === 'SecurityError' ? [] : undefined
   }
 }

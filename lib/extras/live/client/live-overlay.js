@@ -1,9 +1,9 @@
-// Shows what is broken, in front of the page, and notes in a corner of it: in a shadow root, which the page's styles
-// do not reach.
+// Shows what is broken in front of the page, and notes in its corner, in a shadow root that the page's styles do not
+// reach.
 
 /** @typedef {{ title: string, location: string, reason: string, excerpt: string, link?: string }} LinkedReport */
 
-/** By class or name. @type {Readonly<Record<string, string>>} */
+/** The styles are keyed by class or element name. @type {Readonly<Record<string, string>>} */
 const STYLES = {
   'koa-fresh-assets-problems': 'all: initial; color-scheme: light dark',
   'koa-fresh-assets-notes': 'all: initial; color-scheme: light dark',
@@ -24,7 +24,10 @@ const STYLES = {
 let host
 let shown = '[]'
 
-/** An empty list removes it. One that was closed stays closed until something changes. @param {LinkedReport[]} problems */
+/**
+ * An empty list removes the overlay. A closed one stays closed until something changes. @param {LinkedReport[]}
+ * problems
+ */
 export function showProblems(problems) {
   const text = JSON.stringify(problems)
   if (text === shown) return
@@ -51,7 +54,7 @@ function close() {
 /** @param {KeyboardEvent} event */
 function closeOnEscape(event) {
   if (event.key !== 'Escape') return
-  // Keeps Escape from closing something in the page as well.
+  // Escape must not close something in the page as well.
   event.stopImmediatePropagation()
   close()
 }
@@ -60,7 +63,7 @@ function closeOnEscape(event) {
 let corner
 let noted = ''
 
-/** An empty list removes them. Those that were closed stay closed until the page is reloaded. @param {string[]} notes */
+/** An empty list removes the notes. Closed ones stay closed until the page is reloaded. @param {string[]} notes */
 export function showNotes(notes) {
   const text = notes.join(' · ')
   if (text === noted) return
@@ -84,13 +87,13 @@ function partsOf({ title, location, reason, excerpt, link }) {
     element('h1', {}, title),
     ...(location ? [element('p', {}, place)] : []),
     element('p', {}, reason),
-    // Scrolled by keyboard.
+    // A keyboard scrolls only what has the focus.
     ...(excerpt ? [element('pre', { tabindex: '0' }, excerpt)] : [])
   ]
 }
 
 /**
- * Never from HTML, nor with a style element or attribute: a policy may forbid them (Trusted Types, `style-src`).
+ * Uses neither HTML nor style attributes, which a policy may forbid (Trusted Types, `style-src`).
  * @type {(name: string, attributes: Record<string, string>, ...content: (Node | string)[]) => HTMLElement}
  */
 function element(name, attributes, ...content) {

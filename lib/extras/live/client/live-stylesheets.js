@@ -4,17 +4,20 @@ import { absolute, replaceImagesAgain, rulesOf } from './live-images.js'
 /** @typedef {import('./live-images.js').IsSame} IsSame */
 /** @typedef {HTMLLinkElement | HTMLStyleElement} Style */
 
-/** The element that is loading, by the one that it will replace. @type {Map<Style, Style>} */
+/** Maps an element to the one that is loading in its place. @type {Map<Style, Style>} */
 const loading = new Map()
-/** Those that were replaced, by their keys: others import them as before. @type {Map<string, { isSame: IsSame, next: URL }>} */
+/**
+ * Replaced stylesheets are remembered by key: others import the old ones. @type {Map<string, { isSame: IsSame, next:
+ * URL }>}
+ */
 const replacedStylesheets = new Map()
 
 /** Milliseconds between two checks: no event tells when an import has loaded. */
 const IMPORT_CHECK = 20
-/** Milliseconds. What cannot be loaded is then missing, as after a reload. */
+/** An import that takes longer, in milliseconds, is missing, as after a reload. */
 const LONGEST_IMPORT = 2000
 
-/** Tells whether it was found. @type {(key: string, isSame: IsSame, next: URL) => boolean} */
+/** Returns true if it was found. @type {(key: string, isSame: IsSame, next: URL) => boolean} */
 export function replaceStylesheets(key, isSame, next) {
   replacedStylesheets.set(key, { isSame, next })
   const replaced = styles().filter(style => {
@@ -34,12 +37,12 @@ function styles() {
 }
 
 /**
- * A copy goes in front: the old one overrides it until the copy is complete.
+ * Inserts a copy in front, which the old one overrides until the copy is complete.
  * @type {(style: Style, href?: string) => void} with the URL of a link that has changed
  */
 function replaceStyle(style, href) {
   const isLink = 'href' in style
-  // It shows nothing, and its copy would never load.
+  // A disabled stylesheet shows nothing, and its copy would never load.
   if (style.disabled) {
     if (isLink && href) style.href = href
     return
@@ -56,7 +59,7 @@ function replaceStyle(style, href) {
       .then(() => takePlace(copy, style))
       .catch(() => location.reload())
   }
-  // The old one stays.
+  // A copy that fails leaves the old one in place.
   copy.onerror = () => {
     if (loading.get(style) === copy) loading.delete(style)
     copy.remove()
@@ -74,14 +77,14 @@ function takePlace(copy, style) {
   replaceImagesAgain()
 }
 
-/** Directly or through others. @type {(sheet: CSSStyleSheet | null, isSame: IsSame) => boolean} */
+/** Imports count directly or through others. @type {(sheet: CSSStyleSheet | null, isSame: IsSame) => boolean} */
 function imports(sheet, isSame) {
   return importsOf(sheet).some(
     ({ href, styleSheet }) => isSame(absolute(href, sheet)) || imports(styleSheet, isSame)
   )
 }
 
-/** Firefox takes what a new stylesheet imports from memory. @param {CSSStyleSheet | null} sheet */
+/** Loads imports again, which Firefox takes from memory in a new stylesheet. @param {CSSStyleSheet | null} sheet */
 async function renewImports(sheet) {
   const renewed = importsOf(sheet).map(async rule => {
     const url = absolute(rule.href, sheet)
@@ -97,7 +100,7 @@ async function replaceImport(rule, href) {
   const sheet = /** @type {CSSStyleSheet} */ (rule.parentStyleSheet)
   const at = [...sheet.cssRules].indexOf(rule)
   const text = rule.cssText.replace(/url\(("|')?.*?\1\)/, () => `url("${href}")`)
-  // In this order: after the last import, no other could be inserted behind `@layer`.
+  // The new rule is inserted first: after the last import is gone, none could follow `@layer`.
   sheet.insertRule(text, at)
   sheet.deleteRule(at + 1)
   const added = /** @type {CSSImportRule} */ (sheet.cssRules[at])
@@ -108,7 +111,7 @@ async function replaceImport(rule, href) {
   return added
 }
 
-/** With everything that it imports. @type {(sheet: CSSStyleSheet | null) => boolean} */
+/** A stylesheet is complete with everything that it imports. @type {(sheet: CSSStyleSheet | null) => boolean} */
 function isComplete(sheet) {
   return !!rulesOf(sheet) && importsOf(sheet).every(({ styleSheet }) => isComplete(styleSheet))
 }

@@ -1,5 +1,5 @@
-// The live channel in the page. These scripts run as they are in every browser that has modules. This one
-// imports nothing at first: of what was loaded before it runs, browsers remember 250 resources.
+// The live channel in the page. These scripts run as they are in every browser that has modules. This one imports
+// nothing at first, as browsers remember only 250 resources that were loaded before it runs.
 
 /** @typedef {(entries: PerformanceResourceTiming[]) => void} Follow */
 
