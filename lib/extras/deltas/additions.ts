@@ -1,4 +1,4 @@
-// What deltas add to the commands that write, check, remove and list files.
+// Adds deltas to the commands that write, check, remove and list files.
 import { directoryAt } from '../../cli/command.ts'
 import type { Addition } from '../../assets/parts.ts'
 

@@ -1,4 +1,4 @@
-// What deltas save, in the list of assets.
+// Shows what deltas save, in the list of assets.
 import type { ManifestEntry } from '../../assets/building/manifest/manifest.ts'
 import { listPublished } from '../../assets/building/directory.ts'
 import { publicFile } from '../../assets/settings/public-directory.ts'
@@ -9,7 +9,7 @@ import { statOf } from '../../files/disk.ts'
 import { SEAL_BYTES, splitDelta } from './delta-format.ts'
 import { savingsOf } from './write-deltas.ts'
 
-/** Undefined for a file without deltas. */
+/** The column is empty for a file without deltas. */
 export async function deltaColumn(settings: Settings) {
   const { beside: deltas } = await listPublished(settings, [{ split: splitDelta }])
   const sizeOf = async (path: string) => Number((await statOf(path))?.size ?? Infinity)

@@ -1,4 +1,4 @@
-// What is wrong with the deltas beside a file.
+// Finds damaged deltas beside a file, and removes them.
 import { removeInPlace, type ServedPlace } from '../../files/containment.ts'
 import { dictionaryIn, isIntactDelta, isSealedDelta, splitDelta } from './delta-format.ts'
 import { digestOf, digestOfHash } from '../../files/digest.ts'
@@ -6,10 +6,9 @@ import { readSnapshot } from '../../files/open-file.ts'
 import type { PublishedFile } from '../../assets/building/directory.ts'
 
 /**
- * What is wrong with a delta, to be read after its path; undefined for a correct one. It is decoded where this
- * Node can.
- * @param target the file that it leads to
- * @param versions files that may be what it starts from; undefined compares the seal alone
+ * Says what is wrong with a delta, to be read after its path. It is decoded where this Node can.
+ * @param target the file that the delta leads to
+ * @param versions files that the delta may start from; if undefined, only its seal is checked
  */
 export async function faultOfDelta(
   file: string,
@@ -35,7 +34,7 @@ export async function faultOfDelta(
 const NO_EARLIER =
   'starts from a version that is not beside it, so it is never sent: keep that file, or remove the delta'
 
-/** @returns the deltas that stay: those of which `verify` reports nothing */
+/** @returns the deltas that stay, those without a fault */
 export async function removeFaulty(
   deltas: readonly PublishedFile[],
   target: string,

@@ -1,4 +1,4 @@
-// Deltas as files beside those that they lead to.
+// Makes, checks and reports deltas as files beside those that they lead to.
 import { savingsText } from '../../cli/format.ts'
 import type { Representations } from '../../assets/parts.ts'
 import { faultOfDelta } from './delta-faults.ts'
@@ -20,7 +20,7 @@ export function rowsOf({
   return deltas ? [['Deltas', textOf(deltas)]] : []
 }
 
-/** How much deltas save, in one line. */
+/** Says in one line how much deltas save. */
 function textOf(deltas: DeltaReport): string {
   if (deltas.isWritable) return deltas.files > 0 ? savingsText(deltas) : 'none that would pay'
   return `none: Node ${process.versions.node} cannot write them; 22.19, 24.6 and newer can`

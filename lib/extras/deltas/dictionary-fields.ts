@@ -1,5 +1,5 @@
-// The header fields of Compression Dictionary Transport (RFC 9842): which dictionary a request offers, and for
-// which requests a response may become one.
+// Reads and writes the fields of Compression Dictionary Transport (RFC 9842): the dictionary that a request offers,
+// and the requests for which a response may become one.
 import type { IncomingHttpHeaders } from 'node:http'
 import { weightsIn } from '../../http/requests.ts'
 import { isOwnPage } from '../../http/requests.ts'
@@ -7,11 +7,11 @@ import { isOwnPage } from '../../http/requests.ts'
 /** The content coding of a delta, Dictionary-Compressed Zstandard (section 5). */
 export const DELTA_CODING = 'dcz'
 
-// Section 2.2: a Byte Sequence of RFC 9651, here of the 32 bytes of a SHA-256.
+// The value is a Byte Sequence (section 2.2; RFC 9651), here the 32 bytes of a SHA-256.
 const AVAILABLE = /^:[A-Za-z0-9+/]{43}=:$/
 
 /**
- * The SHA-256 of the dictionary that a client has and a response may use; undefined when it has none, does
+ * Returns the SHA-256 of the dictionary that a client has and a response may use; undefined when it has none, does
  * not accept deltas by name, or could not read the response: the size of one that it cannot read must not
  * depend on what is in its cache (section 9.3).
  */
@@ -25,13 +25,13 @@ export function offeredDictionary(headers: IncomingHttpHeaders): Buffer | undefi
   return weight > 0 && !isOpaque ? Buffer.from(offered, 'base64') : undefined
 }
 
-// URL Pattern Standard, "escape a pattern string".
+// These characters are escaped in a pattern (URL Pattern Standard, "escape a pattern string").
 const SPECIAL = /[+*?:{}()\\]/g
 
 /**
- * The value of `Use-As-Dictionary` (section 2.1) for all URLs that differ in one part of the path.
- * @param before what precedes that part, percent-encoded
- * @param after what follows it
+ * Returns a value of `Use-As-Dictionary` (section 2.1) for all URLs that differ in one part of the path.
+ * @param before the path in front of that part, percent-encoded
+ * @param after the path behind it
  */
 export function useAsDictionary(before: string, after: string): string {
   const [start, end] = [before, after].map(text => text.replace(SPECIAL, String.raw`\\$&`))

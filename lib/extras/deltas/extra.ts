@@ -1,11 +1,11 @@
-// Deltas from earlier versions of files, for browsers that have one of these (RFC 9842).
+// Sends and writes deltas from earlier versions of files, for browsers that have one of these (RFC 9842).
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { senderOf } from './serve-deltas.ts'
 
 export const deltas: Extra<Pipeline> = {
   name: 'deltas',
-  // Its room is there when a server starts: a request loads no module.
+  // This is imported when a server starts: a request loads no module.
   sender: senderOf,
   commandLine: () => import('./additions.ts'),
   rows: async rows => (await import('./delta-files.ts')).rowsOf(rows),

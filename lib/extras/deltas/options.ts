@@ -1,4 +1,4 @@
-// What deltas add to options and reports.
+// The options of deltas, and their part of reports.
 import { flag, text, withDefault, type Expectation } from '../../check-options.ts'
 
 export interface DeltaOptions {
@@ -26,29 +26,29 @@ export const DELTA_COMPRESS = {
 } satisfies Record<keyof DeltaCompressOptions, Expectation>
 
 export interface DeltaSavings {
-  /** How many deltas there are. */
+  /** The number of deltas. */
   readonly files: number
   /** Their total size, in bytes. */
   readonly bytes: number
-  /** Bytes that would be sent without them: for each, the smallest representation of its file. */
+  /** The bytes that would be sent without deltas: for each, the smallest representation of its file. */
   readonly insteadOf: number
 }
 
-/** The deltas that lead to the files that changed. */
+/** The report covers deltas that lead to files that changed. */
 export interface DeltaReport extends DeltaSavings {
-  /** Whether this Node can make deltas: 22.19, 24.6 and newer. */
+  /** True if this Node can make deltas: 22.19, 24.6 and newer. */
   readonly isWritable: boolean
 }
 
 export interface DeltaPrecompileRow {
   /**
-   * What changed gets deltas (`.dcz`) from its last three versions, on Node 22.19, 24.6 and newer. Undefined when
+   * A changed asset gets deltas (`.dcz`) from its last three versions, on Node 22.19, 24.6 and newer. Undefined when
    * no asset changed that has an earlier version, and with `deltas: false`.
    */
   readonly deltas: DeltaReport | undefined
 }
 
 export interface DeltaCompressRow {
-  /** Undefined without `against`. */
+  /** Undefined if there is no `against`. */
   readonly deltas: DeltaReport | undefined
 }

@@ -1,5 +1,5 @@
-// The deltas beside a file: representations for clients that have an earlier version of it (RFC 9842). Each is
-// looked for by the hash that a request sends.
+// Sends the deltas beside a file to clients that have an earlier version of it (RFC 9842). Each is looked for by the
+// hash that a request sends.
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import {
@@ -26,7 +26,7 @@ import type { Settings } from '../../assets/settings/settings.ts'
 
 const MINUTE_MS = 60_000
 
-/** What the deltas of one file lead to. */
+/** The file that deltas lead to. */
 interface Target extends SentFile {
   readonly digest: string
 }
@@ -62,21 +62,21 @@ async function sentWith(file: SentFile, maxBytes: number): Promise<Sent | undefi
   }
 }
 
-/** The digests of the dictionaries for which there are deltas. Undefined: none, or none that can be believed. */
+/** Returns the digests of the dictionaries for which there are deltas; undefined if there are none to be believed. */
 async function dictionariesOf(file: SentFile): Promise<readonly string[] | undefined> {
-  // What this Node cannot decode is trusted only from precompile, which has decoded it.
+  // A delta that this Node cannot decode is trusted only from precompile, which has decoded it.
   if (file.plain === undefined && !(await canMakeDeltas())) return undefined
   const name = composed(basename(file.path))
   const names = await file.names()
   const known = names && dictionariesAmong(names).get(name)
-  // Deltas are written after their file, and that may be since the names were read.
+  // A delta is written after its file, and that may be since the names were read.
   const isSure = known || (names && isUnchangedSince(file.stamp, Date.now() - MINUTE_MS))
   if (isSure) return known
   const now = new Map((await namesIn(dirname(file.file))).map(each => [composed(each), each]))
   return dictionariesAmong(now).get(name)
 }
 
-/** By the names of the files beside the deltas. */
+/** The digests of dictionaries, by the name of the file that the deltas lead to. */
 type Dictionaries = ReadonlyMap<string, readonly string[]>
 
 /** A folder is listed once for all of its files. */
@@ -111,7 +111,7 @@ async function readDelta(file: string, target: Target, maxBytes: number) {
   return { needs, stored }
 }
 
-/** Whether a delta is undamaged and leads to the file; where this Node can, it is decoded. */
+/** A delta must be undamaged and lead to the file; it is decoded where this Node can. */
 async function isRight(bytes: Buffer, dictionary: Buffer, target: Target): Promise<boolean> {
   const { file, place, digest, size, plain } = target
   if (!isSealedDelta(bytes, dictionary, digest)) return false
@@ -128,7 +128,7 @@ async function isRight(bytes: Buffer, dictionary: Buffer, target: Target): Promi
   return false
 }
 
-/** The files that differ from a bundler's file only in the hash. */
+/** Finds files that differ from a bundler's file only in the hash. */
 async function otherVersions(file: string): Promise<readonly string[]> {
   const key = withoutHash(`/${basename(file)}`)
   return (await namesIn(dirname(file))).filter(name => {

@@ -1,5 +1,5 @@
-// The deltas beside a file: what they are made from, whether they are correct, and what they save. Precompile
-// makes them from the versions of earlier deploys of an asset that changed, `compress` from an earlier build.
+// Writes deltas beside files. Precompile makes them from the versions of earlier deploys of an asset that changed,
+// `compress` from an earlier build.
 import { join } from 'node:path'
 import { readInPlace, removeInPlace, type ServedPlace } from '../../files/containment.ts'
 import {
@@ -46,14 +46,14 @@ export function savingsOf(deltas: readonly DeltaSizes[]): DeltaSavings {
   }
 }
 
-/** How many deltas a file has at most: more earlier versions are rarely in browsers. */
+/** A file has at most so many deltas: more earlier versions are rarely in browsers. */
 const MAX_DELTAS = 3
 /** A larger delta is not worth a file, nor another copy in shared caches. */
 const MAX_RATIO = 0.5
 
 /**
- * @param before the targets of the previous manifest
- * @param unsaved is told what is written
+ * @param before lists the targets of the previous manifest
+ * @param unsaved learns what is written
  */
 export function deltaWriter(
   settings: Settings,
@@ -64,7 +64,7 @@ export function deltaWriter(
   let isWritable: boolean | undefined
   const sizes: DeltaSizes[] = []
   return {
-    // Undefined when no asset that has an earlier version changed, or had a damaged delta.
+    // The report is undefined when no asset that has an earlier version changed, or had a damaged delta.
     report: async () => ({
       deltas: isWritable === undefined ? undefined : { isWritable, ...savingsOf(sizes) }
     }),
@@ -93,7 +93,7 @@ export function deltaWriter(
   }
 }
 
-/** The version that pages name now, then the others, the newest first. */
+/** Puts the version that pages name now in front of the others, the newest first. */
 function newestFirst(versions: readonly PublishedFile[], current: string | undefined) {
   return sortedBy(versions, ({ path }, stats) =>
     encodePath(path) === current ? -Infinity : -Number(stats?.ctimeNs ?? 0n)
@@ -102,7 +102,7 @@ function newestFirst(versions: readonly PublishedFile[], current: string | undef
 
 /**
  * Removes damaged deltas, and brings those of files up to date with an earlier build.
- * @param against the directory of the earlier build, if there is one
+ * @param against is the directory of the earlier build, if there is one
  * @throws as `openDirectory` does
  */
 export async function writerAgainst(
@@ -156,14 +156,14 @@ interface DeltaTarget {
   readonly bytes: Uint8Array
   /** The size of its smallest other representation, in bytes. */
   readonly smallest: number
-  /** The deltas that it has, absolute. */
+  /** The deltas that are there, as absolute paths. */
   readonly beside: readonly string[]
-  /** Whether those from other versions stay if they are intact: an earlier run may have made them. */
+  /** If true, intact deltas from other versions stay: an earlier run may have made them. */
   readonly keepsOthers: boolean
   readonly unsaved: Unsaved
 }
 
-/** A file that a browser may have: one without the digest is not the version that its name claims. */
+/** A browser may have this file. One whose bytes do not have the digest is not the version that its name claims. */
 interface Earlier {
   readonly file: string
   readonly digest?: string
@@ -206,7 +206,7 @@ async function updateDeltas(
   return [...written.values()]
 }
 
-/** Undefined also for a file whose bytes do not have the digest, and for one too large for deltas. */
+/** Returns undefined also for a file whose bytes do not have the digest, and for one too large for deltas. */
 async function readBytes(place: ServedPlace, { file, digest }: Earlier) {
   const read = await readInPlace(place, file, MAX_DELTA_BYTES)
   if (!read || read === 'too-large') return undefined
