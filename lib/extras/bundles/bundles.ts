@@ -1,4 +1,4 @@
-// The bundles of all mounts, and their entries by name.
+// Joins the bundles of all mounts, and finds their entries by name.
 import { inspect } from 'node:util'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
@@ -18,11 +18,11 @@ const MAX_LISTED = 10
 interface Mount {
   readonly settings: MountSettings
   readonly build: MountedBundle | undefined
-  /** In the place of the build while it runs. */
+  /** A dev server stands in for the build while it runs. */
   dev?: DevEntries
 }
 
-/** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
+/** @throws AssetError for a manifest that is missing or broken, or that names a file that does not exist */
 export function startBundles(settings: Site, warn: (message: string) => void): Running {
   const isAsked = settings.mounts.some(({ manifest, isServed }) => manifest ?? !isServed)
   return isAsked ? new Bundles(settings, warn) : { helpers: helpersOf(findNone, () => []) }
@@ -34,7 +34,7 @@ class Bundles implements Running, MountAssets {
     (name, mount) => this.entry(name, mount),
     () => this.#devOrigins
   )
-  /** Until it resolves, dev servers are not known. Undefined where there can be none. */
+  /** Dev servers are known once this resolves. Undefined where there can be none. */
   readonly loading: Promise<void> | undefined
   readonly #env: string
   readonly #mounts: readonly Mount[]
@@ -61,7 +61,7 @@ class Bundles implements Running, MountAssets {
     for (const mount of this.#mounts) mount.dev = devServerOf(mount.settings, this.#warn)
   }
 
-  /** Read once dev servers are known. */
+  /** This is read once dev servers are known. */
   get pageDependencies(): readonly PageDependency[] {
     return this.#mounts.flatMap(({ build, dev }) => [build ?? [], dev ?? []].flat())
   }
@@ -71,12 +71,12 @@ class Bundles implements Running, MountAssets {
     return mount?.build?.isHashed(path.slice(urlPath.length + 1)) ?? false
   }
 
-  /** Origins, http and ws, of the dev servers that run apart from the application. */
+  /** The origins, http and ws, of the dev servers that run apart from the application. */
   get #devOrigins(): readonly string[] {
     return [...new Set(this.#mounts.flatMap(({ dev }) => dev?.origins ?? []))]
   }
 
-  /** What the tags lead to, where it may be either Vite's dev server or a build. */
+  /** Says what the tags lead to, where it may be either Vite's dev server or a build. */
   async states(): Promise<ReadonlyMap<string, string>> {
     const looks = this.#mounts.map(async ({ dev }) => dev?.refresh?.())
     await Promise.all(looks).catch((error: unknown) => this.#warn(reasonOf(error)))
@@ -85,7 +85,7 @@ class Bundles implements Running, MountAssets {
     )
   }
 
-  /** Where no dev server runs that notifies pages itself. */
+  /** The builds without a running dev server, which would notify pages itself. */
   get followed(): readonly MountedBundle[] {
     return this.#mounts.flatMap(({ build, dev }) => (dev?.isRunning ? [] : (build ?? [])))
   }
@@ -104,7 +104,7 @@ class Bundles implements Running, MountAssets {
     throw new AssetError('asset-unknown', message)
   }
 
-  /** Only a build shows what is imported dynamically. */
+  /** Only a build shows which modules are imported dynamically. */
   #tellUnbuilt(name: string): void {
     if (this.#mounts.some(({ build }) => build?.names?.has(name))) return
     this.#warn(
@@ -131,7 +131,7 @@ class Bundles implements Running, MountAssets {
       entries: new Set(sources.flatMap(namesOf)),
       sources: new Set(sources.flatMap(({ sourceNames = [] }) => sourceNames)),
       hasAllEntries: sources.every(({ names }) => names !== undefined),
-      // Those of a dev server are not known.
+      // The sources of a dev server are not known.
       hasAllSources: sources.every(({ sourceNames }) => sourceNames !== undefined)
     }
   }
@@ -191,8 +191,8 @@ function namesOf({ names }: EntrySource): string[] {
 }
 
 /**
- * Names for pages beside those of own assets; undefined where there can be none.
- * @param running has them as they are now; else they are those of the last build
+ * Returns the names that pages can use beside those of own assets; undefined where there can be none.
+ * @param running has the names as they are now; without it they are those of the last build
  */
 export async function namesInMounts(
   site: Site,

@@ -1,4 +1,4 @@
-/** `entry`: the tags of a bundler's entry point. */
+/** `entry` returns the tags of a bundler's entry point. */
 
 import { check, flag, oneOf, text, type Expectation } from '../../check-options.ts'
 import type { AssetName, NamesThen, OfName } from '../../assets/views/asset-names.ts'
@@ -18,7 +18,7 @@ import { assetTag } from '../../assets/views/tags.ts'
 export interface EntryOptions {
   /** The URL path of the mount, as in the option `mounts`. Default: the only one that has the entry. */
   readonly mount?: string | undefined
-  /** For a Content-Security-Policy without `unsafe-inline`; on every tag. */
+  /** The nonce of every tag, for a Content-Security-Policy without `unsafe-inline`. */
   readonly nonce?: string | undefined
   /**
    * In development, writes the script that `@vitejs/plugin-react` requires before the entry, once in a page.
@@ -26,7 +26,7 @@ export interface EntryOptions {
    */
   readonly reactRefresh?: boolean | undefined
   /**
-   * How scripts are loaded, `classic` with `defer`. Default: as the manifest says; `module` for esbuild,
+   * Says how scripts are loaded, `classic` with `defer`. Default: as the manifest says; `module` for esbuild,
    * whose metafile does not.
    */
   readonly type?: 'module' | 'classic' | undefined
@@ -49,27 +49,27 @@ type EntryArguments = readonly (EntryNames | EntryNames[number] | EntryOptions |
 
 export type EntryFilesOptions = Pick<EntryOptions, 'mount'>
 
-/** What the tags of an entry load, in document order. */
+/** The files that the tags of an entry load, in document order. */
 export interface EntryFiles {
   readonly scripts: readonly EntryScriptFile[]
   readonly stylesheets: readonly EntryFile[]
-  /** Modules that the scripts import: `rel="modulepreload"`. */
+  /** The modules that the scripts import: `rel="modulepreload"`. */
   readonly preloads: readonly EntryFile[]
 }
 
-/** One file, with the attributes of its tag. */
+/** A file, with the attributes of its tag. */
 export interface EntryFile {
   readonly href: string
   /** Undefined where the option `integrity` is empty, and in development. */
   readonly integrity: string | undefined
-  /** Set where `integrity` is: it is not checked without. */
+  /** Set where `integrity` is, which is not checked without it. */
   readonly crossorigin: 'anonymous' | undefined
 }
 
 export interface EntryScriptFile extends EntryFile {
   /** `module` or `text/javascript`. */
   readonly type: string
-  /** Whether it is only for browsers without modules. */
+  /** True if the script is only for browsers without modules. */
   readonly nomodule: boolean
 }
 
@@ -107,7 +107,7 @@ export interface EntryHelpers extends ReturnType<typeof entryHelpers> {
 
 export function helpersOf(find: FindEntry, devOrigins: () => readonly string[]): Helpers {
   return {
-    // `entry` writes each tag once in a page. Without a mount it throws before it writes any.
+    // Each tag is written once in a page. Without a mount `entry` throws before it writes any.
     isPerPage: find !== findNone,
     shared: {
       get devOrigins() {
@@ -122,12 +122,12 @@ export function helpersOf(find: FindEntry, devOrigins: () => readonly string[]):
 }
 
 interface TagMemory {
-  /** For calls without options. */
+  /** The tags of calls without options. */
   readonly byName: Memory<readonly Tag[]>
   readonly byOptions: Memory<readonly Tag[]>
 }
 
-/** @param page the tags that it has */
+/** @param page contains the tags that it already has */
 function entryHelpers(find: FindEntry, { byName, byOptions }: TagMemory, page: Set<string>) {
   const plainTags = (name: string) => tagsOf(find(name, undefined), {})
   const write: WriteEntry = (...args: EntryArguments): string => {
@@ -149,7 +149,7 @@ function entryHelpers(find: FindEntry, { byName, byOptions }: TagMemory, page: S
   }
   return {
     /**
-     * The tags of entries of a bundler's build, and of everything that they import statically: stylesheets,
+     * Returns the tags of entries of a bundler's build, and of everything that they import statically: stylesheets,
      * scripts and `modulepreload` links, with `integrity`. No tag is written twice during a request. Names
      * are those of the manifest: the source for Vite and esbuild, the entrypoint for webpack and Rspack; several
      * are given as arguments or as a list.
@@ -172,7 +172,7 @@ function entryHelpers(find: FindEntry, { byName, byOptions }: TagMemory, page: S
     entry: write,
 
     /**
-     * The same as data, for code that writes tags itself: React's `bootstrapModules`, templates, tests.
+     * Returns the same as data, for code that writes tags itself: React's `bootstrapModules`, templates, tests.
      *
      * @example
      * const { scripts, stylesheets } = entryFiles('src/main.tsx')
@@ -188,19 +188,19 @@ function entryHelpers(find: FindEntry, { byName, byOptions }: TagMemory, page: S
   } as const
 }
 
-/** For an application without a bundle. */
+/** An application without a bundle has no entries. */
 export const findNone: FindEntry = () => {
   throw new TypeError(
     "entry() needs a mount with the option manifest, or dev in development: mounts: { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }"
   )
 }
 
-/** The order of tags in a page. Links to stylesheets come before anything that waits for scripts. */
+/** Links to stylesheets come before anything that waits for scripts. */
 const ORDER = ['stylesheet', 'preamble', 'script', 'modulepreload'] as const
 
 interface Tag {
   readonly rank: (typeof ORDER)[number]
-  /** Under which it is known in a page. */
+  /** The page knows the tag by this key. */
   readonly key: string
   /** A script that is already in the page needs no preload. */
   readonly unless?: string
@@ -211,7 +211,7 @@ function inOrder(tags: readonly Tag[]): readonly Tag[] {
   return tags.toSorted((a, b) => ORDER.indexOf(a.rank) - ORDER.indexOf(b.rank))
 }
 
-/** The tags that the page does not have, as HTML; from now on it has them. */
+/** Returns the tags that the page does not have, as HTML, and remembers them. */
 function newOn(page: Set<string>, tags: readonly Tag[]): string[] {
   const written: string[] = []
   for (const { key, unless, html } of tags) {
@@ -237,13 +237,13 @@ function tagOf({ as, ...asset }: LoadedUrl, type: EntryOptions['type']): Tag {
   if (as === 'stylesheet') return { rank: as, key, html: assetTag(as, asset) }
   if (as === 'modulepreload')
     return { rank: as, key, unless: `script ${url}`, html: assetTag(as, asset) }
-  // Those of plugin-legacy are for some browsers: the others must not run them as well.
+  // The entries of plugin-legacy are for some browsers: the others must not run them as well.
   const isForSome = as === 'blocking' || as === 'nomodule'
   const attributes = SCRIPTS[isForSome ? as : (type ?? as)]
   return { rank: 'script', key: `script ${url}`, html: assetTag('script', asset, attributes) }
 }
 
-// What modules compiled by @vitejs/plugin-react expect to find (its README, "Middleware mode").
+// Modules compiled by @vitejs/plugin-react expect this script (its README, "Middleware mode").
 function preambleOf(url: string): string {
   const lines = [
     `import { injectIntoGlobalHook } from ${escapeInScript(JSON.stringify(url))}`,

@@ -1,4 +1,4 @@
-// Bundlers' manifests: entries, hashed names, files by source.
+// Reads bundlers' manifests: entries, hashed names, files by source.
 import type { Extra } from '../../assets/parts.ts'
 import { startBundles } from './bundles.ts'
 

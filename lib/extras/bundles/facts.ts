@@ -1,4 +1,4 @@
-// What a bundler's manifest says about each file that it names.
+// Lists what a bundler's manifest says about each file that it names.
 import { AssetError } from '../../errors.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
@@ -6,22 +6,22 @@ import { namedBy } from './manifests/bundle.ts'
 import { addressAt, readBundle, withoutQuery } from './manifests/read-bundle.ts'
 
 interface MountFacts {
-  /** Absolute path of the file that has the names. */
+  /** The absolute path of the file that has the names. */
   readonly manifest: string
-  /** Why there are none: it is missing or broken. */
+  /** Says why there are none: the manifest is missing or broken. */
   readonly problem?: string | undefined
-  /** In the order of paths. */
+  /** The files in the order of their paths. */
   readonly files?: readonly NamedFile[]
 }
 
 export interface NamedFile {
-  /** Below the mount's directory. */
+  /** The path below the mount's directory. */
   readonly file: string
-  /** The URL path, as tags have it: `/static/assets/main-CZTearZk.js`. */
+  /** The URL path in tags: `/static/assets/main-CZTearZk.js`. */
   readonly path: string
-  /** The name of its source, as pages write it; undefined where the manifest gives none. */
+  /** The name by which pages ask for its source; undefined where the manifest gives none. */
   readonly source: string | undefined
-  /** The entries whose tags include it. */
+  /** The entries whose tags include the file. */
   readonly entries: readonly string[]
   /** Other entries that use it, such as by a dynamic import, as far as the manifest tells. */
   readonly usedBy: readonly string[]
@@ -38,7 +38,7 @@ export async function factsOf(mount: MountSettings, env: string): Promise<MountF
   }
 }
 
-/** Sorted by path. @throws AssetError for a manifest that is missing or broken */
+/** Sorts the files by path. @throws AssetError for a manifest that is missing or broken */
 async function filesOf(
   mount: MountSettings & { readonly manifest: string },
   env: string

@@ -1,29 +1,29 @@
-// The files of earlier builds that `keep` has brought into a build: listed beside them in a dotfile, which is
-// never served.
+// Reads and writes the list of the files of earlier builds that `keep` has brought into a build: a dotfile in it,
+// which is never served.
 import { join } from 'node:path'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { isRecord, isText } from '../../check-options.ts'
 import { isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
 
 export interface KeptFile {
-  /** When the last build that named it was replaced, in milliseconds since 1970. */
+  /** The time when the last build that named it was replaced, in milliseconds since 1970. */
   readonly replaced: number
-  /** Whether it never changes at its URL. */
+  /** True if the file never changes at its URL. */
   readonly isHashed: boolean
-  /** Of its bytes; undefined in a list of release 1.1 and earlier ones. */
+  /** The digest of its bytes; undefined in a list of release 1.1 and earlier ones. */
   readonly digest?: string | undefined
 }
 
-/** By path below the directory. */
+/** Kept files are known by their paths below the directory. */
 export type KeptFiles = ReadonlyMap<string, KeptFile>
 
-/** @param dir the directory of the build */
+/** @param dir is the directory of the build */
 export function keptListIn(dir: string): string {
   return join(dir, '.koa-fresh-assets-kept.json')
 }
 
 /**
- * @param bytes of the list; undefined where there is none
+ * @param bytes are those of the list; undefined where there is none
  * @throws AssetError with the code `manifest-broken` for anything else
  */
 export function readKept(bytes: Uint8Array | undefined, dir: string): KeptFiles {
@@ -60,13 +60,13 @@ function namesIn(files: unknown = []): readonly string[] {
   throw new TypeError('it names something that is not a file below the directory')
 }
 
-/** Those whose names contain a hash of their content. @throws as `readKept` */
+/** Returns the files whose names contain a hash of their content. @throws as `readKept` */
 export function hashedKept(bytes: Uint8Array | undefined, dir: string): ReadonlySet<string> {
   const kept = [...readKept(bytes, dir)]
   return new Set(kept.flatMap(([file, { isHashed }]) => (isHashed ? file : [])))
 }
 
-/** Readable for people, too: one build for each time, the latest first. */
+/** The list is readable for people, too: it has one build for each time, the latest first. */
 export function writtenKept(kept: KeptFiles): Buffer {
   const all = [...kept].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const times = new Set(all.map(([, { replaced }]) => replaced))

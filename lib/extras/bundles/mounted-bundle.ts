@@ -1,4 +1,4 @@
-// The bundle of a mount: read at start, and again before a page once its manifest has changed.
+// The bundle of a mount is read at start, and again before a page once its manifest has changed.
 import { AssetError } from '../../errors.ts'
 import { ReloadedFile } from '../../files/at-start.ts'
 import type { MountSettings } from '../../assets/settings/mounts.ts'
@@ -9,7 +9,7 @@ import type { Bundle, LoadedFile } from './manifests/bundle.ts'
 import { addressAt, REMEDY, type BundleMount } from './manifests/read-bundle.ts'
 import { BuildReader, type Reading, type ReadingOptions } from './read-build.ts'
 
-/** A build that has not written its manifest by then never will: with fixed names it may be the same. */
+/** A build that has not written its manifest after this time will not: with fixed names it may be the same. */
 const FINISHED_MS = 2000
 
 type MountOfBundle = BundleMount & Pick<MountSettings, 'revalidate'>
@@ -17,7 +17,7 @@ type MountOfBundle = BundleMount & Pick<MountSettings, 'revalidate'>
 interface BundleOptions extends ReadingOptions {
   /** In development and in tests, an application starts without a build. */
   readonly env: string
-  /** With the base; without a trailing slash, empty for none. */
+  /** The host with the base; without a trailing slash, empty for none. */
   readonly host: string
 }
 
@@ -30,7 +30,7 @@ export class MountedBundle implements EntrySource, Followed {
   /** Undefined until there is a build. */
   #reading: Reading | undefined
 
-  /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
+  /** @throws AssetError for a manifest that is missing or broken, or that names a file that does not exist */
   constructor(mount: MountOfBundle, options: BundleOptions) {
     const { manifest, urlPath } = mount
     this.urlPath = urlPath
@@ -122,7 +122,7 @@ export class MountedBundle implements EntrySource, Followed {
     return { ...address, integrity: integrity?.get(file), imageSize: imageSize?.get(file) }
   }
 
-  /** @param file decoded path below the mount's directory */
+  /** @param file is the decoded path below the mount's directory */
   isHashed(file: string): boolean {
     return this.#reading?.hashed.some(files => files.has(file)) ?? false
   }
@@ -136,7 +136,7 @@ export class MountedBundle implements EntrySource, Followed {
     return this.#reading?.files?.build
   }
 
-  /** A file that was written since, where no bundler is at work any more, makes the next look read the build again. */
+  /** A file that is written when no bundler is at work any more makes the next look read the build again. */
   hasBuilt(file: string, writtenAt: number): boolean {
     const { paths, build } = this.#reading?.files ?? {}
     if (!paths?.has(file)) return false
@@ -146,7 +146,7 @@ export class MountedBundle implements EntrySource, Followed {
   }
 }
 
-/** `17:17`, or `2026-11-20 17:17` if that was on another day. @param milliseconds since 1970 */
+/** Returns `17:17`, or `2026-11-20 17:17` for another day. @param milliseconds since 1970 */
 function localTime(milliseconds: number): string {
   const written = (at: number) => {
     const offset = new Date(at).getTimezoneOffset() * 60_000

@@ -1,5 +1,5 @@
-// Reads the build of a mount: its manifest, and of the files what their tags say. At start, what is known without
-// the files; from the first page on a build as a whole, once no bundler is writing it.
+// Reads the build of a mount: its manifest, and what tags say about its files. A start needs only what is known
+// without the files; from the first page on a build is read as a whole, once no bundler is writing it.
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { inParallel } from '../../concurrency.ts'
@@ -19,22 +19,22 @@ const RESTED_MS = 1000
 
 export interface Reading {
   readonly bundle: Bundle
-  /** When its manifest was written: milliseconds since 1970. */
+  /** The time when its manifest was written: milliseconds since 1970. */
   readonly builtAt: number
   /** Changes with the tags of any entry. */
   readonly version: string
-  /** Files whose names contain a hash: those of the manifest, and by list those of earlier builds. */
+  /** The files whose names contain a hash: those of the manifest, and by list those of earlier builds. */
   readonly hashed: readonly ReadonlySet<string>[]
   /** Undefined until the first page. */
   readonly files: FilesRead | undefined
 }
 
 interface FilesRead {
-  /** Without queries. */
+  /** The paths have no queries. */
   readonly paths: ReadonlySet<string>
-  /** By file, of those that tags may name. */
+  /** The hashes of files that tags may name. */
   readonly integrity: ReadonlyMap<string, readonly string[]>
-  /** By file, of those that pages name by their sources. */
+  /** The sizes of images that pages name by their sources. */
   readonly imageSize: ReadonlyMap<string, ImageSize>
   readonly build: Build
 }
@@ -55,7 +55,7 @@ export class BuildReader {
   }
 
   /**
-   * Undefined without a manifest.
+   * Returns undefined if there is no manifest.
    * @throws AssetError for one that is broken, or whose tags name a file that does not exist
    */
   atStart(): Reading | undefined {
@@ -77,14 +77,14 @@ export class BuildReader {
   }
 
   /**
-   * Undefined while a file is missing or is being written: the build before it stays.
-   * @param known what was read before
+   * Returns undefined while a file is missing or is being written: the build before it stays.
+   * @param known is what was read before
    * @throws AssetError for a manifest that is broken
    */
   async whole(bytes: Buffer, stamp: Stamp, known: Reading | undefined) {
     const bundle = readBundle(bytes, this.#mount)
     const last = known?.files?.build
-    // As at start, what is in no tag may be missing.
+    // As at start, a file that is in no tag may be missing.
     const needed = last ? bundle.files : bundle.tagged
     const changedAt = await this.#whenAtRest(bundle, needed)
     if (changedAt === undefined) return undefined
@@ -110,11 +110,11 @@ export class BuildReader {
     } satisfies Reading
   }
 
-  /** When the last of the files was written: milliseconds since 1970. */
+  /** Returns the time when the last of the files was written: milliseconds since 1970. */
   async #whenAtRest(bundle: Bundle, needed: ReadonlySet<string>): Promise<number | undefined> {
     const changedAt = await this.#changedAt(bundle, needed)
     const rest = changedAt === undefined ? 0 : RESTED_MS - (Date.now() - changedAt)
-    // More for a time in the future: the clock of the disk may be ahead of ours.
+    // The rest is longer for a time in the future: the clock of the disk may be ahead of ours.
     if (rest <= 0 || rest > RESTED_MS) return changedAt
     await setTimeout(rest)
     return (await this.#changedAt(bundle, needed)) === changedAt ? changedAt : undefined
@@ -137,7 +137,7 @@ export class BuildReader {
     const files = algorithms.length > 0 ? [...bundle.taggable] : []
     const hashes = await inParallel(files, CONCURRENCY, async file => {
       const checksums = checksumsOf({ copyOf: this.#pathOf(file) }, algorithms)
-      // What no entry's tags name may be missing.
+      // A file that is in no tag of an entry may be missing.
       const known = bundle.tagged.has(file) ? await checksums : await ifThere(checksums)
       return known ? [[file, known.integrity] as const] : []
     })

@@ -1,4 +1,5 @@
-// What a bundler's manifest says, whichever bundler wrote it. Files are paths below the mount's directory.
+// Everything that is read from a bundler's manifest, whichever bundler wrote it. Files are paths below the mount's
+// directory.
 import { posix } from 'node:path'
 import { isRecord } from '../../../check-options.ts'
 import { hasFixedUrl } from '../../../assets/urls/fingerprint.ts'
@@ -6,20 +7,20 @@ import type { LoadedUrl } from '../../../assets/views/asset-url.ts'
 import { importOrder } from '../../../assets/views/modules.ts'
 
 export interface Bundle {
-  /** Whether Vite wrote it, whose dev server takes its place while it runs. */
+  /** True if Vite wrote it, whose dev server stands in for the build while it runs. */
   readonly isVite?: boolean
   /**
-   * What pages load for each entry, by the name that they write, in document order. Made when it is asked for:
-   * thousands of entries may have thousands of chunks in common.
+   * The files that pages load for each entry, by the name in their calls, in document order. They are found on
+   * demand: thousands of entries may have thousands of chunks in common.
    */
   readonly entries: ReadonlyMap<string, () => readonly LoadedFile[]>
   /** The same for modules that others import dynamically; empty where the manifest has them among its entries. */
   readonly lazy: ReadonlyMap<string, () => readonly LoadedFile[]>
-  /** Files that the tags of some entry name. */
+  /** The files in the tags of entries. */
   readonly tagged: ReadonlySet<string>
-  /** These, and those that the tags of some module in `lazy` name. */
+  /** The same files, and those in the tags of modules in `lazy`. */
   readonly taggable: ReadonlySet<string>
-  /** All that an entry uses, by any kind of import and by URLs; undefined where the manifest does not say. */
+  /** The files that an entry uses, by any kind of import and by URLs; undefined where the manifest does not say. */
   readonly usedBy?: (name: string) => readonly string[]
   /** The file that contains a source or is the chunk of that name, as far as the manifest tells. */
   readonly fileWith?: (name: string) => string | undefined
@@ -27,18 +28,18 @@ export interface Bundle {
   readonly sources: ReadonlyMap<string, string>
   /** All files that the manifest names. */
   readonly files: ReadonlySet<string>
-  /** Those whose names contain a hash of their content. */
+  /** The files whose names contain a hash of their content. */
   readonly hashed: ReadonlySet<string>
 }
 
 export type LoadedFile = Pick<LoadedUrl, 'as'> & { readonly file: string }
 
-/** Files that a bundler wrote together. Chunks refer to each other by the keys of the manifest. */
+/** A chunk consists of files that were written together. Chunks refer to each other by the keys of the manifest. */
 export interface Chunk {
   readonly file: string
-  /** What it imports statically. */
+  /** The chunks that it imports statically. */
   readonly imports: readonly string[]
-  /** What it imports or names in any way. */
+  /** The chunks that it imports or names in any way. */
   readonly uses: readonly string[]
   readonly stylesheets: readonly string[]
   readonly assets: readonly string[]
@@ -51,8 +52,8 @@ export const filesOf = ({ file, stylesheets, assets }: Chunk) => [file, ...style
 export const isCss = (file: string) => file.endsWith('.css')
 
 /**
- * The stylesheets of the static graph of these chunks, their modules, and preloads of what these import.
- * @param common stylesheets of every page
+ * Returns the stylesheets of the static graph of these chunks, their modules, and preloads of what these import.
+ * @param common are stylesheets of every page
  * @throws TypeError for an import that is missing
  */
 export function loadedWith(
@@ -90,7 +91,7 @@ export function namedBy(loaded: readonly LoadedFile[]): Set<string> {
   return new Set(loaded.map(({ file }) => file))
 }
 
-/** The files of all chunks that this one uses, at once or later, and its own. */
+/** Returns the files of all chunks that this one uses, at once or later, and its own. */
 export function usedFrom(chunks: Chunks, key = ''): string[] {
   const usesOf = (each: string) => chunks.get(each)?.uses.filter(used => chunks.has(used)) ?? []
   return [...importOrder([key], usesOf)].flatMap(each => {
@@ -99,7 +100,7 @@ export function usedFrom(chunks: Chunks, key = ''): string[] {
   })
 }
 
-// Checks of what a manifest contains. Each reason completes "… is not a bundler's manifest: ".
+// Each check throws a reason that completes "… is not a bundler's manifest: ".
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -117,7 +118,7 @@ export function records(value: Json, what: string): [string, Json][] {
   })
 }
 
-/** A path below the mount's directory: nothing else can be served. */
+/** Nothing but a path below the mount's directory can be served. */
 export function fileBelow(path: unknown): string {
   if (isBelow(path)) return path
   throw new TypeError(`${JSON.stringify(path)} is not a path below the mount's directory`)
@@ -131,26 +132,26 @@ export function isBelow(path: unknown): path is string {
   )
 }
 
-/** A file, and its name before the bundler added a hash, without extension; undefined when not known. */
+/** The stem is the name before a hash was added, without extension; undefined when not known. */
 export type StemmedFile = readonly [file: string, stem: string | undefined]
 
-/** The hashes that bundlers write by default. */
+/** Bundlers write these hashes by default. */
 export const HASHES = {
-  /** base64url: Rollup and Rolldown, so Vite. */
+  /** Rollup and Rolldown, so Vite as well, write base64url. */
   vite: /^[\w-]{8,22}$/,
-  /** base32. */
+  /** esbuild writes base32. */
   esbuild: /^[A-Z2-7]{8}$/,
-  /** Hexadecimal. */
+  /** webpack writes hexadecimal. */
   webpack: /^(?=.*\d)(?=.*[a-f])[0-9a-f]{8,64}$/
 } as const
 
-// Words that people write into names: `DataTable`, `component`, `VERSION2`, `20240101`.
+// People write such words into names: `DataTable`, `component`, `VERSION2`, `20240101`.
 const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,})*|[A-Z]+)\d*$/
 
 /**
- * The files whose names contain a hash of their content. One that is wrongly taken for hashed is stale in browsers for
- * a year, and one that is not recognised costs a revalidation: when in doubt, it is not hashed.
- * @param groups files whose names follow one pattern each: all of a group have a hash, or none has
+ * Returns the files whose names contain a hash of their content. One that is wrongly taken for hashed is stale in
+ * browsers for a year, and one that is not recognised costs a revalidation: when in doubt, it is not hashed.
+ * @param groups are lists of files whose names follow one pattern: all of a list have a hash, or none has
  */
 export function hashedAmong(
   groups: readonly (readonly StemmedFile[])[],
@@ -184,7 +185,7 @@ export function stemOf(file: string): string {
   return posix.basename(file, posix.extname(file))
 }
 
-/** What follows the stem: `main-BX3f_9aZ.js` -> `BX3f_9aZ`. */
+/** `main-BX3f_9aZ.js` -> `BX3f_9aZ` */
 function suffixOf(file: string, stem: string | undefined): string | undefined {
   const whole = stemOf(file)
   if (stem === undefined) return /[^-.]+$/.exec(whole)?.[0]

@@ -1,4 +1,4 @@
-// esbuild's metafile: the result of a build with `metafile: true`.
+// Reads esbuild's metafile: the result of a build with `metafile: true`.
 import { isRecord } from '../../../check-options.ts'
 import {
   type Bundle,
@@ -16,14 +16,14 @@ import {
   usedFrom
 } from './bundle.ts'
 
-/** Of an entry, the only stylesheet contains those of its whole static graph. */
+/** The only stylesheet of an entry contains those of its whole static graph. */
 interface Output extends Chunk {
   readonly dynamicImports: readonly string[]
   readonly entryPoint: string | undefined
   readonly inputs: readonly string[]
 }
 
-/** @param dir the mount's directory, which is that of the outputs */
+/** @param dir is the mount's directory, to which the build was written */
 export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | undefined {
   if (!isRecord(given)) return undefined
   const base = baseOf(Object.keys(given), dir)
@@ -49,7 +49,7 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
     taggable: tagged,
     usedBy: name => usedFrom(outputs, entries.get(name)),
     fileWith: name => all.find(({ inputs }) => inputs.includes(name))?.file,
-    // What a loader copies is made from one source; a script or stylesheet is an entry's, or belongs to no source.
+    // A file that a loader copies has one source; a script or stylesheet is an entry's, or belongs to no source.
     sources: new Map(
       all.flatMap(({ file, entryPoint, inputs: [source, ...others] }) => {
         const isCopied = !/\.(?:m?js|css)(?:\.map)?$/.test(file) && others.length === 0
@@ -63,7 +63,7 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
 }
 
 /**
- * The length of what stands before the files in the paths of outputs, which start at esbuild's working
+ * Returns the length of the path in front of the files in the paths of outputs, which start at esbuild's working
  * directory: with the mount `/srv/site/dist`, that is `dist/` or `site/dist/`, possibly behind `../`.
  */
 function baseOf(paths: readonly string[], dir: string): number {
@@ -96,7 +96,7 @@ function pathsOf(imports: readonly unknown[], kind?: string): string[] {
   })
 }
 
-/** entryNames, chunkNames and assetNames are patterns of their own; what is imported dynamically is a chunk. */
+/** Each of entryNames, chunkNames and assetNames is a pattern of its own; a dynamically imported module is a chunk. */
 function hashedIn(outputs: ReadonlyMap<string, Output>): Set<string> {
   const entries: StemmedFile[] = []
   const chunks: StemmedFile[] = []

@@ -27,14 +27,14 @@ export const REMEDY =
   'build with Vite (`vite build` with build.manifest: true), or write to it what esbuild (metafile: true) ' +
   'or webpack and Rspack (stats.toJson({ all: false, entrypoints: true, assets: true, cachedAssets: true })) return'
 
-/** What a manifest says about the files of its directory. Paths are below it, without queries. */
+/** The names in a manifest are paths below its directory, without queries. */
 export interface ManifestNames {
   readonly files: ReadonlySet<string>
-  /** Those whose names contain a hash of their content. */
+  /** The files whose names contain a hash of their content. */
   readonly hashed: ReadonlySet<string>
 }
 
-/** For directories that are not mounted. @throws as `readBundle` */
+/** A directory that is not mounted has no URLs. @throws as `readBundle` */
 export function readManifest(
   bytes: Buffer,
   of: Pick<BundleMount, 'manifest' | 'dir'>

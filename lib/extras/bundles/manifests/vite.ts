@@ -1,4 +1,4 @@
-// Vite's manifest: `build.manifest`, written to `.vite/manifest.json`.
+// Reads Vite's manifest: `build.manifest`, written to `.vite/manifest.json`.
 import { isRecord } from '../../../check-options.ts'
 import {
   type Bundle,
@@ -26,11 +26,11 @@ interface ViteChunk extends Chunk {
 
 type Chunks = ReadonlyMap<string, ViteChunk>
 
-// Keys that @vitejs/plugin-legacy writes. Those of polyfills are relative to Vite's root, as if they were
+// @vitejs/plugin-legacy writes these keys. Those of polyfills are relative to Vite's root, as if they were
 // files of the directory in which Vite was started: `../../vite/legacy-polyfills`.
 const POLYFILLS = /(?:^|\/)vite\/legacy-polyfills$/
 const LEGACY_POLYFILLS = /(?:^|\/)vite\/legacy-polyfills-legacy$/
-/** In the names of entries, of @vitejs/plugin-legacy. */
+/** @vitejs/plugin-legacy adds this to the names of entries. */
 const LEGACY = /-legacy(?=\.[^./]*$|$)/
 
 export function readVite(manifest: Json): Bundle | undefined {

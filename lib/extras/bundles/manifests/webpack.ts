@@ -1,4 +1,4 @@
-// The stats of webpack and Rspack (`--json`, `stats.toJson()`), and the manifests of plugins that list
+// Reads the stats of webpack and Rspack (`--json`, `stats.toJson()`), and the manifests of plugins that list
 // entrypoints: webpack-assets-manifest, and the `generate` of webpack-manifest-plugin and rspack-manifest-plugin.
 import { isRecord } from '../../../check-options.ts'
 import { hasFixedUrl } from '../../../assets/urls/fingerprint.ts'
@@ -17,7 +17,7 @@ import {
 const SCRIPT = /\.m?js(?:\?|$)/
 const STYLESHEET = /\.css(?:\?|$)/
 
-/** @param urlPath that of the mount, with the base, which plugins may put before the files */
+/** @param urlPath is that of the mount, with the base, which plugins may put before the files */
 export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined {
   const { entrypoints, namedChunkGroups: groups } = manifest
   if (!isRecord(entrypoints)) return undefined
@@ -29,7 +29,7 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
       ? 'module'
       : 'classic'
   const loadOf = ([name, given]: readonly [string, unknown]) => {
-    // In this order a chunk comes after those that it needs. What is neither, such as a source map, gets no tag.
+    // In this order a chunk comes after those that it needs. Other files, such as source maps, get no tag.
     const listed = filesIn(given, name).map(below).map(fileBelow)
     const stylesheets = listed.filter(file => STYLESHEET.test(file))
     const scripts = listed.filter(file => SCRIPT.test(file))
@@ -37,7 +37,8 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
     return [name, () => [...loadedAs('stylesheet', stylesheets), ...loaded]] as const
   }
   const entries = new Map(Object.entries(entrypoints).map(loadOf))
-  // The names in `webpackChunkName`, and the entrypoints. What such a script contains waits for the entry's runtime.
+  // The names are those of `webpackChunkName` and the entrypoints. A script of such a chunk waits for the entry's
+  // runtime.
   const named = Object.entries(isRecord(groups) ? groups : {})
   const lazy = new Map(named.filter(each => !entries.has(each[0]) && isListed(each[1])).map(loadOf))
   const filesOf = (loads: typeof entries) => [...loads.values()].flatMap(load => load())
@@ -49,7 +50,7 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
     lazy,
     tagged,
     taggable: new Set([...tagged, ...namedBy(filesOf(lazy))]),
-    // For what a loader copies, relative to the compiler's context.
+    // A loader copies files under names relative to the compiler's context.
     sources: new Map(
       Array.from(assets ?? []).flatMap(([file, { sourceFilename: source }]) =>
         typeof source === 'string' ? [[source, file] as const] : []
@@ -78,13 +79,13 @@ function isListed(group: unknown): boolean {
   return isRecord(group) && Array.isArray(group['assets']) && !group['filteredAssets']
 }
 
-/** What stats say about each file, whose name may end in a query; undefined where they describe none. */
+/** Returns what stats say about each file, whose name may end in a query; undefined where they describe none. */
 function readAssets(given: unknown): ReadonlyMap<string, Json> | undefined {
   if (!Array.isArray(given)) return undefined
   const assets = new Map<string, Json>()
   for (const asset of given) {
     const { name, info, filteredChildren } = isRecord(asset) ? asset : {}
-    // webpack leaves out those that a build has not rewritten.
+    // webpack omits the assets that a build has not rewritten.
     if (filteredChildren) throw new TypeError('it omits assets: set cachedAssets: true')
     if (isBelow(name)) assets.set(name, isRecord(info) ? info : {})
   }
