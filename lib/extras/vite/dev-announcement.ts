@@ -1,4 +1,4 @@
-// How a running dev server of Vite is found: by what our plugin writes beside the build, and what the server says.
+// Finds a running dev server of Vite, by what our plugin writes beside the build and what the server responds.
 import { readdir } from 'node:fs/promises'
 import { get as getOverHttp } from 'node:http'
 import { get as getOverHttps } from 'node:https'
@@ -9,53 +9,53 @@ import { readOpenFile, withFile } from '../../files/open-file.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
 import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
 
-/** What the plugin writes beside the build while its dev server runs. */
+/** Our plugin writes this beside the build while its dev server runs. */
 export interface Announcement {
-  /** Without a trailing slash. */
+  /** The origin has no trailing slash. */
   readonly origin: string
-  /** Vite's: the mount's URL path and a slash. */
+  /** Vite's base is the mount's URL path and a slash. */
   readonly base: string
   /** The entries, relative to Vite's root. */
   readonly inputs: readonly string[]
-  /** Vite's, relative to the directory of the build. */
+  /** Vite's root, relative to the directory of the build. */
   readonly root: string
-  /** The origins at which its client connects to it. */
+  /** The origins at which Vite's client connects to it. */
   readonly sockets?: readonly string[]
-  /** Whether modules expect React's preamble. */
+  /** True if modules expect React's preamble. */
   readonly isReact?: boolean
-  /** Different for each dev server. */
+  /** The token is different for each dev server. */
   readonly token: string
 }
 
-/** What the dev server responds with below its base: it may have ended without removing its announcement. */
+/** The dev server responds with this below its base: it may have ended without removing its announcement. */
 export interface DevServerStatus {
   readonly token: string
-  /** By source, when it was changed last: `lastHMRTimestamp`. */
+  /** The time of the last change of each source: `lastHMRTimestamp`. */
   readonly changed: Readonly<Record<string, number>>
 }
 
-/** The path below its base at which it does. */
+/** The path of the status below the server's base. */
 export const STATUS = '@koa-fresh-assets'
 
-/** @param dir the directory of the build */
+/** @param dir is the directory of the build */
 export function announcementIn(dir: string): string {
   return join(dir, '.vite/dev-server.json')
 }
 
 export interface RunningVite {
-  /** Without a trailing slash; empty for that of the page. */
+  /** The origin has no trailing slash; it is empty for that of the page. */
   readonly origin: string
   /** The entries; undefined where any name may be one. */
   readonly inputs?: ReadonlySet<string> | undefined
-  /** By source, when it was changed last. */
+  /** The time of the last change of each source. */
   readonly changed?: ReadonlyMap<string, number>
-  /** Whether a page needs React's preamble, unless `entry` is told. */
+  /** True if a page needs React's preamble, unless `entry` is told. */
   readonly isReact?: boolean
-  /** Whether the entries have it, and no other module does. */
+  /** True if the entries have it, and no other module does. */
   readonly isPrepared?: boolean | undefined
   /** The origins of its WebSocket. */
   readonly sockets?: readonly string[]
-  /** Absolute; undefined when unknown. */
+  /** An absolute path; undefined when unknown. */
   readonly root?: string
   /** The names in Vite's root; undefined when unknown. A name below one is taken for a source of the front end. */
   readonly top?: ReadonlySet<string>
@@ -65,7 +65,7 @@ export async function namesIn(directory: string): Promise<ReadonlySet<string>> {
   return new Set(await ifThere(readdir(directory)))
 }
 
-/** What is read and waited for in vain before a server is not asked any more, by all pages together. */
+/** All pages together read and wait in vain for so much before a server is not asked any more. */
 const PATIENCE = { bytes: 64 * 1024, ms: 5000 } as const
 /** A timer is early by the time that its turn of the event loop has taken before. */
 const EARLY_MS = 100
@@ -135,7 +135,7 @@ async function textOf(file: string): Promise<string | undefined> {
   return read?.bytes.toString()
 }
 
-/** Whether it is nothing but an origin: pages write it into a Content-Security-Policy. */
+/** Pages write it into a Content-Security-Policy, so it must be nothing but an origin. */
 const isSocket = (text: string) => /^wss?:\/\/[\w.:[\]-]+$/.test(text)
 
 /** Any program can write to the directory of a build. */
@@ -152,7 +152,7 @@ function isAnnouncement(
   )
 }
 
-/** Empty for anything but an object: the dev server may be another program's by now. */
+/** Returns an empty object for anything else: the port may be another program's by now. */
 function parse(text = ''): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)
@@ -163,7 +163,7 @@ function parse(text = ''): Readonly<Record<string, unknown>> {
   }
 }
 
-/** What came within the limits; empty when nothing did. */
+/** Returns the response as far as it came within the limits; empty when nothing did. */
 function responseOf(url: string, { bytes, ms }: Patience): Promise<string> {
   return new Promise(resolve => {
     const get = url.startsWith('https:') ? getOverHttps : getOverHttp

@@ -1,4 +1,4 @@
-// What pages load while Vite's dev server compiles the sources.
+// Finds what pages load while Vite's dev server compiles the sources.
 import { join } from 'node:path'
 import { oneAtATime } from '../../concurrency.ts'
 import { statIfThere } from '../../files/at-start.ts'
@@ -10,12 +10,12 @@ import { announcedFor, namesIn, type RunningVite } from './dev-announcement.ts'
 import { MODULE, sourceUrl, type DevEntries } from './entry-source.ts'
 import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
 
-/** In the names of entries of @vitejs/plugin-legacy, which only takes part in builds. */
+/** @vitejs/plugin-legacy adds this to the names of entries, and only takes part in builds. */
 const LEGACY = /-legacy(?=\.[^./]*$|$)/
 
 export class DevServer implements DevEntries {
   readonly urlPath: string
-  /** Precedes the URL path in Vite's own base, as in the page's. */
+  /** Vite's own base begins with that of the page. */
   readonly #base: string
   readonly label = "Vite's dev server"
   readonly refresh: (() => Promise<void>) | undefined
@@ -73,7 +73,7 @@ export class DevServer implements DevEntries {
     return this.#tagsOf(name, isPrepared ? [`@id/__x00__${PREAMBLE}`] : [])
   }
 
-  /** @param before modules that run before it */
+  /** @param before lists modules that run before it */
   #tagsOf(name: string, before: readonly string[] = []): LoadedUrl[] {
     const { isReact: isNeeded = false, changed } = this.#running ?? {}
     const urlOf = (path: string) => this.#start + encodeAsImported(`${this.urlPath}/${path}`)
@@ -102,7 +102,7 @@ export class DevServer implements DevEntries {
   }
 }
 
-/** That of the option `dev`, or the one that announces itself beside the build, as long as it runs. */
+/** Returns the server of the option `dev`, or the one that announces itself beside the build, as long as it runs. */
 export function devServerOf(mount: MountSettings, warn: (message: string) => void): DevServer {
   const { dev } = mount
   if (dev === undefined) return new DevServer(mount, undefined, announcedFor(mount, warn))

@@ -1,4 +1,4 @@
-// Vite's dev servers. The plugin is an entry point of its own.
+// Connects pages with Vite's dev servers. The plugin is an entry point of its own.
 import type { Extra, Running } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { isBelow } from '../../assets/serving/request-path.ts'
@@ -9,7 +9,7 @@ export const vite: Extra<Pipeline> = {
   run: respondersIn
 }
 
-/** The dev servers in this process. */
+/** Hands requests to the dev servers in this process. */
 function respondersIn({ base, mounts }: Settings): Running | undefined {
   const servers = mounts.flatMap(({ dev, urlPath }) =>
     typeof dev === 'object' ? { dev, urlPath } : []

@@ -71,7 +71,10 @@ export const DEV = {
 } satisfies Record<keyof DevOptions, Expectation>
 
 interface SettledDev {
-  /** An origin without a trailing slash, `true` for that of the page; undefined unless it is in force. */
+  /**
+   * The dev server, or an origin without a trailing slash, `true` for that of the page; undefined unless it is in
+   * force.
+   */
   readonly dev: string | true | ViteServer | undefined
   readonly isServed?: false
   /** Only a dev server in this process knows the page as it is now; any other has its own. */
@@ -82,9 +85,9 @@ interface Place {
   readonly env: string
   readonly base: string
   readonly urlPath: string
-  /** That of the options, such as `mounts./static.` */
+  /** Messages call the option by this path: `mounts./static.` */
   readonly place: string
-  /** The file of `fallback`. */
+  /** The file of the option `fallback`. */
   readonly fallback: string | undefined
 }
 

@@ -1,4 +1,4 @@
-// The plugin for Vite that tells koaAssets what it needs to know: `koa-fresh-assets/vite`.
+// Tells koaAssets what it needs to know of Vite: the plugin `koa-fresh-assets/vite`.
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, Server } from 'node:http'
@@ -63,12 +63,12 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
   const { mount, input, base: cut = '' } = options
   const base = `${cut}/${mount}/`.replace(/\/{2,}/g, '/')
   let config: ResolvedConfig
-  /** The scripts that get React's preamble. */
+  /** Only these scripts get React's preamble. */
   let entries = new Set<string>()
   let announced: string | undefined
   return {
     name: PLUGIN,
-    // After the plugins that compile.
+    // Other plugins must have compiled the module.
     enforce: 'post',
 
     config({ base: own, build = {}, publicDir }) {
@@ -95,7 +95,7 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
 
     resolveId: id => (id === PREAMBLE ? `\0${PREAMBLE}` : undefined),
     load: id => (id === `\0${PREAMBLE}` ? PREAMBLE_CODE : undefined),
-    // On the first line, so the lines of the source stay where they are.
+    // The import is added to the first line, so the lines of the source stay where they are.
     transform: (code, id) =>
       entries.has(id.replace(/\?.*$/s, ''))
         ? { code: `import '${PREAMBLE}';${code}`, map: null }

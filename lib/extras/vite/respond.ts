@@ -1,11 +1,11 @@
-// What Vite's dev server in this process has for a request that the rest of the stack leaves as a 404.
+// Asks Vite's dev server in this process for what the rest of the stack leaves as a 404.
 import type { Context } from 'koa'
 import { rawPath } from '../../assets/serving/request-path.ts'
 import type { ViteServer } from './options.ts'
 
 /**
  * Resolves when Vite has responded, or has passed the request on.
- * @param base what was cut off in front of the path, which Vite's own base begins with
+ * @param base was cut off in front of the path, and Vite's own base begins with it
  */
 export function respond(
   ctx: Context,
@@ -22,13 +22,14 @@ export function respond(
     // Vite has responded, or the client has gone away.
     res.once('close', () => {
       ctx.respond = false
-      // Like Koa's own `ctx.set`: a session in front would set its cookie now, which is an error in Node.
+      // Like Koa's own `ctx.set`, this does nothing: a session in front would set its cookie now, which is an error
+      // in Node.
       res.setHeader = () => res
       resolve()
     })
     req.url = base + url
     middlewares(req, res, (error?: unknown) => {
-      // Without Vite's base, or with ours, until now.
+      // Other middleware sees the URL without Vite's base.
       req.url = url
       headers.accept = accept
       if (error) reject(error)

@@ -1,4 +1,4 @@
-// What Vite's dev server knows: its entries, what was edited, and where its client connects.
+// Asks Vite's dev server for its entries, what was edited, and where its client connects.
 import { resolve } from 'node:path'
 import { isRecord, isText } from '../../check-options.ts'
 import type { ViteConfig, ViteServer } from './options.ts'
@@ -7,10 +7,10 @@ import { pathFrom } from '../../files/paths.ts'
 /** The name of our plugin for Vite, which gives the entries React's preamble. */
 export const PLUGIN = 'koa-fresh-assets'
 
-/** Its module that does what React's plugin adds to Vite's own pages. */
+/** This module of the plugin does what React's plugin adds to Vite's own pages. */
 export const PREAMBLE = `virtual:${PLUGIN}/preamble`
 
-/** The entries of a build, relative to Vite's root; none for HTML. */
+/** Returns the entries of a build, relative to Vite's root; none for HTML. */
 export function inputsOf({ root, build }: ViteConfig): string[] {
   const given = (build.rolldownOptions ?? build.rollupOptions)?.input ?? []
   const inputs = typeof given === 'string' ? [given] : Object.values(given)
@@ -22,7 +22,7 @@ export function inputsOf({ root, build }: ViteConfig): string[] {
 /** More would make the response longer than it may be. */
 const MAX_CHANGED = 300
 
-/** When sources were changed last while the server runs; Vite's own page adds it to their URLs. */
+/** Returns when sources were last changed since the server started; Vite's own page adds the times to their URLs. */
 export function changedIn({ environments }: ViteServer): Map<string, number> {
   const modules = [...environments.client.moduleGraph.urlToModuleMap]
   const changed = modules.flatMap(([url, { lastHMRTimestamp: at }]) =>
@@ -35,13 +35,13 @@ export function isReact({ plugins }: ViteConfig): boolean {
   return plugins.some(({ name }) => name.startsWith('vite:react'))
 }
 
-/** That of Vite's socket where it has a port of its own. */
+/** Vite's socket uses this port where it has one of its own. */
 const OWN_PORT = 24678
 
 /**
- * The origins at which Vite's client connects to its server, found as Vite finds them: Vite 8 has the options in
- * `server.ws`, older versions in `server.hmr`.
- * @param origin of the dev server; undefined for one that has the origin of each page
+ * Returns the origins at which Vite's client connects to its server, found as Vite finds them: Vite 8 has the options
+ * in `server.ws`, older versions in `server.hmr`.
+ * @param origin is that of the dev server; undefined for one that has the origin of each page
  */
 export function socketsOf({ server = {} }: ViteConfig, origin?: string): string[] {
   if (server.ws === false) return []
@@ -50,7 +50,7 @@ export function socketsOf({ server = {} }: ViteConfig, origin?: string): string[
   const own = server.middlewareMode && !shared ? OWN_PORT : undefined
   const port = clientPort ?? given ?? own
   const { hostname, port: ofOrigin, protocol: scheme } = new URL(origin ?? 'http://localhost')
-  // With the page's own host and port, `connect-src 'self'` allows it.
+  // The socket is at the page's own host and port, which `connect-src 'self'` allows.
   if (origin === undefined && port === undefined) return []
   const isSecure = origin === undefined ? Boolean(server.https) : scheme === 'https:'
   const hosts = isText(host) ? [host] : origin === undefined ? LOOPBACK : [hostname]
@@ -60,5 +60,5 @@ export function socketsOf({ server = {} }: ViteConfig, origin?: string): string[
   })
 }
 
-/** Where developers open a page. The Host of a request is not trusted. */
+/** Developers open pages at these hosts. The Host of a request is not trusted. */
 const LOOPBACK = ['localhost', '127.0.0.1']
