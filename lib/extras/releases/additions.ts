@@ -1,4 +1,4 @@
-// What is added to the commands that check and remove files: directories of builds.
+// Adds directories of builds to the commands that check and remove files.
 import { KEEP } from './clean.ts'
 import type { Addition } from '../../assets/parts.ts'
 import { directoryAt, UsageError } from '../../cli/command.ts'

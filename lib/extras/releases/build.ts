@@ -1,4 +1,4 @@
-// The directory of a build: its files, what its bundler's manifest says about them, and what was kept in it.
+// Reads the directory of a build: its files, what its bundler's manifest says about them, and what was kept in it.
 import { basename, join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
@@ -14,9 +14,9 @@ import { keptListIn, readKept, type KeptFiles } from '../bundles/kept-files.ts'
 import { readManifest, type ManifestNames } from '../bundles/manifests/read-bundle.ts'
 import { pathFrom } from '../../files/paths.ts'
 
-/** Which earlier builds are kept. */
+/** Limits how many earlier builds are kept, and for how long. */
 export interface BuildLimits {
-  /** How many earlier builds to keep, however old they are. Default: 3. */
+  /** The number of earlier builds to keep, however old they are. Default: 3. */
   readonly keep?: number | undefined
   /**
    * Seconds, or a duration such as `'12h'`, `'1d'` or `'2w'`. A build that was replaced within that time is
@@ -51,16 +51,16 @@ const USUAL = [
   ...['assets-manifest.json', 'manifest.json']
 ]
 
-/** What the manifest in a build says. */
+/** The files that the manifest in a build names. */
 export interface BuildFiles extends ManifestNames {
-  /** Absolute. */
+  /** The absolute path of the manifest. */
   readonly manifest: string
 }
 
 interface Asked {
   /** The option `manifest`. */
   readonly name?: string | undefined
-  /** Where the directory may have been when it was built: esbuild's paths start with its name. */
+  /** The directory may have had this path when it was built: esbuild's paths start with its name. */
   readonly other?: string
 }
 
@@ -83,14 +83,14 @@ export async function readBuild(
   throw new AssetError('manifest-missing', message)
 }
 
-/** What is wrong with a directory, beside its compressed copies. */
+/** The problems of a directory, beside those of its compressed copies. */
 interface DirectoryCheck {
-  /** How many files its manifest names; undefined without one. */
+  /** The number of files that its manifest names; undefined if there is no manifest. */
   readonly files: number | undefined
   readonly problems: readonly { readonly path: string; readonly message: string }[]
 }
 
-/** Whether what the manifest names is there, and what `keep` has brought. */
+/** Checks that the files are there that the manifest names, and those that `keep` has brought. */
 export async function checkDirectory(
   built: BuiltDirectory,
   extras: readonly Extra[]
@@ -105,7 +105,7 @@ export async function checkDirectory(
   return { files: build.files.size, problems: [...missing.flat(), ...problems] }
 }
 
-/** Undefined for any other directory: a `manifest.json` may be that of a web application. */
+/** Returns undefined for any other directory: a `manifest.json` may be that of a web application. */
 export function findBuild(built: BuiltDirectory, name?: string): Promise<BuildFiles | undefined> {
   return readBuild(built, { name }).catch((error: unknown) => {
     if (['manifest-missing', 'manifest-broken'].includes(errorCode(error) ?? '')) return undefined
@@ -113,7 +113,7 @@ export function findBuild(built: BuiltDirectory, name?: string): Promise<BuildFi
   })
 }
 
-/** What is wrong with the files that `keep` has brought, and with their list. */
+/** Checks the files that `keep` has brought, and their list. */
 async function keptProblems(
   built: BuiltDirectory,
   build: BuildFiles | undefined,

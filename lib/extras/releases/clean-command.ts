@@ -6,7 +6,7 @@ import type { Output, Values } from '../../command-line.ts'
 import type { Command } from '../../assets/parts.ts'
 import { count, formatBytes } from '../../cli/format.ts'
 
-/** Shared by every command that keeps earlier files. */
+/** Every command that keeps earlier files has these options. */
 export const LIMIT_OPTIONS = {
   keep: {
     value: 'N',

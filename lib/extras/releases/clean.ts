@@ -34,7 +34,7 @@ import {
 } from '../../assets/building/directory.ts'
 
 export interface CleanOptions {
-  /** How many versions of each name to keep, the newest first. Default: 3. */
+  /** The number of versions of each name to keep, the newest first. Default: 3. */
   readonly keep?: number | undefined
   /**
    * Seconds, or a duration such as `'12h'`, `'1d'` or `'2w'`. A version that was published, or in the
@@ -47,13 +47,13 @@ export interface CleanOptions {
 
 export interface CleanReport {
   /**
-   * URL paths, of `cleanKept` paths in the directory, of the removed files without their compressed copies and
-   * other representations; sorted.
+   * The URL paths, for `cleanKept` the paths in the directory, of the removed files, without their compressed copies
+   * and other representations; sorted.
    */
   readonly removed: readonly string[]
-  /** Total size of the removed files with all their representations, in bytes. */
+  /** The total size of the removed files with all their representations, in bytes. */
   readonly bytes: number
-  /** How many fingerprinted files, of `cleanKept` kept files, remain. */
+  /** The number of fingerprinted files, for `cleanKept` of kept files, that remain. */
   readonly kept: number
   readonly dryRun: boolean
 }
@@ -81,7 +81,7 @@ export async function clean(settings: Site, cleanOptions: CleanOptions = {}): Pr
   if (!(await wouldBeInPlace(settings.place, join(directory, 'any')))) {
     throw outsidePlace(settings.place, directory, 'cleaned')
   }
-  // Fails before the lock creates anything in a directory without a manifest.
+  // This fails before the lock creates anything in a directory without a manifest.
   await readManifest(manifestFile(settings))
   const held = dryRun ? undefined : await lock(directory, warnOnce())
   try {
@@ -115,8 +115,8 @@ export async function clean(settings: Site, cleanOptions: CleanOptions = {}): Pr
 }
 
 /**
- * The versions that `precompile` made, each with its change time in milliseconds: when it was written, or dropped
- * from the manifest. A current one is the newest.
+ * Returns the versions that `precompile` made, each with the time in milliseconds when it was written or dropped from
+ * the manifest. A current one is the newest.
  */
 async function withTimes(versions: readonly PublishedFile[], current: ReadonlySet<string>) {
   const times = new Map<PublishedFile, number>()
@@ -131,7 +131,7 @@ async function withTimes(versions: readonly PublishedFile[], current: ReadonlySe
   return times
 }
 
-/** Whether it represents a version that is not kept, or takes one. Beside any other file it is not ours. */
+/** A representation lacks its end if its version is not kept. Beside any other file it is not ours. */
 function lacksEnd({ base, digest }: PublishedFile, kept: ReadonlySet<string>): boolean {
   const plain = splitFingerprint(base)?.name
   if (plain === undefined) return false
@@ -143,7 +143,7 @@ function asSeconds(age: unknown): number | undefined {
   return typeof seconds === 'number' && seconds >= 0 ? seconds : undefined
 }
 
-/** Those that neither limit keeps. @param dated each with a time in milliseconds */
+/** Returns the versions that neither limit keeps. @param dated has each with a time in milliseconds */
 export function outdatedAmong<T>(
   { keep = KEEP, age = AGE }: Pick<CleanOptions, 'keep' | 'age'>,
   dated: ReadonlyMap<T, number>,
@@ -155,7 +155,7 @@ export function outdatedAmong<T>(
   return new Set(outdated.map(([each]) => each))
 }
 
-/** Milliseconds since 1970 by the clock of the disk, which may be another machine's. */
+/** Returns the time by the clock of the disk, which may be another machine's, in milliseconds since 1970. */
 async function clockOf(directory: string): Promise<number> {
   try {
     return Number((await nowOnDisk(directory)) / 1_000_000n)
@@ -166,14 +166,14 @@ async function clockOf(directory: string): Promise<number> {
   }
 }
 
-/** A file, behind its copies: as long as it is there, a run that was interrupted can be repeated. */
+/** Returns a file after its copies: as long as it is there, a run that was interrupted can be repeated. */
 export function withCopies(file: string): string[] {
   return [...CODINGS.map(({ extension }) => file + extension), file]
 }
 
 /**
- * Removes files, those of a group one after the other.
- * @returns their total size, in bytes
+ * Removes files, those of one list one after the other.
+ * @returns the total size in bytes
  */
 export async function removeFiles(
   place: ServedPlace,

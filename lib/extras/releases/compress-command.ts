@@ -9,7 +9,7 @@ import { count, formatBytes, formatSeconds, table } from '../../cli/format.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 
-/** Shared by every command that compresses. */
+/** Every command that compresses has these options. */
 export const GLOB_OPTIONS = {
   include: {
     value: 'GLOB',

@@ -29,15 +29,15 @@ import {
 import { openDirectory, sum, representationsOf, rowsOf } from '../../assets/building/directory.ts'
 
 export interface CompressProgress {
-  /** Files that are done. */
+  /** The number of files that are done. */
   readonly done: number
-  /** All files whose type compresses. */
+  /** The number of all files whose type compresses. */
   readonly total: number
   /** The latest file, relative to the directory: `assets/app-BcXr2f3k.js`. */
   readonly path: string
 }
 
-/** Without those of extras. */
+/** The options of `compress` itself, without those of extras. */
 export interface CopyOptions {
   /** Called after each file. */
   readonly onProgress?: ((progress: CompressProgress) => void) | undefined
@@ -60,28 +60,28 @@ export interface CodingReport {
   readonly coding: string
   /** `.br`, `.zst` or `.gz`. */
   readonly extension: string
-  /** Whether this Node can write them; zstd needs 22.15 or newer. */
+  /** False if this Node cannot write them; zstd needs 22.15 or newer. */
   readonly isWritable: boolean
-  /** How many files have a copy now. */
+  /** The number of files that have a copy now. */
   readonly copies: number
-  /** Total size of these files, in bytes. */
+  /** The total size of these files, in bytes. */
   readonly originalBytes: number
-  /** Total size of their copies, in bytes. */
+  /** The total size of their copies, in bytes. */
   readonly bytes: number
-  /** How many copies were written by this run. */
+  /** The number of copies that were written by this run. */
   readonly written: number
-  /** How many copies were removed, because they were made from other bytes and a new one does not pay. */
+  /** The number of copies that were removed, because they were made from other bytes and a new one does not pay. */
   readonly removed: number
 }
 
 export interface CompressReport extends CompressRows {
   /** Real path of the directory. */
   readonly directory: string
-  /** How many files were considered: those whose type compresses, without `leftOut`. */
+  /** The number of files whose type compresses, without `leftOut`. */
   readonly files: number
-  /** Total size of these files, in bytes. */
+  /** The total size of these files, in bytes. */
   readonly bytes: number
-  /** One for each coding, the expected smallest first. */
+  /** Codings are listed by the size to expect, the smallest first. */
   readonly codings: readonly CodingReport[]
   /** Files of more than 128 MiB, which are not compressed; relative to the directory. */
   readonly tooLarge: readonly string[]
@@ -114,7 +114,7 @@ const CONCURRENCY = 4
 // zlib compresses a buffer at its best level, and a few files are compressed at once.
 const MAX_BYTES = 128 * 1024 * 1024
 
-/** @param earlier an earlier build, if that is known @param extras all that there are */
+/** @param earlier is an earlier build, if that is known @param extras all that there are */
 export async function compress(
   directory: string,
   options: CompressOptions,
@@ -191,10 +191,10 @@ function rethrowAsCompressError(path: string) {
   }
 }
 
-/** What exists now in one coding. */
+/** The copy that is there now in one coding. */
 interface CopyResult {
   readonly coding: Coding
-  /** In bytes; undefined when there is no copy that this Node can read. */
+  /** The size in bytes; undefined when there is no copy that this Node can read. */
   readonly size?: number
   readonly change?: 'written' | 'removed'
 }
@@ -211,13 +211,13 @@ async function compressFile(place: ServedPlace, path: string, unsaved: Unsaved) 
     const copy = await copyFor(file, original, coding, async () => bytes)
     if (!copy) {
       const stats = await lstatOf(target)
-      // What this Node cannot read may be right, unless it is older. A link is left alone.
+      // A copy that this Node cannot read may be right, unless it is older. A link is left alone.
       const isWrong = coding.compress !== undefined || (stats && stats.mtimeNs < stamp.mtimeNs)
       if (!stats?.isFile() || !isWrong) return { coding }
       await removeInPlace(place, target)
       return { coding, change: 'removed' }
     }
-    // As it is on disk, before it gets its name.
+    // The copy is read back from disk before it gets its name.
     const checkContent = async (temporary: OpenFile): Promise<void> => {
       const now = await statOf(file)
       if (!now || !sameStamp(now, stamp)) {

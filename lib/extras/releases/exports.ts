@@ -1,4 +1,4 @@
-// What a deploy script calls, each loaded when it is called.
+// The functions that a deploy script calls, each loaded when it is called.
 import { EXTRAS } from '../../assets/extras.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { settleForPrecompile } from '../../assets/site.ts'
@@ -13,8 +13,8 @@ import type { CleanKeptOptions, KeepOptions, KeepReport } from './keep.ts'
  * mounts send these files as `immutable`, the next `keep` takes them along, `cleanKept` removes them. No
  * file of the new build is overwritten. A run that was interrupted is completed by the next one.
  *
- * @param older the directory of the build before, absolute or relative to the working directory
- * @param newer that of the new one
+ * @param older is the directory of the build before, absolute or relative to the working directory
+ * @param newer is that of the new one
  * @throws TypeError for an invalid argument
  * @throws AssetError with the code `directory-unusable`, `manifest-missing` or `manifest-broken` for a
  *   directory that is not a build, `publish-failed` or `compress-failed` when a file cannot be written

@@ -1,4 +1,4 @@
-// Files of earlier builds: kept for open pages, and removed; compressed copies in the directories of builds.
+// Keeps the files of earlier builds for open pages, removes them, and compresses the directories of builds.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 

@@ -1,5 +1,5 @@
-// Brings what open pages still ask for into a new build, the hashed files of the builds before it, and removes
-// them once no page does.
+// Brings what open pages still ask for into a new build, the hashed files of the builds before it, and removes them
+// once no page does.
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
@@ -40,17 +40,17 @@ import {
 export interface KeepOptions extends BuildLimits, CopyOptions {}
 
 export interface KeepReport {
-  /** Real path of the new build. */
+  /** The real path of the new build. */
   readonly directory: string
   /** The files of earlier builds that are in it now, relative to it; sorted. */
   readonly kept: readonly string[]
-  /** Their total size, in bytes. */
+  /** The total size of these files, in bytes. */
   readonly bytes: number
-  /** How many earlier builds they come from. */
+  /** The number of earlier builds that they come from. */
   readonly builds: number
-  /** How many of them this run copied. */
+  /** The number of files that this run copied. */
   readonly copied: number
-  /** What `compress` wrote afterwards. */
+  /** The report of `compress`, which ran afterwards. */
   readonly compressed: CompressReport
 }
 
@@ -102,12 +102,12 @@ export async function keep(
 
 interface Choice {
   readonly old: BuildFiles
-  /** What the new build has by itself. */
+  /** The files that the build itself has written. */
   readonly own: ReadonlySet<string>
   readonly limits: BuildLimits
 }
 
-/** What is listed already stays as it is, so that a second run changes nothing. */
+/** A listed file stays as it is, so that a second run changes nothing. */
 async function choose(
   from: BuiltDirectory,
   to: BuiltDirectory,
@@ -118,10 +118,10 @@ async function choose(
     if (own.has(file)) return false
     const [source, target] = [join(from.path, file), join(to.path, file)]
     if (!to.files.has(file)) return from.files.has(file) && !(await lstatOf(target))
-    // Without a list the directory was not emptied before the build.
+    // Where there is no list, the directory was not emptied before the build.
     return listed.has(file) || (from.files.has(file) && sameBytes(source, target))
   }
-  // For each file the last one counts.
+  // The last one counts for each file.
   const all = new Map([...(await keptIn(from)), ...filesWithHash(old), ...listed])
   const kept = await inParallel([...all], CONCURRENCY, async entry =>
     (await mayStay(entry[0])) ? [entry] : []
@@ -133,8 +133,8 @@ async function choose(
 }
 
 /**
- * With the digest of its bytes, and whether the new build has these: those that it had when it was first kept, else
- * those of the earlier build.
+ * Adds the digest of a file's bytes when it was first kept, or else in the earlier build, and whether the new build
+ * has these bytes.
  */
 async function compared(
   [file, entry]: readonly [string, KeptFile],
@@ -153,7 +153,7 @@ async function compared(
   return { ...entry, file, digest, isIntact }
 }
 
-/** When the builds were replaced that neither limit keeps: files of one build have one time. */
+/** Returns the times at which builds were replaced that neither limit keeps: files of one build have one time. */
 function outdatedTimes(limits: BuildLimits, kept: Iterable<readonly [string, KeptFile]>) {
   const times = Array.from(kept, ([, { replaced }]) => [replaced, replaced] as const)
   return outdatedAmong(limits, new Map(times))
@@ -170,7 +170,7 @@ function filesWithHash({ files, hashed }: BuildFiles): [string, KeptFile][] {
 }
 
 /**
- * The list comes first: whatever happens while the files are copied, each of them is known. A server that has
+ * Writes the list first: whatever happens while the files are copied, each of them is known. A server that has
  * already read the manifest reads both again when the manifest has changed.
  */
 async function writeKept(
