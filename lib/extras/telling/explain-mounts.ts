@@ -1,11 +1,11 @@
-// What explain says about mounts: in which of them a path is looked for, and what their manifests tell of it.
+// Explains in which mounts a path is looked for, and what their manifests tell of it.
 import { excluderOf } from '../../files/globs.ts'
 import type { ListedMount } from './listed-mounts.ts'
 import { isMounted, locate } from '../../assets/serving/request-path.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import { pathFrom } from '../../files/paths.ts'
 
-/** The URL path of a bundle's file by the name of its source, or of an entry; undefined for other names. */
+/** Returns the URL path of a bundle's file by the name of its source, or of an entry; undefined for other names. */
 export function fileNamed(name: string, listed: readonly ListedMount[]): string | undefined {
   const files = listed.flatMap(each => each.files)
   const found =
@@ -14,7 +14,7 @@ export function fileNamed(name: string, listed: readonly ListedMount[]): string 
   return found?.path
 }
 
-/** In which mounts a path is looked for, and what the manifests say about it. */
+/** Describes the mounts in which a path is looked for, and what their manifests say about it. */
 export function mountsFinding(settings: Settings, path: string, listed: readonly ListedMount[]) {
   const { root, mounts, servesPublic } = settings
   const wanted = locate(path, settings)

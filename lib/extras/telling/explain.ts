@@ -27,15 +27,15 @@ export interface Explanation {
   /** The URL path that was asked for, encoded. */
   readonly path: string
   readonly steps: readonly Step[]
-  /** What a request gets, in words. */
+  /** The outcome of a request, in words. */
   readonly outcome: string
-  /** Whether that is a file. */
+  /** True if the outcome is a file. */
   readonly isFound: boolean
-  /** Relative to the project root; undefined for what is no asset. */
+  /** The path relative to the project root; undefined for a path that is not an asset's. */
   readonly source: string | undefined
-  /** Of an asset that a request would publish. */
+  /** The state of an asset that a request would publish. */
   readonly verdict?: Verdict
-  /** Of the file, as it is. */
+  /** The representations of the file as it is now. */
   readonly representations: readonly {
     readonly coding: string
     readonly size: number
@@ -60,7 +60,7 @@ export async function explain(asked: string, site: Site): Promise<Explanation> {
   return explainBy(new Pipeline(site, () => undefined), asked)
 }
 
-/** The same in a running process. */
+/** Explains the same for a running process. */
 export async function explainBy(
   pipeline: Pipeline,
   asked: string,
@@ -127,7 +127,7 @@ function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step {
   }
 }
 
-/** The source of a name, with a fingerprint or without, and what the helpers emit for it. */
+/** Finds the source of a name, with a fingerprint or without, and what the helpers write for it. */
 async function findSource(pipeline: Pipeline, { app, name: given }: Wanted, verdictOf: VerdictOn) {
   const { settings, sources } = pipeline
   const sourced = await sourcedNameIn(sources, app, given)
@@ -247,7 +247,7 @@ async function whyNoFile(settings: Settings, { app, name, path }: Wanted): Promi
     : `${shown} is a symbolic link that may not be followed (option symlinks)`
 }
 
-/** What happens to a request for which there is no file. @param path as it is sent */
+/** Says what happens to a request for which there is no file. @param path is encoded, as in the request */
 function goesOn(settings: Settings, path: string, storing = ''): string {
   const shell = fallbackAt(path, settings)
   const got = shell && `; a navigation that remains a 404 gets ${shell.wanted?.path ?? 'a page'}`

@@ -1,4 +1,4 @@
-// What there is, and why a request gets what it gets.
+// Lists what there is, and explains why a request gets what it gets.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 

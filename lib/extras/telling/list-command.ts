@@ -96,7 +96,7 @@ function assetsText(assets: readonly ListedAsset[]): string {
   return table([['asset', 'source', 'size', 'target', ...more], ...rows], [2])
 }
 
-/** With the fields of an asset, and its own. */
+/** Gives the files of mounts the fields of an asset, and their own. */
 function asAssets({ files, problem, ...listed }: ListedMount): object[] {
   const { mount, directory } = listed
   const itself = { path: mount, source: directory, target: mount, ...listed, problem }

@@ -1,4 +1,4 @@
-// The mounts, with the files that what built them names, as they are on disk now.
+// Lists the mounts, with the files that the manifests of their builds name, as they are on disk now.
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { CODINGS } from '../../files/codings.ts'
@@ -11,21 +11,23 @@ import { pathFrom } from '../../files/paths.ts'
 export interface ListedMount {
   readonly mount: string
   readonly directory: string
-  /** Undefined for none, and where a dev server takes its place. */
+  /** Undefined if there is none, and where a dev server stands in for it. */
   readonly manifest: string | undefined
-  /** Why the manifest says nothing. */
+  /** Says why the manifest cannot be read. */
   readonly problem: string | undefined
   readonly files: readonly ListedFile[]
 }
 
 export interface ListedFile extends Omit<NamedFile, 'file'> {
-  /** By coding, `identity` first: of the file and of its compressed copies, in bytes. Empty: it is missing. */
+  /**
+   * The sizes in bytes of the file (`identity`, the first) and of its copies, by coding. Empty: the file is missing.
+   */
   readonly sizes: Readonly<Record<string, number>>
 }
 
 const CONCURRENCY = 16
 
-/** With paths relative to the project root. */
+/** The paths are relative to the project root. */
 export function listMounts({ mounts, root, env }: Settings): Promise<ListedMount[]> {
   return inParallel(mounts, 1, async mount => {
     const { urlPath, dir, exclude = [] } = mount
@@ -44,7 +46,7 @@ export function listMounts({ mounts, root, env }: Settings): Promise<ListedMount
   })
 }
 
-/** Of a file and of its compressed copies. */
+/** Returns the sizes of a file and of its compressed copies. */
 async function sizesOf(file: string): Promise<ListedFile['sizes']> {
   const all = [{ name: 'identity', extension: '' }, ...CODINGS].map(async coding => {
     const stats = await statOf(file + coding.extension)

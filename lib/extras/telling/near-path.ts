@@ -11,7 +11,7 @@ import { encodePath } from '../../assets/urls/canonical-path.ts'
 import type { ListedMount } from './listed-mounts.ts'
 import { listOwn } from './own-assets.ts'
 
-/** @param path decoded */
+/** @param path is decoded */
 export async function nearPath(
   pipeline: Pipeline,
   listed: readonly ListedMount[],
@@ -26,11 +26,11 @@ export async function nearPath(
   const known = [...own.map(each => each.path), ...bundled, ...(await beside(pipeline, path))]
   const asked = encodePath(path)
   const shortestFirst = known.toSorted((a, b) => a.length - b.length)
-  // What differs in its leading folders only may be more than a few edits away.
+  // Paths that differ in their leading folders only may be more than a few edits apart.
   return nearest(asked, known) ?? nearestPath(posix.basename(asked), shortestFirst)
 }
 
-/** The files that would be sent from the folder of a path. */
+/** Lists the files that would be sent from the folder of a path. */
 async function beside(pipeline: Pipeline, path: string): Promise<string[]> {
   const folder = posix.dirname(path)
   const folders = placesOf(pipeline.settings, path).map(({ urlPath, dir }) =>

@@ -1,4 +1,4 @@
-// The overview of a server that starts in development: what a newcomer wants to know first.
+// Prints an overview when a server starts in development: what a newcomer wants to know first.
 import { setImmediate } from 'node:timers/promises'
 import type { Running, Site } from '../../assets/parts.ts'
 import { assetSources } from '../../assets/sources/third-party.ts'
@@ -15,7 +15,7 @@ async function statesOf(running: readonly Running[]): Promise<MountStates> {
 
 const printed = new Set<string>()
 
-/** What extras say of mounts, by URL path. */
+/** Extras describe mounts by URL path. */
 type MountStates = ReadonlyMap<string, string>
 
 interface Printing {
@@ -25,8 +25,8 @@ interface Printing {
 }
 
 /**
- * Prints the overview once the application has been set up, so it names what packages added since. Not in specs,
- * whose output it would flood, and not for a second identical one.
+ * Prints the overview once the application has been set up, so it names what packages added since. Prints nothing in
+ * specs, whose output it would flood, nor a second identical overview.
  */
 export async function printOverview(
   settings: Site,
@@ -43,7 +43,7 @@ export async function printOverview(
   print(block)
 }
 
-/** @param environment its name, and where it comes from */
+/** @param environment consists of its name, and where it comes from */
 export function overview(
   settings: Site,
   environment: string,

@@ -1,4 +1,4 @@
-// The project's own assets: those that have a source, and those that only a manifest has.
+// Lists the project's own assets: those that have a source, and those that only a manifest has.
 import type { ManifestEntries, ManifestEntry } from '../../assets/building/manifest/manifest.ts'
 import { sourcedNameIn } from '../../assets/building/on-request/app-files.ts'
 import { listAssets, type ListedAsset } from '../../assets/building/listed-assets.ts'
@@ -13,15 +13,15 @@ import { pathFrom } from '../../files/paths.ts'
 export interface OwnAsset {
   /** The plain URL path, encoded. */
   readonly path: string
-  /** Undefined where the source is gone, and for what was made together with another asset, as source maps are. */
+  /** Undefined where the source is gone, and for an asset that was made together with another, as source maps are. */
   readonly place: ListedAsset | undefined
-  /** Relative to the project root; as in the manifest when the source no longer exists. */
+  /** The path relative to the project root; as in the manifest when the source no longer exists. */
   readonly source: string
-  /** Undefined for what is not in the manifest. */
+  /** Undefined for an asset that is not in the manifest. */
   readonly entry: ManifestEntry | undefined
 }
 
-/** All of them, in the order of paths. @param published by plain URL path */
+/** Lists all in the order of paths. @param published has them by plain URL path */
 export async function listOwn(
   settings: Settings,
   sources: Sources,
@@ -39,13 +39,13 @@ export async function listOwn(
   })
 }
 
-/** The path that a path, a URL or a name stands for; a name, as a view writes it, belongs to the app at `/`, the last one. */
+/** Returns the path that a path, a URL or a name stands for; a name belongs to the app at `/`, the last one. */
 export function pathOf(asked: string, { apps, base }: Settings): string {
   if (/^(?:\/|https?:\/\/)/i.test(asked)) return withoutBase(rawPath(asked), base)
   return encodePath(`${apps.at(-1)?.urlPrefix ?? ''}/${asked}`)
 }
 
-/** The plain URL path, decoded, of the asset of a path or a name, with a fingerprint or without. */
+/** Returns the plain URL path, decoded, of the asset of a path or a name, with a fingerprint or without. */
 export async function ownPath({ settings, sources }: Pipeline, asked: string) {
   const wanted = locate(pathOf(asked, settings), settings)
   if (typeof wanted !== 'object' || wanted.app === settings.publicApp) return undefined

@@ -1,4 +1,4 @@
-// In which state an asset is: what publishing its source would read and find, and what is there. Writes nothing.
+// Finds the state of an asset: what publishing its source would read and find, and what is there. Writes nothing.
 import { AssetError, reasonOf } from '../../errors.ts'
 import { checksumsOf, digestOfFile } from '../../files/digest.ts'
 import { statOf } from '../../files/disk.ts'
@@ -21,24 +21,24 @@ export type State = 'broken' | 'outdated' | 'unpublished' | 'published'
 
 export interface Verdict {
   readonly state: State
-  /** Why it cannot be published, with the place in its source; undefined where it can be. */
+  /** Says why it cannot be published, with the place in its source; undefined where it can be. */
   readonly reason: string | undefined
 }
 
-/** Of a compiled text, as many are kept. */
+/** At most so many bytes of a compiled text are remembered. */
 export const MAX_BYTES = 64 * 1024
 
-/** What was read of one source, as publishing it would. */
+/** The result of reading one source, as publishing it would. */
 export interface Reading extends Pick<Entry, 'source' | 'generation' | 'inputs'> {
-  /** In words. */
+  /** The problems in words. */
   readonly problems: readonly string[]
-  /** Plain URL paths, decoded. */
+  /** The plain URL paths, decoded, of the assets to which it refers. */
   readonly refersTo: readonly string[]
-  /** The beginning of what the compiler made of it; undefined for a source without one. */
+  /** The beginning of the compiled text; undefined for a source without a compiler. */
   readonly compiled?: Buffer | undefined
-  /** The digest of what it is published as, under plain names; undefined for what cannot be published. */
+  /** The digest of the bytes under plain names; undefined for an asset that cannot be published. */
   readonly digest?: string
-  /** Why it cannot be published. */
+  /** Says why it cannot be published. */
   readonly failure?: ErrorReport | undefined
 }
 
@@ -86,7 +86,7 @@ export async function verdictOn(
   return { state: await stateOf(pipeline, place, reading), reason: textOf(reading) }
 }
 
-/** `apps/web/assets/app.css.scss:1:4: expected "}".` */
+/** Returns a text such as `apps/web/assets/app.css.scss:1:4: expected "}".` */
 function textOf({ failure }: Reading): string | undefined {
   return failure && [failure.location, failure.reason].filter(Boolean).join(': ')
 }

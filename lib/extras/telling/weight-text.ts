@@ -1,4 +1,4 @@
-// What a page loads, as tables for people.
+// Formats what a page loads as tables for people.
 import type { Weight } from './weight.ts'
 import { formatBytes, table } from '../../cli/format.ts'
 

@@ -1,5 +1,5 @@
-// What the visitors of a page load for its scripts and stylesheets: files, and what these are made of. From the last
-// precompile, or estimated from the sources. Images in the page itself are not known.
+// Weighs what the visitors of a page load for its scripts and stylesheets, by the last precompile, or estimated from
+// the sources. Images in the page itself are not known.
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { CODINGS } from '../../files/codings.ts'
@@ -22,36 +22,36 @@ import { encodePath, withoutBase } from '../../assets/urls/canonical-path.ts'
 /** Paths are plain URL paths, encoded; sizes are bytes in brotli, without headers. */
 export interface Weight {
   readonly entries: readonly string[]
-  /** When that was precompiled; undefined for an estimate from the sources. */
+  /** The time of the last precompile; undefined for an estimate from the sources. */
   readonly builtAt: Date | undefined
   readonly files: readonly WeighedFile[]
-  /** The same by package, the largest first, as their parts. */
+  /** The parts by package, the largest first. */
   readonly groups: readonly Group[]
-  /** With fingerprints; the last one is that after the last precompile, where it replaced files. */
+  /** Names have fingerprints; the last visit is that after the last precompile, where it replaced files. */
   readonly visits: readonly Visit[]
 }
 
 export interface Visit {
-  /** In words. */
+  /** Describes the visit in words. */
   readonly visit: string
-  /** The page is one of them. */
+  /** The number of requests, the page included. */
   readonly requests: number
-  /** Without the page. */
+  /** The number of bytes, without the page. */
   readonly bytes: number
 }
 
 export interface WeighedFile extends Pick<Weighed, 'path' | 'size'> {
-  /** Loaded by `import()` only. */
+  /** True if it is loaded by `import()` only. */
   readonly isLater: boolean
-  /** Whether the last precompile put it in the place of an earlier one; undefined where there is none. */
+  /** True if the last precompile replaced an earlier file by it; undefined where there is none. */
   readonly isChanged?: boolean | undefined
-  /** What it was made from. */
+  /** The sources that it was made from. */
   readonly parts: readonly Weighed[]
 }
 
 export interface Weighed {
   readonly path: string
-  /** Its package; empty for a source of the application. */
+  /** The name of its package; empty for a source of the application. */
   readonly group: string
   readonly size: number
 }
@@ -61,7 +61,7 @@ export interface Group extends Pick<Weighed, 'path' | 'size'> {
   readonly parts: readonly Weighed[]
 }
 
-/** What is known of one file; paths are plain URL paths, encoded. */
+/** The facts about one file; paths are plain URL paths, encoded. */
 interface Node extends Pick<WeighedFile, 'size' | 'parts' | 'isChanged'> {
   readonly loads: readonly string[]
   readonly later: readonly string[]
@@ -73,7 +73,7 @@ const [{ extension: COPY } = { extension: '' }] = CODINGS
 const brotli = promisify(brotliCompress)
 const QUICKLY = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 
-/** @param names of scripts and stylesheets; `app` is both `app.js` and `app.css` */
+/** @param names are those of scripts and stylesheets; `app` is both `app.js` and `app.css` */
 export async function weigh(pipeline: Parts, names: readonly string[]): Promise<Weight> {
   const { settings, sources } = pipeline
   const file = manifestFile(settings)
@@ -95,7 +95,7 @@ export async function weigh(pipeline: Parts, names: readonly string[]): Promise<
   return { entries, builtAt, files, groups, visits }
 }
 
-/** With the page itself. */
+/** Counts the page itself as well. */
 function visitOf(visit: string, files: readonly WeighedFile[]) {
   return { visit, requests: files.length + 1, bytes: sizeOf(files) }
 }
@@ -171,9 +171,9 @@ async function publishedNodes(settings: Settings, published: ManifestEntries): P
 
 const NONE: Node = { size: 0, parts: [], loads: [], later: [] }
 
-/** Each file as a browser would get it one by one: compiled, not minified. */
+/** Returns each file as a browser would get it without precompile: compiled, not minified. */
 function sourceNodes({ settings, sources }: Parts, known: ReadonlyMap<string, OwnAsset>): Look {
-  // Without inline source maps.
+  // Production writes no inline source maps.
   const renderer = new Renderer({ ...settings, env: 'production' }, sources)
   return async path => {
     const place = known.get(path)?.place
