@@ -24,8 +24,8 @@ export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyRepo
 
 /**
  * Decompresses every compressed copy (`.br`, `.zst`, `.gz`) in a directory and compares it with its original, and
- * checks other representations. Reports those that are damaged, made from other bytes, older than their
- * original, or without one, and those that cannot be sent; a `.gz` by itself counts as an archive. If the
+ * checks other representations. Reports those that are damaged, made from other bytes or without an original,
+ * and those that cannot be sent; a `.gz` by itself counts as an archive. If the
  * directory has a build's manifest, as for `keep`, each file that this names must exist. Writes nothing.
  * Dotfiles and symbolic links are skipped.
  *

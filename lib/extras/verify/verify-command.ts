@@ -19,9 +19,9 @@ For each mount it checks that the files that its manifest names exist, and the
 compressed copies. Prints a line for each problem, and writes nothing.
 
 With a directory, such as one that 'compress' was run on, it only checks that: the
-compressed copies in it, whether each has an original, is not older than that, and
-decompresses to it. This needs no configuration. A .gz without an original is taken
-for an archive, unless a .br or .zst is beside it.
+compressed copies in it, whether each has an original and decompresses to it.
+This needs no configuration. A .gz without an original is taken for an archive,
+unless a .br or .zst is beside it.
 
 Run it after copying files to another machine, or when a page looks wrong.
 'precompile' and 'compress' fix what it finds.`,
