@@ -1,5 +1,5 @@
-// Which request paths the middleware handles: canonical ones only, so no other spelling of a path gets past a
-// guard in front. How the paths that helpers emit are encoded, and what is put before them.
+// Reads request paths, of which only canonical ones are handled, so that no other spelling of a path gets past a guard
+// in front; and encodes the paths that helpers emit.
 import { isText } from '../../check-options.ts'
 
 /** A path that cannot be decoded, or contains a NUL. */
@@ -7,7 +7,7 @@ export const MALFORMED = Symbol('malformed')
 
 // Percent-encoded unreserved characters (RFC 3986 section 2.3).
 const NEEDLESS_ENCODING = /%(?:2[DE]|3\d|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/i
-// Characters that some file systems and proxies interpret; a colon is one of them in names of files only.
+// Some file systems and proxies interpret these characters; a colon is one of them in names of files only.
 const AMBIGUOUS = /[\\\u0000-\u001f\u007f/]/
 // Windows opens a device under these names, and drops dots and spaces at the end of others.
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
@@ -27,25 +27,25 @@ const REJECTIONS = {
 }
 type Rejection = (typeof REJECTIONS)[keyof typeof REJECTIONS]
 
-/** The decoded segments of a canonical path; undefined for any other path that can be decoded. */
+/** Returns the decoded segments of a canonical path; undefined for any other path that can be decoded. */
 export function canonicalSegments(raw: string): string[] | typeof MALFORMED | undefined {
   const parsed = parsePath(raw)
   if (Array.isArray(parsed)) return parsed
   return parsed === REJECTIONS.malformed ? MALFORMED : undefined
 }
 
-/** The same for a path at which there is no file: `/types/api::article`, `/firms/Acme%20Inc.`. */
+/** Returns the decoded segments of a path at which there is no file: `/types/api::article`, `/firms/Acme%20Inc.`. */
 export function pageSegments(raw: string): string[] | undefined {
   const parsed = parsePath(raw, true)
   return Array.isArray(parsed) ? parsed : undefined
 }
 
-/** Whether each segment of a decoded relative path, such as `reports/may.pdf`, may be part of a canonical path. */
+/** Tells whether a decoded relative path, such as `reports/may.pdf`, may be the end of a canonical path. */
 export function isCanonicalBelow(path: string): boolean {
   return path.split('/').every(segment => rejectionOf(segment, false) === undefined)
 }
 
-/** Why a raw path is not canonical; undefined when it is. */
+/** Returns why a raw path is not canonical; undefined when it is. */
 export function whyNotCanonical(raw: string): string | undefined {
   const parsed = parsePath(raw)
   return Array.isArray(parsed) ? undefined : parsed.reason
@@ -84,7 +84,7 @@ function rejectionOf(segment: string, isFirst: boolean, isPage = false): Rejecti
   return isOther ? REJECTIONS.windows : undefined
 }
 
-/** The path itself, and what follows each of its slashes. */
+/** Yields the path itself, then the part after each of its slashes. */
 export function* tailsOf(path: string): Generator<string> {
   for (let at = 0; at !== -1; at = path.indexOf('/', at)) {
     if (path[at] === '/') at++
@@ -92,10 +92,10 @@ export function* tailsOf(path: string): Generator<string> {
   }
 }
 
-// Unreserved and reserved characters, and `%` of existing escapes. `'` is not among them, as the WHATWG URL
-// standard encodes it in a query.
+// Matches all but unreserved and reserved characters, and the `%` of existing escapes. `'` is encoded as well, as in a
+// query of the WHATWG URL standard.
 const OUTSIDE_OF_URLS = /[^\w\-.~:/?#[\]@!$&()*+,;=%]/gu
-// Unreserved characters, and `@` for names such as `logo@2x.png`. Bare sub-delimiters are legal, but `'`
+// Matches all but unreserved characters, and `@` in names such as `logo@2x.png`. Bare sub-delimiters are legal, but `'`
 // could end a CSS url('…'), and `,` separates the entries of a srcset.
 const OUTSIDE_OF_PATHS = /[^\w\-.~@/]/gu
 
@@ -103,7 +103,7 @@ export function encodePath(decoded: string): string {
   return decoded.replace(OUTSIDE_OF_PATHS, encode)
 }
 
-/** Leaves existing escapes as they are. */
+/** Encodes a URL; existing escapes stay as they are. */
 export function encodeUrl(url: string): string {
   return url.replace(OUTSIDE_OF_URLS, encode)
 }
@@ -114,7 +114,7 @@ function encode(character: string): string {
   return Array.from(bytes, byte => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
 }
 
-/** Undefined for what cannot be decoded. */
+/** Decodes percent-encoding; the result is undefined for a malformed one. */
 export function decodeIfValid(encoded: string): string | undefined {
   try {
     return decodeURIComponent(encoded)
@@ -125,25 +125,25 @@ export function decodeIfValid(encoded: string): string | undefined {
 }
 
 /**
- * The path as a browser writes it that resolves a built script's `import './a+(b).js'`: a module is loaded
- * twice if two spellings of its URL differ (URL Standard, "path percent-encode set").
+ * Returns the path in the spelling of a browser that resolves a built script's `import './a+(b).js'`: a module is
+ * loaded twice if two spellings of its URL differ (URL Standard, "path percent-encode set").
  */
 export function encodeAsImported(decoded: string): string {
   const escaped = decoded.replace(/[%?#\\]/g, encodeURIComponent)
   return new URL(`http://localhost${escaped}`).pathname
 }
 
-/** Such a path needs no escape, wherever a URL is written. */
+/** A path of these characters needs no escape, wherever a URL is written. */
 const PLAIN = /^[\w\-.~@%/]+$/
 
-/** The option `base`, of koaAssets and of the plugin for Vite. */
+/** The check of the option `base`, of koaAssets and of the plugin for Vite. */
 export const BASE = {
   expected: "a path such as '/shop', percent-encoded, without a slash at its end",
   holds: (value: unknown): value is string =>
     value === '' || (isText(value) && PLAIN.test(value) && Array.isArray(canonicalSegments(value)))
 }
 
-/** The path with which the request for a URL arrives. */
+/** Removes the base from a URL's path, as the proxy in front does. */
 export function withoutBase(path: string, base: string): string {
   return path.startsWith(`${base}/`) ? path.slice(base.length) : path
 }

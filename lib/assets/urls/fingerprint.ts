@@ -1,5 +1,5 @@
-// What the name of a file says about its URL: a fingerprint, `app.css` -> `app-<digest>.css`; the hash of a
-// build tool; or that browsers ask for it again at the same URL.
+// Reads and writes the hashes in names of files: fingerprints, `app.css` -> `app-<digest>.css`, and those of build
+// tools; and recognises files that browsers request again at the same URL.
 import { basename } from 'node:path'
 import { DIGEST_PATTERN } from '../../files/digest.ts'
 import { mediaTypeOf } from '../../http/fields.ts'
@@ -12,7 +12,7 @@ export interface Fingerprinted {
   readonly digest: string
 }
 
-/** A name that already has this fingerprint stays as it is. */
+/** Adds a fingerprint; a name that already has this one stays as it is. */
 export function withFingerprint(name: string, digest: string): string {
   if (splitFingerprint(name)?.digest === digest) return name
   const last = name.lastIndexOf('.')
@@ -20,28 +20,30 @@ export function withFingerprint(name: string, digest: string): string {
   return `${name.slice(0, dot)}-${digest}${name.slice(dot)}`
 }
 
-/** `admin/app-<digest>.css` -> `admin/app.css` and the digest; undefined for a name without one. */
+/**
+ * Splits `admin/app-<digest>.css` into `admin/app.css` and the digest; undefined for a name without a fingerprint.
+ */
 export function splitFingerprint(name: string): Fingerprinted | undefined {
   const [, before = '', digest, after = ''] = FINGERPRINTED.exec(name) ?? []
   return digest === undefined ? undefined : { name: before + after, digest }
 }
 
-/** A path without the hash in its name, by which the next version of the file is recognised. */
+/** The parts of a path around its hash, by which the next version of the file is recognised. */
 export interface WithoutHash {
-  /** `/assets/app-` */
+  /** The part before the hash: `/assets/app-` */
   readonly before: string
-  /** `.js` */
+  /** The part after the hash: `.js` */
   readonly after: string
 }
 
-/** `/assets/app-<digest>.css`; undefined for a path without a fingerprint. */
+/** Splits `/assets/app-<digest>.css` around its fingerprint; undefined for a path without one. */
 export function withoutFingerprint(path: string): WithoutHash | undefined {
   const [, before, digest, after = ''] = FINGERPRINTED.exec(path) ?? []
   return digest === undefined ? undefined : { before: `${before}-`, after }
 }
 
-// What build tools write, the most certain first: eight characters of base64url, which may contain the separator
-// (Rollup and what is based on it), then the last part that has a digit or capitals (esbuild, webpack, Rspack, Parcel).
+// The hashes of build tools, the most certain first: eight characters of base64url, which may contain the separator
+// (Rollup and tools based on it), then the last part that has a digit or capitals (esbuild, webpack, Rspack, Parcel).
 // The part that follows a hash has neither: `.chunk.js`, `.module.css`.
 const AFTER = String.raw`((?:[.-][a-z]+)*\.[a-z][a-z0-9]*)$`
 const HASHES = [
@@ -49,13 +51,16 @@ const HASHES = [
   new RegExp(String.raw`^(.*[^/][.-])(?=[a-z]*[\dA-Z])\w{6,64}${AFTER}`)
 ]
 
-/** `/build/main.3f9a1c2b.chunk.js`; undefined for a path whose name has nothing beside a hash, or no hash. */
+/**
+ * Splits `/build/main.3f9a1c2b.chunk.js` around its hash; undefined for a path without a hash, or with nothing else
+ * in its name.
+ */
 export function withoutHash(path: string): WithoutHash | undefined {
   const [, before, after = ''] = HASHES.map(each => each.exec(path)).find(found => found) ?? []
   return before === undefined ? undefined : { before, after }
 }
 
-/** What versions of a built file have in common; undefined for a path without a hash. */
+/** Returns the key that all versions of a built file share; undefined for a path without a hash. */
 export function versionKey(path: string): string | undefined {
   const without = withoutHash(`/${path}`)
   return without && `${without.before}*${without.after}`
@@ -67,7 +72,7 @@ const NAMES =
   /^(?:(?:.*[-_.])?(?:ng)?(?:sw|service[-_.]?worker)(?:[-_.].*)?\.[cm]?js|manifest\.json)$/i
 
 /**
- * Whether a file is a page, a service worker or a web app manifest: cached for a year, it would keep a site
+ * Tells whether a file is a page, a service worker or a web app manifest: cached for a year, it would keep a site
  * from being updated.
  * @param path decoded
  */
