@@ -1,5 +1,5 @@
-// The built-in compilers, from optional peer dependencies. Each, with our file for it, is loaded when the first
-// source needs it; to add one, add a file and a row here.
+// Compiles with optional peer dependencies: each of them, and our file for it, is loaded when the first source needs
+// it. To add one, add a file and a row here.
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import type * as Esbuild from 'esbuild'
@@ -70,15 +70,17 @@ export function isBuiltIn(compiler: Compiler): boolean {
   return builtInCompilers.includes(compiler)
 }
 
-/** The packages that these compilers load. */
+/** Every package that a built-in compiler may load. */
 export const PEERS = [...new Set(TABLE.flatMap(({ peers }) => peers))]
 
-/** By project and names. One that is replaced needs a restart, as Node's own modules do. */
+/**
+ * The peers that were loaded, by project and names. One that is replaced needs a restart, as Node's own modules do.
+ */
 const loaded = new Map<string, object>()
 
 /**
  * Loads the first installed package of several.
- * @param purpose what needs it: the path of a source
+ * @param purpose the path of the source that needs it
  * @param from the project directory, searched before this package's own, which may be linked into it
  * @throws AssetError with the install command when none is installed
  */
@@ -104,9 +106,12 @@ export function missingPeer(names: readonly string[], purpose: string): string {
   return `${purpose} needs ${last}, which is not installed: npm install --save-dev ${last}`
 }
 
-/** The first of several that is installed, and what loads it. @param from as above */
+/**
+ * Finds the first installed package of several.
+ * @param from the project directory, as in loadPeer
+ */
 export async function findPeer(names: readonly string[], from: string) {
-  // Undefined where everything was joined into one CommonJS file.
+  // This is undefined where everything was bundled into one CommonJS file.
   const here = import.meta.dirname as string | undefined
   for (const name of names) {
     for (const base of [from, here ?? from]) {
@@ -118,9 +123,9 @@ export async function findPeer(names: readonly string[], from: string) {
 }
 
 /**
- * A package that is being installed works as soon as it is complete: `require` is called only once its
- * package.json exists, because Node caches a package found without one as broken; and `require`, unlike
- * `import`, does not cache a failure.
+ * A package that is being installed works as soon as it is complete: `require` is called only once its package.json
+ * exists, because Node caches a package found without one as broken; and `require`, unlike `import`, does not cache
+ * a failure.
  */
 async function isInstalled(name: string, base: string, require: NodeRequire): Promise<boolean> {
   for (const folder of nodeModulesFrom(base)) {

@@ -1,4 +1,4 @@
-// The contract between this package and the code that compiles sources, and what the built-in ones share.
+// Defines the contract between this package and compilers, and has what the built-in ones share.
 import { dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { statOf } from '../../files/disk.ts'
@@ -7,18 +7,18 @@ import { pathFrom } from '../../files/paths.ts'
 export interface CompilerInput {
   /** The text of the source. @throws CompileError, when it is read, for a source that is not UTF-8 */
   readonly code: string
-  /** The source, for a compiler of what is no text, such as an image. */
+  /** The bytes of the source, for formats that are not text, such as images. */
   readonly bytes: Uint8Array
   /** Absolute path of the source. */
   readonly path: string
   /**
-   * Absolute directories to search for imports, in order. The last are `node_modules` of the project and of
+   * Absolute directories to search for imports, in order. The last ones are the `node_modules` of the project and of
    * every folder above it.
    */
   readonly loadPaths: readonly string[]
   /** The name of the environment, such as `development`. */
   readonly env: string
-  /** Whether `code` must end with an inline source map. Default: true in `development`. */
+  /** True if `code` must end with an inline source map. Default: true in `development`. */
   readonly sourceMap?: boolean
 }
 
@@ -58,13 +58,13 @@ export function withDot(extension: string): string {
   return extension.startsWith('.') ? extension : `.${extension}`
 }
 
-/** Where packages are, as Node looks for them from a directory: the nearest first. */
+/** Returns the folders in which Node looks for packages from a directory, the nearest first. */
 export function nodeModulesFrom(directory: string): string[] {
   const above = dirname(directory)
   return [join(directory, 'node_modules'), ...(above === directory ? [] : nodeModulesFrom(above))]
 }
 
-/** A source map whose paths are relative to its file: absolute ones would publish the layout of a machine. */
+/** Makes the paths of a source map relative to its file: absolute ones would publish the layout of a machine. */
 export function withRelativeSources(json: string, file: string): string {
   const map = JSON.parse(json) as { sources: string[] }
   const sources = map.sources.map(given => {
@@ -78,8 +78,8 @@ export function withRelativeSources(json: string, file: string): string {
 export type Search = readonly string[]
 
 /**
- * The paths of each search up to the first file that exists. Where there is none, a path is a dependency as
- * well: a file that appears there changes the result.
+ * Returns the paths of each search up to the first file that exists. If a search finds nothing, all of its paths are
+ * dependencies: a file that appears at one of them changes the result.
  */
 export async function searchedPaths(searches: Iterable<Search>): Promise<string[]> {
   const searched = await Promise.all(Array.from(searches, upToFirstFile))
@@ -87,7 +87,7 @@ export async function searchedPaths(searches: Iterable<Search>): Promise<string[
 }
 
 async function upToFirstFile(search: Search): Promise<readonly string[]> {
-  // The last is one of them in either case.
+  // The last path is a dependency either way.
   for (const [at, path] of search.slice(0, -1).entries()) {
     if ((await statOf(path))?.isFile()) return search.slice(0, at + 1)
   }

@@ -22,7 +22,7 @@ export async function compileByEsbuild(
   }
 }
 
-/** An esbuild failure as a `CompileError` with its place; any other error stays as it is. */
+/** Turns an esbuild failure into a `CompileError` with its location, and returns any other error unchanged. */
 export function asCompileError(error: unknown, path: string): unknown {
   const [first] = (error as Partial<Esbuild.TransformFailure>).errors ?? []
   if (!first) return error

@@ -31,7 +31,7 @@ export async function compileLess(peer: LessModule, input: CompilerInput) {
 export type LessModule = typeof less & { readonly FileManager: typeof Less.FileManager }
 type Manager = Less.FileManager & { tryAppendExtension(path: string, extension: string): string }
 
-// The test that less uses: a URL is left to its own file manager.
+// This is the test that less uses: a URL is left to its own file manager.
 const IS_URL = /^(?:https?:)?\/\//i
 
 /** Records every search: less reports neither what `data-uri()` read nor what it did not find. */
@@ -50,7 +50,7 @@ function recorder({ FileManager }: LessModule, searches: Search[]): Less.Plugin 
   return { install: (_, manager) => manager.addFileManager(new Recorder()) }
 }
 
-/** Where less searches: the directory of the importing file, the load paths, the working directory. */
+/** Less searches the directory of the importing file, then the load paths, then the working directory. */
 function searchFor(
   manager: Manager,
   file: string,

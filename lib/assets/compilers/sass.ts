@@ -43,8 +43,8 @@ function filePath(url: URL | null | undefined): string[] {
 }
 
 /**
- * An importer that finds nothing and records searches. Sass calls it for what is not next to the importing
- * file, before the package importer and the load paths.
+ * Makes an importer that finds nothing and records searches. Sass calls it for imports that are not next to the
+ * importing file, before the package importer and the load paths.
  */
 function recorder({ path, loadPaths }: CompilerInput, searches: Search[]): Sass.Importer<'async'> {
   return {
@@ -68,7 +68,7 @@ function recorder({ path, loadPaths }: CompilerInput, searches: Search[]): Sass.
 const PACKAGE = /^pkg:((?:@[^/]*\/)?[^/]+)/
 const HAS_SCHEME = /^(?:[a-z][a-z\d+.-]*:|\/\/)/i
 
-/** The paths that Sass tries for a URL in a directory: https://sass-lang.com/documentation/at-rules/use/ */
+/** Returns the paths that Sass tries for a URL in a directory: https://sass-lang.com/documentation/at-rules/use/ */
 function pathsFor(base: string, url: string, fromImport: boolean): string[] {
   const path = join(base, decodeIfValid(url) ?? url)
   if (SYNTAX.test(path)) return variants(path.replace(SYNTAX, ''), [extname(path)], fromImport)
@@ -87,7 +87,7 @@ function variants(path: string, extensions: readonly string[], fromImport: boole
 }
 
 /**
- * The paths that would take precedence over an imported file or be ambiguous with it. Sass does not report
+ * Returns the paths that would take precedence over an imported file or be ambiguous with it. Sass does not report
  * whether `@import` found the file.
  */
 function rivalsOf(file: string): string[] {
