@@ -3,28 +3,31 @@ import type { ImportSpecifier } from 'es-module-lexer/minimal'
 import { makeReference, type Reference } from './references.ts'
 
 interface FoundInModule {
-  /** Those whose specifier is a literal, in order. */
+  /** The references whose specifier is a literal, in order. */
   readonly references: readonly Reference[]
-  /** The offset at which text with apparent references cannot be parsed; none are found. */
+  /** The offset of a syntax error in text that seems to contain references; `references` is then empty. */
   readonly unparsedAt?: number | undefined
-  /** Whether there may be others: `import('./locales/' + name)`, or what cannot be parsed. */
+  /** True if there may be references beyond these: `import('./locales/' + name)`, or text that cannot be parsed. */
   readonly isOpen: boolean
 }
 
 interface ModuleLexer {
   readonly find: (code: string) => FoundInModule
-  /** Whether a text contains what only a module may; undefined for one that cannot be parsed. */
+  /** Tells whether the text has syntax that only a module may have; undefined if it cannot be parsed. */
   readonly isModule: (code: string) => boolean | undefined
-  /** Whether a text contains `import.meta`, or `import()` of an expression. */
+  /** Tells whether the text contains `import.meta`, or `import()` of an expression. */
   readonly usesOwnUrl: (code: string) => boolean
 }
 
-/** Text without one of these words has none; escapes may not hide them (ECMA-262 section 12.7.2). */
+/** A text without one of these words has no references; escapes may not hide them (ECMA-262 section 12.7.2). */
 const CANDIDATE = /\b(?:import|from)\b/
-/** Classic scripts may contain what modules may not, and may have one of these words in a comment. */
+/**
+ * This tells modules that cannot be parsed from classic scripts, which may contain syntax that modules may not, and
+ * one of these words in a comment.
+ */
 const IMPORTS = /\b(?:import|from)(?:\s*\()?\s*["'`]|\bimport\s*\.\s*meta\b/
 
-/** The lexer is loaded when the first script is rendered whose references are rewritten. */
+/** Loads the lexer; called when the first script is rendered whose references are rewritten. */
 export async function loadModuleLexer(): Promise<ModuleLexer> {
   const { init, parse } = await import('es-module-lexer/minimal')
   await init()
@@ -66,7 +69,7 @@ export async function loadModuleLexer(): Promise<ModuleLexer> {
   }
 }
 
-// In place of the position of `import(`.
+// The lexer reports these instead of the position of `import(`.
 const STATIC = -1
 const IMPORT_META = -2
 
@@ -75,7 +78,7 @@ function importReference(
   { n: specifier, s, e, d }: ImportSpecifier
 ): Reference | undefined {
   if (specifier === undefined) return undefined
-  // Only the specifier of `import()` is reported with its quotes.
+  // The lexer reports quotes as part of the specifier only for `import()`.
   const [start, end] = d === STATIC ? [s - 1, e + 1] : [s, e]
   // Source maps are shifted within a line.
   if (/[\n\r]/.test(code.slice(start, end))) return undefined
@@ -84,19 +87,19 @@ function importReference(
   return { start, end, path: specifier, suffix: '', kind }
 }
 
-/** A specifier of another form is a URL with a scheme, or bare (HTML, "resolve a module specifier"). */
+/** A specifier of any other form is a URL with a scheme, or bare (HTML, "resolve a module specifier"). */
 const RELATIVE = /^(?:\.{0,2}\/)/
 
-/** Whether a reference is a bare specifier, such as `confetti`, which an import map resolves. */
+/** Tells whether a reference is a bare specifier, such as `confetti`, which an import map resolves. */
 export function isBare({ kind, path }: Reference): boolean {
   return (kind === 'import' || kind === 'dynamic-import') && !RELATIVE.test(path)
 }
 
-/** `new URL('./logo.png', import.meta.url)`, with or without a comma at the end. */
+/** Matches `new URL('./logo.png', import.meta.url)`, with or without a trailing comma. */
 const BEFORE_META =
   /\bnew\s+URL\s*\(\s*(?<literal>(?<quote>['"`])(?:(?!\k<quote>|\$\{)[^\\\n\r]|\\.)*\k<quote>)\s*,\s*$/
 const AFTER_META = /\s*\.\s*url\s*,?\s*\)/y
-/** Far longer than a path: searching the whole text for each `import.meta` would take quadratic time. */
+/** This is far longer than a path: searching the whole text for each `import.meta` would take quadratic time. */
 const WINDOW = 2048
 
 function urlReference(

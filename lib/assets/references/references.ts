@@ -1,6 +1,6 @@
-// Finds the references in published text, and replaces them: url(), image-set() and @import in CSS,
-// sourceMappingURL in CSS and JavaScript; module-references.ts has those of modules. The caller may read
-// the disk between the two steps.
+// Finds and replaces the references in published text: url(), image-set() and @import in CSS, sourceMappingURL in CSS
+// and JavaScript; module-references.ts finds those of modules. The two steps are apart so that the caller may read the
+// disk between them.
 import {
   ParseErrorWithToken,
   TokenType,
@@ -12,7 +12,7 @@ import {
 } from '@csstools/css-tokenizer'
 
 export interface Reference {
-  /** Where the reference begins and ends in the text, quotes included. */
+  /** The offset of the reference in the text, quotes included. */
   readonly start: number
   readonly end: number
   /** The URL without quotes, escapes, query or fragment. */
@@ -28,7 +28,7 @@ export function isInModule({ kind }: Reference): boolean {
   return kind === 'import' || kind === 'dynamic-import' || kind === 'new-url'
 }
 
-/** Every reference in a text that may lead to an asset, in order; not those of modules. */
+/** Finds every reference that may lead to an asset, in order, except for those of modules. */
 export function findReferences(type: 'css' | 'js', text: string): Reference[] {
   return (type === 'css' ? findInCss(text) : findInScript(text)).filter(mayBeAsset)
 }
@@ -39,10 +39,10 @@ function findInScript(text: string): Reference[] {
   return Array.from(text.matchAll(SCRIPT_MAP), match => mapReference(match, match.index))
 }
 
-/** Text without any of these has no references; an escape may hide them. */
+/** A text without any of these has no references; an escape may hide them. */
 const CANDIDATE = /url|@import|image-set|\\/i
 
-/** By the tokens of css-syntax-3. A URL or string that the end of the text cuts off is left alone. */
+/** Follows the tokens of css-syntax-3. A URL or string that the end of the text cuts off is left alone. */
 function findInCss(css: string): Reference[] {
   if (!CANDIDATE.test(css)) return []
   const found: Reference[] = []
@@ -76,7 +76,7 @@ const ENDS_RULE: ReadonlySet<TokenType> = new Set([
   TokenType.CloseCurly
 ])
 
-/** A string is a URL in url("…"), in image-set("…" 1x) and in the prelude of @import. */
+/** Tells whether a string is a URL: it is one in url("…"), in image-set("…" 1x) and in the prelude of @import. */
 function isUrl(around: string | undefined, rule: string): boolean {
   if (around === undefined) return rule === 'import'
   return around === 'url' || around.endsWith('image-set')
@@ -116,10 +116,10 @@ export function makeReference(
   return { start, end, path, suffix, kind }
 }
 
-// A scheme, `//host`, or nothing but query and fragment.
+// Matches a scheme, `//host`, or nothing but query and fragment.
 const ELSEWHERE = /^(?:[a-z][a-z\d+.-]*:|\/\/|$)/i
 
-/** Not for absolute URLs, `data:` URLs and mere fragments. */
+/** Absolute URLs, `data:` URLs and mere fragments do not lead to assets. */
 export function mayBeAsset({ path }: Reference): boolean {
   return !ELSEWHERE.test(path)
 }
@@ -130,7 +130,7 @@ export interface Referring {
   readonly references: readonly Reference[]
 }
 
-/** Of each reference; undefined leaves it as it is written. */
+/** A URL for each reference; undefined leaves the reference as it is written. */
 export type Urls = readonly (string | undefined)[]
 
 export function replaceReferences(
@@ -149,7 +149,7 @@ export function replaceReferences(
   return result + text.slice(at)
 }
 
-/** What stands in the text in place of a reference. */
+/** Returns the text that replaces a reference. */
 export function writtenReference({ suffix, kind }: Reference, url: string): string {
   const hasTwoQueries = url.includes('?') && suffix.startsWith('?')
   const whole = url + (hasTwoQueries ? suffix.replace('?', '&') : suffix)
@@ -164,7 +164,7 @@ export interface Position {
   readonly column: number
 }
 
-/** One walk over the text, so `offsets` must ascend. */
+/** Walks the text once, so `offsets` must ascend. */
 export function positionsOf(text: string, offsets: readonly number[]): Position[] {
   let [line, lineStart, lineEnd] = [0, 0, endOfLine(text, 0)]
   return offsets.map(offset => {
