@@ -1,4 +1,4 @@
-// The settings of each app. They come from layers of options; the last layer that sets an option wins.
+// Settles the options of each app. They come from layers; the last layer that sets an option wins.
 import { join } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { futureRealpath, isDirectory, readDirectory } from '../../files/at-start.ts'
@@ -26,11 +26,11 @@ export type AppSettings = ReturnType<typeof settleApp>
 
 /** A directory that is searched for sources. */
 export interface SourceDirectory {
-  /** Absolute. */
+  /** The absolute path. */
   readonly dir: string
-  /** The folder that precedes its paths in names, empty for none; undefined: names drop the first folder. */
+  /** The folder under which the tree appears in names, empty for none; undefined: names drop the first folder. */
   readonly at?: string | undefined
-  /** Globs; undefined for all files. */
+  /** The globs that select files; undefined for all files. */
   readonly include?: readonly string[] | undefined
   readonly exclude?: readonly string[] | undefined
 }
@@ -40,23 +40,23 @@ interface Basis extends Project {
 }
 
 export interface Apps {
-  /** The longest `urlPrefix` first. */
+  /** The apps, the longest `urlPrefix` first. */
   readonly apps: readonly AppSettings[]
-  /** Stands in for the app of files and pages that belong to no app. Has no name and no sources. */
+  /** The settings of files and pages that belong to no app. It has no name and no sources. */
   readonly publicApp: AppSettings
 }
 
-/** The app that the URL path of an asset belongs to. */
+/** Returns the app that the URL path of an asset belongs to. */
 export function appAt({ apps }: Apps, path: string): AppSettings | undefined {
   return apps.find(({ urlPrefix }) => path.startsWith(`${urlPrefix}/`))
 }
 
-/** The plain URL path of an asset, decoded: `/assets/app.css`. */
+/** Returns the plain URL path of an asset, decoded: `/assets/app.css`. */
 export function assetPath({ urlPrefix }: Pick<AppSettings, 'urlPrefix'>, name: string): string {
   return `${urlPrefix}/${name}`
 }
 
-/** The app that the URL path of a page belongs to: where none does, the app with the shortest path. */
+/** Returns the app that the URL path of a page belongs to; if there is none, the app with the shortest path. */
 export function appOfPage({ apps }: Apps, path: string): AppSettings | undefined {
   const app = apps.find(
     ({ path: mount }) => mount === '/' || path === mount || path.startsWith(`${mount}/`)
@@ -102,18 +102,18 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   return Object.freeze({
     ...layered,
     name,
-    /** Absolute. */
+    /** The absolute path. */
     dir,
-    /** `/`, or `/admin`. */
+    /** The decoded URL path: `/`, or `/admin`. */
     path: path || '/',
-    /** `/assets`, or `/assets/admin`; decoded. */
+    /** The decoded URL prefix of its assets: `/assets`, or `/assets/admin`. */
     urlPrefix: prefix + path,
-    /** The app's own `assets` first, without the third-party directories. */
+    /** The directories to search, the app's own `assets` first, without third-party directories. */
     sources
   })
 }
 
-/** Whether there is something to publish: a production server may have only `public`. */
+/** Tells whether there is anything to publish: a production server may have only `public`. */
 export function hasSources(app: AppSettings): boolean {
   const lists: Readonly<Record<string, unknown>> = app
   const isNamed = ADDED.some(name => [lists[name]].flat().length > 0)
@@ -125,8 +125,8 @@ const ADDED = Object.entries<Expectation>(LAYERED_EXTRAS).flatMap(([name, { isAp
 )
 
 /**
- * The options at one level: those that always hold, then those of the environment.
- * @throws TypeError for an environment that is nearly the name of one that everybody has
+ * Returns the options set at one level: those that always hold, then those of the environment.
+ * @throws TypeError for an environment that is nearly the name of a standard one
  */
 function layersOf(
   options: Omit<AppOptions, 'dir' | 'path'>,
@@ -135,7 +135,7 @@ function layersOf(
 ): LayeredOptions[] {
   const { configure = {} } = options
   for (const name of Object.keys(configure)) {
-    // A name that contains one of them, such as `production-eu`, was meant as it is.
+    // A name that contains a standard one, such as `production-eu`, is no typing error.
     if (name === env || ENVIRONMENTS.some(each => name.includes(each))) continue
     if (nearest(name, ENVIRONMENTS, 2) === undefined) continue
     throw unknownName('environment', name, ENVIRONMENTS, { place: `${place}configure.` })
@@ -166,7 +166,7 @@ export function existingDirectory(option: string, base: string, given: string): 
   )
 }
 
-/** Each directory once, whatever links lead to it, unless it is published otherwise; the first path stays. */
+/** Keeps each directory once, whatever links lead to it, unless it is published otherwise; the first path stays. */
 function unique(sources: readonly SourceDirectory[]): SourceDirectory[] {
   const keys = sources.map(({ dir, ...rest }) => JSON.stringify([futureRealpath(dir), rest]))
   return sources.filter((_, at) => keys.indexOf(keys[at] as string) === at)
@@ -175,24 +175,24 @@ function unique(sources: readonly SourceDirectory[]): SourceDirectory[] {
 function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
   const given: LayeredOptions = joinLayers(LAYERED, layers)
   const plain = settleTable(LAYERED, given, basis)
-  // What a build tool wrote has it wherever that is deployed, in `staging` as well.
+  // A build tool's output has fingerprints wherever it is deployed, in `staging` as well.
   const isDeployed = plain.fingerprint || !['development', 'test'].includes(basis.env)
   const { integrity = isDeployed ? 'sha384' : false, compilers = [], imports } = given
   return {
     ...plain,
     integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
-    /** By bare module specifier: the name of an asset, or an absolute URL. */
+    /** The name of an asset, or an absolute URL, for each bare module specifier. */
     imports: new Map(entriesGiven(imports).map(([bare, name]) => [bare, scriptName(name)])),
-    /** By extension, with its dot. */
+    /** The compilers by extension, with its dot. */
     compilers: compilersByExtension(compilers),
-    /** Seconds. */
+    /** The option `revalidate`, in seconds. */
     revalidate: basis.options.revalidate ?? (plain.compile ? 0 : 1),
-    /** Whether a tail of an asset's path finds it. */
+    /** True if a tail of an asset's path finds the asset. */
     tails: basis.tails
   }
 }
 
-/** As in `javascript()`: `.js` is appended to a name without a known extension. */
+/** As in `javascript()`, `.js` is appended to a name without a known extension. */
 function scriptName(name: string): string {
   return isAbsoluteUrl(name) || mediaTypeOf(name) !== undefined ? name : `${name}.js`
 }
@@ -204,7 +204,7 @@ function compilersByExtension(own: readonly Compiler[]): ReadonlyMap<string, Com
   return new Map(rows)
 }
 
-/** `/admin/` -> `/admin`, `/` -> the empty string. */
+/** Normalizes the path of an app or the prefix: `/admin/` -> `/admin`, `/` -> the empty string. */
 export function settlePath(path: string, option: string, expected: string, place = ''): string {
   const trimmed = path.replace(/\/$/, '')
   const isCanonical = trimmed === '' || Array.isArray(canonicalSegments(encodeURI(trimmed)))
@@ -212,7 +212,9 @@ export function settlePath(path: string, option: string, expected: string, place
   throw optionError(option, expected, path, place)
 }
 
-/** The apps on disk, else those of the manifest, else one app, `web`, whose directory may come later. */
+/**
+ * Finds the apps on disk, else those of the manifest; else there is one app, `web`, whose directory may come later.
+ */
 function findApps(basis: Basis, needsManifest: boolean): Readonly<Record<string, AppOptions>> {
   const { root } = basis
   const names = appsIn(root)
@@ -221,7 +223,7 @@ function findApps(basis: Basis, needsManifest: boolean): Readonly<Record<string,
   return published ?? { web: isDirectory(join(root, 'assets')) ? { dir: root } : {} }
 }
 
-/** The names of the apps that are found without the option `apps`. */
+/** Returns the names of the apps that are found without the option `apps`. */
 export function appsIn(root: string): string[] {
   const names = readDirectory(join(root, 'apps')).map(({ name }) => name)
   const isApp = (name: string) => isDirectory(join(root, 'apps', name, 'assets'))

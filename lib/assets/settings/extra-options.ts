@@ -1,5 +1,5 @@
-// The options of extras, the types of their helpers, and their rows of reports. The table of their parts, assets/extras.ts, is above what
-// needs these.
+// Lists the options of extras, the types of their helpers, and their rows of reports. It is below the files that need
+// these; the table of the parts of extras, assets/extras.ts, is above them.
 import type { EntryHelpers } from '../../extras/bundles/entry.ts'
 import type { LiveHelpers } from '../../extras/live/tag.ts'
 import { MANIFEST, settleManifest, type ManifestOptions } from '../../extras/bundles/options.ts'
@@ -26,19 +26,19 @@ import {
   type DeltaPrecompileRow
 } from '../../extras/deltas/options.ts'
 
-/** Added to `KoaAssetsOptions`. */
+/** Options of extras in `KoaAssetsOptions`. */
 export interface ProjectExtras extends DeltaOptions, NameOptions, RouteOptions {}
 
-/** Added to `LayeredOptions`. */
+/** Options of extras in `LayeredOptions`. */
 export interface LayeredExtras extends PackageOptions, MinifyOptions, JoiningOptions {}
 
-/** Added to `MountOptions`. */
+/** Options of extras in `MountOptions`. */
 export interface MountExtras extends ManifestOptions, DevOptions {}
 
-/** Added to `ViewHelpers`. */
+/** Helpers of extras in `ViewHelpers`. */
 export interface HelperExtras extends EntryHelpers, LiveHelpers, MediaHelpers, PreloadHelpers {}
 
-/** Their rows. What layers add to is a list of sources. */
+/** The rows of these options. Layers append to a list of sources. */
 export const LAYERED_EXTRAS = {
   ...PACKAGES,
   ...MINIFY,
@@ -51,21 +51,21 @@ export const PROJECT_EXTRAS = {
   ...ROUTES
 } as const
 
-/** Added to `PrecompileOptions`. */
+/** Options of extras in `PrecompileOptions`. */
 export interface PrecompileExtras extends PrecompileMinifyOptions {}
 
 export const PRECOMPILE_EXTRAS = {
   ...PRECOMPILE_MINIFY
 } as const
 
-/** Added to `CompressOptions`. */
+/** Options of extras in `CompressOptions`. */
 export interface CompressExtras extends DeltaCompressOptions {}
 
 export const COMPRESS_EXTRAS = {
   ...DELTA_COMPRESS
 } as const
 
-/** Added to `PrecompileReport` and to `CompressReport`. */
+/** Rows of extras in `PrecompileReport` and `CompressReport`. */
 export interface PrecompileRows extends DeltaPrecompileRow, MinifyRow, JoinRow {}
 export interface CompressRows extends DeltaCompressRow {}
 
@@ -74,19 +74,19 @@ export const MOUNT_EXTRAS = {
   ...DEV
 } as const
 
-/** Where a mount is. */
+/** The surroundings of a mount, as its extras see them. */
 interface MountPlace {
   readonly root: string
   readonly env: string
   readonly base: string
   readonly urlPath: string
-  /** That of the options, such as `mounts./static.` */
+  /** The place of the mount in the options, such as `mounts./static.` */
   readonly place: string
-  /** The file of `fallback`. */
+  /** The file named by the option `fallback`. */
   readonly fallback: string | undefined
 }
 
-/** What the options of a mount come to. */
+/** Settles the options that extras add to a mount. */
 export const settleMountExtras = (options: MountExtras, at: MountPlace) => ({
   ...settleManifest(options, at),
   ...settleDev(options, at)

@@ -1,4 +1,4 @@
-// The options of a mount as users write them, and what each one must be.
+// Declares the options of a mount as users write them, with the check of each one.
 import { types } from 'node:util'
 import type { Context } from 'koa'
 import {
@@ -17,7 +17,7 @@ import { MOUNT_EXTRAS, type MountExtras } from './extra-options.ts'
 /** Response fields, by name. */
 export type HeaderValues = Readonly<Record<string, string>>
 
-/** The same value for every file, or chosen by its decoded URL path, such as `/static/app.js`. */
+/** A value that is the same for every file, or chosen by its decoded URL path, such as `/static/app.js`. */
 export type ByPath<Value> = Value | ((path: string) => Value | undefined)
 
 /**
@@ -39,24 +39,21 @@ export interface MountOptions extends MountExtras {
    */
   dir: string
   /**
-   * Which files never change at their URL, and are sent as `public, max-age=31536000, immutable`
-   * (RFC 8246): all, those whose decoded URL path matches, or none.
-   * Default: those that the manifest names and whose URL contains a hash.
-   *
-   * `true` and the default leave out pages, service workers (`sw.js`) and web app manifests
-   * (`.webmanifest`), which browsers request again at the same URL; a RegExp or a function decides alone.
+   * The files that never change at their URL, and are sent as `public, max-age=31536000, immutable` (RFC 8246): all,
+   * those whose decoded URL path matches, or none. Default: those that the manifest names and whose URL contains a
+   * hash. `true` and the default leave out pages, service workers (`sw.js`) and web app manifests (`.webmanifest`),
+   * which browsers request again at the same URL; a RegExp or a function decides alone.
    */
   immutable?: RegExp | ByPath<boolean> | undefined
   /**
-   * The value of Cache-Control for files that are not immutable. The page of `fallback` is always
-   * `no-cache`, unless this contains `no-store`. Default: that of a plain file in `public`.
-   *
-   * A function that returns anything but such a value or undefined is a TypeError, and the response a 500.
+   * The value of Cache-Control for files that are not immutable. The page of `fallback` is always `no-cache`, unless
+   * this contains `no-store`. Default: that of a plain file in `public`. A function that returns anything but such a
+   * value or undefined is a TypeError, and the response a 500.
    */
   cacheControl?: ByPath<string> | undefined
   /**
-   * More fields of the response, like the option `headers` of `koaAssets`, over which they take precedence. An
-   * object gives the file of `fallback` no lifetime. Default: none.
+   * Additional response fields, like the option `headers` of `koaAssets`, over which they take precedence. An object
+   * gives the file of `fallback` no lifetime. Default: none.
    */
   headers?: ByPath<HeaderValues> | undefined
   /**
@@ -99,14 +96,14 @@ export interface MountOptions extends MountExtras {
 
 export interface FallbackOptions {
   readonly file: string | FallbackPage
-  /** Which paths remain a 404. Default: none. */
+  /** Paths that remain a 404. Default: none. */
   readonly except?: RegExp | ((path: string) => boolean) | undefined
 }
 
 const byPath = (holds: (value: unknown) => boolean) => (value: unknown) =>
   typeof value === 'function' || holds(value)
 
-/** A path below a directory, without dotfiles. */
+/** Tells whether a value is a path below a directory, without dotfiles. */
 function isPathBelow(value: unknown): boolean {
   return isText(value) && value.split('/').every(segment => /^[^.\\:][^\\:]*$/.test(segment))
 }
@@ -121,7 +118,7 @@ const page = {
   holds: byPath(isPathBelow)
 }
 
-/** With or without its dot, and without an inner one. */
+/** An extension is accepted with or without its dot, but without an inner one. */
 export function isExtension(value: unknown): boolean {
   return isText(value) && /^\.?[^./\\]+$/.test(value)
 }
@@ -164,7 +161,7 @@ export const MOUNT = {
 const COPIES = 'compressed copies are sent wherever they are beside a file'
 const LIFETIME = "write cacheControl: 'public, max-age=<seconds>'"
 
-/** Options that koa-static, koa-static-cache and sirv have. */
+/** Options of koa-static, koa-static-cache and sirv, each with its counterpart here. */
 export const ELSEWHERE = {
   maxage: LIFETIME,
   maxAge: LIFETIME,

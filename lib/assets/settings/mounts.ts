@@ -1,4 +1,4 @@
-// The settings of mounts: directories that something else filled, by their URL paths.
+// Settles the options of mounts: directories that something else filled, by their URL paths.
 import { join } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { isDirectory, statIfThere } from '../../files/at-start.ts'
@@ -41,11 +41,11 @@ export function settleMounts(
   throw optionError('mounts', 'an object with each URL path once', `${twice}/`)
 }
 
-/** What the options of extras change in a mount. */
+/** The settings of a mount that its extras change. */
 interface Changes {
   readonly manifest?: string | undefined
   readonly isServed?: boolean
-  /** Made from the file of `fallback`; false: there is none. */
+  /** The function that makes the page from the file of `fallback`; false: there is no page. */
   readonly page?: FallbackPage | false | undefined
 }
 
@@ -61,7 +61,7 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
   const added = settleMountExtras(options, { root, env, base, urlPath, place, fallback: shell })
   const { manifest, isServed = true, page }: Changes = added
   const isBuilt = manifest !== undefined
-  // A directory may be made after precompile.
+  // The directory need not exist during precompile: it may be made afterwards.
   if (isServed && !isPrecompile) requireServable(project, urlPath, isBuilt, dir)
   const served: ServedPlace = {
     root,
@@ -72,54 +72,57 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
   }
   return Object.freeze({
     ...added,
-    /** Decoded: `/static`; the empty string for `/`. */
+    /** The decoded URL path: `/static`; the empty string for `/`. */
     urlPath,
-    /** What a proxy cuts off in front of the URL path, encoded; empty for nothing. */
+    /** The encoded path that a proxy removes from the start of the URL path; empty for none. */
     base,
-    /** Absolute. */
+    /** The absolute path. */
     dir,
     place: Object.freeze(served),
-    /** The path under which the mount serves nothing; undefined for none. */
+    /** The prefix whose paths the mount does not serve, because the apps do; undefined for none. */
     published: publishesInto(project, urlPath, dir) ? project.prefix : undefined,
-    /** Whether the directory is served: nothing else responds in its place. */
+    /** False if something else, such as a dev server, responds in place of the directory. */
     isServed,
-    /** Absolute: what says which files are in the directory; undefined when there is none, and if it is not served. */
+    /** The absolute path of the manifest; undefined if there is none, or the directory is not served. */
     manifest: isServed ? manifest : undefined,
-    /** Undefined: by the manifest. */
+    /** Tells whether a path never changes; undefined: the manifest decides. */
     isImmutable: matcher(immutable === true ? hasFreeUrl : immutable, 'immutable', place),
     cacheControl: valueByPath(options.cacheControl, value =>
       checked(value, CACHE_CONTROL, 'cacheControl', place)
     ),
     headers: headersByPath(options.headers, place),
-    /** Globs; undefined for none. */
+    /** The globs that exclude files; undefined for none. */
     exclude: options.exclude === undefined ? undefined : [options.exclude].flat(),
     index: options.index,
-    /** Each with its dot. */
+    /** The extensions that a URL may lack, with their dots. */
     extensions: Object.freeze(options.extensions?.map(withDot) ?? []),
-    /** Below the directory; undefined for none. */
+    /** The file of `fallback`, below the directory; undefined for none. */
     fallback: page === false ? undefined : shell,
-    /** In place of that file. */
+    /** The function that makes the page of `fallback`; it replaces the file. */
     fallbackPage: typeof file === 'function' ? file : page || undefined,
-    /** Whether a path never gets the fallback. */
+    /** Tells whether a path never gets the fallback. */
     isExcepted: matcher(except, 'except', `${place}fallback.`),
-    /** In seconds; undefined: that of `public`. */
+    /** The option `revalidate`, in seconds; undefined: the value of `public` holds. */
     revalidate: options.revalidate ?? (isBuilt ? undefined : 0)
   })
 }
 
-/** Whether the apps publish into the directory at the same URLs: only they know how long such a file lasts. */
+/**
+ * Tells whether the apps publish into the directory at the same URLs: only they know how long such a file may be
+ * cached.
+ */
 function publishesInto(project: Surroundings, urlPath: string, dir: string): boolean {
   const { apps, publicDir, prefix } = project
   const below = `${prefix}/`.startsWith(`${urlPath}/`) && prefix.slice(urlPath.length)
   if (below === false || join(dir, below) !== join(publicDir, prefix)) return false
-  // A project without assets of its own may have a folder of that name as well, such as that of a build.
+  // A project without assets of its own may have an unrelated folder of that name, such as that of a build.
   return (
     apps.some(hasSources) || (apps.length > 0 && statIfThere(manifestFile(project)) !== undefined)
   )
 }
 
 function requireServable(project: Surroundings, path: string, isBuilt: boolean, dir: string): void {
-  // While a front end is worked on, and in tests of what is behind it, there may be no build.
+  // In development, and in tests of a back end, there may be no build.
   const mayBeMissing = !isBuilt || ['development', 'test'].includes(project.env)
   const isThere = statIfThere(dir)?.isDirectory() ?? mayBeMissing
   const reason = isThere ? whyPrivate(project, dir) : 'is not a directory'
@@ -131,12 +134,15 @@ function requireServable(project: Surroundings, path: string, isBuilt: boolean, 
   throw new AssetError('mount-unusable', message)
 }
 
-/** By decoded URL path; undefined: the default. */
+/** Returns the value for a decoded URL path; undefined: the default applies. */
 type ValueByPath<Value> =
   | (((path: string) => Value | undefined) & { readonly isSameForAll?: true })
   | undefined
 
-/** @param read returns the value, or throws a TypeError: at start, or for a function when it is called */
+/**
+ * Settles an option that may be a function of the path.
+ * @param read returns the value, or throws a TypeError: at start, or for a function when it is called
+ */
 function valueByPath<Value>(
   given: ByPath<Value> | undefined,
   read: (value: unknown) => Value
@@ -167,20 +173,20 @@ const CACHE_CONTROL = {
   holds: (value: unknown): value is string => value !== '' && isFieldValue(value)
 }
 
-// They are computed from the file, the request or the connection.
+// These fields are computed from the file, the request or the connection.
 const COMPUTED =
   /^(?:content-(?:length|encoding|range)|accept-ranges|etag|last-modified|transfer-encoding|connection|date|trailer|keep-alive|upgrade|proxy-connection)$/i
 
 /**
- * The option `headers`; what is given is copied, so later changes have no effect.
- * @param place of the option, such as `mounts./static.`
+ * Settles the option `headers`. An object is copied, so later changes have no effect.
+ * @param place the place of the option, such as `mounts./static.`
  */
 export function headersByPath(
   given: ByPath<HeaderValues> | undefined,
   place = ''
 ): ValueByPath<HeaderValues> {
   return valueByPath(given, values => {
-    // Not a promise, a Map or an instance of Headers, whose fields would be lost. Of any realm.
+    // A promise, a Map and an instance of Headers would lose their fields; this recognises them in any realm.
     const isPlain = isRecord(values) && Object.prototype.toString.call(values) === '[object Object]'
     if (!isPlain) throw optionError('headers', headers.expected, values, place)
     for (const [name, value] of Object.entries(values)) {

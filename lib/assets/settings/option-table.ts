@@ -1,5 +1,5 @@
-// One row for each option of koaAssets: what it must be, and its default. An option whose default depends
-// on another option or on the disk gets its default in settings.ts or app-settings.ts.
+// Has one row for each option of koaAssets: its check and its default. An option whose default depends on another
+// option or on the disk gets its default in settings.ts or app-settings.ts.
 import { INTEGRITY_ALGORITHMS } from '../../files/digest.ts'
 import {
   appended,
@@ -29,7 +29,7 @@ import type {
   SourceOptions
 } from './options.ts'
 
-/** What a default may depend on. */
+/** The facts that a default may depend on. */
 interface Situation {
   readonly env: string
   readonly isPrecompile: boolean
@@ -37,7 +37,7 @@ interface Situation {
 
 const MIB = 1024 * 1024
 
-/** Those that have defaults of their own; a project may have others, such as `staging`. */
+/** The environments that have defaults of their own; a project may have others, such as `staging`. */
 export const ENVIRONMENTS: readonly string[] = ['development', 'test', 'production']
 
 const onIn = (...environments: readonly string[]) =>
@@ -103,7 +103,7 @@ export const APP = { ...LAYERED, dir: text, path: text, configure } satisfies Re
   Expectation
 >
 
-/** Options of the top level only. */
+/** The options of the top level only. */
 export const PROJECT = {
   root: text,
   env: text,
@@ -138,21 +138,21 @@ export const PROJECT = {
 
 export const TOP = { ...LAYERED, ...PROJECT }
 
-/** What is settled first; the settings of apps and mounts depend on it. */
+/** The settings that are settled first; those of apps and mounts depend on them. */
 export interface Project extends Situation, SettingsOf<typeof PROJECT> {
-  /** Absolute. */
+  /** The absolute path of the project. */
   readonly root: string
-  /** Absolute. */
+  /** The absolute path of the public directory. */
   readonly publicDir: string
-  /** Decoded, without a trailing slash. */
+  /** The decoded URL prefix, without a trailing slash. */
   readonly prefix: string
-  /** Encoded, without a trailing slash; empty for none. */
+  /** The encoded base, without a trailing slash; empty for none. */
   readonly base: string
 }
 
 /**
- * HTML, "resolve a module specifier": what begins with a slash, a dot and a slash, or a scheme is a URL, and
- * what ends with a slash stands for all that begin with it.
+ * Follows HTML, "resolve a module specifier": a specifier that begins with a slash, `./` or a scheme is a URL, and
+ * one that ends with a slash stands for all that begin with it.
  */
 function isImport([specifier, name]: readonly [string, unknown]): boolean {
   const isBare = specifier !== '' && !/^(?:\.{0,2}\/|[a-z][a-z\d+.-]*:)|\/$/i.test(specifier)
@@ -177,7 +177,7 @@ function isCompiler(value: unknown): boolean {
   if (!isRecord(value)) return false
   const { extensions, target, compile } = value
   const names = [extensions].flat()
-  // A compiler is chosen by the last extension of a name.
+  // The last extension of a name chooses its compiler.
   const isNamed = names.length > 0 && names.every(isExtension)
   return isNamed && isText(target) && callback.holds(compile)
 }

@@ -1,22 +1,22 @@
-// The options of koaAssets as users write them. Each has a row in option-table.ts.
+// Declares the options of koaAssets as users write them. Each has a row in option-table.ts.
 import type { IntegrityAlgorithm } from '../../files/digest.ts'
 import type { Compiler } from '../compilers/compiler.ts'
 import type { LayeredExtras, ProjectExtras } from './extra-options.ts'
 import type { ByPath, HeaderValues, MountOptions } from './mount-options.ts'
 
-/** A source directory that is published as it is, or in part. */
+/** A source directory that is published under its own layout, or in part. */
 export interface SourceOptions {
-  /** Relative to the app's directory. */
+  /** The directory, relative to the app's directory. */
   dir: string
   /**
-   * The folder below the URL prefix, such as `icons`, under which the tree is published as it is: names keep
-   * all folders, and no tail finds them. `/`: the URL prefix itself. Default: none, names are those of any
-   * source directory.
+   * The folder below the URL prefix, such as `icons`, under which the tree is published with its layout: names keep
+   * all folders, and no tail finds them. `/`: the URL prefix itself. Default: none, names are those of any source
+   * directory.
    */
   at?: string | undefined
   /** Globs of paths below `dir`; one without a slash matches files in any folder: `*.svg`. Default: all files. */
   include?: string | readonly string[] | undefined
-  /** Globs of what is left out. A folder that matches one is not read at all. Default: none. */
+  /** Globs of files to leave out. A folder that matches one is not read at all. Default: none. */
   exclude?: string | readonly string[] | undefined
 }
 
@@ -55,8 +55,8 @@ export interface LayeredOptions extends LayeredExtras {
    */
   imports?: Readonly<Record<string, string | undefined>> | undefined
   /**
-   * What to do about a reference to an asset that does not exist, and about an import of a bare specifier that
-   * nothing maps. Default: `warn`; in precompile `error`, which publishes nothing.
+   * The reaction to a reference to an asset that does not exist, and to an import of a bare specifier that nothing
+   * maps. Default: `warn`; in precompile `error`, which publishes nothing.
    */
   missing?: 'ignore' | 'warn' | 'error' | undefined
 }
@@ -82,7 +82,7 @@ export interface AppOptions extends LayeredOptions {
   configure?: Configure | undefined
 }
 
-/** Options of what is under `<prefix>/-/` in development. */
+/** Options of the pages below `<prefix>/-/` in development. */
 export interface LiveOptions {
   /**
    * Host names, without port, that are trusted as `localhost` is, whatever address a request comes from: for
@@ -114,28 +114,24 @@ export interface KoaAssetsOptions extends LayeredOptions, ProjectExtras {
   /** The name of the environment. Default: `NODE_ENV`, else `development`; in precompile `production`. */
   env?: string | undefined
   /**
-   * Serve `public` over HTTP. `false`: only provide the view helpers, for use behind a front web server.
-   * Default: whether the environment variable `SERVE_STATIC_ASSETS` is `true`.
+   * Serve `public` over HTTP. `false`: only provide the view helpers, for use behind a front web server. Default:
+   * true if the environment variable `SERVE_STATIC_ASSETS` is `true`, else false.
    */
   serve?: boolean | undefined
   /**
-   * The public directory, relative to `root`, created on demand. `false`, with `apps: false`: none, so nothing
-   * but the mounts is served. Default: `public`.
-   *
-   * Everything in it is served. It is therefore an AssetError at start if it is or contains `root`,
-   * contains a `package.json` or a source directory, or is inside a source directory.
+   * The public directory, relative to `root`, created on demand. `false`, with `apps: false`: none, so only the
+   * mounts are served. Default: `public`. Everything in it is served. It is therefore an AssetError at start if it
+   * is or contains `root`, contains a `package.json` or a source directory, or is inside a source directory.
    */
   public?: string | false | undefined
-  /** The URL prefix of assets, and their folder in `public`. Default: `/assets`. */
+  /** The URL prefix of assets, which is also their folder in `public`. Default: `/assets`. */
   prefix?: string | undefined
   /** Scheme and host of a CDN, `https://cdn.example`, prepended to every emitted URL. Default: none. */
   host?: string | undefined
   /**
-   * The URL path that a proxy in front cuts off, percent-encoded: every URL that is emitted begins with it, behind
+   * The URL path that a proxy in front removes, percent-encoded: every URL that is emitted begins with it, after
    * `host`, and requests arrive without it. Default: none.
-   *
-   * @example
-   * '/shop'
+   * @example '/shop'
    */
   base?: string | undefined
   /**
@@ -154,26 +150,24 @@ export interface KoaAssetsOptions extends LayeredOptions, ProjectExtras {
    */
   mounts?: Readonly<Record<string, string | MountOptions | undefined>> | undefined
   /**
-   * More fields of the response, for `public` and the mounts: an object, or a function of the file's decoded
-   * URL path. They replace the defaults, `Content-Type` included, and what earlier middleware set, except for
+   * Additional response fields for `public` and the mounts: an object, or a function of the file's decoded URL path.
+   * They replace the defaults, `Content-Type` included, and fields set by earlier middleware, except for
    * `Cache-Control` and its targeted forms, on which a guard may rely, and `Set-Cookie`. Default: none.
-   *
-   * Content-Length and other fields that are computed from the file, and values that a header cannot
-   * contain, are a TypeError: at start, or when a function returns them, with a 500.
-   *
-   * @example
-   * path => (path.endsWith('.pdf') ? { 'X-Robots-Tag': 'noindex' } : undefined)
+   * Content-Length and other fields that are computed from the file, and values that a header cannot contain, are a
+   * TypeError: at start, or when a function returns them, with a 500.
+   * @example path => (path.endsWith('.pdf') ? { 'X-Robots-Tag': 'noindex' } : undefined)
    */
   headers?: ByPath<HeaderValues> | undefined
   /**
-   * Limits for representations in memory, in bytes: for all together, and for one file. Default: 64 MiB and 1 MiB.
+   * Limits for the representations kept in memory, in bytes: `maxBytes` for all together, `maxFileBytes` for one
+   * file. Default: 64 MiB and 1 MiB.
    */
   memory?: { maxBytes?: number | undefined; maxFileBytes?: number | undefined } | undefined
-  /** How many assets that were published on request are remembered with their stat results. Default: 10,000. */
+  /** The number of assets published on request that are remembered with their stat results. Default: 10,000. */
   index?: { max?: number | undefined } | undefined
   /**
-   * Seconds for which a stat result, including "not found", is reused. A mount without a manifest has its own.
-   * In development a page looks at the manifests of mounts in any case. Default: 0 with `compile`, else 1.
+   * Seconds for which a stat result, including "not found", is reused. A mount without a manifest has its own. In
+   * development a page checks the manifests of mounts in any case. Default: 0 with `compile`, else 1.
    */
   revalidate?: number | undefined
   /**

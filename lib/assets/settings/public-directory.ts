@@ -1,5 +1,5 @@
-// The public directory: its files, its manifest with the apps that stand in for source directories at start, and
-// why a directory may not be served: everything in it is, so nothing private may be in it.
+// Resolves files in the public directory, reads the apps of its manifest at start, and refuses to serve a directory
+// that contains anything private: everything in it is served.
 import { join } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { futureRealpath, readIfThere, statIfThere } from '../../files/at-start.ts'
@@ -9,19 +9,19 @@ import { canonicalSegments } from '../urls/canonical-path.ts'
 import type { Project } from './option-table.ts'
 import { isInside, pathFrom } from '../../files/paths.ts'
 
-/** The file in `public` for a decoded URL path; absolute. */
+/** Returns the absolute path of the file in `public` for a decoded URL path. */
 export function publicFile({ publicDir }: Pick<Project, 'publicDir'>, path: string): string {
   return join(publicDir, path)
 }
 
-/** By name. */
+/** The apps of a manifest, by name. */
 export type ManifestApps = Readonly<Record<string, { readonly path: string }>>
 
 export function manifestFile({ publicDir, prefix }: Pick<Project, 'publicDir' | 'prefix'>): string {
   return `${join(publicDir, prefix)}.json`
 }
 
-/** Sorted, so identical apps give an identical file. */
+/** The apps are sorted, so identical ones give an identical manifest. */
 export function manifestApps(
   apps: readonly { readonly name: string; readonly path: string }[]
 ): ManifestApps {
@@ -30,8 +30,8 @@ export function manifestApps(
 }
 
 /**
- * The apps of a manifest, of which only the path is taken: it is no configuration. Undefined for one of version 0.1,
- * which does not name them.
+ * Reads the apps of a manifest; only their paths are taken, as it is no configuration. The result is undefined for a
+ * manifest of version 0.1, which does not name them.
  * @throws TypeError for another shape
  */
 export function readApps(apps: unknown): ManifestApps | undefined {
@@ -50,7 +50,7 @@ function isAppPath(path: unknown): path is string {
   return path === '/' || Array.isArray(canonicalSegments(encodeURI(path)))
 }
 
-/** Undefined also for a file that is missing or broken, which is reported where the whole manifest is read. */
+/** A file that is missing or broken has no apps: it is reported where the whole manifest is read. */
 export function appsAtStart(file: string): ManifestApps | undefined {
   try {
     const text = readIfThere(file)?.toString()
@@ -61,7 +61,7 @@ export function appsAtStart(file: string): ManifestApps | undefined {
   }
 }
 
-/** What a directory that is served may not expose. */
+/** The project's files that a served directory may not expose. */
 interface Private extends Pick<Project, 'root'> {
   readonly apps: readonly { readonly sources: readonly { readonly dir: string }[] }[]
 }
@@ -80,7 +80,7 @@ export function checkPublic(project: Private & Pick<Project, 'publicDir'>, given
   throw new AssetError('public-unusable', message)
 }
 
-/** Why a directory may not be served; completes "public …". */
+/** Returns why a directory may not be served; completes "public …". */
 export function whyPrivate({ root, apps }: Private, directory: string): string | undefined {
   return exposed(
     futureRealpath(directory),
@@ -90,7 +90,10 @@ export function whyPrivate({ root, apps }: Private, directory: string): string |
   )
 }
 
-/** Whether a directory may be served, found out while requests wait. @param real its real path */
+/**
+ * Tells whether a directory may be served, while requests wait.
+ * @param real its real path
+ */
 export async function mayBeServed({ root, apps }: Private, real: string): Promise<boolean> {
   const sources = sourcesOf(apps)
   const [realRoot, ...places] = await Promise.all([root, ...sources].map(realpathOf))
@@ -105,7 +108,7 @@ const INSTALLED = /^.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\@.][^/\\]*/
 
 type SourcePlace = readonly [shown: string, real: string | undefined]
 
-/** What a directory would expose, by real paths: what a link leads to is served as well. */
+/** Compares real paths: files that a link leads to are served as well. */
 function exposed(
   real: string,
   isPackage: boolean,

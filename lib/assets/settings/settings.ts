@@ -1,4 +1,4 @@
-// Options in, frozen settings out.
+// Settles the options of koaAssets: options in, frozen settings out.
 import { AssetError } from '../../errors.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import type { ServedPlace } from '../../files/containment.ts'
@@ -27,7 +27,7 @@ export function settle(
   const env = options.env ?? (processEnv.NODE_ENV || (isPrecompile ? 'production' : 'development'))
   const serve = options.serve ?? processEnv.SERVE_STATIC_ASSETS === 'true'
   const situation = { env, isPrecompile }
-  // Those whose default is in their row of option-table.ts.
+  // The options whose default is in their row of option-table.ts.
   const plain = settleTable(PROJECT, options, situation)
   if (plain.public === false && options.apps !== false)
     throw optionError('public', 'a directory unless apps is false', false)
@@ -41,17 +41,19 @@ export function settle(
   return Object.freeze({
     ...project,
     ...apps,
-    /** The longest URL path first. */
+    /** The mounts, the longest URL path first. */
     mounts: settleMounts({ ...project, ...apps }, options.mounts),
     headers: headersByPath(options.headers),
     serve,
-    /** Undefined unless the environment is `development` and the assets are served. */
+    /**
+     * The settings of the live channel; undefined unless the environment is `development` and the assets are served.
+     */
     live: settleLive(env === 'development' && serve && (options.live ?? true), root),
-    /** Whether what is in `publicDir` is served. */
+    /** True if the files in `publicDir` are served. */
     servesPublic: plain.public !== false,
-    /** `publicDir`, with what may lead there. */
+    /** `publicDir`, and the directories to which links in it may lead. */
     place: Object.freeze(place),
-    /** Without a trailing slash. */
+    /** The scheme and host, without a trailing slash. */
     host: options.host?.replace(/\/$/, ''),
     memory: settleTable(MEMORY, options.memory),
     index: settleTable(INDEX, options.index)
@@ -79,9 +81,9 @@ function settleLive(given: boolean | LiveOptions, root: string) {
   if (given === false) return undefined
   const { hosts = [], watch = [], editor }: LiveOptions = given === true ? {} : given
   return Object.freeze({
-    /** Names that are trusted like those of this machine. */
+    /** Host names that are trusted as those of this machine are. */
     hosts: new Set(hosts.map(name => name.toLowerCase())),
-    /** Absolute. */
+    /** The absolute paths of the directories to watch. */
     watch: Object.freeze(watch.map(directory => existingDirectory('live.watch', root, directory))),
     editor
   })
