@@ -1,4 +1,4 @@
-// The sources that an app has for each name and tail, and the verdict on several of them.
+// Chooses between the sources that an app has for a name or a tail.
 import { join, posix } from 'node:path'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
 import type { SourceDirectory } from '../settings/app-settings.ts'
@@ -6,27 +6,30 @@ import { tailsOf } from '../urls/canonical-path.ts'
 
 /** A file that somebody wrote, and the name under which it is published. */
 export interface Source {
-  /** Absolute. */
+  /** The absolute path. */
   readonly file: string
-  /** The source directory in which it was found; absolute. */
+  /** The absolute path of the source directory that contains it. */
   readonly directory: string
   /** The position of that directory in the search order; 0 is the app's own. */
   readonly from: number
-  /** `stylesheets/admin/menu.css.scss` */
+  /** The path in that directory: `stylesheets/admin/menu.css.scss` */
   readonly path: string
   /** The path after compilation, below the folder `at` of its directory: `stylesheets/admin/menu.css`. */
   readonly tail: string
   /** The tail without its first folder, `admin/menu.css`; with `at` the tail. */
   readonly name: string
-  /** Undefined for a file that is copied. */
+  /** The compiler of the source; undefined for a file that is copied. */
   readonly compiler: Compiler | undefined
-  /** The bare specifiers that mean it, if it belongs to a package. */
+  /** The bare specifiers that resolve to it, if it belongs to a package. */
   readonly specifiers?: readonly string[] | undefined
-  /** The name of that package. */
+  /** The name of the package that it belongs to. */
   readonly packageName?: string | undefined
 }
 
-/** The source of a file in a directory. @param path with `/` */
+/**
+ * Makes the source of a file in a directory.
+ * @param path the path in the directory, with `/`
+ */
 export function sourceAt(
   { dir: directory, at }: Pick<SourceDirectory, 'dir' | 'at'>,
   from: number,
@@ -41,18 +44,18 @@ export function sourceAt(
   return { file: join(directory, path), directory, from, path, tail, name, compiler }
 }
 
-/** `app.css.scss` and `app.scss` both become `app.css`. */
+/** Both `app.css.scss` and `app.scss` become `app.css`. */
 function compiledName(path: string, extension: string, target: string): string {
   const rest = path.slice(0, -extension.length)
   return rest.toLowerCase().endsWith(target) ? rest : rest + target
 }
 
-/** What is found for a name. */
+/** The source that is found for a name. */
 export interface Choice {
   readonly source: Source | undefined
-  /** Set when its directory has several sources of the name. */
+  /** A warning: the directory has several sources of the name. */
   readonly clash?: string | undefined
-  /** Set when a directory has several sources with the tail, which finds none of them. */
+  /** A warning: a directory has several sources with the tail, so the tail finds none of them. */
   readonly warning?: string
 }
 
@@ -60,18 +63,18 @@ export interface Choice {
 export class Catalog {
   readonly #byName = new Map<string, Source[]>()
   readonly #byTail = new Map<string, Source[]>()
-  /** Compiled sources beside a plain file of the same name, by that name. */
+  /** Compiled sources that are next to a plain file of the same name, by that name. */
   readonly #hidden = new Map<string, Source[]>()
   readonly #tails: boolean
 
-  /** @param tails whether an asset is found by other ends of its path */
+  /** @param tails true if an asset is found by other tails of its path */
   constructor(tails: boolean) {
     this.#tails = tails
   }
 
   /**
-   * Adds the sources of a directory, which is searched after those before.
-   * @param hasTails whether an end of a path, too, finds a source
+   * Adds the sources of a directory, which is searched after those added before.
+   * @param hasTails true if a tail of a path finds a source, too
    */
   add(sources: readonly Source[], hasTails: boolean): void {
     const plain = new Set(sources.filter(({ compiler }) => !compiler).map(({ tail }) => tail))
@@ -96,22 +99,22 @@ export class Catalog {
     return this.#byTail.get(tail) ?? []
   }
 
-  /** The source that is published under a name, and what else has the name. */
+  /** Returns the source that is published under a name, and the others that have the name. */
   first(name: string) {
     const [source, ...others] = this.named(name)
     if (!source) return undefined
     const isNear = ({ from }: Source) => from === source.from
     const hidden = this.#hidden.get(name) ?? []
     const rivals = others.filter(isNear)
-    // Packages ship what they compiled beside its source on purpose.
+    // Packages ship compiled files next to their sources on purpose.
     const ignored = source.from === 0 ? hidden.filter(isNear) : []
     return {
       source,
       /** Other sources of that name in the same directory. */
       rivals,
-      /** Sources of that name beside a plain file of the same name, and in directories that are searched later. */
+      /** Other sources of that name: next to a plain file of the name, and in directories that are searched later. */
       shadowed: [...hidden, ...others.filter(other => !isNear(other))],
-      /** The message about these, or about a plain file that hides a source of the app's own. */
+      /** The warning about rivals, or about a plain file that hides a source of the app's own. */
       clash: clashOf(name, source, rivals, ignored)
     }
   }

@@ -1,4 +1,4 @@
-// Advice about a name that has no source, and the warning in development about one in a page.
+// Gives advice about a name that has no source, and warns in development about one in a page.
 import { setImmediate } from 'node:timers/promises'
 import { reasonOf } from '../../errors.ts'
 import { statOf } from '../../files/disk.ts'
@@ -11,7 +11,7 @@ import { encodePath } from '../urls/canonical-path.ts'
 import type { Sources } from './sources.ts'
 import { pathFrom } from '../../files/paths.ts'
 
-/** One sentence; undefined when nothing resembles the name. */
+/** Returns one sentence; undefined when nothing resembles the name. */
 export async function adviseOn(all: Sources, app: AppSettings, name: string) {
   const listed = await all.of(app).list()
   const maps = [app.imports, ...all.of(app).lists.map(each => each.imports?.everywhere)]
@@ -23,7 +23,7 @@ export async function adviseOn(all: Sources, app: AppSettings, name: string) {
   }
   const raw = listed.find(({ source }) => `/${source.path}`.endsWith(`/${name}`))
   if (raw) return `${raw.source.path} is a source; it is published as ${raw.name}`
-  // `_part.css` is what `_part.scss` would be published as.
+  // A partial `_part.scss` would be published as `_part.css`.
   const rule = whyHidden(name.replace(/\.css$/, '.scss'))
   if (rule !== undefined) return rule
   const names = listed.map(each => each.name)
@@ -33,12 +33,13 @@ export async function adviseOn(all: Sources, app: AppSettings, name: string) {
 
 const MAX_REMEMBERED = 200
 
-/** @param whose what needs the name: `a page links to` */
+/** @param whose the referrer, as the warning names it: `a page links to` */
 export type NameCheck = (app: AppSettings, name: string, whose?: string) => void
 
 /**
- * Looks up each name later, once while no file is added or removed: a helper never waits for the disk, and never fails.
- * @param isPrecompiled whether an encoded path is one that a precompile has published
+ * Makes a check that looks up names later, each once until a file is added or removed: a helper never waits for the
+ * disk, and never fails.
+ * @param isPrecompiled tells whether a precompile has published an encoded path
  */
 export function makeNameCheck(
   settings: Settings,
@@ -68,7 +69,7 @@ export function makeNameCheck(
     const { generation } = sources.of(app)
     if (seen.get(path) === generation || seen.size >= MAX_REMEMBERED) return
     seen.set(path, generation)
-    // One name per turn of the event loop, because searching many names takes a while.
+    // Only one name is searched for per turn of the event loop, because many names take a while.
     last = last
       .then(() => setImmediate())
       .then(() => problemOf(app, name, whose))

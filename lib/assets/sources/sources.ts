@@ -20,7 +20,7 @@ export interface Asset {
   readonly source: Source
 }
 
-/** An asset, and what else has its name. */
+/** An asset, with the other sources of its name. */
 export interface Listed extends Asset, NonNullable<ReturnType<Catalog['first']>> {
   readonly source: Source
 }
@@ -48,7 +48,7 @@ export class Sources {
     this.of = memoized(app => new AppSources(app, site, listed, makers, warn))
   }
 
-  /** How what a bare specifier means could be published; undefined where nobody can tell. */
+  /** Returns how the module of a bare specifier could be published; undefined if no extra can tell. */
   adviceOn(app: AppSettings, specifier: string): Promise<string | undefined> {
     return firstAnswer(this.#site.extras, each =>
       each.sources?.advise?.(app, specifier, this.#site)
@@ -60,14 +60,14 @@ export class Sources {
     return this.#site.apps.reduce((sum, app) => sum + this.of(app).generation, 0)
   }
 
-  /** Whether all listings are known to be current without reading the disk. */
+  /** True if all listings are known to be current without reading the disk. */
   get isCurrent(): boolean {
     return this.#site.apps.every(app => this.of(app).isCurrent)
   }
 
   /**
    * Calls `listener` when something may have changed in a directory that was searched before.
-   * @returns ends it
+   * @returns a function that ends this
    */
   onEvent(listener: () => void): () => void {
     this.#listeners.add(listener)
@@ -82,9 +82,9 @@ interface Searched extends SourceDirectory {
 
 /** The sources of one app. */
 export class AppSources {
-  /** Directories of packages: the nearest first. */
+  /** The `node_modules` directories in which packages are searched for, the nearest first. */
   readonly nodeModules: readonly string[]
-  /** Those of extras, searched last, in order. */
+  /** The sources that extras add; they are searched last, in order. */
   readonly lists: readonly SourceList[]
   readonly #app: AppSettings
   readonly #warn: (message: string) => void
@@ -111,7 +111,7 @@ export class AppSources {
   }
 
   /**
-   * The source for a name, after refreshing the listing. A name that is not found is looked up again after the
+   * Finds the source for a name, after refreshing the listing. A name that is not found is looked up again after the
    * listing has been verified.
    */
   async find(name: string): Promise<Source | undefined> {
@@ -124,7 +124,7 @@ export class AppSources {
     return undefined
   }
 
-  /** The source that has `path` as its tail: `<directory>/a/app.css` is that of `a/app.css.scss`. */
+  /** Finds the source that has `path` as its tail: `<directory>/a/app.css` is that of `a/app.css.scss`. */
   async findAt(path: string): Promise<Source | undefined> {
     const around = this.#searched.filter(({ dir }) => isInside(dir, path))
     if (around.length === 0) {
@@ -141,13 +141,16 @@ export class AppSources {
     return undefined
   }
 
-  /** The name that a bare specifier means. @param importer its name */
+  /**
+   * Returns the name that a bare specifier resolves to.
+   * @param importer the name of the importing module
+   */
   async named(specifier: string, importer: string): Promise<string | undefined> {
     const names = await Promise.all(this.lists.map(async each => each.named?.(specifier, importer)))
     return names.find(name => name !== undefined)
   }
 
-  /** Whether something is published for a bare specifier; true as well where an error says why that is not known. */
+  /** Tells whether a module is published for a bare specifier; also true if an error says why that is not known. */
   async isMeant(specifier: string, importer: string): Promise<boolean> {
     try {
       if ((await this.named(specifier, importer)) !== undefined) return true
@@ -159,7 +162,7 @@ export class AppSources {
     }
   }
 
-  /** What is found for a name, and the paths that each place has for it, in search order. */
+  /** Explains the choice of the source for a name, with the paths that each directory has for it, in search order. */
   async explain(name: string) {
     await this.#verifyFor(name)
     const choice = this.#catalog.choose(name)
@@ -173,17 +176,17 @@ export class AppSources {
     return { ...choice, candidates }
   }
 
-  /** Whether there is a source of the name, by the listing as it is now. */
+  /** Tells whether there is a source of the name, without refreshing the listing. */
   has(name: string): boolean {
     return this.chosen(name).source !== undefined
   }
 
-  /** What is found for a name, by the same. */
+  /** Returns the choice for a name, without refreshing the listing. */
   chosen(name: string): Choice {
     return this.#catalog.choose(name)
   }
 
-  /** Every name that can be published. */
+  /** Lists every name that can be published. */
   async list(): Promise<readonly Listed[]> {
     await Promise.all([this.verify(), ...this.lists.map(each => each.verify())])
     const [app, catalog] = [this.#app, this.#catalog]
@@ -193,7 +196,7 @@ export class AppSources {
     })
   }
 
-  /** Tails of a source's path, other than its name, that find it in the listing, and that are ambiguous. */
+  /** Returns the tails of a source's path, other than its name, that find it, and those that are ambiguous. */
   tailsOf(source: Source) {
     const tails = [...tailsOf(source.tail)].filter(tail => tail !== source.name)
     const chosen = tails.map(tail => ({ tail, ...this.#catalog.choose(tail) }))
@@ -202,12 +205,12 @@ export class AppSources {
     return { own: own.map(({ tail }) => tail), ambiguous: ambiguous.map(({ tail }) => tail) }
   }
 
-  /** All directories that the app searches, in order. */
+  /** The directories that the app searches, in order. */
   get directories(): readonly string[] {
     return this.#searched.map(({ dir }) => dir)
   }
 
-  /** Directories in which a compiler may find imports, in order; packages come last. */
+  /** The directories in which a compiler may find imports, in order; packages come last. */
   get loadPaths(): readonly string[] {
     const directories = this.#searched.flatMap(({ dir, at, tree }) => [
       dir,
@@ -222,7 +225,7 @@ export class AppSources {
     return this.#searched.reduce((sum, { tree }) => sum + tree.version + 1, listed)
   }
 
-  /** Whether the listing is known to be current without reading the disk. */
+  /** True if the listing is known to be current without reading the disk. */
   get isCurrent(): boolean {
     return this.#searched.every(({ tree }) => tree.isCurrent)
   }
@@ -232,7 +235,9 @@ export class AppSources {
     await Promise.all(this.#searched.map(({ tree }) => tree.refresh()))
   }
 
-  /** Brings the listing up to date from the stat of every folder: no event reports a retargeted link. */
+  /**
+   * Brings the listing up to date from the stat of every folder: no event reports that a link leads elsewhere now.
+   */
   async verify(): Promise<void> {
     await Promise.all(this.#searched.map(({ tree }) => tree.verify()))
   }
@@ -267,7 +272,7 @@ export class AppSources {
     return catalog
   }
 
-  /** Those in directories, which may import others. */
+  /** Lists the sources in directories, without those of extras, which may depend on them. */
   async #listOwn(): Promise<readonly Source[]> {
     await this.refresh()
     const catalog = this.#catalog

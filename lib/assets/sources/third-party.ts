@@ -1,9 +1,9 @@
-// The source directories of third-party packages: one list per process.
+// Lists the source directories of third-party packages, once for the process.
 import { isAbsolute } from 'node:path'
 import { absolutePath } from '../../files/paths.ts'
 import { inspect } from 'node:util'
 
-// Shared even when two copies of this package are loaded.
+// The list is shared even when two copies of this package are loaded.
 const LIST = Symbol.for('koa-fresh-assets.sources')
 const shared = globalThis as { [LIST]?: string[] }
 const list: string[] = (shared[LIST] ??= [])

@@ -1,6 +1,5 @@
-// The listing of one source directory. It is out of date after an event in one of its folders; where a folder
-// is not watched, it always is. Bringing it up to date takes a stat of every folder, and reads those that have
-// changed.
+// Lists one source directory. The listing is out of date after an event in one of its folders, and always where a
+// folder is not watched. Refreshing it takes a stat of every folder, and reads those that have changed.
 import { type FSWatcher, watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -24,7 +23,7 @@ import { classifyEntries, isHidden, type FolderEntries } from '../../files/folde
 interface Folder extends FolderEntries {
   readonly real: string
   readonly stamp: Stamp
-  /** Whether every later change of its entries changes the stamp. */
+  /** True if every later change of its entries changes the stamp. */
   readonly isConclusive: boolean
 }
 
@@ -37,33 +36,30 @@ interface Listing {
 
 /** Folders beyond this number are not watched. */
 const MAX_WATCHERS = 8192
-/**
- * Windows removes and renames no folder that is watched, nor one above it; of a directory it reports what is in folders below
- * it, too.
- */
+/** A lost event is noticed after this time: network drives and some containers send none. */
 const WATCHES_BELOW = process.platform === 'win32'
-/** How soon a lost event is noticed: network drives and some containers send none. */
 const VERIFY_EVERY_MS = 1000
 
 export class Tree {
   readonly directory: string
-  /** Grows with every change of the set of files. */
+  /** A number that grows with every change of the set of files. */
   version = 0
-  /** Brings the listing up to date, whatever was reported: events may be lost. */
+  /** Brings the listing up to date even if no event was reported: events may be lost. */
   readonly verify = oneAtATime(() => this.#list())
   readonly #symlinks: Symlinks
   readonly #onEvent: () => void
   readonly #isExcluded: (path: string) => boolean
   readonly #watchers = new Map<string, FSWatcher>()
+  /** The folders by path in the directory; the path of the directory itself is empty. */
   #listing: Listing = { folders: new Map(), apart: new Set() }
   #listedAt = -Infinity
   #events = 0
-  /** How many events had come when the listing was made. */
+  /** The number of events that had come when the listing was made. */
   #listedAfter = -1
 
   /**
    * @param onEvent is called after each event, also when a file was only written to
-   * @param isExcluded whether a file, or a folder with everything in it, is left out
+   * @param isExcluded tells whether to leave out a file, or a folder with everything in it
    */
   constructor(
     directory: string,
@@ -77,7 +73,7 @@ export class Tree {
     this.#isExcluded = isExcluded
   }
 
-  /** Whether the listing is known to be current without reading the disk. */
+  /** True if the listing is known to be current without reading the disk. */
   get isCurrent(): boolean {
     const { apart } = this.#listing
     return (
@@ -85,7 +81,7 @@ export class Tree {
     )
   }
 
-  /** Brings the listing up to date, unless no event says that it is not. */
+  /** Brings the listing up to date, unless events would have told of a change. */
   async refresh(): Promise<void> {
     if (!this.isCurrent) await this.verify()
     else if (performance.now() - this.#listedAt >= VERIFY_EVERY_MS) {
@@ -93,7 +89,7 @@ export class Tree {
     }
   }
 
-  /** Paths relative to the directory, with `/`, in no particular order. */
+  /** Yields paths relative to the directory, with `/`, in no particular order. */
   *files(kind: 'files' | 'partials' = 'files'): Generator<string> {
     for (const [at, folder] of this.#listing.folders) {
       for (const file of folder[kind]) yield below(at, file)
@@ -153,16 +149,15 @@ export class Tree {
       const watcher = watch(path, { persistent: false, recursive: WATCHES_BELOW })
       this.#watchers.set(at, watcher)
       watcher.on('change', (event, file) => {
+        // An event under the folder's own name means that it was moved or deleted, and sends no more events.
         if (file && withSlashes(String(file)).split('/').some(isHidden)) return
-        // Without a file: more has changed than the system could hold.
         if (event === 'rename' || !file) this.#events++
-        // An event under the folder's own name: it was moved or deleted, and sends no more events.
         if (event === 'rename' && file === basename(path)) this.#unwatch(at)
         this.#onEvent()
       })
       watcher.on('error', () => this.#unwatch(at))
     } catch (error) {
-      // No watcher left (ENOSPC, EMFILE), no folder (ENOENT), no events on this system (ENOSYS).
+      // There may be no watcher left (ENOSPC, EMFILE), no folder (ENOENT), or no events on this system (ENOSYS).
       if (errorCode(error) === undefined) throw error
     }
   }
