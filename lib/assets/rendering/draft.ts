@@ -29,40 +29,43 @@ import {
 } from '../references/references.ts'
 import { shiftInlineMap } from './shift-map.ts'
 
-/** A source read and compiled, its references found but not yet replaced. */
+/** A source that was read and compiled, with its references found but not yet replaced. */
 export interface Draft {
   readonly content: Content
-  /** Undefined when nothing in it refers to another asset. */
+  /** The text with its references; undefined if nothing in it refers to another asset. */
   readonly text?: Text | undefined
   readonly inputs: readonly Observation[]
   /** False when a dependency changed during compilation: the next request compiles again. */
   readonly isSettled: boolean
   /** The source map of minified text, as JSON. */
   readonly map?: string | undefined
-  /** Those of the content, once it is known to be final. */
+  /** The checksums of the content, once it is known to be final. */
   readonly sums?: Checksums | undefined
   readonly imageSize?: ImageSize | undefined
-  /** How long the compiler took, in milliseconds. */
+  /** The time that the compiler took, in milliseconds. */
   readonly compileDuration?: number | undefined
 }
 
 export interface Text extends Referring {
-  /** The offset at which a module could not be parsed: its references are not known. */
+  /** The offset of a syntax error in a module, whose references are then not known. */
   readonly unparsedAt?: number | undefined
-  /** Whether a module may import what no reference names. */
+  /** True if a module may import files that no reference names. */
   readonly isOpen?: boolean
-  /** Those of `references`, or left to the browser, that are bare specifiers. */
+  /** The bare specifiers, among `references` or left to the browser. */
   readonly bare: readonly Reference[]
-  /** Absolute paths, with and without links, of what was compiled in; a reference may come from any of them. */
+  /**
+   * The absolute paths, with and without links, of the files that were compiled into it; a reference may come from
+   * any of them.
+   */
   readonly dependencies: readonly string[]
 }
 
-/** In bytes. A larger file that needs no processing is never held in memory as a whole. */
+/** The size in bytes from which a file that needs no processing is never held in memory as a whole. */
 const COPY_FROM = 1024 * 1024
 
 type Options = Omit<CompilerInput, 'code' | 'bytes' | 'path'>
 
-/** @param place the source directory */
+/** @param place the source directory, in which the source must be */
 export async function draft(
   asset: Asset,
   place: ServedPlace,
@@ -117,8 +120,8 @@ async function draftText(
 }
 
 /**
- * Runs a source through its compiler and checks what comes back.
- * @throws CompileError for whatever the compiler throws, and for output that is not valid
+ * Runs a source through its compiler and checks the result.
+ * @throws CompileError for anything that the compiler throws, and for output that is not valid
  */
 async function compile(compiler: Compiler, bytes: Buffer, options: Options & { path: string }) {
   const file = options.path
@@ -165,19 +168,19 @@ const BUGS = new Set(['TypeError', 'ReferenceError', 'RangeError'])
 function toCompileError(error: unknown, file: string): CompileError {
   const failure = new CompileError(reasonOf(error), { file }, { cause: error })
   const { name, stack } = (error ?? {}) as Partial<Error>
-  // A bug in a custom compiler is found by where it was thrown.
+  // The stack of a custom compiler's error shows where its bug is.
   if (stack !== undefined && BUGS.has(name ?? '')) failure.stack += `\n[cause]: ${stack}`
   return failure
 }
 
-/** The bytes of the target, with a URL for each reference. */
+/** Returns the bytes of the target, with a URL for each reference. */
 export function finish({ content, text }: Draft, urls: Urls): Content {
   if (!text || urls.every(url => url === undefined)) return content
   const finished = replaceReferences(text.code, text.references, urls)
   return Buffer.from(shiftInlineMap(finished, text, urls))
 }
 
-/** Undefined for a text that refers to no other asset. */
+/** Finds the references of a text; the result is undefined if it refers to no other asset. */
 export async function textOf(
   { app, name }: Pick<Asset, 'app' | 'name'>,
   code: string,
@@ -201,7 +204,7 @@ export async function textOf(
   return { code, references, bare, dependencies, unparsedAt, isOpen }
 }
 
-/** Undefined for an asset that cannot refer to others. */
+/** Returns the type of a text that may refer to other assets; undefined for any other asset. */
 export function textType(name: string): 'css' | 'js' | undefined {
   const extension = extname(name).toLowerCase()
   if (extension === '.css') return 'css'

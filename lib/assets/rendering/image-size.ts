@@ -1,11 +1,11 @@
-// How large images are, as an extra reads it from their bytes.
+// Reads the sizes of images from their bytes, by means of an extra.
 import { readInto, withOriginal, type Content } from '../../files/open-file.ts'
 import type { Extra, ReadImageSize, ImageSize } from '../parts.ts'
 
-/** In bytes. Only the beginning of a larger file is read. */
+/** The number of bytes that are read at most from the beginning of a file. */
 export const HEAD = 256 * 1024
 
-/** The size of the image that is published under a name; undefined for anything else. */
+/** Returns the size of the image that is published under a name; undefined for anything else. */
 export async function imageSizeIn(
   extras: readonly Extra[],
   name: string,
@@ -15,7 +15,7 @@ export async function imageSizeIn(
   return imageSizes && (await imageSizes.load())(await headOf(content))
 }
 
-/** Loads what reads sizes, for callers that wait for no disk. */
+/** Loads the code that reads sizes in advance, for callers that cannot wait. */
 export async function loadImageSizes(
   extras: readonly Extra[]
 ): Promise<(name: string) => ReadImageSize | undefined> {

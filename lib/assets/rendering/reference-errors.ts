@@ -1,4 +1,4 @@
-// Where a text refers to what is not there, and what to do about it.
+// Reports references to assets that do not exist: where they are, and what to do about them.
 import { isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
 import { AssetError } from '../../errors.ts'
@@ -14,13 +14,13 @@ import { pathFrom } from '../../files/paths.ts'
 /** At most this many references of compiled text are searched for in its sources. */
 const MAX_SEARCHES = 100
 
-/** A text with references, and where it is from. */
+/** A text with references, and its source. */
 export interface Referrer extends Pick<Draft, 'text' | 'map'> {
   readonly root: string
   readonly asset: Pick<Asset, 'app' | 'source'>
 }
 
-/** The error for a module whose references are not known, and for each path that is not found. */
+/** Returns the error for a module whose references are not known, and for each path that is not found. */
 export async function referenceErrors(
   referrer: Referrer,
   missing: readonly Reference[]
@@ -50,8 +50,8 @@ export async function referenceErrors(
 }
 
 /**
- * The error for each bare specifier that nothing maps.
- * @param advise what could be done about it
+ * Returns the error for each bare specifier that nothing maps.
+ * @param advise returns how to publish the module
  */
 export async function importErrors(
   referrer: Referrer,
@@ -79,7 +79,7 @@ function errorAt(place: string | undefined, message: string): AssetError {
   return new AssetError('reference-missing', `${place} ${message}`)
 }
 
-/** `apps/web/assets/app.css:12:3` for each reference; the file alone for what compiling added. */
+/** Returns `apps/web/assets/app.css:12:3` for each reference; the file alone if compiling added the reference. */
 async function placesOf(referrer: Referrer, references: readonly Reference[]): Promise<string[]> {
   const { root, asset, text } = referrer
   if (!text) return []
@@ -114,14 +114,14 @@ function placesIn(
   )
 }
 
-/** By itself, not as part of a longer path. */
+/** Matches the path by itself, not as part of a longer one. */
 function asWritten(reference: Reference): RegExp {
   const literal = reference.path.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
   const quoted = isBare(reference) ? `(["'\`])${literal}\\1` : literal
   return new RegExp(`(?<![\\w./-])${quoted}(?![\\w./-])`)
 }
 
-/** The rule that hides a file which exists. */
+/** Returns the rule that hides a file which exists. */
 async function ruleFor(path: string, files: readonly string[]): Promise<string> {
   const rule = whyHidden(path)
   if (rule === undefined) return ''

@@ -1,5 +1,5 @@
-// Renders sources: drafts them, lets an extra change their texts, and finds the assets that their references point to, or
-// says where one is missing.
+// Renders sources: drafts them, lets an extra transform their texts, and finds the assets that their references point
+// to, or reports that one is missing.
 import { isUtf8 } from 'node:buffer'
 import { dirname, join, posix } from 'node:path'
 import type { AssetError } from '../../errors.ts'
@@ -22,15 +22,15 @@ import { pathFrom } from '../../files/paths.ts'
 
 /** The asset that a reference points to. */
 interface Referenced extends Asset {
-  /** Whether the reference, as written, already is the asset's URL. */
+  /** True if the reference, as written, already is the asset's URL. */
   readonly isDirect?: boolean
 }
 
-/** `elsewhere`: not one of our assets, and not an error. Undefined: not found. */
+/** `elsewhere`: the reference leads to none of our assets, and is no error. Undefined: nothing was found. */
 type Resolution = Referenced | 'elsewhere' | undefined
 
 interface Resolved {
-  /** The asset of each reference; undefined where the reference stays as it is written. */
+  /** The asset of each reference; undefined leaves the reference as it is written. */
   readonly found: readonly (Referenced | undefined)[]
   readonly errors: readonly AssetError[]
   readonly warnings: readonly string[]
@@ -39,7 +39,7 @@ interface Resolved {
 export class Renderer {
   readonly #settings: Settings
   readonly #sources: Sources
-  /** One for each source directory, whose real path is looked up once. */
+  /** Makes one value for each source directory, whose real path is looked up once. */
   readonly #placeOf: (directory: string) => ServedPlace
 
   constructor(settings: Settings, sources: Sources) {
@@ -50,7 +50,8 @@ export class Renderer {
   }
 
   /**
-   * Undefined when the source is gone, is not a regular file, or is a link out of its directory.
+   * Drafts a source; the result is undefined when it is gone, is not a regular file, or is a link out of its
+   * directory.
    * @param sourceMap asks the compiler for an inline map, whatever the environment
    */
   draft(asset: Asset, sourceMap?: boolean): Promise<Draft | undefined> {
@@ -64,12 +65,12 @@ export class Renderer {
   }
 
   /**
-   * The draft with its text as a transform makes it, before its references get URLs: these shift what follows them, and
-   * final-bytes.ts shifts the map too.
+   * Transforms the text of a draft, before its references get URLs: these move the text after them, and
+   * final-bytes.ts adjusts the map.
    */
   async transformed(asset: Asset, drafted: Draft, transform: Transform): Promise<Draft> {
     const bytes = await readContent(drafted.content)
-    // Other encodings stay as they are.
+    // Text in any other encoding stays as it is.
     if (bytes.length === 0 || !isUtf8(bytes)) return drafted
     const { app, name, source } = asset
     const code = await this.#withInlineMap(asset, drafted, new TextDecoder().decode(bytes))
@@ -84,7 +85,7 @@ export class Renderer {
     }
   }
 
-  /** The text with its linked source map inline, which is the only form that every tool continues. */
+  /** Returns the text with its linked source map inline, which is the only form that every tool continues. */
   async #withInlineMap(asset: Asset, { text }: Draft, code: string): Promise<string> {
     const linked = text?.references.findLast(({ kind }) => kind === 'source-map')
     const found = text && linked && (await this.resolve(asset, text, linked))
@@ -96,8 +97,8 @@ export class Renderer {
   }
 
   /**
-   * Where the references of a draft lead. By the option `missing`, one that is not found, an import that no import map of
-   * ours resolves and a module that cannot be parsed are errors or warnings.
+   * Finds the assets that a draft refers to. By the option `missing`, a reference that is not found, an import that
+   * no import map of ours resolves and a module that cannot be parsed are errors or warnings.
    */
   async resolveAll(asset: Asset, { text, map }: Draft): Promise<Resolved> {
     const errors: AssetError[] = []
@@ -118,13 +119,13 @@ export class Renderer {
       const unknown = await this.#unknown(asset, text)
       const advise = (specifier: string) => this.#sources.adviceOn(asset.app, specifier)
       const unmapped = await importErrors(referrer, unknown, advise)
-      // A module may do without what it imports dynamically.
+      // A module may do without its dynamic imports.
       for (const [at, error] of unmapped.entries()) report(error, unknown[at]?.kind === 'import')
     }
     return { found: found.map(to => (to === 'elsewhere' ? undefined : to)), errors, warnings }
   }
 
-  /** The bytes of a draft with plain names for what it refers to. */
+  /** Returns the bytes of a draft with plain names for the assets that it refers to. */
   plain(drafted: Draft, found: Resolved['found']): Content {
     const { base } = this.#settings
     const urls = found.map(to =>
@@ -134,9 +135,9 @@ export class Renderer {
   }
 
   /**
-   * Tries the file next to the source, or next to a file that was compiled into it: that is what the
-   * author refers to. Then the URL a browser would request, which may belong to another app; then, except
-   * in a module, the file of a package, and the reference as a name.
+   * Tries the file next to the source, or next to a file that was compiled into it: that is what the author refers
+   * to. Then it tries the URL that a browser would request, which may belong to another app; then, except in a
+   * module, the file of a package, and the reference as a name.
    */
   async resolve(
     asset: Asset,
@@ -150,7 +151,7 @@ export class Renderer {
       return given === undefined || isAbsoluteUrl(given) ? 'elsewhere' : this.#named(app, given)
     }
     const path = decodeIfValid(reference.path)
-    // It cannot be the path of a file.
+    // This cannot be the path of a file.
     if (path === undefined || path.includes('\0')) return 'elsewhere'
     if (path.startsWith('/')) {
       const { base, prefix } = this.#settings
@@ -162,14 +163,14 @@ export class Renderer {
     const direct = await this.#byUrl(posix.join(app.urlPrefix, posix.dirname(name), path))
     const beside = await this.#byFile(app, [source.file, ...dependencies].map(dirname), path)
     if (beside && !isSame(direct, beside)) return beside
-    // In development, where modules are not rewritten, the browser would not find it.
+    // In development, where modules are not rewritten, a browser finds a module by its URL only.
     if (direct || isInModule(reference)) return direct
     const packages = path.startsWith('.') ? [] : this.#sources.of(app).nodeModules
     const inPackage = await this.#byFile(app, packages, path)
     return inPackage ?? this.#named(app, posix.normalize(path).replace(/^(?:\.\.?\/)+/, ''))
   }
 
-  /** Imports of the application's own modules that nothing maps; those of packages are the packages' matter. */
+  /** Returns the imports of the application's own modules that nothing maps; packages answer for their own. */
   async #unknown({ app, name, source }: Asset, { bare }: Text): Promise<Reference[]> {
     const folders = pathFrom(this.#settings.root, source.directory).split('/')
     const isOfPackage = source.packageName !== undefined || folders.includes('node_modules')
@@ -215,7 +216,7 @@ export class Renderer {
   }
 }
 
-/** Whether a reference, as written, already is the URL of an asset. */
+/** Tells whether a reference, as written, already is the URL of an asset. */
 function isSame(direct: Resolution, { app, name }: Referenced): boolean {
   if (direct === undefined || direct === 'elsewhere' || direct.app !== app) return false
   return direct.name === name || direct.source.name === name

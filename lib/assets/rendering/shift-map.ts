@@ -1,4 +1,4 @@
-// Moves the columns of a source map when parts of the text that it belongs to change length.
+// Moves the columns of a source map when parts of its text change length.
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
 import {
   positionsOf,
@@ -14,9 +14,9 @@ interface Shift extends Position {
 }
 
 /**
- * The map, as JSON, of a text whose references were replaced by `urls`. A URL never adds a line, so
- * only the first field of a segment, its column in the text, can change (ECMA-426, section 9). A map in
- * another form, such as an index map, stays as it is.
+ * Adjusts the map, as JSON, of a text whose references were replaced by `urls`. A URL never adds a line, so only the
+ * first field of a segment, its column in the text, can change (ECMA-426, section 9). A map in another form, such as
+ * an index map, stays as it is.
  */
 export function shiftMap(json: string, text: Referring, urls: Urls): string {
   const shifts = shiftsOf(text, urls)
@@ -30,7 +30,7 @@ export function shiftMap(json: string, text: Referring, urls: Urls): string {
 const INLINE = 'sourceMappingURL=data:application/json;'
 const INLINE_DATA = /(?:charset=utf-8;)?base64,(?<data>[\w+/]+={0,2})\s*(?:\*\/\s*)?$/iy
 
-/** Finished text, with the source map that it contains as its last comment moved as above. */
+/** Adjusts the source map that a finished text has as its last comment. */
 export function shiftInlineMap(finished: string, text: Referring, urls: Urls): string {
   const at = finished.lastIndexOf(INLINE)
   INLINE_DATA.lastIndex = at + INLINE.length
@@ -45,7 +45,9 @@ export function shiftInlineMap(finished: string, text: Referring, urls: Urls): s
   )
 }
 
-/** How many characters of a text come from each source of its map; none for a map in another form. */
+/**
+ * Counts the characters of a text that come from each source of its map; there are none for a map in another form.
+ */
 export function lengthsBySource(json: string, text: string): (readonly [string, number])[] {
   const map = parseMap(json)
   const lines = text.split('\n')
@@ -65,7 +67,7 @@ interface ParsedMap {
   readonly sources?: readonly (string | null)[]
 }
 
-/** Undefined for anything but a map with mappings of its own. */
+/** Parses a source map; the result is undefined for anything but a map with mappings of its own. */
 function parseMap(json: string): ParsedMap | undefined {
   try {
     const map = JSON.parse(json) as { mappings?: unknown } | null
@@ -76,7 +78,7 @@ function parseMap(json: string): ParsedMap | undefined {
   }
 }
 
-/** In the order of the text. */
+/** Returns the shifts in the order of the text. */
 function shiftsOf({ code, references }: Referring, urls: Urls): Shift[] {
   const ends = positionsOf(
     code,
