@@ -1,4 +1,4 @@
-// The types of the names that helpers take: any string or, with `assets.d.ts`, only the names that exist.
+// Declares the names that helpers take: any string or, with `assets.d.ts`, only the names that exist.
 
 declare global {
   /**
@@ -19,7 +19,7 @@ type WithoutExtension<Name, Extension extends string> = Name extends `${infer Ba
   ? Base
   : never
 
-/** Absolute URLs, and names with a query or a fragment: which of them exist is not checked. */
+/** Absolute URLs, and names with a query or a fragment: these are not checked. */
 type Unlisted =
   | `${'http:' | 'https:' | ''}//${string}`
   | `${'data' | 'blob'}:${string}`
@@ -36,7 +36,7 @@ type Or<K extends NameKind, Name> = Name | NamesOf<K, never>
 
 type OrPath<Name> = Name | `${'.' | ''}/${Name & string}`
 
-/** What each helper takes. */
+/** The names that each helper takes. */
 interface NamesByHelper {
   javascript: Known<'scripts', 'scripts', '.js'>
   stylesheet: Known<'styles', 'styles', '.css'>
@@ -66,7 +66,7 @@ type Given<Name> = readonly [name: Name, ...names: Name[]]
 /** One or more names, then options that apply to all of them. */
 export type NamesThen<Of extends Helper, Options> =
   | readonly [...names: Given<AssetName<Of>>, options: Options | undefined]
-  // In full: for a union, TypeScript's error explains the longest member.
+  // This is written in full: for a union, TypeScript's error explains the longest member.
   | readonly [
       name: AssetName<Of>,
       second?: AssetName<Of>,

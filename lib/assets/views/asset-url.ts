@@ -1,4 +1,4 @@
-/** From the name that a view writes to the URL that a browser requests. */
+/** Turns the name that a view writes into the URL that a browser requests. */
 
 import { inspect } from 'node:util'
 import { mediaTypeOf } from '../../http/fields.ts'
@@ -6,35 +6,41 @@ import { optionError } from '../../check-options.ts'
 import { encodePath, encodeUrl } from '../urls/canonical-path.ts'
 import type { OfName } from './asset-names.ts'
 
-/** Where an asset is published. */
+/** The URL of an asset, and what tags say about it. */
 export interface AssetAddress {
-  /** URL path without host and base, percent-encoded: `/assets/app-<32 hex>.css`. */
+  /** The URL path without host and base, percent-encoded: `/assets/app-<32 hex>.css`. */
   readonly path: string
-  /** Subresource Integrity, one hash per algorithm: `['sha384-…']`. */
+  /** The Subresource Integrity hashes, one per algorithm: `['sha384-…']`. */
   readonly integrity?: readonly string[] | undefined
-  /** In place of the host and the base: those of a dev server. */
+  /** The origin of a dev server, which replaces the host and the base. */
   readonly origin?: string | undefined
-  /** The URL path without a fingerprint, percent-encoded, where it is known what it imports: `/assets/app.js`. */
+  /**
+   * The URL path without a fingerprint, percent-encoded: `/assets/app.js`. It is set if the asset's imports are
+   * known.
+   */
   readonly plainPath?: string | undefined
   /** The size of an image, or a function that reads it. */
   readonly imageSize?: ImageSize | (() => ImageSize | undefined) | undefined
 }
 
-/** In CSS pixels. */
+/** The size of an image in CSS pixels. */
 export interface ImageSize {
   readonly width: number
   readonly height: number
 }
 
-/** What a script imports. Paths are plain URL paths, percent-encoded. */
+/** The imports of a script. Paths are plain URL paths, percent-encoded. */
 export interface Imports {
-  /** By literal specifiers, in its order; undefined for what is no script, and where it is not known. */
+  /**
+   * The imports by literal specifiers, in the order of the script; undefined if they are not known, or it is no
+   * script.
+   */
   readonly imports?: readonly string[] | undefined
-  /** The same for `import()`; undefined for none. */
+  /** The imports by `import()`; undefined for none. */
   readonly dynamicImports?: readonly string[] | undefined
   /**
-   * Specifiers of it that only an import map resolves: bare ones that nothing is known of, plain URL paths of modules
-   * that import each other; `*` for any, as in `import('./locales/' + name)`. Undefined as `imports` is.
+   * The specifiers that only an import map resolves: unknown bare ones, plain URL paths of modules that import each
+   * other, and `*` for any, as in `import('./locales/' + name)`. It is undefined if `imports` is.
    */
   readonly unresolved?: readonly string[] | undefined
 }
@@ -42,7 +48,7 @@ export interface Imports {
 /** A module; its importers write its plain path. */
 export interface Module extends AssetAddress, Imports {
   readonly plainPath: string
-  /** The bare specifiers that mean it, if it belongs to a package. */
+  /** The bare specifiers that resolve to it, if it belongs to a package. */
   readonly specifiers?: readonly string[] | undefined
 }
 
@@ -50,7 +56,7 @@ type Specifiers = Iterable<readonly [specifier: string, name: string]>
 
 interface BareImports {
   readonly everywhere: Specifiers
-  /** What it means instead to the modules below a URL path. */
+  /** The names that resolve differently in the modules below a URL path. */
   readonly scopes: Iterable<readonly [path: string, names: Specifiers]>
 }
 
@@ -63,30 +69,33 @@ export interface AppAssets {
    * @throws AssetError for a name that no manifest contains
    */
   resolve(name: string, mount?: string): AssetAddress
-  /** Every file in the app's manifest; those that are not JavaScript are skipped. */
+  /** Yields every module of the app's manifest. */
   modules(): Iterable<Module>
-  /** Undefined for a plain URL path that is not in the manifest, or not known to import by bare specifiers. */
+  /** Returns the module of a plain URL path; undefined if it is not in the manifest, or its imports are not known. */
   moduleAt(plainPath: string): Module | undefined
-  /** Without fingerprints: what bare specifiers mean that the option `imports` does not have. */
+  /**
+   * Returns the bare specifiers, without those of the option `imports`, that an import map without fingerprints
+   * needs.
+   */
   bareImports?(): BareImports
-  /** With fingerprints: the specifiers by which inline scripts of views import assets. */
+  /** Returns the specifiers by which inline scripts of views import assets, where there are fingerprints. */
   inViews?(): readonly string[]
-  /** Changes whenever the URL of an asset may have changed. */
+  /** Returns a text that changes whenever the URL of an asset may have changed. */
   version(): string
-  /** Whether a name leads to the same as long as the version is the same. */
+  /** True if a name leads to the same URL as long as the version is the same. */
   readonly isLasting?: boolean
 }
 
 export interface AssetUrl extends Pick<AssetAddress, 'integrity' | 'imageSize'> {
-  /** With host, query and fragment. */
+  /** The URL with host, query and fragment. */
   readonly url: string
 }
 
-/** A file that a page loads for a name, and how. */
+/** A file that a page loads for a name, and the way to load it. */
 export interface LoadedUrl extends AssetUrl {
   /**
-   * Scripts: `classic` in order, before DOMContentLoaded; `blocking` at once, where the tag is; `nomodule` at once,
-   * in browsers without modules; `preamble`: one that a script in the page imports.
+   * The tag that loads a script: `classic` in order, before DOMContentLoaded; `blocking` at once, where the tag is;
+   * `nomodule` at once, in browsers without modules; `preamble`: a script in the page imports it.
    */
   readonly as:
     | 'stylesheet'
@@ -96,53 +105,55 @@ export interface LoadedUrl extends AssetUrl {
     | 'blocking'
     | 'nomodule'
     | 'modulepreload'
-  /** Of a preamble: whether the page has it unless an option says otherwise. */
+  /** False for a preamble that the page has only if an option asks for it. */
   readonly isNeeded?: boolean
 }
 
-/** Whose file is meant. */
+/** The option that chooses a mount. */
 export interface MountChoice {
-  /** The URL path of the mount, as in the option `mounts`. Default: an own asset, then any mount's. */
+  /** The URL path of the mount, as in the option `mounts`. Default: an asset of the app, then any mount's. */
   readonly mount?: string | undefined
 }
 
 export interface UrlOptions extends MountChoice {
-  /** `.js`: appended to a name without a known extension. */
+  /** The extension appended to a name without a known one, such as `.js`. */
   readonly extension?: string
 }
 
 export type UrlOf = (name: string, options?: UrlOptions) => AssetUrl
 
-/** What the helpers of an app are made of. */
+/** The parts from which the helpers of an app are made. */
 export interface AppView {
-  /** With the base; without a trailing slash, empty for none. */
+  /** The host with the base, without a trailing slash; empty for none. */
   readonly host: string
   readonly assets: AppAssets
   readonly urlOf: UrlOf
-  /** Makes a memory of what one helper wrote before. */
+  /** Makes a memory of the results of one helper. */
   readonly memory: <Kept>(max: number) => Memory<Kept>
-  /** Told of what is remembered. */
+  /** Is called with the sizes of parts of a page, and warns if one is heavy. */
   readonly weigh: Weigh
 }
 
-/** Helpers that are added to those of an app. */
+/** Helpers that an extra adds to those of an app. */
 export interface Helpers {
-  /** Whether each page has its own: what a page already has decides what it gets. */
+  /** True if each page has its own helpers: their results depend on what the page already contains. */
   readonly isPerPage: boolean
-  /** Those of all pages, which may be accessors. */
+  /** The helpers that all pages share; they may be accessors. */
   readonly shared: object
   /**
-   * @returns those of a page
-   * @param page the texts that it has already
-   * @param isLive whether a developer sees it, who may use the live channel
+   * Makes the helpers of a page.
+   * @param page the texts that the page already contains
+   * @param isLive true if a developer sees the page, and may use the live channel
    */
   of(view: AppView): (page: Set<string>, isLive: boolean) => object
 }
 
-/** @param bytes of what a page has of its modules: the import map, and the links to what they import */
+/**
+ * @param bytes the size of the part of a page that loads its modules: the import map, or the links to their imports
+ */
 export type Weigh = (part: 'map' | 'links', bytes: number) => void
 
-// An allowlist, because `javascript:` also begins an absolute URL.
+// This is an allowlist, because `javascript:` also begins an absolute URL.
 const ABSOLUTE_URL = /^(?:(?:https?:)?\/\/|data:|blob:)/i
 
 // The same restrictions as for a request path: every URL that is emitted can be requested.
@@ -160,7 +171,7 @@ export function makeUrlOf(host: string, assets: AppAssets): UrlOf {
 }
 
 /**
- * The name with its extension; undefined for an absolute URL.
+ * Returns the name with its extension; undefined for an absolute URL.
  * @throws {TypeError} for a name that no asset can have
  */
 export function assetName(given: string, extension: string): string | undefined {
@@ -179,12 +190,10 @@ export function assetName(given: string, extension: string): string | undefined 
 export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
   return {
     /**
-     * The URL path, without host; not escaped for HTML. Also for a built file in a mount, by the name of its source.
-     *
-     * @example
-     * path('application.js') // /assets/application.js
-     * @example
-     * path('src/hero.png') // /static/assets/hero-B1a2C3d4.png
+     * Returns the URL path, without host; it is not escaped for HTML. A built file in a mount is found by the name
+     * of its source.
+     * @example path('application.js') // /assets/application.js
+     * @example path('src/hero.png') // /static/assets/hero-B1a2C3d4.png
      */
     path: ((name: string, options?: MountChoice) => pathOf(name, options).url) as OfName<
       'path',
@@ -192,10 +201,8 @@ export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
     >,
 
     /**
-     * The URL, with `host` where that option is set; not escaped for HTML.
-     *
-     * @example
-     * url('application.js') // https://cdn.example/assets/application.js
+     * Returns the URL, with `host` if that option is set; it is not escaped for HTML.
+     * @example url('application.js') // https://cdn.example/assets/application.js
      */
     url: ((name: string, options?: MountChoice) => urlOf(name, options).url) as OfName<
       'path',
@@ -205,8 +212,7 @@ export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
 }
 
 /**
- * The address of an asset without a fingerprint.
- *
+ * Returns the address of an asset without a fingerprint.
  * @param urlPrefix `/assets` or `/assets/admin`: encoded, without a trailing slash
  * @param name decoded: a `%` in it is part of the name
  */
@@ -214,12 +220,15 @@ export function plainAddress(urlPrefix: string, name: string): AssetAddress {
   return { path: `${urlPrefix}/${encodePath(name)}` }
 }
 
-/** Of what a helper wrote for a name alone, as most pages call it: a site names fewer in its templates. */
+/**
+ * The number of results remembered for single names without options, as most pages use them: templates contain
+ * fewer.
+ */
 export const MAX_NAMES = 200
-/** Of lists, which may be long: a page has few entries. */
+/** The number of results remembered for lists, which may be long: a page has few entries. */
 export const MAX_LISTS = 20
 
-/** By what was asked of a helper, as text. */
+/** Returns the remembered result for a helper's arguments, written as text, or makes it. */
 export type Memory<Kept> = (asked: string, make: (asked: string) => Kept) => Kept
 
 /** @param version changes whenever the URL of an asset may have changed */
@@ -239,7 +248,7 @@ export function makeMemory<Kept>(version: () => string, max: number): Memory<Kep
   }
 }
 
-/** The media type of a name's extension: `image/png`; undefined for an unknown one such as `.min`. */
+/** Returns the media type of a name's extension: `image/png`; undefined for an unknown one such as `.min`. */
 export function mediaType(name: string): string | undefined {
   return mediaTypeOf(withoutQuery(name))
 }

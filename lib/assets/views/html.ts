@@ -49,7 +49,7 @@ export function readAttributes(given: unknown): Attributes {
   return Object.fromEntries(attributes) as Attributes
 }
 
-/** `<name a="…" b="…">`: each attribute at its first position, with its last value. */
+/** Writes `<name a="…" b="…">`: each attribute at its first position, with its last value. */
 export function openTag(name: string, ...layers: readonly Attributes[]): string {
   const attributes: Attributes = Object.assign(Object.create(null), ...layers)
   let written = ''

@@ -1,4 +1,7 @@
-/** Which modules a page loads for an entry, and `importMap`, which maps their plain URLs to the published ones. */
+/**
+ * Finds the modules that a page loads for an entry, and writes the import map from their plain URLs to the published
+ * ones.
+ */
 
 import type { AssetName } from './asset-names.ts'
 import {
@@ -12,18 +15,18 @@ import {
 import { escapeInScript, openTag } from './html.ts'
 
 export interface ImportMapOptions {
-  /** For a Content-Security-Policy without `unsafe-inline`. */
+  /** The nonce of a Content-Security-Policy without `unsafe-inline`. */
   readonly nonce?: string | undefined
   /**
    * The modules that the page loads: the map then contains only what they need, through any chain of literal
-   * specifiers, and what scripts in views import by literals, where precompile finds the views: at their usual places,
-   * or by the option `views`. Elsewhere name that in `imports`. Without fingerprints it has no effect on the map.
-   * Default: every module of the app, by each of its names, for a script in the page may import it.
+   * specifiers, and the literal imports of scripts in views, if precompile finds the views: at their usual places,
+   * or by the option `views`. Name other imports in `imports`. Without fingerprints it has no effect on the map.
+   * Default: every module of the app, by each of its names, as any script in the page may import it.
    */
   readonly entry?: AssetName<'javascript'> | readonly AssetName<'javascript'>[] | undefined
   /**
-   * More specifiers, each with the name of an asset or an absolute URL. They take precedence over those of
-   * the option `imports`.
+   * Additional specifiers, each with the name of an asset or an absolute URL. They take precedence over those of the
+   * option `imports`.
    */
   readonly imports?: Readonly<Record<string, AssetName<'javascript'>>> | undefined
   /** `false` leaves out Subresource Integrity. Default: true. */
@@ -36,11 +39,13 @@ export function importMapHelpers(view: AppView) {
   const maps = view.memory<string>(MAX_LISTS)
   return {
     /**
-     * What modules and scripts in the page import by names that only an import map resolves, and the integrity of
-     * what no tag of `javascript` has it; nothing where all of that is known. Place it before the first module.
+     * Writes the import map: the names in imports of modules and page scripts that only a map resolves, and the
+     * integrity of modules that no tag of `javascript` has. It is empty if nothing is left to map. Place it before the
+     * first module.
      *
-     * With fingerprints that is left of the options `imports` and `packages`, of modules that import each other, and of
-     * `import()` with an expression. Without, it is all of the two options.
+     * With fingerprints it contains entries of the options `imports` and `packages` that are still needed, modules that
+     * import each other, and those that `import()` with an expression may load. Without fingerprints it contains all of
+     * the two options.
      *
      * @example
      * importMap({ nonce: 'r4nd0m' })
@@ -58,7 +63,7 @@ export function importMapHelpers(view: AppView) {
   } as const
 }
 
-/** Empty where nothing is left to map. */
+/** Writes the map; the result is empty if nothing is left to map. */
 function writeMap(
   { host, assets, urlOf }: AppView,
   { entry, imports = {}, integrity: isGuarded = true }: ImportMapOptions
@@ -68,10 +73,10 @@ function writeMap(
     urlOf(name, { extension: '.js' }).url
   ]
   const names = entry === undefined ? undefined : [entry].flat()
-  // With packages too, for their names to be checked.
+  // Names of packages are included, so that they are checked.
   const entries = names && plainPaths(assets, names)
   const { everywhere = [], scopes = [] } = assets.bareImports?.() ?? {}
-  // Of a name without a plain path it is not known what it imports.
+  // The imports of a name without a plain path are not known.
   const isKnown = entries?.length === names?.length
   const inPage = (names && assets.inViews?.()) ?? []
   const byOptions = inPage.flatMap(key => assets.imports.get(key) ?? [])
@@ -105,32 +110,32 @@ function writeMap(
   return escapeInScript(JSON.stringify(map))
 }
 
-/** What a page loads, by plain paths. */
+/** The modules that a page loads, by plain paths. */
 interface Loaded {
-  /** By tags; undefined where nothing is said of them, nor of scripts in the page. */
+  /** The modules loaded by tags; undefined if the call does not name them, nor those of scripts in the page. */
   readonly entries: readonly string[] | undefined
-  /** Whether these are all. */
+  /** True if these are all. */
   readonly isKnown: boolean
-  /** By scripts in the page. */
+  /** The modules loaded by scripts in the page. */
   readonly more: readonly string[]
-  /** The specifiers that these write. */
+  /** The specifiers that scripts in the page import. */
   readonly inPage: readonly string[]
 }
 
 interface Needed {
   readonly modules: readonly Module[]
-  /** Those whose integrity no tag has. */
+  /** The modules whose integrity no tag has. */
   readonly guarded: readonly Module[]
   /** @param key a plain path or a bare specifier */
   readonly isMapped: (key: string) => boolean
 }
 
-/** Without fingerprints: a browser resolves paths itself, and integrity is not known. */
+/** Without fingerprints a browser resolves paths itself, and integrity is not known. */
 const PLAIN: Needed = { modules: [], guarded: [], isMapped: () => true }
 
 /**
- * Modules name each other by their published URLs, and the tags of `javascript` have the integrity of what an entry
- * imports statically: this is what else a browser needs.
+ * Returns the modules that a browser needs a map for: modules name each other by their published URLs, and the tags
+ * of `javascript` have the integrity of the static imports of an entry.
  */
 function neededBy(assets: AppAssets, { entries, isKnown, more, inPage }: Loaded): Needed {
   const found = entries ? reachedFrom(assets, [...entries, ...more]) : assets.modules()
@@ -148,7 +153,7 @@ function neededBy(assets: AppAssets, { entries, isKnown, more, inPage }: Loaded)
   }
 }
 
-/** Plain paths. */
+/** Returns the plain paths that specifiers resolve to. */
 function meantBy(assets: AppAssets, given: readonly string[]): string[] {
   if (given.length === 0) return []
   const isMeant = ({ plainPath, specifiers = [] }: Module) =>
@@ -156,7 +161,7 @@ function meantBy(assets: AppAssets, given: readonly string[]): string[] {
   return [...assets.modules()].filter(isMeant).map(({ plainPath }) => plainPath)
 }
 
-/** The modules that a page can only load by a tag. */
+/** Returns the modules that a page can only load by a tag. */
 function rootsOf(modules: readonly Module[]): string[] {
   const imported = new Set(
     modules.flatMap(({ imports = [], dynamicImports = [] }) => [...imports, ...dynamicImports])
@@ -176,7 +181,10 @@ function isModulePath(path: string): boolean {
 
 const isScript = ({ plainPath }: Module): boolean => isModulePath(plainPath)
 
-/** The modules that entries import statically, each after what it imports itself; not the entries. */
+/**
+ * Returns the modules that entries import statically, each after its own imports; the entries themselves are left
+ * out.
+ */
 export function staticImports(assets: AppAssets, names: readonly string[]): Module[] {
   const entries = plainPaths(assets, names)
   const reached = modulesFrom(assets, entries, ({ imports = [] }) => imports)
@@ -184,8 +192,8 @@ export function staticImports(assets: AppAssets, names: readonly string[]): Modu
 }
 
 /**
- * The entries and everything that they import, statically or not. All modules if it is not known
- * what one of these imports: the manifest comes from an earlier release, or another app has no fingerprints.
+ * Returns the entries and everything that they import, statically or not; all modules if the imports of one are not
+ * known, because the manifest comes from an earlier release, or another app has no fingerprints.
  */
 function reachedFrom(assets: AppAssets, entries: readonly string[]): Iterable<Module> {
   const reached = modulesFrom(assets, entries, ({ imports = [], dynamicImports = [] }) => [
@@ -195,7 +203,10 @@ function reachedFrom(assets: AppAssets, entries: readonly string[]): Iterable<Mo
   return reached.every(each => each.imports || !isScript(each)) ? reached : assets.modules()
 }
 
-/** None where it is not known what they import. @param given the names that a view writes */
+/**
+ * Returns the plain paths of entries; none if their imports are not known.
+ * @param given the names that a view writes
+ */
 function plainPaths(assets: AppAssets, given: readonly string[]): string[] {
   const names = given.map(name => assetName(name, '.js')).filter(name => name !== undefined)
   return names.flatMap(name => assets.resolve(name).plainPath ?? [])
@@ -211,10 +222,10 @@ function modulesFrom(
   return [...order].flatMap(found)
 }
 
-/** In bytes. More than that, on every page, is worth a word. */
+/** The size in bytes from which a part of every page is worth a warning. */
 const HEAVY = 20 * 1024
 
-/** Says once that what pages have of their modules is heavy: the largest of each. */
+/** Warns once, by the largest page, that the part of a page that loads its modules is heavy. */
 export function makeWeigh(warn: (message: string) => void): Weigh {
   const heaviest = { map: 0, links: 0 }
   let isTold = false
@@ -229,14 +240,14 @@ export function makeWeigh(warn: (message: string) => void): Weigh {
   }
 }
 
-/** What is reached from the keys, and the keys themselves; what one imports is before it. */
+/** Returns the keys and everything reached from them, each after its own imports. */
 export function importOrder(
   keys: readonly string[],
   importsOf: (key: string) => readonly string[]
 ): Set<string> {
   const entered = new Set<string>()
   const left = new Set<string>()
-  // A stack of its own: a chain of imports may be longer than the call stack.
+  // The stack is explicit, as a chain of imports may be longer than the call stack.
   const stack = keys.toReversed()
   for (let key = stack.at(-1); key !== undefined; key = stack.at(-1)) {
     if (entered.has(key)) {

@@ -1,25 +1,31 @@
-// The files of mounts by name, as the view helpers need them.
+// Declares the files of mounts by name, as the view helpers need them.
 import type { AssetAddress, LoadedUrl } from './asset-url.ts'
 
 /** Finds files of mounts by the names of their sources. */
 export interface MountAssets {
-  /** The file of a source; undefined for an unknown name. @throws TypeError when several mounts have it */
+  /**
+   * Returns the file of a source; undefined for an unknown name.
+   * @throws TypeError when several mounts have it
+   */
   file(name: string, mount: string | undefined): AssetAddress | undefined
-  /** Whether a page may load it, with all that it needs. */
+  /** Tells whether the name has an entry that a page may load. */
   hasEntry(name: string, mount: string | undefined): boolean
-  /** What a page loads for it. @throws AssetError for an unknown name; TypeError as `file` */
+  /**
+   * Returns the files that a page loads for an entry.
+   * @throws AssetError for an unknown name; TypeError as `file`
+   */
   entry(name: string, mount: string | undefined): readonly LoadedUrl[]
-  /** What messages call the places that are searched. */
+  /** Returns the places that are searched, as messages name them. */
   labelsAt(mount: string | undefined): string
-  /** Those that exist, as far as it is known. */
+  /** Returns the names that exist, as far as they are known. */
   known(): KnownNames
 }
 
 export interface KnownNames {
   readonly entries: ReadonlySet<string>
   readonly sources: ReadonlySet<string>
-  /** Whether there are no other entries. */
+  /** True if there are no other entries. */
   readonly hasAllEntries: boolean
-  /** Whether there are no other sources. */
+  /** True if there are no other sources. */
   readonly hasAllSources: boolean
 }

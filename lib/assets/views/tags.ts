@@ -1,4 +1,4 @@
-/** `javascript`, `stylesheet` and `favicon`. A `src` or `href` among the attributes is ignored. */
+/** Writes the tags of scripts, stylesheets and the icon. A `src` or `href` among the attributes is ignored. */
 
 import { checked, flag, optionError } from '../../check-options.ts'
 import {
@@ -18,9 +18,9 @@ import { staticImports } from './modules.ts'
 
 export interface ScriptAttributes extends Attributes {
   /**
-   * Of a module: writes, in front of it, a `modulepreload` link for each module that it imports statically, directly or
-   * not, so a browser fetches all of them at once. The links have the tag's `nonce` and `crossorigin`.
-   * Without fingerprints the imports are not known, and nothing is added. Default: `true` with `type: 'module'`.
+   * Writes, in front of a module, a `modulepreload` link for each module that it imports statically, directly or
+   * not, so a browser fetches all of them at once. The links have the tag's `nonce` and `crossorigin`. Without
+   * fingerprints the imports are not known, and nothing is added. Default: `true` with `type: 'module'`.
    */
   readonly modulepreload?: boolean | undefined
 }
@@ -38,7 +38,7 @@ export function tagHelpers(view: AppView) {
     assetTag('stylesheet', urlOf(name, { extension: '.css' }), given)
   return {
     /**
-     * A `<script>` for each name. `.js` is appended to a name without a known extension.
+     * Writes a `<script>` for each name. `.js` is appended to a name without a known extension.
      *
      * @example
      * javascript('application', { defer: true })
@@ -63,13 +63,14 @@ export function tagHelpers(view: AppView) {
             : modulepreload !== null && checked(modulepreload, flag, 'modulepreload')
         if (!isPreloaded) return scripts.join('\n')
         if (!isModule) throw optionError('type', "'module' for modulepreload", given.type)
-        // In front: the script would otherwise request what it imports without integrity, should the page be slow.
+        // The links come first: the script would otherwise request its imports without integrity, should the page be
+        // slow.
         return [...importLinks(view, links, names, given), ...scripts].join('\n')
       }
     ) as OfNames<'javascript', ScriptAttributes>,
 
     /**
-     * A stylesheet `<link>` for each name. `.css` is appended to a name without a known extension.
+     * Writes a stylesheet `<link>` for each name. `.css` is appended to a name without a known extension.
      *
      * @example
      * stylesheet('main', { media: 'print' })
@@ -83,7 +84,7 @@ export function tagHelpers(view: AppView) {
     }) as OfNames<'stylesheet', Attributes>,
 
     /**
-     * The `<link>` of the site's icon, by default `favicon.ico`. `type` is that of the extension.
+     * Writes the `<link>` of the site's icon, by default `favicon.ico`. Its `type` follows from the extension.
      *
      * @example
      * favicon()
@@ -96,7 +97,7 @@ export function tagHelpers(view: AppView) {
   } as const
 }
 
-/** Where it may be done, remembers the tags of single names without attributes: writing one takes some microseconds. */
+/** Remembers the tags of single names without attributes, if that is allowed: writing one takes some microseconds. */
 function remembering<Args extends readonly unknown[]>(
   { assets, memory }: AppView,
   tagOf: (name: string) => string,
@@ -108,7 +109,7 @@ function remembering<Args extends readonly unknown[]>(
     args.length === 1 && typeof args[0] === 'string' ? tags(args[0], tagOf) : write(...args)
 }
 
-/** In the mode in which the importing script requests them: a browser fetches a module twice if they differ. */
+/** Links use the mode of the importing script's requests: a browser fetches a module twice if the modes differ. */
 function importLinks(
   { host, assets, weigh }: AppView,
   remembered: Memory<readonly string[]>,
@@ -126,7 +127,7 @@ function importLinks(
     weigh('links', written.join('\n').length)
     return written
   })
-  // It differs from page to page.
+  // The nonce differs from page to page.
   const end = `${writeAttribute('nonce', nonce)}>`
   return links.map(link => link.slice(0, -1) + end)
 }
@@ -144,7 +145,7 @@ const BUILT_IN = {
   modulepreload: { rel: 'modulepreload' }
 } as const
 
-/** @param given none of them replaces the URL */
+/** @param given the attributes of the view, none of which replaces the URL */
 export function assetTag(
   kind: keyof typeof BUILT_IN,
   { url, integrity: hashes }: AssetUrl,

@@ -1,4 +1,4 @@
-/** The view helpers, which write the URLs of assets. They use neither Koa nor the disk. */
+/** Makes the view helpers, which write the URLs of assets. They use neither Koa nor the disk. */
 
 import { unknownName } from '../../check-options.ts'
 import type { HelperExtras } from '../settings/extra-options.ts'
@@ -45,16 +45,16 @@ export interface ViewHelpers
   readonly app: (name: AppName) => ViewHelpers
 }
 
-/** What the helpers of a page depend on, beside its app. */
+/** The facts about a page on which its helpers depend, besides its app. */
 interface PageOptions {
-  /** What is in it already, of which a tag is written once. */
+  /** The tags that the page already contains, each of which is written once. */
   readonly page: Set<string>
   readonly isLive: boolean
 }
 
 type MakeHelpers = (options: PageOptions) => ViewHelpers
 
-/** Of helpers that all pages share: none of them adds to it. */
+/** The page of helpers that all pages share: none of them adds to it. */
 const NO_PAGE = new Set<string>()
 
 interface App {
@@ -63,18 +63,18 @@ interface App {
 }
 
 export interface ViewHelperSettings<A extends App = App> {
-  /** Scheme and host of a CDN, put before every emitted URL. */
+  /** The scheme and host of a CDN, put before every emitted URL. */
   readonly host?: string | undefined
-  /** Put before the path of every emitted URL. */
+  /** The path put before that of every emitted URL. */
   readonly base?: string
   readonly apps: readonly A[]
-  /** Told when the tags of a page are heavy. */
+  /** Is called when the tags of a page are heavy. */
   readonly warn?: ((message: string) => void) | undefined
 }
 
 /**
- * The helpers of an app, made once, so a request only looks them up; made for each page where those of an extra
- * are.
+ * Makes the helpers of each app once, so a request only looks them up; they are made for each page if those of an
+ * extra are.
  */
 export function makeViewHelpers<A extends App>(
   settings: ViewHelperSettings<A>,
@@ -82,7 +82,7 @@ export function makeViewHelpers<A extends App>(
   added: readonly Helpers[] = []
 ): (app: string, isLive?: boolean) => ViewHelpers {
   const makers = new Map<string, MakeHelpers>()
-  // Where there is no app, one without a name stands in.
+  // The app without a name stands in when there are no others.
   const names = settings.apps.map(({ name }) => name).filter(Boolean)
   const pick = (given: unknown, options: PageOptions): ViewHelpers => {
     const app = String(given)
