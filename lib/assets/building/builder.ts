@@ -1,4 +1,5 @@
-// All assets at once: reads and compiles their sources, and gives references the URLs of what they lead to.
+// Builds all assets at once: reads and compiles their sources, and gives references the URLs of the assets they lead
+// to.
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { checksumsOf, digestOf } from '../../files/digest.ts'
@@ -27,7 +28,7 @@ import { pathFrom } from '../../files/paths.ts'
 
 export interface BuilderOptions {
   readonly warn: (message: string) => void
-  /** The apps whose assets refer to each other by the URLs that `all` makes. Default: all. */
+  /** Selects the apps whose assets refer to each other by the URLs that `all` makes. Default: all. */
   readonly only?: (app: AppSettings) => boolean
   /** Keeps drafts until an input changes. */
   readonly index?: MtimeIndex
@@ -39,9 +40,9 @@ export interface BuilderOptions {
 
 export interface BuildResult {
   readonly assets: Assets
-  /** By what specifiers inline scripts of views import these, sorted. */
+  /** The specifiers by which inline scripts of views import assets, sorted. */
   readonly inViews: readonly string[]
-  /** In the order of paths. */
+  /** The failures in the order of paths. */
   readonly failures: readonly Failure[]
 }
 
@@ -57,7 +58,7 @@ export class Builder {
   readonly #sources: Sources
   readonly #renderer: Renderer
   readonly #options: BuilderOptions
-  /** What views name: looked for once. */
+  /** The names in views, which are searched for once. */
   #mentions: Promise<readonly Mention[]> | undefined
   #held = 0
   #last: { readonly drafts: readonly Draft[]; readonly result: BuildResult } | undefined
@@ -69,7 +70,7 @@ export class Builder {
     this.#options = options
   }
 
-  /** Every asset that can be built; the same result again if nothing has changed. */
+  /** Builds every asset; the result is the same object if nothing has changed. */
   async all(): Promise<BuildResult> {
     const places = await listAssets(this.#settings, this.#sources, this.#options.only)
     const failures = findFailures(this.#settings, places, this.#options.warn)
@@ -79,7 +80,7 @@ export class Builder {
     const isSame = drafts.length === last?.drafts.length
     if (isSame && drafts.every((draft, at) => draft === last.drafts[at])) return last.result
     const result = await this.#finish(all, failures)
-    // After failures it looks again: what was missing may have been added to `public`.
+    // After failures it looks again: a missing file may have been added to `public`.
     this.#last = result.failures.length === 0 ? { drafts, result } : undefined
     return result
   }
@@ -93,7 +94,7 @@ export class Builder {
       const { found, errors, warnings } = await this.#renderer.resolveAll(place, draft)
       const isTaken =
         place.source.packageName !== undefined && bundler?.takes(place.app, place.source)
-      // What takes it knows more ways to find a module.
+      // The bundler knows more ways to find a module.
       if (!isTaken) {
         warnings.forEach(warn)
         failures.push(...errors.map(error => ({ path, error })))
@@ -129,14 +130,15 @@ export class Builder {
       return draft ? [{ ...place, draft }] : []
     }
     const all = (await inParallel(places, CONCURRENCY, draftOne, signal)).flat()
-    // The map of a transformed text replaces the one that the source came with.
+    // The map of a transformed text replaces the one that its source has.
     const maps = new Set(all.flatMap(({ path, draft }) => (draft.map ? path + MAP : [])))
     return all.filter(({ path }) => !maps.has(path))
   }
 
   /**
-   * Undefined for a source that was removed after it was listed: a server looks again for the next page.
-   * @throws AssetError for one where nothing looks again
+   * Drafts an asset. The result is undefined for a source that was removed after it was listed, if a server looks
+   * again for the next page.
+   * @throws AssetError otherwise
    */
   async #draft(place: ListedAsset): Promise<Draft | undefined> {
     const { index } = this.#options
@@ -144,7 +146,7 @@ export class Builder {
     const entry = index?.get(path)
     const isKnown = entry?.source === source.file && entry.generation === this.#sources.generation
     if (isKnown && (await hasSameInputs(entry))) return entry.draft
-    // A miss concerns the source: a compiler's failure is a CompileError.
+    // Only the source can be missing here: a compiler's failure is a CompileError.
     const draft = await ifThere(this.#draftAnew(place))
     if (!draft && !index) throw removed(pathFrom(this.#settings.root, source.file))
     if (!draft) return undefined
@@ -171,7 +173,7 @@ export class Builder {
     return { ...draft, content: isHeld ? draft.content : { copyOf: source.file }, sums, imageSize }
   }
 
-  /** Whether an unchanged copy stays in memory until it is written. Otherwise its source is read again. */
+  /** Tells whether an unchanged copy stays in memory until it is written. Otherwise its source is read again. */
   #mayHold(content: Content): boolean {
     const isKept = this.#options.index !== undefined
     if (isKept || 'copyOf' in content || this.#held + content.length > HELD_BYTES) return false
@@ -195,7 +197,10 @@ function removed(file: string): AssetError {
   return new AssetError('source-missing', `${file} was removed during the precompile: ${advice}`)
 }
 
-/** Undefined when the source was edited or removed since it was drafted; its publication reports that. */
+/**
+ * Returns the text of a draft; undefined if the source was edited or removed meanwhile, which its publication
+ * reports.
+ */
 async function readAgain({ content, sums }: Draft): Promise<string | undefined> {
   const bytes = await ifThere(readContent(content))
   return bytes && digestOf(bytes) === sums?.digest ? new TextDecoder().decode(bytes) : undefined

@@ -1,5 +1,5 @@
-// What is in a directory: the files that can be requested, where somebody else built it; in the folder of `public` that
-// assets are published to, versions and what is beside them, by the names of files; what extras keep beside others.
+// Lists files: those of a built directory that can be requested, the versions of published files by their names, and
+// the files that extras keep beside them.
 import { join, resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { entriesBelow, realpathOf, statOf } from '../../files/disk.ts'
@@ -12,6 +12,7 @@ import type { Settings } from '../settings/settings.ts'
 import { pathFrom } from '../../files/paths.ts'
 
 /**
+ * Opens the directory of a build.
  * @param given absolute, or relative to the working directory
  * @throws TypeError for anything but a path
  * @throws AssetError with the code `directory-unusable` when it is missing, a file, a project, or empty
@@ -37,7 +38,7 @@ function unusable(message: string): AssetError {
   return new AssetError('directory-unusable', message)
 }
 
-/** The regular files that can be requested, relative to the directory; sorted. */
+/** Lists the regular files that can be requested, relative to the directory; sorted. */
 export async function requestableFiles(top: string): Promise<readonly string[]> {
   // Other folders may be large, or unreadable: `.git`, `.Trash-0`.
   const files = await filesBelow(top, path =>
@@ -46,7 +47,7 @@ export async function requestableFiles(top: string): Promise<readonly string[]> 
   return files.toSorted()
 }
 
-/** Relative to the directory, with slashes; no link is followed. */
+/** Lists files relative to the directory, with slashes; no link is followed. */
 async function filesBelow(top: string, isWanted = (_path: string) => true): Promise<string[]> {
   const pathOf = (file: string) => pathFrom(top, file)
   const entries = await entriesBelow(top, folder => isWanted(pathOf(folder)))
@@ -58,15 +59,15 @@ async function filesBelow(top: string, isWanted = (_path: string) => true): Prom
 export interface PublishedFile {
   /** The decoded URL path. */
   readonly path: string
-  /** Absolute. */
+  /** The absolute path. */
   readonly file: string
-  /** The path without the fingerprint; that of the file that it represents. */
+  /** The path without the fingerprint; for a representation, that of its original. */
   readonly base: string
-  /** The digest in its name: that of its bytes, or of those of the file that it takes. */
+  /** The digest in its name: that of its bytes or, for a delta, of the bytes that it is applied to. */
   readonly digest: string
 }
 
-/** @param representations whose files are listed */
+/** @param representations recognise the files to list */
 export async function listPublished<T extends Pick<Representations, 'split'>>(
   settings: Settings,
   representations: readonly T[]
@@ -83,9 +84,9 @@ export async function listPublished<T extends Pick<Representations, 'split'>>(
     return groupBy(found, ({ base }) => base)
   }
   return {
-    /** By their path without the fingerprint. */
+    /** The files by their path without the fingerprint. */
     versions: named(splitFingerprint),
-    /** By the path of the file that they represent. */
+    /** The representations by the path of their original. */
     beside: named(path => splitAmong(representations, path))
   }
 }
@@ -96,7 +97,7 @@ export function sum(numbers: Iterable<number>): number {
   return total
 }
 
-/** `Map.groupBy`, which Node 20 lacks. An item whose key is undefined is left out. */
+/** Does what `Map.groupBy` does, which Node 20 lacks. An item whose key is undefined is left out. */
 export function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string | undefined) {
   const groups = new Map<string, T[]>()
   for (const item of items) {
@@ -113,7 +114,7 @@ export function representationsOf(extras: readonly Extra[]): Promise<readonly Re
   return Promise.all(extras.flatMap(extra => extra.representations?.() ?? []))
 }
 
-/** What such a file represents, and whose it is; undefined for any other file. */
+/** Finds the original of a representation; undefined for any other file. */
 export function splitAmong<T extends Pick<Representations, 'split'>>(
   all: readonly T[],
   path: string
@@ -125,12 +126,12 @@ export function splitAmong<T extends Pick<Representations, 'split'>>(
   return undefined
 }
 
-/** What extras say of a report, as texts with headings. */
+/** Returns the texts, with headings, that extras add to a report. */
 export async function textsOf(extras: readonly Extra[], report: object) {
   return (await Promise.all(extras.flatMap(extra => extra.rows?.(report) ?? []))).flat()
 }
 
-/** The rows of a report. */
+/** Returns the rows that extras add to a report. */
 export async function rowsOf<Rows>(
   writers: readonly Pick<Writer<never>, 'report'>[]
 ): Promise<Rows> {

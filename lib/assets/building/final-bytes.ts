@@ -1,5 +1,5 @@
-// Gives assets their final bytes. A stylesheet contains the fingerprints of its images, so what is
-// referred to comes first.
+// Gives assets their final bytes. A stylesheet contains the fingerprints of its images, so every asset follows those
+// that it refers to.
 import { createHash } from 'node:crypto'
 import { checksumsOfBytes, digestOfHash } from '../../files/digest.ts'
 import { finish, textType, type Draft } from '../rendering/draft.ts'
@@ -17,13 +17,14 @@ export interface Unfinished extends ListedAsset {
   readonly links: readonly (string | undefined)[]
   /** The source map, as JSON, that the text came with and refers to. */
   readonly ownMap?: string | undefined
-  /** The paths of the assets that it was made from, decoded; undefined for its source alone. */
+  /** The decoded paths of the assets that were bundled into it; undefined for one that has its source alone. */
   readonly sources?: readonly string[] | undefined
 }
 
 /**
+ * Finishes all assets.
  * @param base precedes every path that is written
- * @returns by path; each comes after the assets that it refers to
+ * @returns the assets by path; each follows those that it refers to
  */
 export function finishAll(
   nodes: ReadonlyMap<string, Unfinished>,
@@ -99,7 +100,7 @@ function shiftOwnMap(
   assets.set(map.path, { ...map, content, ...sums })
 }
 
-/** Added to the path of an asset for its source map. */
+/** The suffix that makes the path of an asset that of its source map. */
 export const MAP = '.map'
 
 /** Minified text names its map by fingerprint, so the map comes first. */
@@ -138,7 +139,8 @@ function encoded({ imports, dynamicImports, unresolved }: Imports = {}): Imports
 }
 
 /**
- * What a module imports, as decoded paths; undefined for what is not a script, or was not searched for imports.
+ * Returns the imports of a module, as decoded paths; undefined for an asset that is no script, or was not searched
+ * for imports.
  */
 export function importsOf(
   { app, name, draft, links }: Unfinished,
@@ -175,10 +177,10 @@ interface Visit<T> {
  */
 function groupsInOrder<T>(nodes: Iterable<T>, edgesOf: (node: T) => readonly T[]): T[][] {
   const groups: T[][] = []
-  // Infinity for those that have their group, as none of them leads back.
+  // A group that is complete has the index Infinity, as no later node leads back to it.
   const indexes = new Map<T, number>()
   const open: T[] = []
-  // A stack of its own: a chain of references may be longer than the call stack.
+  // The stack is explicit, as a chain of references may be longer than the call stack.
   const visits: Visit<T>[] = []
   const enter = (node: T) => {
     const index = indexes.size

@@ -1,4 +1,4 @@
-// The assets of all apps, the URL paths under which they are published, and those that cannot be.
+// Lists the assets of all apps with the URL paths under which they are published, and finds those that cannot be.
 import { AssetError } from '../../errors.ts'
 import type { Content } from '../../files/open-file.ts'
 import { printable } from '../../printable.ts'
@@ -11,7 +11,7 @@ import { withFingerprint } from '../urls/fingerprint.ts'
 import type { ManifestEntry } from './manifest/manifest.ts'
 import { pathFrom } from '../../files/paths.ts'
 
-/** A source, and where it is published. */
+/** A source, and the path at which it is published. */
 export interface ListedAsset extends Listed {
   /** The plain URL path, decoded: `/assets/app.css`. */
   readonly path: string
@@ -24,7 +24,7 @@ export interface Failure {
   readonly error: AssetError
 }
 
-/** An asset, and what its manifest entry says of it. */
+/** An asset with its manifest entry and content. */
 export interface Built
   extends
     ListedAsset,
@@ -36,17 +36,17 @@ export interface Built
 
 export type Assets = ReadonlyMap<string, Built>
 
-/** The decoded URL path that pages and stylesheets ask for: fingerprinted, if the app has fingerprints. */
+/** Returns the decoded URL path in pages and stylesheets: fingerprinted, if the app has fingerprints. */
 export function publishedPath({ app, path, digest }: Built): string {
   return app.fingerprint ? withFingerprint(path, digest) : path
 }
 
-/** The same, encoded. */
+/** Returns the published path, encoded. */
 export function publishedUrl(built: Built): string {
   return encodePath(publishedPath(built))
 }
 
-/** The manifest entries of a build. */
+/** Returns the manifest entries of a build. */
 export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
   return new Map(Array.from(assets, built => [encodePath(built.path), entryOf(built)]))
 }
@@ -68,7 +68,10 @@ function entryOf(built: Built): ManifestEntry {
   }
 }
 
-/** What of these inline scripts in views import, as they write it: bare specifiers, and plain URL paths. */
+/**
+ * Returns the imports of these assets in inline scripts of views, as they are written there: bare specifiers, and
+ * plain URL paths.
+ */
 export function importedInViews(
   mentions: readonly Mention[],
   assets: Assets,
@@ -82,7 +85,7 @@ export function importedInViews(
   return [...imported].filter(name => known.has(name)).toSorted()
 }
 
-/** Every asset, in the order of paths. */
+/** Lists every asset, in the order of paths. */
 export async function listAssets(
   settings: Settings,
   sources: Sources,
@@ -92,7 +95,7 @@ export async function listAssets(
   for (const app of settings.apps.filter(only)) {
     for (const listed of await sources.of(app).list()) {
       const path = assetPath(app, listed.name)
-      // Otherwise requests for it reach the app with the longer prefix.
+      // A request for any other path would reach the app with the longer prefix.
       if (appAt(settings, path) === app) all.push({ ...listed, path })
     }
   }
@@ -103,7 +106,7 @@ export function byPath(a: { readonly path: string }, b: { readonly path: string 
   return a.path < b.path ? -1 : 1
 }
 
-/** Names that several sources share, and names that cannot be requested. */
+/** Finds names that several sources share, and names that cannot be requested. */
 export function findFailures(
   { root }: Settings,
   places: readonly ListedAsset[],

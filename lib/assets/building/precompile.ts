@@ -26,21 +26,21 @@ import { rowsOf } from './directory.ts'
 export interface Progress {
   /** `compile` comes first and changes nothing in `public`. */
   readonly stage: 'compile' | 'write'
-  /** Assets that have passed this stage. */
+  /** The number of assets that have passed this stage. */
   readonly done: number
-  /** All assets of this stage. */
+  /** The number of all assets of this stage. */
   readonly total: number
   /** The plain URL path of the latest asset, decoded: `/assets/app.css`. */
   readonly path: string
 }
 
-/** Without those of extras. */
+/** The options of a precompile, without those of extras. */
 export interface RunOptions {
-  /** Called after each asset of each stage. */
+  /** Is called after each asset of each stage. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /**
-   * Aborting it rejects with its reason, and the previous manifest and its files stay. The final
-   * renames are not interrupted.
+   * Aborting it rejects with its reason, and the previous manifest and its files stay. The final renames are not
+   * interrupted.
    */
   readonly signal?: AbortSignal | undefined
   /** Receives each warning once. Default: `console.warn`. */
@@ -50,21 +50,21 @@ export interface RunOptions {
 export interface PrecompileOptions extends RunOptions, PrecompileExtras {}
 
 export interface PrecompileReport extends PrecompileRows {
-  /** Absolute path of the manifest. */
+  /** The absolute path of the manifest. */
   readonly manifest: string
-  /** How many assets were published. */
+  /** The number of published assets. */
   readonly assets: number
-  /** Total size of all assets, in bytes. */
+  /** The total size of all assets, in bytes. */
   readonly bytes: number
-  /** Total size of the smallest representation of each asset, in bytes. */
+  /** The total size of the smallest representation of each asset, in bytes. */
   readonly compressedBytes: number
-  /** Duration of the run. */
+  /** The duration of the run, in seconds. */
   readonly seconds: number
   /** The five largest assets: plain URL path, and size in bytes. */
   readonly largest: readonly { readonly path: string; readonly size: number }[]
   /**
-   * Plain URL paths, compared with the previous manifest. A file that was missing or damaged, and is written
-   * again, counts as changed.
+   * The plain URL paths of assets that differ from the previous manifest. A file that was missing or damaged, and is
+   * written again, counts as changed.
    */
   readonly changes: {
     readonly added: readonly string[]
@@ -72,7 +72,7 @@ export interface PrecompileReport extends PrecompileRows {
     readonly removed: readonly string[]
   }
   /**
-   * How many fingerprinted files of changed and removed assets the previous build left. They are kept for
+   * The number of fingerprinted files of changed and removed assets that the previous build left. They are kept for
    * pages that name them; see `clean`.
    */
   readonly kept: number
@@ -85,7 +85,10 @@ const OPTIONS = {
 } satisfies Record<keyof RunOptions, Expectation>
 
 const CONCURRENCY = 8
-/** The age of temporary files that a precompile removes: no other one writes, and a request takes less. */
+/**
+ * The age in milliseconds from which a precompile removes temporary files: no other one writes, and a request takes
+ * less.
+ */
 const LEFT_MS = 60_000
 
 export async function precompile(
@@ -145,7 +148,7 @@ export async function precompile(
   }
 }
 
-/** Otherwise a run in the wrong directory would leave an empty `public` there. */
+/** Without this check, a run in the wrong directory would leave an empty `public` there. */
 async function requireAssets(settings: Settings, sources: Sources): Promise<void> {
   const { root, apps } = settings
   if ((await listAssets(settings, sources)).length > 0) return

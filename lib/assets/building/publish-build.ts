@@ -35,7 +35,7 @@ export interface PublishOptions {
 
 // Compression runs on the thread pool, four at a time.
 const CONCURRENCY = 8
-/** A thread that finds the next call waiting need not be woken. */
+/** This many renames run at once: a thread that finds the next call waiting need not be woken. */
 const RENAMES = 64
 
 /**
@@ -74,7 +74,8 @@ export async function publishBuild(
     signal?.throwIfAborted()
     const entries = entriesOf(assets.values())
     manifest.push(await prepareManifest(settings, { entries, inViews }, unsaved).catch(failed))
-    // Before any name leads to it: after a power loss a page finds what the manifest names.
+    // Files are on the disk before any name leads to them: after a power loss a page finds the files that the manifest
+    // names.
     await save()
     const kept = await touchSuperseded(settings, before, entries)
     signal?.throwIfAborted()
@@ -83,7 +84,7 @@ export async function publishBuild(
       await inParallel([...prepared], RENAMES, ([at, { replacements }]) => commit(at, replacements))
       await save()
       await commit(path, manifest)
-      // It says when the last build was, whether or not that has changed anything.
+      // The mtime of the manifest tells when the last build was, whether or not that has changed anything.
       if (!manifest[0]?.isNew) await touch(manifestFile(settings), BigInt(Date.now()) * 1_000_000n)
       await save()
     })

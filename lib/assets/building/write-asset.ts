@@ -17,22 +17,24 @@ import { pathFrom } from '../../files/paths.ts'
 const MAX_BYTES_IN_MEMORY = 1024 * 1024
 
 export interface WrittenAsset {
-  /** Of its smallest representation, in bytes. */
+  /** The size of its smallest representation, in bytes. */
   readonly smallest: number
-  /** Whether a file of it is new or gets other bytes. */
+  /** True if a file of the asset is new or gets other bytes. */
   readonly isNew: boolean
-  /** Those of plain files, in the order in which to commit them. */
+  /** The replacements of plain files, in the order in which to commit them. */
   readonly replacements: readonly Replacement[]
 }
 
-/** By extension, the file itself first, then its copies; undefined: none, and what is there is removed. */
+/**
+ * The contents by extension, the file itself first, then its copies; undefined: no file, and an existing one is
+ * removed.
+ */
 type Contents = readonly (readonly [extension: string, content: Content | undefined])[]
 
 /**
- * Writes the fingerprinted files of an asset and prepares its plain ones. Existing files are compared by
- * their bytes: damaged ones are written again, and intact ones are neither written nor compressed again.
- *
- * @param assets all of them, to make compressed copies as well: `data.json.gz` may be one next to `data.json`
+ * Writes the fingerprinted files of an asset and prepares its plain ones. Existing files are compared by their
+ * bytes: damaged ones are written again, and intact ones are neither written nor compressed again.
+ * @param assets all assets, to make compressed copies as well: `data.json.gz` may be one next to `data.json`
  */
 export async function writeAsset(
   settings: Settings,
@@ -54,7 +56,7 @@ export async function writeAsset(
   const isNew = replacements.some(each => each.isNew)
   if (!built.app.fingerprint) return { smallest, isNew, replacements }
   await commitAll(replacements)
-  // Taken from the fingerprinted files: the source may have been edited meanwhile.
+  // The contents come from the fingerprinted files: the source may have been edited meanwhile.
   const isAllowed = isInPlace(place)
   const written = contents.map(([extension, from]) => {
     const isCopied = from && 'copyOf' in from
@@ -65,7 +67,7 @@ export async function writeAsset(
   return { smallest, isNew: isNew || plain.some(each => each.isNew), replacements: plain }
 }
 
-/** @param checks `checkContent` is for the file itself, not for its copies */
+/** @param checks its `checkContent` is for the file itself, not for its copies */
 async function prepareFiles(
   file: string,
   contents: Contents,
@@ -80,7 +82,7 @@ async function prepareFiles(
       const made = content && (await prepareReplacement(path, content, all))
       if (made) replacements.push(made)
       if (made && !isCopy) ({ isNew } = made)
-      // Otherwise a copy of the previous bytes could be sent for the new ones.
+      // If a stale copy stayed, its bytes could be sent for the new file.
       const isStale = isCopy && (!made || (isNew && made.isNew))
       if (isStale && (await lstatOf(path))) replacements.unshift(removalOf(checks.place, path))
     }
@@ -121,7 +123,7 @@ function unlessEdited(settings: Settings, built: Built) {
   }
 }
 
-/** Files with such names are left alone where they are assets, or the type is not compressible. */
+/** Files with such names are left alone if they are assets, or the type is not compressible. */
 async function copiesOf(file: string, built: Built, assets: Assets) {
   if (!isCompressibleType(file)) return []
   const codings = CODINGS.filter(({ extension }) => !assets.has(built.path + extension))
@@ -132,7 +134,7 @@ async function copiesOf(file: string, built: Built, assets: Assets) {
   return Promise.all(copies)
 }
 
-/** Reads and verifies a small file once for everything that is written from it. */
+/** Reads and verifies a small file once for all files that are written from it. */
 async function inMemory(settings: Settings, built: Built): Promise<Built> {
   const { content, size, digest } = built
   if (!('copyOf' in content) || size > MAX_BYTES_IN_MEMORY) return built

@@ -1,4 +1,4 @@
-// Maps the names that pages ask for to the files that are served, and is kept in public/assets.json.
+// Maps the names that pages ask for to the files that are served; public/assets.json keeps it.
 import { AssetError } from '../../../errors.ts'
 import { digestOf } from '../../../files/digest.ts'
 import { nearestPath } from '../../../nearest.ts'
@@ -6,42 +6,45 @@ import type { ImageSize, Imports } from '../../parts.ts'
 import { assetPath, type AppSettings } from '../../settings/app-settings.ts'
 import { encodePath, tailsOf } from '../../urls/canonical-path.ts'
 
-/** The value of an asset; the key is its plain URL path, `/assets/app.css`. In JSON what is undefined is absent. */
+/**
+ * The manifest entry of an asset; its key is its plain URL path, `/assets/app.css`. In JSON an undefined member is
+ * absent.
+ */
 export interface ManifestEntry extends Imports {
   /** The URL path of the fingerprinted file. */
   readonly target: string
-  /** The path in its source directory: `stylesheets/app.css.scss`. */
+  /** The path of the source in its directory: `stylesheets/app.css.scss`. */
   readonly source: string
-  /** Subresource Integrity; empty when that is off. */
+  /** The Subresource Integrity hashes; none when that is off. */
   readonly integrity: readonly string[]
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number
   /** The position of its source directory in the search order; undefined for the app's own. */
   readonly from?: number | undefined
-  /** The bare specifiers that mean it; undefined for what does not belong to a package. */
+  /** The bare specifiers that resolve to it; undefined if it belongs to no package. */
   readonly specifiers?: readonly string[] | undefined
-  /** Undefined for what is no image, or has no size. */
+  /** The size of an image; undefined for any other file, and an image without a size. */
   readonly imageSize?: ImageSize | undefined
-  /** The plain URL paths of the assets that it was made from; undefined for one that has its source alone. */
+  /** The plain URL paths of the assets that were bundled into it; undefined for one that has its source alone. */
   readonly sources?: readonly string[] | undefined
 }
 
-/** By plain URL path. */
+/** The entries by plain URL path. */
 export type ManifestEntries = ReadonlyMap<string, ManifestEntry>
 
 export type Entry = readonly [path: string, entry: ManifestEntry]
 
-/** A page waits while the nearest name is searched for. */
+/** The number of names up to which the nearest one is searched for, as a page waits for that. */
 const MAX_COMPARED = 10_000
 
 /** The names of one app. */
 interface AppNames {
   readonly all: readonly string[]
-  /** Undefined: several assets of one source directory share the tail. */
+  /** The entries by tail; undefined: several assets of one source directory share the tail. */
   readonly tails: ReadonlyMap<string, Entry | undefined>
 }
 
-/** The assets that others became a part of, by the paths of these. */
+/** Maps the paths of bundled assets to the path of the asset that contains them. */
 export function holdersOf(entries: ManifestEntries): ReadonlyMap<string, string> {
   const parts = Array.from(entries, ([path, { sources = [] }]) =>
     sources.filter(source => !entries.has(source)).map(source => [source, path] as const)
@@ -49,7 +52,7 @@ export function holdersOf(entries: ManifestEntries): ReadonlyMap<string, string>
   return new Map(parts.flat())
 }
 
-/** Why there is no file of that name, and what to do. */
+/** Returns why there is no file of that name, and what to do. */
 export function partOf(holder: string): string {
   return `it is part of ${holder}; what a view names that the option views finds is a file of its own after precompile`
 }
@@ -62,7 +65,7 @@ interface MoreOfManifest {
 
 export class Manifest {
   readonly assets: ManifestEntries
-  /** With those of earlier manifests, for names that this one does not have. */
+  /** The entries, with those of earlier manifests for names that this one does not have. */
   readonly entries: ManifestEntries
   /** The specifiers by which inline scripts of views import assets. */
   readonly inViews: readonly string[]
@@ -70,7 +73,7 @@ export class Manifest {
   #version: string | undefined
   readonly #names = new Map<string, AppNames>()
 
-  /** @param more `file` is undefined for a manifest that is in memory only */
+  /** @param more its `file` is undefined for a manifest that is in memory only */
   constructor(assets: ManifestEntries, more: MoreOfManifest = {}) {
     const { file, inViews = [], kept = [] } = more
     this.assets = assets
@@ -79,7 +82,7 @@ export class Manifest {
     this.#file = file
   }
 
-  /** Changes with anything that a page may refer to; independent of the order of entries. */
+  /** A digest that changes with anything that a page may refer to; it is independent of the order of entries. */
   get version(): string {
     if (this.#version !== undefined) return this.#version
     const entries = Array.from(this.entries, entry => JSON.stringify(entry))
@@ -87,8 +90,8 @@ export class Manifest {
   }
 
   /**
-   * The entry of a name or, with the option `tails`, of a tail.
-   * @throws AssetError for an unknown name: it shows the manifest and the nearest name
+   * Finds the entry of a name or, with the option `tails`, of a tail.
+   * @throws AssetError for an unknown name: it names the manifest and the nearest name
    */
   entry(app: AppSettings, name: string): Entry {
     const entry = this.find(app, name)
@@ -108,12 +111,12 @@ export class Manifest {
     return app.tails ? this.#namesOf(app).tails.get(name) : undefined
   }
 
-  /** All names of an app. */
+  /** Returns all names of an app. */
   namesOf(app: AppSettings): readonly string[] {
     return this.#namesOf(app).all
   }
 
-  /** Does work in advance for which a page would otherwise wait. */
+  /** Makes the indexes in advance, so that no page waits for them. */
   prepare(apps: readonly AppSettings[]): void {
     for (const app of apps) this.#namesOf(app)
     this.#version = this.version
@@ -131,11 +134,11 @@ export class Manifest {
       if (!path.startsWith(prefix)) continue
       const name = decodeURIComponent(path.slice(prefix.length))
       all.push(name)
-      // A name with all folders of the source, by the option at or in a package, has no tails.
+      // A name with all folders of the source, by the option `at` or in a package, has no tails.
       if (name.split('/').length >= source.split('/').length) continue
       // As in development, the first source directory that has a tail wins, and a kept entry comes last.
       const origin = this.assets.has(path) ? from : Infinity
-      // With its first folder, which is not part of the name.
+      // The tail includes the first folder, which is not part of the name.
       for (const tail of tailsOf(source.slice(0, source.indexOf('/') + 1) + name)) {
         const best = origins.get(tail) ?? Infinity
         if (tail === name || origin > best) continue

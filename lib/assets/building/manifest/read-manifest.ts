@@ -12,10 +12,10 @@ import { assetSources } from '../../sources/third-party.ts'
 import { Manifest, type ManifestEntries, type ManifestEntry } from './manifest.ts'
 import { pathFrom } from '../../../files/paths.ts'
 
-/** For a manifest or files that are not as they should be. */
+/** The advice about a manifest, or files, that are missing or broken. */
 export const REMEDY = 'run npx koa-fresh-assets precompile'
 
-/** @param advice what else may be done */
+/** @param advice an alternative to the usual advice */
 function manifestMissing(file: string, advice = ''): AssetError {
   return new AssetError('manifest-missing', `there is no manifest ${file}: ${REMEDY}${advice}`)
 }
@@ -27,7 +27,10 @@ export async function readManifest(file: string): Promise<Manifest> {
   return manifest
 }
 
-/** None when the file is missing. @param isReplaced none either when it is invalid, as it is about to be replaced */
+/**
+ * Reads the entries; there are none when the file is missing.
+ * @param isReplaced an invalid manifest has no entries either, as it is about to be replaced
+ */
 export async function readEntries(file: string, isReplaced = false): Promise<ManifestEntries> {
   try {
     return (await manifestAt(file))?.assets ?? new Map()
@@ -140,7 +143,7 @@ function requireNoManifest({ root, publicDir, mounts, apps }: Settings, path: st
   const own = apps.flatMap(({ sources }) => sources.map(({ dir }) => dir))
   const sources = [...own, ...assetSources.list()]
   const source = sources.find(isDirectory)
-  // Many a folder of that name is something else.
+  // Many folders of that name contain other things.
   const doubt = ', or, if the folder assets is something else, set apps: false'
   if (source !== undefined)
     throw manifestMissing(path, source === join(root, 'assets') ? doubt : '')

@@ -1,5 +1,5 @@
-// Fingerprints on request: which names a page will ask for is not known in advance, so every asset is brought
-// up to date before it is rendered. Their manifest is in memory.
+// Publishes on request with fingerprints: a page may ask for any name, so every asset is brought up to date before the
+// page is rendered. The manifest is in memory.
 import { inParallel, oneAtATime } from '../../../concurrency.ts'
 import { published } from '../../../diagnostics.ts'
 import { AssetError, CompileError } from '../../../errors.ts'
@@ -28,18 +28,18 @@ import { hasSameTargets, MtimeIndex, withdraw } from './mtime-index.ts'
 
 // Bounds the number of open files.
 const CONCURRENCY = 16
-/** For a source that is edited while it is published. */
+/** The number of builds of a source that is edited while it is published. */
 const MAX_ATTEMPTS = 3
 
 export class Fingerprints implements AppFiles {
   manifest = new Manifest(new Map())
-  /** Without a limit: entries that have no source are removed from it. */
+  /** The index has no limit: entries that have no source are removed from it. */
   readonly index = new MtimeIndex(Infinity)
   readonly #settings: Settings
   readonly #sources: Sources
   readonly #forget: (path: string) => void
   readonly #builder: Builder
-  /** What was built last, unless something of it failed. */
+  /** The last build without failures. */
   #built: BuildResult | undefined
   /** The last good version of each asset. */
   #assets: Assets = new Map()
@@ -99,7 +99,7 @@ export class Fingerprints implements AppFiles {
     const { generation } = this.#sources
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       await this.#build()
-      // Again when a source was edited or removed in between.
+      // A source that was edited or removed meanwhile is built again.
       if (![...this.#failures.values()].some(isOutdated)) break
     }
     this.#generation = generation
@@ -127,7 +127,10 @@ export class Fingerprints implements AppFiles {
     if (!isSame || failures.size > 0) await this.#take(built)
   }
 
-  /** An asset that failed keeps its last good version; the files of removed assets are removed. */
+  /**
+   * Takes over the result of a build: an asset that failed keeps its last good version; the files of removed assets
+   * are removed.
+   */
   async #take({ assets, inViews }: BuildResult): Promise<void> {
     const isBroken = ([path]: readonly [string, Built]) => this.#failures.has(path)
     const kept = [...this.#assets].filter(isBroken)
@@ -164,13 +167,13 @@ export class Fingerprints implements AppFiles {
       const stamp = stats[at]
       return stamp ? [{ path, stamp: stampOf(stamp) }] : []
     })
-    // With none, they are written again: one of them was removed at once.
+    // If a target was removed at once, no target is recorded, so all of them are written again.
     if (targets.length < files.length) targets.length = 0
     Object.assign(entry, { targets, published: { ...publication, at } })
   }
 }
 
-/** Whether an asset could not be written because its source is not what it was when it was built. */
+/** Tells whether an asset could not be written because its source has changed since it was built. */
 function isOutdated(error: unknown): boolean {
   if (error instanceof CompileError) return false
   const { cause } = error as { cause?: unknown }

@@ -1,4 +1,4 @@
-// What publishes on request: loaded where an app does, and for what explains any app by its sources.
+// Makes the publishers on request: loaded if an app needs one, and to explain any app by its sources.
 import { headIfThere } from '../../../files/at-start.ts'
 import { errorCode } from '../../../files/disk.ts'
 import type { ReadImageSize, Site } from '../../parts.ts'
@@ -27,7 +27,7 @@ export async function makeOnRequest(
   const isNeeded = settings.apps.some(app => kindOf(app) === 'fingerprints')
   return {
     sources,
-    /** Those of an app with plain names; undefined where a manifest has the names. */
+    /** Returns the sources of an app with plain names; undefined where a manifest has the names. */
     listed: (app: AppSettings) => (kindOf(app) === 'plain' ? sources.of(app) : undefined),
     plain: new PlainNames(settings, sources, warn),
     fingerprints: isNeeded ? new Fingerprints(settings, sources, warn, forget) : undefined,
@@ -40,8 +40,8 @@ export async function makeOnRequest(
 }
 
 /**
- * What is measured of the source of a plain name, as it is now: a page names an asset before a browser asks for it, and
- * helpers are synchronous. So a page waits for the disk, but not in production.
+ * Reads the size of an image from its source: a page names an asset before a browser asks for it, and helpers are
+ * synchronous. So a page waits for the disk, but not in production.
  */
 function imageSizesIn(sources: Sources, readerFor: (name: string) => ReadImageSize | undefined) {
   return (app: AppSettings, name: string) => {
@@ -52,7 +52,7 @@ function imageSizesIn(sources: Sources, readerFor: (name: string) => ReadImageSi
       const bytes = headIfThere(source.file, HEAD)
       return bytes && measure(bytes)
     } catch (error) {
-      // The request for the asset reports what cannot be read.
+      // The request for the asset reports why it cannot be read.
       if (errorCode(error) === undefined) throw error
       return undefined
     }

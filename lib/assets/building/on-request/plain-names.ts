@@ -1,4 +1,4 @@
-// Plain names on request: each target is brought up to date with its source when it is asked for.
+// Publishes on request under plain names: each target is brought up to date with its source when a request asks for it.
 import { inTurns } from '../../../concurrency.ts'
 import { published } from '../../../diagnostics.ts'
 import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
@@ -15,7 +15,7 @@ import type { Asset, Sources } from '../../sources/sources.ts'
 import type { AppFiles, Asked, Find, FoundFile } from './app-files.ts'
 import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
 
-/** While others replace or remove the target, perhaps by what was read before an edit, or remove the source. */
+/** The number of attempts while others replace or remove the target, or remove the source. */
 const MAX_ATTEMPTS = 5
 
 type Publishing = Promise<Stamp | undefined>
@@ -28,7 +28,7 @@ export class PlainNames implements AppFiles {
   readonly #sources: Sources
   readonly #warn: (message: string) => void
   readonly #renderer: Renderer
-  /** By URL path: a request waits for a publication that begins after it, as an older one may lack an edit. */
+  /** Publications by URL path: a request waits for one that begins after it, as an older one may lack an edit. */
   readonly #inTurns = inTurns<Stamp | undefined>()
 
   constructor(settings: Settings, sources: Sources, warn: (message: string) => void) {
@@ -69,7 +69,7 @@ export class PlainNames implements AppFiles {
       if (looks.every(Boolean)) await sources.refresh()
       const isCurrent = looks.every(Boolean) && sources.generation === entry.generation
       if (isCurrent) return entry.targets[0]?.stamp
-      // What has changed may be where a link leads, which no event reports.
+      // The change may be that a link leads elsewhere, which no event reports.
       await sources.verify()
     }
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
@@ -77,7 +77,7 @@ export class PlainNames implements AppFiles {
       if (!source) break
       const { clash } = sources.chosen(name)
       if (clash !== undefined) this.#warn(clash)
-      // What was removed meanwhile may be back before an event tells.
+      // A file that was removed meanwhile may be back before an event tells.
       const generation = attempt === 1 ? sources.generation : NEVER
       const stamp = await this.#publishFrom({ app, name, source }, path, generation)
       if (stamp !== 'gone') return stamp
@@ -118,7 +118,7 @@ export class PlainNames implements AppFiles {
     return stamp
   }
 
-  /** Undefined when the source is gone. References get plain names. */
+  /** Renders the asset with plain names in its references; the result is undefined when the source is gone. */
   async #render(asset: Asset) {
     const draft = await this.#renderer.draft(asset)
     if (!draft) return undefined
@@ -126,7 +126,7 @@ export class PlainNames implements AppFiles {
     warnings.forEach(this.#warn)
     if (errors[0]) throw errors[0]
     const { compiler } = asset.source
-    // Whether another process would make the same from the same inputs, with nothing to warn about.
+    // Another process would make the same from the same inputs, and has nothing to warn about.
     const isLasting = (!compiler || isBuiltIn(compiler)) && warnings.length === 0
     return { ...draft, content: this.#renderer.plain(draft, found), isLasting }
   }
