@@ -1,20 +1,20 @@
-// Options: what each one must be, its default, and the errors for wrong ones. Shared by both middleware.
+// Checks options by tables, with their defaults and the errors for wrong ones. Both middleware share it.
 import { inspect } from 'node:util'
 import { nearest } from './nearest.ts'
 
-/** What an option must be. */
+/** The check of an option. */
 export interface Expectation {
   /** Completes "sources must be …". */
   readonly expected: string
   readonly holds: (value: unknown) => boolean
-  /** What the options in it must be, if it is an object. */
+  /** The checks of its options, if it is an object. */
   readonly fields?: Expectations
-  /** What to write for options that it has in other packages, by their names. */
+  /** The counterparts of options that other packages have, by their names. */
   readonly elsewhere?: Elsewhere
-  /** What the value under every key must be, if it is an object. */
+  /** The check of the value under every key, if it is an object. */
   readonly each?: Expectation
   readonly isRequired?: true
-  /** Layers of options add to it: it is a list. Undefined: the last layer that sets it counts. */
+  /** Each layer of options appends to the list; undefined: the last layer that sets it counts. */
   readonly isAppended?: true
 }
 
@@ -22,7 +22,7 @@ export interface ExpectationOf<Value> extends Expectation {
   readonly holds: (value: unknown) => value is Value
 }
 
-/** What an option must be, and its value where it is not set. */
+/** The check of an option, and its value if it is not set. */
 export interface Option<Value, Situation> extends Expectation {
   readonly default: (situation: Situation) => Value
 }
@@ -41,7 +41,7 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && !value.includes('\0')
 }
 
-/** An object with keys: neither null nor an array. */
+/** Tells whether a value is an object with keys: neither null nor an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -67,7 +67,7 @@ export const callback: Expectation = {
   expected: 'a function',
   holds: value => typeof value === 'function'
 }
-// Not by `instanceof AbortSignal`, which differs between realms (Jest).
+// `instanceof AbortSignal` would fail for one of another realm (Jest).
 export const abortSignal: Expectation = {
   expected: 'an AbortSignal',
   holds: value => typeof (value as Partial<AbortSignal> | null)?.throwIfAborted === 'function'
@@ -85,7 +85,7 @@ export function listOf(expected: string, holds: Expectation['holds']): Expectati
   return { expected, holds: value => Array.isArray(value) && value.every(each => holds(each)) }
 }
 
-/** A list, or one item of it, to which each layer of options adds; empty where none does. */
+/** Checks a list, or one item of it, to which each layer of options appends; it is empty if none does. */
 export function appended<Item>(
   expected: string,
   holds: Expectation['holds']
@@ -94,7 +94,7 @@ export function appended<Item>(
   return { expected, holds: isEach, isAppended: true, default: () => [] }
 }
 
-/** @param unit in the plural, such as `bytes` */
+/** @param unit the unit in the plural, such as `bytes` */
 export function wholeNumber(unit: string, least = 0): ExpectationOf<number> {
   return {
     expected: `a whole number of ${unit}${least > 0 ? `, ${least} or more` : ''}`,
@@ -111,7 +111,7 @@ export function withDefault<Value extends string | number | boolean, Situation =
   return { ...expectation, default: isFunction ? fallback : () => fallback }
 }
 
-/** One layer in place of several. */
+/** Joins layers of options to one. */
 export function joinLayers<Layer extends object>(
   table: Expectations,
   layers: readonly Layer[]
@@ -126,7 +126,7 @@ export function joinLayers<Layer extends object>(
   return joined as Partial<Layer>
 }
 
-/** The settings of the options that have a default, for the options that are given; frozen. */
+/** Settles the given options by a table: its result has those that have a default, and is frozen. */
 export function settleTable<Table extends Expectations>(
   options: Table,
   given: { readonly [Name in keyof Table]?: unknown } = {},
@@ -139,14 +139,14 @@ export function settleTable<Table extends Expectations>(
   return Object.freeze(Object.fromEntries(settings)) as SettingsOf<Table>
 }
 
-/** The entries that are set: `undefined` means "not set" everywhere. */
+/** Returns the entries that are set: `undefined` means "not set" everywhere. */
 export function entriesGiven<T>(record: Readonly<Record<string, T | undefined>> = {}) {
   return Object.entries(record).filter((entry): entry is [string, T] => entry[1] !== undefined)
 }
 
 /**
- * @param place of the object, such as `apps.web.`
- * @param elsewhere what to write for options of other packages
+ * @param place the place of the object, such as `apps.web.`
+ * @param elsewhere the counterparts of options of other packages
  * @throws TypeError for an unknown option, a missing one and a wrong value, at any depth
  */
 export function check(
@@ -176,7 +176,7 @@ function checkOption(value: unknown, rule: Expectation, name: string, place: str
   if (each) for (const [key, item] of Object.entries(value)) checkOption(item, each, key, inside)
 }
 
-/** @throws TypeError for a value that is not what it must be */
+/** @throws TypeError for a wrong value */
 export function checked<Value>(
   value: unknown,
   { expected, holds }: ExpectationOf<Value>,
@@ -187,7 +187,7 @@ export function checked<Value>(
   throw optionError(name, expected, value, place)
 }
 
-/** `sources must be a list of directories, got 42 (apps.web.sources)` */
+/** Makes the error `sources must be a list of directories, got 42 (apps.web.sources)`. */
 export function optionError(name: string, expected: string, given: unknown, place = ''): TypeError {
   const where = place === '' ? '' : ` (${place}${name})`
   const shown = inspect(given, { depth: 1, breakLength: Infinity, maxStringLength: 200 })
@@ -195,9 +195,8 @@ export function optionError(name: string, expected: string, given: unknown, plac
 }
 
 /**
- * `unknown option 'sorces': did you mean 'sources'?`
- *
- * @param advice for a name that is not near a known one
+ * Makes the error `unknown option 'sorces': did you mean 'sources'?`
+ * @param advice follows a name that is not near a known one
  */
 export function unknownName(
   kind: string,
@@ -221,7 +220,7 @@ const DURATION = /^(\d{1,9}) ?([smhdwy]|(?:second|minute|hour|day|week|year)s?)$
 /** A whole number and a unit, from seconds to years of 365 days: `'90s'`, `'10m'`, `'2 weeks'`, `'1y'`. */
 export type Duration = `${number}${'' | ' '}${keyof typeof SECONDS | Unit | `${Unit}s`}`
 
-/** Undefined for any other text, including a number without a unit. */
+/** Returns the number of seconds; undefined for any other text, including a number without a unit. */
 export function secondsOf(text: string): number | undefined {
   const [, number, unit] = DURATION.exec(text) ?? []
   if (number === undefined || unit === undefined) return undefined

@@ -1,4 +1,4 @@
-// Limits what runs at once: several items, or one run at a time.
+// Limits work that runs at once: to several items, or to one run at a time.
 
 /**
  * Maps over items with at most `limit` of them in progress; results are in the order of the items. Rejects
@@ -55,7 +55,7 @@ export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   return () => run('', work)
 }
 
-/** Asks one after the other, until one has an answer. */
+/** Asks one item after the other, until one has an answer. */
 export async function firstAnswer<Item, Answer>(
   items: readonly Item[],
   ask: (item: Item) => Promise<Answer | undefined> | undefined

@@ -1,36 +1,39 @@
-// What happens inside, for programs that observe it: channels of node:diagnostics_channel. A message is made
-// only if somebody listens.
+// Tells programs that observe the package of its work, on channels of node:diagnostics_channel. A message is made only
+// if a program listens.
 import { channel } from 'node:diagnostics_channel'
 
 /** The message of each channel, by the channel's name without `koa-fresh-assets:`. Durations are in milliseconds. */
 export interface DiagnosticMessages {
   /** A compiler was run, by a request or by `precompile`. */
   readonly compiled: {
-    /** Absolute path. */
+    /** The absolute path of the source. */
     readonly source: string
     readonly duration: number
-    /** What the compiler threw. */
+    /** The value that the compiler threw. */
     readonly error?: unknown
   }
   /** The target of an asset was updated on request; its bytes may be the same as before. */
   readonly published: {
     /** The plain URL path, decoded: `/assets/app.css`. */
     readonly path: string
-    /** Absolute path. */
+    /** The absolute path of the source. */
     readonly source: string
-    /** From reading the source until the target was written; for assets built together, the time for all. */
+    /**
+     * The time from reading the source until the target was written; for assets built together, the time of the
+     * build.
+     */
     readonly duration: number
-    /** The part of it that the compiler took. */
+    /** The time that the compiler took of it. */
     readonly compileDuration?: number | undefined
   }
   /** `koaAssets` or `ctx.sendFile` responded with a file, or in development with the page about its error. */
   readonly served: RequestLine & {
     readonly status: number
-    /** Why the status is what it is. */
+    /** The reason for the status. */
     readonly reason: string
     /** The content coding, or `identity`. */
     readonly coding: string
-    /** Of the content that is sent, provided that the client receives all of it. */
+    /** The number of bytes of the content, provided that the client receives all of it. */
     readonly bytes: number
   }
   /** A path under the prefix or in a mount ended in a 404. */
@@ -44,7 +47,7 @@ export interface DiagnosticMessages {
 
 interface RequestLine {
   readonly method: string
-  /** As it was sent, without the query, which may contain secrets. */
+  /** The path as it was sent, without the query, which may contain secrets. */
   readonly path: string
 }
 

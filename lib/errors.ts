@@ -1,4 +1,4 @@
-// The errors of this package.
+// Defines the errors of this package.
 import { inspect } from 'node:util'
 import { printable, printableLines } from './printable.ts'
 
@@ -21,7 +21,7 @@ export class AssetError extends Error {
   readonly expose: boolean = false
 
   constructor(code: AssetErrorCode, message: string, options?: ErrorOptions) {
-    // It contains file names and is logged: no name may start a new line.
+    // The message contains file names and is logged: no name may start a new line.
     super(MULTILINE.has(code) ? printableLines(message) : printable(message), options)
     this.code = code
     // Koa logs the stack. When a source or a disk has to be fixed, our stack frames only hide the message.
@@ -29,7 +29,7 @@ export class AssetError extends Error {
     this.stack = stack?.replace(this.message, () => `${this.message}\n  See ${this.help}`) ?? ''
   }
 
-  /** Where the documentation that was installed says more, from the project's folder. */
+  /** The section about the error in the installed documentation, relative to the project's folder. */
   get help(): string {
     return helpAt(`errors.md#${this.code}`)
   }
@@ -74,9 +74,9 @@ const ABOUT_CODE = new Set<AssetErrorCode>([
   'asset-unknown'
 ])
 
-/** The place of an error in a source. Lines and columns start at 1. */
+/** The location of an error in a source. Lines and columns start at 1. */
 export interface SourceLocation {
-  /** Absolute path of the file with the error: the source or one that it imports. */
+  /** The absolute path of the file with the error: the source or one that it imports. */
   readonly file: string
   readonly line?: number | undefined
   readonly column?: number | undefined
@@ -109,7 +109,7 @@ export class CompileError extends AssetError {
 /** Lists every error of a precompile; nothing was published. `code` is `precompile-failed`. */
 export class PrecompileError extends AssetError {
   override name = 'PrecompileError'
-  /** In the order of URL paths; that of a source which several apps share is there once. */
+  /** The errors in the order of URL paths; that of a source which several apps share is there once. */
   readonly problems: readonly AssetError[]
 
   constructor(all: readonly AssetError[]) {
@@ -124,11 +124,11 @@ export class PrecompileError extends AssetError {
 /** Once the location is known, the compiler's frames only hide it. */
 function dropFrames(cause: unknown): void {
   if (typeof cause !== 'object' || cause === null || !('stack' in cause)) return
-  // Fails for a frozen error, which keeps its stack.
+  // This fails for a frozen error, which keeps its stack.
   Reflect.defineProperty(cause, 'stack', { value: `Error: ${reasonOf(cause)}`, configurable: true })
 }
 
-/** The message of whatever was thrown. Not by `instanceof Error`, which differs between realms. */
+/** Returns the message of a thrown value. `instanceof Error` would differ between realms. */
 export function reasonOf(error: unknown): string {
   const message = (error as { message?: unknown } | null | undefined)?.message
   return typeof message === 'string' ? message : inspect(error)

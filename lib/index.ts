@@ -1,4 +1,5 @@
-// Both middleware, and koaFiles. Each half has an entry of its own as well, which does not load the context types of the other.
+// Exports both middleware, and koaFiles. Each half has an entry of its own as well, which does not load the context
+// types of the other.
 import type { Middleware } from 'koa'
 import { ELSEWHERE, MOUNT, type MountOptions } from './assets/settings/mount-options.ts'
 import { check, checked, isText, record, text } from './check-options.ts'
@@ -10,9 +11,9 @@ export * from './koa-http-cache.ts'
 export interface FilesOptions extends Omit<MountOptions, 'dir' | 'index'> {
   /** The URL path under which the directory is served. Default: `/`. */
   at?: string | undefined
-  /** What the directory and `manifest` are relative to. Default: the working directory. */
+  /** The directory to which the directory and `manifest` are relative. Default: the working directory. */
   root?: string | undefined
-  /** The file for a folder, as the option of a mount; `false` for none. Default: `index.html`. */
+  /** The file for a folder, as the option `index` of a mount; `false` for none. Default: `index.html`. */
   index?: string | false | undefined
 }
 

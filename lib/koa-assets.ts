@@ -1,4 +1,4 @@
-// The asset middleware: the route of one request. And precompile, which a deploy calls.
+// The asset middleware, with the route of one request; and precompile, which a deploy calls.
 import compose from 'koa-compose'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
@@ -69,10 +69,10 @@ export type {
 export type { AppName, AssetName } from './assets/views/asset-names.ts'
 export type { ViewHelpers } from './assets/views/view-helpers.ts'
 
-/** What koaAssets adds to Koa's context. */
+/** The members that koaAssets adds to Koa's context. */
 export interface AssetContext extends OwnContext, ContextExtras {}
 
-// Here, since the types of an entry point only hold what it names.
+// The declaration is here, as the types of an entry point contain only the names that it exports.
 declare module 'koa' {
   interface ExtendableContext extends AssetContext {}
 }
@@ -100,13 +100,15 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
     void loadSend()
     return new AssetServer(pipeline, helpers, development).middleware
   }
-  // A server in front asks here for what it does not have yet.
+  // A server in front forwards requests for files that it does not have yet.
   const unstored: Middleware = (ctx, next) =>
     isOurs(rawPath(ctx.req.url ?? ''), settings) ? passOnUnstored(ctx, next) : next()
   return compose([unstored, helpers])
 }
 
-/** One import after the other: Jest's ES modules fail when two imports that share a module run at once. */
+/**
+ * These are imported one after the other: Jest's ES modules fail when two imports that share a module run at once.
+ */
 async function beginDevelopment(pipeline: Pipeline): Promise<void> {
   tellRefusals(warnOnce())
   await pipeline.loading
@@ -119,9 +121,9 @@ class AssetServer {
   readonly #development: Development | undefined
   readonly #responderAt: Running['responderAt']
   readonly #watch: Watch | undefined
-  /** Whether there may be something for what the rest of the stack leaves as a 404. */
+  /** True if there may be a response to a request that the rest of the stack leaves as a 404. */
   readonly #mayFallBack: boolean
-  /** Behind it is the rest of the stack. */
+  /** The middleware behind this one is the rest of the stack. */
   readonly #rest: Middleware
 
   constructor(pipeline: Pipeline, helpers: Middleware, development: Development | undefined) {
@@ -140,7 +142,7 @@ class AssetServer {
     }
   }
 
-  /** The path of one request: from memory if possible, then from the disk. */
+  /** Responds from memory if possible, then from the disk. */
   #respond(ctx: Context, next: Next): unknown {
     const { loading } = this.#pipeline
     if (loading) return loading.then(() => this.#respond(ctx, next))
@@ -185,7 +187,7 @@ class AssetServer {
     return this.#development ? this.#development.respond(ctx, unstored) : unstored()
   }
 
-  /** The rest of the stack, and what a 404 of it becomes. */
+  /** Runs the rest of the stack, and responds if it leaves a 404. */
   #withFallback(ctx: Context, next: Next, path: string): Next {
     const { settings } = this.#pipeline
     const { mount, wanted } = fallbackFor(ctx.req, settings) ?? {}
@@ -195,7 +197,7 @@ class AssetServer {
     return async () => {
       await rest()
       if (!isUntouched(ctx)) return
-      // What koaHttpCache said of the 404.
+      // koaHttpCache wrote this field for the 404.
       if (mount) ctx.remove('X-Http-Cache')
       if (mount && (await respondWithPage(ctx, mount))) return
       if (wanted && (await this.#respondWithFile(ctx, wanted))) return
@@ -203,7 +205,10 @@ class AssetServer {
     }
   }
 
-  /** @returns false when there is no such file */
+  /**
+   * Responds with the file that a request asks for.
+   * @returns false when there is no such file
+   */
   async #respondWithFile(ctx: Context, wanted: Wanted): Promise<boolean> {
     const pipeline = this.#pipeline
     const isDevelopment = pipeline.settings.env === 'development'

@@ -6,8 +6,8 @@ const TOLERANCE = 0.4
 const MAX_EDITS = 6
 
 /**
- * The candidate that takes the fewest edits, the first of those that tie; undefined when all take too many.
- * Ignores case.
+ * Returns the candidate that takes the fewest edits, the first of those that tie; undefined when all take too many.
+ * Case is ignored.
  */
 export function nearest(
   word: string,
@@ -22,13 +22,13 @@ export function nearest(
     const edits = editsBetween(typed, candidate.toLowerCase())
     if (edits > limit) continue
     best = candidate
-    // The next one has to be nearer.
+    // The next candidate has to be nearer.
     limit = edits - 1
   }
   return best
 }
 
-/** Two swapped letters are one edit. */
+/** Counts the edits between two names; two swapped letters are one edit. */
 function editsBetween(a: string, b: string): number {
   const edits = distance(a, b)
   if (edits !== 2 || a.length !== b.length) return edits
@@ -40,8 +40,8 @@ function editsBetween(a: string, b: string): number {
 }
 
 /**
- * For paths: a candidate that differs only in its leading folders is preferred to one spelled similarly,
- * the one with the longest common tail first.
+ * Returns the nearest path: a candidate that differs only in its leading folders is preferred to one spelled
+ * similarly, the one with the longest common tail first.
  */
 export function nearestPath(path: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined

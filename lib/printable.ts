@@ -1,15 +1,15 @@
-// Text for terminals and logs: a file name must not move the cursor, start a line of its own, or change the
+// Makes text safe for terminals and logs: a file name must not move the cursor, start a line of its own, or change the
 // reading direction.
 
 // Control characters (C0, DEL, C1), line separators, and the marks, embeddings, overrides and isolates of UAX 9.
 const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
-/** Escapes as `\u001b`, which in JSON and in TypeScript means the same character. */
+/** Writes such characters as `\u001b`, which in JSON and in TypeScript means the same character. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, escaped)
 }
 
-/** Keeps newlines and tabs. */
+/** Does the same, but keeps newlines and tabs. */
 export function printableLines(text: string): string {
   return text.replace(UNPRINTABLE, character =>
     /[\n\t]/.test(character) ? character : escaped(character)
