@@ -1,4 +1,4 @@
-// Where names lead: plain names, a manifest, and behind either the names of files in mounts.
+// Resolves names to URLs: plain names or those of a manifest, then the names of files in mounts.
 import { AssetError } from '../errors.ts'
 import type { ManifestEntry } from './building/manifest/manifest.ts'
 import type { AppFiles } from './building/on-request/app-files.ts'
@@ -14,13 +14,13 @@ export interface Addresses extends Pick<
   AppAssets,
   'modules' | 'moduleAt' | 'resolve' | 'bareImports' | 'inViews' | 'isLasting'
 > {
-  /** Whether a name is one of the app's own. */
+  /** Tells whether a name is one of the app's own. */
   readonly has: (name: string) => boolean
-  /** What a page loads for a name with all that it needs; undefined for an own asset, and for any other name. */
+  /** Returns the files that a page loads for a name; undefined for an own asset, and for an unknown name. */
   readonly loadedFor: (name: string, mount: string | undefined) => readonly LoadedUrl[] | undefined
 }
 
-/** Those of the app, and behind them those of files in mounts. */
+/** Makes the addresses of an app, followed by those of files in mounts. */
 export function addressesOf(
   app: AppSettings,
   { env, publicApp }: Settings,
@@ -62,7 +62,7 @@ function plainNames(
   return sources && sources.lists.length > 0 ? withImports(plain, app, sources.lists) : plain
 }
 
-/** Plain names, and what modules that are named by bare specifiers, and those that import them, lead to. */
+/** Adds the addresses of the modules that bare specifiers resolve to, and of their importers. */
 function withImports(plain: Addresses, app: AppSettings, lists: readonly SourceList[]): Addresses {
   const pathOf = (name: string) => encodePath(assetPath(app, name))
   const known = () => lists.map(({ imports }) => imports).filter(each => each !== undefined)
@@ -118,7 +118,7 @@ function moduleOf([plainPath, entry]: readonly [string, ManifestEntry]): Module 
   return { ...entry, path: entry.target, plainPath }
 }
 
-/** Own assets come first; a name that is not one of them is looked for in the mounts. */
+/** Own assets come first; any other name is looked for in the mounts. */
 function withMountAssets(own: Addresses, mounted: MountAssets): Addresses {
   return {
     ...own,

@@ -1,5 +1,5 @@
-// What koaAssets adds to Koa's context for a request, and in development two responses of its own: what is below
-// `<prefix>/-/`, for requests from this machine and no others, and what has to be fixed first.
+// Adds helpers and methods to Koa's context, and in development two responses: the pages below `<prefix>/-/`, for
+// requests from this machine alone, and the page about an error that has to be fixed first.
 import type { Context, Middleware, Next } from 'koa'
 import { AssetError } from '../errors.ts'
 import { isLocal, isOwnPage, opensPage } from '../http/requests.ts'
@@ -12,7 +12,7 @@ import type { LiveSettings, Settings } from './settings/settings.ts'
 import { encodePath } from './urls/canonical-path.ts'
 import type { ViewHelpers } from './views/view-helpers.ts'
 
-/** Without what extras add to it. */
+/** The members of Koa's context, without those of extras. */
 export interface OwnContext {
   /**
    * The view helpers of the app that the request's path belongs to; templates read them from `ctx.state.assets`.
@@ -55,14 +55,14 @@ export function provideContext(
     const responded = refreshed ? nextAfter(refreshed, ctx, next, settings) : next()
     if (!areOfPage) return responded
     return responded.catch((error: unknown) => {
-      // An error page starts afresh: the tags that helpers have written were for another page.
+      // The error page is another page than the one for which helpers have written tags.
       provideWhenRead(ctx, helpersOf)
       throw error
     })
   }
 }
 
-/** Whether a koaAssets in front, or anything else, has provided it. */
+/** Tells whether a koaAssets in front, or anything else, has provided `ctx.assets`. */
 export function hasAssets(ctx: Context): boolean {
   return Object.hasOwn(ctx, MAKE) || ctx.assets !== undefined
 }
@@ -72,7 +72,7 @@ const MADE = Symbol('ctx.assets')
 
 type Lazy = Context & { [MAKE]?: (ctx: Context) => ViewHelpers; [MADE]?: ViewHelpers | undefined }
 
-/** Helpers that are made for each page: not for one that never reads them, such as a 304. */
+/** Makes the helpers of a page when they are first read, which a 304 never does. */
 function provideWhenRead(ctx: Lazy, make: (ctx: Context) => ViewHelpers): void {
   const { context } = ctx.app
   if (!Object.hasOwn(context, 'assets')) Object.defineProperty(context, 'assets', WHEN_READ)
@@ -99,8 +99,8 @@ const WHEN_READ: PropertyDescriptor & ThisType<Lazy> = {
 }
 
 /**
- * In development, while something that pages need cannot be used, browsers get a page that says so, and any other
- * request what it asks for.
+ * Passes the request on. In development, while a page cannot be rendered, browsers get a page that tells why
+ * instead.
  */
 async function nextAfter(
   work: Promise<unknown>,
@@ -120,24 +120,24 @@ async function nextAfter(
 export type Development = ReturnType<typeof makeDevelopment>
 
 export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
-  /** `/assets/-/` */
+  /** The start of the paths of these pages: `/assets/-/` */
   const start = `${encodePath(pipeline.settings.prefix)}/-/`
   let pages: Promise<Pages> | undefined
   const load = async (): Promise<Pages> => {
     const made: Pages[] = []
     await pipeline.load()
-    // One import after the other, as Jest needs it.
+    // These are imported one after the other, as Jest needs it.
     for (const extra of pipeline.settings.extras) {
       const pages = await extra.pages?.(pipeline)
       if (pages) made.push(pages)
     }
     return Object.assign(Object.create(null) as Pages, ...made)
   }
-  /** Whether a page may have the tag of the live channel. */
+  /** Tells whether a page may have the tag of the live channel. */
   const isAllowed = (req: Context['req']) => isLocal(req, hosts)
   return {
     isAllowed,
-    /** @param next for a request that is not for it */
+    /** @param next continues with a request for any other path */
     async respond(ctx: Context, next: Next): Promise<unknown> {
       const { req } = ctx
       const path = rawPath(req.url ?? '')
@@ -145,14 +145,14 @@ export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
       if (!isFor || !isAllowed(req) || !isOwnPage(req.headers)) return next()
       const handler = (await (pages ??= load()))[path.slice(start.length)]
       if (!handler) return next()
-      // For browsers without Fetch Metadata; browsers do not send it over http to the names in `hosts` either.
+      // Browsers without Fetch Metadata need this, and browsers do not send it over http to the names in `hosts`.
       ctx.set('Content-Security-Policy', "frame-ancestors 'none'")
       return handler(ctx)
     }
   }
 }
 
-/** What has to be fixed first: as a page for browsers, else as text. */
+/** Shows the error that has to be fixed first: as a page for browsers, else as text. */
 export async function showError(
   ctx: Context,
   error: AssetError,

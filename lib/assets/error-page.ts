@@ -1,4 +1,4 @@
-// The development response for a source that cannot be published: a page that shows what to fix.
+// Writes the development response for a source that cannot be published: a page that shows the error in its place.
 import { basename, isAbsolute, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CompileError, type AssetError } from '../errors.ts'
@@ -8,7 +8,7 @@ import type { Settings } from './settings/settings.ts'
 import { thirdParty } from './sources/third-party.ts'
 import { isInside, pathFrom, withSlashes } from '../files/paths.ts'
 
-/** @param type of the response */
+/** @param type the media type of the response */
 export async function errorPage(
   error: AssetError,
   settings: Settings,
@@ -39,17 +39,17 @@ ${excerpt && `<pre tabindex="0" role="region" aria-label="The place of the error
 `
 }
 
-/** In the order in which it is read; a part that does not apply is an empty string. */
+/** The parts of a report in reading order; one that does not apply is an empty string. */
 export interface ErrorReport {
   readonly title: string
-  /** `apps/web/assets/stylesheets/app.css.scss:3:7` */
+  /** The place of the error: `apps/web/assets/stylesheets/app.css.scss:3:7` */
   readonly location: string
   readonly reason: string
   /** The faulty line with its number, and a caret below it. */
   readonly excerpt: string
 }
 
-/** Contains no absolute path: files of the project are named relative to its root. */
+/** Reports an error without absolute paths: files of the project are named relative to its root. */
 export async function errorReport(error: AssetError, settings: Settings): Promise<ErrorReport> {
   const show = await shortener(settings)
   if (!(error instanceof CompileError)) {
@@ -78,8 +78,8 @@ function numbered(excerpt: string, line: number | undefined, column: number | un
 }
 
 /**
- * Paths in the project start at its root, those in a source outside of it at that directory. Compilers report
- * real paths, when one of these is a symbolic link.
+ * Shortens paths: those in the project start at its root, those in a source outside of it at that directory.
+ * Compilers report real paths, when one of these is a symbolic link.
  */
 async function shortener({ root, apps }: Settings): Promise<(text: string) => string> {
   const names = new Map<string, string>()
@@ -93,7 +93,7 @@ async function shortener({ root, apps }: Settings): Promise<(text: string) => st
   names.delete(sep)
   const longestFirst = [...names.keys()].toSorted((a, b) => b.length - a.length)
   const paths = longestFirst.map(path => path.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|')
-  // Whole paths only: `/app` does not match in `/assets/app.css` or `/apple`.
+  // Only whole paths match: `/app` does not in `/assets/app.css` or `/apple`.
   const whole = new RegExp(`(?<![\\w.-])(${paths})(?:([/\\\\])|(?![\\w.-]))`, 'g')
   return text =>
     text.replace(whole, (_, path: string, separator = '') => {

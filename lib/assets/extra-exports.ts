@@ -1,4 +1,4 @@
-// What the extras add to the entry points.
+// Exports the functions and types of extras for the entry points.
 import type { RouteMethods } from '../extras/routes/extra.ts'
 export type {
   EntryFile,
@@ -24,5 +24,5 @@ export type { Preload } from '../extras/routes/early-preload.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from '../extras/routes/preload-links.ts'
 export type { SendFile, SendFileOptions } from '../extras/routes/send-file.ts'
 
-/** Added to Koa's `ctx`. */
+/** The members that extras add to Koa's `ctx`. */
 export interface ContextExtras extends RouteMethods {}

@@ -1,4 +1,4 @@
-// The extras: what each is, and how it is loaded. Without its lines and its folder everything else works as before.
+// Lists the extras. Without its line here and its folder an extra is gone, and everything else works as before.
 import type { Extra } from './parts.ts'
 import type { Pipeline } from './pipeline.ts'
 import { bundles } from '../extras/bundles/extra.ts'

@@ -1,4 +1,4 @@
-// Connects the rooms: everything that one koaAssets() holds.
+// Connects the rooms: it holds everything that one koaAssets() needs.
 import { AssetError } from '../errors.ts'
 import { warnOnce } from '../printable.ts'
 import { addressesOf, type Addresses } from './addresses.ts'
@@ -15,23 +15,23 @@ import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 export class Pipeline {
   readonly settings: Site
   readonly directories: Directories
-  /** What the extras do. */
+  /** The running parts of the extras. */
   readonly running: readonly Running[]
-  /** A manifest that is needed and missing or broken: no server starts without it. */
+  /** The error of a manifest that is needed and missing or broken: no server starts with one. */
   failure: AssetError | undefined
-  /** Every request waits for it: what publishes on request, and what knows dev servers. Undefined without these. */
+  /** Every request waits for it: publishing on request and dev servers are loaded first. Undefined without these. */
   loading: Promise<void> | undefined
-  /** These are there once it is loaded. */
+  /** The members below are set once it is loaded. */
   published!: Published
-  /** Where names lead in the pages of an app. */
+  /** Returns the addresses of names in the pages of an app. */
   addressesOf!: (app: AppSettings) => Addresses
-  /** By the name of an app. */
+  /** Returns the view helpers of an app, by its name. */
   viewHelpers!: (app: string, isLive?: boolean) => ViewHelpers
   readonly #warn: (message: string) => void
   readonly #precompiled: ReloadedManifest | undefined
-  /** What URLs in pages depend on. */
+  /** The dependencies of the URLs in pages. */
   #dependencies: readonly PageDependency[] = []
-  /** How long what was seen of it is trusted. */
+  /** The time in seconds for which the last look at them is trusted. */
   readonly #trusted: number
   #onRequest: OnRequest | undefined
   #loaded: Promise<void> | undefined
@@ -55,7 +55,7 @@ export class Pipeline {
     else this.#join()
   }
 
-  /** Loads what publishes on request, whether an app does or not. */
+  /** Loads publishing on request, whether or not an app needs it. */
   load(): Promise<void> {
     return (this.#loaded ??= this.#load())
   }
@@ -102,12 +102,12 @@ export class Pipeline {
     )
   }
 
-  /** Of all apps; after `load`, or where an app publishes on request. */
+  /** The sources of all apps; they exist after `load`, or if an app publishes on request. */
   get sources(): Sources {
     return this.#onRequest?.sources ?? throwUnloaded()
   }
 
-  /** Looks, before a page, at what its URLs depend on; undefined when there is nothing to wait for. */
+  /** Looks for changes before a page; undefined when there is nothing to wait for. */
   refresh(): Promise<unknown> | undefined {
     let work: Promise<unknown>[] | undefined
     for (const each of this.#dependencies) {
@@ -117,7 +117,7 @@ export class Pipeline {
     return work && Promise.all(work)
   }
 
-  /** Changes with any URL in pages. */
+  /** A text that changes with any URL in pages. */
   get version(): string {
     let version = ''
     for (const each of this.#dependencies) {
@@ -142,7 +142,7 @@ export class Pipeline {
   }
 }
 
-/** Mostly few or none. */
+/** Returns the dependencies: mostly few or none. */
 function dependenciesOf(
   { apps }: Settings,
   { onRequest, precompiled, running }: PublishingParts & { readonly running: readonly Running[] }
@@ -160,7 +160,7 @@ function dependenciesOf(
           return each.digest
         }
       })),
-    // Which names are the app's own, where a mount may have them too; the sizes of images.
+    // These need the sources: names that a mount may have too, and the sizes of images.
     ...(hasMountAssets || onRequest?.imageSizeOf
       ? listed.map(sources => ({ refresh: () => sources.refresh() }))
       : [])

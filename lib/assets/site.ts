@@ -1,4 +1,4 @@
-// Options in; settings out, with the extras that they ask for.
+// Settles options, and finds the extras that they ask for.
 import { EXTRAS } from './extras.ts'
 import type { Site } from './parts.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
@@ -19,7 +19,7 @@ export function settleSite(
   })
 }
 
-/** The same for `precompile` and what belongs to it, whose default environment is `production`. */
+/** Settles the options for `precompile` and its commands, whose default environment is `production`. */
 export function settleForPrecompile(
   options?: KoaAssetsOptions,
   processEnv?: NodeJS.ProcessEnv
