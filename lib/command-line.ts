@@ -1,11 +1,11 @@
-// What commands read and print.
+// Defines the input and output of commands.
 
 export interface OptionSpec {
   readonly short?: string
   /** The placeholder for its value in the help: `FILE`, or `[FILE]` if it may be missing. Undefined: a flag. */
   readonly value?: string
   readonly description: string
-  /** Whether it may be given several times. */
+  /** True if it may be given several times. */
   readonly multiple?: true
 }
 
@@ -23,7 +23,7 @@ export type Values = Readonly<
 /** Results go to stdout, progress and errors to stderr. */
 export interface Output {
   readonly isJson: boolean
-  /** What the command was run for: JSON for programs with --json, a text for people unless --quiet. */
+  /** Prints the result: JSON for programs with --json, a text for people unless --quiet. */
   readonly result: (value: unknown, text: string) => void
   /** Progress; silent with --json or --quiet. */
   readonly note: (text: string) => void

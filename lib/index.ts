@@ -28,11 +28,12 @@ const FILES = {
 }
 
 /**
- * As the successor of koa-static, serves the files of one directory and nothing else, whatever `SERVE_STATIC_ASSETS` says, and passes the rest on: with
- * validators, ranges, compressed copies and without dotfiles, as a mount of koaAssets. No apps, no `public`, no
- * live channel; `ctx.assets` stays that of a koaAssets in front.
+ * Serves the files of one directory and nothing else, as koa-static does, and passes any other request on. Files have
+ * validators, ranges and compressed copies, and dotfiles are left out, as in a mount of koaAssets. It serves whatever
+ * `SERVE_STATIC_ASSETS` is set to, has no apps, no `public` and no live channel, and leaves `ctx.assets` to a koaAssets
+ * in front.
  *
- * @param dir relative to `root`
+ * @param dir the directory, relative to `root`
  * @example
  * app.use(koaFiles('dist', { cacheControl: 'public, max-age=600', fallback: 'index.html' }))
  * @throws TypeError for a wrong option

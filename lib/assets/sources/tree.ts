@@ -28,7 +28,7 @@ interface Folder extends FolderEntries {
 }
 
 interface Listing {
-  /** By path in the directory; that of the directory itself is empty. */
+  /** The folders by path in the directory; the path of the directory itself is empty. */
   readonly folders: Map<string, Folder>
   /** The folders that have a watcher of their own. */
   readonly apart: Set<string>
@@ -36,8 +36,12 @@ interface Listing {
 
 /** Folders beyond this number are not watched. */
 const MAX_WATCHERS = 8192
-/** A lost event is noticed after this time: network drives and some containers send none. */
+/**
+ * Windows neither removes nor renames a folder that is watched, or one above it; a watcher of a directory also reports
+ * changes in the folders below.
+ */
 const WATCHES_BELOW = process.platform === 'win32'
+/** A lost event is noticed after this time: network drives and some containers send none. */
 const VERIFY_EVERY_MS = 1000
 
 export class Tree {
@@ -50,7 +54,6 @@ export class Tree {
   readonly #onEvent: () => void
   readonly #isExcluded: (path: string) => boolean
   readonly #watchers = new Map<string, FSWatcher>()
-  /** The folders by path in the directory; the path of the directory itself is empty. */
   #listing: Listing = { folders: new Map(), apart: new Set() }
   #listedAt = -Infinity
   #events = 0
@@ -149,9 +152,10 @@ export class Tree {
       const watcher = watch(path, { persistent: false, recursive: WATCHES_BELOW })
       this.#watchers.set(at, watcher)
       watcher.on('change', (event, file) => {
-        // An event under the folder's own name means that it was moved or deleted, and sends no more events.
         if (file && withSlashes(String(file)).split('/').some(isHidden)) return
+        // An event without a file means that more has changed than the system could hold.
         if (event === 'rename' || !file) this.#events++
+        // An event under the folder's own name means that it was moved or deleted, and sends no more events.
         if (event === 'rename' && file === basename(path)) this.#unwatch(at)
         this.#onEvent()
       })
@@ -168,7 +172,7 @@ export class Tree {
   }
 }
 
-/** Whether a folder is not where it seems to be: no event of the folder above tells what is in it. */
+/** Tells whether a link leads to a folder: events of the folder above then miss the changes in it. */
 async function isLinked(path: string, above: readonly string[], known?: Folder): Promise<boolean> {
   const parent = above.at(-1)
   if (parent === undefined) return true

@@ -156,7 +156,7 @@ export type Weigh = (part: 'map' | 'links', bytes: number) => void
 // This is an allowlist, because `javascript:` also begins an absolute URL.
 const ABSOLUTE_URL = /^(?:(?:https?:)?\/\/|data:|blob:)/i
 
-// The same restrictions as for a request path: every URL that is emitted can be requested.
+// A request path has the same restrictions, so every URL that is emitted can be requested.
 const FORBIDDEN_IN_NAME = /[\\:\p{Cc}\p{Cs}]/u
 const FORBIDDEN_SEGMENTS = new Set(['', '.', '..'])
 
