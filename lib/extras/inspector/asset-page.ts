@@ -1,4 +1,4 @@
-// The page about one asset, or about a path that is not an asset.
+// Shows one asset, or a path that is not an asset's.
 import { StringDecoder } from 'node:string_decoder'
 import { streamOf } from '../../files/open-file.ts'
 import type { ListedAsset } from '../../assets/building/listed-assets.ts'
@@ -15,7 +15,7 @@ import { recordOf, type AssetRecord, type Survey } from './survey.ts'
 
 export type AssetReport = Awaited<ReturnType<typeof reportOn>>
 
-/** @param asked a path, a URL, or a name as a view writes it */
+/** @param asked is a path, a URL, or a name as a view writes it */
 export async function reportOn(survey: Survey, asked: string) {
   const { pipeline } = survey
   const { settings, directories } = pipeline
@@ -33,9 +33,9 @@ export async function reportOn(survey: Survey, asked: string) {
   const { representations, ...explanation } = explained
   return {
     asked,
-    /** Undefined for a path that is not that of an asset. */
+    /** The asset is undefined for a path that is not an asset's. */
     asset,
-    /** Of the URL that pages ask for. */
+    /** The URL that pages ask for is explained. */
     explanation,
     representations: representations.map(({ headers, ...rest }) => {
       const reasoned = Object.entries(headers).map(([name, value]) => {
@@ -47,7 +47,7 @@ export async function reportOn(survey: Survey, asked: string) {
       })
       return { ...rest, headers: reasoned }
     }),
-    /** Undefined for what is not text. */
+    /** A text is undefined for a file that is not text. */
     texts: {
       source: place && (await textAt(filesOf(place), `/${place.source.path}`, asset?.source)),
       compiled: seen?.compiled && shownText(seen.compiled),
@@ -62,7 +62,10 @@ export async function reportOn(survey: Survey, asked: string) {
   }
 }
 
-/** Why a field of a response has its value: by field, and by field with value; RFC 9110 unless another is named. */
+/**
+ * The reasons why fields of a response have their values, by field, or by field with value; sections are of RFC 9110
+ * unless another is named.
+ */
 const REASONS: Readonly<Record<string, string>> = {
   'Cache-Control: public, max-age=31536000, immutable':
     'the name changes with the bytes: its fingerprint is their digest (RFC 8246)',
@@ -86,17 +89,17 @@ const REASONS: Readonly<Record<string, string>> = {
 const LONG_LINE = /^(.{500}).+$/gm
 
 interface ShownText {
-  /** Relative to the project root; undefined for what is in no file. */
+  /** The path relative to the project root; undefined for a text that is in no file. */
   readonly file: string | undefined
   readonly text: string
-  /** What was left out, in words. */
+  /** Says what was left out. */
   readonly omitted: string | undefined
 }
 
-/** Undefined for bytes that are not text. */
+/** Returns undefined for bytes that are not text. */
 function shownText(content: Buffer, file?: string): ShownText | undefined {
   const isCut = content.length > MAX_BYTES
-  // Without the character that is cut in two.
+  // The decoder drops a character that is cut in two.
   const text = new StringDecoder('utf8').write(content.subarray(0, MAX_BYTES))
   if (text.includes('\0') || text.includes('\ufffd')) return undefined
   const omitted = isCut ? `only the first ${MAX_BYTES / 1024} KiB are shown` : undefined
@@ -144,7 +147,7 @@ function sections({ source, compiled, published }: AssetReport['texts']): Value 
   ]
 }
 
-/** Numbered lines; the numbers are not part of the text. */
+/** Lines are numbered; the numbers are not part of the text. */
 function section(label: string, { file, text, omitted }: ShownText): Html {
   const lines = text.replace(/\n$/, '').split('\n')
   return html`<section class="code">

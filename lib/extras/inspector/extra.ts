@@ -1,4 +1,4 @@
-// Pages for developers: what is published, from what, and what was asked for.
+// Shows developers what is published, from what, and what was asked for.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 

@@ -1,4 +1,4 @@
-// The pages that list: assets, a page at a time, mounts as they are on disk now, and the latest requests.
+// Lists assets, a page at a time, mounts as they are on disk now, and the latest requests.
 import { subscribe } from 'node:diagnostics_channel'
 import { sep } from 'node:path'
 import type { DiagnosticMessages } from '../../diagnostics.ts'
@@ -12,7 +12,7 @@ const ROWS = 100
 export type PageOfAssets = Awaited<ReturnType<typeof pageOfAssets>>
 
 /**
- * Of all assets, those with problems first.
+ * Lists all assets, those with problems first.
  * @param query may have `q`, a part of a path or of a source's path, `state`, a state or `problems`, and `page`
  */
 export async function pageOfAssets(survey: Survey, query: URLSearchParams) {
@@ -51,7 +51,7 @@ export async function pageOfAssets(survey: Survey, query: URLSearchParams) {
 }
 
 function matches({ path, source: { file } }: ListedAsset, text: string, root: string): boolean {
-  // Without path.relative, which is slow for thousands of files.
+  // path.relative is slow for thousands of files.
   const shown = file.startsWith(root) ? file.slice(root.length + 1) : file
   return `${path}\n${shown}`.toLowerCase().includes(text)
 }
@@ -118,7 +118,7 @@ function cells(asset: AssetRecord) {
   }
 }
 
-/** @param path encoded */
+/** @param path is encoded */
 export function imageUrl(path: string): string {
   return `image?path=${encodeURIComponent(path)}`
 }
@@ -169,22 +169,22 @@ function section({ mount, files, ...about }: ListedMount): Html {
 
 type Message = DiagnosticMessages['served']
 
-/** A message, and when it came, in ISO 8601; without bytes and coding where the route decides. */
+/** A message and its time in ISO 8601; bytes and coding are unknown where the route decides. */
 export type LoggedRequest = { readonly at: string } & Omit<Message, 'bytes' | 'coding'> &
   Partial<Pick<Message, 'bytes' | 'coding'>>
 
 const MAX_REQUESTS = 100
 
 /**
- * Listens from now on, to all instances of this process.
- * @param own the URL path below which requests are those of the inspector
- * @param root to which the paths in reasons are made relative
+ * Listens from now on to all instances of this process.
+ * @param own is the URL path below which requests are those of the inspector
+ * @param root makes the paths in reasons relative
  * @returns the requests, the latest first
  */
 export function logRequests(own: string, root: string): readonly LoggedRequest[] {
   const requests: LoggedRequest[] = []
   const log = (given: unknown) => {
-    // What was missed has neither status nor reason.
+    // A request that was missed has neither status nor reason.
     const message = Object.assign({ status: 404, reason: 'nothing responded' }, given as Message)
     if (message.path.startsWith(own)) return
     const reason = message.reason.replaceAll(`${root}${sep}`, '')

@@ -1,10 +1,10 @@
-// What all pages of the inspector have in common, and their stylesheet. It works without scripts, and allows none.
+// Renders what all pages of the inspector have in common. It works without scripts, and allows none.
 import { printableLines } from '../../printable.ts'
 import { escapeHtml } from '../../assets/views/html.ts'
 
 const PAGES = { Assets: './', Weight: 'weight', Mounts: 'mounts', Requests: 'requests' }
 
-/** @param json the URL of what the page shows as JSON */
+/** @param json is the URL of the same facts as JSON */
 export function layout(title: string, json: string, main: Value): string {
   const link = ([name, href]: [string, string]) =>
     html`<a href="${href}" ${name === title && html` aria-current="page"`}>${name}</a> `
@@ -28,7 +28,7 @@ export function layout(title: string, json: string, main: Value): string {
     </html> `.text
 }
 
-/** Leads to the page about an asset, or about any other path. @param path encoded */
+/** Leads to the page about an asset, or about any other path. @param path is encoded */
 export function assetLink(path: string): Html {
   return html`<a href="asset?path=${encodeURIComponent(path)}">${path}</a>`
 }
@@ -46,7 +46,7 @@ export function list(items: readonly Value[]): Html | false {
   )
 }
 
-/** How a value is shown, by its name in the JSON. */
+/** A value is shown by its name in the JSON. */
 const SHOWN: Readonly<Record<string, (value: never) => Value>> = {
   path: assetLink,
   refersTo: (paths: string[]) => list(paths.map(assetLink)),
@@ -83,7 +83,7 @@ function shown(name: string, value: unknown): Value {
   return Array.isArray(value) ? list(value) : (value as Value)
 }
 
-/** Names and values. */
+/** Lists names and values. */
 export function facts(model: object): Html {
   const all = Object.entries(model).map(([name, value]) => [labelOf(name), shown(name, value)])
   const known = all.filter(([, value]) => value && [value].flat().length > 0)
@@ -96,7 +96,7 @@ export function facts(model: object): Html {
   </dl>`
 }
 
-/** @param rows with the same names in each; narrow screens show them in every cell */
+/** @param rows have the same names; narrow screens show them in every cell */
 export function table(caption: string, rows: readonly object[]): Html | false {
   const row = (cells: object) => {
     const each = Object.entries(cells)
@@ -123,7 +123,7 @@ export function table(caption: string, rows: readonly object[]): Html | false {
   )
 }
 
-/** What a template made. */
+/** Text that a template has made is not escaped again. */
 export class Html {
   readonly text: string
 
@@ -134,7 +134,7 @@ export class Html {
 
 export type Value = string | number | Html | false | undefined | readonly Value[]
 
-/** What is put into a template is escaped, unless a template made it. `false` and `undefined` write nothing. */
+/** Values are escaped, unless a template made them. `false` and `undefined` write nothing. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
   return new Html(String.raw({ raw: parts }, ...values.map(written)))
 }

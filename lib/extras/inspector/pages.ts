@@ -1,4 +1,4 @@
-// The pages of the inspector, below `<prefix>/-/`, and the same as JSON.
+// Responds with the pages of the inspector, below `<prefix>/-/`, and with the same as JSON.
 import type { Context } from 'koa'
 import type { Pages } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
@@ -54,7 +54,7 @@ export function inspectorPages(pipeline: Pipeline): Pages {
       ctx.type = 'css'
       ctx.body = STYLE
     },
-    /** The source of an image, which need not be published. */
+    /** The source of an image is sent, which need not be published. */
     async image(ctx) {
       if (survey.places.size === 0) await survey.list()
       const asked = locate(queryOf(ctx).get('path') ?? '', settings)
@@ -68,7 +68,7 @@ export function inspectorPages(pipeline: Pipeline): Pages {
   }
 }
 
-/** Waits for what is known soon. */
+/** Waits for a moment until assets are known. */
 async function lookAround(ctx: Context, survey: Survey): Promise<void> {
   await survey.pipeline.refresh()
   await survey.list()

@@ -1,4 +1,4 @@
-// What is known of every asset: reads its source, if that has changed, and finds what it refers to, what is wrong,
+// Surveys all assets: reads each source that has changed, and finds what it refers to, what is wrong,
 // and whether its target is current. Publishes nothing.
 import { setTimeout } from 'node:timers/promises'
 import { inParallel, oneAtATime } from '../../concurrency.ts'
@@ -16,21 +16,21 @@ import { pathFrom } from '../../files/paths.ts'
 
 type Seen = Reading & Verdict
 
-// How long a page waits for what it shows.
+// A page waits so long for what it shows.
 const PATIENCE_MS = 500
-// Leaves threads of Node's pool to requests.
+// More would leave no threads of Node's pool to requests.
 const CONCURRENCY = 2
 const DIGEST = new RegExp(DIGEST_PATTERN)
 
 export class Survey {
   readonly pipeline: Pipeline
-  /** By plain URL path, decoded and in their order. */
+  /** Places are listed by plain URL path, decoded and in their order. */
   places: ReadonlyMap<string, ListedAsset> = new Map()
   /** Looks at every asset again; resolves when all have been looked at. */
   readonly refresh = oneAtATime(async () => {
     await inParallel([...this.places.values()], CONCURRENCY, place => this.look(place))
   })
-  /** What has been looked at, by plain URL path. */
+  /** Assets that were looked at, by plain URL path. */
   readonly seen = new Map<string, Seen>()
   readonly #looks = new Map<string, Promise<Seen>>()
 
@@ -72,7 +72,7 @@ export class Survey {
   }
 }
 
-/** Undefined if it takes longer than a page waits. */
+/** Resolves to undefined if the work takes longer than a page waits. */
 export function soon<T>(work: Promise<T>): Promise<T | undefined> {
   return Promise.race([work, setTimeout(PATIENCE_MS, undefined, { ref: false })])
 }
@@ -81,7 +81,7 @@ export type AssetRecord = Awaited<ReturnType<typeof recordOf>>
 
 /**
  * Paths are plain URL paths, encoded; files are relative to the project root.
- * @param seen undefined until the asset has been looked at
+ * @param seen is undefined until the asset has been looked at
  */
 export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | undefined) {
   const { settings, sources, directories } = survey.pipeline
@@ -99,15 +99,15 @@ export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | 
     source: shown(source.file),
     state: seen?.state,
     problems: seen?.problems ?? [],
-    /** Why it cannot be published. */
+    /** Says why it cannot be published. */
     failure: seen?.failure,
-    /** What pages ask for. */
+    /** The URL that pages ask for. */
     url: settings.base + url,
     target: identity && shown(identity.file),
     /** Undefined for a file that is too large for memory. */
     digest: DIGEST.exec(splitFingerprint(url)?.digest ?? identity?.etag ?? '')?.[0],
     sizes: Object.fromEntries(representations.map(({ coding, size }) => [coding, size])),
-    /** What was compiled into it. */
+    /** The files that were compiled into it. */
     dependencies: (seen?.inputs ?? [])
       .filter(isFileObservation)
       .slice(1)
@@ -123,7 +123,7 @@ export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | 
   }
 }
 
-/** Whether the source itself can be shown. */
+/** Returns true if the source itself can be shown. */
 export function isImage({ name, source }: ListedAsset): boolean {
   return !source.compiler && (mediaTypeOf(name)?.startsWith('image/') ?? false)
 }

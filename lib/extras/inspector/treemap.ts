@@ -1,4 +1,5 @@
-// Treemaps: areas in proportion to sizes. What is left is halved across its longer side, so that none is too thin.
+// Lays out treemaps: areas in proportion to sizes. The rest is halved across its longer side, so that no area is too
+// thin.
 
 export interface Area {
   readonly x: number
@@ -12,7 +13,7 @@ type Placed<T> = Area & { readonly item: T }
 
 const sum = (items: readonly Sized[]) => items.reduce((total, { size }) => total + size, 0)
 
-/** @param items the largest first; those without a size get no area */
+/** @param items are sorted, the largest first; those without a size get no area */
 export function treemap<T extends Sized>(items: readonly T[], area: Area): Placed<T>[] {
   const sized = items.filter(({ size }) => size > 0)
   const [item, ...others] = sized

@@ -1,4 +1,4 @@
-// The page about what a page loads: a treemap by package and source, visits, and the same as tables.
+// Shows what a page loads: a treemap by package and source, visits, and the same as tables.
 import { formatBytes } from '../../cli/format.ts'
 import { weigh, type Group, type Weight } from '../telling/weight.ts'
 import { html, layout, table, type Html } from './page-html.ts'
@@ -7,13 +7,13 @@ import { treemap, type Area } from './treemap.ts'
 
 const MAX_NAMES = 500
 const MAIN = /^(?:app|application|main|index)\.js$/
-/** As wide as a screen: areas are squares there. */
+/** The picture is as wide as a screen: areas are squares there. */
 const WHOLE: Area = { x: 0, y: 0, width: 200, height: 100 }
 const TINTS = 6
 
 export type WeightReport = Awaited<ReturnType<typeof weightOf>>
 
-/** @param asked names, with blanks between them; empty: that of the main script */
+/** @param asked names with blanks between them; if empty, the main script */
 export async function weightOf({ pipeline, places }: Survey, asked: string) {
   const own = [...places.values()].filter(({ source }) => source.packageName === undefined)
   const names = own.map(({ name }) => name).filter(name => /\.(?:css|m?js)$/.test(name))
@@ -94,7 +94,7 @@ function picture(groups: readonly Group[], share: (size: number) => string): Htm
   </svg>`
 }
 
-/** In per cent, so that the text keeps its size when the picture is made narrow. */
+/** Positions are in per cent, so that the text keeps its size when the picture is made narrow. */
 function placed({ x, y, width: w, height: h }: Area, { width, height }: Area): Html {
   const percent = (length: number, of: number) => `${((100 * length) / of).toFixed(2)}%`
   const [left, top] = [percent(x, width), percent(y, height)]
