@@ -19,8 +19,8 @@ import { HELPERS, literalNames, OTHERS, type LiteralName } from './literal-names
 import { isInside, pathFrom, withSlashes } from '../../files/paths.ts'
 
 /**
- * A name in a view that is neither that of an asset nor that of a helper. Its `path` is that of the view, below
- * the root, and the line: `views/a.ejs:7`.
+ * A name in a view that neither an asset nor a helper has. Its `path` consists of the view's path below the root and
+ * the line: `views/a.ejs:7`.
  */
 export interface ViewProblem extends Problem {
   readonly name: string
@@ -29,9 +29,9 @@ export interface ViewProblem extends Problem {
 }
 
 export interface ViewsReport {
-  /** How many views were read. */
+  /** The number of views that were read. */
   readonly files: number
-  /** How many names were found in them. */
+  /** The number of names that were found in them. */
   readonly names: number
   /** Empty when all of them exist. */
   readonly problems: readonly ViewProblem[]
@@ -40,7 +40,7 @@ export interface ViewsReport {
 const CONCURRENCY = 16
 
 /**
- * @param globs relative to the root
+ * @param globs are relative to the root
  * @throws AssetError for the manifest of a mount that is missing or broken
  */
 export async function checkViews(settings: Site, globs: readonly string[]): Promise<ViewsReport> {
@@ -66,7 +66,7 @@ export async function checkViews(settings: Site, globs: readonly string[]): Prom
   return { files: views.length, names, problems: problems.flat() }
 }
 
-/** Relative to the root, sorted. */
+/** Returns paths relative to the root, sorted. */
 export async function viewsIn(root: string, globs: readonly string[]): Promise<string[]> {
   const files = await inParallel(globs, 1, glob => filesOf(root, glob))
   return [...new Set(files.flat())].toSorted()
@@ -101,7 +101,7 @@ async function makeCheck(
     }
     if (helper === undefined) {
       const misspelled = unlike('a helper', given, [...Object.keys(HELPERS), ...OTHERS])
-      // Another member may belong to an array of that name.
+      // The member may belong to an array of that name.
       return misspelled.near === undefined ? undefined : misspelled
     }
     const entry = given.replace(/^(?:\.?\/)+/, '')
@@ -133,8 +133,8 @@ function unlike(what: string, name: string, known: readonly string[]): Fault {
 }
 
 /**
- * @param names the name, and others that it may stand for
- * @param app undefined: that of any app is right
+ * @param names are the name, and others that it may stand for
+ * @param app is undefined where the name may be any app's
  */
 function missing(
   names: readonly string[],
@@ -153,7 +153,7 @@ function missing(
   return { message: `'${name}' is not ${what}; '${other}' has it, as in assets.app('${other}')` }
 }
 
-/** What the last precompile has made them a part of, in every app that may be meant. */
+/** Returns the file into which the last precompile put it, in every app that may be meant. */
 function holderIn(
   holders: ReadonlyMap<string, string>,
   names: readonly string[],
@@ -172,7 +172,7 @@ interface OwnNames extends Pick<AppSettings, 'name' | 'dir' | 'urlPrefix'> {
   readonly has: (name: string) => boolean
 }
 
-/** The names of each app: of its sources or, on a machine that has none, of the manifest. */
+/** Returns the names of each app: of its sources or, on a machine that has none, of the manifest. */
 async function ownNames(settings: Site): Promise<OwnNames[]> {
   const sources = await loadSources(settings, () => undefined)
   const listed = await Promise.all(settings.apps.map(app => sources.of(app).list()))
@@ -188,7 +188,7 @@ async function ownNames(settings: Site): Promise<OwnNames[]> {
   }
   const { assets } = await readManifest(file)
   const manifest = new Manifest(assets)
-  // Those of the manifest, unless the options name them.
+  // These names are those of the manifest, unless the options set `compile`.
   const { apps } = settings.changed({ compile: false })
   return apps.map(app => ({
     ...{ name: app.name, dir: app.dir, urlPrefix: app.urlPrefix },
@@ -197,11 +197,14 @@ async function ownNames(settings: Site): Promise<OwnNames[]> {
   }))
 }
 
-/** Files that match a glob, relative to the root; folders of packages and hidden ones only if it begins there. */
+/**
+ * Returns the files that match a glob, relative to the root; in folders of packages and hidden ones only if it begins
+ * there.
+ */
 async function filesOf(root: string, given: string): Promise<string[]> {
   const written = withSlashes(given)
   const glob = isAbsolute(written) ? pathFrom(root, written) : written.replace(/^(?:\.\/)+/, '')
-  // The folders before the first name with a pattern.
+  // These are the folders before the first name with a pattern.
   const [base = ''] = /^(?:[^*?[\]{}()!+@\\/]+\/)*/.exec(glob) ?? []
   const matches = matcherOf([glob])
   const walk = async (folder: string): Promise<string[]> => {

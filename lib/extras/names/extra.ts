@@ -1,4 +1,4 @@
-// The names in views: as types, and checked.
+// Writes the names of assets as types, and checks those in views.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { statIfThere } from '../../files/at-start.ts'

@@ -1,7 +1,7 @@
 // Finds literal names in calls of the helpers in the text of a view, whatever its language.
 import type { ViewHelpers } from '../../assets/views/view-helpers.ts'
 
-/** What is called, and how a name without a known extension ends. */
+/** Each helper that takes names has the extension that it appends to a name without a known one. */
 export const HELPERS = {
   javascript: '.js',
   stylesheet: '.css',
@@ -17,20 +17,20 @@ export const HELPERS = {
   importMap: '.js'
 } as const satisfies Record<Exclude<keyof ViewHelpers, Other>, string> & Record<string, string>
 
-/** Members that take no name of an asset. */
+/** These members take no name of an asset. */
 type Other = 'app' | 'devOrigins' | 'live' | 'version'
 export const OTHERS: ReadonlySet<string> = new Set<Other>(['app', 'devOrigins', 'live', 'version'])
 
 export interface LiteralName {
   /** Undefined for a name that no helper has. */
   readonly helper: keyof typeof HELPERS | undefined
-  /** Or that of what is called: `stylesheeet`. */
+  /** The name of an asset, or of the unknown helper: `stylesheeet`. */
   readonly name: string
   /** The offset of the call in the text. */
   readonly at: number
-  /** Whether it is a call of `assets.…`: an application may have its own function `path`. */
+  /** True for a call of `assets.…`: an application may have its own function `path`. */
   readonly isCertain: boolean
-  /** `admin` in `app('admin').path('menu.css')`. */
+  /** The app of a call such as `app('admin').path('menu.css')`. */
   readonly app?: string
 }
 
@@ -50,7 +50,7 @@ const CONTEXT = /\bctx\s*\.\s*$/
 /** `background: url('a.png'), url('b.png')` */
 const CSS = new Set(['path', 'url', 'image'])
 const IN_CSS = /[\w:,)]\s*$/
-/** For EJS and Nunjucks. */
+/** EJS and Nunjucks have such comments. */
 const COMMENT = /<%#[^]*?%>|\{#[^]*?#\}/g
 const LONGEST_RECEIVER = 80
 

@@ -1,4 +1,4 @@
-// What views load: scripts by the helpers, and modules by their inline scripts.
+// Finds what views load: scripts by the helpers, and modules by their inline scripts.
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { bytesOf } from '../../files/disk.ts'
@@ -7,14 +7,14 @@ import { withoutBase } from '../../assets/urls/canonical-path.ts'
 import { appOfView, viewsIn } from './check-views.ts'
 import { literalNames } from './literal-names.ts'
 
-/** Where views usually are. */
+/** Views are usually in one of these folders. */
 const PLACES = ['views', 'templates', 'src/views', 'src/templates']
 const USUAL = [...PLACES, `apps/*/{${PLACES.join(',')}}`].map(place => `${place}/**`)
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*(["'`])([^"'`\s]+)\1/g
-/** In options, or in variables. */
+/** Names of scripts may be in options, or in variables. */
 const SCRIPT = /(["'`])([^"'`\s]+\.m?js)\1/g
-/** What other code of a template imports is not for a browser. */
+/** Other code of a template imports nothing for a browser. */
 const INLINE = /<script\b[^>]*>([^]*?)<\/script/gi
 const IS_SCRIPT = /\.[cm]?[jt]sx?$/i
 const CONCURRENCY = 16

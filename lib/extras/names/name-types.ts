@@ -14,7 +14,7 @@ import { loadSources, type Sources } from '../../assets/sources/sources.ts'
 import { typesFile } from './options.ts'
 import { mediaType } from '../../assets/views/asset-url.ts'
 
-/** What the names are taken from. */
+/** Names are taken from this. */
 interface Named {
   readonly site: Site
   readonly sources: Sources
@@ -22,9 +22,9 @@ interface Named {
 }
 
 /**
- * What pages may name in production, in whichever environment this is asked: a package may offer other files in
- * development. Of a bundle that has not been built any name is taken.
- * @param running knows the entries of dev servers
+ * Finds what pages may name in production, whatever the environment is: a package may offer other files in
+ * development. Any name may belong to a bundle that has not been built.
+ * @param running contains the entries of dev servers
  * @throws TypeError, AssetError as `koaAssets`
  */
 export async function namedInProduction(
@@ -98,7 +98,7 @@ async function nameTypes({ site: { apps }, sources, known }: Named): Promise<str
 }
 
 const KINDS = ['scripts', 'styles', 'images', 'others']
-/** Names of what a bundler has not built yet, or of what a dev server has. */
+/** The names of a bundle that has not been built, or is compiled by a dev server, contain a slash. */
 const IN_A_FOLDER = '`${string}/${string}`'
 
 const HEAD = `// The names of all assets. Written by \`npx koa-fresh-assets types\`, and kept current in development.

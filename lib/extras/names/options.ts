@@ -12,7 +12,7 @@ export interface NameOptions {
   views?: string | readonly string[] | undefined
 }
 
-/** Where the names are written as types. */
+/** Names are written as types into this file. */
 export function typesFile({ root }: { readonly root: string }): string {
   return join(root, 'assets.d.ts')
 }

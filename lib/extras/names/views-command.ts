@@ -1,4 +1,4 @@
-// Names in views: `verify --views`, and those of the option `views`, which `verify` and `precompile` check as well.
+// Checks names in views: those of `verify --views`, and those of the option `views` for `verify` and `precompile`.
 import { statIfThere } from '../../files/at-start.ts'
 import type { Output } from '../../command-line.ts'
 import type { Addition, Check, Site } from '../../assets/parts.ts'
