@@ -1,4 +1,4 @@
-// What a deploy script calls, each loaded when it is called.
+// The functions that a deploy script calls, each loaded when it is called.
 import { EXTRAS } from '../../assets/extras.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { settleForPrecompile } from '../../assets/site.ts'

@@ -36,11 +36,11 @@ import {
 import { namedWithoutBase } from './without-base.ts'
 
 export interface VerifyReport {
-  /** Absolute path of the manifest; with `apps: false` there is none. */
+  /** The absolute path of the manifest; with `apps: false` there is none. */
   readonly manifest: string
   /** The number of assets in the manifest. */
   readonly assets: number
-  /** Undefined without mounts. */
+  /** Undefined if there are no mounts. */
   readonly mounts?: {
     /** The number of files that their manifests name. */
     readonly files: number
@@ -54,13 +54,13 @@ export interface VerifyReport {
 }
 
 export interface VerifyCopiesReport {
-  /** Real path of the directory. */
+  /** The real path of the directory. */
   readonly directory: string
   /** The number of compressed copies in it. */
   readonly copies: number
   /** The number of copies that this Node cannot decompress, so they were not compared. */
   readonly unread: number
-  /** The number of files that the manifest of a build in it names; undefined without one. */
+  /** The number of files that the manifest of a build in it names; undefined if there is none. */
   readonly files?: number
   /** Paths are relative to the directory. Empty when no file is missing and every copy is intact. */
   readonly problems: readonly Problem[]
@@ -130,7 +130,7 @@ async function verifyAssets(settings: Site) {
     }
     const fault = await faultOfTarget(file, path, entry)
     if (fault !== undefined) return [{ path: target, fault }]
-    // `data.json.gz` may be an asset of its own.
+    // `data.json.gz` may be an asset itself.
     const isCopy = (extension: string) => !assets.has(path + extension)
     const copies = await checkCopies(target, file, isCopy)
     if (target === path) return copies
@@ -166,8 +166,8 @@ export async function verifyCopies(
 
 /**
  * Compares the compressed copies, and what extras keep beside files, in a directory that may contain anything.
- * @param top its real path
- * @param files in it, relative to it
+ * @param top is its real path
+ * @param files are the paths of those in it, relative to it
  */
 async function copiesIn(
   top: string,
@@ -203,9 +203,9 @@ async function copiesIn(
 
 interface Checked {
   readonly path: string
-  /** What is wrong with it, to be read after its path: `is missing`. */
+  /** Says what is wrong with a copy, to be read after its path: `is missing`. */
   readonly fault: string | undefined
-  /** Whether it was not checked: this Node lacks the coding. */
+  /** True if it was not checked: this Node lacks the coding. */
   readonly isUnread?: boolean
 }
 
@@ -215,7 +215,7 @@ function problemsIn(checked: readonly Checked[]): Problem[] {
   )
 }
 
-/** Of the compressed copies that exist. They are optional, but an existing one is served. */
+/** Checks the compressed copies that exist. They are optional, but an existing one is served. */
 async function checkCopies(
   path: string,
   file: string,
@@ -252,7 +252,7 @@ function writtenSince(target: string): string {
   return `differs from ${target}, as when a development server has written it since: ${REMEDY}`
 }
 
-/** Unlike the others, gzip is a format for archives as well: `sitemap.xml.gz` is one, unless a `.br` is beside it. */
+/** Archives have the format of gzip as well: `sitemap.xml.gz` is one, unless a `.br` is beside it. */
 function isArchive(original: string, known: ReadonlySet<string>): boolean {
   const others = CODINGS.filter(({ name }) => name !== 'gzip')
   const isCopied = others.some(({ extension }) => known.has(original + extension))
@@ -270,7 +270,7 @@ async function faultOfTarget(file: string, path: string, entry: ManifestEntry) {
   )
   const sums = await checksumsOf({ copyOf: file }, algorithms)
   const fingerprint = splitFingerprint(decodeURIComponent(target))?.digest
-  // Without fingerprints the target is the plain name.
+  // The target is the plain name where there are no fingerprints.
   if (target !== path && !isSameDigest(sums.digest, fingerprint))
     return 'does not match its fingerprint'
   const isIntact = integrity.every(hash => sums.integrity.includes(hash))

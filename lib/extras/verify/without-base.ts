@@ -1,4 +1,4 @@
-// What a bundler wrote into scripts and stylesheets for another base than that of the site.
+// Finds scripts and stylesheets that a bundler wrote for another base than that of the site.
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { bytesOf } from '../../files/disk.ts'
@@ -8,10 +8,10 @@ import type { MountSettings } from '../../assets/settings/settings.ts'
 
 const CONCURRENCY = 8
 const TEXT = /\.(?:[cm]?js|css)$/
-// An absolute path as a string, or in `url()`.
+// An absolute path is written as a string, or in `url()`.
 const ABSOLUTE = /["'`(](\/[^"'`()\s\\?#]+)/g
 
-/** One problem for each file that names another one of the build where no request for it arrives. */
+/** Returns one problem for each file that names another one of the build where no request for it arrives. */
 export async function namedWithoutBase(
   { base, dir, urlPath }: MountSettings,
   files: readonly ListedFile[]
