@@ -1,4 +1,4 @@
-// What a script uploads to object storage behind a CDN.
+// Lists what a script uploads to object storage behind a CDN.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 

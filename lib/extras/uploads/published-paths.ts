@@ -1,4 +1,4 @@
-// The URL paths of files that URLs in pages, with the option `host`, lead to.
+// Lists the URL paths of the files that pages name by URLs with the option `host`.
 import { realpathOf, statOf } from '../../files/disk.ts'
 import { withoutCodingExtension } from '../../files/codings.ts'
 import { requestableFiles, representationsOf, splitAmong } from '../../assets/building/directory.ts'
@@ -11,12 +11,12 @@ import { loadSources } from '../../assets/sources/sources.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { warnOnce } from '../../printable.ts'
 
-/** Encoded; without compressed copies and other representations. */
+/** Paths are encoded, and do not include compressed copies and other representations. */
 export async function listPublishedPaths(site: Site): Promise<readonly string[]> {
   return [...new Set([...(await ownPaths(site)), ...(await mountPaths(site))])]
 }
 
-/** Under the names that pages have. */
+/** Assets have the names that are in pages. */
 async function ownPaths(site: Site): Promise<readonly string[]> {
   if (site.apps.length === 0) return []
   const { assets } = await readManifest(manifestFile(site))
@@ -32,7 +32,7 @@ async function mountPaths({ mounts, extras }: Site): Promise<readonly string[]> 
   const representations = await representationsOf(extras)
   const paths: string[] = []
   for (const mount of mounts) {
-    // URLs of the host have its files alone that a manifest names, and what these load.
+    // URLs of the host lead only to files that a manifest names, and to those that these load.
     if (mount.manifest === undefined) continue
     const top = await realpathOf(mount.dir)
     if (top === undefined || !(await statOf(top))?.isDirectory()) continue

@@ -1,4 +1,4 @@
-// The files that pages name by URLs of the host, with what object storage has to say of each, as a server would.
+// Plans the upload of files that pages name by URLs of the host, with the fields that a server would send.
 import { createHash } from 'node:crypto'
 import { listPublishedPaths } from './published-paths.ts'
 import { inParallel } from '../../concurrency.ts'
@@ -12,24 +12,24 @@ import { warnOnce } from '../../printable.ts'
 import { pathFrom } from '../../files/paths.ts'
 
 export interface Upload {
-  /** The URL path, with the base, without its first slash, decoded; of a compressed copy with its extension. */
+  /** The URL path with the base, without its first slash, decoded; that of a compressed copy has its extension. */
   readonly key: string
-  /** Relative to the project root. */
+  /** The path relative to the project root. */
   readonly file: string
   readonly type: string
-  /** Undefined for a file that is no compressed copy. */
+  /** Undefined for a file that is not a compressed copy. */
   readonly encoding: string | undefined
   readonly cacheControl: string
-  /** In bytes. */
+  /** The number of bytes. */
   readonly size: number
-  /** In base64, as S3 writes checksums. */
+  /** The checksum in base64, as S3 writes it. */
   readonly sha256: string
 }
 
 export interface UploadPlan {
-  /** Changes with any of the files. */
+  /** The release changes with any of the files. */
   readonly release: string
-  /** In this order: what never changes at its URL, then what may. */
+  /** Files that never change at their URLs come first. */
   readonly files: readonly Upload[]
 }
 
@@ -37,7 +37,7 @@ const CONCURRENCY = 8
 
 /** @throws AssetError for a manifest that is missing or broken */
 export async function planUploads(given: Site): Promise<UploadPlan> {
-  // As a server runs with them, not as `precompile` has them.
+  // The options are those of a server, not of `precompile`.
   const site = given.changed({ env: given.env }, false)
   const pipeline = new Pipeline(site, warnOnce())
   if (pipeline.failure) throw pipeline.failure
@@ -50,7 +50,7 @@ export async function planUploads(given: Site): Promise<UploadPlan> {
 
 const rank = ({ cacheControl }: Upload) => (/\bimmutable\b/.test(cacheControl) ? 0 : 1)
 
-/** None for what is not served. @param path encoded */
+/** Returns nothing for a file that is not served. @param path is encoded */
 async function uploadsOf({ settings, directories }: Pipeline, path: string): Promise<Upload[]> {
   const wanted = locate(path, settings)
   if (typeof wanted !== 'object') return []
