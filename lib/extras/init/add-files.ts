@@ -16,24 +16,24 @@ import { futureRealpath } from '../../files/at-start.ts'
 import { named } from '../../files/disk.ts'
 import { isInside } from '../../files/paths.ts'
 
-/** What is done with a file. */
+/** One file, and what is done with it. */
 export interface FileStep {
   readonly path: string
   readonly action: 'create' | 'add' | 'keep' | 'skip'
   /** The lines that are added, or would be if a link did not lead out of the project. */
   readonly lines?: readonly string[]
-  /** What it gets, or would get. */
+  /** The content that it gets, or would get. */
   readonly content?: string | Buffer
 }
 
-/** Whether a symbolic link leads out of the project, or to nothing. */
+/** Returns true if a symbolic link leads out of the project, or to nothing. */
 export function leadsOut(root: string, path: string): boolean {
   const file = join(root, path)
   const isDangling = !existsSync(file) && lstatSync(file, { throwIfNoEntry: false }) !== undefined
   return isDangling || !isInside(realpathSync(root), futureRealpath(file))
 }
 
-/** Where new files are written before they get their names. */
+/** New files are written here before they get their names. */
 export const STAGE = '.koa-fresh-assets-init'
 
 /**
@@ -61,14 +61,14 @@ export function addFiles(root: string, steps: readonly FileStep[]): void {
   }
 }
 
-/** Of a path and the folders above it; undefined when all of them exist. */
+/** Looks at a path and the folders above it; undefined when all of them exist. */
 function firstMissing(root: string, path: string): string | undefined {
   const names = path.split('/')
   const paths = names.map((_, at) => names.slice(0, at + 1).join('/'))
   return paths.find(each => !existsSync(join(root, each)))
 }
 
-/** Where the disk is full, what was written of the lines is taken back. */
+/** Takes back what was written of the lines when the disk is full. */
 function append(path: string, content: string | Buffer): void {
   const { size } = statSync(path)
   withName(path, file => {

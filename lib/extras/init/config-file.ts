@@ -1,4 +1,4 @@
-// The configuration file of a new project.
+// Finds the configuration file of a project, or writes a new one.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '../../check-options.ts'
@@ -7,13 +7,12 @@ import { reasonOf } from '../../errors.ts'
 import { readIfThere } from '../../files/at-start.ts'
 import { compilerOf } from './tailwind.ts'
 
-/** A configuration file. */
 export interface Config {
   readonly name: string
   readonly kind: 'typescript' | 'esm' | 'commonjs'
 }
 
-/** The existing one, or the one to write: Jest and `require` cannot load an ES module everywhere. */
+/** Returns the existing file, or the one to write: Jest and `require` cannot load an ES module everywhere. */
 export function configOf(root: string): Config {
   const file = join(root, 'package.json')
   const packaged = parsed(readIfThere(file), file)
@@ -40,8 +39,7 @@ function parsed(bytes: Buffer | undefined, file: string): unknown {
   }
 }
 
-/** What is written. */
-/** @param options further ones, such as `bundle: true` */
+/** @param options are further ones, such as `bundle: true` */
 export function contentOf(
   { kind }: Config,
   isTailwind: boolean,

@@ -1,4 +1,4 @@
-// The files of a new project, or of another app in it.
+// Writes the files of a new project, or of another app in it.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 

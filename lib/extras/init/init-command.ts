@@ -44,7 +44,7 @@ whose name another app has is left out. It is an error if there is such an app.`
   run
 }
 
-/** What makes packages cheap to load, where Rolldown is installed. */
+/** These options make packages cheap to load, where Rolldown is installed. */
 const STARTING = ['bundle: true']
 
 async function run({ output, values, args: [argument], loadSite }: Call): Promise<number> {
@@ -102,7 +102,10 @@ async function run({ output, values, args: [argument], loadSite }: Call): Promis
   return OK
 }
 
-/** @throws UsageError for what cannot be a name; Error for an app that exists, and where it would hide another */
+/**
+ * @throws UsageError for an argument that cannot be a name; Error for an app that exists, and where it would hide
+ * another
+ */
 function requireNew(
   app: string,
   root: string,
@@ -122,7 +125,7 @@ function requireNew(
   )
 }
 
-/** What is left to do for an app beside others. */
+/** Says what is left to do for an app beside others. */
 function nextOf(
   app: string,
   config: string,
@@ -138,7 +141,7 @@ function nextOf(
   ].join('\n')
 }
 
-/** @param packages that the options need for production */
+/** @param packages are those that the options need for production */
 function nextSteps({ name, kind }: Config, packages: readonly string[]): string {
   const wanted = `npm install --save-dev ${packages.join(' ')}`
   const installing = packages.length === 0 ? '' : `\n\nFor production: ${wanted}`
@@ -175,7 +178,7 @@ async function namesOfOthers(app: string, settings: Site): Promise<Set<string>> 
   return new Set(listed.flat().map(({ name }) => name))
 }
 
-/** @param stem of the stylesheet and the script @param taken names that no file may have */
+/** @param stem is that of the stylesheet and the script @param taken are names that no file may have */
 function assetsOf(app: string, stem: string, taken: ReadonlySet<string>, isTailwind: boolean) {
   const all = { ...ASSETS, ...(isTailwind ? TAILWIND_STYLES : STYLES) }
   const files = Object.entries(all).flatMap(([given, content]) => {
@@ -186,7 +189,7 @@ function assetsOf(app: string, stem: string, taken: ReadonlySet<string>, isTailw
   return Object.fromEntries(files)
 }
 
-/** The files that an app starts with, by path. */
+/** An app starts with these files, listed by path. */
 const ASSETS: Readonly<Record<string, string | Buffer>> = {
   'favicon.ico': Buffer.from(
     'AAABAAEAICAAAAEAIACjAAAAFgAAAIlQTkcNChoKAAAADUlIRFIAAAAgAAAAIAIDAAAADhSSZwAAAAlQTFRFAAAAH3pc////' +
@@ -216,7 +219,7 @@ const STYLES = {
 `
 }
 
-/** The lines of a file that may exist already, each with what counts in its place. */
+/** Each line for a file that may exist already has an equivalent that counts in its place. */
 type StarterLines = Readonly<Record<string, RegExp>>
 
 const SERVE: StarterLines = {

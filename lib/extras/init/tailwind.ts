@@ -1,4 +1,5 @@
-// What `init --tailwind` writes: a compiler of PostCSS in the configuration, and a stylesheet that names the views.
+// The files that `init --tailwind` writes: a compiler of PostCSS in the configuration, and a stylesheet that names
+// the views.
 export const TAILWIND_STYLES = {
   'stylesheets/app.pcss': `@import 'tailwindcss' source(none);
 @source '../../../../views';
@@ -8,7 +9,7 @@ export const TAILWIND_STYLES = {
 /** Tailwind does not report a directory that is missing. */
 export const VIEWS = { 'views/.gitkeep': '' }
 
-/** What is left to do; a configuration that was there is kept. */
+/** Says what is left to do; an existing configuration is kept. */
 export function tailwindSteps(config: string, isConfigured: boolean): string {
   const compiler = isConfigured
     ? `Add the compiler of docs/tailwind.md to ${config}, and install`
@@ -16,7 +17,7 @@ export function tailwindSteps(config: string, isConfigured: boolean): string {
   return `\n${compiler} what it needs:\n\n  npm install --save-dev tailwindcss @tailwindcss/postcss postcss\n`
 }
 
-/** For the top of the configuration; what is in guillemets is for TypeScript. */
+/** The text for the top of the configuration; the parts in guillemets are for TypeScript. */
 export function compilerOf(kind: 'typescript' | 'esm' | 'commonjs'): string {
   const lines = IMPORTS.map(([names, name]) =>
     kind === 'commonjs' ? `const ${names} = require('${name}')` : `import ${names} from '${name}'`
@@ -51,7 +52,7 @@ const pcss = (...plugins«: AcceptedPlugin[]»)«: Compiler» => ({
   }
 })
 
-/** What a plugin has read: a file; or a directory, whose folders change when a file is added. */
+/** A plugin has read a file; or a directory, whose folders change when a file is added. */
 async function filesOf({ type, file, dir }«: Message»)«: Promise<string[]>» {
   if (type === 'dependency') return [file]
   if (type !== 'dir-dependency') return []
