@@ -1,4 +1,4 @@
-// What to do about a bare specifier that nothing maps.
+// Advises what to do about a bare specifier that nothing maps.
 import { join } from 'node:path'
 import { isBuiltin } from 'node:module'
 import { statOf } from '../../files/disk.ts'
@@ -8,7 +8,10 @@ import type { AppSettings } from '../../assets/settings/settings.ts'
 import { isPackage } from './options.ts'
 import { nearestInstalled, splitSpecifier } from './resolve.ts'
 
-/** Undefined for what is no package, such as `@/lib/dial.js`, `#dial` and, unless it is installed, `fs`. */
+/**
+ * Returns undefined if the specifier is no package, such as `@/lib/dial.js`, `#dial` and, unless it is installed,
+ * `fs`.
+ */
 export async function adviceOn(
   { packages }: AppSettings,
   specifier: string,
@@ -24,7 +27,7 @@ export async function adviceOn(
   if (isBuiltin(name) || /\/.*\.m?js$/.test(subpath)) return undefined
   const listed = packages.filter(each => typeof each === 'string')
   const near = nearest(specifier, listed) ?? (await nearestInstalled(name, folders))
-  // First, since a mistyped name may belong to somebody else's package.
+  // The hint comes first, since a mistyped name may belong to somebody else's package.
   const hint = near === undefined ? '' : `did you mean '${near}'? If not, `
   return `${hint}run npm install ${name} and ${publish}`
 }

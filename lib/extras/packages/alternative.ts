@@ -1,4 +1,4 @@
-// A file that a browser could import, in a package whose own entry is none.
+// Finds a file that a browser could import, in a package whose own entry is none.
 import { isBuiltin } from 'node:module'
 import { basename, join } from 'node:path'
 import { isText } from '../../check-options.ts'
@@ -9,20 +9,20 @@ import { isInside, pathFrom } from '../../files/paths.ts'
 
 interface Installed {
   readonly name: string
-  /** Real path. */
+  /** The real path. */
   readonly directory: string
-  /** What is in its package.json. */
+  /** The content of its package.json. */
   readonly json: Readonly<Record<string, unknown>>
 }
 
-/** As packages name their modules: `leaflet-src.esm.js`, `x.mjs`, `esm/index.js`. */
+/** Packages name their modules like this: `leaflet-src.esm.js`, `x.mjs`, `esm/index.js`. */
 const MODULE = /\.mjs$|(?:^|[./-])(?:esm?|module)[./-](?:[^/]*\.)?js$/
 const DEPTH = 2
 const MAX_READ = 20
 
 /**
- * Its path in the package, with slashes: by the fields that bundlers read, then by its name, which is that of the
- * package. One that imports others may be a part, or a wrapper of what no browser can import.
+ * Returns the path in the package, with slashes: by the fields that bundlers read, then by the name of the package. A
+ * module that imports others may be a part, or a wrapper of what no browser can import.
  */
 export async function moduleIn({ name, directory, json }: Installed): Promise<string | undefined> {
   const fields = ['module', 'jsnext:main', 'browser'].map(field => json[field]).filter(isText)
@@ -49,7 +49,7 @@ function isMain(file: string, name: string): boolean {
   return file.startsWith(name) || file.startsWith('index.')
 }
 
-/** @param isUsable whether it may import what the specifier means */
+/** @param isUsable is true if the module may import what the specifier means */
 async function isModule(file: string, isUsable: (specifier: string) => boolean): Promise<boolean> {
   const read = await readSnapshot(file)
   if (!read) return false

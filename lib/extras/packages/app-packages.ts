@@ -1,4 +1,4 @@
-// The files of packages that an app publishes: a listing that is made by following what they import.
+// Lists the files of packages that an app publishes, by following what they import.
 import { isDeepStrictEqual } from 'node:util'
 import { oneAtATime } from '../../concurrency.ts'
 import { digestOf } from '../../files/digest.ts'
@@ -8,7 +8,7 @@ import { Graph, type GraphSettings, type Script } from './graph.ts'
 import type { KnownImports, SourceList, SourceFile } from '../../assets/parts.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 
-/** All names of files of packages begin with it. */
+/** The names of files of packages begin with this. */
 const FOLDER = 'npm/'
 
 export class AppPackages implements SourceList {
@@ -16,7 +16,7 @@ export class AppPackages implements SourceList {
   version = 0
   digest = ''
   files: readonly SourceFile[] = []
-  /** The last one that could be made. */
+  /** The last graph that could be made. */
   #graph: Graph | undefined
   readonly #app: AppSettings
   readonly #settings: GraphSettings
@@ -41,7 +41,7 @@ export class AppPackages implements SourceList {
     return this.#graph
   }
 
-  /** From a stat of everything that the list was made from. */
+  /** Everything from which the list was made is compared by a stat. */
   readonly verify = oneAtATime(async () => {
     const own = (await this.#own()).filter(({ name }) => /\.m?js$/i.test(name))
     const scripts = own.map(({ name, file }) => ({ name, file }))

@@ -1,4 +1,4 @@
-// Files of npm packages, published without a bundler.
+// Publishes files of npm packages without a bundler.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 

@@ -1,4 +1,4 @@
-// Which files of packages a browser needs: those that the options name, and what these refer to.
+// Finds which files of packages a browser needs: those that the options name, and what these refer to.
 import { dirname, extname, join, posix } from 'node:path'
 import { entriesGiven } from '../../check-options.ts'
 import { inParallel } from '../../concurrency.ts'
@@ -26,19 +26,19 @@ import { isInside, pathFrom } from '../../files/paths.ts'
 
 export interface Script {
   readonly name: string
-  /** Absolute, without links. */
+  /** An absolute path without links. */
   readonly file: string
 }
 
 /** A file of a package that is published. */
 interface PackageFile extends Script {
   readonly of: Package
-  /** What imports it as a module, for messages; undefined: nothing does. */
+  /** Messages name what imports it as a module; undefined: nothing does. */
   importer: string | undefined
 }
 
 interface OptionItem {
-  /** `preact/hooks`; for files, the name of the package. */
+  /** A bare specifier such as `preact/hooks`; for files, the name of the package. */
   readonly specifier: string
   /** Paths in the package; undefined: the module of the specifier. */
   readonly files: readonly string[] | undefined
@@ -47,28 +47,28 @@ interface OptionItem {
 export interface GraphSettings {
   readonly root: string
   readonly env: string
-  /** Whether what no browser can import is made fit for them. */
+  /** If true, packages that no browser can import are made fit for them. */
   readonly isAdapted: boolean
 }
 
-/** The importer of what the options name. */
+/** The options import what they name. */
 const OPTION = 'the option packages'
 
 /** Everything is found by following it. */
 export class Graph implements KnownImports {
-  /** By name, in the order in which they were found. */
+  /** Files by name, in the order in which they were found. */
   readonly files = new Map<string, PackageFile>()
   /** The names that bare specifiers mean. */
   readonly everywhere = new Map<string, string>()
-  /** Where they mean something else: by the folder of the importing package. */
+  /** Other meanings, by the folder of the importing package. */
   readonly scopes = new Map<string, Map<string, string>>()
-  /** The names of what a script, of a package or of the application, imports statically. */
+  /** The names of the modules that a script, of a package or of the application, imports statically. */
   readonly links = new Map<string, readonly string[]>()
-  /** Every file that was read. */
+  /** The files that were read. */
   readonly read: FileObservation[] = []
   readonly #commonJs = new Set<string>()
   readonly #problems: AssetError[] = []
-  /** What has not been followed yet. */
+  /** These files have not been followed yet. */
   readonly #added: PackageFile[] = []
   readonly #app: AppSettings
   readonly #root: string
@@ -89,7 +89,7 @@ export class Graph implements KnownImports {
   }
 
   /**
-   * @param scripts of the application, whose imports of these packages count as well
+   * @param scripts are those of the application, whose imports of these packages count as well
    * @throws AssetError that tells of all packages that a browser cannot import
    */
   async walk(scripts: readonly Script[]): Promise<void> {
@@ -111,7 +111,7 @@ export class Graph implements KnownImports {
     if (this.#problems.length > 0) throw allOf(this.#problems, !this.#isAdapted)
   }
 
-  /** Undefined for a package that a browser cannot import: the others are looked at as well. */
+  /** Resolves to undefined for a package that a browser cannot import: the others are looked at as well. */
   async #unlessUnusable<T>(work: Promise<T>, isAppImport = false): Promise<T | undefined> {
     try {
       return await work
@@ -128,7 +128,7 @@ export class Graph implements KnownImports {
     throw unusable(`${what}: ${await wayOut(of)}. It is named by ${importer}`)
   }
 
-  /** @param target the name of what a file refers to; undefined where that is left as it is written */
+  /** @param target returns the name of what a file refers to; undefined where that is left as it is written */
   async #follow<F extends Script>(
     files: readonly F[],
     target: (from: F, reference: Reference) => Promise<string | undefined>
@@ -168,7 +168,7 @@ export class Graph implements KnownImports {
       if (this.#app.imports.has(specifier)) return undefined
       if (/^(?:https?|data|blob):/i.test(specifier)) return undefined
       const resolving = this.#module(specifier, of, label)
-      // What only some environments load may be missing.
+      // Files that only some environments load may be missing.
       const to = await (isStatic ? resolving : resolving.catch(unlessUnusable))
       if (to !== undefined) this.#remember(of.folder, specifier, to)
       return to
@@ -190,14 +190,14 @@ export class Graph implements KnownImports {
     this.scopes.set(folder, scope.set(specifier, to))
   }
 
-  /** What the application imports. @param importer for messages */
+  /** Adds what the application imports. @param importer is named in messages */
   async #addModule(specifier: string, importer: string): Promise<string> {
     const to = await this.#module(specifier, undefined, importer)
     this.everywhere.set(specifier, to)
     return to
   }
 
-  /** The name of the module that a bare specifier means. @param importer for messages */
+  /** Returns the name of the module that a bare specifier means. @param importer is named in messages */
   async #module(specifier: string, from: Package | undefined, importer: string): Promise<string> {
     const { of, path } = await this.#resolver.resolve(specifier, from, importer)
     const name = await this.#add(of, join(of.directory, path), importer)
@@ -216,7 +216,7 @@ export class Graph implements KnownImports {
     }
   }
 
-  /** Its name; undefined for what is not a file of the package. */
+  /** Returns its name; undefined if it is not a file of the package. */
   async #add(of: Package, file: string, importer?: string): Promise<string | undefined> {
     const path = pathIn(of, file)
     const name = `${of.folder}/${path}`
@@ -232,7 +232,7 @@ export class Graph implements KnownImports {
   }
 }
 
-/** What an item of the option lists. */
+/** Returns what an item of the option lists. */
 function listed(given: string | PackageFiles): readonly OptionItem[] {
   if (typeof given === 'string') return [{ specifier: given, files: undefined }]
   return entriesGiven(given).map(([specifier, files]) => ({ specifier, files: [files].flat() }))
@@ -246,7 +246,7 @@ const CONCURRENCY = 16
 const TYPES: Readonly<Record<string, 'css' | 'js'>> = { '.css': 'css', '.js': 'js', '.mjs': 'js' }
 const COMMON_JS = /\bmodule\.exports\b|\bexports\s*[.[=]|\brequire\s*\(/
 
-/** Undefined for a file that refers to nothing. */
+/** Returns undefined for a file that refers to nothing. */
 async function parse({ name, file }: Script) {
   const type = TYPES[extname(name).toLowerCase()]
   const readAt = Date.now()

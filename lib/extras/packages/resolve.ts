@@ -1,4 +1,4 @@
-// Finds packages and what a specifier means in them, as Node and bundlers do, for a browser.
+// Finds packages and what a specifier means in them for a browser, as Node and bundlers do.
 import { readdir } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { exports, imports } from 'resolve.exports'
@@ -13,13 +13,13 @@ import { moduleIn } from './alternative.ts'
 import { pathFrom } from '../../files/paths.ts'
 
 export interface Package {
-  /** As in its package.json. */
+  /** The name in its package.json. */
   readonly name: string
-  /** What messages call it: `bootstrap 5.3.8`. */
+  /** Messages call it by this label: `bootstrap 5.3.8`. */
   readonly label: string
-  /** Real path. */
+  /** The real path. */
   readonly directory: string
-  /** The part of names that stands for it: `npm/bootstrap`. */
+  /** The package's part of names: `npm/bootstrap`. */
   readonly folder: string
   readonly json: Json
 }
@@ -29,7 +29,7 @@ type Json = Readonly<Record<string, unknown>>
 /** The remedy for everything that a browser cannot load. */
 export const BUNDLE = 'bundle it (docs/bundlers.md)'
 
-/** The same for a package, with a file of it that a browser could use. */
+/** Returns the remedy for a package, with a file of it that a browser could use. */
 export async function wayOut(of: Package): Promise<string> {
   const path = await moduleIn(of)
   if (path === undefined) return BUNDLE
@@ -76,7 +76,7 @@ export class Resolver {
   readonly #root: string
   readonly #options: { readonly unsafe: true; readonly conditions: readonly string[] }
   readonly #read = new Map<string, Promise<Installed | undefined>>()
-  /** By directory: what a package.json says is not who it is. */
+  /** Packages are found by directory: the name in a package.json may be another's. */
   readonly #found = new Map<string, Package>()
 
   /** @param condition `development` or `production` */
@@ -86,9 +86,9 @@ export class Resolver {
   }
 
   /**
-   * The file that a bare specifier means.
-   * @param from the package that imports it; undefined: the project does
-   * @param importer for messages
+   * Finds the file that a bare specifier means.
+   * @param from is the package that imports it; undefined: the project does
+   * @param importer is named in messages
    * @throws AssetError for what is not installed, or not for browsers
    */
   async resolve(
@@ -126,7 +126,7 @@ export class Resolver {
       return found
     }
     const near = from ? undefined : await nearestInstalled(name, folders)
-    // First, since a mistyped name may belong to somebody else's package.
+    // The hint comes first, since a mistyped name may belong to somebody else's package.
     const hint = near === undefined ? 'run' : `did you mean '${near}', which is? If not, run`
     const way = from ? ', or bundle what imports it' : ''
     throw unusable(
@@ -151,7 +151,7 @@ export class Resolver {
     return { ...read, folder }
   }
 
-  /** The path of the file that a subpath (`.`, `./hooks`) means. */
+  /** Returns the path of the file that a subpath (`.`, `./hooks`) means. */
   async #entry(of: Package, subpath: string, importer: string): Promise<string> {
     const { json, directory } = of
     const hasExports = json['exports'] !== undefined
@@ -194,12 +194,12 @@ export class Resolver {
 
 type Installed = Omit<Package, 'folder'>
 
-/** Whether it was installed under the name that it gives itself. */
+/** Returns true if it was installed under the name that it gives itself. */
 function isInOwnFolder({ directory, name }: Installed): boolean {
   return `${sep}${directory}`.endsWith(join(sep, 'node_modules', name))
 }
 
-/** The installed package that the name of one which is not installed most likely stands for. */
+/** Finds the installed package that the name of one which is not installed most likely stands for. */
 export async function nearestInstalled(name: string, folders: readonly string[]) {
   const scope = /^@[^/]+\//.exec(name)?.[0] ?? ''
   const lists = await Promise.all(folders.map(folder => ifThere(readdir(join(folder, scope)))))
@@ -209,7 +209,7 @@ export async function nearestInstalled(name: string, folders: readonly string[])
   )
 }
 
-/** The library throws for what is not defined, and for what it cannot follow. */
+/** The library throws for a subpath that is not defined, and for one that it cannot follow. */
 function defined({ label }: Package, resolve: () => readonly string[] | void): readonly string[] {
   try {
     return resolve() ?? []
@@ -222,7 +222,7 @@ function defined({ label }: Package, resolve: () => readonly string[] | void): r
   }
 }
 
-/** By the fields that bundlers read where there are no `exports`; `browser` may put a file in place of another. */
+/** Uses the fields that bundlers read where there are no `exports`; `browser` may put a file in place of another. */
 function byFields({ browser, module, main }: Json, subpath: string): readonly string[] {
   const given = subpath === '.' ? [module, browser, main, 'index.js'] : [subpath]
   const others = isRecord(browser) ? browser : {}
