@@ -1,4 +1,4 @@
-// What the command `precompile` says of joined modules.
+// Adds joined modules to the report of the command `precompile`.
 import { count, formatBytes } from '../../cli/format.ts'
 import type { Addition } from '../../assets/parts.ts'
 import type { JoinRow } from './options.ts'

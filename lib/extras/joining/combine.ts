@@ -1,4 +1,4 @@
-// Puts scripts that are made of modules in the place of these.
+// Replaces modules by the scripts into which they are joined.
 import { dirname, posix } from 'node:path'
 import type { Bundler, Mention, Site } from '../../assets/parts.ts'
 import type { Combiner, Made, Script } from './combining.ts'
@@ -34,7 +34,7 @@ type Nodes = ReadonlyMap<string, Unfinished>
 
 interface Combining {
   readonly nodes: Nodes
-  /** What is published in their place. */
+  /** These scripts are published in their place. */
   readonly all: Map<string, Unfinished>
   readonly combiner: Combiner
   readonly mentions: readonly Mention[]
@@ -120,7 +120,7 @@ async function nodeOf(
   return { ...place, draft, ownMap: undefined, links: [], sources }
 }
 
-/** What was made refers to assets by their plain URLs. */
+/** Joined scripts refer to assets by their plain URLs. */
 function linked(node: Unfinished, all: Nodes): Unfinished {
   if (!node.sources) return node
   const links = (node.draft.text?.references ?? []).map(({ path: url }) => {

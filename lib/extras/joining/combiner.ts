@@ -1,4 +1,4 @@
-// What precompile asks of this extra.
+// Implements the member `bundler` of an extra.
 import { findPeer, loadPeer, missingPeer } from '../../assets/compilers/built-in.ts'
 import type { Site } from '../../assets/parts.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
@@ -11,7 +11,7 @@ import { planOf } from './plan.ts'
 const PEER = ['rolldown']
 const PURPOSE = 'joining modules'
 
-/** False for an app whose modules stay as they are. */
+/** The mode is false for an app whose modules stay as they are. */
 const modeOf = ({ fingerprint, bundle = 'packages' }: AppSettings) => fingerprint && bundle
 
 export async function adapts({ root }: Site): Promise<(app: AppSettings) => boolean> {

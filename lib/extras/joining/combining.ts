@@ -1,22 +1,22 @@
-// What makes other scripts of modules before they are published.
+// Joins modules into other scripts before they are published.
 import type { AppSettings } from '../../assets/settings/settings.ts'
 
 export interface Combiner {
-  /** Whether modules that it takes are to come as they were written or compiled, not minified. */
+  /** If true, it takes modules as they were written or compiled, not minified. */
   readonly isReady: boolean
-  /** Whether it has something to do with scripts from such a source. */
+  /** Returns true if it has something to do with scripts from such a source. */
   takes(app: AppSettings, source: { readonly packageName?: string | undefined }): boolean
   /**
-   * What takes the place of some scripts of an app.
-   * @param scripts by path; they refer to assets by these
-   * @param named the paths of those that a page, a stylesheet or another app loads
+   * Returns what takes the place of some scripts of an app.
+   * @param scripts are listed by path, and refer to assets by these
+   * @param named are the paths of those that a page, a stylesheet or another app loads
    */
   combine(
     app: AppSettings,
     scripts: ReadonlyMap<string, Script>,
     named: ReadonlySet<string>
   ): Promise<Combined>
-  /** Rows of the report. */
+  /** Returns rows of the report. */
   report(): object
 }
 
@@ -24,7 +24,7 @@ export interface Combiner {
 export interface Script {
   readonly name: string
   readonly source: {
-    /** Absolute, as its directory. */
+    /** Absolute, like the directory. */
     readonly file: string
     readonly directory: string
     /** The package to which it belongs. */
@@ -32,11 +32,11 @@ export interface Script {
     readonly specifiers?: readonly string[] | undefined
   }
   readonly code: string
-  /** Its source map, as JSON, if that is not in the code. */
+  /** The source map as JSON, if that is not in the code. */
   readonly map: string | undefined
   readonly imports: readonly string[]
   readonly dynamicImports: readonly string[]
-  /** What it refers to in another way. */
+  /** The assets to which it refers in another way. */
   readonly others: readonly string[]
 }
 
@@ -48,9 +48,9 @@ export interface Combined {
 
 export interface Made {
   readonly name: string
-  /** Refers to assets by plain URLs, absolute or relative to its own. */
+  /** The code refers to assets by plain URLs, absolute or relative to its own. */
   readonly code: string
-  /** Its source map, as JSON. */
+  /** The source map as JSON. */
   readonly map: string | undefined
   /** The paths of the scripts that it was made from; the first one stands for it. */
   readonly from: readonly [string, ...string[]]

@@ -1,4 +1,4 @@
-// Modules, joined by Rolldown when they are precompiled.
+// Joins modules with Rolldown when they are precompiled.
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import type { AppSettings } from '../../assets/settings/app-settings.ts'
@@ -15,7 +15,7 @@ export const joining: Extra<Pipeline> = {
   rows: async report => (await import('./additions.ts')).rowsOf(report)
 }
 
-/** By default the modules of packages alone are joined. */
+/** Only modules of packages are joined by default. */
 function mayJoin(app: AppSettings, sources: Sources): boolean {
   const { fingerprint, bundle = 'packages' } = app
   return (

@@ -21,7 +21,7 @@ interface Joining {
   readonly plan: Plan
 }
 
-/** Of files that are none of the app's modules. */
+/** Rolldown puts files here that are none of the app's modules. */
 const FOLDER = 'joined/'
 
 interface Joined {
@@ -55,10 +55,10 @@ export async function join({ rolldown }: Rolldown, joining: Joining): Promise<Jo
 
 interface Modules {
   readonly scripts: ReadonlyMap<string, Script>
-  /** Their paths. */
+  /** Their paths by file. */
   readonly byFile: ReadonlyMap<string, string>
   readonly entries: readonly string[]
-  /** The paths of those that are joined with what imports them. */
+  /** The paths of modules that are joined with what imports them. */
   readonly inside: ReadonlySet<string>
 }
 
@@ -106,7 +106,7 @@ async function chunksOf(
   return chunks
 }
 
-/** Specifiers that lead nowhere, each with a file of a package that imports it. What is not used may. */
+/** Maps specifiers that lead nowhere to a file of a package that imports them. An unused one may be missing. */
 type Lost = Map<string, string>
 
 function lostReason(specifier: string): string {
@@ -121,7 +121,7 @@ const URL = /^(?:(?!node:)[a-z]{2,}:|\/)/i
 
 const isStylesheet = (specifier: string) => specifier.endsWith('.css')
 
-/** `with { type: 'css' }`, which browsers do take. */
+/** Browsers take `with { type: 'css' }`. */
 const CSS_MODULE = /\btype["']?\s*:\s*["']css["']/
 
 /** The application's imports lead where ours do; those of packages where a bundler's do, whatever a package is made for. */
@@ -143,7 +143,7 @@ function modulesFrom(
       if (isOwn)
         return script && isInside ? resolved(script) : { id: specifier, external: 'absolute' }
       const file = script?.source.file
-      // By its field `browser` a package may put another file in the place of one.
+      // By its field `browser` a package may replace a file by another.
       const wanted = file === undefined ? specifier : `./${pathFrom(dirname(importer), file)}`
       const found = URL.test(wanted)
         ? undefined
@@ -216,11 +216,11 @@ interface Log {
   readonly loc?: { readonly file?: string; readonly line: number; readonly column: number }
 }
 
-/** @param isAsWritten whether places in a file are those of its source */
+/** @param isAsWritten returns true if places in a file are those of its source */
 function asCompileError(error: unknown, root: string, isAsWritten: (file: string) => boolean) {
   const [first] = (error as { errors?: readonly Log[] }).errors ?? []
   if (!first) return error
-  // Its first line, without the colours and the name of the rule; the others show the text.
+  // Only the first line is shown, without colours and the name of the rule; the others show the text.
   const [line = ''] = stripVTControlCharacters(first.message).split('\n')
   const file = first.loc?.file ?? first.id ?? root
   const { line: at, column = 0 } = (isAsWritten(file) && first.loc) || {}

@@ -1,13 +1,13 @@
-// Which files the packages become whose modules are joined.
+// Decides into which files the packages go whose modules are joined.
 import { importOrder } from '../../assets/views/modules.ts'
 import type { Script } from './combining.ts'
 
-/** By path. */
+/** Scripts are found by path. */
 export type Scripts = ReadonlyMap<string, Script>
 
-/** Smaller packages may share a file. In bytes, not minified. */
+/** Packages with fewer bytes, not minified, may share a file. */
 const SMALL = 160_000
-/** Smaller ones may be loaded by a page that does not need them. */
+/** Packages with fewer bytes may be loaded by a page that does not need them. */
 const TINY = 20_000
 
 export function reachedFrom(
@@ -24,7 +24,7 @@ export function reachedFrom(
   return reached
 }
 
-/** A module, and those that it imports and that import it, through others as well. */
+/** Returns a module, and those that it imports and that import it, through others as well. */
 export function cycleOf(path: string, modules: Scripts): string[] {
   const reached = [...reachedFrom([path], modules, true)]
   return reached.filter(each => reachedFrom([each], modules, true).has(path))
@@ -34,7 +34,7 @@ interface Loaded {
   readonly scripts: Scripts
   /** The paths of scripts that pages and workers begin with. */
   readonly first: readonly string[]
-  /** Of those that `import()` begins with. */
+  /** The paths of scripts that `import()` begins with. */
   readonly later: readonly string[]
 }
 
@@ -47,7 +47,7 @@ interface Package {
 /**
  * A package that only one other imports is a part of that one's file. Small ones share the file of those that the same
  * scripts load, and what a script loads loads no less: no file is imported by one that it imports.
- * @returns the name of a package's file, and all of them, each after those that it imports
+ * @returns the name of each package's file, and all files, each after those that it imports
  */
 export function packageFiles(
   modules: Scripts,
@@ -78,7 +78,7 @@ export function packageFiles(
   return [fileOf, importOrder(files, file => importsOf(file).map(fileOf))]
 }
 
-/** By the names of packages, the scripts that load them, in the same order for all. */
+/** Returns for each package the scripts that load it, in the same order for all. */
 function loadersIn(
   scripts: Scripts,
   roots: readonly string[],
@@ -95,7 +95,7 @@ function loadersIn(
   return loaders
 }
 
-/** Those that need no larger one. */
+/** Returns the packages that need no larger file. */
 function smallerThan(limit: number, packages: ReadonlyMap<string, Package>): ReadonlySet<string> {
   const found = new Set<string>()
   for (let before = -1; before < found.size;) {
@@ -132,7 +132,7 @@ function packagesIn(
   }
   for (const { source, code, imports, dynamicImports } of modules.values()) {
     const from = source.packageName === undefined ? '' : ownerOf(source.packageName)
-    // What CommonJS requires is not known here.
+    // Modules that CommonJS requires are not known here.
     if (from !== '') at(from).size += isModule(code) ? code.length : SMALL
     for (const path of [...imports, ...dynamicImports]) {
       const packageName = modules.get(path)?.source.packageName

@@ -1,24 +1,27 @@
-// Which modules are joined, and which of them are entries.
+// Plans which modules are joined, and which of them are entries.
 import { loadModuleLexer } from '../../assets/references/module-references.ts'
 import type { Script } from './combining.ts'
 import { packageFiles, reachedFrom, type Scripts } from './package-files.ts'
 
 export interface Plan {
-  /** By path, sorted. */
+  /** The modules by path, sorted. */
   readonly modules: Scripts
   /** The paths of modules that keep their names. */
   readonly entries: readonly string[]
-  /** The paths of the modules that a file gets, by its name, after the files that it imports; others are left to the bundler. */
+  /**
+   * The paths of the modules that a file gets, by its name, after the files that it imports; the bundler places all
+   * others.
+   */
   readonly groups: ReadonlyMap<string, ReadonlySet<string>>
   /** The paths of entries whose code must be in the file of their name. */
   readonly placed: ReadonlySet<string>
-  /** Those that the bundler would put into another file. */
+  /** Modules that the bundler would put into another file. */
   readonly apart: Scripts
 }
 
 /**
- * @param named the paths of scripts that are loaded by something else than a module
- * @param moved the paths of modules that the bundler puts into other files than those of their names
+ * @param named are the paths of scripts that are loaded by something else than a module
+ * @param moved are the paths of modules that the bundler puts into other files than those of their names
  */
 export async function planOf(
   scripts: Scripts,
@@ -26,7 +29,7 @@ export async function planOf(
   { mode, moved }: { readonly mode: 'packages' | true; readonly moved: ReadonlySet<string> }
 ): Promise<Plan> {
   const { isModule, usesOwnUrl } = await loadModuleLexer()
-  /** It would be that of another file. */
+  /** The URL would be that of another file. */
   const isPlaced = (code: string) => usesOwnUrl(code.replace(LITERAL_URL, "''"))
   const found = await modulesIn(scripts, mode)
   const modules = new Map([...found].filter(([path]) => !moved.has(path)))
@@ -46,7 +49,7 @@ export async function planOf(
   }
   const entries = all.filter(isEntry).map(([path]) => path)
   const reached = reachedFrom(entries, modules)
-  // Modules that only import each other.
+  // These modules only import each other.
   for (const [path] of all) {
     if (reached.has(path)) continue
     entries.push(path)
@@ -59,7 +62,7 @@ export async function planOf(
     loaded.has(path) || (source.packageName === undefined && !imported.has(path) && !lazy.has(path))
   const first = [...scripts].filter(isFirst).map(([path]) => path)
   const [fileOf, files] = packageFiles(modules, { scripts, first, later: [...lazy] }, isModule)
-  // What a module apart imports must not be in a file that imports it.
+  // A module that one apart imports must not be in a file that imports that one.
   const shared = reachedFrom(apart.keys(), scripts, true)
   const nameOf = (path: string, group: string) =>
     shared.has(path) ? `${fileOf(group)}/shared` : fileOf(group)
@@ -84,7 +87,7 @@ async function modulesIn(scripts: Scripts, mode: 'packages' | true): Promise<Scr
     const isMeant = script.source.specifiers !== undefined
     if (isPart(script) && (isMeant || isModule(script.code))) found.add(path)
   }
-  // What a module imports is one, whatever it contains.
+  // An imported file is a module, whatever it contains.
   for (const path of found) {
     const { imports = [], dynamicImports = [] } = scripts.get(path) ?? {}
     for (const to of [...imports, ...dynamicImports]) {
