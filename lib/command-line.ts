@@ -1,11 +1,14 @@
-// Defines the input and output of commands.
+// The values that commands read and print.
 
 export interface OptionSpec {
   readonly short?: string
-  /** The placeholder for its value in the help: `FILE`, or `[FILE]` if it may be missing. Undefined: a flag. */
+  /**
+   * The placeholder for the option's value in the help: `FILE`, or `[FILE]` if it may be missing. Undefined for a
+   * flag.
+   */
   readonly value?: string
   readonly description: string
-  /** True if it may be given several times. */
+  /** True if the option may be given several times. */
   readonly multiple?: true
 }
 
@@ -25,7 +28,7 @@ export interface Output {
   readonly isJson: boolean
   /** Prints the result: JSON for programs with --json, a text for people unless --quiet. */
   readonly result: (value: unknown, text: string) => void
-  /** Progress; silent with --json or --quiet. */
+  /** Reports progress; silent with --json or --quiet. */
   readonly note: (text: string) => void
   readonly warn: (text: string) => void
   readonly error: (text: string) => void

@@ -1,4 +1,4 @@
-// The commands, their help, and how a command line is parsed into one of them, its arguments and its options.
+// Lists the commands, writes their help, and parses a command line into one of them, its arguments and its options.
 import { parseArgs } from 'node:util'
 import { EXTRAS } from '../assets/extras.ts'
 import { unknownName } from '../check-options.ts'
@@ -8,7 +8,7 @@ import type { Addition, Command } from '../assets/parts.ts'
 import { indent, table } from './format.ts'
 import { precompile } from './precompile-command.ts'
 
-/** In the order of a deployment. */
+/** The commands are in the order of a deployment. */
 export async function allCommands(): Promise<readonly Command[]> {
   const lines = await Promise.all(EXTRAS.map(async extra => (await extra.commandLine?.()) ?? {}))
   const all: Command[] = [precompile]
@@ -102,7 +102,7 @@ function checkOption(
   }
 }
 
-/** Of optional ones there may be fewer than a command takes. */
+/** Optional arguments may be missing. */
 function checkArguments(
   given: readonly string[],
   { name, argument = '' }: Command,
@@ -112,7 +112,7 @@ function checkArguments(
   const surplus = given[wanted.length]
   if (surplus !== undefined) throw new UsageError(`unexpected argument '${surplus}' for ${name}`)
   const empty = wanted[given.indexOf('')]
-  // An unset shell variable, which must not mean the working directory.
+  // An unset shell variable must not mean the working directory.
   if (empty !== undefined) throw new UsageError(`${name} got an empty argument: ${empty}`)
   const missing = wanted[given.length]
   if (missing?.startsWith('<') && !isHelp) {

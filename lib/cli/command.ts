@@ -1,4 +1,4 @@
-// What commands share: exit statuses, output, and how a long run is ended early.
+// The commands share exit statuses, output, and how a long run is ended early.
 import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Output, Values } from '../command-line.ts'
@@ -7,7 +7,6 @@ import { helpAt } from '../errors.ts'
 import { printable, printableLines } from '../printable.ts'
 import { count } from './format.ts'
 
-/** Exit statuses. */
 export const OK = 0
 export const FAILED = 1
 export const USAGE_ERROR = 2
@@ -55,7 +54,7 @@ export function makeOutput(
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** How a long run is ended early, and tells its progress. */
+/** A long run reports its progress, and can be ended early. */
 export interface LongRun {
   readonly signal: AbortSignal
   readonly onProgress: ReturnType<typeof progressOn>
@@ -64,7 +63,7 @@ export interface LongRun {
 /**
  * The first signal, from Ctrl-C or from stopping a container, aborts the work in an orderly way; the second one
  * ends the process.
- * @param state what an aborted run leaves behind: `nothing was published`
+ * @param state says what an aborted run leaves behind: `nothing was published`
  */
 export async function longRun(
   { output, values }: Call,
@@ -81,7 +80,7 @@ export async function longRun(
     const { reason } = controller.signal as { reason?: NodeJS.Signals }
     if (reason === undefined || error !== reason) throw error
     output.error(`Stopped by ${reason}; ${state}.`)
-    // The convention of shells.
+    // Shells use this convention.
     return 128 + constants.signals[reason]
   } finally {
     output.status?.('')
@@ -95,7 +94,7 @@ const STAGES = {
   compress: ['Compressing', 'file']
 } as const
 const REDRAW_MS = 40
-// Long enough to keep a log short, short enough to distinguish a slow run from a hung one.
+// Notes are rare enough to keep a log short, and frequent enough to distinguish a slow run from a hung one.
 const NOTE_MS = 10_000
 const WIDTH = 24
 
@@ -106,7 +105,9 @@ interface Progress {
   readonly path: string
 }
 
-/** As a bar on a terminal, or as a few lines in a log. @param everyAsset a line for each asset or file instead */
+/**
+ * Shows a bar on a terminal, or a few lines in a log. @param everyAsset writes a line for each asset or file instead
+ */
 export function progressOn({ note, status }: Output, everyAsset = false) {
   let shown: string | undefined
   let shownAt = 0
@@ -127,7 +128,7 @@ export function progressOn({ note, status }: Output, everyAsset = false) {
   }
 }
 
-/** @param directory put before the paths @returns the exit status */
+/** @param directory is put before the paths @returns the exit status */
 export function printProblems(
   output: Output,
   report: { readonly problems: readonly Problem[] },

@@ -1,4 +1,4 @@
-// The project's options, from a configuration file that the application can import as well.
+// Loads the project's options from a configuration file that the application can import as well.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -12,7 +12,7 @@ import { UsageError } from './command.ts'
 import type { Call, Site } from '../assets/parts.ts'
 import { pathFrom } from '../files/paths.ts'
 
-/** In the order in which they are looked for. */
+/** The first of these that exists is loaded. */
 export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'].map(
   extension => `assets.config.${extension}`
 )
@@ -20,7 +20,7 @@ export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'].map(
 /**
  * The command line takes precedence over the file.
  *
- * @param environment its name, unless NODE_ENV or --env has another
+ * @param environment is its name, unless NODE_ENV or --env has another
  * @throws UsageError for a file or directory that does not exist; Error for a file that cannot be loaded
  */
 export async function loadOptions(
@@ -43,12 +43,12 @@ export async function loadOptions(
   return {
     ...options,
     ...(env !== undefined && { env }),
-    // Anything else is refused with all other options.
+    // Any other value is refused with all other options.
     root: isText(given) ? resolve(given) : given
   }
 }
 
-/** @throws UsageError for a given one that does not exist */
+/** @throws UsageError for a given file that does not exist */
 function findConfig(directory: string, given?: string): string | undefined {
   if (given === undefined) return CONFIG_NAMES.map(name => join(directory, name)).find(existsSync)
   const file = resolve(given)
@@ -100,7 +100,7 @@ export function stripsTypes(): boolean {
   return Boolean((process.features as { typescript?: unknown }).typescript)
 }
 
-/** A configuration that was not copied with the files would leave mounts and other directories unchecked. */
+/** If the configuration was not copied with the files, mounts and other directories would be left unchecked. */
 export async function siteOf({ output, values, loadSite }: Call): Promise<Site> {
   const site = await loadSite('deployment')
   const { root } = site

@@ -6,7 +6,7 @@ const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
 /** `1234567` -> `1.2 MB` */
 export function formatBytes(bytes: number): string {
   let [value, step] = [bytes, 0]
-  // What would round to 1000 kB is 1.0 MB.
+  // A value that would round to 1000 kB is 1.0 MB.
   for (; value >= 999.5 && step < UNITS.length - 1; step++) value /= 1000
   return `${value.toFixed(step > 0 && value < 100 ? 1 : 0)} ${UNITS[step]}`
 }
@@ -24,7 +24,10 @@ export function count(number: number, noun: string): string {
   return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
 }
 
-/** Columns two spaces apart, on one line each. @param right the indexes of the columns that are right-aligned */
+/**
+ * Writes columns two spaces apart, each row on one line. @param right has the indexes of columns that are
+ * right-aligned
+ */
 export function table(given: readonly (readonly string[])[], right: readonly number[] = []) {
   const rows = given.map(row => row.map(printable))
   const widths: number[] = []
@@ -40,7 +43,7 @@ export function indent(text: string, by = '  '): string {
   return text.replace(/^(?=.)/gm, by)
 }
 
-/** How much smaller files are, in one line. */
+/** Says in one line how much smaller files are. */
 export function savingsText({
   files,
   bytes,

@@ -83,7 +83,7 @@ async function format({ problems }: PrecompileError, site: Site): Promise<string
   return [...lines, verdict, ...help].join('\n')
 }
 
-/** The result, on one screen. */
+/** The result fits on one screen. */
 function summary(report: PrecompileReport, texts: Awaited<ReturnType<typeof textsOf>>): string {
   const { assets, bytes, compressedBytes, seconds, largest, kept, manifest } = report
   const isHere = isInside(process.cwd(), manifest)
