@@ -214,7 +214,7 @@ async function findFile(
     if (verdict?.state === 'published') return answer(true, '200, its target, which is current')
     if (verdict?.state !== 'broken')
       return answer(true, `200, after publishing its source${found ? ', which has changed' : ''}`)
-    // In development nobody is to miss it.
+    // A developer must not miss it.
     return found && settings.env !== 'development'
       ? answer(true, '200, the last target, as its source cannot be published')
       : answer(false, '500, as its source cannot be published')

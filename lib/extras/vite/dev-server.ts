@@ -81,7 +81,7 @@ export class DevServer implements DevEntries {
     return [
       { url: urlOf('@react-refresh'), as: 'preamble', isNeeded },
       ...['@vite/client', ...before].map(path => ({ url: urlOf(path), as: 'module' }) as const),
-      // As Vite's own page has it: React's plugin imports a changed module under that URL once more.
+      // React's plugin imports a changed module once more under this URL, which Vite's own page has.
       sourceUrl(this.#start, this.urlPath, name, at > 0 ? `?t=${at}` : '')
     ]
   }

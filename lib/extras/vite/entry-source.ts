@@ -16,7 +16,7 @@ export interface EntrySource {
   readonly version: string
   /** Returns what a page loads, in document order; undefined for an unknown name. */
   entry(name: string): readonly LoadedUrl[] | undefined
-  /** The same for a module that others import dynamically. */
+  /** Returns what a page loads for a module that others import dynamically. */
   lazy(name: string): readonly LoadedUrl[] | undefined
   /** Returns the entries that use another name, as far as is known. */
   entriesWith?(name: string): readonly string[]

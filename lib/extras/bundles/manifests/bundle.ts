@@ -14,11 +14,11 @@ export interface Bundle {
    * demand: thousands of entries may have thousands of chunks in common.
    */
   readonly entries: ReadonlyMap<string, () => readonly LoadedFile[]>
-  /** The same for modules that others import dynamically; empty where the manifest has them among its entries. */
+  /** The files of modules that others import dynamically; empty where the manifest has them among its entries. */
   readonly lazy: ReadonlyMap<string, () => readonly LoadedFile[]>
   /** The files in the tags of entries. */
   readonly tagged: ReadonlySet<string>
-  /** The same files, and those in the tags of modules in `lazy`. */
+  /** These files, and those in the tags of modules in `lazy`. */
   readonly taggable: ReadonlySet<string>
   /** The files that an entry uses, by any kind of import and by URLs; undefined where the manifest does not say. */
   readonly usedBy?: (name: string) => readonly string[]
