@@ -102,6 +102,13 @@ test('the commands of every page run in PowerShell, in cmd and in POSIX shells',
   t.deepEqual(found(lines), [])
 })
 
+test('no example starts npm or npx without a shell: on Windows they are scripts', t => {
+  const started = /(?:exec|execFile|spawn)(?:Sync)?\(\s*['"]np[mx](?:\.cmd)?['"]/
+  t.regex("execFileSync('npx', ['koa-fresh-assets'])", started)
+  t.notRegex("execSync('npx koa-fresh-assets list')", started)
+  for (const path of PAGES) t.notRegex(readFileSync(path, 'utf8'), started, path)
+})
+
 const PRINTED = /^(?:[A-Za-z_]\w*=\S* )*(?:npx|npm|node|koa-fresh-assets) .*$/
 
 test('so do the commands that the help shows', async t => {
