@@ -70,9 +70,13 @@ export class Builder {
     this.#options = options
   }
 
-  /** Builds every asset; the result is the same object if nothing has changed. */
-  async all(): Promise<BuildResult> {
-    const places = await listAssets(this.#settings, this.#sources, this.#options.only)
+  /**
+   * Builds every asset; the result is the same object if nothing has changed.
+   * @param listed the assets, if they were just listed
+   */
+  async all(listed?: readonly ListedAsset[]): Promise<BuildResult> {
+    const { only } = this.#options
+    const places = listed ?? (await listAssets(this.#settings, this.#sources, only))
     const failures = findFailures(this.#settings, places, this.#options.warn)
     const all = await this.#draftAll(places, failures)
     const drafts = all.map(({ draft }) => draft)
@@ -105,8 +109,8 @@ export class Builder {
       const ownMap = map && isRewritten ? await readAgain(map.draft) : undefined
       nodes.set(path, { ...place, links, ownMap })
     }
-    const hasScripts = all.some(({ app, name }) => app.fingerprint && textType(name) === 'js')
-    const mentions = hasScripts ? await (this.#mentions ??= mentionsIn(this.#settings)) : []
+    const isAsked = all.some(mayBeImported) || this.#settings.apps.some(app => app.imports.size > 0)
+    const mentions = isAsked ? await (this.#mentions ??= mentionsIn(this.#settings)) : []
     if (failures.length === 0)
       await bundler?.join(nodes, mentions).catch((error: unknown) => {
         if (!(error instanceof AssetError)) throw error
@@ -185,6 +189,14 @@ export class Builder {
 async function isModule({ text, content }: Draft): Promise<boolean> {
   const code = text?.code ?? new TextDecoder().decode(await readContent(content))
   return (await loadModuleLexer()).isModule(code) === true
+}
+
+/** Tells whether views may import an asset: all other scripts have neither of these words. */
+function mayBeImported({ app, name, draft: { content } }: Drafted): boolean {
+  if (!app.fingerprint || textType(name) !== 'js') return false
+  return (
+    'copyOf' in content || ['import', 'export'].some(word => (content as Buffer).includes(word))
+  )
 }
 
 async function mentionsIn(site: Site): Promise<Mention[]> {

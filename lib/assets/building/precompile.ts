@@ -110,7 +110,8 @@ export async function precompile(
     const none = { ...reportOn(new Map(), new Map()), ...(await rowsOf<PrecompileRows>([])) }
     return { manifest: manifestFile(settings), ...none, ...rest }
   }
-  await requireAssets(settings, sources)
+  const listed = await listAssets(settings, sources)
+  if (listed.length === 0) throw noAssets(settings, sources)
   const found = await Promise.all(
     extras.map(async extra => extra.transform?.(settings, precompileOptions, warn))
   )
@@ -131,7 +132,7 @@ export async function precompile(
       signal,
       onProgress: progressOf('compile')
     })
-    const { assets, inViews, failures } = await builder.all()
+    const { assets, inViews, failures } = await builder.all(listed)
     if (failures.length > 0) throw new PrecompileError(failures.map(({ error }) => error))
     const files = Array.from(assets.keys(), path => publicFile(settings, path))
     await requireInPublic(settings, files.map(dirname))
@@ -148,12 +149,10 @@ export async function precompile(
   }
 }
 
-/** Without this check, a run in the wrong directory would leave an empty `public` there. */
-async function requireAssets(settings: Settings, sources: Sources): Promise<void> {
-  const { root, apps } = settings
-  if ((await listAssets(settings, sources)).length > 0) return
+/** A run in the wrong directory would leave an empty `public` there. */
+function noAssets({ root, apps }: Settings, sources: Sources): AssetError {
   const searched = new Set(apps.flatMap(app => sources.of(app).directories))
-  throw new AssetError(
+  return new AssetError(
     'precompile-empty',
     `no assets found in ${[...searched].join(', ')}: create apps/web/assets or assets in ${root}, or set root or apps`
   )

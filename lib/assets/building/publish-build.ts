@@ -51,7 +51,8 @@ export async function publishBuild(
   const failed = rethrowAsPublishError(settings, path)
   const before = await readEntries(manifestFile(settings), true).catch(failed)
   const save = () => unsaved.save().catch(failed)
-  const representations = await representationsOf(settings.extras)
+  // Deltas need earlier versions.
+  const representations = before.size > 0 ? await representationsOf(settings.extras) : []
   const writers = representations.map(each => each.ofPublished(settings, before, unsaved))
   const prepared = new Map<string, WrittenAsset>()
   let done = 0

@@ -114,7 +114,7 @@ export async function findPeer(names: readonly string[], from: string) {
   // This is undefined where everything was bundled into one CommonJS file.
   const here = import.meta.dirname as string | undefined
   for (const name of names) {
-    for (const base of [from, here ?? from]) {
+    for (const base of new Set([from, here ?? from])) {
       const require = createRequire(join(base, 'peer.js'))
       if (await isInstalled(name, base, require)) return { name, require }
     }

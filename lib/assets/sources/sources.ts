@@ -41,8 +41,8 @@ export class Sources {
     this.#site = site
     const announce = () => this.#listeners.forEach(listener => listener())
     const treeOf = memoized((key: string) => {
-      const { dir, exclude = [] } = JSON.parse(key) as SourceDirectory
-      return new Tree(dir, site.symlinks, announce, matcherOf(exclude))
+      const { dir, exclude } = JSON.parse(key) as SourceDirectory
+      return new Tree(dir, site.symlinks, announce, exclude && matcherOf(exclude))
     })
     const listed = ({ dir, exclude }: SourceDirectory) => treeOf(JSON.stringify({ dir, exclude }))
     this.of = memoized(app => new AppSources(app, site, listed, makers, warn))
