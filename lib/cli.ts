@@ -2,15 +2,13 @@
 // The command-line program: runs a command, and turns every outcome into an exit status.
 import { readFile } from 'node:fs/promises'
 import { allCommands, generalHelp, helpFor, parseCommandLine } from './cli/arguments.ts'
-import { EXTRAS } from './assets/extras.ts'
-import { settleSite } from './assets/site.ts'
+import { EXTRAS, settleSite } from './assets/extras.ts'
 import { FAILED, makeOutput, OK, UsageError, USAGE_ERROR } from './cli/command.ts'
 import type { Call } from './assets/parts.ts'
 import { loadOptions } from './cli/config.ts'
-import { AssetError, reasonOf } from './errors.ts'
+import { AssetError, reasonOf, printableLines } from './errors.ts'
 import { errorCode } from './files/disk.ts'
 import { tellRefusals } from './files/refusals.ts'
-import { printableLines } from './printable.ts'
 
 // A reader that closes the pipe early, as in `koa-fresh-assets list | head`, is not an error.
 process.stdout.on('error', error => {

@@ -36,11 +36,10 @@ import { respondAtOnce, respondWithFile, type Exit } from './assets/serving/koa/
 import { loadSend } from './assets/serving/stream-file.ts'
 import type { Running, Watch } from './assets/parts.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
-import { settleForPrecompile, settleSite } from './assets/site.ts'
+import { settleForPrecompile, settleSite } from './assets/extras.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
-import { AssetError } from './errors.ts'
+import { AssetError, warnOnce } from './errors.ts'
 import { tellRefusals } from './files/refusals.ts'
-import { warnOnce } from './printable.ts'
 
 export { assetSources } from './assets/sources/third-party.ts'
 export type { IntegrityAlgorithm } from './files/digest.ts'

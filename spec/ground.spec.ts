@@ -3,7 +3,7 @@ import test from 'ava'
 import { oneAtATime } from '../lib/concurrency.ts'
 import { matcherOf } from '../lib/files/globs.ts'
 import { nearest, nearestPath } from '../lib/nearest.ts'
-import { printable, printableLines } from '../lib/printable.ts'
+import { printable, printableLines } from '../lib/errors.ts'
 import { costsAtMost } from './support/cost.ts'
 import { cases } from './support/soak.ts'
 

@@ -35,13 +35,12 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   pipeline: [...JOINED, 'addresses', 'published'],
   'error-page': [...SETTLED, 'sources', 'views'],
   context: ALL,
-  extras: ['parts', 'pipeline'],
-  site: ['parts', 'extras', 'settings'],
+  extras: ['parts', 'pipeline', 'settings'],
   'extra-exports': [],
-  'koa-assets': [...ALL, 'extra-exports', 'context', 'site'],
+  'koa-assets': [...ALL, 'extra-exports', 'context', 'extras'],
   'http-cache': LOW,
   'koa-http-cache': [...LOW, 'http-cache'],
-  cli: [...ALL, 'extras', 'site'],
+  cli: [...ALL, 'extras'],
   index: ['ground', 'settings', 'koa-assets', 'koa-http-cache']
 }
 
@@ -127,7 +126,7 @@ test('imports point one way, from room to room, types included', t => {
     const [room, other] = [roomOf(from), roomOf(to)]
     if (room === other || EXTRAS.includes(other)) return false
     // What users call is above the table.
-    if (from.endsWith('/exports.ts') && ['extras', 'site'].includes(other)) return false
+    if (from.endsWith('/exports.ts') && other === 'extras') return false
     return EXTRAS.includes(room) ? ABOVE.includes(other) : !ROOMS[room]?.includes(other)
   })
   t.deepEqual(
@@ -137,7 +136,7 @@ test('imports point one way, from room to room, types included', t => {
 })
 
 /** What no extra imports. */
-const ABOVE = words('extras extra-exports site koa-assets index http-cache koa-http-cache')
+const ABOVE = words('extras extra-exports koa-assets index http-cache koa-http-cache')
 
 /** What names the extras: their parts, their options, and what users import of them. */
 const TABLES = ['assets/extras.ts', 'assets/settings/extra-options.ts', 'assets/extra-exports.ts']

@@ -4,11 +4,16 @@ import type { ManifestEntry } from './building/manifest/manifest.ts'
 import type { AppFiles } from './building/on-request/app-files.ts'
 import type { OnRequest } from './building/on-request/on-request.ts'
 import type { SourceList, Running } from './parts.ts'
-import type { MountAssets } from './views/mount-assets.ts'
+import {
+  plainAddress,
+  type MountAssets,
+  type AppAssets,
+  type LoadedUrl,
+  type Module
+} from './views/asset-url.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
 import { encodePath } from './urls/canonical-path.ts'
-import { plainAddress, type AppAssets, type LoadedUrl, type Module } from './views/asset-url.ts'
 
 export interface Addresses extends Pick<
   AppAssets,

@@ -1,6 +1,9 @@
-// Lists the extras. Without its line here and its folder an extra is gone, and everything else works as before.
-import type { Extra } from './parts.ts'
+// Lists the extras, and settles options with them. Without its line here and its folder an extra is gone, and everything
+// else works as before.
+import type { Extra, Site } from './parts.ts'
 import type { Pipeline } from './pipeline.ts'
+import type { KoaAssetsOptions } from './settings/options.ts'
+import { settle } from './settings/settings.ts'
 import { bundles } from '../extras/bundles/extra.ts'
 import { deltas } from '../extras/deltas/extra.ts'
 import { init } from '../extras/init/extra.ts'
@@ -40,3 +43,26 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   vite,
   warnings
 ]
+
+/** @throws TypeError for a wrong option; AssetError for a directory that cannot be used */
+export function settleSite(
+  options: KoaAssetsOptions = {},
+  processEnv = process.env,
+  isPrecompile = false
+): Site {
+  return Object.freeze({
+    ...settle(options, processEnv, isPrecompile),
+    options,
+    extras: EXTRAS,
+    changed: (changes: KoaAssetsOptions, asPrecompile = isPrecompile) =>
+      settleSite({ ...options, ...changes }, processEnv, asPrecompile)
+  })
+}
+
+/** Settles the options for `precompile` and its commands, whose default environment is `production`. */
+export function settleForPrecompile(
+  options?: KoaAssetsOptions,
+  processEnv?: NodeJS.ProcessEnv
+): Site {
+  return settleSite(options, processEnv, true)
+}

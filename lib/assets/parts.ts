@@ -10,8 +10,7 @@ import type { CompressExtras, PrecompileExtras } from './settings/extra-options.
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
 import type { Fingerprinted, WithoutHash } from './urls/fingerprint.ts'
-import type { Helpers, ImageSize, Imports } from './views/asset-url.ts'
-import type { MountAssets } from './views/mount-assets.ts'
+import type { Helpers, ImageSize, Imports, MountAssets } from './views/asset-url.ts'
 
 export type { ImageSize, Imports }
 

@@ -1,6 +1,5 @@
 // Connects the rooms: it holds everything that one koaAssets() needs.
-import { AssetError } from '../errors.ts'
-import { warnOnce } from '../printable.ts'
+import { AssetError, warnOnce } from '../errors.ts'
 import { addressesOf, type Addresses } from './addresses.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import { kindOf } from './building/on-request/app-files.ts'

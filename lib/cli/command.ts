@@ -3,8 +3,7 @@ import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Output, Values } from '../command-line.ts'
 import type { Call, Problem } from '../assets/parts.ts'
-import { helpAt } from '../errors.ts'
-import { printable, printableLines } from '../printable.ts'
+import { helpAt, printable, printableLines } from '../errors.ts'
 import { count } from './format.ts'
 
 export const OK = 0

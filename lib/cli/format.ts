@@ -1,5 +1,5 @@
 // Formats numbers and tables for people.
-import { printable } from '../printable.ts'
+import { printable } from '../errors.ts'
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
 

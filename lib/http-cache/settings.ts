@@ -13,7 +13,7 @@ import {
   withDefault,
   type Expectation
 } from '../check-options.ts'
-import { warnOnce } from '../printable.ts'
+import { warnOnce } from '../errors.ts'
 import {
   cacheControlFields,
   expiryFields,

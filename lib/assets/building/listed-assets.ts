@@ -1,7 +1,6 @@
 // Lists the assets of all apps with the URL paths under which they are published, and finds those that cannot be.
-import { AssetError } from '../../errors.ts'
+import { AssetError, printable } from '../../errors.ts'
 import type { Content } from '../../files/open-file.ts'
-import { printable } from '../../printable.ts'
 import type { Imports, Mention } from '../parts.ts'
 import { appAt, assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'

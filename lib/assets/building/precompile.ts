@@ -1,14 +1,13 @@
 // Publishes all assets for production: builds, compresses and writes them, and the manifest last.
 import { dirname, join } from 'node:path'
 import { firstAnswer, inParallel } from '../../concurrency.ts'
-import { AssetError, PrecompileError } from '../../errors.ts'
+import { AssetError, PrecompileError, warnOnce } from '../../errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../files/containment.ts'
 import { lock } from '../../files/writing/lock.ts'
 import { rethrowAsPublishError } from '../../files/writing/atomic-write.ts'
 import { sweep, sweepTree } from '../../files/writing/temporary.ts'
 import { withUnsaved } from '../../files/writing/unsaved.ts'
 import { abortSignal, callback, check, type Expectation } from '../../check-options.ts'
-import { warnOnce } from '../../printable.ts'
 import type { Site } from '../parts.ts'
 import {
   PRECOMPILE_EXTRAS,

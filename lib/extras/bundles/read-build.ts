@@ -150,7 +150,7 @@ export class BuildReader {
       extras.some(({ imageSizes }) => imageSizes?.isFor(withoutQuery(file)))
     const files = [...bundle.sources.values()].filter(isFor)
     if (files.length === 0) return new Map()
-    const { imageSizeIn } = await import('../../assets/rendering/image-size.ts')
+    const { imageSizeIn } = await import('../../assets/rendering/draft.ts')
     const found = await inParallel(files, CONCURRENCY, async file => {
       const content = { copyOf: this.#pathOf(file) }
       const imageSize = await ifThere(imageSizeIn(extras, withoutQuery(file), content))

@@ -1,5 +1,5 @@
 // Renders what all pages of the inspector have in common. It works without scripts, and allows none.
-import { printableLines } from '../../printable.ts'
+import { printableLines } from '../../errors.ts'
 import { escapeHtml } from '../../assets/views/html.ts'
 
 const PAGES = { Assets: './', Weight: 'weight', Mounts: 'mounts', Requests: 'requests' }

@@ -2,17 +2,15 @@
 // `types`, and kept current by a server in development.
 import { setTimeout } from 'node:timers/promises'
 import { oneAtATime } from '../../concurrency.ts'
-import { reasonOf } from '../../errors.ts'
+import { reasonOf, printable, warnOnce } from '../../errors.ts'
 import { bytesOf, statOf } from '../../files/disk.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
-import { printable, warnOnce } from '../../printable.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import type { Site } from '../../assets/parts.ts'
-import type { KnownNames } from '../../assets/views/mount-assets.ts'
+import { mediaType, type KnownNames } from '../../assets/views/asset-url.ts'
 import { namesInMounts } from '../bundles/bundles.ts'
 import { loadSources, type Sources } from '../../assets/sources/sources.ts'
 import { typesFile } from './options.ts'
-import { mediaType } from '../../assets/views/asset-url.ts'
 
 /** Names are taken from this. */
 interface Named {

@@ -20,7 +20,7 @@ import {
   type Duration,
   type Expectation
 } from '../../check-options.ts'
-import { warnOnce } from '../../printable.ts'
+import { warnOnce } from '../../errors.ts'
 import type { Site } from '../../assets/parts.ts'
 import { manifestFile, publicFile } from '../../assets/settings/public-directory.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'

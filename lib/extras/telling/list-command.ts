@@ -11,7 +11,7 @@ import { FAILED, OK } from '../../cli/command.ts'
 import { weigh } from './weight.ts'
 import { weightText } from './weight-text.ts'
 import { inParallel } from '../../concurrency.ts'
-import { warnOnce } from '../../printable.ts'
+import { warnOnce } from '../../errors.ts'
 import type { Command, Site } from '../../assets/parts.ts'
 import { formatBytes, table } from '../../cli/format.ts'
 

@@ -4,7 +4,7 @@ import type { Running, Site } from '../../assets/parts.ts'
 import { assetSources } from '../../assets/sources/third-party.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { isDirectory } from '../../files/at-start.ts'
-import { printable } from '../../printable.ts'
+import { printable } from '../../errors.ts'
 import { namesOf } from '../packages/options.ts'
 import { pathFrom } from '../../files/paths.ts'
 

@@ -9,7 +9,7 @@ import { isMounted, locate } from '../../assets/serving/request-path.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
 import { loadSources } from '../../assets/sources/sources.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
-import { warnOnce } from '../../printable.ts'
+import { warnOnce } from '../../errors.ts'
 
 /** Paths are encoded, and do not include compressed copies and other representations. */
 export async function listPublishedPaths(site: Site): Promise<readonly string[]> {

@@ -8,7 +8,7 @@ import { streamOf, withOriginal } from '../../files/open-file.ts'
 import { Pipeline } from '../../assets/pipeline.ts'
 import type { Site } from '../../assets/parts.ts'
 import { locate } from '../../assets/serving/request-path.ts'
-import { warnOnce } from '../../printable.ts'
+import { warnOnce } from '../../errors.ts'
 import { pathFrom } from '../../files/paths.ts'
 
 export interface Upload {

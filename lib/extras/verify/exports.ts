@@ -1,7 +1,6 @@
 // The functions that a deploy script calls, each loaded when it is called.
-import { EXTRAS } from '../../assets/extras.ts'
+import { EXTRAS, settleForPrecompile } from '../../assets/extras.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
-import { settleForPrecompile } from '../../assets/site.ts'
 import type { VerifyCopiesReport, VerifyReport } from './verify.ts'
 
 /**

@@ -1,7 +1,7 @@
 // Warns once, in development, of other middleware that changes files or names of koaAssets.
 import type { Context } from 'koa'
 import { requestLine } from '../../diagnostics.ts'
-import { warnOnce } from '../../printable.ts'
+import { warnOnce } from '../../errors.ts'
 import type { Watch } from '../../assets/parts.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { filesBelow, placed, readManifest, run, targetOf } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
-import { settleSite } from '../../../lib/assets/site.ts'
+import { settleSite } from '../../../lib/assets/extras.ts'
 import { Sources } from '../../../lib/assets/sources/sources.ts'
 import { assetSources } from '../../../lib/assets/sources/third-party.ts'
 

@@ -7,7 +7,7 @@ import type { Middleware } from 'koa'
 import { build } from 'vite'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { listMounts } from '../../../lib/extras/telling/listed-mounts.ts'
-import { settleSite } from '../../../lib/assets/site.ts'
+import { settleSite } from '../../../lib/assets/extras.ts'
 import {
   attribute,
   makeBundlerProject,

@@ -4,7 +4,7 @@ import { listMounts } from '../../../lib/extras/telling/listed-mounts.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
-import { settleSite } from '../../../lib/assets/site.ts'
+import { settleSite } from '../../../lib/assets/extras.ts'
 
 import { makeProject } from '../../support/site.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { build, type BuildOptions, type Metafile } from 'esbuild'
 import { listMounts } from '../../../lib/extras/telling/listed-mounts.ts'
-import { settleSite } from '../../../lib/assets/site.ts'
+import { settleSite } from '../../../lib/assets/extras.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import {
   attribute,

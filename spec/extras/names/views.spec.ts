@@ -2,7 +2,7 @@
 import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { settleSite } from '../../../lib/assets/site.ts'
+import { settleSite } from '../../../lib/assets/extras.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { literalNames } from '../../../lib/extras/names/literal-names.ts'
 import { placed, run } from '../../support/fingerprinted.ts'

@@ -1,6 +1,6 @@
 // The overview of a server that starts in development.
 import test from 'ava'
-import { settleSite } from '../../../lib/assets/site.ts'
+import { settleSite } from '../../../lib/assets/extras.ts'
 import { overview, printOverview } from '../../../lib/extras/telling/overview.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { makeProject } from '../../support/site.ts'

@@ -1,6 +1,6 @@
 // Packages in the overview at start.
 import test from 'ava'
-import { settleSite } from '../../../lib/assets/site.ts'
+import { settleSite } from '../../../lib/assets/extras.ts'
 import { overview } from '../../../lib/extras/telling/overview.ts'
 import { makeProject } from '../../support/site.ts'
 

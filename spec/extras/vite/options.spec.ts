@@ -1,7 +1,7 @@
 // The option dev: a mount whose files a dev server has.
 import test from 'ava'
 import type { Context } from 'koa'
-import { settleSite } from '../../../lib/assets/site.ts'
+import { settleSite } from '../../../lib/assets/extras.ts'
 import { DEV } from '../../../lib/extras/vite/options.ts'
 import { makeSite } from '../../support/site.ts'
 

@@ -2,7 +2,7 @@
 import test from 'ava'
 import { noticesAtStart } from '../../../lib/extras/warnings/notices.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { settleSite } from '../../../lib/assets/site.ts'
+import { settleSite } from '../../../lib/assets/extras.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { run } from '../../support/fingerprinted.ts'

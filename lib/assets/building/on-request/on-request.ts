@@ -2,7 +2,7 @@
 import { headIfThere } from '../../../files/at-start.ts'
 import { errorCode } from '../../../files/disk.ts'
 import type { ReadImageSize, Site } from '../../parts.ts'
-import { HEAD, loadImageSizes } from '../../rendering/image-size.ts'
+import { HEAD, loadImageSizes } from '../../rendering/draft.ts'
 import { manifestFile } from '../../settings/public-directory.ts'
 import type { AppSettings } from '../../settings/settings.ts'
 import { makeNameCheck } from '../../sources/missing-name.ts'

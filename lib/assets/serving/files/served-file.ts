@@ -1,7 +1,7 @@
 // A served file with all its representations, and the compressed copies beside it. What this process may not read
 // is treated like what does not exist.
 import { dirname } from 'node:path'
-import { warnOnce } from '../../../printable.ts'
+import { warnOnce } from '../../../errors.ts'
 import { CODINGS, compareCopy, type Coding } from '../../../files/codings.ts'
 import { isInPlace, type ServedPlace } from '../../../files/containment.ts'
 import { errorCode, lstatOf, stampOf, statOf, type Stamp } from '../../../files/disk.ts'

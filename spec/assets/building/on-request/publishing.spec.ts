@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, renameSync, statSync, symlinkSync, unlinkSync }
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { PlainNames } from '../../../../lib/assets/building/on-request/plain-names.ts'
-import { settleSite } from '../../../../lib/assets/site.ts'
+import { settleSite } from '../../../../lib/assets/extras.ts'
 import { loadSources } from '../../../../lib/assets/sources/sources.ts'
 import { placed, readPublic } from '../../../support/fingerprinted.ts'
 import { type Files, leadLink, type Site, makeProject, makeSite } from '../../../support/site.ts'
