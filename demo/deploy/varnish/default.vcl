@@ -30,6 +30,23 @@ sub vcl_recv {
     set req.http.X-Forwarded-Proto = "http";
   }
 
+  # A copy for each value of a field in Vary makes hits slow, as Varnish compares one after the other, and of these
+  # there are as many as visitors, or as somebody makes up. The cache only sees whether a request has one. If the
+  # option `credentials` names others, such as X-API-Key, add them in the three places that name Authorization.
+  if (req.restarts == 0) {
+    unset req.http.X-Authorization;
+    unset req.http.X-Cookie;
+    if (req.http.Authorization) {
+      set req.http.X-Authorization = req.http.Authorization;
+      set req.http.Authorization = "some";
+    }
+    if (req.http.Cookie) {
+      std.collect(req.http.Cookie, "; ");
+      set req.http.X-Cookie = req.http.Cookie;
+      set req.http.Cookie = "some";
+    }
+  }
+
   if (req.method != "GET" && req.method != "HEAD") {
     return (pass);
   }
@@ -76,6 +93,26 @@ sub vcl_recv {
 sub vcl_hash {
   # A page may contain its own URL, or be a redirect to https. Host and path are added after this.
   hash_data(req.http.X-Forwarded-Proto);
+  # Not in Vary alone: anybody can make up dictionaries.
+  if (req.http.Available-Dictionary) {
+    hash_data(req.http.Available-Dictionary);
+  }
+}
+
+sub vcl_pass {
+  # No delta is made from this dictionary, so what is sent without one is looked up.
+  if (req.is_hitpass && req.http.Available-Dictionary) {
+    unset req.http.Available-Dictionary;
+    return (restart);
+  }
+}
+
+sub vcl_miss {
+  # Some visitor's response was not for everybody. This one may get a 304, which only a passed request can.
+  if (req.is_hitmiss && (req.http.Authorization || req.http.Cookie)
+      && (req.http.If-None-Match || req.http.If-Modified-Since)) {
+    return (pass);
+  }
 }
 
 sub vcl_hit {
@@ -85,10 +122,37 @@ sub vcl_hit {
   }
 }
 
+sub vcl_backend_fetch {
+  if (bereq.http.X-Authorization) {
+    set bereq.http.Authorization = bereq.http.X-Authorization;
+    unset bereq.http.X-Authorization;
+  }
+  if (bereq.http.X-Cookie) {
+    set bereq.http.Cookie = bereq.http.X-Cookie;
+    unset bereq.http.X-Cookie;
+  }
+}
+
 sub vcl_backend_response {
+  # What is stored is compared with requests as vcl_recv leaves them. The value stays for another attempt.
+  if (bereq.http.Authorization) {
+    set bereq.http.X-Authorization = bereq.http.Authorization;
+    set bereq.http.Authorization = "some";
+  }
+  if (bereq.http.Cookie) {
+    set bereq.http.X-Cookie = bereq.http.Cookie;
+    set bereq.http.Cookie = "some";
+  }
+
+  # Under a dictionary only deltas are stored.
+  if (bereq.http.Available-Dictionary && beresp.http.Content-Encoding != "dcz") {
+    return (pass(120s));
+  }
+
   # Of several lines, only the first one would be read.
   std.collect(beresp.http.Cache-Control);
   std.collect(beresp.http.CDN-Cache-Control);
+  std.collect(beresp.http.Vary);
 
   # RFC 9213: a targeted field replaces Cache-Control for this cache.
   if (beresp.http.CDN-Cache-Control) {
@@ -122,11 +186,15 @@ sub vcl_backend_response {
   if (beresp.ttl <= 0s || beresp.http.Set-Cookie || beresp.http.Vary ~ "\*"
       || beresp.http.X-Directives ~ "(^|[ ,])(private|no-store|no-cache)($|[ ,=])"
       || (!beresp.http.CDN-Cache-Control && beresp.http.X-Directives !~ "(^|[ ,])(public|s-maxage=\d+)($|[ ,])")
-      || (bereq.http.Authorization && beresp.http.Cache-Control !~ "(^|[ ,])public($|[ ,])")) {
+      || (bereq.http.Authorization && beresp.http.Cache-Control !~ "(^|[ ,])public($|[ ,])")
+      || (bereq.http.Authorization && beresp.http.Vary ~ "(?i)(^|[ ,])authorization($|[ ,])")
+      || (bereq.http.Cookie && beresp.http.Vary ~ "(?i)(^|[ ,])cookie($|[ ,])")) {
     # With a validator, a browser will ask whether it has changed, and only a passed request keeps that question.
-    # For two minutes nothing is stored under this URL, so one visitor's cookie or password must not cause it.
-    if ((beresp.http.ETag || beresp.http.Last-Modified)
-        && !beresp.http.Set-Cookie && !bereq.http.Authorization) {
+    # For two minutes nothing is stored under this URL, so one visitor's cookie or password must not cause it for
+    # others. What varies by it is passed for those who have one.
+    if ((beresp.http.ETag || beresp.http.Last-Modified) && !beresp.http.Set-Cookie
+        && (!bereq.http.Authorization || beresp.http.Vary ~ "(?i)(^|[ ,])authorization($|[ ,])")
+        && (!bereq.http.Cookie || beresp.http.Vary ~ "(?i)(^|[ ,])cookie($|[ ,])")) {
       unset beresp.http.X-Directives;
       return (pass(120s));
     }

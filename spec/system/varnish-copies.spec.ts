@@ -1,0 +1,193 @@
+// How many copies of one page Varnish stores or marks, for fields that anybody can make up, and who decides it.
+import { Agent, request } from 'node:http'
+import ava, { type ExecutionContext } from 'ava'
+import Koa, { type Context, type Middleware } from 'koa'
+import { koaHttpCache } from '../../lib/koa-http-cache.ts'
+import { ask } from '../support/ask.ts'
+import { available, offering } from '../support/deltas.ts'
+import { listen } from '../support/front.ts'
+import { health, isHit, varnishInFront } from './in-front.ts'
+
+const test = ava.serial
+
+const COUNT = 10_000
+const LIFETIME = 'public, max-age=3600'
+
+/** The port of Varnish in front of a route, and how often the route ran. */
+async function cached(t: ExecutionContext, route: Middleware) {
+  const counted = { runs: 0, port: 0 }
+  const app = new Koa().use(health).use((ctx, next) => {
+    counted.runs++
+    return next()
+  })
+  counted.port = await varnishInFront(t, await listen(t, app.use(route).callback()))
+  return counted
+}
+
+/** Sends a request for each of the fields, over connections that stay open. */
+async function flood(port: number, path: string, fields: Iterable<Record<string, string>>) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 })
+  const left = fields[Symbol.iterator]()
+  const send = (headers: Record<string, string>) =>
+    new Promise<void>((resolve, reject) => {
+      const req = request({ port, path, headers, agent, host: '127.0.0.1' }, res => {
+        res.resume().once('end', resolve)
+      })
+      req.once('error', reject).end()
+    })
+  const work = async () => {
+    for (let next = left.next(); !next.done; next = left.next()) await send(next.value)
+  }
+  await Promise.all(Array.from({ length: 16 }, work))
+  agent.destroy()
+}
+
+/** Milliseconds for a hit: the least of many, as other programs are busy as well. */
+async function hitTime(t: ExecutionContext, port: number, path: string, headers = {}) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  let least = Infinity
+  for (let count = 0; count < 101; count++) {
+    const start = performance.now()
+    const answer = await ask(port, path, { headers, agent })
+    least = Math.min(least, performance.now() - start)
+    if (count > 0) t.true(isHit(answer), path)
+  }
+  agent.destroy()
+  return least
+}
+
+/** A file with a delta from one dictionary, as koaAssets sends it. */
+function file(ctx: Context): void {
+  ctx.set('Cache-Control', LIFETIME)
+  ctx.set('Vary', 'Accept-Encoding, Available-Dictionary')
+  ctx.etag = 'file'
+  const hasDelta = ctx.get('Available-Dictionary') === available('known')
+  if (hasDelta) ctx.set('Content-Encoding', 'dcz')
+  ctx.body = hasDelta ? 'delta' : 'whole'
+}
+
+/** A default page: made for whoever sends a credential. */
+const page = (credentials: string[]): Middleware => {
+  const cache = koaHttpCache({ cacheControl: ['public', { maxAge: '1h' }], credentials })
+  return ctx =>
+    cache(ctx, async () => {
+      ctx.body = ctx.get('Authorization') || ctx.get('Cookie') || 'anonymous'
+      ctx.etag = `page-${ctx.body.length}`
+    })
+}
+
+const FLOODS: Record<string, [Middleware, (at: number) => Record<string, string>]> = {
+  'Available-Dictionary': [file, at => offering(String(at))],
+  Authorization: [page([]), at => ({ authorization: `Bearer ${at}` })],
+  Cookie: [page(['Cookie']), at => ({ cookie: `session=${at}` })]
+}
+
+for (const [field, [route, made]] of Object.entries(FLOODS)) {
+  test(`${COUNT} made-up values of ${field} make no hit of Varnish slower`, async t => {
+    const { port } = await cached(t, route)
+    await ask(port, '/flooded')
+    const before = await hitTime(t, port, '/flooded')
+    await flood(
+      port,
+      '/flooded',
+      Array.from({ length: COUNT }, (_, at) => made(at))
+    )
+    const after = await hitTime(t, port, '/flooded')
+    t.log(`${before.toFixed(2)} ms, then ${after.toFixed(2)} ms`)
+    t.true(after < before * 2.5, `${before} ms, then ${after} ms`)
+  })
+}
+
+test('Varnish asks once whether there is a delta from a dictionary, and stores the file once for all others', async t => {
+  const counted = await cached(t, file)
+  const { port } = counted
+  for (const [text, encoding] of [
+    ['known', 'dcz'],
+    ['old', undefined],
+    ['older', undefined]
+  ] as const) {
+    const headers = offering(text)
+    t.is((await ask(port, '/file', { headers })).headers['content-encoding'], encoding, text)
+    if (text === 'old') await ask(port, '/file', { headers })
+    for (let visit = 0; visit < 3; visit++) {
+      const answer = await ask(port, '/file', { headers })
+      t.is(answer.headers['content-encoding'], encoding, text)
+      t.true(isHit(answer), text)
+    }
+  }
+  t.is(counted.runs, 4, 'once for each dictionary, and once for what is sent without one')
+})
+
+const personal: Middleware = (ctx, next) => {
+  const isKnown = ctx.get('Cookie').includes('session=') || ctx.get('Authorization') !== ''
+  return koaHttpCache()(ctx, async () => {
+    ctx.cacheControl(
+      ...(isKnown
+        ? (['private', 'no-cache'] as const)
+        : (['public', { sMaxage: '1h', maxAge: 0 }] as const))
+    )
+    await ctx.fresh(isKnown ? ctx.get('Cookie') + ctx.get('Authorization') : 'all')
+    await next()
+  })
+}
+
+for (const field of ['cookie', 'authorization']) {
+  test(`a visitor with the field ${field} decides for no other one, and gets a 304 without a rendering`, async t => {
+    let renderings = 0
+    const { port } = await cached(t, ctx =>
+      personal(ctx, async () => {
+        renderings++
+        ctx.body = `for ${ctx.get('Cookie') + ctx.get('Authorization') || 'all'}`
+      })
+    )
+    const alice = { [field]: 'session=alice' }
+    const first = await ask(port, '/', { headers: alice })
+    t.is(first.text, 'for session=alice')
+    const again = { ...alice, 'if-none-match': first.headers.etag ?? '' }
+    for (let visit = 0; visit < 5; visit++) {
+      t.is((await ask(port, '/', { headers: again })).status, 304)
+    }
+    t.is(renderings, 1)
+    for (let visitor = 0; visitor < 30; visitor++) {
+      const headers = visitor % 2 === 0 ? {} : { cookie: `counter=${visitor}` }
+      const answer = await ask(port, '/', { headers })
+      t.is(answer.text.replace(/counter=\d+/, 'all'), 'for all')
+      t.is(isHit(answer), visitor > 0, String(visitor))
+    }
+    t.is(renderings, 2)
+  })
+}
+
+test('a default that varies by a credential is stored for those who have none, and passed for the others', async t => {
+  const counted = await cached(t, page(['Cookie']))
+  const { port } = counted
+  for (const headers of [{ cookie: 'a=1' }, { authorization: 'b' }, { cookie: 'c=1' }]) {
+    const [value = ''] = Object.values(headers)
+    const answer = await ask(port, '/', { headers })
+    t.is(answer.text, value)
+    t.is(answer.headers.vary, 'Authorization, Cookie')
+    t.is((await ask(port, '/')).text, 'anonymous')
+    t.true(isHit(await ask(port, '/')), value)
+    const question = { ...headers, 'if-none-match': answer.headers.etag ?? '' }
+    t.is((await ask(port, '/', { headers: question })).status, 304)
+  }
+})
+
+test('the application gets the credentials that were sent, in every attempt, and no others', async t => {
+  const seen: string[] = []
+  const { port } = await cached(t, ctx => {
+    const fields = ['Cookie', 'Authorization', 'X-Cookie', 'X-Authorization']
+    seen.push([ctx.method, ...fields.map(name => ctx.get(name) || 'none')].join(' '))
+    if (ctx.path === '/') ctx.body = 'page'
+  })
+  const sent = { cookie: 'a=1; b=2', authorization: 'Bearer x' }
+  const forged = { 'x-cookie': 'admin=1', 'x-authorization': 'Bearer admin' }
+  await ask(port, '/', { headers: { ...sent, ...forged } })
+  await ask(port, '/', { method: 'POST', headers: { ...sent, ...forged } })
+  await ask(port, '/', { method: 'POST', headers: forged })
+  await ask(port, `/assets/app-${'0'.repeat(32)}.css`, { headers: sent })
+  const own = 'a=1; b=2 Bearer x none none'
+  const none = 'none none none none'
+  t.deepEqual([...new Set(seen)], [`GET ${own}`, `POST ${own}`, `POST ${none}`])
+  t.is(seen.length, 3 + 4, 'each replica is asked for a fingerprinted file')
+})
