@@ -1,9 +1,10 @@
 // Two containers over one public directory: one host name, other numbers of processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
+import picomatch from 'picomatch'
 import { makeProject } from '../support/site.ts'
 import { LOADER, moduleFile } from '../support/typescript.ts'
 import { program } from '../../demo/deploy/program.ts'
@@ -33,4 +34,30 @@ test("a container leaves another's temporary files and lock alone", async t => {
   holder.stdin.end()
   await once(holder, 'close')
   t.is(await text(startContained('visit', directory).stdout), 'process 1 undefined\n')
+})
+
+test('an image has neither secrets nor history, and builds for itself what others have built', t => {
+  const lines = readFileSync('demo/deploy/Dockerfile.dockerignore', 'utf8').split('\n')
+  const patterns = lines.filter(line => line !== '' && !line.startsWith('#'))
+  // Docker leaves out what is below a directory that a pattern names, and has no other rule for dots.
+  const isLeftOut = picomatch(
+    patterns.flatMap(pattern => [pattern, `${pattern}/**`]),
+    { dot: true }
+  )
+  const expected = {
+    '.env': false,
+    '.env.production': false,
+    'packages/web/.env.local': false,
+    '.git/config': false,
+    'node_modules/koa/package.json': false,
+    'packages/web/node_modules/koa/package.json': false,
+    'public/assets/app.css': false,
+    'public/assets.json': false,
+    'public/robots.txt': true,
+    'apps/web/assets/images/env.svg': true,
+    '.github/notes.md': true,
+    'assets.config.js': true,
+    'package-lock.json': true
+  }
+  for (const [path, isInImage] of Object.entries(expected)) t.is(!isLeftOut(path), isInImage, path)
 })

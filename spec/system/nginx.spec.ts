@@ -90,6 +90,21 @@ test('nginx allows every origin for the responses for which the process, with ho
   }
 })
 
+test('behind nginx a mount without a block is sent by the application if `serve` is on, and by nobody else', async t => {
+  const root = makeProject(t, {
+    ...placed({ 'a.txt': '' }),
+    'dist/plain.js': 'plain()',
+    'uploads/cat.txt': 'cat'
+  })
+  const mounts = { '/static': 'dist', '/uploads': 'uploads' }
+  for (const serve of [false, true]) {
+    const site = await makeSite(t, {}, { root, serve, mounts })
+    const port = await nginxInFront(t, root, site.port)
+    t.is((await ask(port, '/static/plain.js')).text, 'plain()')
+    t.is((await ask(port, '/uploads/cat.txt')).status, serve ? 200 : 404)
+  }
+})
+
 /** What becomes of a source. */
 const PUBLISHED: Readonly<Record<string, string>> = {
   ...{ scss: 'css', less: 'css', ts: 'js', tsx: 'js' }
@@ -120,9 +135,11 @@ test('nginx sends every type of file that it knows, and the demo has, as the pro
 })
 
 test('nginx passes on what public does not have, and hides the manifest and dotfiles', async t => {
+  const hidden = `/assets/.hidden/x-${'0'.repeat(32)}.js`
   const root = makeProject(t, {
     ...placed({ 'stylesheets/app.css': 'a {}' }),
     'public/.env': 'secret',
+    [`public${hidden}`]: 'secret',
     'public/.well-known/security.txt': 'mailto:'
   })
   await run({ root })
@@ -134,7 +151,7 @@ test('nginx passes on what public does not have, and hides the manifest and dotf
   const options = { env: 'production', compile: false, fingerprint: false } as const
   const site = await makeSite(t, {}, { ...options, routes })
   const port = await nginxInFront(t, root, site.port)
-  for (const path of ['/assets.json', '/.env', '/assets/.x']) {
+  for (const path of ['/assets.json', '/.env', '/assets/.x', hidden]) {
     t.is((await ask(port, path)).status, 404, path)
   }
   t.is((await ask(port, '/.well-known/security.txt')).text, 'mailto:')
