@@ -116,7 +116,7 @@ export function isBelow(path: string, urlPath: string): boolean {
   return path.startsWith('/', urlPath.length) && path.startsWith(urlPath)
 }
 
-type MountPaths = Pick<Settings['mounts'][number], 'urlPath' | 'published'>
+type MountPaths = Pick<Settings['mounts'][number], 'urlPath' | 'excludedPrefix'>
 
 /** The mounts that may have the file of a decoded path, or its folder. Matched once for a request. */
 export function mountsAt(path: string, { mounts }: Settings): Mounts {
@@ -125,6 +125,6 @@ export function mountsAt(path: string, { mounts }: Settings): Mounts {
 }
 
 /** Whether a mount may have the file of a path, decoded or not: what the apps publish there is not the mount's. */
-export function isMounted(path: string, { urlPath, published }: MountPaths): boolean {
-  return isBelow(path, urlPath) && (published === undefined || !isBelow(path, published))
+export function isMounted(path: string, { urlPath, excludedPrefix }: MountPaths): boolean {
+  return isBelow(path, urlPath) && (excludedPrefix === undefined || !isBelow(path, excludedPrefix))
 }

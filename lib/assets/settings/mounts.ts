@@ -80,7 +80,7 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     dir,
     place: Object.freeze(served),
     /** The prefix whose paths the mount does not serve, because the apps do; undefined for none. */
-    published: publishesInto(project, urlPath, dir) ? project.prefix : undefined,
+    excludedPrefix: publishesInto(project, urlPath, dir) ? project.prefix : undefined,
     /** False if something else, such as a dev server, responds in place of the directory. */
     isServed,
     /** The absolute path of the manifest; undefined if there is none, or the directory is not served. */

@@ -129,7 +129,7 @@ export interface AppView {
   readonly assets: AppAssets
   readonly urlOf: UrlOf
   /** Makes a memory of the results of one helper. */
-  readonly memory: <Kept>(max: number) => Memory<Kept>
+  readonly memory: <Result>(max: number) => Memory<Result>
   /** Is called with the sizes of parts of a page, and warns if one is heavy. */
   readonly weigh: Weigh
 }
@@ -258,11 +258,11 @@ export const MAX_NAMES = 200
 export const MAX_LISTS = 20
 
 /** Returns the remembered result for a helper's arguments, written as text, or makes it. */
-export type Memory<Kept> = (asked: string, make: (asked: string) => Kept) => Kept
+export type Memory<Result> = (asked: string, make: (asked: string) => Result) => Result
 
 /** @param version changes whenever the URL of an asset may have changed */
-export function makeMemory<Kept>(version: () => string, max: number): Memory<Kept> {
-  const known = new Map<string, Kept>()
+export function makeMemory<Result>(version: () => string, max: number): Memory<Result> {
+  const known = new Map<string, Result>()
   let knownFor: string | undefined
   return (asked, make) => {
     const now = version()

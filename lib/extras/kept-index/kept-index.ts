@@ -13,7 +13,7 @@ import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import type { Sources } from '../../assets/sources/sources.ts'
 import { assetSources } from '../../assets/sources/third-party.ts'
-import type { Entry, MtimeIndex } from '../../assets/building/on-request/mtime-index.ts'
+import type { IndexEntry, MtimeIndex } from '../../assets/building/on-request/mtime-index.ts'
 
 /** An entry is saved this long after it was made, together with those that follow. */
 const DELAY_MS = 1000
@@ -21,7 +21,7 @@ const DELAY_MS = 1000
 /** The file of this code is undefined where everything was joined into one CommonJS file. */
 const OWN_FILE = import.meta.filename as string | undefined
 
-type Kept = readonly [path: string, entry: Pick<Entry, 'source' | 'inputs' | 'targets'>]
+type Kept = readonly [path: string, entry: Pick<IndexEntry, 'source' | 'inputs' | 'targets'>]
 
 export function keepIndex(settings: Settings, sources: Sources, index: MtimeIndex): IndexKeeper {
   let reading: Promise<void> | undefined
@@ -44,7 +44,7 @@ export function keepIndex(settings: Settings, sources: Sources, index: MtimeInde
     if (kept !== sealed(await circumstances(), text)) return
     for (const [path, entry] of JSON.parse(text, toBigInt) as readonly Kept[]) {
       const generation = generationAt(path)
-      if (generation !== undefined) index.set(path, { ...entry, generation, isLasting: true })
+      if (generation !== undefined) index.set(path, { ...entry, generation, isReproducible: true })
     }
   }
   const save = async (): Promise<void> => {
@@ -53,9 +53,9 @@ export function keepIndex(settings: Settings, sources: Sources, index: MtimeInde
     const known = await circumstances()
     // The most recently used comes last, so that restoring leaves the same order.
     const kept = index.dump().flatMap(([path, { value }]): Kept[] => {
-      const { source, inputs, targets, generation, isLasting } = value
+      const { source, inputs, targets, generation, isReproducible } = value
       const isCurrent = generation === generationAt(path)
-      return isCurrent && isLasting ? [[path, { source, inputs, targets }]] : []
+      return isCurrent && isReproducible ? [[path, { source, inputs, targets }]] : []
     })
     const text = JSON.stringify(kept, (_, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value

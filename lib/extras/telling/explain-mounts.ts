@@ -25,12 +25,12 @@ export function mountsFinding(settings: Settings, path: string, listed: readonly
     .map(({ urlPath }) => `the mount ${urlPath || '/'}`)
   if (places.length > 0 && servesPublic) places.push('public')
   const without = covering.length === 0 ? 'none has this path' : "left to the bundler's dev server"
-  const details = mounts.map(({ urlPath, dir, isServed, published, exclude = [] }, at) => {
+  const details = mounts.map(({ urlPath, dir, isServed, excludedPrefix, exclude = [] }, at) => {
     const from = isServed ? pathFrom(root, dir) : "the bundler's dev server"
     const below =
       isCovering[at] && typeof wanted === 'object' && wanted.path.slice(urlPath.length + 1)
     const isExcluded = below && excluderOf(exclude)(below)
-    const apps = published ? `, except ${published}/…, which the apps publish` : ''
+    const apps = excludedPrefix ? `, except ${excludedPrefix}/…, which the apps publish` : ''
     return `${urlPath}/…: ${from}${apps}${isExcluded ? ', but exclude leaves this path out' : ''}`
   })
   const told = listed.filter((_, at) => isCovering[at]).flatMap(mount => detailsOf(mount, path))

@@ -4,7 +4,7 @@ import { checksumsOf, digestOfFile } from '../../files/digest.ts'
 import { statOf } from '../../files/disk.ts'
 import { asPublishError } from '../../files/writing/atomic-write.ts'
 import { kindOf } from '../../assets/building/on-request/app-files.ts'
-import { NEVER, type Entry } from '../../assets/building/on-request/mtime-index.ts'
+import { NEVER, type IndexEntry } from '../../assets/building/on-request/mtime-index.ts'
 import { findFailures, type ListedAsset } from '../../assets/building/listed-assets.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { Renderer } from '../../assets/rendering/renderer.ts'
@@ -29,7 +29,7 @@ export interface Verdict {
 export const MAX_BYTES = 64 * 1024
 
 /** The result of reading one source, as publishing it would. */
-export interface Reading extends Pick<Entry, 'source' | 'generation' | 'inputs'> {
+export interface Reading extends Pick<IndexEntry, 'source' | 'generation' | 'inputs'> {
   /** The problems in words. */
   readonly problems: readonly string[]
   /** The plain URL paths, decoded, of the assets to which it refers. */

@@ -7,7 +7,7 @@ import { removeFile } from '../../../files/disk.ts'
 import { recheck, type FileObservation, type Observation } from '../../../files/observation.ts'
 import type { Draft } from '../../rendering/draft.ts'
 
-export interface Entry {
+export interface IndexEntry {
   /** The absolute path of the source. */
   readonly source: string
   /** The generation of the listing in which the source was found; `NEVER` for an entry that is not current. */
@@ -21,14 +21,14 @@ export interface Entry {
   /** The draft, to which other assets may refer; it is kept where there are fingerprints. */
   readonly draft?: Draft
   /** True if the next process would make the same from the same inputs. */
-  readonly isLasting?: boolean
+  readonly isReproducible?: boolean
 }
 
 /** The generation of an entry that only records which target this process wrote. */
 export const NEVER = -1
 
 /** The entries by plain URL path. */
-export class MtimeIndex extends LRUCache<string, Entry> {
+export class MtimeIndex extends LRUCache<string, IndexEntry> {
   /** @param max the number of entries; Infinity if another list bounds them */
   constructor(max: number) {
     super({ maxSize: Math.min(max, Number.MAX_SAFE_INTEGER), sizeCalculation: () => 1 })
@@ -36,7 +36,7 @@ export class MtimeIndex extends LRUCache<string, Entry> {
 }
 
 /** Tells whether an asset would be made from the same inputs again. */
-export async function hasSameInputs(entry: Pick<Entry, 'inputs'>): Promise<boolean> {
+export async function hasSameInputs(entry: Pick<IndexEntry, 'inputs'>): Promise<boolean> {
   const inputs = await Promise.all(entry.inputs.map(recheck))
   if (!inputs.every(input => input !== undefined)) return false
   // An observation that has become conclusive saves the next reading.
@@ -45,12 +45,12 @@ export async function hasSameInputs(entry: Pick<Entry, 'inputs'>): Promise<boole
 }
 
 /** Tells whether the targets are still as they were written. */
-export async function hasSameTargets({ targets }: Entry): Promise<boolean> {
+export async function hasSameTargets({ targets }: IndexEntry): Promise<boolean> {
   return targets.length > 0 && (await Promise.all(targets.map(recheck))).every(Boolean)
 }
 
 /** Removes the targets of an asset, except for those that someone else has replaced. */
-export async function withdraw({ targets }: Entry, place: ServedPlace): Promise<void> {
+export async function withdraw({ targets }: IndexEntry, place: ServedPlace): Promise<void> {
   for (const target of targets) {
     const isOurs = await recheck(target)
     if (isOurs && (await wouldBeInPlace(place, target.path))) await removeFile(target.path)

@@ -103,7 +103,7 @@ export class PlainNames implements AppFiles {
     if (stamp === 'gone') return 'gone'
     const source = asset.source.file
     const at = performance.now()
-    const { inputs, isSettled, isLasting, compileDuration } = plain
+    const { inputs, isSettled, isReproducible, compileDuration } = plain
     const publication = { path, source, duration: at - startedAt, compileDuration }
     if (published.hasSubscribers) published.publish(publication)
     this.index.set(path, {
@@ -112,7 +112,7 @@ export class PlainNames implements AppFiles {
       inputs,
       targets: [{ path: file, stamp: stampOf(stamp) }],
       published: { ...publication, at },
-      isLasting
+      isReproducible
     })
     this.keeper?.saveSoon()
     return stamp
@@ -127,8 +127,8 @@ export class PlainNames implements AppFiles {
     if (errors[0]) throw errors[0]
     const { compiler } = asset.source
     // Another process would make the same from the same inputs, and has nothing to warn about.
-    const isLasting = (!compiler || isBuiltIn(compiler)) && warnings.length === 0
-    return { ...draft, content: this.#renderer.plain(draft, found), isLasting }
+    const isReproducible = (!compiler || isBuiltIn(compiler)) && warnings.length === 0
+    return { ...draft, content: this.#renderer.plain(draft, found), isReproducible }
   }
 
   async #write(file: string, { content }: Pick<Draft, 'content'>) {
