@@ -68,6 +68,7 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
       if (refreshing !== undefined) await refreshing
     }
     state.settings = settings
+    if (settings.defaults !== undefined) state.mayHaveDefaults = true
     try {
       await next()
     } catch (error) {

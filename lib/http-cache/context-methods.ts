@@ -12,7 +12,7 @@ import {
 import type { Fresh } from './fresh/fresh.ts'
 import { INVALIDATION, RequestState } from './request-state.ts'
 import type { HttpCacheSettings } from './settings.ts'
-import { watchNegotiation } from './shared-caches.ts'
+import { watchNegotiation } from './dependencies.ts'
 
 /** `koaHttpCache` adds these methods to Koa's context. */
 export interface HttpCacheMethods {

@@ -3,6 +3,7 @@ import type { Context } from 'koa'
 import { formatHttpDate, type Validators } from '../http/validators.ts'
 import { evaluatePreconditions, isRetrieval } from '../http/preconditions.ts'
 import type { CachingFields, HeaderField } from './cache-directive.ts'
+import { type Dependencies, dependenciesOf } from './dependencies.ts'
 import { type Fresh, type FreshOptions, type FreshOutcome, Halt, readHalt } from './fresh/fresh.ts'
 import { type FreshValidators, validatorsOf, withoutVersion } from './fresh/validators-of.ts'
 import type { Defaults, HttpCacheSettings } from './settings.ts'
@@ -35,6 +36,10 @@ export class RequestState {
   reason = NOT_CALLED
   /** The request's conditions have been compared with validators, which have then been set. */
   isCompared = false
+  /** The request has entered a koaHttpCache with defaults. */
+  mayHaveDefaults = false
+  /** A response that goes on after `ctx.fresh` depended on these when it was called. */
+  known: Dependencies | undefined = undefined
   /** `ctx.fresh` was read and not called, as by code that expects Koa's boolean. */
   isReadAsBoolean = false
   /** A route has called `ctx.cacheControl` or `ctx.expires`, and no middleware in front has assigned to it since. */
@@ -147,7 +152,10 @@ export class RequestState {
       if (halt) this.decision = decision
       this.offer = halt ? undefined : decision
     }
-    if (decision === undefined) return PROCEED
+    if (decision === undefined) {
+      if (this.mayHaveDefaults) this.known ??= dependenciesOf(ctx)
+      return PROCEED
+    }
     if (halt) throw new Halt(decision.status)
     return Promise.resolve(decision.status)
   }

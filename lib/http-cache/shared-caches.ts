@@ -1,11 +1,18 @@
 // Shared caches must not store a response to one visitor, or a failure, for everybody; the fields by which a response
 // was negotiated belong in Vary.
-import type { BaseRequest, Context } from 'koa'
+import type { Context } from 'koa'
 import { isCacheControl } from '../http/cache-control.ts'
 import { policiesWithNonce } from '../http/fields.ts'
 import { isRecord } from '../check-options.ts'
 import type { CachingFields } from './cache-directive.ts'
 import { isStream } from './compare-response.ts'
+import {
+  certainFields,
+  cookieUse,
+  type Dependencies,
+  dependenciesOf,
+  negotiatedFields
+} from './dependencies.ts'
 import type { RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 
@@ -33,6 +40,38 @@ export function writeDefaults(ctx: Context, state: RequestState, defaults: Defau
   state.write(written)
   for (const field of [...defaults.vary, ...negotiatedFields(ctx.request)]) ctx.vary(field)
   if (why !== undefined) state.reason += `; the default is for one visitor: ${why}`
+  const { known } = state
+  if (known === undefined || !dependsOnMore(ctx, state, defaults, known)) return
+  state.removeValidators()
+  state.reason += '; it depends on more since ctx.fresh, so it has no ETag'
+}
+
+/**
+ * A page that came to depend on something after `ctx.fresh` has no validators: they do not name it, and a 304, which
+ * replaces the stored fields (RFC 9111 section 3.2), would not know that the page is for one visitor.
+ */
+function dependsOnMore(
+  ctx: Context,
+  state: RequestState,
+  defaults: Defaults,
+  known: Dependencies
+): boolean {
+  const now = dependenciesOf(ctx)
+  const [cookie, knownCookie] = defaults.personal.sharesCookies
+    ? [false, false]
+    : [now.cookie, known.cookie]
+  if (cookie && !knownCookie) return true
+  if ((now.nonce && !known.nonce) || now.negotiated > known.negotiated) return true
+  const wasPersonal = knownCookie || known.nonce || credentialIn(ctx, defaults) !== undefined
+  return hasStream(ctx, state) && !wasPersonal
+}
+
+function hasStream(ctx: Context, state: RequestState): boolean {
+  return state.hadStream || isStream(ctx.body)
+}
+
+function credentialIn({ req }: Context, { credentials }: Defaults): string | undefined {
+  return credentials.find(name => req.headers[name.toLowerCase()] !== undefined)
 }
 
 const NOT_STORED: CachingFields = {
@@ -56,24 +95,16 @@ function isToSubscriber({ req, response }: Context): boolean {
 function reasonToBePersonal(
   ctx: Context,
   state: RequestState,
-  { personal, credentials }: Defaults
+  defaults: Defaults
 ): string | undefined {
-  const sent = credentials.find(name => ctx.req.headers[name.toLowerCase()] !== undefined)
+  const sent = credentialIn(ctx, defaults)
   if (sent !== undefined) return `the request has ${sent}`
-  const use = personal.sharesCookies ? undefined : cookieUse(ctx)
+  const use = defaults.personal.sharesCookies ? undefined : cookieUse(ctx)
   if (use !== undefined) return `the route ${use}`
-  if (state.hadStream || isStream(ctx.body)) return 'a stream may read the session while it is sent'
+  if (hasStream(ctx, state)) return 'a stream may read the session while it is sent'
   return policiesWithNonce(ctx.res).length > 0
     ? 'the Content-Security-Policy has a nonce'
     : undefined
-}
-
-function cookieUse(ctx: Context): string | undefined {
-  if (ctx.res.hasHeader('Set-Cookie')) return 'sets a cookie'
-  // Koa keeps `ctx.cookies` under a symbol once they are read. An application may define its own elsewhere.
-  const symbols = Object.getOwnPropertySymbols(ctx)
-  const areUsed = symbols.some(({ description }) => description === 'context#cookies')
-  return areUsed || Object.hasOwn(ctx.app.context, 'cookies') ? 'read a cookie' : undefined
 }
 
 /** Makes an error that leaves koaHttpCache `no-store`, whether Koa or an upstream middleware responds to it. */
@@ -177,55 +208,4 @@ function isShared(name: string, value: string): boolean {
   return name === 'cache-control'
     ? /(?:^|[ ,])(?:public|s-maxage=)/i.test(value)
     : !/(?:^|[ ,])(?:private|no-store|no-cache)(?:,|$)/i.test(value)
-}
-
-// Vary names the fields by which a response was negotiated (RFC 9110 section 12.5.5).
-
-const NEGOTIATED = {
-  accepts: 'Accept',
-  acceptsCharsets: 'Accept-Charset',
-  acceptsEncodings: 'Accept-Encoding',
-  acceptsLanguages: 'Accept-Language'
-} as const
-
-const ALL_NEGOTIATED: readonly string[] = Object.values(NEGOTIATED)
-const UNKNOWN = 'unknown'
-const UNSEEN: readonly string[] = [UNKNOWN]
-const NOTHING: readonly never[] = []
-
-// All copies of a release share the symbol, like that of a request's state.
-const ASKED = Symbol.for(`koa-fresh-assets.negotiation ${process.env.PACKAGE_VERSION ?? ''}`)
-
-type Watched = object & { [ASKED]?: readonly string[] }
-
-/**
- * Makes the requests of an application remember which of `ctx.accepts…()` were called. Koa's `ctx` delegates these
- * methods to its request, so a request costs nothing as long as nobody calls them.
- */
-export function watchNegotiation(request: BaseRequest): void {
-  for (const [method, field] of Object.entries(NEGOTIATED)) {
-    const inherited = Reflect.get(request, method) as (...given: readonly unknown[]) => unknown
-    const remembering = function (this: Watched, ...given: readonly unknown[]): unknown {
-      const asked = askedOf(this)
-      if (!asked.includes(field)) this[ASKED] = [...asked, field]
-      return Reflect.apply(inherited, this, given)
-    }
-    Reflect.set(request, method, remembering)
-  }
-}
-
-/** Lists the negotiated fields, or all of them if a call was missed, as before the first koaHttpCache was entered. */
-function negotiatedFields(request: object): readonly string[] {
-  const asked = askedOf(request)
-  return asked.includes(UNKNOWN) ? ALL_NEGOTIATED : asked
-}
-
-/** Lists the negotiated fields that are certain. */
-function certainFields(request: object): readonly string[] {
-  return askedOf(request).filter(field => field !== UNKNOWN)
-}
-
-// Koa creates `_accept` when one of these methods is first called.
-function askedOf(request: Watched): readonly string[] {
-  return request[ASKED] ?? ('_accept' in request ? UNSEEN : NOTHING)
 }

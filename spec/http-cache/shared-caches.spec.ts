@@ -1,5 +1,4 @@
 // What shared caches are told of a response whose route said nothing, and what is reported of one that did.
-import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
 import Koa, { type Context, type Middleware } from 'koa'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
@@ -60,7 +59,13 @@ for (const name of POLICIES) {
         t.is(answer.headers['cache-control'], 'private, no-cache', `${place}, ${status}`)
         t.is(answer.headers[name.toLowerCase()], status === 304 ? undefined : NONCE)
         if (place === 'between two') continue
-        t.regex(String(answer.headers['x-http-cache']), /for one visitor: .* has a nonce$/)
+        // A tag that was made before the nonce does not name it.
+        const isLate = place === 'on the way back'
+        t.is(answer.headers.etag, isLate ? undefined : '"x"')
+        t.regex(
+          String(answer.headers['x-http-cache']),
+          /for one visitor: .* has a nonce(; it depends on more since.*)?$/
+        )
       }
     }
   })
@@ -154,56 +159,19 @@ test('FRS-15 a default varies by credentials, and is private for a request with 
   }
 })
 
-// Streams
-
-test('FRS-13 a default is private for a stream, of Node or of the web, and on its 304', async t => {
-  const streams: Readonly<Record<string, () => unknown>> = {
-    '/node': () => Readable.from(['page']),
-    '/web': () => new Blob(['page']).stream(),
-    '/fetched': () => new Response('page')
-  }
-  const app = new Koa().use(koaHttpCache({ ...PUBLIC, autoEtag: true }))
-  const site = await open(
-    t,
-    app.use(ctx => {
-      ctx.etag = 'x'
-      ctx.body = streams[ctx.path]?.() ?? new Blob(['page'])
-    })
-  )
-  for (const path of [...Object.keys(streams), '/blob']) {
-    const expected = path === '/blob' ? 'public, max-age=60' : 'private, no-cache'
-    for (const [match, status] of [
-      [{}, 200],
-      [{ 'if-none-match': '"x"' }, 304]
-    ] as const) {
-      const answer = await site.get(match, path)
-      t.deepEqual([answer.status, answer.headers['cache-control']], [status, expected], path)
-    }
-  }
-})
-
-test('FRS-14 a default is no-store for what a subscriber gets, unless the route said otherwise', async t => {
+test('FRS-14 what a route writes for a subscriber stays', async t => {
   const app = new Koa().use(koaHttpCache(PUBLIC))
   const site = await open(
     t,
     app.use(ctx => {
       if (ctx.path === '/said') ctx.cacheControl('private', 'no-cache')
-      ctx.type = ctx.query['type'] as string
+      ctx.type = 'text/event-stream'
       ctx.body = 'data: 1'
     })
   )
-  const boundary = encodeURIComponent('multipart/x-mixed-replace; boundary=x')
-  const [asks, resumes] = [{ accept: 'text/event-stream' }, { 'last-event-id': '7' }]
-  for (const [headers, path, expected] of [
-    [{}, '/?type=text/event-stream', 'no-store'],
-    [{}, `/?type=${boundary}`, 'no-store'],
-    [asks, '/?type=text/plain', 'no-store'],
-    [resumes, '/?type=json', 'no-store'],
-    [resumes, '/said?type=text/event-stream', 'private, no-cache'],
-    [{ accept: '*/*' }, '/?type=text/plain', 'public, max-age=60']
-  ] as const) {
-    t.is((await site.get(headers, path)).headers['cache-control'], expected, path)
-  }
+  const cacheControl = async (path: string) => (await site.get({}, path)).headers['cache-control']
+  t.is(await cacheControl('/'), 'no-store')
+  t.is(await cacheControl('/said'), 'private, no-cache')
 })
 
 // Negotiation

@@ -1,0 +1,79 @@
+// A response depends on more than its URL: on cookies, on a nonce, and on the fields by which it was negotiated.
+import type { BaseRequest, Context } from 'koa'
+import { policiesWithNonce } from '../http/fields.ts'
+
+/** A route has read or written these so far. */
+export interface Dependencies {
+  readonly cookie: boolean
+  readonly nonce: boolean
+  /** The number of negotiated fields. */
+  readonly negotiated: number
+}
+
+export function dependenciesOf(ctx: Context): Dependencies {
+  return {
+    cookie: cookieUse(ctx) !== undefined,
+    nonce: policiesWithNonce(ctx.res).length > 0,
+    negotiated: negotiatedFields(ctx.request).length
+  }
+}
+
+/** Tells how a route has used cookies, if it has. */
+export function cookieUse(ctx: Context): string | undefined {
+  if (ctx.res.hasHeader('Set-Cookie')) return 'sets a cookie'
+  // Koa keeps `ctx.cookies` under a symbol once they are read. An application may define its own elsewhere.
+  const symbols = Object.getOwnPropertySymbols(ctx)
+  const areUsed = symbols.some(({ description }) => description === 'context#cookies')
+  return areUsed || Object.hasOwn(ctx.app.context, 'cookies') ? 'read a cookie' : undefined
+}
+
+// Vary names the fields by which a response was negotiated (RFC 9110 section 12.5.5).
+
+const NEGOTIATED = {
+  accepts: 'Accept',
+  acceptsCharsets: 'Accept-Charset',
+  acceptsEncodings: 'Accept-Encoding',
+  acceptsLanguages: 'Accept-Language'
+} as const
+
+const ALL_NEGOTIATED: readonly string[] = Object.values(NEGOTIATED)
+const UNKNOWN = 'unknown'
+const UNSEEN: readonly string[] = [UNKNOWN]
+const NOTHING: readonly never[] = []
+
+// All copies of a release share the symbol, like that of a request's state.
+const ASKED = Symbol.for(`koa-fresh-assets.negotiation ${process.env.PACKAGE_VERSION ?? ''}`)
+
+type Watched = object & { [ASKED]?: readonly string[] }
+
+/**
+ * Makes the requests of an application remember which of `ctx.accepts…()` were called. Koa's `ctx` delegates these
+ * methods to its request, so a request costs nothing as long as nobody calls them.
+ */
+export function watchNegotiation(request: BaseRequest): void {
+  for (const [method, field] of Object.entries(NEGOTIATED)) {
+    const inherited = Reflect.get(request, method) as (...given: readonly unknown[]) => unknown
+    const remembering = function (this: Watched, ...given: readonly unknown[]): unknown {
+      const asked = askedOf(this)
+      if (!asked.includes(field)) this[ASKED] = [...asked, field]
+      return Reflect.apply(inherited, this, given)
+    }
+    Reflect.set(request, method, remembering)
+  }
+}
+
+/** Lists the negotiated fields, or all of them if a call was missed, as before the first koaHttpCache was entered. */
+export function negotiatedFields(request: object): readonly string[] {
+  const asked = askedOf(request)
+  return asked.includes(UNKNOWN) ? ALL_NEGOTIATED : asked
+}
+
+/** Lists the negotiated fields that are certain. */
+export function certainFields(request: object): readonly string[] {
+  return askedOf(request).filter(field => field !== UNKNOWN)
+}
+
+// Koa creates `_accept` when one of these methods is first called.
+function askedOf(request: Watched): readonly string[] {
+  return request[ASKED] ?? ('_accept' in request ? UNSEEN : NOTHING)
+}
