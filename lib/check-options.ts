@@ -111,7 +111,6 @@ export function withDefault<Value extends string | number | boolean, Situation =
   return { ...expectation, default: isFunction ? fallback : () => fallback }
 }
 
-/** Joins layers of options to one. */
 export function joinLayers<Layer extends object>(
   table: Expectations,
   layers: readonly Layer[]

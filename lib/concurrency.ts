@@ -55,7 +55,6 @@ export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   return () => run('', work)
 }
 
-/** Asks one item after the other, until one has an answer. */
 export async function firstAnswer<Item, Answer>(
   items: readonly Item[],
   ask: (item: Item) => Promise<Answer | undefined> | undefined

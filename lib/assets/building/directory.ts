@@ -126,12 +126,10 @@ export function splitAmong<T extends Pick<Representations, 'split'>>(
   return undefined
 }
 
-/** Returns the texts, with headings, that extras add to a report. */
 export async function textsOf(extras: readonly Extra[], report: object) {
   return (await Promise.all(extras.flatMap(extra => extra.rows?.(report) ?? []))).flat()
 }
 
-/** Returns the rows that extras add to a report. */
 export async function rowsOf<Rows>(
   writers: readonly Pick<Writer<never>, 'report'>[]
 ): Promise<Rows> {

@@ -40,12 +40,10 @@ export function publishedPath({ app, path, digest }: Built): string {
   return app.fingerprint ? withFingerprint(path, digest) : path
 }
 
-/** Returns the published path, encoded. */
 export function publishedUrl(built: Built): string {
   return encodePath(publishedPath(built))
 }
 
-/** Returns the manifest entries of a build. */
 export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
   return new Map(Array.from(assets, built => [encodePath(built.path), entryOf(built)]))
 }

@@ -36,7 +36,6 @@ type Or<K extends NameKind, Name> = Name | NamesOf<K, never>
 
 type OrPath<Name> = Name | `${'.' | ''}/${Name & string}`
 
-/** The names that each helper takes. */
 interface NamesByHelper {
   javascript: Known<'scripts', 'scripts', '.js'>
   stylesheet: Known<'styles', 'styles', '.css'>

@@ -37,7 +37,6 @@ export type Entry = readonly [path: string, entry: ManifestEntry]
 /** The number of names up to which the nearest one is searched for, as a page waits for that. */
 const MAX_COMPARED = 10_000
 
-/** The names of one app. */
 interface AppNames {
   readonly all: readonly string[]
   /** The entries by tail; undefined: several assets of one source directory share the tail. */
@@ -111,7 +110,6 @@ export class Manifest {
     return app.tails ? this.#namesOf(app).tails.get(name) : undefined
   }
 
-  /** Returns all names of an app. */
   namesOf(app: AppSettings): readonly string[] {
     return this.#namesOf(app).all
   }

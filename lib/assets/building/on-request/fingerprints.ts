@@ -94,7 +94,6 @@ export class Fingerprints implements AppFiles {
     return this.#failures.get(path)
   }
 
-  /** Brings every asset up to date. */
   readonly refresh = oneAtATime(async () => {
     const { generation } = this.#sources
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
