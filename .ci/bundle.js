@@ -129,7 +129,7 @@ const PARTS = [
     'building-precompile'
   ],
   [
-    /^building\/directory|^telling\/(?:listed|own)|^bundles\/facts|^releases\/(?:build|clean|compress)\.|^verify\/verify(?:-all)?\.|^deltas\/(?:write|delta-faults)/,
+    /^building\/report|^deltas\/directory|^telling\/(?:listed|own)|^bundles\/facts|^releases\/(?:build|clean|compress)\.|^verify\/verify(?:-all)?\.|^deltas\/(?:write|delta-faults)/,
     'building-copies'
   ],
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
@@ -140,8 +140,8 @@ const PARTS = [
   [/^(?:releases|verify)\/exports/, 'assets'],
   [/^files\/writing/, 'files-writing'],
   [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],
-  [/-command\.ts$|^init\/|^(?:deltas|joining|minify|releases)\/(?:additions|column)/, 'cli'],
-  [/^cli\/format|^telling\/weight|^deltas\/delta-files/, 'weight'],
+  [/-command\.ts$|^init\/|^(?:deltas|joining|minify)\/(?:additions|column)/, 'cli'],
+  [/^cli\/format|^telling\/weight/, 'weight'],
   [/^inspector\/(?:weight-page|treemap|page-html)/, 'inspector-html'],
   [/^telling\//, 'inventory'],
   [/^serving\/koa/, 'serving-koa'],

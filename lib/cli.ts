@@ -46,7 +46,7 @@ async function run(words: readonly string[]): Promise<number> {
     const options = await loadOptions({ values, output }, isDeployed ? 'production' : use)
     return settleSite(options, process.env, isDeployed)
   }
-  return command.run({ values, args, output, loadSite, extras: EXTRAS })
+  return command.run({ values, args, output, loadSite })
 }
 
 function print(text: string): number {

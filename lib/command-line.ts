@@ -17,7 +17,7 @@ export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 /** The options on the command line, of all commands. */
 export type Values = Readonly<
   Partial<
-    Record<'config' | 'root' | 'env' | 'keep' | 'age' | 'manifest', string> &
+    Record<'config' | 'root' | 'env' | 'keep' | 'age' | 'manifest' | 'against', string> &
       Record<'json' | 'quiet' | 'help' | 'version' | 'dry-run' | 'verbose' | 'minify', boolean> &
       Record<'include' | 'exclude' | 'entry', readonly string[]>
   >

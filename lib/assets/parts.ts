@@ -6,7 +6,7 @@ import type { ServedPlace } from '../files/containment.ts'
 import type { Stamp } from '../files/disk.ts'
 import type { Unsaved } from '../files/writing/unsaved.ts'
 import type { Compiler } from './compilers/compiler.ts'
-import type { CompressExtras, PrecompileExtras } from './settings/extra-options.ts'
+import type { PrecompileExtras } from './settings/extra-options.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
 import type { Fingerprinted, WithoutHash } from './urls/fingerprint.ts'
@@ -77,8 +77,15 @@ export interface Extra<Whole = unknown> {
   ): Promise<Bundler | undefined>
   /** Finds deltas for the files that the core sends. It is made at start; undefined if no delta is wanted. */
   sender?(settings: Settings): Sender | undefined
-  /** Lists and writes deltas in files beside others: the core writes them together. */
-  representations?(): Promise<Representations>
+  /**
+   * Writes deltas beside precompiled files: the core alone knows when a file is there.
+   * @param before the paths that pages name now, by plain URL path
+   */
+  deltaWriter?(
+    settings: Settings,
+    before: ReadonlyMap<string, { readonly target: string }>,
+    unsaved: Unsaved
+  ): Promise<DeltaWriter>
 }
 
 type Warn = (message: string) => void
@@ -284,8 +291,6 @@ export type Page = (ctx: Context) => Promise<void> | void
 
 /** The arguments of a command. */
 export interface Call {
-  /** All extras. */
-  readonly extras: readonly Extra[]
   /** The options read by an addition, for the function that the command calls. */
   readonly added?: object
   readonly values: Values
@@ -372,7 +377,7 @@ export interface TransformedText {
   readonly isCompiled: boolean
 }
 
-// The representations of files follow: those that extras send, and those that they keep in files.
+// The representations of files follow.
 
 /** Sends further representations of files, to clients that can read them. */
 export interface Sender {
@@ -427,71 +432,22 @@ export interface Further {
   readonly read: () => Promise<{ readonly needs: string; readonly stored?: Stored } | undefined>
 }
 
-/** Lists and writes the files of deltas, each of which needs an earlier version of its original. */
-export interface Representations {
-  /**
-   * Returns the path of the original, and the digest of the version that the delta is applied to; undefined for
-   * other paths.
-   */
-  split(path: string): Fingerprinted | undefined
-  /**
-   * Returns the fault of a delta, to be read after its path.
-   * @param versions of the original, one of which it needs
-   */
-  faultOf(file: string, original: string, versions: readonly string[]): Promise<string | undefined>
-  /**
-   * Brings the deltas beside a precompiled file up to date.
-   * @param before the paths that pages name now, by plain URL path
-   */
-  ofPublished(
-    settings: Settings,
-    before: ReadonlyMap<string, { readonly target: string }>,
-    unsaved: Unsaved
-  ): Writer<PrecompiledFile>
-  /**
-   * Brings the deltas in the directory of a build up to date.
-   * @param earlier the absolute path of an earlier build, if it is known
-   */
-  ofBuild(
-    directory: BuiltDirectory,
-    options: { readonly options: CompressExtras; readonly earlier: string | undefined },
-    unsaved: Unsaved
-  ): Promise<Writer<CompressedFile>>
-}
-
-export interface Writer<File> {
+/** Brings the deltas beside precompiled files up to date. */
+export interface DeltaWriter {
   /** Writes deltas for a file; called once the file and its compressed copies are there. */
-  write(file: File): Promise<void>
+  write(file: PrecompiledFile): Promise<void>
   /** Returns its rows of the report. */
   report(): Promise<object>
 }
 
-interface CopiedFile {
-  /** The size of its smallest representation, in bytes. */
-  readonly smallest: number
-}
-
 /** A file with a fingerprint in its name. */
-export interface PrecompiledFile extends CopiedFile {
+export interface PrecompiledFile {
   /** The decoded URL path. */
   readonly path: string
   /** The path without the fingerprint. */
   readonly plain: string
   readonly size: number
   readonly digest: string
-}
-
-export interface CompressedFile extends CopiedFile {
-  /** The path, relative to the directory. */
-  readonly path: string
-  readonly bytes: Uint8Array
-}
-
-export interface BuiltDirectory {
-  /** The real path. */
-  readonly path: string
-  /** The boundary: nothing is read or written through a symbolic link. */
-  readonly place: ServedPlace
-  /** The regular files that can be requested, relative to the directory, with slashes; sorted. */
-  readonly files: ReadonlySet<string>
+  /** The size of its smallest representation, in bytes. */
+  readonly smallest: number
 }

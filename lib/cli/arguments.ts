@@ -142,7 +142,7 @@ that contains a digest of its content, so browsers may cache it for a year.`
 const DEPLOYMENT = [
   [`${NAME} precompile`, 'build public/assets and public/assets.json'],
   [`${NAME} verify`, 'check that every file is present and intact'],
-  ['node server.js', 'start, with NODE_ENV=production and SERVE_STATIC_ASSETS=true'],
+  ['node server.js', 'with NODE_ENV=production and SERVE_STATIC_ASSETS=true'],
   [`${NAME} clean`, 'once the new version runs: remove old files']
 ]
 

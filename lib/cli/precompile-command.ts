@@ -1,7 +1,6 @@
 // The `precompile` command: the front end of assets/building/precompile.ts.
 import { CODINGS } from '../files/codings.ts'
 import { errorReport } from '../assets/error-page.ts'
-import { textsOf } from '../assets/building/directory.ts'
 import type { Command, Site } from '../assets/parts.ts'
 import { precompile as build, type PrecompileReport } from '../assets/building/precompile.ts'
 import { AssetError, PrecompileError, printable } from '../errors.ts'
@@ -43,7 +42,9 @@ The environment is production, unless NODE_ENV or --env names another.`,
           warn: output.warn
         })
         await warnOfMore(site, output.warn)
-        const texts = await textsOf(site.extras, report)
+        const texts = (
+          await Promise.all(site.extras.flatMap(extra => extra.rows?.(report) ?? []))
+        ).flat()
         output.result(report, report.assets > 0 ? summary(report, texts) : NOTHING)
         return OK
       } catch (error) {
@@ -83,7 +84,10 @@ async function format({ problems }: PrecompileError, site: Site): Promise<string
 }
 
 /** The result fits on one screen. */
-function summary(report: PrecompileReport, texts: Awaited<ReturnType<typeof textsOf>>): string {
+function summary(
+  report: PrecompileReport,
+  texts: readonly (readonly [heading: string, text: string])[]
+): string {
   const { assets, bytes, compressedBytes, seconds, largest, kept, manifest } = report
   const isHere = isInside(process.cwd(), manifest)
   const totals = [

@@ -19,8 +19,8 @@ import type { AppSettings, Settings } from '../settings/settings.ts'
 import { loadSources, type Sources } from '../sources/sources.ts'
 import { Builder } from './builder.ts'
 import { listAssets } from './listed-assets.ts'
-import { publishBuild, reportOn } from './publish-build.ts'
-import { rowsOf } from './directory.ts'
+import { publishBuild } from './publish-build.ts'
+import { reportOn, rowsOf } from './report.ts'
 
 export interface Progress {
   /** `compile` comes first and changes nothing in `public`. */

@@ -24,7 +24,7 @@ import type { PrecompileRows } from '../settings/extra-options.ts'
 import type { ManifestEntries } from './manifest/manifest.ts'
 import { readEntries } from './manifest/read-manifest.ts'
 import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'
-import { sum, representationsOf, rowsOf } from './directory.ts'
+import { reportOn, rowsOf, sum } from './report.ts'
 
 export interface PublishOptions {
   readonly lock: Lock
@@ -51,7 +51,6 @@ export async function publishBuild(
   const failed = rethrowAsPublishError(settings, path)
   const before = await readEntries(manifestFile(settings), true).catch(failed)
   const save = () => unsaved.save().catch(failed)
-  // Deltas need earlier versions.
   const representations = before.size > 0 ? await representationsOf(settings.extras) : []
   const writers = representations.map(each => each.ofPublished(settings, before, unsaved))
   const prepared = new Map<string, WrittenAsset>()
@@ -123,27 +122,6 @@ export function serialize(
   const some = inViews.length > 0 ? inViews : undefined
   const whole = { version: 1, apps, inViews: some, assets: Object.fromEntries(sorted) }
   return `${JSON.stringify(whole, undefined, 2)}\n`
-}
-
-export function reportOn(
-  entries: ManifestEntries,
-  before: ManifestEntries,
-  isWritten = (_path: string) => false
-) {
-  const paths = [...entries.keys()].toSorted()
-  const isChanged = (path: string) =>
-    before.get(path)?.target !== entries.get(path)?.target || isWritten(path)
-  const sized = Array.from(entries, ([path, { size }]) => ({ path, size }))
-  return {
-    assets: entries.size,
-    bytes: sum(sized.map(({ size }) => size)),
-    largest: sized.toSorted((a, b) => b.size - a.size).slice(0, 5),
-    changes: {
-      added: paths.filter(path => !before.has(path)),
-      changed: paths.filter(path => before.has(path) && isChanged(path)),
-      removed: [...before.keys()].filter(path => !entries.has(path)).toSorted()
-    }
-  }
 }
 
 /**

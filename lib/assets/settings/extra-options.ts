@@ -17,14 +17,7 @@ import {
 import { ROUTES, type RouteOptions } from '../../extras/routes/options.ts'
 import type { PreloadHelpers } from '../../extras/routes/preload-links.ts'
 import { NAMES, type NameOptions } from '../../extras/names/options.ts'
-import {
-  DELTA_COMPRESS,
-  DELTAS,
-  type DeltaCompressOptions,
-  type DeltaCompressRow,
-  type DeltaOptions,
-  type DeltaPrecompileRow
-} from '../../extras/deltas/options.ts'
+import { DELTAS, type DeltaOptions, type DeltaPrecompileRow } from '../../extras/deltas/options.ts'
 
 /** Options of extras in `KoaAssetsOptions`. */
 export interface ProjectExtras extends DeltaOptions, NameOptions, RouteOptions {}
@@ -58,16 +51,8 @@ export const PRECOMPILE_EXTRAS = {
   ...PRECOMPILE_MINIFY
 } as const
 
-/** Options of extras in `CompressOptions`. */
-export interface CompressExtras extends DeltaCompressOptions {}
-
-export const COMPRESS_EXTRAS = {
-  ...DELTA_COMPRESS
-} as const
-
-/** Rows of extras in `PrecompileReport` and `CompressReport`. */
+/** Rows of extras in `PrecompileReport`. */
 export interface PrecompileRows extends DeltaPrecompileRow, MinifyRow, JoinRow {}
-export interface CompressRows extends DeltaCompressRow {}
 
 export const MOUNT_EXTRAS = {
   ...MANIFEST,

@@ -60,12 +60,6 @@ export function withoutHash(path: string): WithoutHash | undefined {
   return before === undefined ? undefined : { before, after }
 }
 
-/** Returns the key that all versions of a built file share; undefined for a path without a hash. */
-export function versionKey(path: string): string | undefined {
-  const without = withoutHash(`/${path}`)
-  return without && `${without.before}*${without.after}`
-}
-
 const TYPES = new Set(['text/html', 'application/xhtml+xml', 'application/manifest+json'])
 // `sw.js`, `sw-3f9a.js`, `service-worker.js`, `firebase-messaging-sw.js`; some apps call theirs `manifest.json`.
 const NAMES =

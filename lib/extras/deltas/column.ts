@@ -1,17 +1,17 @@
 // Shows what deltas save, in the list of assets.
 import type { ManifestEntry } from '../../assets/building/manifest/manifest.ts'
-import { listPublished } from '../../assets/building/directory.ts'
 import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import { savingsText } from '../../cli/format.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { statOf } from '../../files/disk.ts'
-import { SEAL_BYTES, splitDelta } from './delta-format.ts'
+import { SEAL_BYTES } from './delta-format.ts'
+import { listPublished } from './directory.ts'
 import { savingsOf } from './write-deltas.ts'
 
 /** The column is empty for a file without deltas. */
 export async function deltaColumn(settings: Settings) {
-  const { beside: deltas } = await listPublished(settings, [{ split: splitDelta }])
+  const { deltas } = await listPublished(settings)
   const sizeOf = async (path: string) => Number((await statOf(path))?.size ?? Infinity)
   return async ({ target, size }: Pick<ManifestEntry, 'target' | 'size'>) => {
     const path = decodeURIComponent(target)

@@ -3,7 +3,7 @@ import { removeInPlace, type ServedPlace } from '../../files/containment.ts'
 import { dictionaryIn, isIntactDelta, isSealedDelta, splitDelta } from './delta-format.ts'
 import { digestOf, digestOfHash } from '../../files/digest.ts'
 import { readSnapshot } from '../../files/open-file.ts'
-import type { PublishedFile } from '../../assets/building/directory.ts'
+import type { PublishedFile } from './directory.ts'
 
 /**
  * Says what is wrong with a delta, to be read after its path. It is decoded where this Node can.

@@ -8,6 +8,6 @@ export const deltas: Extra<Pipeline> = {
   // This is imported when a server starts: a request loads no module.
   sender: senderOf,
   commandLine: () => import('./additions.ts'),
-  rows: async rows => (await import('./delta-files.ts')).rowsOf(rows),
-  representations: async () => (await import('./delta-files.ts')).deltaFiles
+  rows: async rows => (await import('./additions.ts')).rowsOf(rows),
+  deltaWriter: async (...given) => (await import('./write-deltas.ts')).deltaWriter(...given)
 }

@@ -1,5 +1,5 @@
 // The options of deltas, and their part of reports.
-import { flag, text, withDefault, type Expectation } from '../../check-options.ts'
+import { flag, withDefault, type Expectation } from '../../check-options.ts'
 
 export interface DeltaOptions {
   /**
@@ -12,18 +12,6 @@ export interface DeltaOptions {
 export const DELTAS = {
   deltas: withDefault(flag, true)
 } satisfies Record<keyof DeltaOptions, Expectation>
-
-export interface DeltaCompressOptions {
-  /**
-   * A directory with an earlier build, absolute or relative to the working directory: deltas (`.dcz`) are
-   * written from its files to those of the same name with another hash, on Node 22.19, 24.6 and newer.
-   */
-  readonly against?: string | undefined
-}
-
-export const DELTA_COMPRESS = {
-  against: text
-} satisfies Record<keyof DeltaCompressOptions, Expectation>
 
 export interface DeltaSavings {
   /** The number of deltas. */
@@ -45,10 +33,5 @@ export interface DeltaPrecompileRow {
    * A changed asset gets deltas (`.dcz`) from its last three versions, on Node 22.19, 24.6 and newer. Undefined when
    * no asset changed that has an earlier version, and with `deltas: false`.
    */
-  readonly deltas: DeltaReport | undefined
-}
-
-export interface DeltaCompressRow {
-  /** Undefined if there is no `against`. */
   readonly deltas: DeltaReport | undefined
 }

@@ -20,17 +20,19 @@ import { isCompressibleType } from '../../http/fields.ts'
 import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
-import { splitFingerprint, versionKey } from '../../assets/urls/fingerprint.ts'
+import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
+import { sum } from '../../assets/building/report.ts'
+import type { DeltaWriter } from '../../assets/parts.ts'
 import {
-  openDirectory,
-  listPublished,
-  type PublishedFile,
   groupBy,
-  sum
-} from '../../assets/building/directory.ts'
-import type { BuiltDirectory, CompressedFile, PrecompiledFile, Writer } from '../../assets/parts.ts'
+  listPublished,
+  openDirectory,
+  versionKey,
+  type BuiltDirectory,
+  type PublishedFile
+} from './directory.ts'
 import { faultOfDelta, removeFaulty } from './delta-faults.ts'
-import type { DeltaSavings } from './options.ts'
+import type { DeltaReport, DeltaSavings } from './options.ts'
 
 /** The sizes of a delta and of what would be sent without it, in bytes. */
 export interface DeltaSizes {
@@ -59,7 +61,7 @@ export function deltaWriter(
   settings: Settings,
   before: ReadonlyMap<string, { readonly target: string }>,
   unsaved: Unsaved
-): Writer<PrecompiledFile> {
+): DeltaWriter {
   let published: ReturnType<typeof listPublished> | undefined
   let isWritable: boolean | undefined
   const sizes: DeltaSizes[] = []
@@ -72,12 +74,10 @@ export function deltaWriter(
     async write({ path, plain, size, digest, smallest }) {
       const { place } = settings
       const file = publicFile(settings, path)
-      const { versions, beside } = await (published ??= listPublished(settings, [
-        { split: splitDelta }
-      ]))
+      const { versions, deltas } = await (published ??= listPublished(settings))
       const all = versions.get(splitFingerprint(path)?.name ?? plain) ?? []
       const earlier = all.filter(version => version.digest !== digest)
-      const found = beside.get(path) ?? []
+      const found = deltas.get(path) ?? []
       const intact = await removeFaulty(found, file, earlier, place)
       const last = before.get(encodePath(plain))?.target
       // An unchanged asset got its deltas when it was new.
@@ -100,6 +100,16 @@ function newestFirst(versions: readonly PublishedFile[], current: string | undef
   )
 }
 
+interface BuildDeltaWriter {
+  /** @param file has its path relative to the directory, and the size of its smallest representation */
+  write(file: {
+    readonly path: string
+    readonly bytes: Uint8Array
+    readonly smallest: number
+  }): Promise<void>
+  report(): Promise<DeltaReport | undefined>
+}
+
 /**
  * Removes damaged deltas, and brings those of files up to date with an earlier build.
  * @param against is the directory of the earlier build, if there is one
@@ -109,19 +119,17 @@ export async function writerAgainst(
   against: string | undefined,
   served: BuiltDirectory,
   unsaved: Unsaved
-): Promise<Writer<CompressedFile>> {
+): Promise<BuildDeltaWriter> {
   const none = { path: served.path, place: served.place, files: new Set<string>() }
   const older = against === undefined ? none : await openDirectory(against)
   const deltas = groupBy(served.files, path => splitDelta(path)?.name)
   const versions = groupBy([...older.files].filter(isCompressibleType), versionKey)
   const sizes: DeltaSizes[] = []
   return {
-    report: async () => ({
-      deltas:
-        against === undefined
-          ? undefined
-          : { isWritable: await canMakeDeltas(), ...savingsOf(sizes) }
-    }),
+    report: async () =>
+      against === undefined
+        ? undefined
+        : { isWritable: await canMakeDeltas(), ...savingsOf(sizes) },
 
     async write({ path, bytes, smallest }) {
       const file = join(served.path, path)

@@ -7,9 +7,8 @@ import { errorCode, statOf } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { wholeNumber, type Duration, type Expectation } from '../../check-options.ts'
 import { AGE_IN_SECONDS } from './clean.ts'
-import { representationsOf, splitAmong } from '../../assets/building/directory.ts'
-import type { BuiltDirectory, Extra } from '../../assets/parts.ts'
-import { versionKey } from '../../assets/urls/fingerprint.ts'
+import { splitDelta } from '../deltas/delta-format.ts'
+import { versionKey, type BuiltDirectory } from '../deltas/directory.ts'
 import { keptListIn, readKept, type KeptFiles } from '../bundles/kept-files.ts'
 import { readManifest, type ManifestNames } from '../bundles/manifests/read-bundle.ts'
 import { pathFrom } from '../../files/paths.ts'
@@ -91,12 +90,9 @@ interface DirectoryCheck {
 }
 
 /** Checks that the files are there that the manifest names, and those that `keep` has brought. */
-export async function checkDirectory(
-  built: BuiltDirectory,
-  extras: readonly Extra[]
-): Promise<DirectoryCheck> {
+export async function checkDirectory(built: BuiltDirectory): Promise<DirectoryCheck> {
   const build = await findBuild(built)
-  const problems = await keptProblems(built, build, extras)
+  const problems = await keptProblems(built, build)
   if (!build) return { files: undefined, problems }
   const message = `is missing, and ${pathFrom(built.path, build.manifest)} names it`
   const missing = await inParallel([...build.files].toSorted(), CONCURRENCY, async path =>
@@ -116,11 +112,10 @@ export function findBuild(built: BuiltDirectory, name?: string): Promise<BuildFi
 /** Checks the files that `keep` has brought, and their list. */
 async function keptProblems(
   built: BuiltDirectory,
-  build: BuildFiles | undefined,
-  extras: readonly Extra[]
+  build: BuildFiles | undefined
 ): Promise<DirectoryCheck['problems']> {
   try {
-    if (build) await requireList(built, build, extras)
+    if (build) await requireList(built, build)
     const kept = [...(await keptIn(built))].filter(([file]) => !build?.files.has(file))
     const found = await inParallel(kept, CONCURRENCY, async ([path, { digest }]) => {
       if (!built.files.has(path)) return [{ path, message: `is missing, ${KEEP_AGAIN}` }]
@@ -144,14 +139,12 @@ const KEEP_AGAIN =
  */
 export async function requireList(
   { path, files }: BuiltDirectory,
-  build: BuildFiles,
-  extras: readonly Extra[]
+  build: BuildFiles
 ): Promise<void> {
   if (await statOf(keptListIn(path))) return
   const names = new Set(Array.from(build.hashed, versionKey))
-  const representations = await representationsOf(extras)
   const isEarlier = (file: string) => {
-    const isOther = build.files.has(file) || splitAmong(representations, file) !== undefined
+    const isOther = build.files.has(file) || splitDelta(file) !== undefined
     const key = isOther ? undefined : versionKey(file)
     return key !== undefined && names.has(key)
   }

@@ -26,12 +26,8 @@ import { manifestFile, publicFile } from '../../assets/settings/public-directory
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { splitFingerprint, withFingerprint } from '../../assets/urls/fingerprint.ts'
 import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
-import {
-  listPublished,
-  type PublishedFile,
-  sum,
-  representationsOf
-} from '../../assets/building/directory.ts'
+import { sum } from '../../assets/building/report.ts'
+import { listPublished, type PublishedFile } from '../deltas/directory.ts'
 
 export interface CleanOptions {
   /** The number of versions of each name to keep, the newest first. Default: 3. */
@@ -85,8 +81,7 @@ export async function clean(settings: Site, cleanOptions: CleanOptions = {}): Pr
   await readManifest(manifestFile(settings))
   const held = dryRun ? undefined : await lock(directory, warnOnce())
   try {
-    const representations = await representationsOf(settings.extras)
-    const { versions, beside } = await listPublished(settings, representations)
+    const { versions, deltas } = await listPublished(settings)
     const { assets } = await readManifest(manifestFile(settings))
     const current = new Set(Array.from(assets.values(), ({ target }) => decodeURIComponent(target)))
     const now = await clockOf(directory)
@@ -97,7 +92,7 @@ export async function clean(settings: Site, cleanOptions: CleanOptions = {}): Pr
     })
     const removed = judged.flat().filter(({ isOld }) => isOld)
     const kept = new Set(judged.flat().flatMap(({ path, isOld }) => (isOld ? [] : path)))
-    const endless = [...beside.values()].flat().filter(other => lacksEnd(other, kept))
+    const endless = [...deltas.values()].flat().filter(delta => lacksEnd(delta, kept))
     const files = [
       ...endless.map(({ file }) => [file]),
       ...removed.map(({ file }) => withCopies(file))
@@ -131,7 +126,7 @@ async function withTimes(versions: readonly PublishedFile[], current: ReadonlySe
   return times
 }
 
-/** A representation lacks its end if its version is not kept. Beside any other file it is not ours. */
+/** A delta lacks an end if a version of it is not kept. Beside any other file it is not ours. */
 function lacksEnd({ base, digest }: PublishedFile, kept: ReadonlySet<string>): boolean {
   const plain = splitFingerprint(base)?.name
   if (plain === undefined) return false

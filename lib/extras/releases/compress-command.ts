@@ -1,6 +1,6 @@
 // The `compress` command.
 import { type CompressReport, compress as compressDirectory } from './compress.ts'
-import { textsOf } from '../../assets/building/directory.ts'
+import { rowsOf } from '../deltas/additions.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { directoryAt, longRun, OK } from '../../cli/command.ts'
 import type { Output } from '../../command-line.ts'
@@ -38,21 +38,30 @@ unless --include names them. So is a copy whose original does not exist, which
 A GLOB is for paths in the directory: 'vendor/**'. Without a slash it is for every
 folder: '*.js'. Both options may be given several times.
 
-What 'precompile' publishes is compressed already.`,
-  options: GLOB_OPTIONS,
+What 'precompile' publishes is compressed already.
+
+With --against it also writes deltas (.dcz) from the files of an earlier build to
+those of the same name with another hash: a browser that has one of these downloads
+the difference only. This needs Node 22.19, 24.6 or newer.`,
+  options: {
+    ...GLOB_OPTIONS,
+    against: { value: 'DIR', description: 'an earlier build, to write deltas' }
+  },
   examples: [
     ['koa-fresh-assets compress dist', 'Compress the build of a front end:'],
-    ['koa-fresh-assets verify dist', 'Check the copies on another machine:']
+    ['koa-fresh-assets verify dist', 'Check the copies on another machine:'],
+    ['koa-fresh-assets compress dist --against dist.old', 'Deltas from the previous build:']
   ],
   run: call =>
     longRun(call, 'the copies that were finished stay', async run => {
-      const { output, values, args, extras, added } = call
+      const { output, values, args } = call
       const { include, exclude } = values
-      const options = { ...run, ...added, include, exclude }
+      const against = values.against && directoryAt(values, values.against)
+      const options = { ...run, against, include, exclude }
       const directory = directoryAt(values, args[0] ?? '')
-      const report = await compressDirectory(directory, options, extras)
+      const report = await compressDirectory(directory, options)
       warnOfLarge(output, report)
-      output.result(report, summary(report, await textsOf(extras, report)))
+      output.result(report, summary(report))
       return OK
     })
 }
@@ -63,10 +72,7 @@ export function warnOfLarge(output: Output, { tooLarge }: CompressReport): void 
   }
 }
 
-export function summary(
-  report: CompressReport,
-  texts: Awaited<ReturnType<typeof textsOf>>
-): string {
+export function summary(report: CompressReport): string {
   const { files, bytes, codings, seconds, leftOut } = report
   const rows = codings.map(coding => {
     const { extension, isWritable, copies, originalBytes, written, removed } = coding
@@ -83,7 +89,7 @@ export function summary(
       ({ extension }) => `Node ${node} cannot write ${extension}; 22.15 and newer can.`
     ),
     ...(leftOut.length > 0 ? [`Left out: ${count(leftOut.length, left)}`] : []),
-    ...texts.map(([name, text]) => `${name}: ${text}`),
+    ...rowsOf(report).map(([name, text]) => `${name}: ${text}`),
     `${count(files, 'file')}, ${formatBytes(bytes)}, in ${formatSeconds(seconds)}`
   ].join('\n')
 }

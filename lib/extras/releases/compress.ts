@@ -18,15 +18,13 @@ import {
   check,
   isText,
   listOf,
+  text,
   type Expectation
 } from '../../check-options.ts'
-import type { Extra } from '../../assets/parts.ts'
-import {
-  COMPRESS_EXTRAS,
-  type CompressExtras,
-  type CompressRows
-} from '../../assets/settings/extra-options.ts'
-import { openDirectory, sum, representationsOf, rowsOf } from '../../assets/building/directory.ts'
+import { sum } from '../../assets/building/report.ts'
+import { openDirectory } from '../deltas/directory.ts'
+import type { DeltaReport } from '../deltas/options.ts'
+import { writerAgainst } from '../deltas/write-deltas.ts'
 
 export interface CompressProgress {
   /** The number of files that are done. */
@@ -37,7 +35,7 @@ export interface CompressProgress {
   readonly path: string
 }
 
-/** The options of `compress` itself, without those of extras. */
+/** The options that `keep` has as well. */
 export interface CopyOptions {
   /** Called after each file. */
   readonly onProgress?: ((progress: CompressProgress) => void) | undefined
@@ -52,7 +50,13 @@ export interface CopyOptions {
   readonly exclude?: readonly string[] | undefined
 }
 
-export interface CompressOptions extends CopyOptions, CompressExtras {}
+export interface CompressOptions extends CopyOptions {
+  /**
+   * A directory with an earlier build, absolute or relative to the working directory: deltas (`.dcz`) are
+   * written from its files to those of the same name with another hash, on Node 22.19, 24.6 and newer.
+   */
+  readonly against?: string | undefined
+}
 
 /** The copies in one coding. */
 export interface CodingReport {
@@ -74,7 +78,7 @@ export interface CodingReport {
   readonly removed: number
 }
 
-export interface CompressReport extends CompressRows {
+export interface CompressReport {
   /** Real path of the directory. */
   readonly directory: string
   /** The number of files whose type compresses, without `leftOut`. */
@@ -90,6 +94,8 @@ export interface CompressReport extends CompressRows {
    * relative to the directory, sorted. Copies that they already have stay as they are.
    */
   readonly leftOut: readonly string[]
+  /** Undefined if there is no `against`. */
+  readonly deltas: DeltaReport | undefined
   /** Duration of the run. */
   readonly seconds: number
 }
@@ -114,18 +120,14 @@ const CONCURRENCY = 4
 // zlib compresses a buffer at its best level, and a few files are compressed at once.
 const MAX_BYTES = 128 * 1024 * 1024
 
-/** @param earlier is an earlier build, if that is known @param extras all that there are */
 export async function compress(
   directory: string,
-  options: CompressOptions,
-  extras: readonly Extra[],
-  earlier?: string
+  options: CompressOptions = {}
 ): Promise<CompressReport> {
   const startedAt = performance.now()
-  check(options, { ...COPY_OPTIONS, ...COMPRESS_EXTRAS })
-  const { onProgress, signal } = options
+  check(options, { ...COPY_OPTIONS, against: text })
+  const { onProgress, signal, against } = options
   const served = await openDirectory(directory)
-  const representations = await representationsOf(extras)
   await sweepTree(served.path)
   const compressible = [...served.files].filter(isCompressibleType)
   const isWanted = chosenBy(options)
@@ -134,9 +136,8 @@ export async function compress(
   const originals: number[] = []
   const copies: CopyOf[] = []
   let done = 0
-  const writers = await withUnsaved(async unsaved => {
-    const making = representations.map(each => each.ofBuild(served, { options, earlier }, unsaved))
-    const writers = await Promise.all(making)
+  const deltas = await withUnsaved(async unsaved => {
+    const writer = await writerAgainst(against, served, unsaved)
     const compressOne = async (path: string): Promise<void> => {
       const result = await compressFile(served.place, path, unsaved)
       if (result === 'too-large') tooLarge.push(path)
@@ -144,13 +145,13 @@ export async function compress(
         const original = result.bytes.length
         originals.push(original)
         copies.push(...result.copies.map(copy => ({ ...copy, original })))
-        for (const writer of writers) await writer.write({ ...result, path })
+        await writer.write({ ...result, path })
       }
       onProgress?.({ done: ++done, total: candidates.length, path })
     }
     const compressAny = (path: string) => compressOne(path).catch(rethrowAsCompressError(path))
     await inParallel(candidates, CONCURRENCY, compressAny, signal)
-    return writers
+    return writer.report()
   })
   return {
     directory: served.path,
@@ -159,7 +160,7 @@ export async function compress(
     codings: byCoding(copies),
     tooLarge: tooLarge.toSorted(),
     leftOut: compressible.filter(path => !isWanted(path)),
-    ...(await rowsOf<CompressRows>(writers)),
+    deltas,
     seconds: (performance.now() - startedAt) / 1000
   }
 }

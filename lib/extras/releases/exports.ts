@@ -25,7 +25,7 @@ export async function keep(
   newer: string,
   options: KeepOptions = {}
 ): Promise<KeepReport> {
-  return (await import('./keep.ts')).keep(older, newer, options, EXTRAS)
+  return (await import('./keep.ts')).keep(older, newer, options)
 }
 
 /**
@@ -45,7 +45,7 @@ export async function cleanKept(
   directory: string,
   options: CleanKeptOptions = {}
 ): Promise<CleanReport> {
-  return (await import('./keep.ts')).cleanKept(directory, options, EXTRAS)
+  return (await import('./keep.ts')).cleanKept(directory, options)
 }
 
 /**
@@ -65,7 +65,7 @@ export async function compress(
   directory: string,
   options: CompressOptions = {}
 ): Promise<CompressReport> {
-  return (await import('./compress.ts')).compress(directory, options, EXTRAS)
+  return (await import('./compress.ts')).compress(directory, options)
 }
 
 /**

@@ -4,13 +4,12 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 
 export const releases: Extra<Pipeline> = {
   name: 'releases',
-  standsOn: ['bundles'],
+  standsOn: ['bundles', 'deltas'],
   commandLine: async () => ({
     commands: [
       (await import('./compress-command.ts')).compress,
       (await import('./keep-command.ts')).keep,
       (await import('./clean-command.ts')).clean
-    ],
-    additions: (await import('./additions.ts')).additions
+    ]
   })
 }

@@ -1,11 +1,9 @@
 // The `keep` command.
-import { MANIFEST } from './additions.ts'
 import { keep as keepFiles } from './keep.ts'
-import { textsOf } from '../../assets/building/directory.ts'
 import { directoryAt, longRun, OK } from '../../cli/command.ts'
 import type { Command } from '../../assets/parts.ts'
 import { count, formatBytes } from '../../cli/format.ts'
-import { LIMIT_OPTIONS, limitsIn } from './clean-command.ts'
+import { LIMIT_OPTIONS, limitsIn, MANIFEST } from './clean-command.ts'
 import { GLOB_OPTIONS, summary, warnOfLarge } from './compress-command.ts'
 
 export const keep: Command = {
@@ -23,7 +21,9 @@ along, unless their build is neither among the last 3 (--keep) nor was replaced 
 the last 7 days (--age). 'clean <dir>' removes them by the same rule.
 
 No file of the new build is overwritten, but one that was kept and is damaged since.
-A second run changes nothing, and one after Ctrl-C does the rest.`,
+A second run changes nothing, and one after Ctrl-C does the rest.
+
+It also writes deltas (.dcz) from the old build's files to those of the new one.`,
   options: { ...LIMIT_OPTIONS, manifest: MANIFEST, ...GLOB_OPTIONS },
   examples: [
     ['koa-fresh-assets keep /srv/app/current/dist dist', 'After a build of Vite:'],
@@ -31,16 +31,16 @@ A second run changes nothing, and one after Ctrl-C does the rest.`,
   ],
   run: call =>
     longRun(call, 'run it again for the rest', async run => {
-      const { output, values, args, extras } = call
+      const { output, values, args } = call
       const { include, exclude, manifest } = values
       const [older = '', newer = ''] = args.map(directory => directoryAt(values, directory))
       const options = { ...run, ...limitsIn(values), manifest, include, exclude }
-      const report = await keepFiles(older, newer, options, extras)
+      const report = await keepFiles(older, newer, options)
       const { kept, bytes, builds, copied, compressed } = report
       warnOfLarge(output, compressed)
       const files = `${count(kept.length, 'file')} of ${count(builds, 'earlier build')}`
       const total = `Kept: ${files}, ${formatBytes(bytes)}; ${copied} copied`
-      output.result(report, `${summary(compressed, await textsOf(extras, compressed))}\n${total}`)
+      output.result(report, `${summary(compressed)}\n${total}`)
       return OK
     })
 }

@@ -18,13 +18,9 @@ import { withUnsaved, type Unsaved } from '../../files/writing/unsaved.ts'
 import { check, flag } from '../../check-options.ts'
 import { outdatedAmong, removeFiles, withCopies, type CleanReport } from './clean.ts'
 import { COPY_OPTIONS, type CopyOptions, type CompressReport, compress } from './compress.ts'
-import {
-  openDirectory,
-  sum,
-  representationsOf,
-  splitAmong
-} from '../../assets/building/directory.ts'
-import type { BuiltDirectory, Extra } from '../../assets/parts.ts'
+import { sum } from '../../assets/building/report.ts'
+import { splitDelta } from '../deltas/delta-format.ts'
+import { openDirectory, type BuiltDirectory } from '../deltas/directory.ts'
 import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from '../bundles/kept-files.ts'
 import { hasFixedUrl, withoutHash } from '../../assets/urls/fingerprint.ts'
 import {
@@ -59,8 +55,7 @@ const CONCURRENCY = 4
 export async function keep(
   older: string,
   newer: string,
-  options: KeepOptions,
-  extras: readonly Extra[]
+  options: KeepOptions = {}
 ): Promise<KeepReport> {
   check(options, { ...LIMITS, ...COPY_OPTIONS })
   const { keep: _keep, age: _age, manifest, ...copies } = options
@@ -71,7 +66,7 @@ export async function keep(
   }
   const own = await readBuild(to, { name: manifest, other: from.path })
   const old = await readBuild(from, { name: manifest, other: to.path })
-  await requireList(from, old, extras)
+  await requireList(from, old)
   const chosen = await choose(from, to, { old, own: own.files, limits: options })
   const checked = await inParallel([...chosen], CONCURRENCY, entry => compared(entry, from, to))
   const kept = new Map(checked.map(({ file, isIntact: _is, ...entry }) => [file, entry]))
@@ -88,7 +83,7 @@ export async function keep(
   await withUnsaved(unsaved =>
     inParallel(files, CONCURRENCY, file => copyOne(file, unsaved), options.signal)
   )
-  const compressed = await compress(to.path, copies, extras, from.path)
+  const compressed = await compress(to.path, { ...copies, against: from.path })
   const stats = await inParallel(files, CONCURRENCY, file => statOf(join(to.path, file)))
   return {
     directory: to.path,
@@ -211,8 +206,7 @@ export interface CleanKeptOptions extends BuildLimits {
 /** Removes what `keep` has brought into a build, once no open page asks for it. */
 export async function cleanKept(
   directory: string,
-  options: CleanKeptOptions,
-  extras: readonly Extra[]
+  options: CleanKeptOptions = {}
 ): Promise<CleanReport> {
   check(options, { ...LIMITS, dryRun: flag })
   const { dryRun = false } = options
@@ -220,7 +214,7 @@ export async function cleanKept(
   const kept = await keptIn(served)
   if (kept.size === 0) {
     const build = await findBuild(served, options.manifest)
-    if (build) await requireList(served, build, extras)
+    if (build) await requireList(served, build)
     return { removed: [], bytes: 0, kept: 0, dryRun }
   }
   const build = await readBuild(served, { name: options.manifest })
@@ -232,10 +226,9 @@ export async function cleanKept(
     .toSorted()
   const pathOf = (file: string) => join(served.path, file)
   const digests = await inParallel(removed, CONCURRENCY, file => digestOfFile(pathOf(file)))
-  const representations = await representationsOf(extras)
   const endless = [...served.files].filter(file => {
-    const further = splitAmong(representations, file)
-    return further && (removed.includes(further.name) || digests.includes(further.digest))
+    const delta = splitDelta(file)
+    return delta && (removed.includes(delta.name) || digests.includes(delta.digest))
   })
   // A folder or a link in the place of a copy stays.
   const copied = removed.map(file => withCopies(file).filter(path => served.files.has(path)))

@@ -27,6 +27,8 @@ size and those of its compressed copies, and the entries whose tags include it; 
 parentheses, those that use it in another way, such as by a dynamic import. A file
 that is missing is listed as such.
 
+Where there are deltas from earlier versions, it says what they save.
+
 With --entry, lists what a page loads for a script or a stylesheet instead, by
 package and file, in bytes of brotli: from the last precompile, else estimated from
 the sources.`,

@@ -5,7 +5,7 @@ import { brotliCompress, constants } from 'node:zlib'
 import { CODINGS } from '../../files/codings.ts'
 import { bytesOf, statOf } from '../../files/disk.ts'
 import { readContent } from '../../files/open-file.ts'
-import { groupBy, listPublished } from '../../assets/building/directory.ts'
+import { groupBy, listPublished } from '../deltas/directory.ts'
 import type { ManifestEntries, ManifestEntry } from '../../assets/building/manifest/manifest.ts'
 import { readEntries } from '../../assets/building/manifest/read-manifest.ts'
 import { listOwn, pathOf, type OwnAsset } from './own-assets.ts'
@@ -137,7 +137,7 @@ type Look = (path: string) => Promise<Node>
 
 async function publishedNodes(settings: Settings, published: ManifestEntries): Promise<Look> {
   const plain = new Map(Array.from(published, ([path, { target }]) => [target, path]))
-  const { versions } = await listPublished(settings, [])
+  const { versions } = await listPublished(settings)
   const builtAt = (await statOf(manifestFile(settings)))?.mtimeNs ?? 0n
   const fileOf = ({ target }: ManifestEntry) => publicFile(settings, decodeURIComponent(target))
   // A deploy touches what it replaces, once it has written the manifest's temporary file.

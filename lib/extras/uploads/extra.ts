@@ -4,7 +4,7 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 
 export const uploads: Extra<Pipeline> = {
   name: 'uploads',
-  standsOn: ['telling'],
+  standsOn: ['deltas', 'telling'],
   commandLine: async () => ({
     commands: [(await import('./upload-plan-command.ts')).uploadPlan]
   })

@@ -1,7 +1,8 @@
 // Lists the URL paths of the files that pages name by URLs with the option `host`.
 import { realpathOf, statOf } from '../../files/disk.ts'
 import { withoutCodingExtension } from '../../files/codings.ts'
-import { requestableFiles, representationsOf, splitAmong } from '../../assets/building/directory.ts'
+import { splitDelta } from '../deltas/delta-format.ts'
+import { requestableFiles } from '../deltas/directory.ts'
 import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
 import { listOwn } from '../telling/own-assets.ts'
 import type { Site } from '../../assets/parts.ts'
@@ -28,8 +29,7 @@ async function ownPaths(site: Site): Promise<readonly string[]> {
   })
 }
 
-async function mountPaths({ mounts, extras }: Site): Promise<readonly string[]> {
-  const representations = await representationsOf(extras)
+async function mountPaths({ mounts }: Site): Promise<readonly string[]> {
   const paths: string[] = []
   for (const mount of mounts) {
     // URLs of the host lead only to files that a manifest names, and to those that these load.
@@ -42,7 +42,7 @@ async function mountPaths({ mounts, extras }: Site): Promise<readonly string[]> 
       const path = `${mount.urlPath}/${name}`
       const original = withoutCodingExtension(name)
       const isCopy = original !== name && names.has(original)
-      if (isCopy || splitAmong(representations, name) || !isMounted(path, mount)) continue
+      if (isCopy || splitDelta(name) || !isMounted(path, mount)) continue
       paths.push(encodePath(path))
     }
   }

@@ -36,5 +36,5 @@ export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyRepo
  * const { problems } = await verifyCopies('dist')
  */
 export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
-  return (await import('./verify.ts')).verifyCopies(directory, EXTRAS)
+  return (await import('./verify.ts')).verifyCopies(directory)
 }

@@ -4,6 +4,6 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 
 export const verify: Extra<Pipeline> = {
   name: 'verify',
-  standsOn: ['releases', 'telling'],
+  standsOn: ['deltas', 'releases', 'telling'],
   commandLine: async () => ({ commands: [(await import('./verify-command.ts')).verify] })
 }

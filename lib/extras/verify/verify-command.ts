@@ -24,7 +24,13 @@ This needs no configuration. A .gz without an original is taken for an archive,
 unless a .br or .zst is beside it.
 
 Run it after copying files to another machine, or when a page looks wrong.
-'precompile' and 'compress' fix what it finds.`,
+'precompile' and 'compress' fix what it finds.
+
+In a directory with a bundler's manifest it also checks that the files that the
+manifest names exist, and that those that 'keep' copied, and their list, are intact.
+
+Deltas (.dcz) are checked as well: each has to be intact, and to start from a file
+that exists.`,
   options: {},
   examples: [
     ['koa-fresh-assets verify', 'Fail a deployment when a file was lost on the way:'],
@@ -34,7 +40,7 @@ Run it after copying files to another machine, or when a page looks wrong.
     const { output, values, args } = call
     const [directory] = args
     if (directory === undefined) return verifyPublic(output, await siteOf(call))
-    const report = await verifyCopies(directoryAt(values, directory), call.extras)
+    const report = await verifyCopies(directoryAt(values, directory))
     const { files } = report
     const named = files === undefined ? [] : [`${count(files, 'file')} of the build`]
     return printProblems(output, report, [...named, copiesText(report)], directory)

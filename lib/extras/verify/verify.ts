@@ -16,23 +16,24 @@ import { checkDirectory } from '../releases/build.ts'
 import { listMounts } from '../telling/listed-mounts.ts'
 import { isMounted } from '../../assets/serving/request-path.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
-import type { Extra, Problem, Site } from '../../assets/parts.ts'
+import type { Problem, Site } from '../../assets/parts.ts'
 import {
   canonicalSegments,
   encodeAsImported,
   encodePath
 } from '../../assets/urls/canonical-path.ts'
-import { splitFingerprint, versionKey } from '../../assets/urls/fingerprint.ts'
+import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
 import type { ManifestEntry } from '../../assets/building/manifest/manifest.ts'
 import { readManifest, REMEDY } from '../../assets/building/manifest/read-manifest.ts'
+import { faultOfDelta } from '../deltas/delta-faults.ts'
+import { splitDelta } from '../deltas/delta-format.ts'
 import {
   groupBy,
   listPublished,
   openDirectory,
-  representationsOf,
-  splitAmong,
-  requestableFiles
-} from '../../assets/building/directory.ts'
+  requestableFiles,
+  versionKey
+} from '../deltas/directory.ts'
 import { namedWithoutBase } from './without-base.ts'
 
 export interface VerifyReport {
@@ -100,7 +101,7 @@ async function verifyMounts(settings: Site) {
     problems.push(...(await namedWithoutBase(mount, named)))
     const all = await requestableFiles(top)
     const own = all.filter(path => isMounted(`${urlPath}/${path}`, mount))
-    const found = await copiesIn(top, own, settings.extras)
+    const found = await copiesIn(top, own)
     copies += found.copies
     unread += found.unread
     for (const { path, message } of found.problems) {
@@ -117,8 +118,7 @@ async function verifyMounts(settings: Site) {
 async function verifyAssets(settings: Site) {
   const manifest = manifestFile(settings)
   const { assets } = await readManifest(manifest)
-  const representations = await representationsOf(settings.extras)
-  const { versions, beside } = await listPublished(settings, representations)
+  const { versions, deltas } = await listPublished(settings)
   const check = async ([path, entry]: [string, ManifestEntry]): Promise<Checked[]> => {
     const { target } = entry
     const [file, plain] = [target, path].map(each => {
@@ -136,13 +136,10 @@ async function verifyAssets(settings: Site) {
     if (target === path) return copies
     const targetPath = decodeURIComponent(target)
     const known = versions.get(splitFingerprint(targetPath)?.name ?? '') ?? []
-    const others = (beside.get(targetPath) ?? []).map(async other => {
-      const earlier = known.filter(({ digest }) => digest === other.digest)
+    const others = (deltas.get(targetPath) ?? []).map(async delta => {
+      const earlier = known.filter(({ digest }) => digest === delta.digest)
       const older = earlier.map(version => version.file)
-      return {
-        path: encodePath(other.path),
-        fault: await other.by.faultOf(other.file, file, older)
-      }
+      return { path: encodePath(delta.path), fault: await faultOfDelta(delta.file, file, older) }
     })
     const found = [...copies, ...(await Promise.all(others))]
     if (await sameBytes(file, plain)) return [...found, ...(await checkCopies(path, plain, isCopy))]
@@ -153,41 +150,36 @@ async function verifyAssets(settings: Site) {
   return { manifest, assets: assets.size, problems: problemsIn(checked.flat()) }
 }
 
-export async function verifyCopies(
-  directory: string,
-  extras: readonly Extra[]
-): Promise<VerifyCopiesReport> {
+export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
   const built = await openDirectory(directory)
-  const { files, problems: ofBuild } = await checkDirectory(built, extras)
-  const { problems: faults, ...copies } = await copiesIn(built.path, [...built.files], extras)
+  const { files, problems: ofBuild } = await checkDirectory(built)
+  const { problems: faults, ...copies } = await copiesIn(built.path, [...built.files])
   const problems = [...ofBuild, ...faults]
   return { directory: built.path, ...(files !== undefined && { files }), ...copies, problems }
 }
 
 /**
- * Compares the compressed copies, and what extras keep beside files, in a directory that may contain anything.
+ * Compares the compressed copies, and the deltas, in a directory that may contain anything.
  * @param top is its real path
  * @param files are the paths of those in it, relative to it
  */
 async function copiesIn(
   top: string,
-  files: readonly string[],
-  extras: readonly Extra[]
+  files: readonly string[]
 ): Promise<Omit<VerifyCopiesReport, 'directory' | 'files'>> {
   const known = new Set(files)
   const versions = groupBy(files, versionKey)
-  const representations = await representationsOf(extras)
   const check = async (path: string): Promise<Checked[]> => {
     const file = join(top, path)
-    const further = splitAmong(representations, path)
-    const original = further?.name ?? withoutCodingExtension(path)
+    const delta = splitDelta(path)
+    const original = delta?.name ?? withoutCodingExtension(path)
     // It may be a link.
     const isAlone =
       original !== path && !known.has(original) && !(await statOf(join(top, original)))
-    if (further) {
+    if (delta) {
       const others = (versions.get(versionKey(original) ?? '') ?? []).map(each => join(top, each))
-      const check = () => further.by.faultOf(file, join(top, original), others)
-      return [{ path, fault: isAlone ? NO_ORIGINAL : await check() }]
+      const fault = isAlone ? NO_ORIGINAL : await faultOfDelta(file, join(top, original), others)
+      return [{ path, fault }]
     }
     const copies = await checkCopies(path, file, extension => known.has(path + extension))
     const isOrphan = isAlone && !isArchive(original, known)

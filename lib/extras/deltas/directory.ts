@@ -1,15 +1,25 @@
 // Lists files: those of a built directory that can be requested, the versions of published files by their names, and
-// the files that extras keep beside them.
+// the deltas beside them.
 import { join, resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { entriesBelow, realpathOf, statOf } from '../../files/disk.ts'
 import { isText, optionError } from '../../check-options.ts'
-import { canonicalSegments, encodePath } from '../urls/canonical-path.ts'
-import type { BuiltDirectory, Extra, Representations, Writer } from '../parts.ts'
-import { splitFingerprint, type Fingerprinted } from '../urls/fingerprint.ts'
-import { publicFile } from '../settings/public-directory.ts'
-import type { Settings } from '../settings/settings.ts'
+import { canonicalSegments, encodePath } from '../../assets/urls/canonical-path.ts'
+import { splitFingerprint, withoutHash, type Fingerprinted } from '../../assets/urls/fingerprint.ts'
+import { publicFile } from '../../assets/settings/public-directory.ts'
+import type { Settings } from '../../assets/settings/settings.ts'
 import { pathFrom } from '../../files/paths.ts'
+import type { ServedPlace } from '../../files/containment.ts'
+import { splitDelta } from './delta-format.ts'
+
+export interface BuiltDirectory {
+  /** The real path. */
+  readonly path: string
+  /** The boundary: nothing is read or written through a symbolic link. */
+  readonly place: ServedPlace
+  /** The regular files that can be requested, relative to the directory, with slashes; sorted. */
+  readonly files: ReadonlySet<string>
+}
 
 /**
  * Opens the directory of a build.
@@ -55,46 +65,40 @@ async function filesBelow(top: string, isWanted = (_path: string) => true): Prom
   return files.map(({ parentPath, name }) => pathOf(join(parentPath, name))).filter(isWanted)
 }
 
-/** A fingerprinted file, or one that represents it. */
+/** A fingerprinted file, or a delta beside one. */
 export interface PublishedFile {
   /** The decoded URL path. */
   readonly path: string
   /** The absolute path. */
   readonly file: string
-  /** The path without the fingerprint; for a representation, that of its original. */
+  /** The path without the fingerprint; for a delta, that of its original. */
   readonly base: string
   /** The digest in its name: that of its bytes or, for a delta, of the bytes that it is applied to. */
   readonly digest: string
 }
 
-/** @param representations recognise the files to list */
-export async function listPublished<T extends Pick<Representations, 'split'>>(
-  settings: Settings,
-  representations: readonly T[]
-) {
+export async function listPublished(settings: Settings) {
   const files = await filesBelow(publicFile(settings, settings.prefix))
-  const named = <P extends Fingerprinted>(split: (path: string) => P | undefined) => {
-    const found = files.flatMap(name => {
+  const named = (split: (path: string) => Fingerprinted | undefined) => {
+    const found = files.flatMap((name): PublishedFile[] => {
       const path = `${settings.prefix}/${name}`
-      const parts = split(path)
-      if (!parts) return []
-      const { name: base, ...rest } = parts
-      return [{ path, file: publicFile(settings, path), base, ...rest }]
+      const { name: base, digest = '' } = split(path) ?? {}
+      return base === undefined ? [] : [{ path, file: publicFile(settings, path), base, digest }]
     })
     return groupBy(found, ({ base }) => base)
   }
   return {
     /** The files by their path without the fingerprint. */
     versions: named(splitFingerprint),
-    /** The representations by the path of their original. */
-    beside: named(path => splitAmong(representations, path))
+    /** The deltas by the path of their original. */
+    deltas: named(splitDelta)
   }
 }
 
-export function sum(numbers: Iterable<number>): number {
-  let total = 0
-  for (const number of numbers) total += number
-  return total
+/** Returns the key that all versions of a built file share; undefined for a path without a hash. */
+export function versionKey(path: string): string | undefined {
+  const without = withoutHash(`/${path}`)
+  return without && `${without.before}*${without.after}`
 }
 
 /** Does what `Map.groupBy` does, which Node 20 lacks. An item whose key is undefined is left out. */
@@ -114,7 +118,6 @@ export function representationsOf(extras: readonly Extra[]): Promise<readonly Re
   return Promise.all(extras.flatMap(extra => extra.representations?.() ?? []))
 }
 
-/** Finds the original of a representation; undefined for any other file. */
 export function splitAmong<T extends Pick<Representations, 'split'>>(
   all: readonly T[],
   path: string
