@@ -2,7 +2,7 @@
 // The command-line program: runs a command, and turns every outcome into an exit status.
 import { readFile } from 'node:fs/promises'
 import { allCommands, generalHelp, helpFor, parseCommandLine } from './cli/arguments.ts'
-import { EXTRAS, settleSite } from './assets/extras.ts'
+import { settleSite } from './assets/extras.ts'
 import { FAILED, makeOutput, OK, UsageError, USAGE_ERROR } from './cli/command.ts'
 import type { Call } from './assets/parts.ts'
 import { loadOptions } from './cli/config.ts'

@@ -9,7 +9,7 @@ import type { Compiler } from './compilers/compiler.ts'
 import type { PrecompileExtras } from './settings/extra-options.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
-import type { Fingerprinted, WithoutHash } from './urls/fingerprint.ts'
+import type { WithoutHash } from './urls/fingerprint.ts'
 import type { Helpers, ImageSize, Imports, MountAssets } from './views/asset-url.ts'
 
 export type { ImageSize, Imports }

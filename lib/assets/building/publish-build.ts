@@ -51,8 +51,10 @@ export async function publishBuild(
   const failed = rethrowAsPublishError(settings, path)
   const before = await readEntries(manifestFile(settings), true).catch(failed)
   const save = () => unsaved.save().catch(failed)
-  const representations = before.size > 0 ? await representationsOf(settings.extras) : []
-  const writers = representations.map(each => each.ofPublished(settings, before, unsaved))
+  const extras = before.size > 0 ? settings.extras : []
+  const writers = await Promise.all(
+    extras.flatMap(extra => extra.deltaWriter?.(settings, before, unsaved) ?? [])
+  )
   const prepared = new Map<string, WrittenAsset>()
   let done = 0
   const write = async (built: Built): Promise<void> => {

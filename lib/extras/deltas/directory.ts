@@ -113,28 +113,3 @@ export function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string | unde
   }
   return groups
 }
-
-export function representationsOf(extras: readonly Extra[]): Promise<readonly Representations[]> {
-  return Promise.all(extras.flatMap(extra => extra.representations?.() ?? []))
-}
-
-export function splitAmong<T extends Pick<Representations, 'split'>>(
-  all: readonly T[],
-  path: string
-) {
-  for (const by of all) {
-    const parts = by.split(path)
-    if (parts) return { ...parts, by }
-  }
-  return undefined
-}
-
-export async function textsOf(extras: readonly Extra[], report: object) {
-  return (await Promise.all(extras.flatMap(extra => extra.rows?.(report) ?? []))).flat()
-}
-
-export async function rowsOf<Rows>(
-  writers: readonly Pick<Writer<never>, 'report'>[]
-): Promise<Rows> {
-  return Object.assign({}, ...(await Promise.all(writers.map(writer => writer.report()))))
-}

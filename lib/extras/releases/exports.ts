@@ -1,5 +1,5 @@
 // The functions that a deploy script calls, each loaded when it is called.
-import { EXTRAS, settleForPrecompile } from '../../assets/extras.ts'
+import { settleForPrecompile } from '../../assets/extras.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import type { CleanOptions, CleanReport } from './clean.ts'
 import type { CompressOptions, CompressReport } from './compress.ts'
