@@ -108,7 +108,9 @@ export class Builder {
       const ownMap = map && isRewritten ? await readAgain(map.draft) : undefined
       nodes.set(path, { ...place, links, ownMap })
     }
-    const isAsked = all.some(mayBeImported) || this.#settings.apps.some(app => app.imports.size > 0)
+    const isAsked =
+      all.some(({ app, draft }) => app.fingerprint && draft.mayBeModule) ||
+      this.#settings.apps.some(app => app.fingerprint && app.imports.size > 0)
     const mentions = isAsked ? await (this.#mentions ??= mentionsIn(this.#settings)) : []
     if (failures.length === 0)
       await bundler?.join(nodes, mentions).catch((error: unknown) => {
@@ -188,14 +190,6 @@ export class Builder {
 async function isModule({ text, content }: Draft): Promise<boolean> {
   const code = text?.code ?? new TextDecoder().decode(await readContent(content))
   return (await loadModuleLexer()).isModule(code) === true
-}
-
-/** Tells whether views may import an asset: all other scripts have neither of these words. */
-function mayBeImported({ app, name, draft: { content } }: Drafted): boolean {
-  if (!app.fingerprint || textType(name) !== 'js') return false
-  return (
-    'copyOf' in content || ['import', 'export'].some(word => (content as Buffer).includes(word))
-  )
 }
 
 async function mentionsIn(site: Site): Promise<Mention[]> {

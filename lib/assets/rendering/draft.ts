@@ -40,6 +40,8 @@ export interface Draft {
   readonly content: Content
   /** The text with its references; undefined if nothing in it refers to another asset. */
   readonly text?: Text | undefined
+  /** True for a script with one of the words that make it a module: views import no other. */
+  readonly mayBeModule?: boolean
   readonly inputs: readonly Observation[]
   /** False when a dependency changed during compilation: the next request compiles again. */
   readonly isSettled: boolean
@@ -114,11 +116,13 @@ async function draftText(
   const paths = files.map(({ path }) => path)
   // npm links the packages of a workspace, whose own directories may be sources.
   const real = await Promise.all(paths.map(realpathOf))
-  const isText = textType(asset.name) !== undefined && isUtf8(content)
+  const type = textType(asset.name)
+  const code = type !== undefined && isUtf8(content) ? decode(content) : undefined
   const compiledIn = [...new Set([...paths, ...real.flatMap(path => path ?? [])])]
   return {
     content,
-    text: isText ? await textOf(asset, decode(content), compiledIn) : undefined,
+    text: code === undefined ? undefined : await textOf(asset, code, compiledIn),
+    mayBeModule: type === 'js' && /\b(?:import|export)\b/.test(code ?? ''),
     inputs: [input, ...others],
     isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt)),
     compileDuration: output?.duration

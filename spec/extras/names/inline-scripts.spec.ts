@@ -60,6 +60,18 @@ for (const mode of MODES) {
   })
 }
 
+for (const mode of MODES) {
+  test(`JSM-08 views are read only where a script may be a module, or imports are mapped (${mode})`, async t => {
+    const view = `<script type="module">import '/assets/old.js'</script>`
+    const files = { 'old.js': 'count = 1', '/views/page.html': view }
+    const site = await makeFingerprinted(t, mode, files, {})
+    const importMap = () => site.render(assets => assets.importMap({ entry: 'old' }))
+    t.is(await importMap(), '')
+    await site.edit({ 'old.js': 'export const count = 1' })
+    t.regex(await importMap(), /"\/assets\/old\.js":/)
+  })
+}
+
 test('JSM-08 a manifest has what scripts in views import, once one of them does', async t => {
   const site = await makeFingerprinted(t, 'precompiled', FILES, OPTIONS)
   const inViews = () => (readManifest(site.root) as { inViews?: readonly string[] }).inViews
