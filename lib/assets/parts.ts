@@ -379,9 +379,9 @@ export interface TransformedText {
 
 // The representations of files follow.
 
-/** Sends further representations of files, to clients that can read them. */
+/** Finds the deltas of files, for clients that can read them. */
 export interface Sender {
-  /** Is called when a file is loaded; undefined for a file whose responses stay as they are. */
+  /** Is called when a file is loaded whose name has a hash; undefined for a file whose responses stay as they are. */
   of(file: SentFile): Promise<Sent | undefined>
 }
 
@@ -404,12 +404,12 @@ export interface SentFile extends Stored {
   /** The decoded URL path. */
   readonly path: string
   readonly place: ServedPlace
-  /** The URL path, with the base, around its hash; undefined for a file that may change at its URL. */
-  readonly around: WithoutHash | undefined
+  /** The URL path, with the base, around its hash. */
+  readonly around: WithoutHash
   /** The path without our fingerprint; undefined for a file that precompile did not write. */
   readonly plain: string | undefined
-  /** Returns the composed names in its folder, as far as they are known; the last ones may be missing. */
-  readonly names: () => Promise<ReadonlyMap<string, unknown> | undefined>
+  /** The composed names in its folder, as far as they are known; the last ones may be missing. */
+  readonly names: ReadonlyMap<string, unknown> | undefined
   /** Returns the same with its digest, unless the file changed meanwhile. */
   readonly digested: () => Promise<Stored>
 }
@@ -419,11 +419,11 @@ export interface Sent {
   readonly fields: readonly (readonly [name: string, value: string])[]
   /** The request fields by which a representation is selected. */
   readonly vary: readonly string[]
-  /** Finds a representation to send instead of the file; undefined: there is none. */
-  readonly find?: ((headers: IncomingHttpHeaders) => Further | undefined) | undefined
+  /** Finds a delta to send instead of the file; undefined: there is none. */
+  readonly find?: ((headers: IncomingHttpHeaders) => Delta | undefined) | undefined
 }
 
-export interface Further {
+export interface Delta {
   /** The key under which it is remembered, among those of one path. */
   readonly key: string
   /** The dictionary that the client needs in order to read it, and has. */

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { oneAtATime } from '../concurrency.ts'
-import { EXACT, isMiss, named, showsChangesAfter, type Stamp, stampOf } from './disk.ts'
+import { EXACT, isMiss, named, isSettled, type Stamp, stampOf } from './disk.ts'
 import { observe, recheck, type FileObservation } from './observation.ts'
 import { READ, readSnapshot } from './open-file.ts'
 
@@ -86,7 +86,7 @@ export class ReloadedFile {
     this.path = path
     this.#reading = reading
     const stats = ifThere(() => statSync(path, EXACT))
-    if (stats && showsChangesAfter(stats, Date.now())) this.#known = { path, stamp: stampOf(stats) }
+    if (stats && isSettled(stats, Date.now())) this.#known = { path, stamp: stampOf(stats) }
   }
 
   /** Makes the next check read the file again, changed or not. */

@@ -49,26 +49,33 @@ async function lookFor(place: ServedPlace): Promise<void> {
 }
 
 /** @param path the name that has this real path: `deny` compares the two */
+function isKnownInPlace(place: ServedPlace, path: string, real: string | undefined): boolean {
+  const directory = seen.get(place)?.real
+  if (directory === undefined || real === undefined) return false
+  if (place.symlinks !== 'deny') return isInside(directory, real)
+  return real === join(directory, relative(place.dir, path))
+}
+
 async function isRealInPlace(place: ServedPlace, path: string, real: string | undefined) {
-  const isAllowed = () => {
-    const directory = seen.get(place)?.real
-    if (directory === undefined || real === undefined) return false
-    return place.symlinks === 'deny'
-      ? real === join(directory, relative(place.dir, path))
-      : isInside(directory, real)
-  }
-  if (isAllowed()) return true
+  if (isKnownInPlace(place, path, real)) return true
   await lookFor(place)
-  return isAllowed()
+  return isKnownInPlace(place, path, real)
 }
 
 /** The real path of an open file; undefined when it cannot be determined. */
 export async function realPathOfOpen(file: OpenFile): Promise<string | undefined> {
   const path = pathOfDescriptor(file.fd)
   if (path === undefined) return realPathByName(file)
-  // Linux appends ' (deleted)' once the name was removed or given to another file.
-  const before = path.replace(/ \(deleted\)$/, '')
-  return before === path || (await isAt(path, file.stats)) ? path : before
+  return isMarkedDeleted(path) && !(await isAt(path, file.stats))
+    ? path.slice(0, -DELETED.length)
+    : path
+}
+
+/** Linux appends it once the name was removed or given to another file. */
+const DELETED = ' (deleted)'
+
+function isMarkedDeleted(path: string): boolean {
+  return path.endsWith(DELETED)
 }
 
 /** Looks the name up again: when its real path is stable and has the same inode, that is what was opened. */
@@ -94,9 +101,18 @@ export async function wouldBeInPlace(place: ServedPlace, file: string): Promise<
  * @returns may be given the real path, where it is known
  */
 export function isInPlace(place: ServedPlace) {
-  return async (file: OpenFile, real?: string): Promise<boolean> =>
-    place.symlinks === 'follow' ||
-    isRealInPlace(place, file.path, real ?? (await realPathOfOpen(file)))
+  return (file: OpenFile, real?: string): Promise<boolean> | boolean => {
+    if (place.symlinks === 'follow') return true
+    const path = real ?? pathOfDescriptor(file.fd)
+    if (path !== undefined && !isMarkedDeleted(path) && isKnownInPlace(place, file.path, path)) {
+      return true
+    }
+    return isOpenInPlace(place, file, real)
+  }
+}
+
+async function isOpenInPlace(place: ServedPlace, file: OpenFile, real: string | undefined) {
+  return isRealInPlace(place, file.path, real ?? (await realPathOfOpen(file)))
 }
 
 /** The bytes of a file, and the stamp that belongs to them; undefined for one that is not in the place. */

@@ -167,21 +167,13 @@ const TICK_NS = 20_000_000n
 const COARSE_TICK_NS = 2n * SECOND_NS + TICK_NS
 
 /**
- * Whether any change from `now` on, in milliseconds since 1970, changes the stamp. A file system that
- * stamps whole seconds is recognised by the change time, which cannot be set; an mtime can.
+ * Whether a file was last changed so long before `moment`, in milliseconds since 1970, that any change since then shows
+ * in its stamp. By the change time, which nobody can set; an mtime in the future may have been set.
  */
-export function showsChangesAfter(stamp: Stamp, now: number): boolean {
-  return isUnchangedSince(stamp, now) && stamp.mtimeNs < lastTickBefore(now, stamp)
-}
-
-/** Whether the change time is before `moment`; an mtime in the future may have been set. */
-export function isUnchangedSince(stamp: Stamp, moment: number): boolean {
-  return stamp.ctimeNs < lastTickBefore(moment, stamp)
-}
-
-function lastTickBefore(moment: number, { ctimeNs }: Stamp): bigint {
+export function isSettled({ ctimeNs }: Stamp, moment: number): boolean {
+  // A file system that stamps whole seconds.
   const tick = ctimeNs % SECOND_NS === 0n ? COARSE_TICK_NS : TICK_NS
-  return BigInt(moment) * 1_000_000n - tick
+  return ctimeNs < BigInt(moment) * 1_000_000n - tick
 }
 
 /** `utimes` takes a double and truncates to microseconds: the result is less than two off. */

@@ -1,7 +1,7 @@
 // What was seen at a path: the file or directory that was read, or the directory that lacked a name. A later check can then
 // tell whether anything changed.
 import { basename, dirname, join } from 'node:path'
-import { sameStamp, showsChangesAfter, type Stamp, stampOf, statOf } from './disk.ts'
+import { isSettled, sameStamp, type Stamp, stampOf, statOf } from './disk.ts'
 import { digestOf } from './digest.ts'
 import { readSnapshot, type Snapshot } from './open-file.ts'
 
@@ -28,9 +28,7 @@ export function isFileObservation(observation: Observation): observation is File
 
 /** @param readAt when reading began, in milliseconds since 1970 */
 export function observe(path: string, { bytes, stamp }: Snapshot, readAt: number): FileObservation {
-  return showsChangesAfter(stamp, readAt)
-    ? { path, stamp }
-    : { path, stamp, digest: digestOf(bytes) }
+  return isSettled(stamp, readAt) ? { path, stamp } : { path, stamp, digest: digestOf(bytes) }
 }
 
 /**
@@ -65,7 +63,7 @@ export async function observeAll(paths: Iterable<string>): Promise<Observation[]
 async function lookAt(path: string) {
   const lookedAt = Date.now()
   const stats = await statOf(path)
-  const stamp = stats && showsChangesAfter(stats, lookedAt) ? stampOf(stats) : undefined
+  const stamp = stats && isSettled(stats, lookedAt) ? stampOf(stats) : undefined
   return stats && { path, stamp, absent: new Array<string>() }
 }
 
@@ -79,16 +77,17 @@ export async function recheck<T extends Observation>(observation: T): Promise<T 
   // Before the names in a directory: the next check sees whatever arrives in between.
   const stats = await statOf(path)
   const isSame = stats && stamp && sameStamp(stats, stamp)
-  const isConclusive = stats && showsChangesAfter(stats, checkedAt)
   if (isFileObservation(observation)) {
     const { digest } = observation
     if (!isSame || digest === undefined) return isSame ? observation : undefined
     const now = await readSnapshot(path)
     if (!now || !sameStamp(now.stamp, stats) || digestOf(now.bytes) !== digest) return undefined
-    return isConclusive ? { ...observation, digest: undefined } : observation
+    return isSettled(stats, checkedAt) ? { ...observation, digest: undefined } : observation
   }
   if (isSame) return observation
   const found = await Promise.all(observation.absent.map(name => statOf(join(path, name))))
   if (found.some(Boolean)) return undefined
-  return isConclusive ? { ...observation, stamp: stampOf(stats) } : observation
+  return stats && isSettled(stats, checkedAt)
+    ? { ...observation, stamp: stampOf(stats) }
+    : observation
 }

@@ -172,7 +172,8 @@ export async function readOpenFile(
   if (!isComplete && attempt < MAX_ATTEMPTS) {
     return readOpenFile({ ...file, stats: after }, attempt + 1)
   }
-  return { bytes: bytes.subarray(0, bytesRead), stamp: stampOf(stats) }
+  const read = bytesRead === bytes.length ? bytes : bytes.subarray(0, bytesRead)
+  return { bytes: read, stamp: stampOf(stats) }
 }
 
 /** The kernel takes them into its memory. */
@@ -225,7 +226,7 @@ export type Content = Uint8Array | Copy
 export interface Copy {
   readonly copyOf: string
   /** Checks the file that was opened under that name: a link may have been swapped meanwhile. */
-  readonly isAllowed?: ((file: OpenFile) => Promise<boolean>) | undefined
+  readonly isAllowed?: ((file: OpenFile) => Promise<boolean> | boolean) | undefined
 }
 
 /**

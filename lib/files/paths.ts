@@ -25,6 +25,9 @@ export function absolutePath(base: string, given = '', rules: PathRules = native
 
 /** Whether `path` is `directory` or below it, by segments: `public-secret` is not in `public`. */
 export function isInside(directory: string, path: string, rules: PathRules = native): boolean {
+  // As in most paths, nothing is to be resolved.
+  const isBelow = path.startsWith(directory) && path[directory.length] === rules.sep
+  if (isBelow && !path.includes('..')) return true
   const way = rules.relative(directory, path)
   return way !== '..' && !way.startsWith(`..${rules.sep}`) && !rules.isAbsolute(way)
 }

@@ -1,7 +1,8 @@
 // What a system may refuse to those who own a file: Windows modes, and saving folders; WSL, CIFS and FUSE modes, times and
 // links. It is passed over, and told once for each kind of call.
 import { dirname } from 'node:path'
-import { errorCode, named } from './disk.ts'
+import { warnOnce } from '../errors.ts'
+import { errorCode, lstatOf, named } from './disk.ts'
 
 /** Each with what it means when a system refuses it. */
 const CONSEQUENCES = {
@@ -58,4 +59,41 @@ function remember(call: RefusableCall, path: string, code = ''): void {
   const message = `the system refuses ${call} in ${dirname(path)} (${code}), so ${CONSEQUENCES[call]}`
   refused.set(call, message)
   tell?.(message)
+}
+
+const warn = warnOnce()
+
+// The last one comes from Node's permission model.
+const DENIED = new Set(['EACCES', 'EPERM', 'ERR_ACCESS_DENIED'])
+
+function isDenied(error: unknown): boolean {
+  return DENIED.has(errorCode(error) ?? '')
+}
+
+/**
+ * Undefined, and a warning that comes once, where permission to read the path is lacking.
+ * @param path absolute
+ */
+export async function ifReadable<T>(path: string, outcome: Promise<T> | T): Promise<T | undefined> {
+  try {
+    return await outcome
+  } catch (error) {
+    if (!isDenied(error)) throw error
+    warn(
+      `${await deniedAt(path)} is not served, because this process may not read it: correct its permissions, or move it`
+    )
+    return undefined
+  }
+}
+
+/** The path itself, or the folder above it that may not be entered: it is one for any number of paths. */
+async function deniedAt(path: string): Promise<string> {
+  try {
+    await lstatOf(path)
+    return path
+  } catch (error) {
+    if (!isDenied(error)) throw error
+    const above = dirname(path)
+    return above === path ? path : deniedAt(above)
+  }
 }

@@ -2,14 +2,7 @@
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { statIfThere } from '../files/at-start.ts'
-import {
-  ifThere,
-  realpathOf,
-  showsChangesAfter,
-  type Stamp,
-  stampOf,
-  statOf
-} from '../files/disk.ts'
+import { ifThere, isSettled, realpathOf, type Stamp, stampOf, statOf } from '../files/disk.ts'
 import { readSnapshot } from '../files/open-file.ts'
 import { classifyEntries } from '../files/folder-entries.ts'
 import { digestOf } from '../files/digest.ts'
@@ -74,8 +67,8 @@ export function versionOf(
       })
       version = digestOf(JSON.stringify(digests))
       // A file that has just changed may change again under the same stamp.
-      const isConclusive = files.every(([, stamp]) => showsChangesAfter(stamp, lookedAt))
-      seen = isConclusive ? state : undefined
+      const areSettled = files.every(([, stamp]) => isSettled(stamp, lookedAt))
+      seen = areSettled ? state : undefined
     }
     if (isFinal) refreshes.delete(refresh)
   })

@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { compiled } from '../../diagnostics.ts'
 import { AssetError, CompileError, reasonOf } from '../../errors.ts'
 import type { Checksums } from '../../files/digest.ts'
-import { isUnchangedSince, realpathOf, stampOf } from '../../files/disk.ts'
+import { isSettled, realpathOf, stampOf } from '../../files/disk.ts'
 import { isInPlace, type ServedPlace } from '../../files/containment.ts'
 import {
   readInto,
@@ -90,9 +90,12 @@ export async function draft(
   })
   if (!read) return undefined
   if (!('bytes' in read)) {
-    const isSettled = isUnchangedSince(read.stamp, Date.now())
     const inputs = [{ path: file, stamp: read.stamp }]
-    return { content: { copyOf: file, isAllowed }, inputs, isSettled }
+    return {
+      content: { copyOf: file, isAllowed },
+      inputs,
+      isSettled: isSettled(read.stamp, Date.now())
+    }
   }
   const { bytes } = read
   const input = observe(file, read, readAt)
@@ -124,7 +127,7 @@ async function draftText(
     text: code === undefined ? undefined : await textOf(asset, code, compiledIn),
     mayBeModule: type === 'js' && /\b(?:import|export)\b/.test(code ?? ''),
     inputs: [input, ...others],
-    isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt)),
+    isSettled: files.every(({ stamp }) => isSettled(stamp, startedAt)),
     compileDuration: output?.duration
   }
 }

@@ -31,10 +31,10 @@ export function isAwaited(res: ServerResponse): boolean {
  * more than a few of a connection wait, no more requests are read from it.
  * @returns whether it has one and is still wanted
  */
-export async function connected(res: ServerResponse): Promise<boolean> {
+export function connected(res: ServerResponse): Promise<boolean> | boolean {
   const socket = socketOf(res)
-  if (socket && !res.socket && !streamOf(res) && isAwaited(res)) await turnOf(res, socket)
-  return isAwaited(res)
+  const isWaiting = socket && !res.socket && !streamOf(res) && isAwaited(res)
+  return isWaiting ? turnOf(res, socket).then(() => isAwaited(res)) : isAwaited(res)
 }
 
 // In a pipeline. Node itself stops reading only while responses that are already written wait.

@@ -5,8 +5,11 @@ import { isHttp2 } from './connection.ts'
 
 export type Fields = readonly (readonly [name: string, value: string])[]
 
+const NONE: ReadonlySet<string> = new Set()
+
 /** The names, in lower case, of fields that replace what was set in front. A guard relies on its Cache-Control. */
 export function namesSaid(fields: Fields): ReadonlySet<string> {
+  if (fields.length === 0) return NONE
   const names = fields.map(([name]) => name.toLowerCase())
   return new Set(names.filter(name => name !== 'set-cookie' && !isCacheControl(name)))
 }
@@ -56,9 +59,10 @@ export function removeContentFields(res: ServerResponse): void {
 
 /** Our fields, if they have a value, with others replacing those of the same name; `Vary` has the members of both. */
 export function withMore(ours: Readonly<Record<string, string | undefined>>, more: Fields): Fields {
+  const own = Object.entries(ours).filter((each): each is [string, string] => each[1] !== undefined)
+  if (more.length === 0) return own
   const byName = new Map<string, readonly [string, string]>()
-  for (const [name, value] of [...Object.entries(ours), ...more]) {
-    if (value === undefined) continue
+  for (const [name, value] of [...own, ...more]) {
     const key = name.toLowerCase()
     const earlier = byName.get(key)
     const merged = key === 'vary' && earlier ? mergeVary(earlier[1], value) : value

@@ -9,9 +9,9 @@ import {
   errorCode,
   ifThere,
   isSameInode,
+  isSettled,
   realpathOf,
   sameStamp,
-  showsChangesAfter,
   type Stamp,
   stampOf,
   statOf
@@ -24,7 +24,7 @@ interface Folder extends FolderEntries {
   readonly real: string
   readonly stamp: Stamp
   /** True if every later change of its entries changes the stamp. */
-  readonly isConclusive: boolean
+  readonly isSettled: boolean
 }
 
 interface Listing {
@@ -124,7 +124,7 @@ export class Tree {
     if (!known) this.#unwatch(at)
     const isApart = !WATCHES_BELOW || (await isLinked(path, above, known))
     if (isApart) this.#watch(at, path)
-    const isSame = known?.isConclusive && sameStamp(stats, known.stamp)
+    const isSame = known?.isSettled && sameStamp(stats, known.stamp)
     const folder = isSame ? known : await this.#read(at, above, stampOf(stats), readAt)
     if (!folder) return
     all.folders.set(at, folder)
@@ -142,8 +142,8 @@ export class Tree {
     if (!real || !entries) return undefined
     const wanted = entries.filter(({ name }) => !this.#isExcluded(below(at, name)))
     const classified = await classifyEntries(path, wanted, [...above, real], this.#symlinks)
-    const isConclusive = showsChangesAfter(stamp, readAt) && !classified.isDangling
-    return { ...classified, real, stamp, isConclusive }
+    const isUnchanging = isSettled(stamp, readAt) && !classified.isDangling
+    return { ...classified, real, stamp, isSettled: isUnchanging }
   }
 
   #watch(at: string, path: string): void {

@@ -15,13 +15,13 @@ import {
 import { DELTA_CODING, offeredDictionary, useAsDictionary } from './dictionary-fields.ts'
 import { digestOf, digestOfHash } from '../../files/digest.ts'
 import { readInPlace } from '../../files/containment.ts'
-import { isUnchangedSince } from '../../files/disk.ts'
+import { isSettled } from '../../files/disk.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import { withFingerprint, withoutHash } from '../../assets/urls/fingerprint.ts'
 import type { Sender, Sent, SentFile, Stored } from '../../assets/parts.ts'
 import { composed } from '../../assets/serving/request-path.ts'
 import { namesIn } from '../../assets/serving/files/folders.ts'
-import { ifReadable } from '../../assets/serving/files/served-file.ts'
+import { ifReadable } from '../../files/refusals.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 
 const MINUTE_MS = 60_000
@@ -37,7 +37,7 @@ export function senderOf({ deltas, memory }: Settings): Sender | undefined {
 
 async function sentWith(file: SentFile, maxBytes: number): Promise<Sent | undefined> {
   const { path, around } = file
-  if (!around || !isCompressibleType(path)) return undefined
+  if (!isCompressibleType(path)) return undefined
   const fields = [['Use-As-Dictionary', useAsDictionary(around.before, around.after)]] as const
   const dictionaries = await dictionariesOf(file)
   const { digest } = dictionaries ? await file.digested() : file
@@ -67,10 +67,10 @@ async function dictionariesOf(file: SentFile): Promise<readonly string[] | undef
   // A delta that this Node cannot decode is trusted only from precompile, which has decoded it.
   if (file.plain === undefined && !(await canMakeDeltas())) return undefined
   const name = composed(basename(file.path))
-  const names = await file.names()
+  const { names } = file
   const known = names && dictionariesAmong(names).get(name)
   // A delta is written after its file, and that may be since the names were read.
-  const isSure = known || (names && isUnchangedSince(file.stamp, Date.now() - MINUTE_MS))
+  const isSure = known || (names && isSettled(file.stamp, Date.now() - MINUTE_MS))
   if (isSure) return known
   const now = new Map((await namesIn(dirname(file.file))).map(each => [composed(each), each]))
   return dictionariesAmong(now).get(name)

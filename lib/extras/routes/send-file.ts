@@ -4,8 +4,8 @@ import { types } from 'node:util'
 import type { Context } from 'koa'
 import { check, flag, optionError, text, type Expectation } from '../../check-options.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
-import { withShared, type Representation } from '../../assets/serving/files/representation.ts'
-import type { ServedFile } from '../../assets/serving/files/served-file.ts'
+import type { Representation } from '../../assets/serving/files/representation.ts'
+import type { Representations } from '../../assets/serving/files/served-files.ts'
 import { respondWithFile } from '../../assets/serving/koa/serve.ts'
 import { wantedAt } from '../../assets/serving/request-path.ts'
 import { isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
@@ -80,10 +80,10 @@ export function makeSendFile({ settings, directories, watch }: Pipeline): SendFi
     const type = options.type ?? (this.response.get('Content-Type') || undefined)
     const disposition = await dispositionOf(path, options)
     const find = () => files.find(wanted)
-    const adapt = (file: ServedFile) => {
+    const adapt = (representations: Representations) => {
       if (disposition !== undefined) this.set('Content-Disposition', disposition)
       setCacheControl(this, options)
-      return described(file, type, options.lastModified)
+      return described(representations, type, options.lastModified)
     }
     if (!(await respondWithFile(this, find, { exit: 'koa', status, adapt }))) this.throw(404)
     watch?.file(this)
@@ -102,16 +102,16 @@ function setCacheControl(ctx: Context, { immutable, cacheControl }: SendFileOpti
 }
 
 function described(
-  file: ServedFile,
+  representations: Representations,
   type: string | undefined,
   date: SendFileOptions['lastModified']
-): ServedFile {
-  if (type === undefined && date === undefined) return file
+): Representations {
+  if (type === undefined && date === undefined) return representations
   const lastModified = date && Math.floor(date.getTime() / 1000) * 1000
   const change = { ...(type !== undefined && { type }), lastModified }
-  const [identity, ...rest] = file.representations
-  const changed = (each: Representation) => withShared(each, change)
-  return { ...file, representations: [changed(identity), ...rest.map(changed)] }
+  const [identity, ...rest] = representations
+  const changed = (each: Representation) => each.with(change)
+  return [changed(identity), ...rest.map(changed)]
 }
 
 /** @throws TypeError for a method that was taken off its context */

@@ -37,8 +37,8 @@ export class Directories {
     const { mounts } = settings
     const memory = makeMemory(settings.memory)
     this.#settings = settings
-    const senders = settings.extras.flatMap(extra => extra.sender?.(settings) ?? [])
-    this.#filesOf = directory => new ServedFiles(directory, memory, settings, senders)
+    const [sender] = settings.extras.flatMap(extra => extra.sender?.(settings) ?? [])
+    this.#filesOf = directory => new ServedFiles(directory, memory, settings, sender)
     const manifests = mounts.flatMap(({ manifest }) => manifest ?? [])
     // Our own manifest is hidden by its URL path in `public`, but not where `public` is mounted as well.
     const isHidden = hides(mounts.length > 0 ? [...manifests, manifestFile(settings)] : [])

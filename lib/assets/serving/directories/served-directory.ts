@@ -55,8 +55,8 @@ export interface SharedFields {
   readonly crossOrigin: boolean
   /** The URL path, with the base, around the hash in it; undefined for a file that may change at its URL. */
   readonly around: WithoutHash | undefined
-  /** Those that extras add. */
-  readonly further?: Readonly<Record<string, string>>
+  /** Those by which clients know that there are deltas. */
+  readonly ofDeltas?: Readonly<Record<string, string>>
   /** Those that the application adds; they replace ours. */
   readonly more: Fields
   /** In milliseconds, whole seconds; `false` for none. Undefined: by the file's mtime. */

@@ -2,17 +2,30 @@
 // this every page behind the middleware would cost a stat, 44 instead of 38 µs of CPU for a constant page
 // (wrk, 16 connections).
 import { opendir, readdir } from 'node:fs/promises'
-import { basename } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { errorCode, isMiss, statOf } from '../../../files/disk.ts'
+import {
+  errorCode,
+  isMiss,
+  isSettled,
+  sameStamp,
+  stampOf,
+  statOf,
+  type Stamp
+} from '../../../files/disk.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { composed } from '../request-path.ts'
 
 /** What a folder has, by composed names; nothing is known if they are too many, or it only lets its files be opened. */
 interface Listing {
-  /** Whether it is a folder, not a link. */
-  readonly isFolder?: ReadonlyMap<string, boolean>
+  readonly names?: Names | undefined
+  /** Whether the folder has its path in this case, so that all of its names have. */
+  readonly isSpelled: boolean
+  /** That of the folder, as long as it has the same names; absent where it may not show the next change. */
+  readonly stamp?: Stamp | undefined
 }
+
+/** Composed; with whether each is a folder, not a link. */
+export type Names = ReadonlyMap<string, boolean>
 
 /** Of all folders together; one may have a quarter of them. */
 const MAX_NAMES = 20_000
@@ -20,14 +33,15 @@ const MAX_NAMES = 20_000
 export class Folders {
   readonly #directory: ServedDirectory
   /** By URL path, with a slash at its end. */
-  readonly #known: LRUCache<string, Listing>
+  readonly #known: LRUCache<string, Listing, number>
 
   constructor(directory: ServedDirectory) {
     this.#directory = directory
     this.#known = new LRUCache({
       maxSize: MAX_NAMES,
-      sizeCalculation: ({ isFolder }) => 20 + (isFolder?.size ?? 0),
-      fetchMethod: folder => listingOf(fileIn(directory, folder)),
+      sizeCalculation: ({ names }) => 20 + (names?.size ?? 0),
+      fetchMethod: (folder, known, { context }) => this.#list(folder, known, context),
+      noDeleteOnStaleGet: true,
       // Otherwise one that is evicted while it is read would be an error.
       ignoreFetchAbort: true,
       ttlResolution: 0
@@ -37,9 +51,14 @@ export class Folders {
   /** Whether there is no file at a decoded path, as far as is known. */
   lack(path: string): boolean {
     const { top, index } = this.#directory
+    const [last, file] = lastPart(path)
+    // A folder whose names are known is there.
+    const parts = this.#known.get(last)?.names?.size
+      ? [[last, file] as const]
+      : partsOf(this.#directory, path)
     let isFolder: boolean | undefined
-    for (const [folder, name] of partsOf(this.#directory, path)) {
-      const names = this.#known.get(folder)?.isFolder
+    for (const [folder, name] of parts) {
+      const names = this.#known.get(folder)?.names
       if (!names || !isRemembered(name) || (folder === '/' && name === top)) return false
       isFolder = names.get(composed(name))
       if (isFolder === undefined) return true
@@ -52,22 +71,33 @@ export class Folders {
     for (const [folder, name] of partsOf(this.#directory, path)) {
       if (!isRemembered(name)) return
       const listing = await this.#read(folder, seconds)
-      if (!listing?.isFolder?.has(composed(name))) return
+      if (!listing?.names?.has(composed(name))) return
     }
   }
 
   /** What is beside an existing file, as far as is known: a listing without the file itself is older. */
-  async beside(path: string, seconds: number): Promise<Listing['isFolder']> {
-    const listing = await this.#read(path.slice(0, path.lastIndexOf('/') + 1), seconds)
-    return listing?.isFolder?.has(composed(basename(path))) ? listing.isFolder : undefined
+  beside(path: string, seconds: number): Promise<Names | undefined> | Names | undefined {
+    const [folder, name] = lastPart(path)
+    const known = this.#known.get(folder)
+    return known
+      ? withName(known, name)
+      : this.#read(folder, seconds).then(each => withName(each, name))
   }
 
   /** Whether a decoded path has every name in its case on disk: a guard compares the path as it was sent. */
-  async haveNames(path: string, seconds: number): Promise<boolean> {
+  haveNames(path: string, seconds: number): Promise<boolean> | boolean {
+    const [folder, name] = lastPart(path)
+    const known = this.#known.get(folder)
+    return (
+      (known?.isSpelled && withName(known, name) !== undefined) || this.#areOnDisk(path, seconds)
+    )
+  }
+
+  async #areOnDisk(path: string, seconds: number): Promise<boolean> {
     const checked = Array.from(partsOf(this.#directory, path), async ([folder, name]) => {
       const listing = await this.#read(folder, seconds)
       return (
-        listing?.isFolder?.has(composed(name)) || isNameIn(fileIn(this.#directory, folder), name)
+        withName(listing, name) !== undefined || isNameIn(fileIn(this.#directory, folder), name)
       )
     })
     return (await Promise.all(checked)).every(Boolean)
@@ -75,7 +105,27 @@ export class Folders {
 
   /** @param seconds for which it is trusted; 0: it is not read */
   async #read(folder: string, seconds: number): Promise<Listing | undefined> {
-    return seconds === 0 ? undefined : this.#known.fetch(folder, { ttl: seconds * 1000 })
+    if (seconds === 0) return undefined
+    return this.#known.fetch(folder, { ttl: seconds * 1000, context: seconds })
+  }
+
+  /** @param known what it was when it was last read */
+  async #list(folder: string, known: Listing | undefined, seconds: number): Promise<Listing> {
+    const path = fileIn(this.#directory, folder)
+    const lookedAt = Date.now()
+    const above = folder.slice(0, -1)
+    const isSpelled =
+      above.length <= this.#directory.urlPath.length || (await this.haveNames(above, seconds))
+    try {
+      const stats = await statOf(path)
+      if (!stats) return { names: new Map(), isSpelled }
+      if (known?.stamp && sameStamp(stats, known.stamp)) return { ...known, isSpelled }
+      const stamp = isSettled(stats, lookedAt) ? stampOf(stats) : undefined
+      return { names: await namesOf(path), isSpelled, stamp }
+    } catch (error) {
+      if (errorCode(error) === undefined) throw error
+      return isMiss(error) ? { names: new Map(), isSpelled } : { isSpelled }
+    }
   }
 }
 
@@ -84,18 +134,14 @@ function isRemembered(name: string): boolean {
   return name !== '' && !name.includes('.')
 }
 
-async function listingOf(folder: string): Promise<Listing> {
-  const isFolder = new Map<string, boolean>()
-  try {
-    for await (const entry of await opendir(folder, { bufferSize: 512 })) {
-      if (isFolder.size === MAX_NAMES / 4) return {}
-      isFolder.set(composed(entry.name), entry.isDirectory())
-    }
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error
-    if (!isMiss(error)) return {}
+/** Undefined: there are too many. */
+async function namesOf(folder: string): Promise<Names | undefined> {
+  const names = new Map<string, boolean>()
+  for await (const entry of await opendir(folder, { bufferSize: 512 })) {
+    if (names.size === MAX_NAMES / 4) return undefined
+    names.set(composed(entry.name), entry.isDirectory())
   }
-  return { isFolder }
+  return names
 }
 
 /**
@@ -120,11 +166,19 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
+type Part = readonly [folder: string, name: string]
+
+function lastPart(path: string): Part {
+  const start = path.lastIndexOf('/') + 1
+  return [path.slice(0, start), path.slice(start)]
+}
+
+function withName(listing: Listing | undefined, name: string): Names | undefined {
+  return listing?.names?.has(composed(name)) ? listing.names : undefined
+}
+
 /** The names of a path and the folders that they are in, down from the directory: `/a/b` has a in `/`, b in `/a/`. */
-function* partsOf(
-  { urlPath }: ServedDirectory,
-  path: string
-): Generator<[folder: string, name: string]> {
+function* partsOf({ urlPath }: ServedDirectory, path: string): Generator<Part> {
   for (let end = urlPath.length; end !== -1;) {
     const start = end + 1
     end = path.indexOf('/', start)

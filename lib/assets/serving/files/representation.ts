@@ -1,39 +1,128 @@
-// A representation of a file, with the responses that it can be sent in, made once for many requests.
+// The representations of a file: its bytes and its compressed copies, each with the responses that it can be sent in,
+// made once for many requests.
 import { LRUCache } from 'lru-cache'
-import { formatEtag, type Validators, formatHttpDate } from '../../../http/validators.ts'
-import { digestOf } from '../../../files/digest.ts'
-import { stampOf, type Stamp } from '../../../files/disk.ts'
-import { readOpenFile, type OpenFile } from '../../../files/open-file.ts'
+import { compareCopy, type Coding } from '../../../files/codings.ts'
+import { isInPlace, type ServedPlace } from '../../../files/containment.ts'
+import { digestOf, digestOfStream } from '../../../files/digest.ts'
+import { stampOf, statOf, type Stamp } from '../../../files/disk.ts'
+import {
+  isUnmodified,
+  readOpenFile,
+  streamOf,
+  withFile,
+  type OpenFile
+} from '../../../files/open-file.ts'
+import { ifReadable } from '../../../files/refusals.ts'
 import { isCacheControl, privateCacheControl } from '../../../http/cache-control.ts'
+import { formatEtag, formatHttpDate, type Validators } from '../../../http/validators.ts'
 import type { Stored } from '../../parts.ts'
 import type { SharedFields } from '../directories/served-directory.ts'
-import { namesSaid, privateFields, withMore } from '../response-fields.ts'
+import { namesSaid, privateFields, withMore, type Fields } from '../response-fields.ts'
 import { MAX_ONE_WRITE_BYTES, prepareResponse, type PreparedResponse } from '../write-response.ts'
 
-export interface Representation extends Stored, Validators {
+/** What is sent in one coding, and its responses, each made when it is first sent. */
+export class Representation implements Stored, Validators {
+  readonly coding: string
+  readonly file: string
+  readonly stamp: Stamp
+  readonly size: number
+  readonly digest: string | undefined
+  readonly body: Buffer | undefined
   readonly etag: string
+  readonly lastModified: number | undefined
   readonly shared: SharedFields
+  /** The value of that field, which 412 and 416 have as well; none for a file with one representation. */
   readonly vary: string | undefined
+  #ok: PreparedResponse | undefined
+  #notModified: PreparedResponse | undefined
+  #failed: PreparedResponse | undefined
+
+  constructor(stored: Stored, shared: SharedFields, vary: string | undefined) {
+    const { coding, stamp, digest } = stored
+    const opaque = digest ?? versionOf(stamp)
+    this.coding = coding
+    this.file = stored.file
+    this.stamp = stamp
+    this.size = stored.size
+    this.digest = digest
+    this.body = stored.body
+    this.etag = formatEtag(coding === 'identity' ? opaque : `${opaque}-${coding}`)
+    this.lastModified = (shared.lastModified ?? lastModifiedOf(stamp)) || undefined
+    this.shared = shared
+    this.vary = vary
+  }
+
   /** Content-Length comes last: a range replaces it, and Node garbles a Content-Disposition behind it (20 to 26). */
-  readonly ok: PreparedResponse
-  readonly notModified: PreparedResponse
+  get ok(): PreparedResponse {
+    return (this.#ok ??= this.#prepare(200, [
+      ...this.#fields(),
+      ['Content-Length', String(this.size)]
+    ]))
+  }
+
+  get notModified(): PreparedResponse {
+    return (this.#notModified ??= this.#prepare(
+      304,
+      this.#fields().filter(([name]) => !CONTENT.test(name))
+    ))
+  }
+
   /** 412, and with a Content-Range 416. */
-  readonly failed: PreparedResponse
+  get failed(): PreparedResponse {
+    const lasting = this.shared.more.filter(
+      ([name]) => !isCacheControl(name) && !CONTENT_OR_LIFETIME.test(name)
+    )
+    return (this.#failed ??= this.#prepare(412, [
+      ...withMore(this.#always(), lasting),
+      ['Content-Length', '0']
+    ]))
+  }
+
+  /** The same representation with other fields. */
+  with(change: Partial<SharedFields>): Representation {
+    return new Representation(this, { ...this.shared, ...change }, this.vary)
+  }
+
+  /** The same representation in responses that no shared cache may store. */
+  privately(): Representation {
+    const { cacheControl, more } = this.shared
+    return this.with({
+      cacheControl: privateCacheControl(cacheControl),
+      more: privateFields(more)
+    })
+  }
+
+  #prepare(status: number, fields: Fields): PreparedResponse {
+    return prepareResponse(status, fields, namesSaid(this.shared.more))
+  }
+
+  #fields(): Fields {
+    const { coding, etag, lastModified, shared } = this
+    const ours = {
+      ETag: etag,
+      'Last-Modified': lastModified === undefined ? undefined : formatHttpDate(lastModified),
+      'Cache-Control': shared.cacheControl,
+      'X-Content-Type-Options': 'nosniff',
+      ...shared.ofDeltas,
+      ...this.#always(),
+      'Content-Type': shared.type,
+      'Accept-Ranges': 'bytes',
+      'Content-Encoding': coding === 'identity' ? undefined : coding
+    }
+    return withMore(ours, shared.more)
+  }
+
+  #always() {
+    return {
+      Vary: this.vary,
+      'Access-Control-Allow-Origin': this.shared.crossOrigin ? '*' : undefined
+    }
+  }
 }
 
-/** Reads an open file; one of more than `maxBytes` stays on disk. */
-export async function readStored(
-  coding: string,
-  opened: OpenFile,
-  maxBytes: number
-): Promise<Stored> {
-  const { path: file, stats } = opened
-  const read = stats.size > maxBytes ? undefined : await readOpenFile(opened)
-  const [body, stamp] = [read?.bytes, read?.stamp ?? stampOf(stats)]
-  // A file may shrink while it is read.
-  const size = body?.length ?? Number(stats.size)
-  return { coding, file, stamp, size, digest: body && digestOf(body), body }
-}
+// A 304 does not describe content (RFC 9110 section 15.4.5), and no cache stores a 412 or a 416.
+const CONTENT = /^(?:content-(?:type|encoding)|accept-ranges)$/i
+const CONTENT_OR_LIFETIME = /^(?:expires|content-type)$/i
 
 /** Identifies bytes that are not read: an mtime can be set, an inode and a ctime cannot. */
 function versionOf({ size, mtimeNs, ctimeNs, ino }: Stamp): string {
@@ -49,75 +138,79 @@ function lastModifiedOf({ mtimeNs }: Stamp): number | undefined {
   return seconds === 0 || seconds * 1000 > Date.now() ? undefined : seconds * 1000
 }
 
-// A 304 does not describe content (RFC 9110 section 15.4.5), and no cache stores a 412 or a 416.
-const CONTENT = /^(?:content-(?:type|encoding)|accept-ranges)$/i
-const CONTENT_OR_LIFETIME = /^(?:expires|content-type)$/i
+// Read from the disk
 
-/** @param vary the value of that field, which 412 and 416 have as well; none for a file with one representation */
-export function makeRepresentation(
-  stored: Stored,
-  shared: SharedFields,
-  vary: string | undefined
-): Representation {
-  const { coding, stamp, size, digest = versionOf(stamp) } = stored
-  const { more } = shared
-  const contentCoding = coding === 'identity' ? undefined : coding
-  const etag = formatEtag(contentCoding ? `${digest}-${coding}` : digest)
-  const lastModified = (shared.lastModified ?? lastModifiedOf(stamp)) || undefined
-  const said = namesSaid(more)
-  const always = { Vary: vary, 'Access-Control-Allow-Origin': shared.crossOrigin ? '*' : undefined }
-  const ours = {
-    ETag: etag,
-    'Last-Modified': lastModified === undefined ? undefined : formatHttpDate(lastModified),
-    'Cache-Control': shared.cacheControl,
-    'X-Content-Type-Options': 'nosniff',
-    ...shared.further,
-    ...always,
-    'Content-Type': shared.type,
-    'Accept-Ranges': 'bytes',
-    'Content-Encoding': contentCoding
+/** Reads an open file; one of more than `maxBytes` stays on disk. */
+export async function readStored(
+  coding: string,
+  opened: OpenFile,
+  maxBytes: number
+): Promise<Stored> {
+  const { path: file, stats } = opened
+  if (stats.size > maxBytes) {
+    const [stamp, size] = [stampOf(stats), Number(stats.size)]
+    return { coding, file, stamp, size, digest: undefined, body: undefined }
   }
-  const fields = withMore(ours, more)
-  const common = fields.filter(([name]) => !CONTENT.test(name))
-  const length = ['Content-Length', String(size)] as const
-  const lasting = more.filter(([name]) => !isCacheControl(name) && !CONTENT_OR_LIFETIME.test(name))
-  return {
-    ...stored,
-    etag,
-    lastModified,
-    shared,
-    vary,
-    ok: prepareResponse(200, [...fields, length], said),
-    notModified: prepareResponse(304, common, said),
-    failed: prepareResponse(412, [...withMore(always, lasting), ['Content-Length', '0']], said)
-  }
+  const { bytes, stamp } = await readOpenFile(opened)
+  // A file may shrink while it is read.
+  return { coding, file, stamp, size: bytes.length, digest: digestOf(bytes), body: bytes }
 }
 
-/** The same representation with other fields. */
-export function withShared(
-  representation: Representation,
-  change: Partial<SharedFields>
-): Representation {
-  const { shared, vary } = representation
-  return makeRepresentation(representation, { ...shared, ...change }, vary)
+/** The same file with its digest, for which it is read; without one when it changed meanwhile. */
+export async function withDigest(file: Stored, opened: OpenFile): Promise<Stored> {
+  if (file.digest !== undefined) return file
+  const digest = await digestOfStream(streamOf(opened))
+  return (await isUnmodified(opened)) ? { ...file, digest } : file
 }
 
-/** The same representation in responses that no shared cache may store. */
-export function privately(representation: Representation): Representation {
-  const { cacheControl, more } = representation.shared
-  return withShared(representation, {
-    cacheControl: privateCacheControl(cacheControl),
-    more: privateFields(more)
+/** The compressed files beside a file, whether they are sent or not, in the order of `CODINGS`. */
+export type Copies = readonly { readonly coding: Coding; readonly stamp: Stamp }[]
+
+export async function findCopies(file: string, codings: readonly Coding[]): Promise<Copies> {
+  const found = codings.map(async coding => {
+    const copy = await statOf(file + coding.extension)
+    return copy?.isFile() && copy.size > 0n ? [{ coding, stamp: stampOf(copy) }] : []
+  })
+  return (await Promise.all(found)).flat()
+}
+
+/** The copies that are sent: those that expand to the same bytes. They are compared each time they are loaded. */
+export async function readCopies(
+  place: ServedPlace,
+  identity: Stored,
+  copies: Copies,
+  maxBytes: number
+): Promise<Stored[]> {
+  const read = copies.map(({ coding }) =>
+    ifReadable(identity.file + coding.extension, readCopy(place, identity, coding, maxBytes))
+  )
+  return (await Promise.all(read)).filter(copy => copy !== undefined)
+}
+
+async function readCopy(
+  place: ServedPlace,
+  { file, digest, size }: Stored,
+  coding: Coding,
+  maxBytes: number
+): Promise<Stored | undefined> {
+  if (digest === undefined) return undefined
+  return withFile(file + coding.extension, async opened => {
+    if (!(await isInPlace(place)(opened))) return undefined
+    const copy = await readStored(coding.name, opened, maxBytes)
+    const bytes = copy.body ?? (() => streamOf(opened))
+    return (await compareCopy({ size, digest }, bytes, coding)) === 'equal' ? copy : undefined
   })
 }
 
+// Kept in memory
+
 /** What is known of a path: its representations, none for what is not sent. */
-export interface Kept {
+export interface CacheEntry {
   readonly representations: readonly Representation[]
 }
 
-/** One for all directories that are served: files by their paths, further representations by theirs and a key. */
-export type Memory = LRUCache<string, Kept>
+/** One for all directories that are served: files by their paths, deltas by theirs and a key. */
+export type Memory = LRUCache<string, CacheEntry>
 
 // What a representation costs beside its body, measured in resident memory: strings, fields, stamps, the
 // buffer itself, and garbage that is not yet collected.

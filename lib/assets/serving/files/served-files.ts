@@ -1,57 +1,81 @@
-// The files of a directory, found, checked and prepared once, so that a request only writes a response.
+// The files of a directory, found, checked and prepared once, so that a request only writes a response. What this
+// process may not read is treated like what does not exist.
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import {
-  isSameInode,
-  isUnchangedSince,
-  sameStamp,
-  type Stamp,
-  statOf
-} from '../../../files/disk.ts'
+import { CODINGS } from '../../../files/codings.ts'
 import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
 import { isSameDigest } from '../../../files/digest.ts'
+import { isSameInode, isSettled, sameStamp, type Stamp, statOf } from '../../../files/disk.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
-import type { Sender, Stored } from '../../parts.ts'
+import { ifReadable } from '../../../files/refusals.ts'
+import type { Sender, Sent, Stored } from '../../parts.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
+import { fileIn, type ServedDirectory, type SharedFields } from '../directories/served-directory.ts'
 import { composed, hasOneSpelling, type Wanted } from '../request-path.ts'
-import { Folders } from './folders.ts'
-import { FurtherFiles, prepareWith } from './further.ts'
-import { readStored, type Memory } from './representation.ts'
+import { DeltaCache, type FindDelta, type Make } from './deltas.ts'
+import { Folders, type Names } from './folders.ts'
 import {
   findCopies,
-  ifReadable,
   readCopies,
+  readStored,
+  Representation,
   withDigest,
+  type CacheEntry,
   type Copies,
-  type ServedFile,
-  type UseOpened
-} from './served-file.ts'
+  type Memory
+} from './representation.ts'
+
+export type Representations = readonly [identity: Representation, ...Representation[]]
+
+/** A file with all its representations, and the compressed copies beside it. */
+export interface ServedFile extends CacheEntry {
+  readonly representations: Representations
+  readonly copies: Copies
+  /** Whether the name has a fingerprint that is the digest of the bytes. */
+  readonly isVerified: boolean
+  /** What reads the delta that a request may be sent instead; undefined if there can be none. */
+  readonly deltaFor: FindDelta | undefined
+  /** Whether its bytes are in memory, and its path is the raw path of every request for it. */
+  readonly isAtHand: boolean
+  /** False for a file that changed so recently that it may change again without a new stamp. */
+  readonly isSettled: boolean
+  /** Uses it while it is open, described as it is by then; undefined for a miss. */
+  readonly open: <T>(use: UseOpened<T>) => Promise<T | undefined>
+  /** Milliseconds of the monotonic clock, as the next one; Infinity for a verified fingerprint. */
+  trustedUntil: number
+  /** When its compressed copies are looked for again, if the file itself is the same. */
+  copiesTrustedUntil: number
+}
 
 export type Found = ServedFile | undefined
+
+export type UseOpened<T> = (file: ServedFile, opened: OpenFile) => Promise<T> | T
 
 export class ServedFiles {
   readonly directory: ServedDirectory
   readonly #memory: Memory
   readonly #folders: Folders
-  readonly #further: FurtherFiles
+  readonly #sender: Sender | undefined
+  readonly #isInPlace: ReturnType<typeof isInPlace>
   readonly #maxFileBytes: number
   /** In milliseconds. Where each request checks its file, three more stats would be most of its cost. */
   readonly #copiesTrust: number
   readonly #loads = new Map<string, Promise<Found>>()
+  readonly #deltas: DeltaCache
 
   constructor(
     directory: ServedDirectory,
     memory: Memory,
     settings: Settings,
-    senders: readonly Sender[]
+    sender: Sender | undefined
   ) {
-    const { maxFileBytes } = settings.memory
     this.directory = directory
     this.#memory = memory
     this.#folders = new Folders(directory)
-    this.#further = new FurtherFiles(senders, memory)
-    this.#maxFileBytes = maxFileBytes
+    this.#deltas = new DeltaCache(memory)
+    this.#sender = sender
+    this.#isInPlace = isInPlace(directory.place)
+    this.#maxFileBytes = settings.memory.maxFileBytes
     this.#copiesTrust = settings.publicApp.revalidate * 1000
   }
 
@@ -68,11 +92,18 @@ export class ServedFiles {
    * @param stamp the target's stamp, if the caller has just looked it up
    */
   find(wanted: Wanted, stamp?: Stamp): Promise<Found> | Found {
-    const known = this.#known(wanted.path)
-    if (known && !stamp && known.trustedUntil > performance.now()) return known
-    if (!known && !stamp && this.#folders.lack(wanted.path)) return undefined
-    const file = fileIn(this.directory, wanted.path)
-    return ifReadable(file, this.#look(wanted, known, stamp))
+    const { path } = wanted
+    const known = this.#memory.get(this.#key(path)) as Found
+    if (known || stamp) {
+      if (known && !stamp && known.trustedUntil > performance.now()) return known
+      return ifReadable(this.#file(path), this.#look(wanted, known, stamp))
+    }
+    // The others were asked for by `recall`.
+    if (!hasOneSpelling(path) && this.#folders.lack(path)) return undefined
+    const trust = this.directory.revalidateMiss(wanted)
+    // Opening a file shows its stamp.
+    if (trust > 0) return this.#loads.get(path) ?? this.#load(wanted, trust)
+    return ifReadable(this.#file(path), this.#look(wanted))
   }
 
   /** Makes the next `find` read the disk. */
@@ -96,7 +127,7 @@ export class ServedFiles {
     attempts = 3
   ): Promise<T | undefined> {
     let isReplaced = false
-    const used = await withFile(fileIn(this.directory, wanted.path), async opened => {
+    const used = await withFile(this.#file(wanted.path), async opened => {
       const isSame = known && sameStamp(known.representations[0].stamp, opened.stats)
       // The source of a verified one may have to be published again.
       if (known?.isVerified && !isSame) return undefined
@@ -113,23 +144,20 @@ export class ServedFiles {
 
   /** Whether there is a file that can be sent; it is not read. */
   async has(wanted: Pick<Wanted, 'app' | 'path'>): Promise<boolean> {
-    const file = fileIn(this.directory, wanted.path)
+    const file = this.#file(wanted.path)
     const isServed = withFile(file, opened => this.#mayBeServed(wanted, opened))
     return (await ifReadable(file, isServed)) ?? false
   }
 
-  async #look(wanted: Wanted, known: Found, stamp?: Stamp): Promise<Found> {
+  async #look(wanted: Wanted, known?: ServedFile, stamp?: Stamp): Promise<Found> {
     const { path } = wanted
-    const trust = this.directory.revalidateMiss(wanted)
-    // Opening a file shows its stamp.
-    if (!known && !stamp && trust > 0) return this.#loads.get(path) ?? this.#load(wanted, trust)
-    const now = stamp ?? (await statOf(fileIn(this.directory, path)))
+    const now = stamp ?? (await statOf(this.#file(path)))
     if (!now) return this.#drop(path)
-    if (known?.hasRested && (await this.#isUnchanged(wanted, known, now))) return known
+    if (known?.isSettled && (await this.#isUnchanged(wanted, known, now))) return known
     const joined = await this.#loads.get(path)
     // A load in progress may have opened the file before it was replaced.
     const isCurrent = joined && sameStamp(joined.representations[0].stamp, now)
-    return isCurrent ? joined : this.#load(wanted)
+    return isCurrent ? joined : this.#load(wanted, 0)
   }
 
   async #isUnchanged(wanted: Wanted, known: ServedFile, stamp: Stamp): Promise<boolean> {
@@ -138,56 +166,85 @@ export class ServedFiles {
     const now = performance.now()
     if (known.copiesTrustedUntil <= now) {
       known.copiesTrustedUntil = now + this.#copiesTrust
-      if (!isDeepStrictEqual(known.copies, await this.#copiesOf(wanted, identity))) return false
+      const copies = await this.#copiesOf(wanted, await this.#namesBeside(wanted))
+      if (!isDeepStrictEqual(known.copies, copies)) return false
     }
     if (!known.isVerified) known.trustedUntil = this.#trustedUntil(wanted)
     return true
   }
 
   /** @param trust seconds for which a miss is trusted */
-  #load(wanted: Wanted, trust = 0): Promise<Found> {
+  #load(wanted: Wanted, trust: number): Promise<Found> {
     const { path } = wanted
-    const isCurrent = () => this.#loads.get(path) === load
-    const load = this.open(wanted, file => file)
-      .then(async file => {
-        if (file && isCurrent()) this.#memory.set(this.#key(path), file)
-        if (!file && trust > 0) await this.#folders.learn(path, trust)
-        return file ?? this.#drop(path)
-      })
-      .finally(() => isCurrent() && this.#loads.delete(path))
+    const load = this.#read(wanted, trust, () => this.#loads.get(path) === load)
     this.#loads.set(path, load)
     return load
   }
 
+  async #read(wanted: Wanted, trust: number, isCurrent: () => boolean): Promise<Found> {
+    const { path } = wanted
+    try {
+      const file = await ifReadable(
+        this.#file(path),
+        this.open(wanted, each => each)
+      )
+      if (file && isCurrent()) this.#memory.set(this.#key(path), file)
+      if (!file && trust > 0) await this.#folders.learn(path, trust)
+      return file ?? this.#drop(path)
+    } finally {
+      if (isCurrent()) this.#loads.delete(path)
+    }
+  }
+
   async #describe(wanted: Wanted, opened: OpenFile): Promise<Found> {
-    const [openedAt, maxBytes] = [Date.now(), this.#maxFileBytes]
-    const { fingerprintOf, isOrdinary, fieldsOf, place } = this.directory
+    const openedAt = Date.now()
     if (!(await this.#mayBeServed(wanted, opened))) return undefined
-    const stored = await readStored('identity', opened, maxBytes)
-    const fingerprint = fingerprintOf?.(wanted)
-    const copies = await this.#copiesOf(wanted, stored)
-    const needsDigest = fingerprint !== undefined || copies.some(Boolean)
+    const stored = await readStored('identity', opened, this.#maxFileBytes)
+    const names = await this.#namesBeside(wanted)
+    const copies = await this.#copiesOf(wanted, names)
+    const fingerprint = this.directory.fingerprintOf?.(wanted)
+    const needsDigest = fingerprint !== undefined || copies.length > 0
     const identity = needsDigest ? await withDigest(stored, opened) : stored
     const isVerified =
       fingerprint !== undefined && isSameDigest(fingerprint.digest, identity.digest)
-    if (fingerprint && !isVerified && !(await isOrdinary?.(wanted, fingerprint.name))) {
-      return undefined
+    if (fingerprint && !isVerified) {
+      if (!(await this.directory.isOrdinary?.(wanted, fingerprint.name))) return undefined
     }
-    const own = fieldsOf(wanted, isVerified)
-    const sent = await this.#further.of({
-      ...identity,
-      ...{ path: wanted.path, place, around: own.around, plain: fingerprint?.name },
-      names: () => this.#namesBeside(wanted),
-      digested: () => withDigest(identity, opened)
+    const own = this.directory.fieldsOf(wanted, isVerified)
+    const { place } = this.directory
+    const sent =
+      own.around &&
+      (await this.#sender?.of({
+        ...identity,
+        ...{ path: wanted.path, place, around: own.around, plain: fingerprint?.name, names },
+        digested: () => withDigest(identity, opened)
+      }))
+    const rest =
+      copies.length > 0 ? await readCopies(place, identity, copies, this.#maxFileBytes) : []
+    return this.#served(wanted, {
+      own,
+      sent,
+      isVerified,
+      copies,
+      stored: [identity, ...rest],
+      openedAt
     })
-    const rest = await readCopies(place, identity, copies, maxBytes)
-    const make = prepareWith(own, rest.length > 0, sent)
+  }
+
+  /** Apart from the above: what it holds on to is kept as long as the file. */
+  #served(
+    wanted: Wanted,
+    { own, sent, isVerified, copies, stored, openedAt }: Described
+  ): ServedFile {
+    const make = maker(own, sent, stored.length > 1)
+    const [identity, ...rest] = stored
     const representations = [make(identity), ...rest.map(make)] as const
+    const { find } = sent ?? {}
     const file: ServedFile = {
       ...{ representations, copies, isVerified },
-      further: this.#further.finders(this.#key(wanted.path), sent, make),
+      deltaFor: find && this.#deltas.finder(this.#key(wanted.path), find, make),
       isAtHand: hasOneSpelling(wanted.path) && representations.every(({ body }) => body),
-      hasRested: representations.every(({ stamp }) => isUnchangedSince(stamp, openedAt)),
+      isSettled: representations.every(({ stamp }) => isSettled(stamp, openedAt)),
       open: use => this.open(wanted, use, file),
       trustedUntil: isVerified ? Infinity : this.#trustedUntil(wanted),
       copiesTrustedUntil: performance.now() + this.#copiesTrust
@@ -196,21 +253,35 @@ export class ServedFiles {
   }
 
   /** Whatever links lead to it. */
-  async #mayBeServed(wanted: Pick<Wanted, 'app' | 'path'>, opened: OpenFile): Promise<boolean> {
-    const { isHidden, place, revalidateMiss } = this.directory
+  #mayBeServed(wanted: Pick<Wanted, 'app' | 'path'>, opened: OpenFile): Promise<boolean> | boolean {
+    const isInside = this.#isInPlace(opened)
+    const areNames = this.#folders.haveNames(wanted.path, this.directory.revalidateMiss(wanted))
+    if (isInside === true && areNames === true && !this.directory.isHidden) return true
+    return this.#isShown(opened, isInside, areNames)
+  }
+
+  async #isShown(
+    opened: OpenFile,
+    isInside: Promise<boolean> | boolean,
+    areNames: Promise<boolean> | boolean
+  ): Promise<boolean> {
+    const isServed = await Promise.all([Promise.resolve(isInside), Promise.resolve(areNames)])
+    if (!isServed.every(Boolean)) return false
+    const { isHidden } = this.directory
     for (const name of isHidden ? [opened.path, (await realPathOfOpen(opened)) ?? ''] : [])
       if (await isHidden?.(name)) return false
-    if (!(await isInPlace(place)(opened))) return false
-    return this.#folders.haveNames(wanted.path, revalidateMiss(wanted))
+    return true
   }
 
-  async #copiesOf(wanted: Wanted, file: Pick<Stored, 'file' | 'stamp'>): Promise<Copies> {
+  /** @param names beside the file, as far as they are known */
+  #copiesOf(wanted: Wanted, names: Names | undefined): Promise<Copies> | Copies {
     if (this.directory.isPublishedOnRequest?.(wanted)) return []
-    const names = await this.#namesBeside(wanted)
-    return findCopies(file, copy => names?.has(composed(basename(copy))) ?? true)
+    const name = composed(basename(wanted.path))
+    const codings = names ? CODINGS.filter(({ extension }) => names.has(name + extension)) : CODINGS
+    return codings.length === 0 ? [] : findCopies(this.#file(wanted.path), codings)
   }
 
-  #namesBeside(wanted: Wanted): Promise<ReadonlyMap<string, boolean> | undefined> {
+  #namesBeside(wanted: Wanted): Promise<Names | undefined> | Names | undefined {
     return this.#folders.beside(wanted.path, this.directory.revalidateMiss(wanted))
   }
 
@@ -218,15 +289,31 @@ export class ServedFiles {
     this.#memory.delete(this.#key(path))
   }
 
-  #known(path: string): Found {
-    return this.#memory.get(this.#key(path)) as Found
-  }
-
   #key(path: string): string {
     return this.directory.memoryKey + path
+  }
+
+  #file(path: string): string {
+    return fileIn(this.directory, path)
   }
 
   #trustedUntil(wanted: Wanted): number {
     return performance.now() + this.directory.revalidate(wanted) * 1000
   }
+}
+
+interface Described extends Pick<ServedFile, 'copies' | 'isVerified'> {
+  readonly own: SharedFields
+  readonly sent: Sent | undefined
+  readonly stored: readonly [Stored, ...Stored[]]
+  /** Milliseconds since 1970. */
+  readonly openedAt: number
+}
+
+/** What makes the representations of a file, with what its deltas add to them. */
+function maker(own: SharedFields, sent: Sent | undefined, hasCopies: boolean): Make {
+  const vary = new Set([...(hasCopies ? ['Accept-Encoding'] : []), ...(sent?.vary ?? [])])
+  const names = [...vary].join(', ') || undefined
+  const shared = sent ? { ...own, ofDeltas: Object.fromEntries(sent.fields) } : own
+  return stored => new Representation(stored, shared, names)
 }

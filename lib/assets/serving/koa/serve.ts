@@ -9,8 +9,8 @@ import { sameStamp } from '../../../files/disk.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
 import { connected, isAwaited, pacedBody } from '../connection.ts'
 import { removeContentFields, setFields } from '../response-fields.ts'
-import type { ServedFile } from '../files/served-file.ts'
-import { privately, type Representation } from '../files/representation.ts'
+import type { Representation } from '../files/representation.ts'
+import type { Representations, ServedFile } from '../files/served-files.ts'
 import { bodyOf, streamFile } from '../stream-file.ts'
 import { prepareResponse, writeResponse, type PreparedResponse } from '../write-response.ts'
 import { suppressDisconnects } from './disconnects.ts'
@@ -25,10 +25,10 @@ export type Exit = 'koa' | 'socket'
 /** Responds with a file that is in memory; false for any other, and where an extra has something to send instead. */
 export function respondAtOnce(
   ctx: Context,
-  { representations, further }: ServedFile,
+  { representations, deltaFor }: ServedFile,
   exit: Exit
 ): boolean {
-  for (const find of further) if (find(ctx.req.headers)) return false
+  if (deltaFor?.(ctx.req.headers)) return false
   const answer = decide(ctx, representations)
   return answer.body !== 'on disk' && write(ctx, exit, answer, answer.body)
 }
@@ -37,8 +37,8 @@ interface How {
   readonly exit: Exit
   /** Instead of 200, for the whole file: preconditions and ranges do not apply then. */
   readonly status?: number | undefined
-  /** Called with the file that was found, and with what it is once it has been opened. */
-  readonly adapt?: (file: ServedFile) => ServedFile
+  /** Called with those of the file that was found, and of what it is once it has been opened. */
+  readonly adapt?: (representations: Representations) => Representations
 }
 
 /**
@@ -49,12 +49,11 @@ interface How {
 export async function respondWithFile(
   ctx: Context,
   find: () => Promise<ServedFile | undefined> | ServedFile | undefined,
-  { exit, status, adapt = file => file }: How
+  { exit, status, adapt = each => each }: How
 ): Promise<boolean> {
-  const offersOf = async (file: ServedFile): Promise<Offers> => {
-    const { representations, further } = adapt(file)
-    const found = await Promise.all(further.flatMap(each => each(ctx.req.headers)?.() ?? []))
-    return [...representations, ...found.filter(each => each !== undefined)]
+  const offersOf = async ({ representations, deltaFor }: ServedFile): Promise<Representations> => {
+    const delta = await deltaFor?.(ctx.req.headers)?.()
+    return delta ? [...adapt(representations), delta] : adapt(representations)
   }
   // From here on it is one of those that wait.
   void connected(ctx.res)
@@ -78,7 +77,7 @@ async function sendOpened(
   ctx: Context,
   exit: Exit,
   opened: OpenFile,
-  offers: Offers,
+  offers: Representations,
   status: number | undefined
 ): Promise<boolean> {
   const answer = decide(ctx, offers, status)
@@ -89,8 +88,6 @@ async function sendOpened(
   const isSent = await withFile(file, copy => stream(ctx, exit, answer, copy))
   return isSent || sendOpened(ctx, exit, opened, [offers[0]], status)
 }
-
-type Offers = ServedFile['representations']
 
 /** What a request gets. */
 interface Answer {
@@ -108,25 +105,27 @@ interface Answer {
 const PRECONDITIONS = { ifModifiedSince: 'before' } as const
 
 /** RFC 9110: a representation (section 12), preconditions (section 13), a range (section 14). */
-function decide(ctx: Context, offers: Offers, fixedStatus?: number): Answer {
+function decide(ctx: Context, offers: Representations, fixedStatus?: number): Answer {
   const { headers, method = 'GET' } = ctx.req
   const isChoice = offers.length > 1
   const found = (isChoice && chooseCoding(headers['accept-encoding'], offers)) || offers[0]
-  const chosen = isForOneVisitor(ctx, found) ? privately(found) : found
-  const { ok, notModified, failed, size } = chosen
+  const chosen = isForOneVisitor(ctx, found) ? found.privately() : found
   const body = method === 'HEAD' ? undefined : (chosen.body ?? 'on disk')
   if (fixedStatus !== undefined) {
-    const response = prepareResponse(fixedStatus, ok.fields, ok.said)
+    const { fields, said } = chosen.ok
+    const response = prepareResponse(fixedStatus, fields, said)
     return { chosen, response, reason: 'the route set the status', body }
   }
   const { status, reason } = evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
-  if (status === 304) return { chosen, response: notModified, reason }
-  if (status === 412) return { chosen, response: failed, reason }
-  const range = headers.range === undefined ? 'whole' : chooseRange(method, headers, chosen, size)
-  if (range === 'whole') return { chosen, response: ok, reason, body }
+  if (status === 304) return { chosen, response: chosen.notModified, reason }
+  if (status === 412) return { chosen, response: chosen.failed, reason }
+  const range =
+    headers.range === undefined ? 'whole' : chooseRange(method, headers, chosen, chosen.size)
+  if (range === 'whole') return { chosen, response: chosen.ok, reason, body }
   if (range === 'unsatisfiable') {
-    const fields = [['Content-Range', `bytes */${size}`] as const, ...failed.fields]
-    const response = prepareResponse(416, fields, failed.said)
+    const { fields, said } = chosen.failed
+    const range = ['Content-Range', `bytes */${chosen.size}`] as const
+    const response = prepareResponse(416, [range, ...fields], said)
     return { chosen, response, reason: 'Range is outside of the file' }
   }
   const part = chosen.body?.subarray(range.start, range.end + 1) ?? 'on disk'

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import test from 'ava'
 import type { Compiler } from '../../../../lib/assets/compilers/compiler.ts'
-import { showsChangesAfter } from '../../../../lib/files/disk.ts'
+import { isSettled } from '../../../../lib/files/disk.ts'
 import { makeFingerprinted } from '../../../support/fingerprinted.ts'
 import { makeFront } from '../../../support/front.ts'
 import { ask } from '../../../support/raw.ts'
@@ -136,7 +136,7 @@ test('sources and public that are removed while the server runs are a miss, and 
 test('PUB-05a on a file system that stamps whole seconds, a stamp is conclusive after two', t => {
   const second = 1_700_000_000_000
   const rested = (mtime: number, ctime: number, later: number) =>
-    showsChangesAfter(
+    isSettled(
       {
         ...{ dev: 1n, ino: 1n, size: 1n },
         ...{ mtimeNs: BigInt(mtime) * 1_000_000n, ctimeNs: BigInt(ctime) * 1_000_000n }
