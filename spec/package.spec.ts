@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import test from 'ava'
 import Koa from 'koa'
 import supertest from 'supertest'
@@ -10,9 +11,10 @@ import type * as Package from '../lib/index.ts'
 import { withDigest } from './support/digest.ts'
 import { makeProject } from './support/site.ts'
 
+const urlOf = (path: string) => pathToFileURL(path).href
 const require = createRequire(resolve('package.json'))
 const commonJs = require('./dist/cjs/index.js') as typeof Package
-const esm = (await import(resolve('dist/index.js'))) as typeof Package
+const esm = (await import(urlOf('dist/index.js'))) as typeof Package
 
 interface Described {
   readonly main: string
@@ -28,7 +30,7 @@ const described = JSON.parse(readFileSync('package.json', 'utf8')) as Described
 test('CommonJS has what the ES modules have', async t => {
   for (const entry of ['index', 'koa-assets', 'koa-http-cache', 'vite']) {
     const names = Object.keys(require(`./dist/cjs/${entry}.js`) as object)
-    const module = (await import(resolve(`dist/${entry}.js`))) as object
+    const module = (await import(urlOf(`dist/${entry}.js`))) as object
     t.deepEqual(names.toSorted(), Object.keys(module).toSorted())
     t.true(names.length > 0)
   }

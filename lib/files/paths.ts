@@ -31,3 +31,15 @@ export function isInside(directory: string, path: string, rules: PathRules = nat
   const way = rules.relative(directory, path)
   return way !== '..' && !way.startsWith(`..${rules.sep}`) && !rules.isAbsolute(way)
 }
+
+const ASCII = /^[ -~]*$/
+
+/** Some file systems keep names decomposed. */
+export function composed(name: string): string {
+  return ASCII.test(name) ? name : name.normalize()
+}
+
+/** Some file systems ignore case and normalization; APFS also takes `\u017f` for `s`. */
+export function folded(path: string): string {
+  return ASCII.test(path) ? path.toLowerCase() : path.normalize('NFD').toUpperCase().toLowerCase()
+}

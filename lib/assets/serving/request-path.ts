@@ -1,5 +1,6 @@
 // From a request target to the file that it asks for.
 import { withoutCodingExtension } from '../../files/codings.ts'
+import { folded } from '../../files/paths.ts'
 import { appAt } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { canonicalSegments, MALFORMED } from '../urls/canonical-path.ts'
@@ -76,18 +77,6 @@ export function isManifest(path: string, { prefix }: Settings): boolean {
   const name = folded(path)
   const manifest = `${folded(prefix)}.json`
   return name.startsWith(manifest) && withoutCodingExtension(name) === manifest
-}
-
-const ASCII = /^[ -~]*$/
-
-/** Some file systems keep names decomposed. */
-export function composed(name: string): string {
-  return ASCII.test(name) ? name : name.normalize()
-}
-
-/** Some file systems ignore case and normalization; APFS also takes `\u017f` for `s`. */
-export function folded(path: string): string {
-  return ASCII.test(path) ? path.toLowerCase() : path.normalize('NFD').toUpperCase().toLowerCase()
 }
 
 /**

@@ -1,5 +1,6 @@
 // Chooses between the sources that an app has for a name or a tail.
 import { join, posix } from 'node:path'
+import { folded } from '../../files/paths.ts'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
 import type { SourceDirectory } from '../settings/app-settings.ts'
 import { tailsOf } from '../urls/canonical-path.ts'
@@ -149,6 +150,21 @@ function clashOf(
   return rivals.length > 0
     ? `${found} ${source.path}, ${others}; development uses the first, precompile refuses them: rename or exclude all but one`
     : `${found} ${source.path} is used, ${others} ignored; rename or remove all but one`
+}
+
+/**
+ * The message about paths in a directory that are one file where case, or how accents are written, does not count.
+ */
+export function oneElsewhere(directory: string, paths: readonly string[]): string | undefined {
+  const known = new Map<string, string>()
+  const twins = paths.flatMap(path => {
+    const [key, other] = [folded(path), known.get(folded(path))]
+    known.set(key, path)
+    return other === undefined ? [] : [`${other} and ${path}`]
+  })
+  if (twins.length === 0) return undefined
+  const are = `are one file on Windows and macOS, so nobody can check this project out there`
+  return `${directory}: ${twins.join(', ')} ${are}; rename one`
 }
 
 /** Calls `make` once for each key. */

@@ -8,7 +8,7 @@ import type { SourceDirectory } from '../settings/app-settings.ts'
 import type { MakeSourceList, SourceList, SourceFile, Site } from '../parts.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { tailsOf } from '../urls/canonical-path.ts'
-import { Catalog, memoized, sourceAt, type Choice, type Source } from './catalog.ts'
+import { Catalog, memoized, oneElsewhere, sourceAt, type Choice, type Source } from './catalog.ts'
 import { thirdParty } from './third-party.ts'
 import { Tree } from './tree.ts'
 import { isInside, pathFrom } from '../../files/paths.ts'
@@ -260,6 +260,8 @@ export class AppSources {
     const places = this.#searched
     places.forEach(({ tree, isIncluded, ...place }, from) => {
       const paths = [...tree.files()].filter(isIncluded)
+      const twins = oneElsewhere(place.dir, paths.toSorted())
+      if (twins !== undefined) this.#warn(twins)
       const sources = paths.map(path => sourceAt(place, from, path, this.#app.compilers))
       catalog.add(sources, place.at === undefined)
     })

@@ -1,6 +1,6 @@
 import fs, { linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { builtInCompilers } from '../../../lib/assets/compilers/built-in.ts'
 import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
@@ -69,7 +69,7 @@ for (const [level, way] of [
 ] as const) {
   test(`${level || 'the directory'}, ${way} and created again: the next change is reported`, async t => {
     const { tree, directory, at } = await makeTree(t, FILES)
-    const isListed = (file: string) => [...tree.files()].includes(join(level, file))
+    const isListed = (file: string) => [...tree.files()].includes(posix.join(level, file))
     for (const round of ['one', 'two']) {
       if (way === 'deleted') rmSync(at(level), { recursive: true })
       else renameSync(at(level), join(makeProject(t), 'away'))
@@ -164,7 +164,7 @@ for (const [path, name, compiled] of [
 ] as const) {
   test(`CMP-03 ${path} is ${name}, ${compiled ? 'compiled' : 'copied'}`, t => {
     const source = sourceAt({ dir: '/src' }, 0, path, compilers)
-    t.like(source, { name, path, file: `/src/${path}`, directory: '/src' })
+    t.like(source, { name, path, file: join('/src', path), directory: '/src' })
     t.is(source.compiler !== undefined, compiled)
   })
 }

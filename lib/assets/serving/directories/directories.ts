@@ -6,7 +6,8 @@ import type { Site } from '../../parts.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
 import { makeMemory } from '../files/representation.ts'
 import { ServedFiles, type Found } from '../files/served-files.ts'
-import { folded, hasOneSpelling, wantedAt, type Wanted } from '../request-path.ts'
+import { folded } from '../../../files/paths.ts'
+import { hasOneSpelling, wantedAt, type Wanted } from '../request-path.ts'
 import {
   fileRoot,
   mountDirectory,

@@ -13,7 +13,7 @@ import {
   type Stamp
 } from '../../../files/disk.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
-import { composed } from '../request-path.ts'
+import { composed } from '../../../files/paths.ts'
 
 /** What a folder has, by composed names; nothing is known if they are too many, or it only lets its files be opened. */
 interface Listing {

@@ -1,0 +1,154 @@
+// What a project meets on Windows, whose names, locks and texts are others; all of it holds on every system.
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
+import { join, normalize } from 'node:path'
+import test from 'ava'
+import { koaAssets, precompile } from '../lib/koa-assets.ts'
+import { makeProject, makeSite } from './support/site.ts'
+import { words } from './support/texts.ts'
+import { until } from './support/until.ts'
+
+const isWindows = process.platform === 'win32'
+
+/** Names by which Windows opens a device, a stream or another file. */
+const OTHER_NAMES = [
+  ...words('con nul NUL aux.css con.txt COM1 lpt1.js prn'),
+  ...words('app.css. app.css%20 app.css%20. app.css::$DATA app.css:stream app.css%3A%3A$DATA'),
+  ...words('app~1.css APP~1.CSS longna~1.css APP.css App.Css sub./app.css sub%20/app.css'),
+  ...words('C:/site C%3A/site %5C%5C.%5Cnul ..%5Capp.css sub%5Capp.css CONIN$/x')
+]
+
+for (const [what, prefix] of [
+  ['an asset', '/assets'],
+  ['a file of public', ''],
+  ['a file of a mount', '/build']
+] as const) {
+  test(`WIN-06 S70 no other name opens ${what}, or a device`, async t => {
+    const files = { 'app.css': 'a{}', 'longname-of-a-file.css': 'b{}', 'sub/app.css': 'c{}' }
+    const placed = (folder: string) =>
+      Object.fromEntries(Object.entries(files).map(([name, text]) => [`/${folder}/${name}`, text]))
+    const sources = {
+      'x/app.css': 'a{}',
+      'x/longname-of-a-file.css': 'b{}',
+      'x/sub/app.css': 'c{}'
+    }
+    const site = await makeSite(
+      t,
+      { ...sources, ...placed('public'), ...placed('dist') },
+      { mounts: { '/build': 'dist' } }
+    )
+    for (const [name, text] of Object.entries(files))
+      t.is((await site.ask(`${prefix}/${name}`)).text, text)
+    for (const name of OTHER_NAMES) t.is((await site.ask(`${prefix}/${name}`)).status, 404, name)
+    t.deepEqual(site.errors, [])
+  })
+}
+
+test('WIN-04 a target that somebody has open for a moment is replaced after that', async t => {
+  const site = await makeSite(t, { 'css/app.css': 'old{}' })
+  await site.ask('/assets/app.css')
+  const open = openSync(site.at('/public/assets/app.css'), 'r')
+  site.write('css/app.css', 'new{}', 2_000_000_000)
+  const asked = site.ask('/assets/app.css')
+  setTimeout(() => closeSync(open), 200)
+  t.is((await asked).text, 'new{}')
+  t.is(site.read('/public/assets/app.css'), 'new{}')
+})
+
+test('WIN-04 one that stays open is named, and keeps its bytes until it is closed', async t => {
+  const site = await makeSite(t, { 'css/app.css': 'old{}' }, { live: false })
+  await site.ask('/assets/app.css')
+  const open = openSync(site.at('/public/assets/app.css'), 'r')
+  site.write('css/app.css', 'new{}', 2_000_000_000)
+  const { status, text } = await site.ask('/assets/app.css')
+  if (isWindows) {
+    t.is(status, 500)
+    t.regex(text, /cannot publish \/assets\/app\.css: rename public\/assets\/app\.css failed/)
+    t.regex(text, /another program has it open/)
+    t.is(site.read('/public/assets/app.css'), 'old{}')
+  } else t.is(text, 'new{}')
+  closeSync(open)
+  t.is((await site.ask('/assets/app.css')).text, 'new{}')
+})
+
+test('WIN-07 sources with CRLF and a byte order mark are copied as they are, and compiled', async t => {
+  const copied = '\uFEFFa {\r\n  color: red;\r\n}\r\n'
+  const site = await makeSite(t, {
+    'css/copied.css': copied,
+    'css/compiled.css.scss': '\uFEFF$c: red;\r\n\r\na {\r\n  color: $c;\r\n}\r\n'
+  })
+  t.is((await site.ask('/assets/copied.css')).text, copied)
+  t.regex((await site.ask('/assets/compiled.css')).text, /a \{\s+color: red;\s+\}/)
+})
+
+test('WIN-08 a path of more than 260 characters is published and served', async t => {
+  const folder = Array(20).fill('a-long-folder-name').join('/')
+  const site = await makeSite(t, { [`css/${folder}/app.css`]: 'a{}' })
+  t.true(site.at(`css/${folder}/app.css`).length > 260)
+  t.is((await site.ask(`/assets/${folder}/app.css`)).text, 'a{}')
+  t.is(site.read(`/public/assets/${folder}/app.css`), 'a{}')
+})
+
+test('WIN-09 while a server watches them, folders of sources are renamed, removed and made again', async t => {
+  const site = await makeSite(t, { 'css/a/b/one.css': 'one{}' })
+  t.is((await site.ask('/assets/a/b/one.css')).text, 'one{}')
+  renameSync(site.at('css/a'), site.at('css/c'))
+  const status = async (path: string) => (await site.ask(path)).status
+  await until(async () => (await status('/assets/c/b/one.css')) === 200, 'the folder is found')
+  t.is(await status('/assets/a/b/one.css'), 404)
+  rmSync(site.at('css/c'), { recursive: true })
+  await until(async () => (await status('/assets/c/b/one.css')) === 404, 'the folder is gone')
+  mkdirSync(site.at('css/c'))
+  writeFileSync(site.at('css/c/two.css'), 'two{}')
+  await until(async () => (await status('/assets/c/two.css')) === 200, 'the next one is found')
+})
+
+test('WIN-02 WIN-03 options may have the separators of the system, and the drive in lower case', async t => {
+  const root = makeProject(t, {
+    'front/src/css/app.css': 'a { background: url(../images/logo.svg) }',
+    'front/src/images/logo.svg': '<svg/>',
+    'front/src/images/draft.svg': '<svg/>'
+  })
+  const options = {
+    root: root.replace(/^[A-Z]:/, drive => drive.toLowerCase()),
+    apps: {
+      web: {
+        dir: normalize('front/src'),
+        sources: [
+          { dir: 'css', at: 'css' },
+          { dir: normalize('../src/images'), at: 'images', exclude: [normalize('**/draft.*')] }
+        ]
+      }
+    }
+  }
+  await precompile(options)
+  const manifest = readFileSync(join(root, 'public/assets.json'), 'utf8')
+  const paths = Object.keys((JSON.parse(manifest) as { assets: object }).assets)
+  t.deepEqual(
+    paths.filter(path => !path.endsWith('.map')),
+    ['/assets/css/app.css', '/assets/images/logo.svg']
+  )
+  t.false(manifest.includes('\\'))
+  t.notThrows(() => koaAssets({ ...options, env: 'production' }))
+})
+
+test('WIN-05 two sources that differ only in case are named, since Windows has one of them', async t => {
+  const warned: string[] = []
+  const root = makeProject(t, {
+    'apps/web/assets/css/app.css': 'a{}',
+    'apps/web/assets/css/App.css': 'b{}',
+    'apps/web/assets/css/other.css': 'c{}'
+  })
+  const { assets } = await precompile({ root }, { warn: message => warned.push(message) })
+  t.true(assets > 0)
+  if (isWindows) t.deepEqual(warned, [])
+  else
+    t.regex(warned.join('\n'), /css\/App\.css and css\/app\.css are one file on Windows and macOS/)
+})
