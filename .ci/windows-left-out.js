@@ -10,7 +10,16 @@ export const LEFT_OUT = [
       'security/swapped',
       'security/downloads'
     ],
-    titles: ['a lock that is free: whichever call*', 'a lock that was abandoned: whichever call*']
+    titles: [
+      'PUB-19 under umask 077 a web server can read*',
+      'a precompile that lost its lock while it was paused replaces nothing',
+      'a file that cannot be written is named with the reason*',
+      'a public directory without write permission is an error that says so',
+      'FPR-17 until everything is written, SIGKILL leaves*',
+      'FPR-17 a signal that comes while plain names are replaced*',
+      'a lock that is free: whichever call*',
+      'a lock that was abandoned: whichever call*'
+    ]
   },
   {
     why: 'it makes symbolic links: Wine 8 does not, and Windows asks for a privilege',
@@ -27,6 +36,7 @@ export const LEFT_OUT = [
   {
     why: 'NTFS has no such names, or takes two of them for one',
     titles: [
+      'FPR-05 a name that cannot be requested is an error that states the reason*',
       'names that are not valid in a request are never served, whatever is on disk',
       'SRV-11 a name with any characters is served under its encoded form*',
       'names that differ only in case are two names, each with its own bytes',
@@ -38,7 +48,14 @@ export const LEFT_OUT = [
     why: 'it is about modes, or errors, that Windows has not',
     titles: [
       'a file, or a copy of one, is written with its folders and mode 0644',
-      'what cannot be written leaves the old target, and no temporary file'
+      'what cannot be written leaves the old target, and no temporary file',
+      'FPR-05 precompile publishes every asset of every app and third party under both names',
+      'FILE-01 what a system refuses is passed over by precompile and on request, and told once*',
+      'FILE-02 nothing else is passed over*',
+      'a public that becomes a file is a 500 with the reason',
+      'a directory where the target belongs is a 500 that names it*',
+      'what cannot be read or written is a 500 that names it, until it can be*',
+      'S73 what the process may not read in a mount or public is a 404*'
     ]
   },
   {
@@ -60,7 +77,8 @@ export const LEFT_OUT = [
   {
     why: 'which of it can run is not sorted out yet',
     files: [
-      'assets/{building,compilers,references,rendering,serving,views}/**',
+      'assets/building/*/**',
+      'assets/{compilers,references,rendering,serving,views}/**',
       'cli/**',
       'extras/**',
       'security/**',

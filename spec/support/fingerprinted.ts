@@ -10,6 +10,7 @@ import { ask, type Answer, type Question } from './ask.ts'
 import { makeProject, makeSite, writeFiles, type Files, type Site } from './site.ts'
 import { DIGEST_LENGTH, withDigest } from './digest.ts'
 import { AS_WRITTEN } from './as-written.ts'
+import { pathFrom } from '../../lib/files/paths.ts'
 
 export type Mode = 'precompiled' | 'live'
 export const MODES: readonly Mode[] = ['precompiled', 'live']
@@ -135,7 +136,7 @@ export function filesBelow(directory: string): string[] {
   if (!existsSync(directory)) return []
   return readdirSync(directory, { withFileTypes: true, recursive: true })
     .filter(entry => !entry.isDirectory())
-    .map(entry => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    .map(entry => pathFrom(directory, join(entry.parentPath, entry.name)))
     .toSorted()
 }
 
