@@ -52,10 +52,19 @@ export function startNode(cwd: string, words: readonly string[], env: NodeJS.Pro
   child.stderr.setEncoding('utf8').on('data', text => (stderr += text))
   const outcome = new Promise<Outcome>((resolve, reject) => {
     child.once('error', reject)
-    child.once('close', status => resolve({ status, stdout, stderr }))
+    child.once('close', status => resolve(asElsewhere({ status, stdout, stderr })))
   })
   return { child, heard: () => stderr, outcome }
 }
+
+/** Without what is told where a system refuses calls, as `npm run test:refused` lets it. */
+const asElsewhere = <T extends Pick<Outcome, 'stderr'>>(outcome: T): T => ({
+  ...outcome,
+  stderr: outcome.stderr.replace(
+    process.env.REFUSED ? /^warning: the system refuses .*\n/gm : '',
+    ''
+  )
+})
 
 let count = 0
 let last: Promise<unknown> = Promise.resolve()
@@ -83,7 +92,7 @@ async function runHere(
   process.chdir(cwd)
   try {
     await import(`${pathToFileURL(CLI).href}?run=${(count += 1)}`)
-    return { status: Number(process.exitCode), ...written }
+    return asElsewhere({ status: Number(process.exitCode), ...written })
   } finally {
     process.chdir(cwdBefore)
     setEnvironment(envBefore)

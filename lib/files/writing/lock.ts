@@ -145,14 +145,15 @@ async function placed(from: string, to: string): Promise<boolean> {
 /** Where there are no hard links, the name is created first, and empty: its time counts until it has an owner. */
 async function renamed(from: string, to: string): Promise<boolean> {
   const empty = await open(to, 'wx')
-  const stamp = await empty.stat(EXACT).finally(() => empty.close())
-  // Another process may have found it abandoned.
-  if (!(await isAt(to, stamp))) return false
+  let stamp: Stamp | undefined
   try {
+    stamp = await empty.stat(EXACT).finally(() => empty.close())
+    // Another process may have found it abandoned.
+    if (!(await isAt(to, stamp))) return false
     await renameFile(from, to)
     return true
   } catch (error) {
-    await removeOwn(to, stamp)
+    if (!stamp || (await isAt(to, stamp))) await removeFile(to)
     throw error
   }
 }

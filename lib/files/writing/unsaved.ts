@@ -3,7 +3,7 @@
 import { close, fsync, open } from 'node:fs'
 import { dirname } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { ifThere, promised } from '../disk.ts'
+import { ifThere, promised, rethrowNamed } from '../disk.ts'
 import { READ } from '../open-file.ts'
 import { unlessRefused } from '../refusals.ts'
 
@@ -39,7 +39,7 @@ async function saveFolder(path: string): Promise<void> {
   try {
     await sync(path, fd)
   } finally {
-    await promised<void>(done => close(fd, done))
+    await promised<void>(done => close(fd, done)).catch(rethrowNamed(path))
   }
 }
 

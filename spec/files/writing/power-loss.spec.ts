@@ -36,7 +36,7 @@ async function record(
     })
   }
   const recordedSync = (fd: number, done: fs.NoParamCallback) => {
-    const path = fs.readlinkSync(`/proc/self/fd/${fd}`)
+    const path = fs.readlinkSync(`/proc/${process.pid}/fd/${fd}`)
     onSync()
     fsync(fd, error => {
       events.push({ call: 'sync', path })

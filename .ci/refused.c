@@ -1,0 +1,121 @@
+/*
+ * For LD_PRELOAD: calls that a system may refuse are refused, and times are as coarse as on FAT or HFS+.
+ *
+ * REFUSED: the calls, each with the number of its error: "fchmod=1 link=38".
+ * COARSE:  how many seconds a stamp of a file may be off.
+ * REFUSALS: a file to which a byte is appended for each call that is refused, and for each stamp that is coarse.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void count(void)
+{
+    const char *path = getenv("REFUSALS");
+    int before = errno;
+    int fd = path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        ssize_t written = write(fd, ".", 1);
+        (void)written;
+        close(fd);
+    }
+    errno = before;
+}
+
+/* Sets errno where the call is refused. */
+static int refuse(const char *call)
+{
+    const char *at = getenv("REFUSED");
+    size_t length = strlen(call);
+    for (; at && *at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL) {
+        if (strncmp(at, call, length) != 0 || at[length] != '=') continue;
+        count();
+        errno = atoi(at + length + 1);
+        return 1;
+    }
+    return 0;
+}
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+int fchmod(int fd, mode_t mode)
+{
+    return refuse("fchmod") ? -1 : REAL(fchmod)(fd, mode);
+}
+
+int fchown(int fd, uid_t owner, gid_t group)
+{
+    return refuse("fchown") ? -1 : REAL(fchown)(fd, owner, group);
+}
+
+/* By their descriptors: the specs set the times of their files by names. */
+int futimens(int fd, const struct timespec times[2])
+{
+    return refuse("futimens") ? -1 : REAL(futimens)(fd, times);
+}
+
+int link(const char *from, const char *to)
+{
+    return refuse("link") ? -1 : REAL(link)(from, to);
+}
+
+static int is_folder(int fd)
+{
+    struct stat stats;
+    return fstat(fd, &stats) == 0 && S_ISDIR(stats.st_mode);
+}
+
+int fsync(int fd)
+{
+    return (is_folder(fd) ? refuse("fsync-folder") : refuse("fsync-file")) ? -1 : REAL(fsync)(fd);
+}
+
+ssize_t readlink(const char *path, char *buffer, size_t size)
+{
+    int is_descriptor = strncmp(path, "/proc/self/fd/", 14) == 0;
+    return is_descriptor && refuse("readlink-descriptor") ? -1 : REAL(readlink)(path, buffer, size);
+}
+
+int inotify_init1(int flags)
+{
+    return refuse("inotify_init") ? -1 : REAL(inotify_init1)(flags);
+}
+
+int inotify_add_watch(int fd, const char *path, uint32_t mask)
+{
+    return refuse("inotify_add_watch") ? -1 : REAL(inotify_add_watch)(fd, path, mask);
+}
+
+static void coarsen(struct statx_timestamp *stamp, long seconds)
+{
+    stamp->tv_sec -= stamp->tv_sec % seconds;
+    stamp->tv_nsec = 0;
+}
+
+/* libuv asks for statx by its number. */
+long syscall(long number, ...)
+{
+    long words[6];
+    va_list list;
+    va_start(list, number);
+    for (int at = 0; at < 6; at++) words[at] = va_arg(list, long);
+    va_end(list);
+    long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    long result = real(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+    const char *seconds = getenv("COARSE");
+    if (number == SYS_statx && result == 0 && seconds) {
+        struct statx *stats = (struct statx *)words[4];
+        coarsen(&stats->stx_mtime, atol(seconds));
+        coarsen(&stats->stx_ctime, atol(seconds));
+        count();
+    }
+    return result;
+}

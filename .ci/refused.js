@@ -1,0 +1,199 @@
+// npm run test:refused: the specs of the core on systems that refuse a call (Windows, WSL, CIFS, FUSE, sandboxes), that
+// stamp files with whole or even seconds (HFS+, FAT), or that ignore case. Rows may be named: npm run test:refused -- link
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync
+} from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const { EACCES, EINVAL, ENOSPC, ENOSYS, ENOTSUP, EPERM } = constants.errno
+
+const COMMANDS = ['assets/building/*', 'cli/*', 'extras/releases/*']
+const WRITING = ['files/**/*', 'assets/building/**/*', ...COMMANDS.slice(1)]
+const READING = [
+  ...['files/*', 'assets/serving/files/*', 'assets/serving/directories/*', 'extras/routes/*'],
+  ...['security/links', 'security/paths', 'security/replaced', 'security/swapped']
+]
+const WATCHING = ['assets/sources/*', 'assets/building/on-request/*', 'extras/live/*']
+
+const WITHOUT_MODES = {
+  'with its folders and mode 0644': 'its claim is about modes',
+  'public without any sources keeps the helpers': 'it copies a tree with cpSync, which sets modes'
+}
+const WITHOUT_TIMES = {
+  'every mtime since 1970': 'its claim is about the mtime that was asked for'
+}
+const WITHOUT_LINKS = { 'is unmodified while only its names change': 'it makes a hard link' }
+const WITHOUT_EVENTS = {
+  'by events, and found by verify() without them': 'its claim is about events',
+  ': the next change is reported': 'its claim is about events',
+  'a folder is watched once': 'its claim is about the number of watches'
+}
+/** lowntfs-3g lists names in lower case, unlike Windows and macOS. */
+const LOWERED = 'it reads names with capitals from a folder'
+
+/** What is refused, or how coarse stamps are; which specs are run; and which are not, by a part of their titles. */
+const ROWS = {
+  fchmod: { refused: { fchmod: EPERM }, specs: WRITING, umask: 0o077, without: WITHOUT_MODES },
+  futimens: {
+    refused: { futimens: EPERM },
+    specs: ['files/**/*', 'assets/building/manifest/*', ...COMMANDS],
+    without: WITHOUT_TIMES
+  },
+  link: { refused: { link: EPERM }, specs: WRITING, without: WITHOUT_LINKS },
+  'fsync-folder': { refused: { 'fsync-folder': EPERM }, specs: COMMANDS },
+  'all-of-these': {
+    refused: {
+      ...{ fchmod: ENOSYS, futimens: ENOTSUP, link: ENOSYS },
+      ...{ 'fsync-folder': EINVAL, 'fsync-file': ENOTSUP }
+    },
+    specs: ['files/**/*', ...COMMANDS],
+    umask: 0o077,
+    without: { ...WITHOUT_MODES, ...WITHOUT_TIMES, ...WITHOUT_LINKS }
+  },
+  readlink: {
+    refused: { 'readlink-descriptor': EACCES },
+    specs: READING,
+    without: {
+      'looks again before each removal':
+        'of compress it expects an error, which ends without one as it finds no file in a folder that became a link',
+      'whenever it is looked at is a 200':
+        'a file is judged by its name, which the spec gives to another one at each look'
+    }
+  },
+  inotify: { refused: { inotify_init: ENOSYS }, specs: WATCHING, without: WITHOUT_EVENTS },
+  watches: { refused: { inotify_add_watch: ENOSPC }, specs: WATCHING, without: WITHOUT_EVENTS },
+  'even-seconds': { seconds: 2, specs: [...WRITING, ...WATCHING], without: WITHOUT_TIMES },
+  'whole-seconds': {
+    seconds: 1,
+    specs: ['files/**/*', 'assets/building/*', ...WATCHING],
+    without: WITHOUT_TIMES
+  },
+  'ignored-case': {
+    disk: 'ignore_case',
+    specs: ['files/*', 'assets/building/**/*', ...WATCHING.slice(0, 2), 'cli/commands'],
+    without: {
+      'assets named like object properties': LOWERED,
+      'commands print names with escapes': LOWERED
+    }
+  }
+}
+
+/** No row refuses these, since nothing in lib calls them. */
+const UNUSED = /\b(?:[fl]?chown|symlink)(?:Sync)?\(/
+
+const work = mkdtempSync(join(tmpdir(), 'refused-'))
+const refusals = join(work, 'refusals')
+
+/** The library that refuses calls. */
+function compileShim() {
+  const library = join(work, 'refused.so')
+  try {
+    execFileSync('gcc', ['-shared', '-fPIC', '-O2', '-o', library, '.ci/refused.c', '-ldl'])
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error
+    throw new Error("gcc is missing: install Debian's packages gcc and libc6-dev", { cause: error })
+  }
+  return library
+}
+
+/** Runs something in a folder of its own, on the disk that a row asks for. */
+function onDisk({ disk }, run) {
+  if (!disk) return run(existsSync('/dev/shm') ? '/dev/shm' : tmpdir())
+  const [image, folder] = [join(work, 'image'), join(work, 'disk')]
+  mkdirSync(folder)
+  writeFileSync(image, '')
+  truncateSync(image, 400 * 1024 * 1024)
+  execFileSync('mkfs.ntfs', ['--quick', '--quiet', '--force', image], { stdio: 'pipe' })
+  execFileSync('lowntfs-3g', ['-o', disk, image, folder])
+  try {
+    return run(folder)
+  } finally {
+    execFileSync('umount', [folder])
+  }
+}
+
+function envOf({ refused = {}, seconds }, temporary) {
+  const calls = Object.entries(refused).map(([call, number]) => `${call}=${number}`)
+  return {
+    ...process.env,
+    TMPDIR: temporary,
+    // Through a ring these calls do not pass the C library.
+    UV_USE_IO_URING: '0',
+    LD_PRELOAD: library,
+    REFUSALS: refusals,
+    ...(calls.length > 0 && { REFUSED: calls.join(' ') }),
+    ...(seconds && { COARSE: String(seconds) })
+  }
+}
+
+const whole = readdirSync('spec', { recursive: true })
+  .filter(name => name.endsWith('.spec.ts'))
+  .map(name => readFileSync(join('spec', name), 'utf8'))
+  .join('\n')
+
+/** Whether all passed; it tells how many, and what was left out. */
+function runRow(name, row) {
+  if (row.disk && (process.getuid?.() !== 0 || !existsSync('/dev/fuse'))) {
+    console.log(`- ${name}: left out, as mounting needs root and /dev/fuse`)
+    return true
+  }
+  const without = Object.entries(row.without ?? {})
+  const unknown = without.filter(([title]) => !whole.includes(title))
+  if (unknown.length > 0) throw new Error(`no spec has this in its title: ${unknown.join(', ')}`)
+  const files = row.specs.map(path => `.spec/spec/${path}.spec.js`)
+  const matches = without.map(([title]) => `--match=!*${title}*`)
+  const args = ['node_modules/ava/entrypoints/cli.mjs', '--config', 'spec/refused.config.js']
+  writeFileSync(refusals, '')
+  const startedAt = performance.now()
+  const before = process.umask(row.umask ?? 0o022)
+  const { status, stdout, stderr } = onDisk(row, temporary =>
+    spawnSync(process.execPath, [...args, ...files, ...matches], {
+      encoding: 'utf8',
+      maxBuffer: 2 ** 28,
+      env: envOf(row, temporary)
+    })
+  )
+  process.umask(before)
+  const seconds = Math.round((performance.now() - startedAt) / 1000)
+  const { size } = statSync(refusals)
+  // A row in which nothing happened shows nothing.
+  const isPassed = status === 0 && (size > 0 || row.disk !== undefined)
+  if (!isPassed) console.log(stdout, stderr)
+  const times = row.disk ? '' : `, ${size} times`
+  console.log(`${isPassed ? '✔' : '✘'} ${name}: ${seconds} s${times}`)
+  console.log(stdout.match(/^ +\d+ tests? (?:passed|failed)$/gm)?.join('\n') ?? '')
+  for (const [title, reason] of without) console.log(`  without "${title}": ${reason}`)
+  return isPassed
+}
+
+function main() {
+  const called = readdirSync('lib', { recursive: true }).filter(
+    name => name.endsWith('.ts') && UNUSED.test(readFileSync(join('lib', name), 'utf8'))
+  )
+  if (called.length > 0) throw new Error(`no row refuses what is called in ${called.join(', ')}`)
+  const given = process.argv.slice(2)
+  const names = given.length > 0 ? given : Object.keys(ROWS)
+  // All of them, though one fails.
+  const results = names.map(name => {
+    if (!ROWS[name]) throw new Error(`there is no row ${name}: ${Object.keys(ROWS).join(', ')}`)
+    return runRow(name, ROWS[name])
+  })
+  return results.every(Boolean)
+}
+
+const library = compileShim()
+try {
+  process.exitCode = main() ? 0 : 1
+} finally {
+  rmSync(work, { recursive: true, force: true })
+}
