@@ -12,6 +12,7 @@ import {
   statOf,
   type Stamp
 } from '../../../files/disk.ts'
+import { isRefusal } from '../../../files/refusals.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { composed } from '../../../files/paths.ts'
 
@@ -153,7 +154,12 @@ async function isNameIn(folder: string, name: string): Promise<boolean> {
   const lower = name.toLowerCase()
   const other = lower === name ? name.toUpperCase() : lower
   if (other === name || !(await statOf(folder + other))) return true
-  return (await namesIn(folder)).some(each => composed(each) === composed(name))
+  const names = await readdir(folder).catch((error: unknown) => {
+    // No descriptor left, for one, is no answer.
+    if (!isMiss(error) && !isRefusal(error)) throw error
+    return []
+  })
+  return names.some(each => composed(each) === composed(name))
 }
 
 /** None for a folder that only lets its files be opened. */
