@@ -109,12 +109,12 @@ export async function precompile(
     const none = { ...reportOn(new Map(), new Map()), ...(await rowsOf<PrecompileRows>([])) }
     return { manifest: manifestFile(settings), ...none, ...rest }
   }
-  const listed = await listAssets(settings, sources)
-  if (listed.length === 0) throw noAssets(settings, sources)
   const found = await Promise.all(
     extras.map(async extra => extra.transform?.(settings, precompileOptions, warn))
   )
   const transforms = found.filter(each => each !== undefined)
+  const listed = await listAssets(settings, sources)
+  if (listed.length === 0) throw noAssets(settings, sources)
   await requireInPublic(settings, [directory])
   const held = await lock(directory, warn).catch(rethrowAsPublishError(settings, prefix))
   try {

@@ -176,19 +176,23 @@ test('a reference leads to what is next to its source or an import, percent-enco
   t.regex(await textOf('deep/app.css'), beside, 'next to an import')
 })
 
-test("references find the app's own assets, another app's, and those of third parties", async t => {
-  assetSources.append(makeProject(t, { 'images/theirs.svg': 'x' }))
-  const site = await makeSite(t, {
-    ...IMAGES,
-    '/apps/admin/assets/css/a.css':
-      'a{b:url(../img/own.svg);c:url(/assets/logo.png);d:url(../images/theirs.svg)}',
-    '/apps/admin/assets/img/own.svg': 'x'
-  })
-  t.is(
-    (await site.ask('/assets/admin/a.css')).text,
-    'a{b:url(/assets/admin/own.svg);c:url(/assets/logo.png);d:url(../images/theirs.svg)}'
-  )
-})
+// The list is that of the process, and the directory is removed when the test ends.
+test.serial(
+  "references find the app's own assets, another app's, and those of third parties",
+  async t => {
+    assetSources.append(makeProject(t, { 'images/theirs.svg': 'x' }))
+    const site = await makeSite(t, {
+      ...IMAGES,
+      '/apps/admin/assets/css/a.css':
+        'a{b:url(../img/own.svg);c:url(/assets/logo.png);d:url(../images/theirs.svg)}',
+      '/apps/admin/assets/img/own.svg': 'x'
+    })
+    t.is(
+      (await site.ask('/assets/admin/a.css')).text,
+      'a{b:url(/assets/admin/own.svg);c:url(/assets/logo.png);d:url(../images/theirs.svg)}'
+    )
+  }
+)
 
 test('a missing reference is a warning, once, with its line and column in the file where it was written', async t => {
   const site = await makeSite(t, {
