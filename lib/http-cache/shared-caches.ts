@@ -62,8 +62,7 @@ function dependsOnMore(
     : [now.cookie, known.cookie]
   if (cookie && !knownCookie) return true
   if ((now.nonce && !known.nonce) || now.negotiated > known.negotiated) return true
-  const wasPersonal = knownCookie || known.nonce || credentialIn(ctx, defaults) !== undefined
-  return hasStream(ctx, state) && !wasPersonal
+  return hasStream(ctx, state) && !knownCookie
 }
 
 function hasStream(ctx: Context, state: RequestState): boolean {
