@@ -129,7 +129,7 @@ const PARTS = [
     'building-precompile'
   ],
   [
-    /^building\/report|^deltas\/directory|^telling\/(?:listed|own)|^bundles\/facts|^releases\/(?:build|clean|compress)\.|^verify\/verify(?:-all)?\.|^deltas\/(?:write|delta-faults)/,
+    /^building\/report|^deltas\/directory|^telling\/(?:listed|own)|^releases\/(?:build|clean|compress)\.|^verify\/verify(?:-all)?\.|^deltas\/(?:write|delta-faults)/,
     'building-copies'
   ],
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],

@@ -164,8 +164,6 @@ export interface Running {
   readonly helpers?: Helpers | undefined
   /** The files of mounts, which are searched after those of the apps. */
   readonly mountAssets?: MountAssets | undefined
-  /** The builds in mounts of which open pages hear as a whole. */
-  readonly followed?: readonly Followed[] | undefined
   /**
    * Tells whether a name contains a hash of the file's bytes, so that it never changes at its URL.
    * @param path decoded URL path: `/static/assets/main-CZTearZk.css`
@@ -174,8 +172,6 @@ export interface Running {
   /** Returns a responder for a path that the rest of the stack leaves as a 404; undefined for any other path. */
   readonly responderAt?: (path: string) => ((ctx: Context) => Promise<void>) | undefined
   readonly watch?: Watch | undefined
-  /** Returns one line about each mount, for developers when the server has started, by their URL paths. */
-  states?(): Promise<ReadonlyMap<string, string>>
 }
 
 /** A part of pages that may change while a server runs. */
@@ -195,30 +191,6 @@ export interface Watch {
   file(ctx: Context): void
   /** Is called for a koaAssets that is about to provide `ctx.assets`. */
   provider(ctx: Context): void
-}
-
-/** The files of a mount that are written together. */
-export interface Followed {
-  readonly urlPath: string
-  /** The current build; undefined until all its files were looked at. */
-  readonly build: Build | undefined
-  /** The line about it for developers. */
-  readonly state: string | undefined
-  /** Looks for changes; undefined when there is nothing to wait for. */
-  refresh(seconds: number): Promise<void> | undefined
-  /**
-   * Tells whether a file belongs to it.
-   * @param file decoded path below the mount's directory
-   * @param writtenAt milliseconds since 1970
-   */
-  hasBuilt(file: string, writtenAt: number): boolean
-}
-
-export interface Build {
-  /** A text that changes once any of the files has been written. */
-  readonly version: string
-  /** The time at which the last of them was written, in milliseconds since 1970. */
-  readonly changedAt: number
 }
 
 /**

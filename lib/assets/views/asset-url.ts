@@ -150,17 +150,6 @@ export interface MountAssets {
   entry(name: string, mount: string | undefined): readonly LoadedUrl[]
   /** Returns the places that are searched, as messages name them. */
   labelsAt(mount: string | undefined): string
-  /** Returns the names that exist, as far as they are known. */
-  known(): KnownNames
-}
-
-export interface KnownNames {
-  readonly entries: ReadonlySet<string>
-  readonly sources: ReadonlySet<string>
-  /** True if there are no other entries. */
-  readonly hasAllEntries: boolean
-  /** True if there are no other sources. */
-  readonly hasAllSources: boolean
 }
 
 /** Helpers that an extra adds to those of an app. */

@@ -3,9 +3,10 @@ import { inspect } from 'node:util'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
 import type { PageDependency, Running, Site } from '../../assets/parts.ts'
-import type { KnownNames, MountAssets, AssetAddress } from '../../assets/views/asset-url.ts'
+import type { AssetAddress, MountAssets } from '../../assets/views/asset-url.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
-import { isLoadable, type DevEntries, type EntrySource } from '../vite/entry-source.ts'
+import type { DevServer } from '../vite/dev-server.ts'
+import { isLoadable, type EntrySource } from '../vite/entry-source.ts'
 import { findNone, helpersOf, type FindEntry } from './entry.ts'
 import { MountedBundle } from './mounted-bundle.ts'
 
@@ -18,7 +19,16 @@ interface Mount {
   readonly settings: MountSettings
   readonly build: MountedBundle | undefined
   /** A dev server stands in for the build while it runs. */
-  dev?: DevEntries
+  dev?: DevServer
+}
+
+export interface KnownNames {
+  readonly entries: ReadonlySet<string>
+  readonly sources: ReadonlySet<string>
+  /** True if there are no other entries. */
+  readonly hasAllEntries: boolean
+  /** True if there are no other sources. */
+  readonly hasAllSources: boolean
 }
 
 /** @throws AssetError for a manifest that is missing or broken, or that names a file that does not exist */
@@ -124,6 +134,7 @@ class Bundles implements Running, MountAssets {
     return this.#sourcesAt(mount).some(({ names }) => names?.has(name) ?? isLoadable(name))
   }
 
+  /** Returns the names that exist, as far as they are known. */
   known(): KnownNames {
     const sources = this.#sourcesAt()
     return {
@@ -189,6 +200,11 @@ function namesOf({ names }: EntrySource): string[] {
   return [...(names?.keys() ?? [])]
 }
 
+/** Finds the bundles of a running process; undefined where no mount can have entries. */
+export function bundlesIn(running: readonly Running[]): Bundles | undefined {
+  return running.find(each => each instanceof Bundles)
+}
+
 /**
  * Returns the names that pages can use beside those of own assets; undefined where there can be none.
  * @param running has the names as they are now; without it they are those of the last build
@@ -198,6 +214,7 @@ export async function namesInMounts(
   warn: (message: string) => void,
   running: readonly Running[] = [startBundles(site, warn)]
 ): Promise<KnownNames | undefined> {
-  for (const { loading } of running) await loading
-  return running.find(({ mountAssets }) => mountAssets)?.mountAssets?.known()
+  const bundles = bundlesIn(running)
+  await bundles?.loading
+  return bundles?.known()
 }

@@ -3,11 +3,10 @@ import { AssetError } from '../../errors.ts'
 import { ReloadedFile } from '../../files/at-start.ts'
 import type { MountSettings } from '../../assets/settings/mounts.ts'
 import type { AssetAddress, LoadedUrl } from '../../assets/views/asset-url.ts'
-import type { Build, Followed } from '../../assets/parts.ts'
 import { sourceUrl, type EntrySource } from '../vite/entry-source.ts'
 import type { Bundle, LoadedFile } from './manifests/bundle.ts'
 import { addressAt, REMEDY, type BundleMount } from './manifests/read-bundle.ts'
-import { BuildReader, type Reading, type ReadingOptions } from './read-build.ts'
+import { BuildReader, type Build, type Reading, type ReadingOptions } from './read-build.ts'
 
 /** A build that has not written its manifest after this time will not: with fixed names it may be the same. */
 const FINISHED_MS = 2000
@@ -21,7 +20,7 @@ interface BundleOptions extends ReadingOptions {
   readonly host: string
 }
 
-export class MountedBundle implements EntrySource, Followed {
+export class MountedBundle implements EntrySource {
   readonly urlPath: string
   readonly label: string
   readonly #mount: MountOfBundle
@@ -132,11 +131,17 @@ export class MountedBundle implements EntrySource, Followed {
     return this.#file.refresh(seconds === 0 ? 0 : (this.#mount.revalidate ?? seconds))
   }
 
+  /** Undefined until all of its files have been read. */
   get build(): Build | undefined {
     return this.#reading?.files?.build
   }
 
-  /** A file that is written when no bundler is at work any more makes the next look read the build again. */
+  /**
+   * Tells whether a file belongs to the build. One that is written when no bundler is at work any more makes the next
+   * look read the build again.
+   * @param file is the decoded path below the mount's directory
+   * @param writtenAt is in milliseconds since 1970
+   */
   hasBuilt(file: string, writtenAt: number): boolean {
     const { paths, build } = this.#reading?.files ?? {}
     if (!paths?.has(file)) return false

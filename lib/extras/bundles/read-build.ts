@@ -8,7 +8,7 @@ import { readIfThere, statIfThere } from '../../files/at-start.ts'
 import { checksumsOf, digestOf, type IntegrityAlgorithm } from '../../files/digest.ts'
 import { ifThere, statOf, type Stamp } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
-import type { Build, Extra, ImageSize } from '../../assets/parts.ts'
+import type { Extra, ImageSize } from '../../assets/parts.ts'
 import { hashedKept, keptListIn } from './kept-files.ts'
 import type { Bundle } from './manifests/bundle.ts'
 import { readBundle, withoutQuery, type BundleMount } from './manifests/read-bundle.ts'
@@ -27,6 +27,13 @@ export interface Reading {
   readonly hashed: readonly ReadonlySet<string>[]
   /** Undefined until the first page. */
   readonly files: FilesRead | undefined
+}
+
+export interface Build {
+  /** A text that changes once any of the files has been written. */
+  readonly version: string
+  /** The time at which the last of them was written, in milliseconds since 1970. */
+  readonly changedAt: number
 }
 
 interface FilesRead {

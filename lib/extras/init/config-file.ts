@@ -46,27 +46,27 @@ export function contentOf(
   options: readonly string[]
 ): string {
   const all = [...(isTailwind ? ['compilers: [pcss(tailwindcss())]'] : []), ...options]
-  const more = all.map(option => `,\n  ${option}`).join('')
-  const content = kind === 'typescript' ? typedConfig(more) : untypedConfig(kind === 'esm', more)
+  const lines = all.map(option => `,\n  ${option}`).join('')
+  const content = kind === 'typescript' ? typedConfig(lines) : untypedConfig(kind === 'esm', lines)
   const start = isTailwind ? compilerOf(kind) : kind === 'typescript' ? TYPE_IMPORT : ''
   return ABOUT_CONFIG + start + content
 }
 
 const ABOUT_CONFIG = '// Options for koaAssets() and for the koa-fresh-assets command.\n'
 
-const untypedConfig = (isEsm: boolean, more: string) => `
+const untypedConfig = (isEsm: boolean, lines: string) => `
 /** @type {import('koa-fresh-assets').KoaAssetsOptions} */
 ${isEsm ? 'export default' : 'module.exports ='} {
   // Relative paths start here, whatever the working directory is.
-  root: ${isEsm ? 'import.meta.dirname' : '__dirname'}${more}
+  root: ${isEsm ? 'import.meta.dirname' : '__dirname'}${lines}
 }
 `
 
 const TYPE_IMPORT = "import type { KoaAssetsOptions } from 'koa-fresh-assets'\n"
 
-const typedConfig = (more: string) => `
+const typedConfig = (lines: string) => `
 export default {
   // Relative paths start here. If tsc writes this file elsewhere: process.cwd()
-  root: import.meta.dirname${more}
+  root: import.meta.dirname${lines}
 } satisfies KoaAssetsOptions
 `

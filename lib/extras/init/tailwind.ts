@@ -52,7 +52,7 @@ const pcss = (...plugins«: AcceptedPlugin[]»)«: Compiler» => ({
   }
 })
 
-/** A plugin has read a file; or a directory, whose folders change when a file is added. */
+/** Returns what a plugin has read: a file, or a directory, whose folders change when a file is added. */
 async function filesOf({ type, file, dir }«: Message»)«: Promise<string[]>» {
   if (type === 'dependency') return [file]
   if (type !== 'dir-dependency') return []

@@ -9,6 +9,7 @@ import { connected } from '../../assets/serving/connection.ts'
 import { suppressDisconnects } from '../../assets/serving/koa/disconnects.ts'
 import { isBelow } from '../../assets/serving/request-path.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
+import { bundlesIn } from '../bundles/bundles.ts'
 import { type AssetState, type Part, stateOf, watchedFiles } from './page-state.ts'
 
 const MAX_CONNECTIONS = 256
@@ -103,13 +104,13 @@ export class Channel {
       return [path, await stateOf(this.#pipeline, path)] as const
     })
     const { base } = this.#pipeline.settings
-    const followed = this.#pipeline.running.flatMap(({ followed = [] }) => followed)
-    const builds = followed.map(followed => {
-      const { urlPath, build } = followed
+    const bundles = bundlesIn(this.#pipeline.running)?.followed ?? []
+    const builds = bundles.map(bundle => {
+      const { urlPath, build } = bundle
       // Pages are told about everything else meanwhile.
-      void followed.refresh(0)?.then(() => followed.build !== build && this.#lookSoon())
+      void bundle.refresh(0)?.then(() => bundle.build !== build && this.#lookSoon())
       const key = `build of ${urlPath || '/'}`
-      return { key, path: base + encodePath(urlPath), build, note: followed.state }
+      return { key, path: base + encodePath(urlPath), build, note: bundle.state }
     })
     for (const connection of connections) {
       const used = builds.filter(({ path }) => connection.used.some(each => isBelow(each, path)))

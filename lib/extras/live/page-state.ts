@@ -11,6 +11,7 @@ import { isBelow, locate } from '../../assets/serving/request-path.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import { Tree } from '../../assets/sources/tree.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
+import { bundlesIn } from '../bundles/bundles.ts'
 
 /** A page compares the version of each part with the one that it has. */
 export interface Part {
@@ -69,8 +70,7 @@ export async function stateOf(
 /** Pages are told about a build as a whole: its files are written one after the other. */
 function isBuilt({ running }: Pipeline, path: string, { ctimeNs }: Stamp): boolean {
   const writtenAt = Number(ctimeNs / 1_000_000n)
-  const followed = running.flatMap(({ followed = [] }) => followed)
-  return followed.some(
+  return !!bundlesIn(running)?.followed.some(
     each =>
       isBelow(path, each.urlPath) && each.hasBuilt(path.slice(each.urlPath.length + 1), writtenAt)
   )

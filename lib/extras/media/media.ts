@@ -127,9 +127,9 @@ function inProportion(side: 'width' | 'height', other: AttributeValue, ratio: nu
 }
 
 function mediaHelper(kind: 'audio' | 'video', urlOf: UrlOf): MediaHelper {
-  return (first?: string | MediaAttributes, more: MediaAttributes = {}) => {
+  return (first?: string | MediaAttributes, second: MediaAttributes = {}) => {
     const name = typeof first === 'string' ? first : undefined
-    const options = typeof first === 'string' ? more : (first ?? more)
+    const options = typeof first === 'string' ? second : (first ?? second)
     const { sources = [], ...attributes } = options
     checked(sources, LIST, 'sources')
     if ((name === undefined) === (sources.length === 0)) {

@@ -7,8 +7,8 @@ import { bytesOf, statOf } from '../../files/disk.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import type { Site } from '../../assets/parts.ts'
-import { mediaType, type KnownNames } from '../../assets/views/asset-url.ts'
-import { namesInMounts } from '../bundles/bundles.ts'
+import { mediaType } from '../../assets/views/asset-url.ts'
+import { namesInMounts, type KnownNames } from '../bundles/bundles.ts'
 import { loadSources, type Sources } from '../../assets/sources/sources.ts'
 import { typesFile } from './options.ts'
 
@@ -85,7 +85,7 @@ async function nameTypes({ site: { apps }, sources, known }: Named): Promise<str
   const members = [
     ...(apps.length > 0 ? [member('apps', literals(apps.map(({ name }) => name)))] : []),
     ...KINDS.map(kind => {
-      const ofKind = literals([...names].filter(name => kindOf(name) === kind))
+      const ofKind = literals([...names].filter(name => kindOfName(name) === kind))
       return member(kind, (built?.hasAllSources ?? true) ? ofKind : [...ofKind, IN_A_FOLDER])
     }),
     ...(built
@@ -107,7 +107,7 @@ declare global {
 `
 const TAIL = '  }\n}\n'
 
-function kindOf(name: string): string {
+function kindOfName(name: string): string {
   const type = mediaType(name) ?? ''
   if (type === 'text/javascript') return 'scripts'
   if (type === 'text/css') return 'styles'

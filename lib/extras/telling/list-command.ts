@@ -87,15 +87,15 @@ const sizeText = (size: number | undefined, missing = '-') =>
   size === undefined ? missing : formatBytes(size)
 
 function assetsText(assets: readonly ListedAsset[]): string {
-  const more = assets.some(({ deltas }) => deltas) ? ['deltas'] : []
+  const optional = assets.some(({ deltas }) => deltas) ? ['deltas'] : []
   const rows = assets.map(asset => {
     const { path, source, sources = [], partOf, size, deltas } = asset
     const others = sources.length > 1 ? ` and ${sources.length - 1} more` : ''
     const target = asset.target ?? (partOf === undefined ? '-' : `in ${partOf}`)
-    const values = more.map(() => deltas?.text ?? '')
+    const values = optional.map(() => deltas?.text ?? '')
     return [path, source + others, sizeText(size), target, ...values]
   })
-  return table([['asset', 'source', 'size', 'target', ...more], ...rows], [2])
+  return table([['asset', 'source', 'size', 'target', ...optional], ...rows], [2])
 }
 
 /** Gives the files of mounts the fields of an asset, and their own. */

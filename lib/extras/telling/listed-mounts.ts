@@ -1,12 +1,15 @@
 // Lists the mounts, with the files that the manifests of their builds name, as they are on disk now.
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
+import { AssetError } from '../../errors.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { statOf } from '../../files/disk.ts'
 import { excluderOf } from '../../files/globs.ts'
-import type { Settings } from '../../assets/settings/settings.ts'
-import { factsOf, type NamedFile } from '../bundles/facts.ts'
+import { readSnapshot } from '../../files/open-file.ts'
 import { pathFrom } from '../../files/paths.ts'
+import type { MountSettings, Settings } from '../../assets/settings/settings.ts'
+import { namedBy } from '../bundles/manifests/bundle.ts'
+import { addressAt, readBundle, withoutQuery } from '../bundles/manifests/read-bundle.ts'
 
 export interface ListedMount {
   readonly mount: string
@@ -15,10 +18,19 @@ export interface ListedMount {
   readonly manifest: string | undefined
   /** Says why the manifest cannot be read. */
   readonly problem: string | undefined
+  /** The files in the order of their paths. */
   readonly files: readonly ListedFile[]
 }
 
-export interface ListedFile extends Omit<NamedFile, 'file'> {
+export interface ListedFile {
+  /** The URL path in tags: `/static/assets/main-CZTearZk.js`. */
+  readonly path: string
+  /** The name by which pages ask for its source; undefined where the manifest gives none. */
+  readonly source: string | undefined
+  /** The entries whose tags include the file. */
+  readonly entries: readonly string[]
+  /** Other entries that use it, such as by a dynamic import, as far as the manifest tells. */
+  readonly usedBy: readonly string[]
   /**
    * The sizes in bytes of the file (`identity`, the first) and of its copies, by coding. Empty: the file is missing.
    */
@@ -30,20 +42,51 @@ const CONCURRENCY = 16
 /** The paths are relative to the project root. */
 export function listMounts({ mounts, root, env }: Settings): Promise<ListedMount[]> {
   return inParallel(mounts, 1, async mount => {
-    const { urlPath, dir, exclude = [] } = mount
-    const { manifest, problem, files = [] } = (await factsOf(mount, env)) ?? {}
-    const isExcluded = excluderOf(exclude)
-    const served = files.filter(({ file }) => !isExcluded(file))
-    return {
+    const { urlPath, dir, manifest } = mount
+    const listed = {
       mount: urlPath || '/',
       directory: pathFrom(root, dir),
       manifest: manifest === undefined ? undefined : pathFrom(root, manifest),
-      problem,
-      files: await inParallel(served, CONCURRENCY, async ({ file, ...named }) => {
-        return { ...named, sizes: await sizesOf(join(dir, file)) }
-      })
+      problem: undefined,
+      files: []
+    }
+    if (manifest === undefined) return listed
+    try {
+      return { ...listed, files: await filesOf({ ...mount, manifest }, env) }
+    } catch (error) {
+      if (!(error instanceof AssetError)) throw error
+      return { ...listed, problem: error.message }
     }
   })
+}
+
+/** @throws AssetError for a manifest that is missing or broken */
+async function filesOf(
+  mount: MountSettings & { readonly manifest: string },
+  env: string
+): Promise<ListedFile[]> {
+  const { manifest, urlPath, dir, exclude = [] } = mount
+  const read = await readSnapshot(manifest)
+  if (!read) {
+    const hint = env === 'development' ? ', unless its dev server is running' : ''
+    throw new AssetError('manifest-missing', `there is no ${manifest}: build first${hint}`)
+  }
+  const bundle = readBundle(read.bytes, mount)
+  const sources = new Map(Array.from(bundle.sources, ([name, file]) => [file, name]))
+  const uses = Array.from(bundle.entries, ([name, load]) => {
+    return { name, tags: namedBy(load()), all: new Set(bundle.usedBy?.(name)) }
+  })
+  const namesWhere = (test: (use: (typeof uses)[number]) => boolean) =>
+    uses.filter(test).map(({ name }) => name)
+  const isExcluded = excluderOf(exclude)
+  const served = [...bundle.files].filter(file => !isExcluded(withoutQuery(file)))
+  return inParallel(served.toSorted(), CONCURRENCY, async file => ({
+    path: addressAt(urlPath, file).path,
+    source: sources.get(file),
+    entries: namesWhere(({ tags }) => tags.has(file)),
+    usedBy: namesWhere(({ tags, all }) => all.has(file) && !tags.has(file)),
+    sizes: await sizesOf(join(dir, withoutQuery(file)))
+  }))
 }
 
 /** Returns the sizes of a file and of its compressed copies. */

@@ -5,18 +5,11 @@ import { assetSources } from '../../assets/sources/third-party.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import { printable } from '../../errors.ts'
+import { bundlesIn } from '../bundles/bundles.ts'
 import { namesOf } from '../packages/options.ts'
 import { pathFrom } from '../../files/paths.ts'
 
-async function statesOf(running: readonly Running[]): Promise<MountStates> {
-  const states = await Promise.all(running.flatMap(each => each.states?.() ?? []))
-  return new Map(states.flatMap(of => [...of]))
-}
-
 const printed = new Set<string>()
-
-/** Extras describe mounts by URL path. */
-type MountStates = ReadonlyMap<string, string>
 
 interface Printing {
   readonly running?: readonly Running[]
@@ -37,7 +30,7 @@ export async function printOverview(
   if (settings.env !== 'development' || live === false || isSpec) return
   const source = env === undefined && !processEnv.NODE_ENV ? ', as NODE_ENV is not set' : ''
   await setImmediate()
-  const block = overview(settings, `development${source}`, await statesOf(running))
+  const block = overview(settings, `development${source}`, await bundlesIn(running)?.states())
   if (printed.has(block)) return
   printed.add(block)
   print(block)
@@ -47,7 +40,7 @@ export async function printOverview(
 export function overview(
   settings: Site,
   environment: string,
-  states: MountStates = new Map()
+  states: ReadonlyMap<string, string> = new Map()
 ): string {
   const { root, apps, mounts, serve, servesPublic, live, base, prefix } = settings
   const where = base === '' ? 'on this server' : `behind the proxy that cuts off ${base}`

@@ -7,17 +7,18 @@ import type { MountSettings } from '../../assets/settings/settings.ts'
 import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
 import type { AssetAddress, LoadedUrl } from '../../assets/views/asset-url.ts'
 import { announcedFor, namesIn, type RunningVite } from './dev-announcement.ts'
-import { MODULE, sourceUrl, type DevEntries } from './entry-source.ts'
+import { MODULE, sourceUrl, type EntrySource } from './entry-source.ts'
 import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
 
 /** @vitejs/plugin-legacy adds this to the names of entries, and only takes part in builds. */
 const LEGACY = /-legacy(?=\.[^./]*$|$)/
 
-export class DevServer implements DevEntries {
+export class DevServer implements EntrySource {
   readonly urlPath: string
   /** Vite's own base begins with that of the page. */
   readonly #base: string
   readonly label = "Vite's dev server"
+  /** Looks for the server again; undefined where there is nothing to look for. */
   readonly refresh: (() => Promise<void>) | undefined
   #running: RunningVite | undefined
 
@@ -36,7 +37,7 @@ export class DevServer implements DevEntries {
     return this.#running !== undefined
   }
 
-  get names(): DevEntries['names'] {
+  get names(): EntrySource['names'] {
     const { inputs } = this.#running ?? {}
     return inputs && { has: name => this.#has(name), keys: () => inputs }
   }
@@ -51,6 +52,7 @@ export class DevServer implements DevEntries {
     return (this.#running?.origin ?? '') + this.#base
   }
 
+  /** The origins, http and ws, for a Content-Security-Policy. */
   get origins(): readonly string[] {
     const { origin, sockets = [] } = this.#running ?? {}
     return origin ? [new URL(origin).origin, ...sockets] : sockets

@@ -33,15 +33,6 @@ interface EntryNames {
   keys(): Iterable<string>
 }
 
-/** A dev server compiles the sources themselves. */
-export interface DevEntries extends EntrySource {
-  readonly isRunning: boolean
-  /** Its origins, http and ws, for a Content-Security-Policy. */
-  readonly origins: readonly string[]
-  /** Looks for it again; undefined where there is nothing to look for. */
-  readonly refresh: (() => Promise<void>) | undefined
-}
-
 // The URL of a source that is compiled when a browser asks for it, where nothing has been built.
 
 /** Dev servers take these for stylesheets. A link to one gets CSS, and an edit replaces it. */

@@ -24,7 +24,7 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
   const below = (path: string) =>
     path.startsWith(`${urlPath}/`) ? path.slice(urlPath.length + 1) : path
   const assets = readAssets(manifest['assets'])
-  const kindOf = (file: string) =>
+  const scriptTypeOf = (file: string) =>
     /\.mjs(?:\?|$)/.test(file) || assets?.get(file)?.['javascriptModule'] === true
       ? 'module'
       : 'classic'
@@ -33,7 +33,7 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
     const listed = filesIn(given, name).map(below).map(fileBelow)
     const stylesheets = listed.filter(file => STYLESHEET.test(file))
     const scripts = listed.filter(file => SCRIPT.test(file))
-    const loaded = scripts.map((file): LoadedFile => ({ file, as: kindOf(file) }))
+    const loaded = scripts.map((file): LoadedFile => ({ file, as: scriptTypeOf(file) }))
     return [name, () => [...loadedAs('stylesheet', stylesheets), ...loaded]] as const
   }
   const entries = new Map(Object.entries(entrypoints).map(loadOf))
