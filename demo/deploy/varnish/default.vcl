@@ -207,6 +207,12 @@ sub vcl_backend_response {
 }
 
 sub vcl_deliver {
+  # From a page that was just rendered, Varnish would make a 304 with the new nonce; the browser would then use it for
+  # the scripts of the page that it has (RFC 9111 section 3.2).
+  if (resp.http.Content-Security-Policy ~ "'nonce-" || resp.http.Content-Security-Policy-Report-Only ~ "'nonce-") {
+    unset req.http.If-None-Match;
+    unset req.http.If-Modified-Since;
+  }
   # RFC 9211.
   if (obj.hits > 0) {
     set resp.http.Cache-Status = "varnish; hit";
