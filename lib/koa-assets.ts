@@ -147,9 +147,9 @@ class AssetServer {
     if (loading) return loading.then(() => this.#respond(ctx, next))
     const target = ctx.req.url ?? ''
     const path = rawPath(target)
-    const { published, settings } = this.#pipeline
+    const { requested, settings } = this.#pipeline
     const mounts = mountsAt(path, settings)
-    const known = published.recall(path, mounts)
+    const known = requested.recall(path, mounts)
     if (known === 'missing') return this.#passOn(ctx, next, path, mounts)
     if (known && target.startsWith('/') && isRead(ctx.req)) {
       if (!respondAtOnce(ctx, known, this.#exitOf(ctx))) return this.#send(ctx, () => known)
@@ -168,12 +168,12 @@ class AssetServer {
     if (await directories.hasIndex(wanted)) return redirectToFolder(ctx, settings.base)
     reportDisconnects(ctx)
     await this.#passOn(ctx, next, wanted.path, wanted.mounts)
-    if (ctx.status === 404) this.#pipeline.published.reportMissing(wanted)
+    if (ctx.status === 404) this.#pipeline.requested.reportMissing(wanted)
   }
 
   async #otherMethod(ctx: Context, next: Next, wanted: Wanted): Promise<void> {
     await this.#passOn(ctx, next, wanted.path, wanted.mounts)
-    if (isUntouched(ctx) && (await this.#pipeline.published.has(wanted)))
+    if (isUntouched(ctx) && (await this.#pipeline.requested.has(wanted)))
       respondMethodNotAllowed(ctx)
   }
 
@@ -214,8 +214,8 @@ class AssetServer {
     const startedAt = performance.now()
     try {
       return await this.#send(ctx, async () => {
-        const file = await pipeline.published.current(wanted)
-        const published = isDevelopment && pipeline.published.since(startedAt, wanted)
+        const file = await pipeline.requested.current(wanted)
+        const published = isDevelopment && pipeline.requested.since(startedAt, wanted)
         if (file && published) setTiming(ctx, published)
         return file
       })

@@ -89,7 +89,7 @@ const IN_PART =
 const PART = [
   'assets/building/manifest/manifest.ts',
   'assets/building/manifest/read-manifest.ts',
-  'assets/building/on-request/app-files.ts',
+  'assets/building/on-request/publisher.ts',
   'assets/compilers/built-in.ts',
   'assets/compilers/compiler.ts',
   'assets/sources/third-party.ts'

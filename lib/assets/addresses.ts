@@ -1,7 +1,7 @@
 // Resolves names to URLs: plain names or those of a manifest, then the names of files in mounts.
 import { AssetError } from '../errors.ts'
 import type { ManifestEntry } from './building/manifest/manifest.ts'
-import type { AppFiles } from './building/on-request/app-files.ts'
+import type { Publisher } from './building/on-request/publisher.ts'
 import type { OnRequest } from './building/on-request/on-request.ts'
 import type { SourceList, Running } from './parts.ts'
 import {
@@ -29,12 +29,12 @@ export interface Addresses extends Pick<
 export function addressesOf(
   app: AppSettings,
   { env, publicApp }: Settings,
-  files: AppFiles,
+  publisher: Publisher,
   { onRequest, running }: { onRequest: OnRequest | undefined; running: readonly Running[] }
 ): Addresses {
   const known = env === 'development' && app.compile ? onRequest?.checkName : undefined
   const check = app === publicApp ? refuseName : known
-  const own = app.fingerprint ? inManifest(app, files) : plainNames(app, onRequest, check)
+  const own = app.fingerprint ? inManifest(app, publisher) : plainNames(app, onRequest, check)
   return running.flatMap(({ mountAssets }) => mountAssets ?? []).reduce(withMountAssets, own)
 }
 
@@ -95,24 +95,26 @@ function withImports(plain: Addresses, app: AppSettings, lists: readonly SourceL
   }
 }
 
-function inManifest(app: AppSettings, files: AppFiles): Addresses {
-  const failureOf = (name: string) => files.failureOf?.(assetPath(app, name))
+function inManifest(app: AppSettings, publisher: Publisher): Addresses {
+  const failureOf = (name: string) => publisher.failureOf?.(assetPath(app, name))
   return {
     // While sources are compiled, a name has no address as long as its source does not compile.
     isLasting: !app.compile,
     loadedFor: () => undefined,
-    has: name => failureOf(name) !== undefined || files.manifest?.find(app, name) !== undefined,
-    inViews: () => files.manifest?.inViews ?? [],
+    has: name => failureOf(name) !== undefined || publisher.manifest?.find(app, name) !== undefined,
+    inViews: () => publisher.manifest?.inViews ?? [],
     *modules() {
-      for (const each of files.manifest?.entries ?? []) yield moduleOf(each)
+      for (const each of publisher.manifest?.entries ?? []) yield moduleOf(each)
     },
     moduleAt(path) {
-      const entry = files.manifest?.entries.get(path)
+      const entry = publisher.manifest?.entries.get(path)
       return entry && moduleOf([path, entry])
     },
     resolve(name) {
       const problem = failureOf(name)
-      const entry = problem ? files.manifest?.find(app, name) : files.manifest?.entry(app, name)
+      const entry = problem
+        ? publisher.manifest?.find(app, name)
+        : publisher.manifest?.entry(app, name)
       if (!entry) throw problem
       return moduleOf(entry)
     }

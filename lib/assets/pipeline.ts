@@ -2,10 +2,10 @@
 import { AssetError, warnOnce } from '../errors.ts'
 import { addressesOf, type Addresses } from './addresses.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
-import { kindOf } from './building/on-request/app-files.ts'
+import { publishingOf } from './building/on-request/publisher.ts'
 import type { OnRequest } from './building/on-request/on-request.ts'
 import type { PageDependency, Running, Site, Watch } from './parts.ts'
-import { Published, type PublishingParts } from './published.ts'
+import { RequestedFiles, type PublishingParts } from './requested-files.ts'
 import { Directories } from './serving/directories/directories.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
 import type { Sources } from './sources/sources.ts'
@@ -21,7 +21,7 @@ export class Pipeline {
   /** Every request waits for it: publishing on request and dev servers are loaded first. Undefined without these. */
   loading: Promise<void> | undefined
   /** The members below are set once it is loaded. */
-  published!: Published
+  requested!: RequestedFiles
   /** Returns the addresses of names in the pages of an app. */
   addressesOf!: (app: AppSettings) => Addresses
   /** Returns the view helpers of an app, by its name. */
@@ -43,11 +43,11 @@ export class Pipeline {
     this.running = extras.flatMap(
       extra => this.#unlessBroken(() => extra.run?.(settings, warn)) ?? []
     )
-    if (apps.some(app => kindOf(app) === 'precompiled'))
+    if (apps.some(app => publishingOf(app) === 'precompiled'))
       this.#precompiled = this.#unlessBroken(() => new ReloadedManifest(settings, warn))
     this.directories = new Directories(settings, {
       isHashed: (mount, path) => this.running.some(each => each.isHashed?.(mount, path)),
-      isOrdinary: (wanted, plain) => this.published.isOrdinary(wanted, plain)
+      isOrdinary: (wanted, plain) => this.requested.isOrdinary(wanted, plain)
     })
     const isLoaded = this.running.some(({ loading }) => loading !== undefined)
     if (isLoaded || apps.some(({ compile }) => compile)) this.loading = this.load()
@@ -77,13 +77,13 @@ export class Pipeline {
     const { settings, running, directories } = this
     const { apps, publicApp } = settings
     const parts = { onRequest: this.#onRequest, precompiled: this.#precompiled, running }
-    const published = new Published(settings, directories, parts)
+    const requested = new RequestedFiles(settings, directories, parts)
     const addresses = new Map(
       [...apps, publicApp].map(app => {
-        return [app, addressesOf(app, settings, published.filesOf(app), parts)]
+        return [app, addressesOf(app, settings, requested.publisherOf(app), parts)]
       })
     )
-    this.published = published
+    this.requested = requested
     this.#dependencies = dependenciesOf(settings, parts)
     this.addressesOf = app => addresses.get(app) ?? throwUnloaded()
     this.viewHelpers = makeViewHelpers(

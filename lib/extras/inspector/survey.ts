@@ -87,7 +87,7 @@ export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | 
   const { settings, sources, directories } = survey.pipeline
   const shown = (file: string) => pathFrom(settings.root, file)
   const { app, name, path, source } = place
-  const url = survey.pipeline.published.addressOf(wantedAt(path, settings))
+  const url = survey.pipeline.requested.addressOf(wantedAt(path, settings))
   const served = await directories.public.find(wantedAt(decodeURIComponent(url), settings))
   const { representations = [] } = served ?? {}
   const [identity] = representations

@@ -6,7 +6,7 @@ export const keptIndex: Extra<Pipeline> = {
   name: 'kept-index',
   keepIndex: async pipeline => {
     const plain = pipeline.settings.apps.find(({ compile, fingerprint }) => compile && !fingerprint)
-    const index = plain && pipeline.published.filesOf(plain).index
+    const index = plain && pipeline.requested.publisherOf(plain).index
     if (!index) return undefined
     return (await import('./kept-index.ts')).keepIndex(pipeline.settings, pipeline.sources, index)
   }

@@ -44,20 +44,20 @@ export async function stateOf(
   const { base } = pipeline.settings
   const wanted = isBelow(path, base) && locate(path.slice(base.length), pipeline.settings)
   if (typeof wanted !== 'object') return undefined
-  const plain = await pipeline.published.plain(wanted)
+  const plain = await pipeline.requested.plain(wanted)
   const key = encodePath(plain.path)
   try {
-    const file = await pipeline.published.current(plain)
+    const file = await pipeline.requested.current(plain)
     if (!file) return undefined
     const [{ etag, stamp }] = file.representations
     if (isBuilt(pipeline, plain.path, stamp)) return undefined
     // An edit counts from when the source was saved; the asset may have been published for this very page.
-    const inputs = pipeline.published.filesOf(plain.app).index?.peek(plain.path)?.inputs ?? []
+    const inputs = pipeline.requested.publisherOf(plain.app).index?.peek(plain.path)?.inputs ?? []
     const stamps = inputs.flatMap(each => (isFileObservation(each) ? each.stamp : []))
     const times = stamps.length > 0 ? stamps : [stamp]
     const changedAt = Math.max(...times.map(({ mtimeNs }) => Number(mtimeNs / 1_000_000n)))
     return {
-      part: { key, version: etag, changedAt, path, url: base + pipeline.published.addressOf(plain) }
+      part: { key, version: etag, changedAt, path, url: base + pipeline.requested.addressOf(plain) }
     }
   } catch (error) {
     if (!(error instanceof AssetError)) throw error

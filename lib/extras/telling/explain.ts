@@ -2,7 +2,7 @@
 import { AssetError } from '../../errors.ts'
 import { digestOfFile, isSameDigest } from '../../files/digest.ts'
 import { statOf } from '../../files/disk.ts'
-import { sourcedNameIn } from '../../assets/building/on-request/app-files.ts'
+import { sourcedNameIn } from '../../assets/building/on-request/publisher.ts'
 import { listAssets } from '../../assets/building/listed-assets.ts'
 import { Pipeline } from '../../assets/pipeline.ts'
 import { fallbackAt } from '../../assets/serving/koa/fallback.ts'
@@ -160,12 +160,12 @@ const verdictsOf =
   }
 
 function madeOf(pipeline: Pipeline, app: AppSettings, name: string): string | undefined {
-  const { sources = [] } = pipeline.published.manifestOf(app)?.find(app, name)?.[1] ?? {}
+  const { sources = [] } = pipeline.requested.manifestOf(app)?.find(app, name)?.[1] ?? {}
   return sources.length > 1 ? `made of ${sources.join(', ')}` : undefined
 }
 
 function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): string {
-  const manifest = pipeline.published.manifestOf(app)
+  const manifest = pipeline.requested.manifestOf(app)
   const { base } = pipeline.settings
   if (!app.fingerprint) return `emit ${base}${encodePath(assetPath(app, name))}`
   if (!manifest) return `fail: ${pipeline.failure?.message}`

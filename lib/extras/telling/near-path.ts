@@ -19,7 +19,7 @@ export async function nearPath(
 ): Promise<string | undefined> {
   const { settings, sources } = pipeline
   const published = settings.apps.flatMap(app => [
-    ...(pipeline.published.manifestOf(app)?.entries ?? [])
+    ...(pipeline.requested.manifestOf(app)?.entries ?? [])
   ])
   const own = await listOwn(settings, sources, new Map(published))
   const bundled = listed.flatMap(({ files }) => files.map(file => file.path))
@@ -40,7 +40,7 @@ async function beside(pipeline: Pipeline, path: string): Promise<string[]> {
   const paths = names.flat().map(name => encodePath(posix.join(folder, name)))
   const near = nearest(encodePath(path), paths)
   const wanted = near === undefined ? undefined : locate(near, pipeline.settings)
-  return typeof wanted === 'object' && (await pipeline.published.has(wanted))
+  return typeof wanted === 'object' && (await pipeline.requested.has(wanted))
     ? [encodePath(wanted.path)]
     : []
 }

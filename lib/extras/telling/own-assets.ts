@@ -1,6 +1,6 @@
 // Lists the project's own assets: those that have a source, and those that only a manifest has.
 import type { ManifestEntries, ManifestEntry } from '../../assets/building/manifest/manifest.ts'
-import { sourcedNameIn } from '../../assets/building/on-request/app-files.ts'
+import { sourcedNameIn } from '../../assets/building/on-request/publisher.ts'
 import { listAssets, type ListedAsset } from '../../assets/building/listed-assets.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { locate, rawPath } from '../../assets/serving/request-path.ts'

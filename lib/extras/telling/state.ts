@@ -3,7 +3,7 @@ import { AssetError, reasonOf } from '../../errors.ts'
 import { checksumsOf, digestOfFile } from '../../files/digest.ts'
 import { statOf } from '../../files/disk.ts'
 import { asPublishError } from '../../files/writing/atomic-write.ts'
-import { kindOf } from '../../assets/building/on-request/app-files.ts'
+import { publishingOf } from '../../assets/building/on-request/publisher.ts'
 import { NEVER, type IndexEntry } from '../../assets/building/on-request/mtime-index.ts'
 import { findFailures, type ListedAsset } from '../../assets/building/listed-assets.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
@@ -92,13 +92,13 @@ function textOf({ failure }: Reading): string | undefined {
 }
 
 async function stateOf(
-  { settings, published }: Pipeline,
+  { settings, requested }: Pipeline,
   { app, path }: ListedAsset,
   { digest }: Reading
 ): Promise<State> {
-  if (kindOf(app) !== 'precompiled' && digest === undefined) return 'broken'
+  if (publishingOf(app) !== 'precompiled' && digest === undefined) return 'broken'
   if (app.fingerprint) {
-    const entry = published.manifestOf(app)?.entries.get(encodePath(path))
+    const entry = requested.manifestOf(app)?.entries.get(encodePath(path))
     return entry ? 'published' : 'unpublished'
   }
   const file = publicFile(settings, path)

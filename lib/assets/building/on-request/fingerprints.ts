@@ -16,14 +16,7 @@ import { Builder, type BuildResult } from '../builder.ts'
 import { Manifest } from '../manifest/manifest.ts'
 import { entriesOf, publishedPath, type Assets, type Built } from '../listed-assets.ts'
 import { commitAll, SourceEdited, writeAsset } from '../write-asset.ts'
-import {
-  kindOf,
-  sourcedNameIn,
-  type AppFiles,
-  type Asked,
-  type Find,
-  type FoundFile
-} from './app-files.ts'
+import { publishingOf, sourcedNameIn, type Publisher } from './publisher.ts'
 import { hasSameTargets, MtimeIndex, withdraw } from './mtime-index.ts'
 
 // Bounds the number of open files.
@@ -31,7 +24,7 @@ const CONCURRENCY = 16
 /** The number of builds of a source that is edited while it is published. */
 const MAX_ATTEMPTS = 3
 
-export class Fingerprints implements AppFiles {
+export class Fingerprints implements Publisher {
   manifest = new Manifest(new Map())
   /** The index has no limit: entries that have no source are removed from it. */
   readonly index = new MtimeIndex(Infinity)
@@ -56,7 +49,7 @@ export class Fingerprints implements AppFiles {
     this.#settings = settings
     this.#sources = sources
     this.#forget = forget
-    const only = (app: AppSettings) => kindOf(app) === 'fingerprints'
+    const only = (app: AppSettings) => publishingOf(app) === 'fingerprints'
     this.#builder = new Builder(settings, sources, { warn, index: this.index, only })
   }
 
@@ -70,16 +63,16 @@ export class Fingerprints implements AppFiles {
     return this.#generation === this.#sources.generation && this.#sources.isCurrent
   }
 
-  async current<F extends FoundFile>({ app, name }: Asked, find: Find<F>): Promise<F | undefined> {
+  async isFixed(app: AppSettings, name: string): Promise<boolean> {
     const plain = splitFingerprint(name)?.name
-    if (plain !== undefined && (await this.#sources.of(app).find(plain))) {
-      const file = await find()
-      if (file?.isVerified) return file
-    }
+    return plain !== undefined && (await this.#sources.of(app).find(plain)) !== undefined
+  }
+
+  async publish(app: AppSettings, name: string): Promise<undefined> {
     const sourced = await sourcedNameIn(this.#sources, app, name)
     // Refreshing checks every asset: not worth it for a name that has no source and never had one.
-    const isKnown = [name, plain ?? name].some(each => this.#assets.has(assetPath(app, each)))
-    if (sourced === undefined && !isKnown) return find()
+    const names = [name, splitFingerprint(name)?.name ?? name]
+    if (sourced === undefined && !names.some(each => this.#assets.has(assetPath(app, each)))) return
     const path = assetPath(app, sourced ?? name)
     const entry = this.index.peek(path)
     // Files that were removed or changed meanwhile are written again.
@@ -87,7 +80,6 @@ export class Fingerprints implements AppFiles {
     await this.refresh()
     const failure = this.failureOf(path)
     if (failure) throw failure
-    return find()
   }
 
   failureOf(path: string): AssetError | undefined {

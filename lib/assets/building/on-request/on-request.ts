@@ -8,7 +8,7 @@ import type { AppSettings } from '../../settings/settings.ts'
 import { makeNameCheck } from '../../sources/missing-name.ts'
 import { loadSources, type Sources } from '../../sources/sources.ts'
 import { readEntries } from '../manifest/read-manifest.ts'
-import { kindOf } from './app-files.ts'
+import { publishingOf } from './publisher.ts'
 import { Fingerprints } from './fingerprints.ts'
 import { PlainNames } from './plain-names.ts'
 
@@ -24,11 +24,11 @@ export async function makeOnRequest(
   const { env } = settings
   const isPrecompiled = async (path: string) =>
     (await readEntries(manifestFile(settings), true)).has(path)
-  const isNeeded = settings.apps.some(app => kindOf(app) === 'fingerprints')
+  const isNeeded = settings.apps.some(app => publishingOf(app) === 'fingerprints')
   return {
     sources,
     /** Returns the sources of an app with plain names; undefined where a manifest has the names. */
-    listed: (app: AppSettings) => (kindOf(app) === 'plain' ? sources.of(app) : undefined),
+    listed: (app: AppSettings) => (publishingOf(app) === 'plain' ? sources.of(app) : undefined),
     plain: new PlainNames(settings, sources, warn),
     fingerprints: isNeeded ? new Fingerprints(settings, sources, warn, forget) : undefined,
     checkName: makeNameCheck(settings, sources, isPrecompiled, warn),

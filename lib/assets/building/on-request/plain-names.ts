@@ -2,7 +2,7 @@
 import { inTurns } from '../../../concurrency.ts'
 import { published } from '../../../diagnostics.ts'
 import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
-import { isMiss, sameStamp, stampOf, type Stamp } from '../../../files/disk.ts'
+import { isMiss, stampOf, type Stamp } from '../../../files/disk.ts'
 import { rethrowAsPublishError, prepareReplacement } from '../../../files/writing/atomic-write.ts'
 import { isBuiltIn } from '../../compilers/built-in.ts'
 import type { IndexKeeper } from '../../parts.ts'
@@ -12,15 +12,15 @@ import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
 import type { Asset, Sources } from '../../sources/sources.ts'
-import type { AppFiles, Asked, Find, FoundFile } from './app-files.ts'
+import type { Publisher } from './publisher.ts'
 import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
 
-/** The number of attempts while others replace or remove the target, or remove the source. */
+/** The number of attempts while others remove the source. */
 const MAX_ATTEMPTS = 5
 
 type Publishing = Promise<Stamp | undefined>
 
-export class PlainNames implements AppFiles {
+export class PlainNames implements Publisher {
   readonly manifest = undefined
   readonly index: MtimeIndex
   keeper: IndexKeeper | undefined
@@ -37,15 +37,6 @@ export class PlainNames implements AppFiles {
     this.#sources = sources
     this.#warn = warn
     this.#renderer = new Renderer(settings, sources)
-  }
-
-  async current<F extends FoundFile>({ app, name }: Asked, find: Find<F>): Promise<F | undefined> {
-    for (let attempt = 1; ; attempt++) {
-      const stamp = await this.publish(app, name)
-      const file = await find(stamp)
-      const isOurs = !stamp || (file && sameStamp(file.representations[0].stamp, stamp))
-      if (isOurs || attempt === MAX_ATTEMPTS) return file
-    }
   }
 
   /**

@@ -1,22 +1,17 @@
-// The files that requests ask for: brought up to date with their sources, then found.
+// Brings the files that requests ask for up to date with their sources, then finds them.
+import { sameStamp } from '../files/disk.ts'
 import type { Manifest } from './building/manifest/manifest.ts'
 import type { ReloadedManifest } from './building/manifest/read-manifest.ts'
-import {
-  asTheyAre,
-  kindOf,
-  namedBy,
-  sourcedNameIn,
-  type AppFiles
-} from './building/on-request/app-files.ts'
+import { publishingOf, sourcedNameIn, type Publisher } from './building/on-request/publisher.ts'
 import type { OnRequest } from './building/on-request/on-request.ts'
 import type { Directories } from './serving/directories/directories.ts'
-import type { Found, ServedFile } from './serving/files/served-files.ts'
+import type { Found } from './serving/files/served-files.ts'
 import { wantedAt, type Wanted } from './serving/request-path.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
 import { encodePath } from './urls/canonical-path.ts'
 
-/** What publishes; undefined where no app needs it. */
+/** The parts that publish, each undefined if no app needs it. */
 export interface PublishingParts {
   readonly onRequest: OnRequest | undefined
   readonly precompiled: ReloadedManifest | undefined
@@ -25,13 +20,19 @@ export interface PublishingParts {
 /** Nobody writes a longer name, in characters; a flood of them would stay in memory. */
 const MAX_WRITTEN = 200
 
-export class Published {
-  /** What is known of a raw path without reading the disk: its file, or that no directory has one. */
+/** The number of attempts while others replace or remove the target, perhaps with bytes from before an edit. */
+const MAX_ATTEMPTS = 5
+
+/** Pages use plain names, and nothing is published. */
+const UNPUBLISHED: Publisher = { manifest: undefined }
+
+export class RequestedFiles {
+  /** Returns the file of a raw path, or that there is none, as far as it is known without reading the disk. */
   readonly recall: Directories['recall']
   readonly #settings: Settings
   readonly #directories: Directories
   readonly #onRequest: OnRequest | undefined
-  readonly #files: ReadonlyMap<AppSettings, AppFiles>
+  readonly #publishers: ReadonlyMap<AppSettings, Publisher>
 
   constructor(
     settings: Settings,
@@ -49,26 +50,32 @@ export class Published {
       return known !== 'missing' && !fingerprints?.isCurrent ? undefined : known
     }
     this.recall = fingerprints ? recallCurrent : recall
-    const kinds = {
+    const publishers = {
       plain: onRequest?.plain,
       fingerprints,
-      precompiled: precompiled && namedBy(precompiled),
-      none: asTheyAre
+      precompiled: precompiled && {
+        get manifest() {
+          return precompiled.current
+        }
+      },
+      none: undefined
     }
-    this.#files = new Map(settings.apps.map(app => [app, kinds[kindOf(app)] ?? asTheyAre]))
+    this.#publishers = new Map(
+      settings.apps.map(app => [app, publishers[publishingOf(app)] ?? UNPUBLISHED])
+    )
   }
 
-  filesOf(app: AppSettings): AppFiles {
-    return this.#files.get(app) ?? asTheyAre
+  publisherOf(app: AppSettings): Publisher {
+    return this.#publishers.get(app) ?? UNPUBLISHED
   }
 
-  /** Undefined for an app without fingerprints. */
+  /** Returns the manifest; undefined for an app without fingerprints. */
   manifestOf(app: AppSettings): Manifest | undefined {
-    return this.filesOf(app).manifest
+    return this.publisherOf(app).manifest
   }
 
   /**
-   * The file that a request gets, after bringing it up to date with its source.
+   * Finds the file for a request, after bringing it up to date with its source.
    * @throws AssetError for a source that cannot be published
    */
   current(wanted: Wanted): Promise<Found> | Found {
@@ -80,17 +87,37 @@ export class Published {
 
   #currentInPublic(wanted: Wanted): Promise<Found> | Found {
     if (wanted.isFolder || !this.#settings.servesPublic) return undefined
-    const files = this.filesOf(wanted.app)
-    return files.current<ServedFile>(wanted, stamp => this.#directories.public.find(wanted, stamp))
+    const publisher = this.publisherOf(wanted.app)
+    return publisher.publish
+      ? this.#publishedBy(publisher, wanted)
+      : this.#directories.public.find(wanted)
   }
 
-  /** What was published since then for a plain path. @param start by `performance.now()` */
+  async #publishedBy(publisher: Publisher, wanted: Wanted): Promise<Found> {
+    const { app, name } = wanted
+    const directory = this.#directories.public
+    if (await publisher.isFixed?.(app, name)) {
+      const file = await directory.find(wanted)
+      if (file?.isVerified) return file
+    }
+    for (let attempt = 1; ; attempt++) {
+      const stamp = await publisher.publish?.(app, name)
+      const file = await directory.find(wanted, stamp)
+      const isOurs = !stamp || (file && sameStamp(file.representations[0].stamp, stamp))
+      if (isOurs || attempt === MAX_ATTEMPTS) return file
+    }
+  }
+
+  /**
+   * Returns the publication of a plain path since a moment.
+   * @param start the moment, by `performance.now()`
+   */
   since(start: number, { app, path }: Wanted) {
-    const published = this.filesOf(app).index?.peek(path)?.published
+    const published = this.publisherOf(app).index?.peek(path)?.published
     return published && published.at >= start ? published : undefined
   }
 
-  /** Whether the path is an asset, published or not; nothing is written. */
+  /** Tells whether the path is that of an asset, published or not; nothing is written. */
   async has(wanted: Wanted): Promise<boolean> {
     if (await this.#directories.isInMounts(wanted)) return true
     if (wanted.isFolder || !this.#settings.servesPublic) return false
@@ -98,7 +125,7 @@ export class Published {
     return this.#directories.public.has(wanted)
   }
 
-  /** Says in development what a 404 may be due to; no page depends on a source map, or on a page for developers. */
+  /** Warns in development of the probable reason for a 404; source maps and pages for developers are left out. */
   reportMissing({ app, name }: Wanted): void {
     const { env, apps } = this.#settings
     const isSought = env === 'development' && app.compile && apps.includes(app)
@@ -106,21 +133,22 @@ export class Published {
     this.#onRequest?.checkName(app, name, 'a browser asked for')
   }
 
-  /** What has the same source, under its name without a fingerprint. */
+  /** Returns the path of the same asset without a fingerprint. */
   async plain(wanted: Wanted): Promise<Wanted> {
     const sourced = await this.#sourcedName(wanted)
     return sourced === undefined ? wanted : wantedAt(assetPath(wanted.app, sourced), this.#settings)
   }
 
-  /** The URL path that helpers currently emit, encoded. */
+  /** Returns the URL path that helpers currently emit, encoded. */
   addressOf({ app, name, path }: Wanted): string {
     const [, entry] = this.manifestOf(app)?.find(app, name) ?? []
     return entry?.target ?? encodePath(path)
   }
 
   /**
-   * Whether hex digits that are not the digest of the bytes belong to the name; `plain` is the path without
-   * them. They do when something is published under the name, or when its plain name does not exist.
+   * Tells whether hex digits that are not the digest of the bytes belong to the name. They do when an asset is
+   * published under the name, or when its plain name does not exist.
+   * @param plain the path without them
    */
   async isOrdinary(wanted: Wanted, plain: string): Promise<boolean> {
     const { app, path } = wanted
@@ -132,9 +160,9 @@ export class Published {
     return !(await this.#directories.public.has({ app, path: plain }))
   }
 
-  /** Undefined where nothing is published on request. */
+  /** Returns the name of the source; undefined if nothing is published on request. */
   async #sourcedName({ app, name }: Wanted): Promise<string | undefined> {
-    const sources = this.filesOf(app).index && this.#onRequest?.sources
+    const sources = this.publisherOf(app).index && this.#onRequest?.sources
     return sources && sourcedNameIn(sources, app, name)
   }
 }
