@@ -263,8 +263,6 @@ export type Page = (ctx: Context) => Promise<void> | void
 
 /** The arguments of a command. */
 export interface Call {
-  /** The options read by an addition, for the function that the command calls. */
-  readonly added?: object
   readonly values: Values
   readonly args: readonly string[]
   readonly output: Output

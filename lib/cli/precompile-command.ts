@@ -1,5 +1,7 @@
 // The `precompile` command: the front end of assets/building/precompile.ts.
 import { CODINGS } from '../files/codings.ts'
+import { PRECOMPILE_EXTRAS, type PrecompileExtras } from '../assets/settings/extra-options.ts'
+import type { Values } from '../command-line.ts'
 import { errorReport } from '../assets/error-page.ts'
 import type { Command, Site } from '../assets/parts.ts'
 import { precompile as build, type PrecompileReport } from '../assets/building/precompile.ts'
@@ -33,14 +35,10 @@ The environment is production, unless NODE_ENV or --env names another.`,
   ],
   run: call =>
     longRun(call, 'nothing was published', async run => {
-      const { output, loadSite, added } = call
+      const { output, loadSite, values } = call
       const site = await loadSite('deployment')
       try {
-        const report = await build(site, {
-          ...run,
-          ...added,
-          warn: output.warn
-        })
+        const report = await build(site, { ...run, ...optionsIn(values), warn: output.warn })
         await warnOfMore(site, output.warn)
         const texts = (
           await Promise.all(site.extras.flatMap(extra => extra.rows?.(report) ?? []))
@@ -53,6 +51,12 @@ The environment is production, unless NODE_ENV or --env names another.`,
         return FAILED
       }
     })
+}
+
+/** Extras add options to the command under the names that `precompile()` gives them. */
+function optionsIn(values: Values): PrecompileExtras {
+  const names = Object.keys(PRECOMPILE_EXTRAS) as (keyof PrecompileExtras & keyof Values)[]
+  return Object.fromEntries(names.map(name => [name, values[name]]))
 }
 
 const NOTHING = 'Nothing to compile: this project has no assets of its own.'

@@ -1,8 +1,7 @@
 // Reads and writes the fields of Compression Dictionary Transport (RFC 9842): the dictionary that a request offers,
 // and the requests for which a response may become one.
 import type { IncomingHttpHeaders } from 'node:http'
-import { weightsIn } from '../../http/requests.ts'
-import { isOwnPage } from '../../http/requests.ts'
+import { isOwnPage, weightsIn } from '../../http/requests.ts'
 
 /** The content coding of a delta, Dictionary-Compressed Zstandard (section 5). */
 export const DELTA_CODING = 'dcz'

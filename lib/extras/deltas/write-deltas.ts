@@ -35,7 +35,7 @@ import { faultOfDelta, removeFaulty } from './delta-faults.ts'
 import type { DeltaReport, DeltaSavings } from './options.ts'
 
 /** The sizes of a delta and of what would be sent without it, in bytes. */
-export interface DeltaSizes {
+interface DeltaSizes {
   readonly size: number
   readonly insteadOf: number
 }

@@ -67,7 +67,7 @@ export function listPage(shown: PageOfAssets): string {
       ${surveyed < total && html`<p role="status">Looked at ${surveyed} of ${total} assets so far; this page reloads itself.</p>`}
       ${filters(shown)}
       <p role="status">${found !== total && `${found} of `}${total} assets</p>
-      ${table('Those with problems first', assets.map(cells))} ${pager(shown)} `
+      ${table('Assets with problems come first', assets.map(cells))} ${pager(shown)} `
   )
 }
 
@@ -164,7 +164,7 @@ function section({ mount, files, ...about }: ListedMount): Html {
   const all = [...missing, ...rows.filter(({ state }) => !state)]
   return html`<h2>${mount}</h2>
     ${facts(about)} ${lost && html`<p class="problem">${lost}</p>`}
-    ${table(`Files of ${mount}, those that are missing first`, all)}`
+    ${table(`Files of ${mount}, missing ones first`, all)}`
 }
 
 type Message = DiagnosticMessages['served']
@@ -205,6 +205,6 @@ export function requestsPage(requests: readonly LoggedRequest[]): string {
         The last 100 for files, misses under the prefix, and routes that ctx.fresh halted, since the
         inspector or the live channel was first used.
       </p>
-      ${table('The latest first', requests) || none}`
+      ${table('The latest requests come first', requests) || none}`
   )
 }

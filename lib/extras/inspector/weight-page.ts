@@ -64,7 +64,7 @@ function shown({ builtAt, entries, files, groups, visits }: Weight): Html {
       }))
     )}
     ${table(
-      'Files, in the order of need',
+      'Files, in the order of loading',
       files.map(({ path, size, isLater, isChanged }) => ({
         path,
         size: formatBytes(size),

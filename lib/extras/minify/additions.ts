@@ -11,11 +11,7 @@ map to the original source (app.css.map); *.min.css and *.min.js are left unchan
 The option minify: false turns that off; with --minify, or minify: true, it is an
 error if esbuild is missing.`,
     options: { minify: { description: 'fail unless CSS and JavaScript can be minified' } },
-    examples: [['koa-fresh-assets precompile --minify', 'Fail where esbuild is missing:']],
-    run(call, command) {
-      const { minify } = call.values as { readonly minify?: boolean }
-      return minify ? command.run({ ...call, added: { ...call.added, minify } }) : undefined
-    }
+    examples: [['koa-fresh-assets precompile --minify', 'Fail where esbuild is missing:']]
   }
 ]
 

@@ -22,7 +22,7 @@ import { isInside, pathFrom, withSlashes } from '../../files/paths.ts'
  * A name in a view that neither an asset nor a helper has. Its `path` consists of the view's path below the root and
  * the line: `views/a.ejs:7`.
  */
-export interface ViewProblem extends Problem {
+interface ViewProblem extends Problem {
   readonly name: string
   /** The known name that is most similar. */
   readonly near?: string | undefined

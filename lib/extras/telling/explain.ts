@@ -21,7 +21,7 @@ import { fileNamed, mountsFinding } from './explain-mounts.ts'
 import { nearPath } from './near-path.ts'
 import { pathFrom } from '../../files/paths.ts'
 
-export type VerdictOn = (path: string) => Promise<Verdict | undefined>
+type VerdictOn = (path: string) => Promise<Verdict | undefined>
 
 export interface Explanation {
   /** The URL path that was asked for, encoded. */

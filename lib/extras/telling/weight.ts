@@ -40,7 +40,7 @@ export interface Visit {
   readonly bytes: number
 }
 
-export interface WeighedFile extends Pick<Weighed, 'path' | 'size'> {
+interface WeighedFile extends Pick<Weighed, 'path' | 'size'> {
   /** True if it is loaded by `import()` only. */
   readonly isLater: boolean
   /** True if the last precompile replaced an earlier file by it; undefined where there is none. */
@@ -49,7 +49,7 @@ export interface WeighedFile extends Pick<Weighed, 'path' | 'size'> {
   readonly parts: readonly Weighed[]
 }
 
-export interface Weighed {
+interface Weighed {
   readonly path: string
   /** The name of its package; empty for a source of the application. */
   readonly group: string

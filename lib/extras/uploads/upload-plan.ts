@@ -11,7 +11,7 @@ import { locate } from '../../assets/serving/request-path.ts'
 import { warnOnce } from '../../errors.ts'
 import { pathFrom } from '../../files/paths.ts'
 
-export interface Upload {
+interface Upload {
   /** The URL path with the base, without its first slash, decoded; that of a compressed copy has its extension. */
   readonly key: string
   /** The path relative to the project root. */

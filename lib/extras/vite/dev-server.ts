@@ -7,11 +7,8 @@ import type { MountSettings } from '../../assets/settings/settings.ts'
 import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
 import type { AssetAddress, LoadedUrl } from '../../assets/views/asset-url.ts'
 import { announcedFor, namesIn, type RunningVite } from './dev-announcement.ts'
-import { MODULE, sourceUrl, type EntrySource } from './entry-source.ts'
+import { LEGACY, MODULE, sourceUrl, type EntrySource } from './entry-source.ts'
 import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
-
-/** @vitejs/plugin-legacy adds this to the names of entries, and only takes part in builds. */
-const LEGACY = /-legacy(?=\.[^./]*$|$)/
 
 export class DevServer implements EntrySource {
   readonly urlPath: string

@@ -41,6 +41,9 @@ export const STYLESHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)
 /** Dev servers compile these to modules, by themselves or with the plugins of frameworks. */
 export const MODULE = /\.(?:[cm]?[jt]sx?|vue|svelte)$/
 
+/** @vitejs/plugin-legacy adds this to the names of entries, and only takes part in builds. */
+export const LEGACY = /-legacy(?=\.[^./]*$|$)/
+
 /** A tag can load a source of such a name, compiled. */
 export function isLoadable(name: string): boolean {
   return MODULE.test(name) || STYLESHEET.test(name)

@@ -1,5 +1,6 @@
 // Reads Vite's manifest: `build.manifest`, written to `.vite/manifest.json`.
 import { isRecord } from '../../../check-options.ts'
+import { LEGACY } from '../../vite/entry-source.ts'
 import {
   type Bundle,
   type Chunk,
@@ -30,8 +31,6 @@ type Chunks = ReadonlyMap<string, ViteChunk>
 // files of the directory in which Vite was started: `../../vite/legacy-polyfills`.
 const POLYFILLS = /(?:^|\/)vite\/legacy-polyfills$/
 const LEGACY_POLYFILLS = /(?:^|\/)vite\/legacy-polyfills-legacy$/
-/** @vitejs/plugin-legacy adds this to the names of entries. */
-const LEGACY = /-legacy(?=\.[^./]*$|$)/
 
 export function readVite(manifest: Json): Bundle | undefined {
   const values = Object.values(manifest)
