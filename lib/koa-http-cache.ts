@@ -20,7 +20,7 @@ import {
   reportSharing,
   writeDefaults
 } from './http-cache/shared-caches.ts'
-import { refreshVersions } from './http-cache/version-of.ts'
+import { refreshes, refreshVersions } from './http-cache/version-of.ts'
 
 export type {
   CacheDirective,
@@ -63,10 +63,7 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
   return async function httpCache(ctx, next) {
     const state = stateOf(ctx)
     const outer = state.settings
-    if (outer === undefined) {
-      const refreshing = refreshVersions()
-      if (refreshing !== undefined) await refreshing
-    }
+    if (outer === undefined && refreshes.size > 0) await refreshVersions()
     state.settings = settings
     if (settings.defaults !== undefined) state.mayHaveDefaults = true
     try {

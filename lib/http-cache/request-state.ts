@@ -104,7 +104,9 @@ export class RequestState {
   ): Decision | undefined {
     const { method = '', headers } = this.ctx.req
     const reads = isRetrieval(method)
-    const sent = withoutFuture(validators)
+    const sent = isFuture(validators.lastModified)
+      ? { ...validators, lastModified: undefined }
+      : validators
     if (reads) {
       if (sent !== validators) this.ctx.remove('Last-Modified')
       this.setValidators(sent)
@@ -167,8 +169,6 @@ export function isStatusSet(response: object): boolean {
 }
 
 // An origin server must not send such a date (RFC 9110 section 8.8.2.1).
-function withoutFuture(validators: Validators): Validators {
-  const { lastModified } = validators
-  const isFuture = lastModified !== undefined && lastModified > Date.now()
-  return isFuture ? { ...validators, lastModified: undefined } : validators
+function isFuture(time: number | undefined): boolean {
+  return time !== undefined && time > Date.now()
 }

@@ -29,9 +29,10 @@ import {
 export interface HttpCacheOptions {
   /**
    * Responses to GET and HEAD that have a cacheable status, and whose route set neither `Cache-Control` nor `Expires`,
-   * get these directives, or this text of `Cache-Control`. They become `private, no-cache` if the request
-   * has `Authorization`, if a cookie was set or read (`ctx.cookies.get`, `ctx.session`), for a stream, and if the
-   * Content-Security-Policy has a nonce; for server-sent events they become `no-store`. `Vary` gets what `ctx.accepts…()` was asked for. Default: none.
+   * get these directives, or this text of `Cache-Control`. They become `private, no-cache` if the request has
+   * `Authorization` or one of `credentials`, if a cookie was set or read (`ctx.cookies.get`, `ctx.session`), for a
+   * stream, and if the Content-Security-Policy has a nonce; for server-sent events they become `no-store`. `Vary` names
+   * the credentials, and the fields by which `ctx.accepts…()` negotiated. Default: none.
    *
    * @example
    * koaHttpCache({ cacheControl: ['private', { maxAge: '1m' }] })

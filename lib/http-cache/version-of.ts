@@ -20,7 +20,7 @@ const CONCURRENCY = 16
 const MAX_VERSIONS = 1000
 
 /** koaHttpCache refreshes the versions that may have changed before a route reads them. */
-const refreshes = new Set<() => Promise<void>>()
+export const refreshes = new Set<() => Promise<void>>()
 
 /**
  * Makes a `version` for `koaHttpCache`: 32 hex characters that depend on the names and bytes of these files
@@ -83,9 +83,9 @@ export function versionOf(
   }
 }
 
-/** Reads the versions that may have changed, if there are any. */
-export function refreshVersions(): Promise<unknown> | undefined {
-  return refreshes.size === 0 ? undefined : Promise.all(Array.from(refreshes, refresh => refresh()))
+/** Reads the versions that may have changed. */
+export function refreshVersions(): Promise<unknown> {
+  return Promise.all(Array.from(refreshes, refresh => refresh()))
 }
 
 function readArguments(args: readonly unknown[]): { names: readonly string[]; root: string } {
