@@ -1,5 +1,6 @@
 // node .ci/without.js [extra…]: a copy of the tree without each of these in turn, by default each extra, must type-check
 // and build. What stands on an extra goes with it. Then a copy without all extras must pass the specs of the core as well.
+// `socket` is the exit to the socket: without it, the specs of responses must pass.
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
@@ -62,7 +63,17 @@ function standingOn(extra) {
   return new Set(above.flatMap(name => [name, ...standingOn(name)]))
 }
 
-function check(extras, withSpecs) {
+/** The exit to the socket is one file, with one line that calls it. */
+function removeSocket(tree) {
+  rmSync(join(tree, 'lib/assets/serving/koa/socket.ts'))
+  rmSync(join(tree, 'spec/assets/serving/socket.spec.ts'))
+  const file = join(tree, 'lib/koa-assets.ts')
+  const lines = readFileSync(file, 'utf8').split('\n')
+  writeFileSync(file, lines.filter(line => !line.includes('exitToSocket')).join('\n'))
+}
+
+/** @param specs the compiled ones that must pass, as globs; undefined: none */
+function check(names, takeOut, specs) {
   const tree = mkdtempSync(join(tmpdir(), 'without-'))
   // As `npm test` runs them, though a soak test may ask.
   const { SOAK: _, ...env } = process.env
@@ -75,27 +86,37 @@ function check(extras, withSpecs) {
       rmSync(join(tree, 'spec', name), { recursive: true })
     // By links to the files: the permission model looks at where a folder is.
     run('cp', '-al', join(process.cwd(), 'node_modules'), tree)
-    for (const extra of extras) remove(extra, tree)
+    takeOut(tree)
     run('npx', 'tsc', '--emitDeclarationOnly')
     run('node', '.ci/bundle.js')
     run('npx', 'tsc', '-p', 'spec')
     cpSync('package.json', join(tree, '.spec/package.json'))
-    if (withSpecs) run('npx', 'ava', '--config', 'spec/ava.config.js')
-    console.log(`✔ without ${extras.join(', ')}`)
+    if (specs) run('npx', 'ava', '--config', 'spec/ava.config.js', ...specs)
+    console.log(`✔ without ${names.join(', ')}`)
     return true
   } catch (error) {
-    console.log(`✘ without ${extras.join(', ')}\n${error.stdout ?? error}${error.stderr ?? ''}`)
+    console.log(`✘ without ${names.join(', ')}\n${error.stdout ?? error}${error.stderr ?? ''}`)
     return false
   } finally {
     rmSync(tree, { recursive: true, force: true })
   }
 }
 
+const RESPONSES = ['assets/serving/**', 'security/**', 'koa-*', 'extras/routes/**']
+
+function checkWithout(name) {
+  const specs = RESPONSES.map(each => `.spec/spec/${each}`)
+  if (name === 'socket') return check([name], removeSocket, specs)
+  return checkExtras([name, ...standingOn(name)])
+}
+
+function checkExtras(names, specs) {
+  return check(names, tree => names.forEach(name => remove(name, tree)), specs)
+}
+
 const given = process.argv.slice(2)
 const all = readdirSync('lib/extras')
 // All of them, though one fails.
-const results = (given.length > 0 ? given : all).map(extra =>
-  check([extra, ...standingOn(extra)], false)
-)
-if (given.length === 0) results.push(check(all, true))
+const results = (given.length > 0 ? given : [...all, 'socket']).map(checkWithout)
+if (given.length === 0) results.push(checkExtras(all, []))
 process.exitCode = results.every(Boolean) ? 0 : 1

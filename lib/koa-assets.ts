@@ -1,6 +1,5 @@
 // The asset middleware, with the route of one request; and precompile, which a deploy calls.
 import compose from 'koa-compose'
-import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
 import type { PrecompileOptions, PrecompileReport } from './assets/building/precompile.ts'
 import type { ContextExtras } from './assets/extra-exports.ts'
@@ -32,8 +31,8 @@ import {
   setTiming
 } from './assets/serving/koa/no-file.ts'
 import { reportDisconnects, suppressDisconnects } from './assets/serving/koa/disconnects.ts'
-import { respondAtOnce, respondWithFile, type Exit } from './assets/serving/koa/serve.ts'
-import { loadSend } from './assets/serving/stream-file.ts'
+import { respondAtOnce, respondWithFile, toKoa, type Exit } from './assets/serving/koa/serve.ts'
+import { exitToSocket } from './assets/serving/koa/socket.ts'
 import type { Running, Watch } from './assets/parts.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import { settleForPrecompile, settleSite } from './assets/extras.ts'
@@ -95,10 +94,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   if (settings.env === 'development') void beginDevelopment(pipeline)
   const development = settings.live && makeDevelopment(pipeline, settings.live)
   const helpers = provideContext(pipeline, development)
-  if (settings.serve) {
-    void loadSend()
-    return new AssetServer(pipeline, helpers, development).middleware
-  }
+  if (settings.serve) return new AssetServer(pipeline, helpers, development).middleware
   // A server in front forwards requests for files that it does not have yet.
   const unstored: Middleware = (ctx, next) =>
     isOurs(rawPath(ctx.req.url ?? ''), settings) ? passOnUnstored(ctx, next) : next()
@@ -124,6 +120,7 @@ class AssetServer {
   readonly #mayFallBack: boolean
   /** The middleware behind this one is the rest of the stack. */
   readonly #rest: Middleware
+  readonly #exitOf: (ctx: Context) => Exit = () => toKoa
 
   constructor(pipeline: Pipeline, helpers: Middleware, development: Development | undefined) {
     this.#pipeline = pipeline
@@ -139,6 +136,7 @@ class AssetServer {
         return Promise.reject(error)
       }
     }
+    this.#exitOf = exitToSocket(this.middleware, compose, hasAssets)
   }
 
   /** Responds from memory if possible, then from the disk. */
@@ -235,13 +233,6 @@ class AssetServer {
     const isSent = await respondWithFile(ctx, find, { exit: this.#exitOf(ctx) })
     if (isSent) this.#watch?.file(ctx)
     return isSent
-  }
-
-  #exitOf(ctx: Context): Exit {
-    const { middleware, compose: join = compose } = ctx.app as Koa & { compose?: unknown }
-    // A request that comes here again, behind others, has the helpers already.
-    const isFirst = middleware[0] === this.middleware && join === compose && !hasAssets(ctx)
-    return isFirst ? 'socket' : 'koa'
   }
 }
 

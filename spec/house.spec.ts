@@ -63,7 +63,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'mime-types': ['http/fields.ts'],
   picomatch: ['files/globs.ts'],
   'resolve.exports': ['extras/packages/resolve.ts'],
-  send: ['assets/serving/stream-file.ts']
+  send: ['assets/serving/koa/socket.ts']
 }
 
 /** Where Koa's context may be known, under whatever name. */

@@ -106,6 +106,9 @@ export function isOfConnection(res: ServerResponse, error: unknown): boolean {
 /** In bytes. Browsers open up to 256 streams at once (Chromium). */
 export const HTTP2_PIECE_BYTES = 32 * 1024
 
+/** Up to this size, in bytes, Node writes a string without allocating, in one system call. */
+export const MAX_ONE_WRITE_BYTES = 16 * 1024
+
 // With a body that `end` is given whole, Node garbles such a Content-Disposition: `processHeader` makes it a
 // Buffer of Latin-1, which is then read as UTF-8 (Node 20 to 26).
 const NOT_ASCII = /[^\x00-\x7f]/

@@ -5,6 +5,25 @@ import { isHttp2 } from './connection.ts'
 
 export type Fields = readonly (readonly [name: string, value: string])[]
 
+/** A status and its fields, made once for many requests. */
+export interface PreparedResponse {
+  readonly status: number
+  /** Content-Length is among them, except for a 304. */
+  readonly fields: Fields
+  /** The names of those that replace what was set in front, in lower case. */
+  readonly said: ReadonlySet<string>
+  /** Whatever an exit remembers of the last time that it sent the response. */
+  remembered: unknown
+}
+
+export function prepareResponse(
+  status: number,
+  fields: Fields,
+  said: ReadonlySet<string> = NONE
+): PreparedResponse {
+  return { status, fields, said, remembered: undefined }
+}
+
 const NONE: ReadonlySet<string> = new Set()
 
 /** The names, in lower case, of fields that replace what was set in front. A guard relies on its Cache-Control. */

@@ -63,7 +63,7 @@ export function inspectorPages(pipeline: Pipeline): Pages {
       protect(ctx, IMAGE_POLICY)
       const files = pipeline.directories.rootAt(place.source.directory)
       const find = () => files.find(wantedAt(`/${place.source.path}`, settings))
-      await respondWithFile(ctx, find, { exit: 'koa' })
+      await respondWithFile(ctx, find)
     }
   }
 }

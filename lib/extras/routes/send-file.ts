@@ -85,7 +85,7 @@ export function makeSendFile({ settings, directories, watch }: Pipeline): SendFi
       setCacheControl(this, options)
       return described(representations, type, options.lastModified)
     }
-    if (!(await respondWithFile(this, find, { exit: 'koa', status, adapt }))) this.throw(404)
+    if (!(await respondWithFile(this, find, { status, adapt }))) this.throw(404)
     watch?.file(this)
   }
 }

@@ -17,8 +17,15 @@ import { isCacheControl, privateCacheControl } from '../../../http/cache-control
 import { formatEtag, formatHttpDate, type Validators } from '../../../http/validators.ts'
 import type { Stored } from '../../parts.ts'
 import type { SharedFields } from '../directories/served-directory.ts'
-import { namesSaid, privateFields, withMore, type Fields } from '../response-fields.ts'
-import { MAX_ONE_WRITE_BYTES, prepareResponse, type PreparedResponse } from '../write-response.ts'
+import { MAX_ONE_WRITE_BYTES } from '../connection.ts'
+import {
+  namesSaid,
+  prepareResponse,
+  privateFields,
+  withMore,
+  type Fields,
+  type PreparedResponse
+} from '../response-fields.ts'
 
 /** What is sent in one coding, and its responses, each made when it is first sent. */
 export class Representation implements Stored, Validators {
@@ -226,7 +233,7 @@ export function makeMemory({ maxBytes }: { readonly maxBytes: number }): Memory 
   })
 }
 
-/** A small body is held twice: the second time it follows a kept head. */
+/** A small body is held twice: the second time it follows a head that is kept (koa/socket.ts). */
 function memoryCostOf(length: number): number {
   return OVERHEAD_BYTES + (length < MAX_ONE_WRITE_BYTES ? 2 * length : length)
 }

@@ -8,19 +8,32 @@ import { evaluatePreconditions, chooseRange, type ByteRange } from '../../../htt
 import { sameStamp } from '../../../files/disk.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
 import { connected, isAwaited, pacedBody } from '../connection.ts'
-import { removeContentFields, setFields } from '../response-fields.ts'
+import {
+  prepareResponse,
+  removeContentFields,
+  setFields,
+  type PreparedResponse
+} from '../response-fields.ts'
 import type { Representation } from '../files/representation.ts'
 import type { Representations, ServedFile } from '../files/served-files.ts'
-import { bodyOf, streamFile } from '../stream-file.ts'
-import { prepareResponse, writeResponse, type PreparedResponse } from '../write-response.ts'
+import { bodyOf, type FilePart } from '../stream-file.ts'
 import { suppressDisconnects } from './disconnects.ts'
 
+/** How a response is sent. */
+export interface Exit {
+  write(ctx: Context, response: PreparedResponse, body: Buffer | undefined): void
+  /** Resolves when the file is no longer read, or returns at once if it is kept open until then. */
+  stream(ctx: Context, response: PreparedResponse, part: FilePart): Promise<void> | void
+}
+
 /**
- * How a response is sent. With `koa`, by setting the status, the fields and `ctx.body` (a Buffer, a stream, or
- * null for no content), which middleware in front can still change. With `socket`, directly, for a request
- * that no other middleware has seen.
+ * By setting the status, the fields and `ctx.body` (a Buffer, a stream, or null for no content), which middleware in
+ * front can still change.
  */
-export type Exit = 'koa' | 'socket'
+export const toKoa: Exit = {
+  write: giveToKoa,
+  stream: (ctx, response, part) => giveToKoa(ctx, response, bodyOf(ctx.res, part))
+}
 
 /** Responds with a file that is in memory; false for any other, and where an extra has something to send instead. */
 export function respondAtOnce(
@@ -34,7 +47,7 @@ export function respondAtOnce(
 }
 
 interface How {
-  readonly exit: Exit
+  readonly exit?: Exit
   /** Instead of 200, for the whole file: preconditions and ranges do not apply then. */
   readonly status?: number | undefined
   /** Called with those of the file that was found, and of what it is once it has been opened. */
@@ -49,7 +62,7 @@ interface How {
 export async function respondWithFile(
   ctx: Context,
   find: () => Promise<ServedFile | undefined> | ServedFile | undefined,
-  { exit, status, adapt = each => each }: How
+  { exit = toKoa, status, adapt = each => each }: How = {}
 ): Promise<boolean> {
   const offersOf = async ({ representations, deltaFor }: ServedFile): Promise<Representations> => {
     const delta = await deltaFor?.(ctx.req.headers)?.()
@@ -148,12 +161,7 @@ function partial({ ok, size }: Representation, { start, end }: ByteRange): Prepa
 function write(ctx: Context, exit: Exit, answer: Answer, body?: Buffer): true {
   report(ctx, answer, body?.length ?? 0)
   suppressDisconnects(ctx)
-  if (exit === 'koa') giveToKoa(ctx, answer.response, body)
-  else {
-    ctx.respond = false
-    // Another listener of the server may have responded meanwhile.
-    if (!ctx.res.headersSent) writeResponse(ctx.res, answer.response, body)
-  }
+  exit.write(ctx, answer.response, body)
   return true
 }
 
@@ -165,11 +173,7 @@ async function stream(ctx: Context, exit: Exit, answer: Answer, file: OpenFile):
   if (!isAwaited(ctx.res)) return write(ctx, exit, answer)
   report(ctx, answer, range ? range.end + 1 - range.start : size)
   suppressDisconnects(ctx)
-  if (exit === 'koa') giveToKoa(ctx, response, bodyOf(ctx.res, { file, size, range }))
-  else {
-    ctx.respond = false
-    await streamFile(ctx.res, response, { file, size, range })
-  }
+  await exit.stream(ctx, response, { file, size, range })
   return true
 }
 
