@@ -2,7 +2,7 @@
 // The command-line program: runs a command, and turns every outcome into an exit status.
 import { readFile } from 'node:fs/promises'
 import { allCommands, generalHelp, helpFor, parseCommandLine } from './cli/arguments.ts'
-import { settleSite } from './assets/extras.ts'
+import { settleProject } from './assets/extras.ts'
 import { FAILED, makeOutput, OK, UsageError, USAGE_ERROR } from './cli/command.ts'
 import type { Call } from './assets/parts.ts'
 import { loadOptions } from './cli/config.ts'
@@ -41,12 +41,12 @@ async function run(words: readonly string[]): Promise<number> {
   }
   const output = makeOutput(values)
   tellRefusals(output.warn)
-  const loadSite: Call['loadSite'] = async use => {
+  const loadProject: Call['loadProject'] = async use => {
     const isDeployed = use === 'deployment'
     const options = await loadOptions({ values, output }, isDeployed ? 'production' : use)
-    return settleSite(options, process.env, isDeployed)
+    return settleProject(options, process.env, isDeployed)
   }
-  return command.run({ values, args, output, loadSite })
+  return command.run({ values, args, output, loadProject })
 }
 
 function print(text: string): number {

@@ -35,7 +35,7 @@ import { respondAtOnce, respondWithFile, toKoa, type Exit } from './assets/servi
 import { exitToSocket } from './assets/serving/koa/socket.ts'
 import type { Running, Watch } from './assets/parts.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
-import { settleForPrecompile, settleSite } from './assets/extras.ts'
+import { settleForPrecompile, settleProject } from './assets/extras.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
 import { AssetError, warnOnce } from './errors.ts'
 import { tellRefusals } from './files/refusals.ts'
@@ -87,7 +87,7 @@ declare module 'koa' {
  * @throws AssetError for a directory or a manifest that is needed and cannot be used
  */
 export function koaAssets(options?: KoaAssetsOptions): Middleware {
-  const settings = settleSite(options)
+  const settings = settleProject(options)
   const pipeline = new Pipeline(settings)
   pipeline.running.flatMap(({ notices = [] }) => notices).forEach(warnOnce())
   if (pipeline.failure) throw pipeline.failure

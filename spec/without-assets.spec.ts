@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { noticesAtStart } from '../lib/extras/warnings/notices.ts'
 import type { KoaAssetsOptions } from '../lib/assets/settings/options.ts'
-import { settleSite } from '../lib/assets/extras.ts'
+import { settleProject } from '../lib/assets/extras.ts'
 import { koaAssets, precompile } from '../lib/koa-assets.ts'
 import { makeProject, makeSite, type Files } from './support/site.ts'
 import { warningsAbout } from './support/warnings.ts'
@@ -62,7 +62,7 @@ test('PRV-02 no message speaks of apps', async t => {
   const root = makeProject(t, FILES)
   for (const env of ENVIRONMENTS) {
     const options = { root, env, serve: true, apps: false, mounts: MOUNTS } as const
-    t.deepEqual(noticesAtStart(settleSite(options, {}), options, {}), [])
+    t.deepEqual(noticesAtStart(settleProject(options, {}), options, {}), [])
   }
   const { assets, changes } = await precompile({ root, apps: false, public: false })
   t.deepEqual([assets, changes], [0, { added: [], changed: [], removed: [] }])

@@ -1,6 +1,6 @@
 // Lists the extras, and settles options with them. Without its line here and its folder an extra is gone, and everything
 // else works as before.
-import type { Extra, Site } from './parts.ts'
+import type { Extra, Project } from './parts.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import { settle } from './settings/settings.ts'
@@ -45,17 +45,17 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
 ]
 
 /** @throws TypeError for a wrong option; AssetError for a directory that cannot be used */
-export function settleSite(
+export function settleProject(
   options: KoaAssetsOptions = {},
   processEnv = process.env,
   isPrecompile = false
-): Site {
+): Project {
   return Object.freeze({
     ...settle(options, processEnv, isPrecompile),
     options,
     extras: EXTRAS,
     changed: (changes: KoaAssetsOptions, asPrecompile = isPrecompile) =>
-      settleSite({ ...options, ...changes }, processEnv, asPrecompile)
+      settleProject({ ...options, ...changes }, processEnv, asPrecompile)
   })
 }
 
@@ -63,6 +63,6 @@ export function settleSite(
 export function settleForPrecompile(
   options?: KoaAssetsOptions,
   processEnv?: NodeJS.ProcessEnv
-): Site {
-  return settleSite(options, processEnv, true)
+): Project {
+  return settleProject(options, processEnv, true)
 }

@@ -15,15 +15,15 @@ import type { Helpers, ImageSize, Imports, MountAssets } from './views/asset-url
 export type { ImageSize, Imports }
 
 /** The settings, and the extras that they ask for. */
-export interface Site extends Settings {
+export interface Project extends Settings {
   /** The options as they were given. */
   readonly options: KoaAssetsOptions
   readonly extras: readonly Extra[]
   /**
-   * Returns the site with some options replaced, or as `precompile` has them.
+   * Returns the project with some options replaced, or as `precompile` has them.
    * @throws as `koaAssets`
    */
-  readonly changed: (options: KoaAssetsOptions, isPrecompile?: boolean) => Site
+  readonly changed: (options: KoaAssetsOptions, isPrecompile?: boolean) => Project
 }
 
 /**
@@ -40,7 +40,7 @@ export interface Extra<Whole = unknown> {
    * Makes its part of requests and pages; undefined if no option asks for it.
    * @throws AssetError for a file that is needed and cannot be used: no server starts
    */
-  run?(site: Site, warn: Warn): Running | undefined
+  run?(project: Project, warn: Warn): Running | undefined
   /** Begins its work beside a server in development. */
   start?(pipeline: Whole): Promise<void>
   /** Makes the pages for developers below `<prefix>/-/`, with the first request for one. */
@@ -67,10 +67,10 @@ export interface Extra<Whole = unknown> {
    * wants it.
    * @throws AssetError for a package that an app needs and that is not there
    */
-  transform?(site: Site, asked: PrecompileExtras, warn: Warn): Promise<Transform | undefined>
+  transform?(project: Project, asked: PrecompileExtras, warn: Warn): Promise<Transform | undefined>
   /** Joins modules between the references and the fingerprints of the core; undefined if no app wants it. */
   bundler?(
-    site: Site,
+    project: Project,
     /** The sources of all apps, which belong to a room above this one. */
     sources: unknown,
     isMinified: (app: AppSettings) => boolean
@@ -103,16 +103,16 @@ type Provide = (ctx: Context, hasNames: boolean) => void
 /** Sources that an extra adds to those in directories, such as the files of packages. */
 export interface ExtraSources {
   /** Makes the lists of its sources; undefined if no app has any. */
-  make(site: Site): Promise<MakeSourceList | undefined>
+  make(project: Project): Promise<MakeSourceList | undefined>
   /** Returns how it could publish the module of a bare specifier, for messages; undefined if it cannot tell. */
-  advise?(app: AppSettings, specifier: string, site: Site): Promise<string | undefined>
+  advise?(app: AppSettings, specifier: string, project: Project): Promise<string | undefined>
 }
 
 export interface Views {
   /** Finds the names that views load, as far as they can be recognised. */
-  mentions(site: Site): Promise<readonly Mention[]>
+  mentions(project: Project): Promise<readonly Mention[]>
   /** Checks the names, for `verify` and the warnings of `precompile`; undefined if the options ask for no check. */
-  check(site: Site): Promise<Check | undefined>
+  check(project: Project): Promise<Check | undefined>
 }
 
 export interface CommandLine {
@@ -269,7 +269,7 @@ export interface Call {
   /**
    * Loads the project's environment and its configuration file, as a deployment or a server in development has them.
    */
-  readonly loadSite: (use: 'deployment' | 'development') => Promise<Site>
+  readonly loadProject: (use: 'deployment' | 'development') => Promise<Project>
 }
 
 export interface Command {

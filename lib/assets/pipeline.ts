@@ -4,7 +4,7 @@ import { addressesOf, type Addresses } from './addresses.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import { publishingOf } from './building/on-request/publisher.ts'
 import type { OnRequest } from './building/on-request/on-request.ts'
-import type { PageDependency, Running, Site, Watch } from './parts.ts'
+import type { PageDependency, Running, Project, Watch } from './parts.ts'
 import { RequestedFiles, type PublishingParts } from './requested-files.ts'
 import { Directories } from './serving/directories/directories.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
@@ -12,7 +12,7 @@ import type { Sources } from './sources/sources.ts'
 import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 
 export class Pipeline {
-  readonly settings: Site
+  readonly settings: Project
   readonly directories: Directories
   /** The running parts of the extras. */
   readonly running: readonly Running[]
@@ -35,7 +35,7 @@ export class Pipeline {
   #onRequest: OnRequest | undefined
   #loaded: Promise<void> | undefined
 
-  constructor(settings: Site, warn = warnOnce()) {
+  constructor(settings: Project, warn = warnOnce()) {
     const { apps, extras } = settings
     this.settings = settings
     this.#warn = warn

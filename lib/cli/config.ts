@@ -9,7 +9,7 @@ import { reasonOf } from '../errors.ts'
 import { errorCode } from '../files/disk.ts'
 import { isRecord, isText, optionError } from '../check-options.ts'
 import { UsageError } from './command.ts'
-import type { Call, Site } from '../assets/parts.ts'
+import type { Call, Project } from '../assets/parts.ts'
 import { pathFrom } from '../files/paths.ts'
 
 /** The first of these that exists is loaded. */
@@ -101,11 +101,11 @@ export function stripsTypes(): boolean {
 }
 
 /** If the configuration was not copied with the files, mounts and other directories would be left unchecked. */
-export async function siteOf({ output, values, loadSite }: Call): Promise<Site> {
-  const site = await loadSite('deployment')
-  const { root } = site
+export async function projectOf({ output, values, loadProject }: Call): Promise<Project> {
+  const project = await loadProject('deployment')
+  const { root } = project
   if (findConfig(root, values.config) === undefined) {
     output.note(`there is no assets.config.js or .ts in ${root}: checking with the default options`)
   }
-  return site
+  return project
 }

@@ -3,7 +3,7 @@ import { CODINGS } from '../files/codings.ts'
 import { PRECOMPILE_EXTRAS, type PrecompileExtras } from '../assets/settings/extra-options.ts'
 import type { Values } from '../command-line.ts'
 import { errorReport } from '../assets/error-page.ts'
-import type { Command, Site } from '../assets/parts.ts'
+import type { Command, Project } from '../assets/parts.ts'
 import { precompile as build, type PrecompileReport } from '../assets/building/precompile.ts'
 import { AssetError, PrecompileError, printable } from '../errors.ts'
 import { FAILED, longRun, OK } from './command.ts'
@@ -35,19 +35,19 @@ The environment is production, unless NODE_ENV or --env names another.`,
   ],
   run: call =>
     longRun(call, 'nothing was published', async run => {
-      const { output, loadSite, values } = call
-      const site = await loadSite('deployment')
+      const { output, loadProject, values } = call
+      const project = await loadProject('deployment')
       try {
-        const report = await build(site, { ...run, ...optionsIn(values), warn: output.warn })
-        await warnOfMore(site, output.warn)
+        const report = await build(project, { ...run, ...optionsIn(values), warn: output.warn })
+        await warnOfMore(project, output.warn)
         const texts = (
-          await Promise.all(site.extras.flatMap(extra => extra.rows?.(report) ?? []))
+          await Promise.all(project.extras.flatMap(extra => extra.rows?.(report) ?? []))
         ).flat()
         output.result(report, report.assets > 0 ? summary(report, texts) : NOTHING)
         return OK
       } catch (error) {
         if (!(error instanceof PrecompileError)) throw error
-        output.error(await format(error, site))
+        output.error(await format(error, project))
         return FAILED
       }
     })
@@ -62,10 +62,10 @@ function optionsIn(values: Values): PrecompileExtras {
 const NOTHING = 'Nothing to compile: this project has no assets of its own.'
 
 /** The assets are published, so other problems are warnings. */
-async function warnOfMore(site: Site, warn: (message: string) => void) {
-  for (const extra of site.extras) {
+async function warnOfMore(project: Project, warn: (message: string) => void) {
+  for (const extra of project.extras) {
     try {
-      const { problems = [], doubts = [] } = (await extra.views?.check(site)) ?? {}
+      const { problems = [], doubts = [] } = (await extra.views?.check(project)) ?? {}
       const all = problems.map(({ path, message }) => `${printable(path)} ${message}`)
       for (const message of [...doubts, ...all]) warn(message)
     } catch (error) {
@@ -76,8 +76,8 @@ async function warnOfMore(site: Site, warn: (message: string) => void) {
 }
 
 /** Prints every broken source, with its location and an excerpt. */
-async function format({ problems }: PrecompileError, site: Site): Promise<string> {
-  const reports = await Promise.all(problems.map(problem => errorReport(problem, site)))
+async function format({ problems }: PrecompileError, project: Project): Promise<string> {
+  const reports = await Promise.all(problems.map(problem => errorReport(problem, project)))
   const lines = reports.map(({ location, reason, excerpt }) => {
     const heading = [printable(location), reason].filter(Boolean).join(': ')
     return excerpt ? `${heading}\n\n${indent(excerpt, '    ')}\n` : heading

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { MtimeIndex } from '../../lib/assets/building/on-request/mtime-index.ts'
 import { wantedAt } from '../../lib/assets/serving/request-path.ts'
-import { settleSite } from '../../lib/assets/extras.ts'
+import { settleProject } from '../../lib/assets/extras.ts'
 import { ENVIRONMENTS, makeFront, METHODS } from '../support/front.ts'
 import { drive, heldBytes } from '../support/in-process.ts'
 import { ask, exchange, readAnswer, request, signature } from '../support/raw.ts'
@@ -108,7 +108,7 @@ test('S30 a small file counts twice, since it may also be kept behind a head', a
   const root = makeProject(t, Object.fromEntries(names.map(path => [`public${path}`, EIGHT_KIB])))
   const memory = { maxBytes: 10 * (12 + 2 * 8) * 1024 }
   // What is looked at again is not recalled, however slow this machine is.
-  const settings = settleSite({ root, ...ENVIRONMENTS.production, memory, revalidate: 3600 })
+  const settings = settleProject({ root, ...ENVIRONMENTS.production, memory, revalidate: 3600 })
   const files = publicFilesOf(settings)
   for (const path of names) await files.find(wantedAt(path, settings))
   t.is(names.filter(path => files.recall(path)).length, 10)

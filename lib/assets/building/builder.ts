@@ -9,7 +9,7 @@ import { textType, imageSizeIn, type Draft } from '../rendering/draft.ts'
 import { Renderer } from '../rendering/renderer.ts'
 import { loadModuleLexer } from '../references/module-references.ts'
 import { assetPath } from '../settings/app-settings.ts'
-import type { Bundler, Mention, Site, Transform } from '../parts.ts'
+import type { Bundler, Mention, Project, Transform } from '../parts.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import type { Sources } from '../sources/sources.ts'
 import { finishAll, MAP, type Unfinished } from './final-bytes.ts'
@@ -53,7 +53,7 @@ const CONCURRENCY = 16
 const HELD_BYTES = 64 * 1024 * 1024
 
 export class Builder {
-  readonly #settings: Site
+  readonly #settings: Project
   readonly #sources: Sources
   readonly #renderer: Renderer
   readonly #options: BuilderOptions
@@ -62,7 +62,7 @@ export class Builder {
   #held = 0
   #last: { readonly drafts: readonly Draft[]; readonly result: BuildResult } | undefined
 
-  constructor(settings: Site, sources: Sources, options: BuilderOptions) {
+  constructor(settings: Project, sources: Sources, options: BuilderOptions) {
     this.#settings = settings
     this.#sources = sources
     this.#renderer = new Renderer(settings, sources)
@@ -192,8 +192,8 @@ async function isModule({ text, content }: Draft): Promise<boolean> {
   return (await loadModuleLexer()).isModule(code) === true
 }
 
-async function mentionsIn(site: Site): Promise<Mention[]> {
-  const found = await Promise.all(site.extras.map(async each => each.views?.mentions(site)))
+async function mentionsIn(project: Project): Promise<Mention[]> {
+  const found = await Promise.all(project.extras.map(async each => each.views?.mentions(project)))
   return found.flatMap(each => each ?? [])
 }
 

@@ -8,7 +8,7 @@ import { rethrowAsPublishError } from '../../files/writing/atomic-write.ts'
 import { sweep, sweepTree } from '../../files/writing/temporary.ts'
 import { withUnsaved } from '../../files/writing/unsaved.ts'
 import { abortSignal, callback, check, type Expectation } from '../../check-options.ts'
-import type { Site } from '../parts.ts'
+import type { Project } from '../parts.ts'
 import {
   PRECOMPILE_EXTRAS,
   type PrecompileExtras,
@@ -91,7 +91,7 @@ const CONCURRENCY = 8
 const LEFT_MS = 60_000
 
 export async function precompile(
-  settings: Site,
+  settings: Project,
   precompileOptions: PrecompileOptions = {}
 ): Promise<PrecompileReport> {
   const startedAt = performance.now()

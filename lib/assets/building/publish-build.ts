@@ -16,7 +16,7 @@ import {
   publicFile
 } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { Site } from '../parts.ts'
+import type { Project } from '../parts.ts'
 import type { Unsaved } from '../../files/writing/unsaved.ts'
 import type { BuildResult } from './builder.ts'
 import { entriesOf, publishedPath, type Built } from './listed-assets.ts'
@@ -43,7 +43,7 @@ const RENAMES = 64
  * names as they were.
  */
 export async function publishBuild(
-  settings: Site,
+  settings: Project,
   { assets, inViews }: Pick<BuildResult, 'assets' | 'inViews'>,
   { signal, lock, unsaved, onProgress }: PublishOptions
 ) {

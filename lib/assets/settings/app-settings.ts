@@ -18,7 +18,7 @@ import { builtInCompilers } from '../compilers/built-in.ts'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import { LAYERED_EXTRAS } from './extra-options.ts'
-import { ENVIRONMENTS, isAbsoluteUrl, LAYERED, type Project } from './option-table.ts'
+import { ENVIRONMENTS, isAbsoluteUrl, LAYERED, type CommonSettings } from './option-table.ts'
 import type { AppOptions, KoaAssetsOptions, LayeredOptions, SourceOptions } from './options.ts'
 import { appsAtStart, manifestFile } from './public-directory.ts'
 
@@ -35,7 +35,7 @@ export interface SourceDirectory {
   readonly exclude?: readonly string[] | undefined
 }
 
-interface Basis extends Project {
+interface Basis extends CommonSettings {
   readonly options: KoaAssetsOptions
 }
 

@@ -17,13 +17,13 @@ import {
   type HeaderValues,
   type MountOptions
 } from './mount-options.ts'
-import type { Project } from './option-table.ts'
+import type { CommonSettings } from './option-table.ts'
 import type { KoaAssetsOptions } from './options.ts'
 import { manifestFile, mayBeServed, whyPrivate } from './public-directory.ts'
 
 export type MountSettings = ReturnType<typeof settleMount>
 
-type Surroundings = Project & Apps
+type Surroundings = CommonSettings & Apps
 
 /** @returns the longest URL path first */
 export function settleMounts(

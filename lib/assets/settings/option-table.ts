@@ -139,7 +139,7 @@ export const PROJECT = {
 export const TOP = { ...LAYERED, ...PROJECT }
 
 /** The settings that are settled first; those of apps and mounts depend on them. */
-export interface Project extends Situation, SettingsOf<typeof PROJECT> {
+export interface CommonSettings extends Situation, SettingsOf<typeof PROJECT> {
   /** The absolute path of the project. */
   readonly root: string
   /** The absolute path of the public directory. */

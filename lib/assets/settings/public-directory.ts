@@ -6,18 +6,21 @@ import { futureRealpath, readIfThere, statIfThere } from '../../files/at-start.t
 import { realpathOf, statOf } from '../../files/disk.ts'
 import { isRecord } from '../../check-options.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
-import type { Project } from './option-table.ts'
+import type { CommonSettings } from './option-table.ts'
 import { isInside, pathFrom } from '../../files/paths.ts'
 
 /** Returns the absolute path of the file in `public` for a decoded URL path. */
-export function publicFile({ publicDir }: Pick<Project, 'publicDir'>, path: string): string {
+export function publicFile({ publicDir }: Pick<CommonSettings, 'publicDir'>, path: string): string {
   return join(publicDir, path)
 }
 
 /** The apps of a manifest, by name. */
 export type ManifestApps = Readonly<Record<string, { readonly path: string }>>
 
-export function manifestFile({ publicDir, prefix }: Pick<Project, 'publicDir' | 'prefix'>): string {
+export function manifestFile({
+  publicDir,
+  prefix
+}: Pick<CommonSettings, 'publicDir' | 'prefix'>): string {
   return `${join(publicDir, prefix)}.json`
 }
 
@@ -62,7 +65,7 @@ export function appsAtStart(file: string): ManifestApps | undefined {
 }
 
 /** The project's files that a served directory may not expose. */
-interface Private extends Pick<Project, 'root'> {
+interface Private extends Pick<CommonSettings, 'root'> {
   readonly apps: readonly { readonly sources: readonly { readonly dir: string }[] }[]
 }
 
@@ -70,7 +73,10 @@ interface Private extends Pick<Project, 'root'> {
  * @param given the value of the option
  * @throws AssetError for a file, and for a directory that would expose the project itself
  */
-export function checkPublic(project: Private & Pick<Project, 'publicDir'>, given: string): void {
+export function checkPublic(
+  project: Private & Pick<CommonSettings, 'publicDir'>,
+  given: string
+): void {
   const isFile = statIfThere(project.publicDir)?.isDirectory() === false
   const reason = whyPrivate(project, project.publicDir)
   if (!isFile && reason === undefined) return

@@ -6,7 +6,7 @@ import { absolutePath } from '../../files/paths.ts'
 import { check, optionError, settleTable } from '../../check-options.ts'
 import { existingDirectory, settleApps, settlePath } from './app-settings.ts'
 import { headersByPath, settleMounts } from './mounts.ts'
-import { INDEX, MEMORY, PROJECT, TOP, type Project } from './option-table.ts'
+import { INDEX, MEMORY, PROJECT, TOP, type CommonSettings } from './option-table.ts'
 import type { KoaAssetsOptions, LiveOptions } from './options.ts'
 import { checkPublic } from './public-directory.ts'
 
@@ -34,7 +34,7 @@ export function settle(
   const publicDir = absolutePath(root, plain.public || 'public')
   const prefix = settlePrefix(options.prefix)
   const { base = '' } = options
-  const project: Project = { ...plain, ...situation, root, publicDir, prefix, base }
+  const project: CommonSettings = { ...plain, ...situation, root, publicDir, prefix, base }
   const apps = settleApps({ ...project, options })
   if (plain.public !== false) checkPublic({ ...project, ...apps }, plain.public)
   const place: ServedPlace = { root, dir: publicDir, symlinks: plain.symlinks }

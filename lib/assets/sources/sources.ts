@@ -5,7 +5,7 @@ import { AssetError } from '../../errors.ts'
 import { matcherOf } from '../../files/globs.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
 import type { SourceDirectory } from '../settings/app-settings.ts'
-import type { MakeSourceList, SourceList, SourceFile, Site } from '../parts.ts'
+import type { MakeSourceList, SourceList, SourceFile, Project } from '../parts.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { tailsOf } from '../urls/canonical-path.ts'
 import { Catalog, memoized, oneElsewhere, sourceAt, type Choice, type Source } from './catalog.ts'
@@ -25,44 +25,51 @@ export interface Listed extends Asset, NonNullable<ReturnType<Catalog['first']>>
   readonly source: Source
 }
 
-export async function loadSources(site: Site, warn: (message: string) => void): Promise<Sources> {
-  const makers = await Promise.all(site.extras.map(async extra => extra.sources?.make(site)))
+export async function loadSources(
+  project: Project,
+  warn: (message: string) => void
+): Promise<Sources> {
+  const makers = await Promise.all(project.extras.map(async extra => extra.sources?.make(project)))
   const made = makers.filter(each => each !== undefined)
-  return new Sources(site, warn, made)
+  return new Sources(project, warn, made)
 }
 
 /** The sources of all apps. Apps that search the same directory share its listing. */
 export class Sources {
   readonly of: (app: AppSettings) => AppSources
-  readonly #site: Site
+  readonly #project: Project
   readonly #listeners = new Set<() => void>()
 
-  constructor(site: Site, warn: (message: string) => void, makers: readonly MakeSourceList[]) {
-    this.#site = site
+  constructor(
+    project: Project,
+    warn: (message: string) => void,
+    makers: readonly MakeSourceList[]
+  ) {
+    this.#project = project
     const announce = () => this.#listeners.forEach(listener => listener())
     const treeOf = memoized((key: string) => {
       const { dir, exclude } = JSON.parse(key) as SourceDirectory
-      return new Tree(dir, site.symlinks, announce, exclude && matcherOf(exclude))
+      return new Tree(dir, project.symlinks, announce, exclude && matcherOf(exclude))
     })
     const listed = ({ dir, exclude }: SourceDirectory) => treeOf(JSON.stringify({ dir, exclude }))
-    this.of = memoized(app => new AppSources(app, site, listed, makers, warn))
+    this.of = memoized(app => new AppSources(app, project, listed, makers, warn))
   }
 
   /** Returns how the module of a bare specifier could be published; undefined if no extra can tell. */
   adviceOn(app: AppSettings, specifier: string): Promise<string | undefined> {
-    return firstAnswer(this.#site.extras, each =>
-      each.sources?.advise?.(app, specifier, this.#site)
+    return firstAnswer(this.#project.extras, each =>
+      each.sources?.advise?.(app, specifier, this.#project)
     )
   }
 
   /** A number that grows with every change of the set of files. */
   get generation(): number {
-    return this.#site.apps.reduce((sum, app) => sum + this.of(app).generation, 0)
+    return this.#project.apps.reduce((sum, app) => sum + this.of(app).generation, 0)
   }
 
   /** True if all listings are known to be current without reading the disk. */
   get isCurrent(): boolean {
-    return this.#site.apps.every(app => this.of(app).isCurrent)
+    return this.#project.apps.every(app => this.of(app).isCurrent)
   }
 
   /**

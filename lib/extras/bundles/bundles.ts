@@ -2,7 +2,7 @@
 import { inspect } from 'node:util'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
-import type { PageDependency, Running, Site } from '../../assets/parts.ts'
+import type { PageDependency, Running, Project } from '../../assets/parts.ts'
 import type { AssetAddress, MountAssets } from '../../assets/views/asset-url.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
 import type { DevServer } from '../vite/dev-server.ts'
@@ -32,7 +32,7 @@ export interface KnownNames {
 }
 
 /** @throws AssetError for a manifest that is missing or broken, or that names a file that does not exist */
-export function startBundles(settings: Site, warn: (message: string) => void): Running {
+export function startBundles(settings: Project, warn: (message: string) => void): Running {
   const isAsked = settings.mounts.some(({ manifest, isServed }) => manifest ?? !isServed)
   return isAsked ? new Bundles(settings, warn) : { helpers: helpersOf(findNone, () => []) }
 }
@@ -50,7 +50,7 @@ class Bundles implements Running, MountAssets {
   readonly #warn: (message: string) => void
 
   constructor(
-    { env, publicApp, host = '', base, mounts, extras }: Site,
+    { env, publicApp, host = '', base, mounts, extras }: Project,
     warn: (message: string) => void
   ) {
     this.#env = env
@@ -210,9 +210,9 @@ export function bundlesIn(running: readonly Running[]): Bundles | undefined {
  * @param running has the names as they are now; without it they are those of the last build
  */
 export async function namesInMounts(
-  site: Site,
+  project: Project,
   warn: (message: string) => void,
-  running: readonly Running[] = [startBundles(site, warn)]
+  running: readonly Running[] = [startBundles(project, warn)]
 ): Promise<KnownNames | undefined> {
   const bundles = bundlesIn(running)
   await bundles?.loading

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { nodeModulesFrom } from '../../assets/compilers/compiler.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { appsIn } from '../../assets/settings/app-settings.ts'
-import type { Call, Command, Site } from '../../assets/parts.ts'
+import type { Call, Command, Project } from '../../assets/parts.ts'
 import { loadSources } from '../../assets/sources/sources.ts'
 import { isDirectory, readIfThere } from '../../files/at-start.ts'
 import { addFiles, leadsOut, STAGE, type FileStep } from './add-files.ts'
@@ -47,15 +47,16 @@ whose name another app has is left out. It is an error if there is such an app.`
 /** These options make packages cheap to load, where Rolldown is installed. */
 const STARTING = ['bundle: true']
 
-async function run({ output, values, args: [argument], loadSite }: Call): Promise<number> {
+async function run({ output, values, args: [argument], loadProject }: Call): Promise<number> {
   const { root: given = '.', 'dry-run': dryRun = false } = values
   const { tailwind = false } = values as { tailwind?: boolean }
   const root = resolve(given)
   if (!isDirectory(root)) throw new UsageError(`--root: no such directory: ${given}`)
   const config = configOf(root)
   const isConfigured = existsSync(join(root, config.name))
-  const site = argument !== undefined && isConfigured ? await loadSite('development') : undefined
-  const options = site?.options ?? {}
+  const project =
+    argument !== undefined && isConfigured ? await loadProject('development') : undefined
+  const options = project?.options ?? {}
   const isRepeated = existsSync(join(root, STAGE))
   const others = appsIn(root).filter(app => !(isRepeated && app === argument))
   if (argument !== undefined) requireNew(argument, root, others, options)
@@ -67,7 +68,7 @@ async function run({ output, values, args: [argument], loadSite }: Call): Promis
   const taken = isAnother
     ? await namesOfOthers(
         argument,
-        (site ?? (await loadSite('development'))).changed({ env: 'development' })
+        (project ?? (await loadProject('development'))).changed({ env: 'development' })
       )
     : new Set<string>()
   const assets = isNew && assetsOf(argument ?? 'web', stem, taken, tailwind)
@@ -171,7 +172,7 @@ Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts'
 }
 
 /** Where two apps have a name, nobody sees that a view names the asset of the wrong one. */
-async function namesOfOthers(app: string, settings: Site): Promise<Set<string>> {
+async function namesOfOthers(app: string, settings: Project): Promise<Set<string>> {
   const sources = await loadSources(settings, () => undefined)
   const others = settings.apps.filter(({ name }) => name !== app)
   const listed = await Promise.all(others.map(each => sources.of(each).list()))

@@ -1,6 +1,6 @@
 // Replaces modules by the scripts into which they are joined.
 import { dirname, posix } from 'node:path'
-import type { Bundler, Mention, Site } from '../../assets/parts.ts'
+import type { Bundler, Mention, Project } from '../../assets/parts.ts'
 import type { Combiner, Made, Script } from './combining.ts'
 import { finish, textOf, textType } from '../../assets/rendering/draft.ts'
 import { readContent } from '../../files/open-file.ts'
@@ -15,7 +15,7 @@ const CONCURRENCY = 16
 
 export function bundlerBy(
   combiner: Combiner,
-  { apps }: Site,
+  { apps }: Project,
   sources: Sources
 ): Bundler<Map<string, Unfinished>> {
   return {

@@ -1,6 +1,6 @@
 // Implements the member `bundler` of an extra.
 import { findPeer, loadPeer, missingPeer } from '../../assets/compilers/built-in.ts'
-import type { Site } from '../../assets/parts.ts'
+import type { Project } from '../../assets/parts.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import type { Combiner } from './combining.ts'
 import { join, type Rolldown } from './join.ts'
@@ -14,7 +14,7 @@ const PURPOSE = 'joining modules'
 /** The mode is false for an app whose modules stay as they are. */
 const modeOf = ({ fingerprint, bundle = 'packages' }: AppSettings) => fingerprint && bundle
 
-export async function adapts({ root }: Site): Promise<(app: AppSettings) => boolean> {
+export async function adapts({ root }: Project): Promise<(app: AppSettings) => boolean> {
   const isThere = (await findPeer(PEER, root)) !== undefined
   return app => isThere && modeOf(app) !== false
 }
@@ -23,10 +23,10 @@ const NONE: JoinReport = { modules: 0, insteadOf: 0, files: 0, bytes: 0 }
 const NOTHING = { replaced: [], made: [] }
 
 export async function makeCombiner(
-  site: Site,
+  project: Project,
   isMinified: (app: AppSettings) => boolean
 ): Promise<Combiner> {
-  const { root } = site
+  const { root } = project
   const isReady = (await findPeer(PEER, root)) !== undefined
   let joined: JoinReport | undefined
   return {

@@ -6,10 +6,10 @@ import type { Sources } from '../../assets/sources/sources.ts'
 
 export const joining: Extra<Pipeline> = {
   name: 'joining',
-  async bundler(site, sources: Sources, isMinified) {
-    if (!site.apps.some(app => mayJoin(app, sources))) return undefined
-    const combiner = await (await import('./combiner.ts')).makeCombiner(site, isMinified)
-    return (await import('./combine.ts')).bundlerBy(combiner, site, sources)
+  async bundler(project, sources: Sources, isMinified) {
+    if (!project.apps.some(app => mayJoin(app, sources))) return undefined
+    const combiner = await (await import('./combiner.ts')).makeCombiner(project, isMinified)
+    return (await import('./combine.ts')).bundlerBy(combiner, project, sources)
   },
   commandLine: () => import('./additions.ts'),
   rows: async report => (await import('./additions.ts')).rowsOf(report)

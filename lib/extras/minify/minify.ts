@@ -7,7 +7,7 @@ import type * as Esbuild from 'esbuild'
 import { asCompileError } from '../../assets/compilers/esbuild.ts'
 import { withRelativeSources } from '../../assets/compilers/compiler.ts'
 import { loadPeer } from '../../assets/compilers/built-in.ts'
-import type { Site, Transform, TransformedText } from '../../assets/parts.ts'
+import type { Project, Transform, TransformedText } from '../../assets/parts.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import { CompileError, reasonOf } from '../../errors.ts'
 import type { MinifyReport, PrecompileMinifyOptions } from './options.ts'
@@ -18,7 +18,7 @@ import { pathFrom } from '../../files/paths.ts'
  * @throws AssetError when an app asks for it and esbuild is not installed
  */
 export async function minifier(
-  { root, apps }: Site,
+  { root, apps }: Project,
   { minify }: PrecompileMinifyOptions,
   warn: (message: string) => void
 ): Promise<Transform | undefined> {

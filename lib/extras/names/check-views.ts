@@ -7,7 +7,7 @@ import { matcherOf } from '../../files/globs.ts'
 import { nearestPath } from '../../nearest.ts'
 import { holdersOf, Manifest, partOf } from '../../assets/building/manifest/manifest.ts'
 import { readEntries, readManifest } from '../../assets/building/manifest/read-manifest.ts'
-import type { Problem, Site } from '../../assets/parts.ts'
+import type { Problem, Project } from '../../assets/parts.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
@@ -43,7 +43,10 @@ const CONCURRENCY = 16
  * @param globs are relative to the root
  * @throws AssetError for the manifest of a mount that is missing or broken
  */
-export async function checkViews(settings: Site, globs: readonly string[]): Promise<ViewsReport> {
+export async function checkViews(
+  settings: Project,
+  globs: readonly string[]
+): Promise<ViewsReport> {
   const { root } = settings
   const views = await viewsIn(root, globs)
   const apps = await ownNames(settings)
@@ -88,12 +91,12 @@ type Named = Omit<LiteralName, 'at'>
 const NONE: ReadonlySet<string> = new Set()
 
 async function makeCheck(
-  site: Site,
+  project: Project,
   apps: readonly OwnNames[]
 ): Promise<(named: Named) => Fault | undefined> {
   const appNames = apps.map(({ name }) => name)
-  const known = await namesInMounts(site, () => undefined)
-  const holders = holdersOf(await readEntries(manifestFile(site)))
+  const known = await namesInMounts(project, () => undefined)
+  const holders = holdersOf(await readEntries(manifestFile(project)))
   const { entries, sources } = known ?? { entries: NONE, sources: NONE }
   return ({ app, helper, name: given, isCertain }) => {
     if (app !== undefined && !appNames.includes(app)) {
@@ -173,7 +176,7 @@ interface OwnNames extends Pick<AppSettings, 'name' | 'dir' | 'urlPrefix'> {
 }
 
 /** Returns the names of each app: of its sources or, on a machine that has none, of the manifest. */
-async function ownNames(settings: Site): Promise<OwnNames[]> {
+async function ownNames(settings: Project): Promise<OwnNames[]> {
   const sources = await loadSources(settings, () => undefined)
   const listed = await Promise.all(settings.apps.map(app => sources.of(app).list()))
   const file = manifestFile(settings)

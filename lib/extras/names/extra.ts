@@ -18,8 +18,8 @@ export const names: Extra<Pipeline> = {
     additions: [(await import('./views-command.ts')).views]
   }),
   views: {
-    mentions: async site => (await import('./mentions.ts')).mentionsIn(site),
-    check: async site =>
-      site.options.views ? (await import('./views-command.ts')).checkOption(site) : undefined
+    mentions: async project => (await import('./mentions.ts')).mentionsIn(project),
+    check: async project =>
+      project.options.views ? (await import('./views-command.ts')).checkOption(project) : undefined
   }
 }

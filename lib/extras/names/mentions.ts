@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { bytesOf } from '../../files/disk.ts'
-import type { Mention, Site } from '../../assets/parts.ts'
+import type { Mention, Project } from '../../assets/parts.ts'
 import { withoutBase } from '../../assets/urls/canonical-path.ts'
 import { appOfView, viewsIn } from './check-views.ts'
 import { literalNames } from './literal-names.ts'
@@ -19,7 +19,7 @@ const INLINE = /<script\b[^>]*>([^]*?)<\/script/gi
 const IS_SCRIPT = /\.[cm]?[jt]sx?$/i
 const CONCURRENCY = 16
 
-export async function mentionsIn({ root, apps, base, options }: Site): Promise<Mention[]> {
+export async function mentionsIn({ root, apps, base, options }: Project): Promise<Mention[]> {
   const views = await viewsIn(root, options.views === undefined ? USUAL : [options.views].flat())
   const all = await inParallel(views, CONCURRENCY, async file => {
     const text = String((await bytesOf(join(root, file))) ?? '')

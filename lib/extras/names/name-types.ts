@@ -6,7 +6,7 @@ import { reasonOf, printable, warnOnce } from '../../errors.ts'
 import { bytesOf, statOf } from '../../files/disk.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
-import type { Site } from '../../assets/parts.ts'
+import type { Project } from '../../assets/parts.ts'
 import { mediaType } from '../../assets/views/asset-url.ts'
 import { namesInMounts, type KnownNames } from '../bundles/bundles.ts'
 import { loadSources, type Sources } from '../../assets/sources/sources.ts'
@@ -14,7 +14,7 @@ import { typesFile } from './options.ts'
 
 /** Names are taken from this. */
 interface Named {
-  readonly site: Site
+  readonly project: Project
   readonly sources: Sources
   readonly known: () => Promise<KnownNames | undefined>
 }
@@ -26,18 +26,18 @@ interface Named {
  * @throws TypeError, AssetError as `koaAssets`
  */
 export async function namedInProduction(
-  given: Site,
+  given: Project,
   warn: (message: string) => void,
   running?: Pipeline
 ): Promise<Named> {
-  const site = given.changed({ env: 'production' }, true)
-  const known = () => namesInMounts({ ...site, env: 'test' }, warn, running?.running)
-  return { site, sources: await loadSources(site, warn), known }
+  const project = given.changed({ env: 'production' }, true)
+  const known = () => namesInMounts({ ...project, env: 'test' }, warn, running?.running)
+  return { project, sources: await loadSources(project, warn), known }
 }
 
 /** @returns false when the file has the text already */
 export async function writeNameTypes(named: Named): Promise<boolean> {
-  const file = typesFile(named.site)
+  const file = typesFile(named.project)
   const text = await nameTypes(named)
   if (text === (await bytesOf(file))?.toString()) return false
   await writeAtomically(file, Buffer.from(text))
@@ -56,12 +56,12 @@ export async function keepNameTypes(pipeline: Pipeline, warn = warnOnce()): Prom
 }
 
 function follow(named: Named, file: string, fail: (error: unknown) => void): void {
-  const { site, sources } = named
+  const { project, sources } = named
   let generation: number | undefined
   const update = oneAtATime(async () => {
     // A checkout changes many files at once.
     if (generation !== undefined) await setTimeout(SETTLE_MS, undefined, { ref: false })
-    await Promise.all(site.apps.map(app => sources.of(app).refresh()))
+    await Promise.all(project.apps.map(app => sources.of(app).refresh()))
     if (generation === sources.generation) return
     if (!(await statOf(file))) return end()
     generation = sources.generation
@@ -74,7 +74,7 @@ function follow(named: Named, file: string, fail: (error: unknown) => void): voi
 
 const SETTLE_MS = 100
 
-async function nameTypes({ site: { apps }, sources, known }: Named): Promise<string> {
+async function nameTypes({ project: { apps }, sources, known }: Named): Promise<string> {
   const listed = await Promise.all(apps.map(app => sources.of(app).list()))
   const own = listed.flat().flatMap(({ app, name, source }) => {
     return [name, ...(app.tails ? sources.of(app).tailsOf(source).own : [])]

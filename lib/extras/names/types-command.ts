@@ -21,10 +21,10 @@ the same everywhere. Entries of a bundler that has not built yet are not known, 
 all are accepted.`,
   options: {},
   examples: [['koa-fresh-assets types', 'Before tsc, which then fails for a mistyped name:']],
-  async run({ output, loadSite }) {
-    const named = await namedInProduction(await loadSite('deployment'), output.warn)
+  async run({ output, loadProject }) {
+    const named = await namedInProduction(await loadProject('deployment'), output.warn)
     const isWritten = await writeNameTypes(named)
-    const file = typesFile(named.site)
+    const file = typesFile(named.project)
     output.result({ file, isWritten }, `${file} ${isWritten ? 'was written' : 'is current'}`)
     return OK
   }

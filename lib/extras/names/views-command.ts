@@ -1,9 +1,9 @@
 // Checks names in views: those of `verify --views`, and those of the option `views` for `verify` and `precompile`.
 import { statIfThere } from '../../files/at-start.ts'
 import type { Output } from '../../command-line.ts'
-import type { Addition, Check, Site } from '../../assets/parts.ts'
+import type { Addition, Check, Project } from '../../assets/parts.ts'
 import { printProblems, UsageError } from '../../cli/command.ts'
-import { siteOf } from '../../cli/config.ts'
+import { projectOf } from '../../cli/config.ts'
 import { count } from '../../cli/format.ts'
 import { checkViews, type ViewsReport } from './check-views.ts'
 
@@ -30,24 +30,25 @@ to be precompiled for that. Those of the option views are checked with the files
       const both = `got '${directory}' as well`
       throw new UsageError(`--views takes one glob: put it in quotes, ${both}`)
     }
-    if (given !== undefined) return siteOf(call).then(site => verifyViews(call.output, site, given))
+    if (given !== undefined)
+      return projectOf(call).then(project => verifyViews(call.output, project, given))
     if (directory === undefined || !/[*?{]/.test(directory) || statIfThere(directory))
       return undefined
     throw new UsageError(`${directory} is a glob: for views, write --views '${directory}'`)
   }
 }
 
-async function verifyViews(output: Output, site: Site, given: string | true) {
-  const globs = given === true ? globsOf(site) : [given]
+async function verifyViews(output: Output, project: Project, given: string | true) {
+  const globs = given === true ? globsOf(project) : [given]
   if (globs.length === 0) throw new UsageError('--views requires a glob, or the option views')
-  const report = await checkViews(site, globs)
+  const report = await checkViews(project, globs)
   if (report.files > 0) return printProblems(output, report, [textOf(report)])
-  throw new UsageError(`--views: no file in ${site.root} matches ${globs.join(', ')}`)
+  throw new UsageError(`--views: no file in ${project.root} matches ${globs.join(', ')}`)
 }
 
-export async function checkOption(site: Site): Promise<Check> {
-  const globs = globsOf(site)
-  const report = await checkViews(site, globs)
+export async function checkOption(project: Project): Promise<Check> {
+  const globs = globsOf(project)
+  const report = await checkViews(project, globs)
   const doubt = `no view matches ${globs.join(' or ')}, so no name was checked (the option views)`
   const { problems, files } = report
   return {
@@ -58,7 +59,7 @@ export async function checkOption(site: Site): Promise<Check> {
   }
 }
 
-const globsOf = ({ options }: Site) => [options.views ?? []].flat()
+const globsOf = ({ options }: Project) => [options.views ?? []].flat()
 
 function textOf({ files, names }: ViewsReport): string {
   return `${count(names, 'name')} in ${count(files, 'view')}`

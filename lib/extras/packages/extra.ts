@@ -6,14 +6,15 @@ export const packages: Extra<Pipeline> = {
   name: 'packages',
   standsOn: ['joining'],
   sources: {
-    async make(site) {
-      if (site.apps.every(app => app.packages.length === 0)) return undefined
+    async make(project) {
+      if (project.apps.every(app => app.packages.length === 0)) return undefined
       const { AppPackages } = await import('./app-packages.ts')
-      const adapting = site.isPrecompile && (await import('../joining/combiner.ts')).adapts(site)
+      const adapting =
+        project.isPrecompile && (await import('../joining/combiner.ts')).adapts(project)
       const isAdaptedIn = (await adapting) || (() => false)
       return (app, own) => {
         if (app.packages.length === 0) return undefined
-        return new AppPackages(app, { ...site, isAdapted: isAdaptedIn(app) }, own)
+        return new AppPackages(app, { ...project, isAdapted: isAdaptedIn(app) }, own)
       }
     },
     advise: async (app, specifier, { root }) =>

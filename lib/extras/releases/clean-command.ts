@@ -48,13 +48,14 @@ more than 7 days (--age) ago. No configuration is needed for that.`,
     ['koa-fresh-assets clean --keep 2 --age 1d', "Keep two versions, and the last day's files:"],
     ['koa-fresh-assets clean dist', "What 'keep' copied into a Vite build:"]
   ],
-  run: async ({ output, loadSite, values, args: [directory] }) => {
+  run: async ({ output, loadProject, values, args: [directory] }) => {
     const { manifest, 'dry-run': dryRun } = values
     const options = { ...limitsIn(values), dryRun }
     if (directory !== undefined) {
       return report(output, cleanKept(directoryAt(values, directory), { ...options, manifest }))
     }
-    if (manifest === undefined) return report(output, prune(await loadSite('deployment'), options))
+    if (manifest === undefined)
+      return report(output, prune(await loadProject('deployment'), options))
     throw new UsageError("--manifest is for a bundler's build: clean <dir> --manifest FILE")
   }
 }

@@ -21,7 +21,7 @@ import {
   type Expectation
 } from '../../check-options.ts'
 import { warnOnce } from '../../errors.ts'
-import type { Site } from '../../assets/parts.ts'
+import type { Project } from '../../assets/parts.ts'
 import { manifestFile, publicFile } from '../../assets/settings/public-directory.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { splitFingerprint, withFingerprint } from '../../assets/urls/fingerprint.ts'
@@ -70,7 +70,10 @@ const OPTIONS = {
 
 const CONCURRENCY = 8
 
-export async function clean(settings: Site, cleanOptions: CleanOptions = {}): Promise<CleanReport> {
+export async function clean(
+  settings: Project,
+  cleanOptions: CleanOptions = {}
+): Promise<CleanReport> {
   check(cleanOptions, OPTIONS)
   const { dryRun = false } = cleanOptions
   const directory = publicFile(settings, settings.prefix)

@@ -21,8 +21,8 @@ written. The exit status is 1 when the response is not a file.`,
     ['koa-fresh-assets explain /assets/app.css', 'Where does this stylesheet come from?'],
     ['koa-fresh-assets explain app.css --env production', 'And in production?']
   ],
-  async run({ output, loadSite, args: [asked = ''] }) {
-    const explanation = await resolve(asked, await loadSite('development'))
+  async run({ output, loadProject, args: [asked = ''] }) {
+    const explanation = await resolve(asked, await loadProject('development'))
     const { steps, outcome, isFound, verdict } = explanation
     const reason = verdict?.reason === undefined ? [] : [['', verdict.reason]]
     const advice = reason.length > 0 ? 'errors.md' : 'troubleshooting.md#a-404'

@@ -8,7 +8,7 @@ import { Pipeline } from '../../assets/pipeline.ts'
 import { fallbackAt } from '../../assets/serving/koa/fallback.ts'
 import { isManifest, isOurs, locate, type Wanted } from '../../assets/serving/request-path.ts'
 import { assetPath } from '../../assets/settings/app-settings.ts'
-import type { Site } from '../../assets/parts.ts'
+import type { Project } from '../../assets/parts.ts'
 import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../assets/settings/settings.ts'
 import { adviseOn } from '../../assets/sources/missing-name.ts'
@@ -56,8 +56,8 @@ export interface Step {
  *
  * @param asked `/assets/app.css`, `https://example.org/assets/app.css`, or a name as a view writes it
  */
-export async function explain(asked: string, site: Site): Promise<Explanation> {
-  return explainBy(new Pipeline(site, () => undefined), asked)
+export async function explain(asked: string, project: Project): Promise<Explanation> {
+  return explainBy(new Pipeline(project, () => undefined), asked)
 }
 
 /** Explains the same for a running process. */

@@ -12,7 +12,7 @@ import { weigh } from './weight.ts'
 import { weightText } from './weight-text.ts'
 import { inParallel } from '../../concurrency.ts'
 import { warnOnce } from '../../errors.ts'
-import type { Command, Site } from '../../assets/parts.ts'
+import type { Command, Project } from '../../assets/parts.ts'
 import { formatBytes, table } from '../../cli/format.ts'
 
 export const list: Command = {
@@ -43,16 +43,16 @@ the sources.`,
     ['koa-fresh-assets list', 'What is published, and from where?'],
     ['koa-fresh-assets list --entry app', 'What do app.js and app.css cost a visitor?']
   ],
-  async run({ output, loadSite, values: { entry } }) {
-    const site = await loadSite('deployment')
+  async run({ output, loadProject, values: { entry } }) {
+    const project = await loadProject('deployment')
     if (entry) {
-      const sources = await loadSources(site, warnOnce())
-      const weight = await weigh({ settings: site, sources }, entry)
+      const sources = await loadSources(project, warnOnce())
+      const weight = await weigh({ settings: project, sources }, entry)
       output.result(weight, weightText(weight))
       return weight.entries.length > 0 ? OK : FAILED
     }
-    const assets = await listAssets(site)
-    const mounts = await listMounts(site)
+    const assets = await listAssets(project)
+    const mounts = await listMounts(project)
     const isBuilt = assets.length === 0 || assets.some(({ target }) => target !== undefined)
     const text = [
       ...(assets.length === 0 ? [] : [assetsText(assets)]),
@@ -70,12 +70,12 @@ type ListedAsset = Awaited<ReturnType<typeof listAssets>>[number]
 const CONCURRENCY = 16
 
 /** @throws AssetError for a broken manifest */
-export async function listAssets(site: Site) {
-  if (!site.servesPublic) return []
-  const published = await readEntries(manifestFile(site))
+export async function listAssets(project: Project) {
+  if (!project.servesPublic) return []
+  const published = await readEntries(manifestFile(project))
   const holders = holdersOf(published)
-  const own = await listOwn(site, await loadSources(site, warnOnce()), published)
-  const savings = await deltaColumn(site)
+  const own = await listOwn(project, await loadSources(project, warnOnce()), published)
+  const savings = await deltaColumn(project)
   return inParallel(own, CONCURRENCY, async ({ path, source, entry }) => {
     const { target, size, sources } = entry ?? {}
     const deltas = entry && (await savings(entry))

@@ -1,6 +1,6 @@
 // Prints an overview when a server starts in development: what a newcomer wants to know first.
 import { setImmediate } from 'node:timers/promises'
-import type { Running, Site } from '../../assets/parts.ts'
+import type { Running, Project } from '../../assets/parts.ts'
 import { assetSources } from '../../assets/sources/third-party.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { isDirectory } from '../../files/at-start.ts'
@@ -22,7 +22,7 @@ interface Printing {
  * specs, whose output it would flood, nor a second identical overview.
  */
 export async function printOverview(
-  settings: Site,
+  settings: Project,
   { running = [], processEnv = process.env, print = console.warn }: Printing = {}
 ): Promise<void> {
   const isSpec = processEnv.NODE_ENV === 'test' || processEnv.NODE_TEST_CONTEXT !== undefined
@@ -38,7 +38,7 @@ export async function printOverview(
 
 /** @param environment consists of its name, and where it comes from */
 export function overview(
-  settings: Site,
+  settings: Project,
   environment: string,
   states: ReadonlyMap<string, string> = new Map()
 ): string {

@@ -5,7 +5,7 @@ import { splitDelta } from '../deltas/delta-format.ts'
 import { requestableFiles } from '../deltas/directory.ts'
 import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
 import { listOwn } from '../telling/own-assets.ts'
-import type { Site } from '../../assets/parts.ts'
+import type { Project } from '../../assets/parts.ts'
 import { isMounted, locate } from '../../assets/serving/request-path.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
 import { loadSources } from '../../assets/sources/sources.ts'
@@ -13,23 +13,23 @@ import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { warnOnce } from '../../errors.ts'
 
 /** Paths are encoded, and do not include compressed copies and other representations. */
-export async function listPublishedPaths(site: Site): Promise<readonly string[]> {
-  return [...new Set([...(await ownPaths(site)), ...(await mountPaths(site))])]
+export async function listPublishedPaths(project: Project): Promise<readonly string[]> {
+  return [...new Set([...(await ownPaths(project)), ...(await mountPaths(project))])]
 }
 
 /** Assets have the names that are in pages. */
-async function ownPaths(site: Site): Promise<readonly string[]> {
-  if (site.apps.length === 0) return []
-  const { assets } = await readManifest(manifestFile(site))
-  const own = await listOwn(site, await loadSources(site, warnOnce()), assets)
+async function ownPaths(project: Project): Promise<readonly string[]> {
+  if (project.apps.length === 0) return []
+  const { assets } = await readManifest(manifestFile(project))
+  const own = await listOwn(project, await loadSources(project, warnOnce()), assets)
   return own.flatMap(({ path, entry }) => {
-    const wanted = locate(path, site)
+    const wanted = locate(path, project)
     const isFingerprinted = typeof wanted === 'object' && wanted.app.fingerprint
     return isFingerprinted ? (entry?.target ?? []) : path
   })
 }
 
-async function mountPaths({ mounts }: Site): Promise<readonly string[]> {
+async function mountPaths({ mounts }: Project): Promise<readonly string[]> {
   const paths: string[] = []
   for (const mount of mounts) {
     // URLs of the host lead only to files that a manifest names, and to those that these load.

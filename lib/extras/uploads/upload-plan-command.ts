@@ -19,8 +19,8 @@ changes with any file. Uploaded last, that JSON says which files the release nee
     ['koa-fresh-assets upload-plan', 'Which keys?'],
     ['koa-fresh-assets upload-plan --json', 'For a script that uploads:']
   ],
-  async run({ output, loadSite }) {
-    const plan = await planUploads(await loadSite('deployment'))
+  async run({ output, loadProject }) {
+    const plan = await planUploads(await loadProject('deployment'))
     const rows = plan.files.map(({ key, size, type, encoding = '', cacheControl }) => {
       return [key, formatBytes(size), type, encoding, cacheControl]
     })

@@ -6,7 +6,7 @@ import { digestOf } from '../../files/digest.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { streamOf, withOriginal } from '../../files/open-file.ts'
 import { Pipeline } from '../../assets/pipeline.ts'
-import type { Site } from '../../assets/parts.ts'
+import type { Project } from '../../assets/parts.ts'
 import { locate } from '../../assets/serving/request-path.ts'
 import { warnOnce } from '../../errors.ts'
 import { pathFrom } from '../../files/paths.ts'
@@ -36,13 +36,13 @@ export interface UploadPlan {
 const CONCURRENCY = 8
 
 /** @throws AssetError for a manifest that is missing or broken */
-export async function planUploads(given: Site): Promise<UploadPlan> {
+export async function planUploads(given: Project): Promise<UploadPlan> {
   // The options are those of a server, not of `precompile`.
-  const site = given.changed({ env: given.env }, false)
-  const pipeline = new Pipeline(site, warnOnce())
+  const project = given.changed({ env: given.env }, false)
+  const pipeline = new Pipeline(project, warnOnce())
   if (pipeline.failure) throw pipeline.failure
   await pipeline.load()
-  const paths = await listPublishedPaths(site)
+  const paths = await listPublishedPaths(project)
   const found = await inParallel(paths, CONCURRENCY, path => uploadsOf(pipeline, path))
   const files = found.flat().toSorted((a, b) => rank(a) - rank(b) || (a.key < b.key ? -1 : 1))
   return { release: digestOf(JSON.stringify(files)), files }

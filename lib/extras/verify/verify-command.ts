@@ -1,10 +1,10 @@
 // The `verify` command.
 import { verify as compare, verifyCopies } from './verify.ts'
 import type { Output } from '../../command-line.ts'
-import type { Command, Site } from '../../assets/parts.ts'
+import type { Command, Project } from '../../assets/parts.ts'
 import { inParallel } from '../../concurrency.ts'
 import { directoryAt, printProblems } from '../../cli/command.ts'
-import { siteOf } from '../../cli/config.ts'
+import { projectOf } from '../../cli/config.ts'
 import { count } from '../../cli/format.ts'
 
 export const verify: Command = {
@@ -39,7 +39,7 @@ that exists.`,
   async run(call) {
     const { output, values, args } = call
     const [directory] = args
-    if (directory === undefined) return verifyPublic(output, await siteOf(call))
+    if (directory === undefined) return verifyPublic(output, await projectOf(call))
     const report = await verifyCopies(directoryAt(values, directory))
     const { files } = report
     const named = files === undefined ? [] : [`${count(files, 'file')} of the build`]
@@ -47,8 +47,8 @@ that exists.`,
   }
 }
 
-async function verifyPublic(output: Output, site: Site): Promise<number> {
-  const report = await compare(site)
+async function verifyPublic(output: Output, project: Project): Promise<number> {
+  const report = await compare(project)
   const { assets, mounts } = report
   const totals = [
     ...(assets > 0 || !mounts ? [count(assets, 'asset')] : []),
@@ -56,7 +56,7 @@ async function verifyPublic(output: Output, site: Site): Promise<number> {
       ? [`${count(mounts.files, 'file')} of builds`, `${copiesText(mounts)} in mounts`]
       : [])
   ]
-  const checked = await inParallel(site.extras, 1, async extra => extra.views?.check(site))
+  const checked = await inParallel(project.extras, 1, async extra => extra.views?.check(project))
   const checks = checked.filter(check => check !== undefined)
   for (const doubt of checks.flatMap(({ doubts }) => doubts)) output.warn(doubt)
   const problems = [report, ...checks].flatMap(each => each.problems)

@@ -16,7 +16,7 @@ import { checkDirectory } from '../releases/build.ts'
 import { listMounts } from '../telling/listed-mounts.ts'
 import { isMounted } from '../../assets/serving/request-path.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
-import type { Problem, Site } from '../../assets/parts.ts'
+import type { Problem, Project } from '../../assets/parts.ts'
 import {
   canonicalSegments,
   encodeAsImported,
@@ -69,7 +69,7 @@ export interface VerifyCopiesReport {
 
 const CONCURRENCY = 8
 
-export async function verify(settings: Site): Promise<VerifyReport> {
+export async function verify(settings: Project): Promise<VerifyReport> {
   const own =
     settings.apps.length > 0
       ? await verifyAssets(settings)
@@ -79,7 +79,7 @@ export async function verify(settings: Site): Promise<VerifyReport> {
   return { ...own, mounts, problems: [...own.problems, ...problems] }
 }
 
-async function verifyMounts(settings: Site) {
+async function verifyMounts(settings: Project) {
   const problems: Problem[] = []
   let [files, copies, unread] = [0, 0, 0]
   const listed = await listMounts(settings)
@@ -115,7 +115,7 @@ async function verifyMounts(settings: Site) {
  * Compares the files in `public` with the manifest.
  * @throws AssetError with the code `manifest-missing` or `manifest-broken`
  */
-async function verifyAssets(settings: Site) {
+async function verifyAssets(settings: Project) {
   const manifest = manifestFile(settings)
   const { assets } = await readManifest(manifest)
   const { versions, deltas } = await listPublished(settings)

@@ -6,8 +6,8 @@ import { noticesAtStart } from './notices.ts'
 
 export const warnings: Extra<Pipeline> = {
   name: 'warnings',
-  run: site => ({
-    notices: noticesAtStart(site, site.options),
-    watch: site.env === 'development' ? watchNeighbours(site) : undefined
+  run: project => ({
+    notices: noticesAtStart(project, project.options),
+    watch: project.env === 'development' ? watchNeighbours(project) : undefined
   })
 }

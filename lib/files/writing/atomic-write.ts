@@ -118,10 +118,10 @@ function replacedMeanwhile(target: string): AssetError {
 }
 
 /** The project whose `root` error messages show paths relative to. */
-type Project = Pick<ServedPlace, 'root'>
+type Root = Pick<ServedPlace, 'root'>
 
 /** Wraps the error of a system call; any other error stays as it is. */
-export function asPublishError({ root }: Project, path: string, error: unknown): unknown {
+export function asPublishError({ root }: Root, path: string, error: unknown): unknown {
   const code = errorCode(error)
   const { path: source, dest, syscall } = (error ?? {}) as NodeJS.ErrnoException & { dest?: string }
   if (code === undefined || syscall === undefined) return error
@@ -134,7 +134,7 @@ export function asPublishError({ root }: Project, path: string, error: unknown):
 }
 
 /** For `catch`. */
-export function rethrowAsPublishError(project: Project, path: string) {
+export function rethrowAsPublishError(project: Root, path: string) {
   return (error: unknown): never => {
     throw asPublishError(project, path, error)
   }

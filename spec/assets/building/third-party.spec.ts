@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { filesBelow, placed, readManifest, run, targetOf } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
-import { settleSite } from '../../../lib/assets/extras.ts'
+import { settleProject } from '../../../lib/assets/extras.ts'
 import { Sources } from '../../../lib/assets/sources/sources.ts'
 import { assetSources } from '../../../lib/assets/sources/third-party.ts'
 
@@ -59,7 +59,7 @@ test('FPR-05 precompile publishes every asset of every app and third party under
 })
 
 test('SET-14 a directory of a third party that an app names as well is searched once', t => {
-  const site = settleSite({ root: makeProject(t, { 'apps/web/x': '' }), sources: thirdParty })
+  const site = settleProject({ root: makeProject(t, { 'apps/web/x': '' }), sources: thirdParty })
   const [app] = site.apps
   const sources = new Sources(site, message => t.fail(message), [])
   t.deepEqual(app && sources.of(app).directories.slice(-1), [thirdParty])

@@ -7,7 +7,7 @@ import type { Middleware } from 'koa'
 import { build } from 'vite'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { listMounts } from '../../../lib/extras/telling/listed-mounts.ts'
-import { settleSite } from '../../../lib/assets/extras.ts'
+import { settleProject } from '../../../lib/assets/extras.ts'
 import {
   attribute,
   makeBundlerProject,
@@ -235,7 +235,7 @@ test("BND-13 while Vite's dev server runs, what is below a folder of its root le
 })
 
 test('BND-17 each file of a build is listed with the entries that load it, at once or later', async t => {
-  const [listed] = await listMounts(settleSite(optionsOf()))
+  const [listed] = await listMounts(settleProject(optionsOf()))
   const loaded = (part: RegExp) => {
     const { entries, usedBy } = listed?.files.find(({ path }) => part.test(path)) ?? {}
     return [entries, usedBy]

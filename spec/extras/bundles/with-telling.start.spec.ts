@@ -4,7 +4,7 @@ import { listMounts } from '../../../lib/extras/telling/listed-mounts.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
-import { settleSite } from '../../../lib/assets/extras.ts'
+import { settleProject } from '../../../lib/assets/extras.ts'
 
 import { makeProject } from '../../support/site.ts'
 
@@ -29,7 +29,7 @@ test('MOV-03 list leaves out what exclude names', async t => {
   const root = makeProject(t, { 'dist/manifest.json': JSON.stringify(manifest) })
   const mount = { dir: 'dist', manifest: 'dist/manifest.json', exclude: ['vendor'] }
   for (const env of ['development', 'production']) {
-    const site = settleSite({ root, env, apps: false, mounts: { '/x': mount } }, {})
+    const site = settleProject({ root, env, apps: false, mounts: { '/x': mount } }, {})
     const [listed] = await listMounts(site)
     t.deepEqual(
       listed?.files.map(({ path }) => path),

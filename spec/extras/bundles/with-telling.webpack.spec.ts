@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { build, type BuildOptions, type Metafile } from 'esbuild'
 import { listMounts } from '../../../lib/extras/telling/listed-mounts.ts'
-import { settleSite } from '../../../lib/assets/extras.ts'
+import { settleProject } from '../../../lib/assets/extras.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import {
   attribute,
@@ -193,7 +193,7 @@ test('BND-08 only names with a hash are immutable, those of lazy chunks and imag
 
 test('BND-17 each file of a build is listed with the entries that load it, at once or later', async t => {
   await hashed
-  const [listed] = await listMounts(settleSite(optionsOf('site/dist')))
+  const [listed] = await listMounts(settleProject(optionsOf('site/dist')))
   const loaded = (part: RegExp) => {
     const { entries, usedBy } = listed?.files.find(({ path }) => part.test(path)) ?? {}
     return [entries, usedBy]

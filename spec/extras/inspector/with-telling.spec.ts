@@ -3,7 +3,7 @@ import test from 'ava'
 import type { AssetReport } from '../../../lib/extras/inspector/asset-page.ts'
 import { treemap } from '../../../lib/extras/inspector/treemap.ts'
 import type { WeightReport } from '../../../lib/extras/inspector/weight-page.ts'
-import { settleSite } from '../../../lib/assets/extras.ts'
+import { settleProject } from '../../../lib/assets/extras.ts'
 import { overview } from '../../../lib/extras/telling/overview.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
 import { json, listOf, makeInspected } from './inspected.ts'
@@ -68,7 +68,7 @@ test('what a server in development prints says where the pages are, unless they 
   const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
   const options = { root, env: 'development', prefix: '/d\u00e4ta', serve: true }
   const last = (more: object) =>
-    overview(settleSite({ ...options, ...more }), '')
+    overview(settleProject({ ...options, ...more }), '')
       .split('\n')
       .at(-1)
   t.is(last({}), '  To inspect them, open /d%C3%A4ta/-/ on this server.')

@@ -2,7 +2,7 @@
 import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { settleSite } from '../../../lib/assets/extras.ts'
+import { settleProject } from '../../../lib/assets/extras.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { literalNames } from '../../../lib/extras/names/literal-names.ts'
 import { placed, run } from '../../support/fingerprinted.ts'
@@ -138,6 +138,6 @@ soakTest('VEW-01 a thousand views are read in less than a second of CPU time', a
 test('SET-11 views that are no globs are an error at start', t => {
   for (const views of [42, ['a', '']]) {
     const expected = { instanceOf: TypeError, message: /^views must be a glob/ }
-    t.throws(() => settleSite({ views } as KoaAssetsOptions, {}), expected)
+    t.throws(() => settleProject({ views } as KoaAssetsOptions, {}), expected)
   }
 })

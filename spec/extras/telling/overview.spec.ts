@@ -1,6 +1,6 @@
 // The overview of a server that starts in development.
 import test from 'ava'
-import { settleSite } from '../../../lib/assets/extras.ts'
+import { settleProject } from '../../../lib/assets/extras.ts'
 import { overview, printOverview } from '../../../lib/extras/telling/overview.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { makeProject } from '../../support/site.ts'
@@ -19,20 +19,20 @@ test('UPL-02 the block names apps, their directories, and mounts, unless nothing
   const apps = { web: {}, admin: { sources: '../../lib/assets' } }
   const options = { root, apps, mounts: { '/docs': 'dist' }, serve: true, live: false }
   t.is(
-    overview(settleSite(options), 'development'),
+    overview(settleProject(options), 'development'),
     `koa-fresh-assets: development, in ${root}
   /assets/admin/…  apps/admin/assets, lib/assets
   /assets/…        apps/web/assets
   /docs/…          dist
   This process serves them, and everything in public.`
   )
-  const silent = overview(settleSite({ root, env: 'development', prefix: '/d\u00e4ta' }, {}), '')
+  const silent = overview(settleProject({ root, env: 'development', prefix: '/d\u00e4ta' }, {}), '')
   t.regex(silent, /^  \/däta\/admin\/…  apps\/admin\/assets$/m)
   t.regex(
     silent,
     /^  .* does not serve them \(serve is off\): a front web server must serve public\.$/m
   )
-  const none = overview(settleSite({ root, mounts: { '/uploads': 'a\u001b[2J\n' } }, {}), '')
+  const none = overview(settleProject({ root, mounts: { '/uploads': 'a\u001b[2J\n' } }, {}), '')
   t.regex(none, /^  \/uploads\/… +a\\u001b\[2J\\u000a, which does not exist yet$/m)
 })
 
@@ -40,7 +40,7 @@ test('UPL-02 the block names apps, their directories, and mounts, unless nothing
 async function printedBy(all: readonly KoaAssetsOptions[], processEnv: NodeJS.ProcessEnv = {}) {
   const printed: string[] = []
   for (const options of all) {
-    const settings = settleSite({ serve: true, ...options }, processEnv)
+    const settings = settleProject({ serve: true, ...options }, processEnv)
     await printOverview(settings, { processEnv, print: text => printed.push(text) })
   }
   return printed.map(block => block.split('\n')[0])
@@ -88,7 +88,7 @@ test('PRV-02 the overview says what is served, and what is not', t => {
       'does not serve them (serve is off): a front web server must do so.'
     ]
   ] as const) {
-    const lines = overview(settleSite({ ...common, ...options }, {}), '').split('\n')
+    const lines = overview(settleProject({ ...common, ...options }, {}), '').split('\n')
     const served = 'mounts' in options ? ['  /static/…  dist'] : []
     t.deepEqual(lines.slice(1), [...served, `  This process ${expected}`])
   }
@@ -99,7 +99,7 @@ test('PRV-02 the overview speaks of no apps where there are none', t => {
   for (const env of ['development', 'test', 'staging', 'production']) {
     for (const more of [{}, { public: false }] as const) {
       const options = { root, env, serve: true, apps: false, mounts: { '/x': 'dist' }, ...more }
-      const block = overview(settleSite(options as KoaAssetsOptions, {}), env).replace(root, '')
+      const block = overview(settleProject(options as KoaAssetsOptions, {}), env).replace(root, '')
       t.notRegex(block, /\bapps?\b/i)
     }
   }

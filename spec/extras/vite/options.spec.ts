@@ -1,7 +1,7 @@
 // The option dev: a mount whose files a dev server has.
 import test from 'ava'
 import type { Context } from 'koa'
-import { settleSite } from '../../../lib/assets/extras.ts'
+import { settleProject } from '../../../lib/assets/extras.ts'
 import { DEV } from '../../../lib/extras/vite/options.ts'
 import { makeSite } from '../../support/site.ts'
 
@@ -9,7 +9,7 @@ test('SET-11 a wrong dev is an error at start, with what it must be', t => {
   for (const dev of ['localhost:5173', 'http://localhost:5173/base']) {
     const options = { mounts: { '/a': { dir: '.', dev } } }
     const message = `dev must be ${DEV.dev.expected}, got '${dev}' (mounts./a.dev)`
-    t.throws(() => settleSite(options, {}), { instanceOf: TypeError, message })
+    t.throws(() => settleProject(options, {}), { instanceOf: TypeError, message })
   }
 })
 

@@ -2,7 +2,7 @@
 import test from 'ava'
 import { noticesAtStart } from '../../../lib/extras/warnings/notices.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { settleSite } from '../../../lib/assets/extras.ts'
+import { settleProject } from '../../../lib/assets/extras.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { run } from '../../support/fingerprinted.ts'
@@ -21,7 +21,7 @@ function testNotices(title: string, files: Files, rows: readonly Row[]): void {
     for (const [given, expected, variable] of rows) {
       const options = { root, env: 'development', ...given }
       const processEnv = variable === undefined ? {} : { SERVE_STATIC_ASSETS: variable }
-      const found = noticesAtStart(settleSite(options, processEnv), options, processEnv)
+      const found = noticesAtStart(settleProject(options, processEnv), options, processEnv)
       t.is(found.join('\n').replaceAll(root, 'ROOT'), expected ?? '', JSON.stringify(given))
     }
   })

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { noticesAtStart } from '../../../lib/extras/warnings/notices.ts'
-import { settleSite } from '../../../lib/assets/extras.ts'
+import { settleProject } from '../../../lib/assets/extras.ts'
 import { makeProject } from '../../support/site.ts'
 
 test('MNT-06 nothing is said of a mount whose files its dev server has', t => {
@@ -8,6 +8,6 @@ test('MNT-06 nothing is said of a mount whose files its dev server has', t => {
   for (const more of [{}, { serve: true }]) {
     const mounts = { '/x': { dir: 'dist', fallback: 'app.html', dev: true } }
     const options = { root, env: 'development', apps: false, mounts, ...more } as const
-    t.deepEqual(noticesAtStart(settleSite(options, {}), options, {}), [])
+    t.deepEqual(noticesAtStart(settleProject(options, {}), options, {}), [])
   }
 })

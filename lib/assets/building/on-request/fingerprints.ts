@@ -6,7 +6,7 @@ import { AssetError, CompileError } from '../../../errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
 import { errorCode, stampOf, statOf } from '../../../files/disk.ts'
 import { asPublishError } from '../../../files/writing/atomic-write.ts'
-import type { Site } from '../../parts.ts'
+import type { Project } from '../../parts.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
@@ -41,7 +41,7 @@ export class Fingerprints implements Publisher {
 
   /** @param forget receives the URL path of each file that is removed */
   constructor(
-    settings: Site,
+    settings: Project,
     sources: Sources,
     warn: (message: string) => void,
     forget: (path: string) => void

@@ -1,7 +1,7 @@
 // Makes the publishers on request: loaded if an app needs one, and to explain any app by its sources.
 import { headIfThere } from '../../../files/at-start.ts'
 import { errorCode } from '../../../files/disk.ts'
-import type { ReadImageSize, Site } from '../../parts.ts'
+import type { ReadImageSize, Project } from '../../parts.ts'
 import { HEAD, loadImageSizes } from '../../rendering/draft.ts'
 import { manifestFile } from '../../settings/public-directory.ts'
 import type { AppSettings } from '../../settings/settings.ts'
@@ -16,7 +16,7 @@ export type OnRequest = Awaited<ReturnType<typeof makeOnRequest>>
 
 /** @param forget receives the URL path of each file that is removed */
 export async function makeOnRequest(
-  settings: Site,
+  settings: Project,
   warn: (message: string) => void,
   forget: (path: string) => void
 ) {

@@ -2,7 +2,7 @@
 import { futureRealpath } from '../../../files/at-start.ts'
 import { withoutCodingExtension } from '../../../files/codings.ts'
 import { manifestFile } from '../../settings/public-directory.ts'
-import type { Site } from '../../parts.ts'
+import type { Project } from '../../parts.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
 import { makeMemory } from '../files/representation.ts'
 import { ServedFiles, type Found } from '../files/served-files.ts'
@@ -32,7 +32,7 @@ export class Directories {
   readonly #mounts: ReadonlyMap<MountSettings, ServedMount>
 
   constructor(
-    settings: Site,
+    settings: Project,
     { isOrdinary, isHashed }: Pick<ServedDirectory, 'isOrdinary'> & { readonly isHashed: IsHashed }
   ) {
     const { mounts } = settings

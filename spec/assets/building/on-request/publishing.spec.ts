@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, renameSync, statSync, symlinkSync, unlinkSync }
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { PlainNames } from '../../../../lib/assets/building/on-request/plain-names.ts'
-import { settleSite } from '../../../../lib/assets/extras.ts'
+import { settleProject } from '../../../../lib/assets/extras.ts'
 import { loadSources } from '../../../../lib/assets/sources/sources.ts'
 import { placed, readPublic } from '../../../support/fingerprinted.ts'
 import { type Files, leadLink, type Site, makeProject, makeSite } from '../../../support/site.ts'
@@ -141,7 +141,7 @@ const LISTED = {
 
 async function makeListed(t: ExecutionContext, files: Files) {
   const root = makeProject(t, placed(files))
-  const settings = settleSite({ root, env: 'test', sources: 'more' })
+  const settings = settleProject({ root, env: 'test', sources: 'more' })
   const [app] = settings.apps
   if (!app) throw new Error('there is no app')
   const warn = (message: string) => t.fail(message)

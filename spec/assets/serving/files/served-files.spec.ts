@@ -15,7 +15,7 @@ import type { RequestListener } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
-import { settleSite } from '../../../../lib/assets/extras.ts'
+import { settleProject } from '../../../../lib/assets/extras.ts'
 import { withFingerprint } from '../../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../../lib/files/digest.ts'
 import { growsInProportion } from '../../../support/cost.ts'
@@ -323,7 +323,7 @@ test('S30 a file whose folders have more names than are remembered is served, ho
 
 test('S30 a path of thousands of folders takes time in proportion to its length', t => {
   const files = publicFilesOf(
-    settleSite({ root: makeProject(t), env: 'production', apps: false }, {})
+    settleProject({ root: makeProject(t), env: 'production', apps: false }, {})
   )
   t.true(growsInProportion(4096, length => files.recall('/a'.repeat(length / 2))))
 })
