@@ -60,14 +60,14 @@ export interface EntryFiles {
 /** A file, with the attributes of its tag. */
 export interface EntryFile {
   readonly href: string
-  /** Undefined where the option `integrity` is empty, and in development. */
+  /** The hashes of its bytes; undefined where the option `integrity` is empty, and in development. */
   readonly integrity: string | undefined
-  /** Set where `integrity` is, which is not checked without it. */
+  /** The CORS mode, set where `integrity` is, which is not checked without it. */
   readonly crossorigin: 'anonymous' | undefined
 }
 
 export interface EntryScriptFile extends EntryFile {
-  /** `module` or `text/javascript`. */
+  /** The attribute of the tag: `module` or `text/javascript`. */
   readonly type: string
   /** True if the script is only for browsers without modules. */
   readonly nomodule: boolean

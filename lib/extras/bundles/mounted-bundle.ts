@@ -26,7 +26,7 @@ export class MountedBundle implements EntrySource {
   readonly #mount: MountOfBundle
   readonly #options: BundleOptions
   readonly #file: ReloadedFile
-  /** Undefined until there is a build. */
+  /** The last build that was read; undefined until there is one. */
   #reading: Reading | undefined
 
   /** @throws AssetError for a manifest that is missing or broken, or that names a file that does not exist */
@@ -131,7 +131,7 @@ export class MountedBundle implements EntrySource {
     return this.#file.refresh(seconds === 0 ? 0 : (this.#mount.revalidate ?? seconds))
   }
 
-  /** Undefined until all of its files have been read. */
+  /** The current build; undefined until all of its files have been read. */
   get build(): Build | undefined {
     return this.#reading?.files?.build
   }

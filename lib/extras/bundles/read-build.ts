@@ -25,7 +25,7 @@ export interface Reading {
   readonly version: string
   /** The files whose names contain a hash: those of the manifest, and by list those of earlier builds. */
   readonly hashed: readonly ReadonlySet<string>[]
-  /** Undefined until the first page. */
+  /** The facts about its files; undefined until the first page. */
   readonly files: FilesRead | undefined
 }
 

@@ -159,7 +159,7 @@ async function sortedBy<T extends { readonly file: string }>(
 
 /** A file that deltas lead to. */
 interface DeltaTarget {
-  /** Absolute. */
+  /** The absolute path. */
   readonly file: string
   readonly bytes: Uint8Array
   /** The size of its smallest other representation, in bytes. */

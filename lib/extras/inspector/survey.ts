@@ -104,7 +104,7 @@ export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | 
     /** The URL that pages ask for. */
     url: settings.base + url,
     target: identity && shown(identity.file),
-    /** Undefined for a file that is too large for memory. */
+    /** The digest; undefined for a file that is too large for memory. */
     digest: DIGEST.exec(splitFingerprint(url)?.digest ?? identity?.etag ?? '')?.[0],
     sizes: Object.fromEntries(representations.map(({ coding, size }) => [coding, size])),
     /** The files that were compiled into it. */

@@ -24,7 +24,7 @@ export interface Combiner {
 export interface Script {
   readonly name: string
   readonly source: {
-    /** Absolute, like the directory. */
+    /** The absolute path, as that of the directory is. */
     readonly file: string
     readonly directory: string
     /** The package to which it belongs. */

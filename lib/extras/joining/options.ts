@@ -32,6 +32,6 @@ export interface JoinReport {
 }
 
 export interface JoinRow {
-  /** Undefined if there was no module to join. */
+  /** The joined modules; undefined if there was no module to join. */
   readonly joined?: JoinReport | undefined
 }

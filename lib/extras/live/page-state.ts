@@ -19,7 +19,7 @@ export interface Part {
   readonly key: string
   /** Null while an asset cannot be published. */
   readonly version: string | null
-  /** Milliseconds since 1970. */
+  /** The time of the last change, in milliseconds since 1970. */
   readonly changedAt: number
   /** The URL path by which the page requested the asset. */
   readonly path?: string

@@ -40,6 +40,6 @@ export interface MinifyReport {
 }
 
 export interface MinifyRow {
-  /** Undefined if no app is minified. */
+  /** The sizes before and after; undefined if no app is minified. */
   readonly minified: MinifyReport | undefined
 }

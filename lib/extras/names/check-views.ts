@@ -33,7 +33,7 @@ export interface ViewsReport {
   readonly files: number
   /** The number of names that were found in them. */
   readonly names: number
-  /** Empty when all of them exist. */
+  /** The names that do not exist. */
   readonly problems: readonly ViewProblem[]
 }
 

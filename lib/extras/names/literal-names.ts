@@ -22,7 +22,7 @@ type Other = 'app' | 'devOrigins' | 'live' | 'version'
 export const OTHERS: ReadonlySet<string> = new Set<Other>(['app', 'devOrigins', 'live', 'version'])
 
 export interface LiteralName {
-  /** Undefined for a name that no helper has. */
+  /** The helper that is called; undefined for a name that no helper has. */
   readonly helper: keyof typeof HELPERS | undefined
   /** The name of an asset, or of the unknown helper: `stylesheeet`. */
   readonly name: string

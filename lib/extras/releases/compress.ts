@@ -79,7 +79,7 @@ export interface CodingReport {
 }
 
 export interface CompressReport {
-  /** Real path of the directory. */
+  /** The real path of the directory. */
   readonly directory: string
   /** The number of files whose type compresses, without `leftOut`. */
   readonly files: number
@@ -94,9 +94,9 @@ export interface CompressReport {
    * relative to the directory, sorted. Copies that they already have stay as they are.
    */
   readonly leftOut: readonly string[]
-  /** Undefined if there is no `against`. */
+  /** The deltas from the build `against`; undefined if there is none. */
   readonly deltas: DeltaReport | undefined
-  /** Duration of the run. */
+  /** The duration of the run. */
   readonly seconds: number
 }
 

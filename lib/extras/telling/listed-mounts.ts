@@ -14,7 +14,7 @@ import { addressAt, readBundle, withoutQuery } from '../bundles/manifests/read-b
 export interface ListedMount {
   readonly mount: string
   readonly directory: string
-  /** Undefined if there is none, and where a dev server stands in for it. */
+  /** The bundler's manifest; undefined if there is none, and where a dev server stands in for it. */
   readonly manifest: string | undefined
   /** Says why the manifest cannot be read. */
   readonly problem: string | undefined

@@ -13,11 +13,14 @@ import { pathFrom } from '../../files/paths.ts'
 export interface OwnAsset {
   /** The plain URL path, encoded. */
   readonly path: string
-  /** Undefined where the source is gone, and for an asset that was made together with another, as source maps are. */
+  /**
+   * The place of the source; undefined where it is gone, and for an asset made together with another, as source maps
+   * are.
+   */
   readonly place: ListedAsset | undefined
   /** The path relative to the project root; as in the manifest when the source no longer exists. */
   readonly source: string
-  /** Undefined for an asset that is not in the manifest. */
+  /** The entry in the manifest, if there is one. */
   readonly entry: ManifestEntry | undefined
 }
 

@@ -17,7 +17,7 @@ interface Upload {
   /** The path relative to the project root. */
   readonly file: string
   readonly type: string
-  /** Undefined for a file that is not a compressed copy. */
+  /** The content coding; undefined for a file that is not a compressed copy. */
   readonly encoding: string | undefined
   readonly cacheControl: string
   /** The number of bytes. */

@@ -41,7 +41,7 @@ export interface VerifyReport {
   readonly manifest: string
   /** The number of assets in the manifest. */
   readonly assets: number
-  /** Undefined if there are no mounts. */
+  /** The files of mounts, if there are any. */
   readonly mounts?: {
     /** The number of files that their manifests name. */
     readonly files: number
@@ -50,7 +50,7 @@ export interface VerifyReport {
     /** The number of copies that this Node cannot decompress, so they were not compared. */
     readonly unread: number
   }
-  /** Empty when every file is intact. */
+  /** The faults of files; none when every file is intact. */
   readonly problems: readonly Problem[]
 }
 
@@ -63,7 +63,9 @@ export interface VerifyCopiesReport {
   readonly unread: number
   /** The number of files that the manifest of a build in it names; undefined if there is none. */
   readonly files?: number
-  /** Paths are relative to the directory. Empty when no file is missing and every copy is intact. */
+  /**
+   * The faults of files, with paths relative to the directory; none when no file is missing and every copy is intact.
+   */
   readonly problems: readonly Problem[]
 }
 

@@ -65,7 +65,7 @@ export async function namesIn(directory: string): Promise<ReadonlySet<string>> {
   return new Set(await ifThere(readdir(directory)))
 }
 
-/** All pages together read and wait in vain for so much before a server is not asked any more. */
+/** A server that has cost all pages together so many bytes and milliseconds in vain is not asked again. */
 const PATIENCE = { bytes: 64 * 1024, ms: 5000 } as const
 /** A timer is early by the time that its turn of the event loop has taken before. */
 const EARLY_MS = 100

@@ -22,7 +22,7 @@ export function respond(
     // Vite has responded, or the client has gone away.
     res.once('close', () => {
       ctx.respond = false
-      // Like Koa's own `ctx.set`, this does nothing: a session in front would set its cookie now, which is an error
+      // Koa's own `ctx.set` does nothing then, either: a session in front would set its cookie now, which is an error
       // in Node.
       res.setHeader = () => res
       resolve()
