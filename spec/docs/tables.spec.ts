@@ -278,13 +278,17 @@ test('every function behind a command is in the table, with the options that it 
 const shared = commandsPage.take('Configuration')
 
 soakTest('the command and the application share a configuration', async t => {
-  const folder = 'node_modules/a-package-that-adds-assets'
-  const site = makeExample(t, { 'assets/app.css': 'p { color: red }' })
-  const exported = '{ "exports": "./index.js" }'
-  site.write({ [`${folder}/package.json`]: exported, [`${folder}/index.js`]: '' })
+  const site = makeExample(t, {
+    'assets/app.css': 'p { color: red }',
+    'server.js': `import Koa from 'koa'
+      import { koaAssets } from 'koa-fresh-assets'
+      import options from './assets.config.js'
+      const app = new Koa()
+      app.use(koaAssets(options))
+      app.use(ctx => { ctx.body = ctx.assets.url('app.css') })
+      app.listen(3000)`
+  })
   await site.follow(shared)
-  const page = "app.use(ctx => { ctx.body = ctx.assets.url('app.css') })\napp.listen(3000)"
-  site.write({ 'server.js': `${site.read('server.js')}${page}` })
   await site.run('npx koa-fresh-assets precompile')
   await site.run('NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js')
   const url = withDigest(/^https:\/\/cdn\.example\.com(\/assets\/app-DIGEST\.css)$/)

@@ -1,6 +1,7 @@
 // The pages that begin with a task or a symptom: their programs and commands are run.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import test from 'ava'
 import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
 import { withDigest } from '../support/digest.ts'
@@ -65,6 +66,7 @@ test('every symptom of the page has a section, and names a command', t => {
 
 const recipes = readPage('docs/recipes.md')
 const links = recipes.take('Signed links')
+const compressedBuilds = recipes.take('Builds that exist compressed alone')
 const precache = recipes.take('A list for a service worker')
 const lightning = recipes.take('Browser targets')
 
@@ -107,6 +109,46 @@ test('S86 a signed link is for one path, GET and HEAD, until it expires; no cach
   }
 })
 
+test('a build that exists compressed alone is sent as what it is, with the rules of files', async t => {
+  const wasm = gzipSync('wasm')
+  const site = makeExample(t, {
+    'games/shop.wasm.br': brotliCompressSync('wasm'),
+    'games/shop.wasm.gz': wasm,
+    'games/shop.data.gz': gzipSync('data'),
+    'games/index.html': 'page',
+    'server.js': `import Koa from 'koa'
+      import { koaFiles } from 'koa-fresh-assets'
+      import { compressedBuilds } from './compressed-builds.js'
+      const app = new Koa()
+      app.use(compressedBuilds)
+      app.use(koaFiles('games', { at: '/games' }))
+      app.listen(3000)`
+  })
+  await site.follow(compressedBuilds)
+  await site.run('node server.js')
+  for (const [name, type, coding] of [
+    ['shop.wasm.br', 'application/wasm', 'br'],
+    ['shop.wasm.gz', 'application/wasm', 'gzip'],
+    ['shop.data.gz', 'application/octet-stream', 'gzip'],
+    ['', 'text/html; charset=utf-8', undefined]
+  ] as const) {
+    const { status, headers } = await site.ask(`/games/${name}`)
+    t.deepEqual(
+      [status, headers['content-type'], headers['content-encoding']],
+      [200, type, coding],
+      name
+    )
+  }
+  const { headers } = await site.ask('/games/shop.wasm.gz')
+  const again = { 'if-none-match': headers.etag ?? '' }
+  t.is((await site.ask('/games/shop.wasm.gz', { headers: again })).status, 304)
+  const part = await site.ask('/games/shop.wasm.gz', { headers: { range: 'bytes=0-3' } })
+  t.deepEqual([part.status, part.headers['content-encoding']], [206, 'gzip'])
+  t.true(part.bytes.equals(wasm.subarray(0, 4)))
+  const missing = await site.ask('/games/none.wasm.br')
+  t.deepEqual([missing.status, missing.headers['content-encoding']], [404, undefined])
+})
+
 test('the precache list has every published file by its fingerprint', async t => {
   const site = makeExample(t, { 'assets/app.css': 'p {}', 'assets/app.js': 'go()' })
   await site.run('npx koa-fresh-assets precompile')
@@ -138,6 +180,50 @@ test('stylesheets get what the browsers of the targets need', async t => {
   const text = site.read('public/assets/app.css')
   t.regex(text, /p b ?\{/)
   t.regex(text, /-webkit-user-select/)
+})
+
+// docs/testing.md
+
+const testingPage = readPage('docs/testing.md')
+const [exampleTest] = testingPage.take('')
+// Jest and Vitest are in spec/system/runners.spec.ts.
+const [runners] = testingPage.take('No runner reads `.env.test`')
+
+test('the test of the page passes with the environment that Node reads, and fails without', async t => {
+  const site = makeExample(t)
+  await site.run('npx koa-fresh-assets init')
+  await site.follow(exampleTest ? [exampleTest] : [])
+  const [command = ''] = runners?.text.split('\n') ?? []
+  t.regex(await site.run(`NODE_OPTIONS= ${command}`), /^(?:#|ℹ) pass 1$/m)
+  const unread = command.replace('--env-file=.env.test ', '')
+  await t.throwsAsync(site.run(`NODE_OPTIONS= ${unread}`), { message: /404/ })
+})
+
+// docs/diagnostics.md
+
+test('outside Koa, a file from memory has its status, and fields where middleware is in front', async t => {
+  const site = makeExample(t, {
+    'files/a.txt': 'a',
+    'server.js': `import { createServer } from 'node:http'
+      import Koa from 'koa'
+      import { koaFiles } from 'koa-fresh-assets'
+      const behind = [new Koa(), new Koa().use((ctx, next) => next())]
+      const [first, second] = behind.map(app => app.use(koaFiles('files')).callback())
+      const seen = []
+      createServer((req, res) => {
+        if (req.url === '/seen') return res.end(JSON.stringify(seen))
+        res.once('finish', () => seen.push([res.statusCode, res.getHeader('content-length') ?? null]))
+        void (req.headers['x-second'] ? second : first)(req, res)
+      }).listen(3000)`
+  })
+  await site.run('node server.js')
+  for (const second of [{}, {}, { 'x-second': '1' }, { 'x-second': '1' }]) {
+    const headers = { connection: 'keep-alive', ...second }
+    t.is((await site.ask('/a.txt', { headers })).headers['content-length'], '1')
+  }
+  const [, fromMemory, , behindOther] = JSON.parse((await site.ask('/seen')).text) as unknown[]
+  t.deepEqual(fromMemory, [200, null])
+  t.deepEqual(behindOther, [200, 1])
 })
 
 test('every block of these pages is run here', t => {

@@ -1,6 +1,6 @@
 // An application below a path that nginx cuts off, as docs/deploy.md says, in a browser.
 import test, { type ExecutionContext } from 'ava'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { join } from 'node:path'
 import Koa from 'koa'
@@ -15,7 +15,7 @@ import { until } from '../support/until.ts'
 import { launch, type Page } from './chromium.ts'
 import { atRoot, shows, styleOf } from './page.ts'
 
-const [location] = readPage('docs/deploy.md').take('Below a path', 'nginx')
+const [location, rewriting] = readPage('docs/deploy.md').take('Below a path', 'nginx')
 
 const MAPS = `map $http_upgrade $upgrade { ~*^websocket$ websocket; }
 map $upgrade $connection_upgrade { websocket upgrade; }`
@@ -121,6 +121,50 @@ test('BAS-06 behind a proxy that cuts off base, a page finds all that it loads i
   const guide = await ask(port, '/shop/docs/guide')
   t.is(guide.headers['location'], '/shop/docs/guide/')
   t.is((await ask(port, '/shop/docs/guide/')).status, 200)
+})
+
+test('BAS-06 nginx over `public` finds below base what it has, and the application the rest', async t => {
+  const root = makeProject(t, FILES)
+  chmodSync(root, 0o755)
+  const options = { root, base: '/shop', env: 'production', serve: false }
+  await precompile(options)
+  const koa = new Koa()
+  const arrived: string[] = []
+  koa.use((ctx, next) => {
+    arrived.push(ctx.url)
+    return next()
+  })
+  koa.use(koaAssets(options))
+  koa.use(
+    atRoot(({ assets }) => assets.stylesheet('app') + assets.javascript('app', { type: 'module' }))
+  )
+  const app = await open(t, createHttpServer(koa.callback()))
+  const file = readFileSync('demo/deploy/nginx/files.conf', 'utf8')
+  const from = makeProject(t, {
+    'nginx/brotli.conf': '',
+    'nginx/files.conf': file.replace(/\}\s*$/, `${rewriting?.text}}`)
+  })
+  const placement = { home: makeProject(t), port: await freePort() }
+  chmodSync(placement.home, 0o755)
+  const site = { name: 'files', public: join(root, 'public'), app: [app, app, app] } as const
+  const { port, stop } = await startNginx(from, placement, site)
+  t.teardown(stop)
+  const { text } = await ask(port, '/shop/?a=1')
+  const urls = Array.from(
+    text.matchAll(/(?:href|src)="(\/shop\/assets\/[^"]+)"/g),
+    ([, url = '']) => url
+  )
+  t.true(urls.length >= 3, text)
+  for (const url of urls) {
+    const { status, headers } = await ask(port, url)
+    t.deepEqual(
+      [status, headers['cache-control']],
+      [200, 'public, max-age=31536000, immutable'],
+      url
+    )
+  }
+  t.is((await ask(port, '/shop/assets/.hidden.js')).status, 404)
+  t.deepEqual(arrived, ['/?a=1'])
 })
 
 test('BAS-07 in development the live channel, the inspector and the modules of Vite are found behind base', async t => {

@@ -1,5 +1,7 @@
 // A shop as docs/getting-started.md builds it, behind Varnish as docs/deploy.md says.
 import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, get } from 'node:http'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
@@ -17,8 +19,8 @@ async function makeShop(t: ExecutionContext, path: string, section: string) {
   const blocks = readPage(path).take(section)
   await site.follow(blocks.filter(({ file }) => file !== undefined))
   await site.run('npx koa-fresh-assets precompile --env production')
-  const start = async (port: number) => {
-    const env = { ...process.env, NODE_ENV: 'production', SERVE_STATIC_ASSETS: 'true' }
+  const start = async (port: number, NODE_ENV = 'production') => {
+    const env = { ...process.env, NODE_ENV, SERVE_STATIC_ASSETS: 'true' }
     const words = { cwd: site.root, env: { ...env, PORT: String(port), HOST: '127.0.0.1' } }
     const child = spawn(process.execPath, ['server.js'], words)
     t.teardown(() => child.kill('SIGKILL'))
@@ -46,6 +48,28 @@ test('the server of deploy.md ends at once behind nginx, however many requests a
   await until(() => state.isOver, 'it has ended', 1000).finally(() => (state.isOver = true))
   await Promise.all([ended, ...visitors])
   t.deepEqual([...state.statuses], [200])
+})
+
+test('the server of deploy.md ends at once in development, as node --watch waits for it, and in production after its idle connections', async t => {
+  const shop = await makeShop(t, 'docs/deploy.md', 'What these files expect')
+  for (const [env, isQuick] of [
+    ['development', true],
+    ['production', false]
+  ] as const) {
+    const { port, child } = await shop.start(await freePort(), env)
+    const agent = new Agent({ keepAlive: true })
+    t.is((await ask(port, '/', { agent })).status, 200)
+    const channel = get({ host: '127.0.0.1', port, agent, path: '/assets/-/live' })
+    channel.on('error', () => {})
+    await once(channel, 'response')
+    const start = performance.now()
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+    const duration = performance.now() - start
+    t.log(`${env}: ${duration.toFixed()} ms`)
+    t.is(duration < 2500, isQuick, `${env}: ${duration} ms`)
+    agent.destroy()
+  }
 })
 
 for (const [name, section] of [

@@ -1,7 +1,13 @@
 // docs/npm-assets.md: its programs are run, with the packages that they name.
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'ava'
+import { run } from '../support/fingerprinted.ts'
+import { makeProject, makeSite } from '../support/site.ts'
 import { blocksLeft, makeExample, readPage, urlsIn } from '../support/examples.ts'
-import { linkPackages } from './installed.ts'
+import { launch } from './chromium.ts'
+import { folderOf, linkPackages } from './installed.ts'
+import { atRoot } from './page.ts'
 
 const npmAssetsPage = readPage('docs/npm-assets.md')
 const preprocessed = npmAssetsPage.take('Sass and Less from a package')
@@ -55,6 +61,26 @@ test('PKG-01 modules and files of packages are published without a bundler, in e
   // The stylesheets, and modules that are joined.
   t.true(urlsIn(production).length > 3)
   for (const url of urlsIn(production)) t.is((await site.ask(url)).status, 200, url)
+})
+
+test('PKG-01 a UMD file is a classic script, whose global modules find', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/app.js': 'globalThis.found = typeof L.map'
+  })
+  cpSync(folderOf('leaflet'), join(root, 'node_modules/leaflet'), { recursive: true })
+  const options = { root, packages: [{ leaflet: ['dist/leaflet.js'] }] }
+  await run(options)
+  for (const env of ['development', 'production']) {
+    const routes = atRoot(
+      ({ assets }) =>
+        assets.javascript('npm/leaflet/dist/leaflet.js') +
+        assets.javascript('app', { type: 'module' })
+    )
+    const site = await makeSite(t, {}, { ...options, env, routes })
+    const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+    t.is(await page.evaluate('found'), 'function', env)
+    t.deepEqual(page.complaints, [], env)
+  }
 })
 
 test('every block of the page is run here', t => {

@@ -1,6 +1,6 @@
 // The packed package, installed from npm's registry beside test runners and compilers of other projects.
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -133,6 +133,35 @@ for (const version of ['29', '30']) {
 test.serial('Vitest imports the package', async t => {
   await t.notThrowsAsync(node('node_modules/vitest/vitest.mjs', 'run', '--dir', 'vitest'))
 })
+
+test.serial(
+  'Jest and Vitest have what is in .env.test by the commands of docs/testing.md',
+  async t => {
+    const page = readFileSync('docs/testing.md', 'utf8')
+    const commands = page.match(/^node --env-file=\.env\.test node_modules\/.*$/gm) ?? []
+    t.is(commands.length, 2)
+    const check = "test('is read', () => expect(process.env.SERVE_STATIC_ASSETS).toBe('true'))"
+    const imports = "const { expect, test } = await import('vitest')\n"
+    for (const command of commands) {
+      const folder = command.includes('jest') ? 'env-jest' : 'env-vitest'
+      const isJest = folder === 'env-jest'
+      writeFiles(root, {
+        [`${folder}/package.json`]: `{ "private": true, "type": "${isJest ? 'commonjs' : 'module'}" }`,
+        [`${folder}/.env.test`]: 'SERVE_STATIC_ASSETS=true',
+        [`${folder}/app.test.js`]: isJest ? check : imports + check
+      })
+      const words = command
+        .replace('node_modules/jest/', 'node_modules/jest-30/')
+        .split(' ')
+        .slice(1)
+      const inFolder = words.map(word => word.replace(/^node_modules/, join(root, 'node_modules')))
+      const run = (given: readonly string[]) =>
+        promisify(execFile)(process.execPath, given, { cwd: join(root, folder), env })
+      await t.notThrowsAsync(run(inFolder), command)
+      await t.throwsAsync(run(inFolder.slice(1)), undefined, command)
+    }
+  }
+)
 
 test.serial('node:test imports and requires the package, of which there is one copy', async t => {
   for (const file of ['node/app.test.mjs', 'node/app.test.cjs']) {

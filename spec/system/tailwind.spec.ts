@@ -36,6 +36,16 @@ test('init --tailwind writes what the page shows', async t => {
   t.false(site.exists(SHEET.replace('.pcss', '.css')))
 })
 
+test('the types that the page shows are those of an assets.config.ts that init writes', async t => {
+  const site = makeExample(t, { 'tsconfig.json': '{}' }, linkPackages)
+  await site.follow(start ? [start] : [])
+  const config = site.read('assets.config.ts')
+  const [, paragraph = ''] = /^In an `assets\.config\.ts`(.*)$/m.exec(page.text) ?? []
+  const shown = Array.from(paragraph.matchAll(/`([^`]+)`/g), ([, text = '']) => text)
+  t.is(shown.length, 7)
+  for (const text of shown) t.true(config.includes(text), text)
+})
+
 test('TWD-01 a class of an edited view, of a new one and of one in a new folder is in the next response', async t => {
   const site = await begin(t)
   await site.run('SERVE_STATIC_ASSETS=true node server.js')
