@@ -608,7 +608,8 @@ function bundlephobiaAfter(app: Koa, root: string): void {
   app.use(koaAssets({ ...OURS, root, mounts: { '/': files } }))
   app.use(withCacheControl({ noStore: true }))
   app.use(compress({ threshold: 2048 }))
-  app.use(koaHttpCache({ cacheControl: 'public, max-age=60', autoEtag: true }))
+  const cacheControl = 'public, max-age=60'
+  app.use(koaHttpCache({ cacheControl, credentials: false, autoEtag: true }))
   sizeRoutes(app, (ctx, maxAge) => ctx.cacheControl({ maxAge }))
 }
 
