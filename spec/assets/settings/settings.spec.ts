@@ -123,9 +123,9 @@ test("SET-07 SET-08 sources of the top level, configure and app are appended in 
 
 test('SET-09 a directory that is needed and cannot be used is an error at start, where it is read', t => {
   const root = makeProject(t, { 'apps/web/app.js': '', 'apps/web/file': '', 'views.ejs': '' })
-  const gone = (path: string) => `${root}/${path}, which is not a directory: create it`
+  const gone = (path: string) => `${join(root, path)}, which is not a directory: create it`
   const missing = (option: string, given: string, path: string) =>
-    `${option} names ${given}, but ${root}/${path} is not a directory: create it, or remove it from ${option}`
+    `${option} names ${given}, but ${join(root, path)} is not a directory: create it, or remove it from ${option}`
   const watching = (path: string) => ({ serve: true, live: { watch: [path] } })
   for (const [message, options] of [
     [missing('sources', 'none', 'apps/web/none'), { sources: ['none'] }],
