@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Context } from 'koa'
 import type { OptionSpecs, Output, Values } from '../command-line.ts'
-import type { ServedPlace } from '../files/containment.ts'
+import type { Boundary } from '../files/containment.ts'
 import type { Stamp } from '../files/disk.ts'
 import type { Unsaved } from '../files/writing/unsaved.ts'
 import type { Compiler } from './compilers/compiler.ts'
@@ -373,7 +373,7 @@ export interface Stored {
 export interface SentFile extends Stored {
   /** The decoded URL path. */
   readonly path: string
-  readonly place: ServedPlace
+  readonly place: Boundary
   /** The URL path, with the base, around its hash. */
   readonly around: WithoutHash
   /** The path without our fingerprint; undefined for a file that precompile did not write. */

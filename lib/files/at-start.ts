@@ -18,7 +18,7 @@ import { READ, readSnapshot } from './open-file.ts'
 
 /** The entries of a directory; none when it does not exist. */
 export function readDirectory(path: string): Dirent[] {
-  return ifThere(() => readdirSync(path, { withFileTypes: true })) ?? []
+  return undefinedIfMissing(() => readdirSync(path, { withFileTypes: true })) ?? []
 }
 
 export function isDirectory(path: string): boolean {
@@ -26,16 +26,16 @@ export function isDirectory(path: string): boolean {
 }
 
 export function statIfThere(path: string): Stats | undefined {
-  return ifThere(() => statSync(path))
+  return undefinedIfMissing(() => statSync(path))
 }
 
 export function readIfThere(path: string): Buffer | undefined {
-  return ifThere(() => readFileSync(path), path)
+  return undefinedIfMissing(() => readFileSync(path), path)
 }
 
 /** The first bytes of a file. @param length at most */
 export function headIfThere(path: string, length: number): Buffer | undefined {
-  const fd = ifThere(() => openSync(path, READ), path)
+  const fd = undefinedIfMissing(() => openSync(path, READ), path)
   if (fd === undefined) return undefined
   try {
     const bytes = Buffer.allocUnsafe(length)
@@ -52,7 +52,7 @@ export function futureRealpath(path: string): string {
   return parent === path ? path : join(futureRealpath(parent), basename(path))
 }
 
-function ifThere<T>(look: () => T, path?: string): T | undefined {
+function undefinedIfMissing<T>(look: () => T, path?: string): T | undefined {
   try {
     return look()
   } catch (error) {
@@ -85,7 +85,7 @@ export class ReloadedFile {
   constructor(path: string, reading: Reading) {
     this.path = path
     this.#reading = reading
-    const stats = ifThere(() => statSync(path, EXACT))
+    const stats = undefinedIfMissing(() => statSync(path, EXACT))
     if (stats && isSettled(stats, Date.now())) this.#known = { path, stamp: stampOf(stats) }
   }
 

@@ -1,14 +1,14 @@
 // Whether files are inside a directory, by their real paths: a link may lead out of it.
 import { dirname, join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import { isAt, realpathOf, removeFile } from './disk.ts'
+import { isSameFileAt, realpathOf, removeFile } from './disk.ts'
 import { isInside, pathFrom } from './paths.ts'
 import { pathOfDescriptor, readOpenFile, withFile, type OpenFile } from './open-file.ts'
 
 export type Symlinks = 'inside' | 'follow' | 'deny'
 
 /** A directory whose files are served, such as `public` or a mount, and which links may lead there. */
-export interface ServedPlace {
+export interface Boundary {
   /** Absolute path of the project. */
   readonly root: string
   /** Absolute path of the directory. */
@@ -24,13 +24,13 @@ export interface ServedPlace {
 }
 
 /** The real paths of each directory and of its root, as first seen: a link in their place leads out of it. */
-const seen = new WeakMap<ServedPlace, { readonly real: string; readonly root: string }>()
+const seen = new WeakMap<Boundary, { readonly real: string; readonly root: string }>()
 
 /**
  * Looks for a directory, for the first time or after a deploy: links above `root` belong to it, as in
  * `/srv/app/current`, and so may the one that leads to the directory itself.
  */
-async function lookFor(place: ServedPlace): Promise<void> {
+async function lookFor(place: Boundary): Promise<void> {
   const [real, root] = await Promise.all([place.dir, place.root].map(realpathOf))
   const before = seen.get(place)
   if (real === undefined || root === undefined) return
@@ -49,14 +49,14 @@ async function lookFor(place: ServedPlace): Promise<void> {
 }
 
 /** @param path the name that has this real path: `deny` compares the two */
-function isKnownInPlace(place: ServedPlace, path: string, real: string | undefined): boolean {
+function isKnownInPlace(place: Boundary, path: string, real: string | undefined): boolean {
   const directory = seen.get(place)?.real
   if (directory === undefined || real === undefined) return false
   if (place.symlinks !== 'deny') return isInside(directory, real)
   return real === join(directory, relative(place.dir, path))
 }
 
-async function isRealInPlace(place: ServedPlace, path: string, real: string | undefined) {
+async function isRealInPlace(place: Boundary, path: string, real: string | undefined) {
   if (isKnownInPlace(place, path, real)) return true
   await lookFor(place)
   return isKnownInPlace(place, path, real)
@@ -66,7 +66,7 @@ async function isRealInPlace(place: ServedPlace, path: string, real: string | un
 export async function realPathOfOpen(file: OpenFile): Promise<string | undefined> {
   const path = pathOfDescriptor(file.fd)
   if (path === undefined) return realPathByName(file)
-  return isMarkedDeleted(path) && !(await isAt(path, file.stats))
+  return isMarkedDeleted(path) && !(await isSameFileAt(path, file.stats))
     ? path.slice(0, -DELETED.length)
     : path
 }
@@ -81,12 +81,12 @@ function isMarkedDeleted(path: string): boolean {
 /** Looks the name up again: when its real path is stable and has the same inode, that is what was opened. */
 export async function realPathByName(file: OpenFile): Promise<string | undefined> {
   const real = await realpathOf(file.path)
-  if (real === undefined || !(await isAt(real, file.stats))) return undefined
+  if (real === undefined || !(await isSameFileAt(real, file.stats))) return undefined
   return (await realpathOf(real)) === real ? real : undefined
 }
 
 /** Whether a file would be in a place once written, decided by its nearest existing directory. */
-export async function wouldBeInPlace(place: ServedPlace, file: string): Promise<boolean> {
+export async function wouldBeInPlace(place: Boundary, file: string): Promise<boolean> {
   if (place.symlinks === 'follow') return true
   for (let at = dirname(file); isInside(place.dir, at); at = dirname(at)) {
     const real = await realpathOf(at)
@@ -100,7 +100,7 @@ export async function wouldBeInPlace(place: ServedPlace, file: string): Promise<
  * swapping a link has no effect.
  * @returns may be given the real path, where it is known
  */
-export function isInPlace(place: ServedPlace) {
+export function isInPlace(place: Boundary) {
   return (file: OpenFile, real?: string): Promise<boolean> | boolean => {
     if (place.symlinks === 'follow') return true
     const path = real ?? pathOfDescriptor(file.fd)
@@ -111,12 +111,12 @@ export function isInPlace(place: ServedPlace) {
   }
 }
 
-async function isOpenInPlace(place: ServedPlace, file: OpenFile, real: string | undefined) {
+async function isOpenInPlace(place: Boundary, file: OpenFile, real: string | undefined) {
   return isRealInPlace(place, file.path, real ?? (await realPathOfOpen(file)))
 }
 
 /** The bytes of a file, and the stamp that belongs to them; undefined for one that is not in the place. */
-export function readInPlace(place: ServedPlace, path: string, maxBytes: number) {
+export function readInPlace(place: Boundary, path: string, maxBytes: number) {
   return withFile(path, async file => {
     if (!(await isInPlace(place)(file))) return undefined
     return file.stats.size > maxBytes ? 'too-large' : readOpenFile(file)
@@ -130,7 +130,7 @@ export function readInPlace(place: ServedPlace, path: string, maxBytes: number) 
  * @throws AssetError when the file is outside
  */
 export async function requireInPlace(
-  place: ServedPlace,
+  place: Boundary,
   file: OpenFile,
   real?: string
 ): Promise<void> {
@@ -144,14 +144,14 @@ export async function requireInPlace(
  * removal is not noticed.
  * @throws AssetError when the file is outside
  */
-export async function removeInPlace(place: ServedPlace, path: string): Promise<void> {
+export async function removeInPlace(place: Boundary, path: string): Promise<void> {
   if (!(await wouldBeInPlace(place, path))) throw outsidePlace(place, path, 'removed')
   await removeFile(path)
 }
 
 /** @param path absolute path of the file that was not written or removed, or of its directory */
 export function outsidePlace(
-  { root, symlinks }: ServedPlace,
+  { root, symlinks }: Boundary,
   path: string,
   done = 'written'
 ): AssetError {

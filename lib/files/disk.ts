@@ -27,7 +27,7 @@ export function isMiss(error: unknown): boolean {
   return MISSES.has(errorCode(error) ?? '')
 }
 
-export async function ifThere<T>(outcome: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfMissing<T>(outcome: Promise<T>): Promise<T | undefined> {
   try {
     return await outcome
   } catch (error) {
@@ -69,26 +69,26 @@ export function promised<T>(
 
 /** Follows links. */
 export function statOf(path: string): Promise<BigIntStats | undefined> {
-  return ifThere(promised<BigIntStats>(done => stat(path, EXACT, done)))
+  return undefinedIfMissing(promised<BigIntStats>(done => stat(path, EXACT, done)))
 }
 
 /** Of a link itself. */
 export function lstatOf(path: string): Promise<BigIntStats | undefined> {
-  return ifThere(lstat(path, EXACT))
+  return undefinedIfMissing(lstat(path, EXACT))
 }
 
 /** The bytes of whatever is at a path. */
 export async function bytesOf(path: string): Promise<Buffer | undefined> {
-  return ifThere(readFile(path).catch(rethrowNamed(path)))
+  return undefinedIfMissing(readFile(path).catch(rethrowNamed(path)))
 }
 
 export function realpathOf(path: string): Promise<string | undefined> {
-  return ifThere(realpath(path))
+  return undefinedIfMissing(realpath(path))
 }
 
 /** Removes a file that may not exist. */
 export async function removeFile(path: string): Promise<void> {
-  await ifThere(onceFree(() => unlink(path)))
+  await undefinedIfMissing(onceFree(() => unlink(path)))
 }
 
 /** Gives a file another name, in place of what has it. */
@@ -131,7 +131,8 @@ export async function entriesBelow(
   const entries: Dirent[] = []
   const folders = [directory]
   for (const folder of folders) {
-    for (const entry of (await ifThere(readdir(folder, { withFileTypes: true }))) ?? []) {
+    for (const entry of (await undefinedIfMissing(readdir(folder, { withFileTypes: true }))) ??
+      []) {
       entries.push(entry)
       const path = join(folder, entry.name)
       if (entry.isDirectory() && isEntered(path)) folders.push(path)
@@ -151,7 +152,7 @@ export function sameStamp(a: Stamp, b: Stamp): boolean {
 }
 
 /** Whether this is what a path names; for a link, the link itself. */
-export async function isAt(path: string, file: Stamp): Promise<boolean> {
+export async function isSameFileAt(path: string, file: Stamp): Promise<boolean> {
   const found = await lstatOf(path)
   return found !== undefined && isSameInode(found, file)
 }

@@ -21,7 +21,7 @@ import {
   errorCode,
   EXACT,
   hasMtime,
-  ifThere,
+  undefinedIfMissing,
   isInUse,
   isMiss,
   named,
@@ -81,7 +81,7 @@ async function opened(path: string): Promise<number | undefined> {
   } catch (error) {
     if (isMiss(error)) return undefined
     if (!isInUse(error)) throw error
-    return ifThere(onceFree(now))
+    return undefinedIfMissing(onceFree(now))
   }
 }
 

@@ -2,7 +2,14 @@
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { statIfThere } from '../files/at-start.ts'
-import { ifThere, isSettled, realpathOf, type Stamp, stampOf, statOf } from '../files/disk.ts'
+import {
+  undefinedIfMissing,
+  isSettled,
+  realpathOf,
+  type Stamp,
+  stampOf,
+  statOf
+} from '../files/disk.ts'
 import { readSnapshot } from '../files/open-file.ts'
 import { classifyEntries } from '../files/folder-entries.ts'
 import { digestOf } from '../files/digest.ts'
@@ -103,7 +110,7 @@ async function filesUnder(path: string, chain: readonly string[] = []): Promise<
   const stats = await statOf(path)
   if (!stats?.isDirectory()) return stats?.isFile() ? [[path, stampOf(stats)]] : []
   const real = await realpathOf(path)
-  const entries = await ifThere(readdir(path, { withFileTypes: true }))
+  const entries = await undefinedIfMissing(readdir(path, { withFileTypes: true }))
   if (real === undefined || !entries) return []
   const parents = [...chain, real]
   const { files, partials, folders } = await classifyEntries(path, entries, parents, 'follow')

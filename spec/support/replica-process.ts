@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import Koa, { type Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
 import { digestOf } from '../../lib/files/digest.ts'
-import { ifThere } from '../../lib/files/disk.ts'
+import { undefinedIfMissing } from '../../lib/files/disk.ts'
 import { koaAssets, koaHttpCache } from '../../lib/index.ts'
 import { openDescriptors } from './descriptors.ts'
 import { heldBytes } from './in-process.ts'
@@ -39,7 +39,7 @@ const routes: Middleware = async ctx => {
   const { sendFile } = ctx as { sendFile?: (path: string, options: object) => Promise<void> }
   if (kind === 'files') await sendFile?.call(ctx, name, { root: 'data' })
   if (kind !== 'notes') return
-  const note = await ifThere(readFile(join(options.root, 'notes', name)))
+  const note = await undefinedIfMissing(readFile(join(options.root, 'notes', name)))
   if (!note) return
   ctx.cacheControl('no-cache')
   await ctx.fresh({ etag: digestOf(note) })

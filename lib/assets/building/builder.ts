@@ -4,7 +4,7 @@ import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { checksumsOf, digestOf } from '../../files/digest.ts'
 import { readContent, type Content } from '../../files/open-file.ts'
-import { ifThere } from '../../files/disk.ts'
+import { undefinedIfMissing } from '../../files/disk.ts'
 import { textType, imageSizeIn, type Draft } from '../rendering/draft.ts'
 import { Renderer } from '../rendering/renderer.ts'
 import { loadModuleLexer } from '../references/module-references.ts'
@@ -152,7 +152,7 @@ export class Builder {
     const isKnown = entry?.source === source.file && entry.generation === this.#sources.generation
     if (isKnown && (await hasSameInputs(entry))) return entry.draft
     // Only the source can be missing here: a compiler's failure is a CompileError.
-    const draft = await ifThere(this.#draftAnew(place))
+    const draft = await undefinedIfMissing(this.#draftAnew(place))
     if (!draft && !index) throw removed(pathFrom(this.#settings.root, source.file))
     if (!draft) return undefined
     const { inputs, isSettled } = draft
@@ -207,6 +207,6 @@ function removed(file: string): AssetError {
  * reports.
  */
 async function readAgain({ content, sums }: Draft): Promise<string | undefined> {
-  const bytes = await ifThere(readContent(content))
+  const bytes = await undefinedIfMissing(readContent(content))
   return bytes && digestOf(bytes) === sums?.digest ? new TextDecoder().decode(bytes) : undefined
 }

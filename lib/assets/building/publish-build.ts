@@ -1,6 +1,6 @@
 // Publishes a build: fingerprinted files first, then plain names and the manifest together.
 import { inParallel } from '../../concurrency.ts'
-import { errorCode, ifThere, statOf } from '../../files/disk.ts'
+import { errorCode, undefinedIfMissing, statOf } from '../../files/disk.ts'
 import { wouldBeInPlace } from '../../files/containment.ts'
 import type { Lock } from '../../files/writing/lock.ts'
 import {
@@ -143,7 +143,7 @@ async function touchSuperseded(
     const file = publicFile(settings, decodeURIComponent(target))
     const stats = await statOf(file)
     if (!stats?.isFile() || !(await wouldBeInPlace(settings.place, file))) return []
-    await ifThere(touch(file, stats.mtimeNs, settings.place)).catch(unlessUnreadable)
+    await undefinedIfMissing(touch(file, stats.mtimeNs, settings.place)).catch(unlessUnreadable)
     return [file]
   })
   return found.flat().length

@@ -1,7 +1,7 @@
 // Writes the files of one asset: the fingerprinted ones at once, plain names when they are committed.
 import { AssetError } from '../../errors.ts'
 import { CODINGS, copyFor } from '../../files/codings.ts'
-import { isInPlace, removeInPlace, type ServedPlace } from '../../files/containment.ts'
+import { isInPlace, removeInPlace, type Boundary } from '../../files/containment.ts'
 import { digestOf, digestOfStream } from '../../files/digest.ts'
 import { lstatOf } from '../../files/disk.ts'
 import { readContent, streamOf, type Content, type OpenFile } from '../../files/open-file.ts'
@@ -71,7 +71,7 @@ export async function writeAsset(
 async function prepareFiles(
   file: string,
   contents: Contents,
-  { checkContent, ...checks }: WriteChecks & { readonly place: ServedPlace }
+  { checkContent, ...checks }: WriteChecks & { readonly place: Boundary }
 ): Promise<Replacement[]> {
   const replacements: Replacement[] = []
   try {
@@ -93,7 +93,7 @@ async function prepareFiles(
   }
 }
 
-function removalOf(place: ServedPlace, path: string): Replacement {
+function removalOf(place: Boundary, path: string): Replacement {
   return {
     isNew: false,
     commit: () => removeInPlace(place, path),

@@ -6,7 +6,7 @@ import { compiled } from '../../diagnostics.ts'
 import { AssetError, CompileError, reasonOf } from '../../errors.ts'
 import type { Checksums } from '../../files/digest.ts'
 import { isSettled, realpathOf, stampOf } from '../../files/disk.ts'
-import { isInPlace, type ServedPlace } from '../../files/containment.ts'
+import { isInPlace, type Boundary } from '../../files/containment.ts'
 import {
   readInto,
   readOpenFile,
@@ -76,7 +76,7 @@ type Options = Omit<CompilerInput, 'code' | 'bytes' | 'path'>
 /** @param place the source directory, in which the source must be */
 export async function draft(
   asset: Asset,
-  place: ServedPlace,
+  place: Boundary,
   options: Options
 ): Promise<Draft | undefined> {
   const { file, compiler } = asset.source

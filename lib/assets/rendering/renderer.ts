@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import { dirname, join, posix } from 'node:path'
 import type { AssetError } from '../../errors.ts'
-import type { ServedPlace } from '../../files/containment.ts'
+import type { Boundary } from '../../files/containment.ts'
 import { statOf } from '../../files/disk.ts'
 import { readContent, type Content } from '../../files/open-file.ts'
 import type { Transform } from '../parts.ts'
@@ -40,7 +40,7 @@ export class Renderer {
   readonly #settings: Settings
   readonly #sources: Sources
   /** Makes one value for each source directory, whose real path is looked up once. */
-  readonly #placeOf: (directory: string) => ServedPlace
+  readonly #placeOf: (directory: string) => Boundary
 
   constructor(settings: Settings, sources: Sources) {
     const { symlinks } = settings

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { isDirectory, statIfThere } from '../../files/at-start.ts'
-import type { ServedPlace } from '../../files/containment.ts'
+import type { Boundary } from '../../files/containment.ts'
 import { absolutePath } from '../../files/paths.ts'
 import { isFieldValue, TOKEN } from '../../http/fields.ts'
 import { checked, entriesGiven, flag, isRecord, optionError } from '../../check-options.ts'
@@ -63,7 +63,7 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
   const isBuilt = manifest !== undefined
   // The directory need not exist during precompile: it may be made afterwards.
   if (isServed && !isPrecompile) requireServable(project, urlPath, isBuilt, dir)
-  const served: ServedPlace = {
+  const served: Boundary = {
     root,
     dir,
     symlinks,

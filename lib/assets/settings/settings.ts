@@ -1,7 +1,7 @@
 // Settles the options of koaAssets: options in, frozen settings out.
 import { AssetError } from '../../errors.ts'
 import { isDirectory } from '../../files/at-start.ts'
-import type { ServedPlace } from '../../files/containment.ts'
+import type { Boundary } from '../../files/containment.ts'
 import { absolutePath } from '../../files/paths.ts'
 import { check, optionError, settleTable } from '../../check-options.ts'
 import { existingDirectory, settleApps, settlePath } from './app-settings.ts'
@@ -37,7 +37,7 @@ export function settle(
   const project: CommonSettings = { ...plain, ...situation, root, publicDir, prefix, base }
   const apps = settleApps({ ...project, options })
   if (plain.public !== false) checkPublic({ ...project, ...apps }, plain.public)
-  const place: ServedPlace = { root, dir: publicDir, symlinks: plain.symlinks }
+  const place: Boundary = { root, dir: publicDir, symlinks: plain.symlinks }
   return Object.freeze({
     ...project,
     ...apps,

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { oneAtATime } from '../../concurrency.ts'
 import {
   errorCode,
-  ifThere,
+  undefinedIfMissing,
   isSameInode,
   isSettled,
   realpathOf,
@@ -137,7 +137,7 @@ export class Tree {
     const path = join(this.directory, at)
     const [real, entries] = await Promise.all([
       realpathOf(path),
-      ifThere(readdir(path, { withFileTypes: true }))
+      undefinedIfMissing(readdir(path, { withFileTypes: true }))
     ])
     if (!real || !entries) return undefined
     const wanted = entries.filter(({ name }) => !this.#isExcluded(below(at, name)))

@@ -6,7 +6,7 @@ import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { readIfThere, statIfThere } from '../../files/at-start.ts'
 import { checksumsOf, digestOf, type IntegrityAlgorithm } from '../../files/digest.ts'
-import { ifThere, statOf, type Stamp } from '../../files/disk.ts'
+import { undefinedIfMissing, statOf, type Stamp } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import type { Extra, ImageSize } from '../../assets/parts.ts'
 import { hashedKept, keptListIn } from './kept-files.ts'
@@ -95,7 +95,7 @@ export class BuildReader {
     const needed = last ? bundle.files : bundle.tagged
     const changedAt = await this.#whenAtRest(bundle, needed)
     if (changedAt === undefined) return undefined
-    const integrity = await ifThere(this.#integrityOf(bundle))
+    const integrity = await undefinedIfMissing(this.#integrityOf(bundle))
     if (!integrity) return undefined
     const version = digestOf(`${digestOf(bytes)} ${[...integrity.values()].flat().join(' ')}`)
     const build = {
@@ -145,7 +145,7 @@ export class BuildReader {
     const hashes = await inParallel(files, CONCURRENCY, async file => {
       const checksums = checksumsOf({ copyOf: this.#pathOf(file) }, algorithms)
       // A file that is in no tag of an entry may be missing.
-      const known = bundle.tagged.has(file) ? await checksums : await ifThere(checksums)
+      const known = bundle.tagged.has(file) ? await checksums : await undefinedIfMissing(checksums)
       return known ? [[file, known.integrity] as const] : []
     })
     return new Map(hashes.flat())
@@ -160,7 +160,7 @@ export class BuildReader {
     const { imageSizeIn } = await import('../../assets/rendering/draft.ts')
     const found = await inParallel(files, CONCURRENCY, async file => {
       const content = { copyOf: this.#pathOf(file) }
-      const imageSize = await ifThere(imageSizeIn(extras, withoutQuery(file), content))
+      const imageSize = await undefinedIfMissing(imageSizeIn(extras, withoutQuery(file), content))
       return imageSize ? [[file, imageSize] as const] : []
     })
     return new Map(found.flat())

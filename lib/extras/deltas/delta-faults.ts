@@ -1,5 +1,5 @@
 // Finds damaged deltas beside a file, and removes them.
-import { removeInPlace, type ServedPlace } from '../../files/containment.ts'
+import { removeInPlace, type Boundary } from '../../files/containment.ts'
 import { dictionaryIn, isIntactDelta, isSealedDelta, splitDelta } from './delta-format.ts'
 import { digestOf, digestOfHash } from '../../files/digest.ts'
 import { readSnapshot } from '../../files/open-file.ts'
@@ -39,7 +39,7 @@ export async function removeFaulty(
   deltas: readonly PublishedFile[],
   target: string,
   earlier: readonly PublishedFile[],
-  place: ServedPlace
+  place: Boundary
 ): Promise<readonly string[]> {
   const intact: string[] = []
   for (const { file, digest } of deltas) {

@@ -9,14 +9,14 @@ import { splitFingerprint, withoutHash, type Fingerprinted } from '../../assets/
 import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import { pathFrom } from '../../files/paths.ts'
-import type { ServedPlace } from '../../files/containment.ts'
+import type { Boundary } from '../../files/containment.ts'
 import { splitDelta } from './delta-format.ts'
 
 export interface BuiltDirectory {
   /** The real path. */
   readonly path: string
   /** The boundary: nothing is read or written through a symbolic link. */
-  readonly place: ServedPlace
+  readonly place: Boundary
   /** The regular files that can be requested, relative to the directory, with slashes; sorted. */
   readonly files: ReadonlySet<string>
 }

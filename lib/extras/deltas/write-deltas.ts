@@ -1,7 +1,7 @@
 // Writes deltas beside files. Precompile makes them from the versions of earlier deploys of an asset that changed,
 // `compress` from an earlier build.
 import { join } from 'node:path'
-import { readInPlace, removeInPlace, type ServedPlace } from '../../files/containment.ts'
+import { readInPlace, removeInPlace, type Boundary } from '../../files/containment.ts'
 import {
   canMakeDeltas,
   deltaExtension,
@@ -184,7 +184,7 @@ interface Earlier {
  */
 async function updateDeltas(
   { file, bytes, smallest, beside, keepsOthers, unsaved }: DeltaTarget,
-  place: ServedPlace,
+  place: Boundary,
   earlier: readonly Earlier[],
   earlierPlace = place
 ): Promise<readonly DeltaSizes[]> {
@@ -215,7 +215,7 @@ async function updateDeltas(
 }
 
 /** Returns undefined also for a file whose bytes do not have the digest, and for one too large for deltas. */
-async function readBytes(place: ServedPlace, { file, digest }: Earlier) {
+async function readBytes(place: Boundary, { file, digest }: Earlier) {
   const read = await readInPlace(place, file, MAX_DELTA_BYTES)
   if (!read || read === 'too-large') return undefined
   return digest === undefined || digestOf(read.bytes) === digest ? read.bytes : undefined

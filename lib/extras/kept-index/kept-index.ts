@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { digestOf } from '../../files/digest.ts'
-import { errorCode, ifThere, statOf } from '../../files/disk.ts'
+import { errorCode, undefinedIfMissing, statOf } from '../../files/disk.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
 import { isBuiltIn, PEERS } from '../../assets/compilers/built-in.ts'
 import { nodeModulesFrom } from '../../assets/compilers/compiler.ts'
@@ -38,7 +38,7 @@ export function keepIndex(settings: Settings, sources: Sources, index: MtimeInde
   }
   const restore = async (): Promise<void> => {
     const file = await fileFor(settings)
-    const kept = file && (await ifThere(readFile(file, 'utf8')))
+    const kept = file && (await undefinedIfMissing(readFile(file, 'utf8')))
     if (!kept) return
     const text = kept.slice(kept.indexOf('\n') + 1)
     if (kept !== sealed(await circumstances(), text)) return

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises'
 import { isAbsolute, join, posix, resolve } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { bytesOf, ifThere, statOf } from '../../files/disk.ts'
+import { bytesOf, undefinedIfMissing, statOf } from '../../files/disk.ts'
 import { matcherOf } from '../../files/globs.ts'
 import { nearestPath } from '../../nearest.ts'
 import { holdersOf, Manifest, partOf } from '../../assets/building/manifest/manifest.ts'
@@ -211,7 +211,8 @@ async function filesOf(root: string, given: string): Promise<string[]> {
   const [base = ''] = /^(?:[^*?[\]{}()!+@\\/]+\/)*/.exec(glob) ?? []
   const matches = matcherOf([glob])
   const walk = async (folder: string): Promise<string[]> => {
-    const entries = (await ifThere(readdir(resolve(root, folder), { withFileTypes: true }))) ?? []
+    const entries =
+      (await undefinedIfMissing(readdir(resolve(root, folder), { withFileTypes: true }))) ?? []
     const found = await inParallel(entries, CONCURRENCY, async entry => {
       const path = posix.join(folder, entry.name)
       if (entry.isDirectory()) return /^\.|^node_modules$/.test(entry.name) ? [] : walk(path)

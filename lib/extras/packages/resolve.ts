@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { exports, imports } from 'resolve.exports'
 import { AssetError, reasonOf } from '../../errors.ts'
-import { ifThere, realpathOf, statOf } from '../../files/disk.ts'
+import { undefinedIfMissing, realpathOf, statOf } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { nearest } from '../../nearest.ts'
 import { isRecord, isText } from '../../check-options.ts'
@@ -202,7 +202,9 @@ function isInOwnFolder({ directory, name }: Installed): boolean {
 /** Finds the installed package that the name of one which is not installed most likely stands for. */
 export async function nearestInstalled(name: string, folders: readonly string[]) {
   const scope = /^@[^/]+\//.exec(name)?.[0] ?? ''
-  const lists = await Promise.all(folders.map(folder => ifThere(readdir(join(folder, scope)))))
+  const lists = await Promise.all(
+    folders.map(folder => undefinedIfMissing(readdir(join(folder, scope))))
+  )
   return nearest(
     name,
     lists.flatMap(list => list ?? []).map(each => scope + each)

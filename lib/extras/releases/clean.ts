@@ -6,7 +6,7 @@ import {
   outsidePlace,
   removeInPlace,
   wouldBeInPlace,
-  type ServedPlace
+  type Boundary
 } from '../../files/containment.ts'
 import { digestOfFile, isSameDigest } from '../../files/digest.ts'
 import { errorCode, statOf } from '../../files/disk.ts'
@@ -174,7 +174,7 @@ export function withCopies(file: string): string[] {
  * @returns the total size in bytes
  */
 export async function removeFiles(
-  place: ServedPlace,
+  place: Boundary,
   groups: readonly (readonly string[])[],
   isDry: boolean
 ): Promise<number> {

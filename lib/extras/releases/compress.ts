@@ -4,7 +4,7 @@ import { inParallel } from '../../concurrency.ts'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { errorCode, lstatOf, sameStamp, statOf } from '../../files/disk.ts'
 import { CODINGS, compareOpen, copyFor, type Coding } from '../../files/codings.ts'
-import { readInPlace, removeInPlace, type ServedPlace } from '../../files/containment.ts'
+import { readInPlace, removeInPlace, type Boundary } from '../../files/containment.ts'
 import { digestOf } from '../../files/digest.ts'
 import type { OpenFile } from '../../files/open-file.ts'
 import { prepareReplacement } from '../../files/writing/atomic-write.ts'
@@ -201,7 +201,7 @@ interface CopyResult {
 }
 
 /** Brings the copies of a file up to date; undefined for a file that is gone. */
-async function compressFile(place: ServedPlace, path: string, unsaved: Unsaved) {
+async function compressFile(place: Boundary, path: string, unsaved: Unsaved) {
   const file = join(place.dir, path)
   const read = await readInPlace(place, file, MAX_BYTES)
   if (!read || read === 'too-large') return read

@@ -2,7 +2,7 @@
 // beside it.
 import { readdir } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
-import { ifThere } from '../../files/disk.ts'
+import { undefinedIfMissing } from '../../files/disk.ts'
 import { nearest, nearestPath } from '../../nearest.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { isMounted, locate } from '../../assets/serving/request-path.ts'
@@ -36,7 +36,9 @@ async function beside(pipeline: Pipeline, path: string): Promise<string[]> {
   const folders = placesOf(pipeline.settings, path).map(({ urlPath, dir }) =>
     join(dir, dirname(path.slice(urlPath.length)))
   )
-  const names = await Promise.all(folders.map(async each => (await ifThere(readdir(each))) ?? []))
+  const names = await Promise.all(
+    folders.map(async each => (await undefinedIfMissing(readdir(each))) ?? [])
+  )
   const paths = names.flat().map(name => encodePath(posix.join(folder, name)))
   const near = nearest(encodePath(path), paths)
   const wanted = near === undefined ? undefined : locate(near, pipeline.settings)

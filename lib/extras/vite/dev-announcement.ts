@@ -4,7 +4,7 @@ import { get as getOverHttp } from 'node:http'
 import { get as getOverHttps } from 'node:https'
 import { join, resolve } from 'node:path'
 import { isRecord, isText } from '../../check-options.ts'
-import { ifThere } from '../../files/disk.ts'
+import { undefinedIfMissing } from '../../files/disk.ts'
 import { readOpenFile, withFile } from '../../files/open-file.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
 import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
@@ -62,7 +62,7 @@ export interface RunningVite {
 }
 
 export async function namesIn(directory: string): Promise<ReadonlySet<string>> {
-  return new Set(await ifThere(readdir(directory)))
+  return new Set(await undefinedIfMissing(readdir(directory)))
 }
 
 /** A server that has cost all pages together so many bytes and milliseconds in vain is not asked again. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { isRecord, isText, optionError, type Expectation } from '../../check-options.ts'
-import { ifThere } from '../../files/disk.ts'
+import { undefinedIfMissing } from '../../files/disk.ts'
 import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
 
 /** The part of Vite's resolved configuration that is used. */
@@ -116,6 +116,6 @@ async function htmlOf(
   { config, transformIndexHtml }: ViteServer,
   name: string
 ): Promise<string | undefined> {
-  const html = await ifThere(readFile(join(config.root, name), 'utf8'))
+  const html = await undefinedIfMissing(readFile(join(config.root, name), 'utf8'))
   return html === undefined ? undefined : transformIndexHtml(`${config.base}${name}`, html)
 }

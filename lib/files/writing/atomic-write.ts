@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import {
   errorCode,
-  isAt,
+  isSameFileAt,
   isInUse,
   isSameInode,
   lstatOf,
@@ -17,7 +17,7 @@ import {
 import { readSnapshot, type Content, sameBytes, setMtime } from '../open-file.ts'
 import { isCurrentOrLater } from './another-second.ts'
 import { withOpened, writeTemporary, type WriteChecks } from './temporary.ts'
-import { requireInPlace, type ServedPlace } from '../containment.ts'
+import { requireInPlace, type Boundary } from '../containment.ts'
 import { pathFrom } from '../paths.ts'
 
 /** What replaces a target: complete, under a temporary name. */
@@ -76,7 +76,7 @@ const TOUCHED =
  * Sets the mtime of a file, unless the system refuses it.
  * @throws ELOOP for a link
  */
-export async function touch(path: string, mtimeNs: bigint, place?: ServedPlace): Promise<void> {
+export async function touch(path: string, mtimeNs: bigint, place?: Boundary): Promise<void> {
   await withOpened(path, TOUCHED, async file => {
     if (place) await requireInPlace(place, file)
     await setMtime(file, path, mtimeNs)
@@ -94,7 +94,7 @@ async function stage(
   const discard = () => removeFile(path)
   const commit = async () => {
     try {
-      if (!(await isAt(path, stamp))) throw replacedMeanwhile(target)
+      if (!(await isSameFileAt(path, stamp))) throw replacedMeanwhile(target)
       // Into the real directory: rename() resolves its two paths one after the other, and a link above
       // them may be swapped in between.
       const renamed = join(dirname(path), basename(target))
@@ -118,7 +118,7 @@ function replacedMeanwhile(target: string): AssetError {
 }
 
 /** The project whose `root` error messages show paths relative to. */
-type Root = Pick<ServedPlace, 'root'>
+type Root = Pick<Boundary, 'root'>
 
 /** Wraps the error of a system call; any other error stays as it is. */
 export function asPublishError({ root }: Root, path: string, error: unknown): unknown {

@@ -8,8 +8,8 @@ import { AssetError } from '../../errors.ts'
 import {
   errorCode,
   EXACT,
-  ifThere,
-  isAt,
+  undefinedIfMissing,
+  isSameFileAt,
   isSameInode,
   named,
   removeFile,
@@ -73,7 +73,7 @@ async function take(
   for (let seen: Stamp | undefined; ;) {
     const now = await beat(handle)
     if (await placed(own, file)) return
-    if ((await ifThere(lstat(file)))?.isFile() === false) {
+    if ((await undefinedIfMissing(lstat(file)))?.isFile() === false) {
       throw new AssetError('publish-failed', `${file} is in the way of a lock: remove it`)
     }
     const { bytes, stamp } = (await readSnapshot(file)) ?? {}
@@ -85,7 +85,7 @@ async function take(
     }
     const age = now - stamp.mtimeNs
     // Of two processes that find it abandoned, the later one has it, and `check` tells the other.
-    if (age > ABANDONED_NS && (await isAt(file, stamp))) return renameFile(own, file)
+    if (age > ABANDONED_NS && (await isSameFileAt(file, stamp))) return renameFile(own, file)
     if (age > SILENT_NS && !isTold) {
       isTold = true
       warn(`waiting a few seconds: ${owner} seems to have been killed`)
@@ -102,7 +102,7 @@ function hold(file: string, handle: FileHandle, own: Stamp): Lock {
   const heartbeat = setInterval(renew, HEARTBEAT_MS).unref()
   return {
     async check() {
-      if (await isAt(file, own)) return
+      if (await isSameFileAt(file, own)) return
       const message = `another precompile took over ${dirname(file)} while this one was paused: run it again`
       throw new AssetError('precompile-busy', message, { cause })
     },
@@ -119,7 +119,7 @@ function hold(file: string, handle: FileHandle, own: Stamp): Lock {
 
 /** Removes the lock, unless another process has taken it over. */
 async function removeOwn(file: string, own: Stamp): Promise<void> {
-  if (await isAt(file, own)) await removeFile(file)
+  if (await isSameFileAt(file, own)) await removeFile(file)
 }
 
 /** @returns the time by the clock of the disk, which may be that of a file server */
@@ -149,11 +149,11 @@ async function renamed(from: string, to: string): Promise<boolean> {
   try {
     stamp = await empty.stat(EXACT).finally(() => empty.close())
     // Another process may have found it abandoned.
-    if (!(await isAt(to, stamp))) return false
+    if (!(await isSameFileAt(to, stamp))) return false
     await renameFile(from, to)
     return true
   } catch (error) {
-    if (!stamp || (await isAt(to, stamp))) await removeFile(to)
+    if (!stamp || (await isSameFileAt(to, stamp))) await removeFile(to)
     throw error
   }
 }

@@ -3,7 +3,7 @@
 import { close, constants, open } from 'node:fs'
 import { mkdir, open as openHandle, readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { realPathOfOpen, requireInPlace, type ServedPlace } from '../containment.ts'
+import { realPathOfOpen, requireInPlace, type Boundary } from '../containment.ts'
 import {
   isMiss,
   named,
@@ -13,7 +13,7 @@ import {
   type Stamp,
   entriesBelow,
   EXACT,
-  ifThere,
+  undefinedIfMissing,
   statOf
 } from '../disk.ts'
 import {
@@ -34,7 +34,7 @@ export interface WriteChecks {
    * Where what is created has to be, before anything is written to it, and a target whose mtime is set. Undefined:
    * anywhere.
    */
-  readonly place?: ServedPlace | undefined
+  readonly place?: Boundary | undefined
   /** Rejects to keep the target as it is. */
   readonly checkContent?: ((temporary: OpenFile) => Promise<void>) | undefined
   /** Is told what gets a name; what is written is saved. */
@@ -163,7 +163,7 @@ export async function sweepOnce(directory: string, maxAge?: number): Promise<voi
 export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> {
   if (swept.size >= MAX_SWEPT) swept.clear()
   swept.add(directory)
-  const names = (await ifThere(readdir(directory))) ?? []
+  const names = (await undefinedIfMissing(readdir(directory))) ?? []
   const paths = names.map(name => join(directory, name))
   await removeLeft(directory, paths, maxAge)
 }

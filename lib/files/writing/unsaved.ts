@@ -3,7 +3,7 @@
 import { close, fsync, open } from 'node:fs'
 import { dirname } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { ifThere, promised, rethrowNamed } from '../disk.ts'
+import { undefinedIfMissing, promised, rethrowNamed } from '../disk.ts'
 import { READ } from '../open-file.ts'
 import { unlessRefused } from '../refusals.ts'
 
@@ -34,7 +34,7 @@ export async function withUnsaved<T>(write: (unsaved: Unsaved) => Promise<T>): P
 
 async function saveFolder(path: string): Promise<void> {
   // Somebody else may have removed it, or put a FIFO in its place.
-  const fd = await ifThere(promised<number>(done => open(path, READ, done)))
+  const fd = await undefinedIfMissing(promised<number>(done => open(path, READ, done)))
   if (fd === undefined) return
   try {
     await sync(path, fd)

@@ -2,7 +2,7 @@
 // stat of each; any difference, also an older mtime, publishes again: a checkout may set mtimes back.
 import { LRUCache } from 'lru-cache'
 import type { DiagnosticMessages } from '../../../diagnostics.ts'
-import { wouldBeInPlace, type ServedPlace } from '../../../files/containment.ts'
+import { wouldBeInPlace, type Boundary } from '../../../files/containment.ts'
 import { removeFile } from '../../../files/disk.ts'
 import { recheck, type FileObservation, type Observation } from '../../../files/observation.ts'
 import type { Draft } from '../../rendering/draft.ts'
@@ -50,7 +50,7 @@ export async function hasSameTargets({ targets }: IndexEntry): Promise<boolean> 
 }
 
 /** Removes the targets of an asset, except for those that someone else has replaced. */
-export async function withdraw({ targets }: IndexEntry, place: ServedPlace): Promise<void> {
+export async function withdraw({ targets }: IndexEntry, place: Boundary): Promise<void> {
   for (const target of targets) {
     const isOurs = await recheck(target)
     if (isOurs && (await wouldBeInPlace(place, target.path))) await removeFile(target.path)

@@ -1,7 +1,7 @@
 // What distinguishes the directories that are served: public, each mount, and those of `ctx.sendFile`.
 import { join, sep } from 'node:path'
 import { withoutCodingExtension } from '../../../files/codings.ts'
-import type { ServedPlace } from '../../../files/containment.ts'
+import type { Boundary } from '../../../files/containment.ts'
 import { isCacheControl } from '../../../http/cache-control.ts'
 import { contentType } from '../../../http/fields.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
@@ -18,7 +18,7 @@ import { isBelow, type Wanted } from '../request-path.ts'
 import { pathFrom } from '../../../files/paths.ts'
 
 export interface ServedDirectory {
-  readonly place: ServedPlace
+  readonly place: Boundary
   /** Decoded: `/static`; the empty string for `/`. */
   readonly urlPath: string
   /** The folder that publishing an asset may make: `assets`. */

@@ -2,7 +2,7 @@
 // made once for many requests.
 import { LRUCache } from 'lru-cache'
 import { compareCopy, type Coding } from '../../../files/codings.ts'
-import { isInPlace, type ServedPlace } from '../../../files/containment.ts'
+import { isInPlace, type Boundary } from '../../../files/containment.ts'
 import { digestOf, digestOfStream } from '../../../files/digest.ts'
 import { stampOf, statOf, type Stamp } from '../../../files/disk.ts'
 import {
@@ -183,7 +183,7 @@ export async function findCopies(file: string, codings: readonly Coding[]): Prom
 
 /** The copies that are sent: those that expand to the same bytes. They are compared each time they are loaded. */
 export async function readCopies(
-  place: ServedPlace,
+  place: Boundary,
   identity: Stored,
   copies: Copies,
   maxBytes: number
@@ -195,7 +195,7 @@ export async function readCopies(
 }
 
 async function readCopy(
-  place: ServedPlace,
+  place: Boundary,
   { file, digest, size }: Stored,
   coding: Coding,
   maxBytes: number
