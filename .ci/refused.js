@@ -28,12 +28,23 @@ const WATCHING = ['assets/sources/*', 'assets/building/on-request/*', 'extras/li
 
 const WITHOUT_MODES = {
   'with its folders and mode 0644': 'its claim is about modes',
-  'public without any sources keeps the helpers': 'it copies a tree with cpSync, which sets modes'
+  'under umask 077': 'its claim is about modes',
+  'under both names': 'its claim is about modes too',
+  'public without any sources keeps the helpers': 'it copies a tree with cpSync, which sets modes',
+  'a public directory without write permission':
+    'its other user cannot read what the umask of this row lets nobody read'
 }
 const WITHOUT_TIMES = {
   'every mtime since 1970': 'its claim is about the mtime that was asked for'
 }
-const WITHOUT_LINKS = { 'is unmodified while only its names change': 'it makes a hard link' }
+const COUNTED = 'it counts renames, and without hard links there is one more, of the lock'
+const WITHOUT_LINKS = {
+  'is unmodified while only its names change': 'it makes a hard link',
+  'has everything on the disk before the manifest names it': COUNTED,
+  'of many files each is on the disk before': COUNTED,
+  'what a link in public leads to is compared': COUNTED,
+  'a signal that comes while plain names are replaced': COUNTED
+}
 const WITHOUT_EVENTS = {
   'by events, and found by verify() without them': 'its claim is about events',
   ': the next change is reported': 'its claim is about events',

@@ -1,6 +1,6 @@
 // Chooses between the sources that an app has for a name or a tail.
 import { join, posix } from 'node:path'
-import { folded } from '../../files/paths.ts'
+import { composed, folded } from '../../files/paths.ts'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
 import type { SourceDirectory } from '../settings/app-settings.ts'
 import { tailsOf } from '../urls/canonical-path.ts'
@@ -40,7 +40,8 @@ export function sourceAt(
   const extension = path.slice(path.lastIndexOf('.'))
   const compiler = extension.includes('/') ? undefined : compilers.get(extension.toLowerCase())
   const compiled = compiler ? compiledName(path, extension, withDot(compiler.target)) : path
-  const tail = posix.join(at ?? '', compiled)
+  // macOS may keep a name decomposed that views write composed.
+  const tail = composed(posix.join(at ?? '', compiled))
   const name = at === undefined ? tail.slice(tail.indexOf('/') + 1) : tail
   return { file: join(directory, path), directory, from, path, tail, name, compiler }
 }

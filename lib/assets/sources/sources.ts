@@ -11,7 +11,7 @@ import { tailsOf } from '../urls/canonical-path.ts'
 import { Catalog, memoized, oneElsewhere, sourceAt, type Choice, type Source } from './catalog.ts'
 import { thirdParty } from './third-party.ts'
 import { Tree } from './tree.ts'
-import { isInside, pathFrom } from '../../files/paths.ts'
+import { composed, isInside, pathFrom } from '../../files/paths.ts'
 
 /** A name of an app, and the source that is published under it. */
 export interface Asset {
@@ -140,7 +140,7 @@ export class AppSources {
     }
     await this.refresh()
     for (const { dir, at = '' } of around) {
-      const tail = posix.join(at, pathFrom(dir, path))
+      const tail = composed(posix.join(at, pathFrom(dir, path)))
       const isAt = (source: Source) => source.tail === tail && source.directory === dir
       const found = this.#catalog.tailed(tail).find(isAt)
       if (found) return found

@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache'
 import {
   errorCode,
   isMiss,
+  isSameInode,
   isSettled,
   sameStamp,
   stampOf,
@@ -90,16 +91,16 @@ export class Folders {
     const [folder, name] = lastPart(path)
     const known = this.#known.get(folder)
     return (
-      (known?.isSpelled && withName(known, name) !== undefined) || this.#areOnDisk(path, seconds)
+      (known?.isSpelled && isComposed(path) && withName(known, name) !== undefined) ||
+      this.#areOnDisk(path, seconds)
     )
   }
 
   async #areOnDisk(path: string, seconds: number): Promise<boolean> {
     const checked = Array.from(partsOf(this.#directory, path), async ([folder, name]) => {
       const listing = await this.#read(folder, seconds)
-      return (
-        withName(listing, name) !== undefined || isNameIn(fileIn(this.#directory, folder), name)
-      )
+      const isKnown = isComposed(name) && withName(listing, name) !== undefined
+      return isKnown || isNameIn(fileIn(this.#directory, folder), name)
     })
     return (await Promise.all(checked)).every(Boolean)
   }
@@ -151,6 +152,7 @@ async function namesOf(folder: string): Promise<Names | undefined> {
  * @param folder with a slash at its end
  */
 async function isNameIn(folder: string, name: string): Promise<boolean> {
+  if (!isComposed(name) && (await areOneFile(folder + name, folder + composed(name)))) return false
   const lower = name.toLowerCase()
   const other = lower === name ? name.toUpperCase() : lower
   if (other === name || !(await statOf(folder + other))) return true
@@ -160,6 +162,16 @@ async function isNameIn(folder: string, name: string): Promise<boolean> {
     return []
   })
   return names.some(each => composed(each) === composed(name))
+}
+
+function isComposed(name: string): boolean {
+  return name === composed(name)
+}
+
+/** On macOS the composed name leads to the same file, and is its only spelling in a URL. */
+async function areOneFile(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([one, other].map(statOf))
+  return a !== undefined && b !== undefined && isSameInode(a, b)
 }
 
 /** None for a folder that only lets its files be opened. */
