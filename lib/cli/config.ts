@@ -18,7 +18,7 @@ export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'].map(
 )
 
 /**
- * The command line takes precedence over the file.
+ * Sets NODE_ENV to the name of the environment. The command line takes precedence over the file.
  *
  * @param environment is its name, unless NODE_ENV or --env has another
  * @throws UsageError for a file or directory that does not exist; Error for a file that cannot be loaded
@@ -30,9 +30,10 @@ export async function loadOptions(
   const [root, env] = [values.root, values.env]
   const directory = resolve(root ?? '.')
   if (!existsSync(directory)) throw new UsageError(`--root: no such directory: ${root}`)
-  // Set before the file is loaded, which may read them. What is set already wins, as with --env-file.
-  if (env !== undefined) process.env.NODE_ENV = env
-  const envFile = join(directory, `.env.${process.env.NODE_ENV || environment}`)
+  // Set before the file is loaded, which may read them, as compilers do. What is set already wins, as with --env-file.
+  const named = env ?? (process.env.NODE_ENV || environment)
+  process.env.NODE_ENV = named
+  const envFile = join(directory, `.env.${named}`)
   if (existsSync(envFile)) {
     output.note(`reading ${pathFrom('.', envFile)}`)
     process.loadEnvFile(envFile)

@@ -6,7 +6,7 @@ import { makeOutput, progressOn, UsageError } from '../../lib/cli/command.ts'
 import { count, formatBytes, formatSeconds, table } from '../../lib/cli/format.ts'
 import type { PrecompileReport, Progress } from '../../lib/index.ts'
 import { type Files, makeProject } from '../support/site.ts'
-import { makeShop, run, runBuilt } from './run.ts'
+import { makeShop, run, runBuilt, start } from './run.ts'
 
 const test = ava.serial
 
@@ -35,6 +35,23 @@ test('the options come from a file, as an object, a promise or a function that r
     const root = makeConfigured(t, { [`/${name}`]: text })
     const other = name === 'other.mjs' ? '--config other.mjs' : ''
     t.deepEqual(await published(root, `--env static ${other}`), ['/static/a.txt'], name)
+  }
+})
+
+test('NODE_ENV is the environment that a command names, before the file and its compilers are loaded', async t => {
+  for (const [line, given, expected] of [
+    ['precompile', undefined, 'production'],
+    ['precompile', '', 'production'],
+    ['precompile', 'staging', 'staging'],
+    ['precompile --env test', 'staging', 'test'],
+    ['explain app.css', undefined, 'development']
+  ] as const) {
+    const root = makeConfigured(t, {
+      '/assets.config.mjs': 'console.warn(`loaded for ${process.env.NODE_ENV}`)\nexport default {}'
+    })
+    const { heard, outcome } = start(root, line.split(' '), { NODE_ENV: given })
+    await outcome
+    t.regex(heard(), new RegExp(`^loaded for ${expected}$`, 'm'), line)
   }
 })
 

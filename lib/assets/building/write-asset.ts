@@ -10,6 +10,7 @@ import type { WriteChecks } from '../../files/writing/temporary.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
+import { MAP } from './final-bytes.ts'
 import { publishedPath, type Assets, type Built } from './listed-assets.ts'
 import { pathFrom } from '../../files/paths.ts'
 
@@ -123,12 +124,18 @@ function unlessEdited(settings: Settings, built: Built) {
   }
 }
 
-/** Files with such names are left alone if they are assets, or the type is not compressible. */
+/**
+ * Files with such names are left alone if they are assets, or the type is not compressible. Source maps have none:
+ * they take most of the time, and only developer tools request them.
+ */
 async function copiesOf(file: string, built: Built, assets: Assets) {
   if (!isCompressibleType(file)) return []
   const codings = CODINGS.filter(({ extension }) => !assets.has(built.path + extension))
+  const isMap = file.endsWith(MAP)
   const copies = codings.map(async coding => {
-    const copy = await copyFor(file, built, coding, () => readContent(built.content))
+    const copy = isMap
+      ? undefined
+      : await copyFor(file, built, coding, () => readContent(built.content))
     return [coding.extension, copy] as const
   })
   return Promise.all(copies)

@@ -17,6 +17,7 @@ import { readSnapshot } from '../../files/open-file.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
 import type { Unsaved } from '../../files/writing/unsaved.ts'
 import { isCompressibleType } from '../../http/fields.ts'
+import { MAP } from '../../assets/building/final-bytes.ts'
 import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
@@ -82,7 +83,7 @@ export function deltaWriter(
       const last = before.get(encodePath(plain))?.target
       // An unchanged asset got its deltas when it was new.
       const isDue = last !== encodePath(path) || intact.length < found.length
-      const mayPay = size <= MAX_DELTA_BYTES && isCompressibleType(path)
+      const mayPay = size <= MAX_DELTA_BYTES && isCompressibleType(path) && !path.endsWith(MAP)
       if (!settings.deltas || !isDue || !mayPay || earlier.length === 0) return
       isWritable = await canMakeDeltas()
       const bytes = await readBytes(place, { file, digest })

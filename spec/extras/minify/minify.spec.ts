@@ -1,6 +1,6 @@
 // Smaller files in production, and source maps that point to the original source.
 import { join } from 'node:path'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { runInThisContext } from 'node:vm'
 import test from 'ava'
 import { precompile } from '../../../lib/koa-assets.ts'
@@ -71,7 +71,7 @@ test('the option minify is layered as others are, and the argument overrides it'
   })
 })
 
-test('a map is an asset: in the manifest, under both names, compressed, named by its text', async t => {
+test('a map is an asset: in the manifest, under both names, named by its text', async t => {
   const files = { 'app.css': CSS.repeat(9), 'scripts/sub/a.js': JS }
   const { root, assets } = await makeMinified(t, files)
   t.is(assets, 4)
@@ -82,7 +82,20 @@ test('a map is an asset: in the manifest, under both names, compressed, named by
     t.deepEqual(readPublic(root, `${name}.map`), readPublic(root, target))
     t.is(digestOf(readPublic(root, targetOf(root, name))), digestIn(targetOf(root, name)) ?? '')
   }
-  t.true(isPublic(root, `${targetOf(root, '/assets/app.css.map')}.br`))
+})
+
+test('a map has no compressed copies, which would take most of the time; those that are there go', async t => {
+  const rules = Array.from({ length: 99 }, (_, at) => `.a${at} { top: ${at}px }`)
+  const files = { 'app.css': rules.join('\n'), 'own.js.map': `{ "version": 3 }${' '.repeat(999)}` }
+  const { root } = await makeMinified(t, files)
+  const maps = ['/assets/app.css.map', '/assets/own.js.map']
+  const names = maps.flatMap(path => [path, targetOf(root, path)])
+  const copies = names.flatMap(path => ['.br', '.gz', '.zst'].map(extension => path + extension))
+  for (const each of copies) t.false(isPublic(root, each), each)
+  t.true(isPublic(root, '/assets/app.css.br'))
+  for (const each of copies) writeFileSync(join(root, 'public', each), 'of an older version')
+  await minify({ root })
+  for (const each of copies) t.false(isPublic(root, each), each)
 })
 
 for (const [extension, word, part] of [
