@@ -209,14 +209,15 @@ const LATE = `app.use(async (ctx, next) => {
   ctx.body = 'late'
 })`
 
-test('the server ends by itself on SIGTERM, SIGINT and the message of pm2, after its responses', async t => {
-  const site = makeExample(t, { 'assets.config.js': 'export default {}' })
+test('in production the server ends by itself on SIGTERM, SIGINT and the message of pm2, after its responses', async t => {
+  const site = makeExample(t, { 'assets.config.js': 'export default { apps: false }' })
   await site.follow(server)
   const program = site.read('server.js')
   site.write({ 'server.js': program.replace('app.use(koaAssets', `${LATE}\napp.use(koaAssets`) })
   const ends = WAYS_TO_STOP.map(async stop => {
     const port = await freePort()
-    const env = { ...process.env, PORT: String(port), HOST: '127.0.0.1' }
+    const where = { PORT: String(port), HOST: '127.0.0.1' }
+    const env = { ...process.env, ...where, NODE_ENV: 'production' }
     const child = fork(join(site.root, 'server.js'), {
       cwd: site.root,
       env,
