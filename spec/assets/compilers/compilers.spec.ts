@@ -96,7 +96,7 @@ test('CMP-11 a custom compiler overrides the built-in one, and is given its loca
       sourceMap: false,
       loadPaths: [
         ...[site.at('').slice(0, -1), site.at('css'), site.at('js')],
-        ...thirdPartyPaths(),
+        ...assetSources.list(),
         ...nodeModulesOf(site.root)
       ]
     }
@@ -107,10 +107,6 @@ test('CMP-11 a custom compiler overrides the built-in one, and is given its loca
 function nodeModulesOf(directory: string): string[] {
   const paths = createRequire(join(directory, 'file.js')).resolve.paths('kit') ?? []
   return paths.slice(0, directory.split('/').length)
-}
-
-function thirdPartyPaths(): string[] {
-  return assetSources.list().flatMap(directory => [directory, join(directory, 'styles')])
 }
 
 test('development has source maps inline, other environments have none', async t => {
