@@ -5,7 +5,7 @@ import type { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import { publishingOf, sourcedNameIn, type Publisher } from './building/on-request/publisher.ts'
 import type { OnRequest } from './building/on-request/on-request.ts'
 import type { Directories } from './serving/directories/directories.ts'
-import type { Found } from './serving/files/served-files.ts'
+import type { Found } from './serving/files/served-file.ts'
 import { wantedAt, type Wanted } from './serving/request-path.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
@@ -101,9 +101,9 @@ export class RequestedFiles {
       if (file?.isVerified) return file
     }
     for (let attempt = 1; ; attempt++) {
-      const stamp = await publisher.publish?.(app, name)
-      const file = await directory.find(wanted, stamp)
-      const isOurs = !stamp || (file && sameStamp(file.representations[0].stamp, stamp))
+      const target = await publisher.publish?.(app, name)
+      const file = await directory.find(wanted, target)
+      const isOurs = !target || (file && sameStamp(file.representations[0].stamp, target.stamp))
       if (isOurs || attempt === MAX_ATTEMPTS) return file
     }
   }

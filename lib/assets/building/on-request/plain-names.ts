@@ -2,7 +2,7 @@
 import { inTurns } from '../../../concurrency.ts'
 import { published } from '../../../diagnostics.ts'
 import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
-import { isMiss, stampOf, type Stamp } from '../../../files/disk.ts'
+import { isMiss, stampOf } from '../../../files/disk.ts'
 import { rethrowAsPublishError, prepareReplacement } from '../../../files/writing/atomic-write.ts'
 import { isBuiltIn } from '../../compilers/built-in.ts'
 import type { IndexKeeper } from '../../parts.ts'
@@ -12,13 +12,13 @@ import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
 import type { Asset, Sources } from '../../sources/sources.ts'
-import type { Publisher } from './publisher.ts'
+import type { Publisher, Target } from './publisher.ts'
 import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
 
 /** The number of attempts while others remove the source. */
 const MAX_ATTEMPTS = 5
 
-type Publishing = Promise<Stamp | undefined>
+type Publishing = Promise<Target | undefined>
 
 export class PlainNames implements Publisher {
   readonly manifest = undefined
@@ -29,7 +29,7 @@ export class PlainNames implements Publisher {
   readonly #warn: (message: string) => void
   readonly #renderer: Renderer
   /** Publications by URL path: a request waits for one that begins after it, as an older one may lack an edit. */
-  readonly #inTurns = inTurns<Stamp | undefined>()
+  readonly #inTurns = inTurns<Target | undefined>()
 
   constructor(settings: Settings, sources: Sources, warn: (message: string) => void) {
     this.index = new MtimeIndex(settings.index.max)
@@ -41,7 +41,7 @@ export class PlainNames implements Publisher {
 
   /**
    * Brings the target of a name up to date.
-   * @returns the stamp of the target, which saves the caller a stat; undefined for a name without a source
+   * @returns the target, which saves the caller a stat or reading it; undefined for a name without a source
    * @throws CompileError for a broken source; AssetError when a file cannot be read or written
    */
   publish(app: AppSettings, name: string): Publishing {
@@ -59,7 +59,7 @@ export class PlainNames implements Publisher {
       // After the stats: an event that arrives during them counts.
       if (looks.every(Boolean)) await sources.refresh()
       const isCurrent = looks.every(Boolean) && sources.generation === entry.generation
-      if (isCurrent) return entry.targets[0]?.stamp
+      if (isCurrent) return entry.targets[0] && { stamp: entry.targets[0].stamp }
       // The change may be that a link leads elsewhere, which no event reports.
       await sources.verify()
     }
@@ -70,8 +70,8 @@ export class PlainNames implements Publisher {
       if (clash !== undefined) this.#warn(clash)
       // A file that was removed meanwhile may be back before an event tells.
       const generation = attempt === 1 ? sources.generation : NEVER
-      const stamp = await this.#publishFrom({ app, name, source }, path, generation)
-      if (stamp !== 'gone') return stamp
+      const target = await this.#publishFrom({ app, name, source }, path, generation)
+      if (target !== 'gone') return target
       // The source was removed after it was listed: there may be another one of that name.
       await sources.verify()
     }
@@ -106,7 +106,7 @@ export class PlainNames implements Publisher {
       isReproducible
     })
     this.keeper?.saveSoon()
-    return stamp
+    return { stamp, bytes: 'copyOf' in plain.content ? undefined : plain.content }
   }
 
   /** Renders the asset with plain names in its references; the result is undefined when the source is gone. */

@@ -16,12 +16,19 @@ export interface Publisher {
   isFixed?(app: AppSettings, name: string): Promise<boolean>
   /**
    * Brings the file of a name up to date with its source.
-   * @returns the stamp of the target if it was looked up, which saves a stat
+   * @returns the target if it was looked up or written, which saves a stat or reading it
    * @throws AssetError for a source that cannot be published
    */
-  publish?(app: AppSettings, name: string): Promise<Stamp | undefined>
+  publish?(app: AppSettings, name: string): Promise<Target | undefined>
   /** Returns why the asset at a plain path cannot be published, if that is known before a request for it. */
   failureOf?(path: string): AssetError | undefined
+}
+
+/** A file in `public`. */
+export interface Target {
+  readonly stamp: Stamp
+  /** The bytes that were just written, if they are in memory. */
+  readonly bytes?: Uint8Array | undefined
 }
 
 /** `plain` and `fingerprints` are published on request; `none`: nothing is, and pages use plain names. */

@@ -4,53 +4,40 @@ import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { CODINGS } from '../../../files/codings.ts'
 import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
-import { isSameDigest } from '../../../files/digest.ts'
-import { isSameInode, isSettled, sameStamp, type Stamp, statOf } from '../../../files/disk.ts'
+import { digestOf, isSameDigest } from '../../../files/digest.ts'
+import {
+  isSameInode,
+  isSettled,
+  sameStamp,
+  type Stamp,
+  stampOf,
+  statOf
+} from '../../../files/disk.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
 import { ifReadable } from '../../../files/refusals.ts'
-import type { Sender, Sent, Stored } from '../../parts.ts'
+import type { Sender } from '../../parts.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { fileIn, type ServedDirectory, type SharedFields } from '../directories/served-directory.ts'
+import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { composed } from '../../../files/paths.ts'
 import { hasOneSpelling, type Wanted } from '../request-path.ts'
-import { DeltaCache, type FindDelta, type Make } from './deltas.ts'
 import { Folders, type Names } from './folders.ts'
 import {
   findCopies,
   readCopies,
   readStored,
-  Representation,
   withDigest,
-  type CacheEntry,
   type Copies,
   type Memory
 } from './representation.ts'
-
-export type Representations = readonly [identity: Representation, ...Representation[]]
-
-/** A file with all its representations, and the compressed copies beside it. */
-export interface ServedFile extends CacheEntry {
-  readonly representations: Representations
-  readonly copies: Copies
-  /** Whether the name has a fingerprint that is the digest of the bytes. */
-  readonly isVerified: boolean
-  /** What reads the delta that a request may be sent instead; undefined if there can be none. */
-  readonly deltaFor: FindDelta | undefined
-  /** Whether its bytes are in memory, and its path is the raw path of every request for it. */
-  readonly isAtHand: boolean
-  /** False for a file that changed so recently that it may change again without a new stamp. */
-  readonly isSettled: boolean
-  /** Uses it while it is open, described as it is by then; undefined for a miss. */
-  readonly open: <T>(use: UseOpened<T>) => Promise<T | undefined>
-  /** Milliseconds of the monotonic clock, as the next one; Infinity for a verified fingerprint. */
-  trustedUntil: number
-  /** When its compressed copies are looked for again, if the file itself is the same. */
-  copiesTrustedUntil: number
-}
-
-export type Found = ServedFile | undefined
-
-export type UseOpened<T> = (file: ServedFile, opened: OpenFile) => Promise<T> | T
+import {
+  DeltaCache,
+  maker,
+  type Described,
+  type Found,
+  type ServedFile,
+  type Target,
+  type UseOpened
+} from './served-file.ts'
 
 export class ServedFiles {
   readonly directory: ServedDirectory
@@ -90,10 +77,18 @@ export class ServedFiles {
 
   /**
    * The file as it is on disk now or, within `revalidate`, was when it was last looked up.
-   * @param stamp the target's stamp, if the caller has just looked it up
+   * @param target what the caller has just looked up or written
    */
-  find(wanted: Wanted, stamp?: Stamp): Promise<Found> | Found {
+  find(wanted: Wanted, target?: Target): Promise<Found> | Found {
     const { path } = wanted
+    const { stamp, bytes } = target ?? {}
+    if (
+      stamp &&
+      bytes &&
+      bytes.length <= this.#maxFileBytes &&
+      !this.directory.fingerprintOf?.(wanted)
+    )
+      return this.#take(wanted, stamp, bytes)
     const known = this.#memory.get(this.#key(path)) as Found
     if (known || stamp) {
       if (known && !stamp && known.trustedUntil > performance.now()) return known
@@ -253,22 +248,40 @@ export class ServedFiles {
     return file
   }
 
-  /** Whatever links lead to it. */
-  #mayBeServed(wanted: Pick<Wanted, 'app' | 'path'>, opened: OpenFile): Promise<boolean> | boolean {
-    const isInside = this.#isInPlace(opened)
-    const areNames = this.#folders.haveNames(wanted.path, this.directory.revalidateMiss(wanted))
-    if (isInside === true && areNames === true && !this.directory.isHidden) return true
-    return this.#isShown(opened, isInside, areNames)
+  /** What was just published needs no check of links and names, and is not read again. */
+  async #take(wanted: Wanted, stamp: Stamp, bytes: Uint8Array): Promise<Found> {
+    const file = this.#file(wanted.path)
+    if (await this.directory.isHidden?.(file)) return this.#drop(wanted.path)
+    const { length: size, buffer, byteOffset } = bytes
+    const body = Buffer.from(buffer, byteOffset, size)
+    const stored = {
+      coding: 'identity',
+      file,
+      stamp: stampOf(stamp),
+      size,
+      digest: digestOf(body),
+      body
+    }
+    const served = this.#served(wanted, {
+      own: this.directory.fieldsOf(wanted, false),
+      sent: undefined,
+      isVerified: false,
+      copies: [],
+      stored: [stored],
+      openedAt: Date.now()
+    })
+    // What is being loaded may be out of date.
+    this.#loads.delete(wanted.path)
+    this.#memory.set(this.#key(wanted.path), served)
+    return served
   }
 
-  async #isShown(
-    opened: OpenFile,
-    isInside: Promise<boolean> | boolean,
-    areNames: Promise<boolean> | boolean
-  ): Promise<boolean> {
-    const isServed = await Promise.all([Promise.resolve(isInside), Promise.resolve(areNames)])
-    if (!isServed.every(Boolean)) return false
+  /** Whatever links lead to it. */
+  async #mayBeServed(wanted: Pick<Wanted, 'app' | 'path'>, opened: OpenFile): Promise<boolean> {
     const { isHidden } = this.directory
+    if (!(await this.#isInPlace(opened))) return false
+    if (!(await this.#folders.haveNames(wanted.path, this.directory.revalidateMiss(wanted))))
+      return false
     for (const name of isHidden ? [opened.path, (await realPathOfOpen(opened)) ?? ''] : [])
       if (await isHidden?.(name)) return false
     return true
@@ -301,20 +314,4 @@ export class ServedFiles {
   #trustedUntil(wanted: Wanted): number {
     return performance.now() + this.directory.revalidate(wanted) * 1000
   }
-}
-
-interface Described extends Pick<ServedFile, 'copies' | 'isVerified'> {
-  readonly own: SharedFields
-  readonly sent: Sent | undefined
-  readonly stored: readonly [Stored, ...Stored[]]
-  /** Milliseconds since 1970. */
-  readonly openedAt: number
-}
-
-/** What makes the representations of a file, with what its deltas add to them. */
-function maker(own: SharedFields, sent: Sent | undefined, hasCopies: boolean): Make {
-  const vary = new Set([...(hasCopies ? ['Accept-Encoding'] : []), ...(sent?.vary ?? [])])
-  const names = [...vary].join(', ') || undefined
-  const shared = sent ? { ...own, ofDeltas: Object.fromEntries(sent.fields) } : own
-  return stored => new Representation(stored, shared, names)
 }

@@ -15,7 +15,7 @@ import {
   type PreparedResponse
 } from '../response-fields.ts'
 import type { Representation } from '../files/representation.ts'
-import type { Representations, ServedFile } from '../files/served-files.ts'
+import type { Representations, ServedFile } from '../files/served-file.ts'
 import { bodyOf, type FilePart } from '../stream-file.ts'
 import { suppressDisconnects } from './disconnects.ts'
 

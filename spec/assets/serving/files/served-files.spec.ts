@@ -6,6 +6,7 @@ import {
   closeSync,
   openSync,
   renameSync,
+  statSync,
   symlinkSync,
   truncateSync,
   utimesSync,
@@ -14,10 +15,13 @@ import {
 import type { RequestListener } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { settleProject } from '../../../../lib/assets/extras.ts'
+import { wantedAt } from '../../../../lib/assets/serving/request-path.ts'
 import { withFingerprint } from '../../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../../lib/files/digest.ts'
+import { stampOf } from '../../../../lib/files/disk.ts'
 import { growsInProportion } from '../../../support/cost.ts'
 import { openDescriptors } from '../../../support/descriptors.ts'
 import { publicFilesOf } from '../../../support/served.ts'
@@ -326,4 +330,21 @@ test('S30 a path of thousands of folders takes time in proportion to its length'
     settleProject({ root: makeProject(t), env: 'production', apps: false }, {})
   )
   t.true(growsInProportion(4096, length => files.recall('/a'.repeat(length / 2))))
+})
+
+test('what was just published is sent without being read again, and looked at by the next request', async t => {
+  const root = makeProject(t, { 'public/assets/big.css': 'on disk' })
+  const memory = { maxFileBytes: 5 }
+  const settings = settleProject({ root, env: 'development', memory }, {})
+  const files = publicFilesOf(settings)
+  const stamp = stampOf(statSync(join(root, 'public/assets/big.css'), { bigint: true }))
+  const find = async (name: string, text: string) => {
+    const wanted = wantedAt(`/assets/${name}.css`, settings)
+    const file = await files.find(wanted, { stamp, bytes: Buffer.from(text) })
+    return file?.representations.map(({ body, etag, size }) => [String(body), etag, size])
+  }
+  // A file of that name would be read if it were there.
+  t.deepEqual(await find('app', 'a{}'), [['a{}', `"${digestOf('a{}')}"`, 3]])
+  t.is(await files.find(wantedAt('/assets/app.css', settings)), undefined)
+  t.deepEqual((await find('big', 'too big for memory'))?.[0]?.[0], 'undefined')
 })
