@@ -1,8 +1,10 @@
 // A project on disk and an application over it, gone when the spec is over.
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -36,11 +38,21 @@ export function makeProject(t: ExecutionContext, files: Files = {}): string {
 
 /** On Windows what a watcher has open stays until its process ends: `npm run test:windows` has a folder for these. */
 async function removeProject(root: string): Promise<void> {
+  const remove = () => rm(root, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 })
   try {
-    await rm(root, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 })
+    await remove()
   } catch (error) {
-    if (process.platform !== 'win32') throw error
+    if (process.platform === 'win32') return
+    openFolders(root)
+    await remove()
   }
+}
+
+/** Root may remove what is in a folder that a spec has closed; an ordinary user opens it again. */
+function openFolders(folder: string): void {
+  chmodSync(folder, 0o755)
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) openFolders(join(folder, entry.name))
 }
 
 export function writeFiles(root: string, files: Files): void {
