@@ -39,13 +39,12 @@ export function makeProject(t: ExecutionContext, files: Files = {}): string {
 /** On Windows what a watcher has open stays until its process ends: `npm run test:windows` has a folder for these. */
 async function removeProject(root: string): Promise<void> {
   const remove = () => rm(root, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 })
-  try {
-    await remove()
-  } catch (error) {
+  await remove().catch((error: NodeJS.ErrnoException) => {
     if (process.platform === 'win32') return
+    if (error.code !== 'EACCES') throw error
     openFolders(root)
-    await remove()
-  }
+    return remove()
+  })
 }
 
 /** Root may remove what is in a folder that a spec has closed; an ordinary user opens it again. */
