@@ -3,11 +3,12 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import type { Middleware } from 'koa'
 import { program } from '../../demo/deploy/program.ts'
 import { makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
+import { asRoot as test } from '../support/root.ts'
 import { writeFiles } from '../support/site.ts'
 
 function run(t: ExecutionContext, command: string, ...args: readonly string[]): void {

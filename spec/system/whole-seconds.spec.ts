@@ -1,13 +1,12 @@
 // A disk that stamps whole seconds, as ext3 does: a real one, mounted from an image.
-import ava, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { placed, readPublic, run } from '../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles } from '../support/site.ts'
+import { asRoot as test } from '../support/root.ts'
 import { program } from '../../demo/deploy/program.ts'
-
-const test = ava.serial
 
 /** An empty directory on such a disk. */
 function mountDisk(t: ExecutionContext): string {

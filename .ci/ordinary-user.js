@@ -1,0 +1,42 @@
+// npm run test:user: npm test as an ordinary user. Root has a copy of the tree for that, which belongs to `nobody`.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const NOBODY = '65534'
+/** What it needs not, or writes itself. */
+const LEFT = ['node_modules', 'coverage', 'dist', '.spec', '.types', '.windows']
+
+/** npm test in a folder. */
+function test(cwd, command = [], env = {}) {
+  const [name, ...words] = [...command, 'npm', 'test']
+  const { status } = spawnSync(name, words, {
+    cwd,
+    stdio: 'inherit',
+    env: { ...process.env, ...env }
+  })
+  return status === 0
+}
+
+function testAsNobody() {
+  const top = mkdtempSync(join(tmpdir(), 'nobody-'))
+  chmodSync(top, 0o755)
+  const [tree, home] = ['tree', 'home'].map(name => join(top, name))
+  try {
+    for (const folder of [tree, home]) mkdirSync(folder)
+    const excluded = LEFT.flatMap(name => ['--exclude', `./${name}`, '--exclude', `*/${name}`])
+    const copy = `tar cf - ${excluded.join(' ')} . | tar xf - -C '${tree}'`
+    execFileSync('sh', ['-euc', copy])
+    execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, top])
+    // By links to the files, which stay root's: nobody writes to them.
+    execFileSync('cp', ['-al', resolve('node_modules'), tree])
+    execFileSync('chown', [NOBODY, join(tree, 'node_modules')])
+    const become = ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups']
+    return test(tree, become, { HOME: home, npm_config_cache: join(home, '.npm') })
+  } finally {
+    rmSync(top, { recursive: true, force: true })
+  }
+}
+
+process.exitCode = (process.getuid?.() === 0 ? testAsNobody() : test('.')) ? 0 : 1

@@ -1,0 +1,5 @@
+// Specs that mount disks: an ordinary user's run lists them as skipped, by name.
+import ava from 'ava'
+
+/** One after the other. */
+export const asRoot = process.getuid?.() === 0 ? ava.serial : ava.serial.skip
