@@ -12,6 +12,7 @@ import type { AppSettings } from '../../assets/settings/settings.ts'
 import { CompileError, reasonOf } from '../../errors.ts'
 import type { MinifyReport, PrecompileMinifyOptions } from './options.ts'
 import { pathFrom } from '../../files/paths.ts'
+import { keepingColors } from './colors.ts'
 
 /**
  * @param warn receives the warnings of esbuild, each with its place
@@ -80,9 +81,10 @@ async function transform(
   esbuild: typeof Esbuild,
   { name, file, code, isCompiled }: TransformedText
 ) {
-  try {
-    return await esbuild.transform(code, {
-      loader: extname(name).toLowerCase() === '.css' ? 'css' : 'js',
+  const isCss = extname(name).toLowerCase() === '.css'
+  const minify = (text: string) =>
+    esbuild.transform(text, {
+      loader: isCss ? 'css' : 'js',
       minify: true,
       sourcemap: 'external',
       sourcesContent: true,
@@ -90,6 +92,8 @@ async function transform(
       legalComments: 'inline',
       charset: 'utf8'
     })
+  try {
+    return isCss ? await keepingColors(code, minify) : await minify(code)
   } catch (error) {
     const failure = asCompileError(error, file)
     if (!isCompiled || !(failure instanceof CompileError)) throw failure

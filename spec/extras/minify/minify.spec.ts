@@ -179,6 +179,34 @@ const MAP = JSON.stringify({
 })
 const BUILT = 'function go() { return 1 }\n//# sourceMappingURL='
 
+test('colors that are not legacy ones stay as they are written, so that gradients and transitions are the same', async t => {
+  const kept = [
+    'oklch(70% 0.1 200)',
+    'OKLAB(0.5 0.1 0.1)',
+    'lab(50% 40 59.5/.5)',
+    'lch(50% 70 50)',
+    'color(srgb 1 0 0)',
+    'color(display-p3 1 0.5 0)'
+  ]
+  const rules = kept.map((color, at) => `.a${at} { color: ${color}; margin: 0px 0px }\n`)
+  const gradient = '.g{background:linear-gradient(lab(50% 40 59.5),red)}'
+  const more = `/*! lab( */\n${gradient}\n.h { color: hsl(120deg 100% 50%); content: "lch(\\e06f" }\n`
+  const { root, warnings } = await makeMinified(t, {
+    'a.css': rules.join('') + more,
+    'b.css': 'a { color: oklch(70% 0.1 200); top: calc(oklch( }'
+  })
+  const css = readPublic(root, '/assets/a.css').toString()
+  kept.forEach((color, at) => {
+    const written = color.replaceAll(/\b0\./g, '.')
+    t.true(css.includes(`.a${at}{color:${written};margin:0}`), `${color}\n${css}`)
+  })
+  t.true(css.includes(gradient))
+  t.true(css.includes('.h{color:#0f0;content:"lch(\ue06f"}'))
+  const map: unknown = JSON.parse(readPublic(root, '/assets/a.css.map').toString())
+  t.like(map, { sourcesContent: [rules.join('') + more] })
+  t.false(/[\ue043-\ue06f](?!")/.test(css + warnings.join('')))
+})
+
 test('a linked or inline source map is continued', async t => {
   const inline = `data:application/json;base64,${Buffer.from(MAP).toString('base64')}`
   const { root } = await makeMinified(t, {
