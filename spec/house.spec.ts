@@ -57,6 +57,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'image-size': ['extras/media/image-size.ts'],
   'lru-cache': [
     'assets/building/on-request/mtime-index.ts',
+    'assets/serving/files/content-version.ts',
     'assets/serving/files/folders.ts',
     'assets/serving/files/representation.ts'
   ],

@@ -109,15 +109,20 @@ test('MOD-03 a different date, or none, gets a 200; with `before` a later one ge
   }
 })
 
-test('FRS-09 a date in the future is not sent, and a GET is not compared with it', async t => {
-  const updatedAt = new Date(Date.now() + 60_000)
-  for (const given of [updatedAt, { etag: 'x', lastModified: updatedAt.getTime() }]) {
-    const site = await openRoute(t, pageOf(given), { ifModifiedSince: 'before' })
-    const { headers } = await site.get()
-    const since = { 'if-modified-since': updatedAt.toUTCString() }
-    t.deepEqual([headers['last-modified'], (await site.get(since)).status], [undefined, 200])
-    const edit = await site.ask('PUT', { 'if-unmodified-since': HTTP_DATE })
-    t.deepEqual([edit.status, edit.headers['last-modified']], [412, undefined], 'nothing is lost')
+test('FRS-09 a date in the future, or before 1990, is not sent, and a GET is not compared with it', async t => {
+  const dates = [Date.now() + 60_000, 1000, Date.UTC(1985, 9, 26, 8, 15), Date.UTC(1990, 0) - 1]
+  for (const updatedAt of dates.map(date => new Date(date))) {
+    const future = updatedAt > new Date()
+    for (const given of [updatedAt, { etag: 'x', lastModified: updatedAt }]) {
+      const site = await openRoute(t, pageOf(given), { ifModifiedSince: 'before' })
+      const { headers } = await site.get()
+      t.is(headers['last-modified'], undefined)
+      for (const since of [updatedAt.toUTCString(), ...(future ? [] : [HTTP_DATE])])
+        t.is((await site.get({ 'if-modified-since': since })).status, 200, since)
+      const date = future ? HTTP_DATE : new Date(updatedAt.getTime() - 1000).toUTCString()
+      const edit = await site.ask('PUT', { 'if-unmodified-since': date })
+      t.deepEqual([edit.status, edit.headers['last-modified']], [412, undefined], 'nothing is lost')
+    }
   }
 })
 

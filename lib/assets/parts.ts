@@ -366,6 +366,8 @@ export interface Stored {
   readonly size: number
   /** The digest; undefined for a file that is too big for memory, unless it was asked for. */
   readonly digest: string | undefined
+  /** What the ETag is made of where there is no digest: the same on every replica. */
+  readonly version: string
   /** The bytes; undefined for a file that is too big for memory. */
   readonly body: Buffer | undefined
 }

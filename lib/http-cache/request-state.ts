@@ -1,6 +1,6 @@
 // The state of one request inside koaHttpCache: its calls of ctx.fresh, their decision, and the fields written.
 import type { Context } from 'koa'
-import { formatHttpDate, type Validators } from '../http/validators.ts'
+import { formatHttpDate, isModificationDate, type Validators } from '../http/validators.ts'
 import { evaluatePreconditions, isRetrieval } from '../http/preconditions.ts'
 import type { CachingFields, HeaderField } from './cache-directive.ts'
 import { type Dependencies, dependenciesOf } from './dependencies.ts'
@@ -104,9 +104,11 @@ export class RequestState {
   ): Decision | undefined {
     const { method = '', headers } = this.ctx.req
     const reads = isRetrieval(method)
-    const sent = isFuture(validators.lastModified)
-      ? { ...validators, lastModified: undefined }
-      : validators
+    const { lastModified } = validators
+    const sent =
+      lastModified === undefined || maySend(lastModified)
+        ? validators
+        : { ...validators, lastModified: undefined }
     if (reads) {
       if (sent !== validators) this.ctx.remove('Last-Modified')
       this.setValidators(sent)
@@ -168,7 +170,7 @@ export function isStatusSet(response: object): boolean {
   return Reflect.get(response, '_explicitStatus') === true
 }
 
-// An origin server must not send such a date (RFC 9110 section 8.8.2.1).
-function isFuture(time: number | undefined): boolean {
-  return time !== undefined && time > Date.now()
+// An origin server must not send a date in the future (RFC 9110 section 8.8.2.1).
+function maySend(time: number): boolean {
+  return time <= Date.now() && isModificationDate(time)
 }

@@ -20,14 +20,19 @@ export function policiesWithNonce(response: {
   return POLICIES.filter(name => /'nonce-/i.test(String(response.getHeader(name))))
 }
 
+/** The type of `.cjs` that mime-types has, application/node, is of no script for a browser: UMD builds are. */
+function lookUp(path: string): string {
+  return /\.cjs$/i.test(path) ? 'text/javascript' : mime.lookup(path) || ''
+}
+
 /** Returns the media type of a path, such as `image/png`, if its extension is known. */
 export function mediaTypeOf(path: string): string | undefined {
-  return (extname(path) && mime.lookup(path)) || undefined
+  return (extname(path) && lookUp(path)) || undefined
 }
 
 /** Returns the value of Content-Type: text is UTF-8, and an unknown type is `application/octet-stream`. */
 export function contentType(path: string): string {
-  const type = mime.lookup(path) || 'application/octet-stream'
+  const type = lookUp(path) || 'application/octet-stream'
   return type.startsWith('text/') ? `${type}; charset=utf-8` : type
 }
 
@@ -37,5 +42,5 @@ const COMPRESSIBLE =
 
 /** Tells whether files of this type are worth compressing. */
 export function isCompressibleType(path: string): boolean {
-  return COMPRESSIBLE.test(mime.lookup(path) || '')
+  return COMPRESSIBLE.test(lookUp(path))
 }

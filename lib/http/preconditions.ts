@@ -132,7 +132,9 @@ const ONE_RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i
 function readRange(range: string, size: number): RangeChoice {
   const [, first, last] = ONE_RANGE.exec(range) ?? []
   if (first === undefined || last === undefined || first + last === '') return 'whole'
-  // Section 14.1.2: a suffix longer than the representation selects all of it.
+  // Section 14.1.2 leaves open what a range of nothing is; nginx's slice asks for one of every file.
+  if (size === 0) return 'whole'
+  // A suffix longer than the representation selects all of it.
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === '' || last === '' ? Infinity : Number(last)
   if (start > end) return 'whole'

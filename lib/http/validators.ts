@@ -84,6 +84,14 @@ const FORMATS = [
 const EARLIEST = Date.parse('0000-01-01T00:00:00Z')
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 
+/** The first dates that are not invented: zip and npm archives, Nix and others write one of 1970, 1980 or 1985. */
+const FIRST = Date.parse('1990-01-01T00:00:00Z')
+
+/** Tells whether a date, in milliseconds, can be that of a modification: an invented one is the same for all versions. */
+export function isModificationDate(milliseconds: number): boolean {
+  return milliseconds >= FIRST
+}
+
 /**
  * Formats a time as an IMF-fixdate, `Thu, 01 Jan 1970 00:00:00 GMT`, truncated to whole seconds.
  *

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import test from 'ava'
 import type { Middleware } from 'koa'
-import { freePort } from '../../demo/deploy/stack.ts'
+import { freePort, startNginx } from '../../demo/deploy/stack.ts'
 import { ask } from '../support/ask.ts'
 import { placed, readManifest, run, targetOf } from '../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../support/site.ts'
@@ -131,6 +131,42 @@ test('nginx sends every type of file that it knows, and the demo has, as the pro
     const [theirs, ours] = await Promise.all([ask(port, path), site.ask(path)])
     t.is(theirs.headers['content-type'], ours.headers['content-type'], path)
     t.true(extension === 'none' || known.includes(extension), `${path} is in files.conf`)
+  }
+})
+
+/** Replicas in turn, asked for slices of what nobody stores. */
+const SLICES = `upstream app { server 127.0.0.1:3001; server 127.0.0.1:3002; server 127.0.0.1:3003; }
+server {
+  listen 127.0.0.1:8080;
+  location / {
+    slice 1m;
+    proxy_http_version 1.1;
+    proxy_set_header Connection "";
+    proxy_set_header Range $slice_range;
+    proxy_pass http://app;
+  }
+}`
+
+test('nginx joins the slices that replicas send of one file', async t => {
+  const files = { 'film.mp4': Buffer.alloc(3_000_000, 'film'), 'empty.txt': '' }
+  const folder = Object.entries(files).map(([name, bytes]) => [`public/${name}`, bytes] as const)
+  const ports = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const site = await makeSite(t, {}, { env: 'production', fingerprint: false })
+      for (const [path, bytes] of folder) site.write(`/${path}`, bytes, 1_700_000_000)
+      return site.port
+    })
+  )
+  const home = makeProject(t, { 'nginx/proxy.conf': SLICES, 'nginx/brotli.conf': '' })
+  const { port, stop } = await startNginx(
+    home,
+    { home, port: await freePort() },
+    { name: 'proxy', app: [ports[0] ?? 0, ports[1] ?? 0, ports[2] ?? 0] }
+  )
+  t.teardown(stop)
+  for (const [name, bytes] of Object.entries(files)) {
+    const { status, bytes: sent } = await ask(port, `/${name}`)
+    t.deepEqual([status, sent.length], [200, bytes.length], name)
   }
 })
 

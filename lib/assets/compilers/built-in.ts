@@ -15,7 +15,7 @@ import {
 import type { LessModule } from './less.ts'
 
 interface BuiltInCompiler extends Pick<Compiler, 'target'> {
-  readonly extensions: string
+  readonly extensions: string | readonly string[]
   /** The packages that can compile it; the first that is installed is used. */
   readonly peers: readonly string[]
   /** @param peer the package that was loaded */
@@ -30,8 +30,11 @@ const sass = (extensions: string, syntax: Sass.Syntax): BuiltInCompiler => ({
     (await import('./sass.ts')).compileSass(peer as typeof Sass, input, syntax)
 })
 
-const esbuild = (loader: 'ts' | 'tsx' | 'jsx'): BuiltInCompiler => ({
-  extensions: `.${loader}`,
+const esbuild = (
+  loader: 'ts' | 'tsx' | 'jsx',
+  extensions: string | readonly string[] = `.${loader}`
+): BuiltInCompiler => ({
+  extensions,
   target: '.js',
   peers: ['esbuild'],
   compile: async (input, peer) =>
@@ -48,7 +51,7 @@ export const TABLE: readonly BuiltInCompiler[] = [
     compile: async (input, peer) =>
       (await import('./less.ts')).compileLess(peer as LessModule, input)
   },
-  esbuild('ts'),
+  esbuild('ts', ['.ts', '.mts', '.cts']),
   esbuild('tsx'),
   esbuild('jsx')
 ]

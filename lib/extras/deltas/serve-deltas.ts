@@ -104,9 +104,10 @@ async function readDelta(file: string, target: Target, maxBytes: number) {
   if (!(await isRight(bytes, dictionary, target))) return { needs }
   const size = bytes.length - SEAL_BYTES
   const body = size > maxBytes ? undefined : bytes.subarray(0, size)
+  const digest = digestOf(bytes)
   const stored: Stored = {
-    ...{ coding: DELTA_CODING, file, stamp, size, body },
-    digest: digestOf(bytes)
+    ...{ coding: DELTA_CODING, file, stamp, size, body, digest },
+    version: digest
   }
   return { needs, stored }
 }

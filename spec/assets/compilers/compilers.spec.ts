@@ -140,6 +140,19 @@ test('a preprocessor source that is not UTF-8 is an error, never served raw', as
   )
 })
 
+test('TypeScript for Node’s kinds of modules is compiled as any other, and a UMD build runs in browsers', async t => {
+  const source = 'go(1 as number)'
+  const site = await makeSite(t, {
+    ...{ 'x/a.ts': source, 'x/b.mts': source, 'x/c.cts': source, 'x/d.js.mts': source },
+    'x/e.umd.cjs': 'go(1)'
+  })
+  for (const path of ['a.js', 'b.js', 'c.js', 'd.js', 'e.umd.cjs']) {
+    const { status, text, headers } = await site.ask(`/assets/${path}`)
+    t.deepEqual([status, text.split(';')[0]?.trim()], [200, 'go(1)'], path)
+    t.is(headers['content-type'], 'text/javascript; charset=utf-8', path)
+  }
+})
+
 // The optional peers: found in the project first, and as soon as they are installed.
 
 const { resolve } = createRequire(import.meta.url)

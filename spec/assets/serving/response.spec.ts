@@ -164,13 +164,19 @@ test('ANS-10 robots.txt and plain names are revalidated', async t => {
   }
 })
 
-test('Last-Modified is left out when the file’s mtime is the epoch or yet to come', async t => {
+test('Last-Modified is left out, and no date compared, when the file’s mtime is before 1990 or yet to come', async t => {
   const site = await makeFile(t)
-  for (const mtime of [0, 4_000_000_000]) {
+  for (const mtime of [0, 1, 315_532_800, 499_162_500, 631_151_999, 4_000_000_000]) {
     utimesSync(site.at('/public/a.txt'), mtime, mtime)
-    const { status, headers } = await site.ask('/a.txt')
-    t.deepEqual([status, headers['last-modified']], [200, undefined])
+    for (const date of [new Date(mtime * 1000).toUTCString(), LATER]) {
+      const asked = { 'if-modified-since': date, range: 'bytes=0-3', 'if-range': date }
+      const { status, headers } = await site.ask('/a.txt', { headers: asked })
+      t.deepEqual([status, headers['last-modified']], [200, undefined])
+    }
   }
+  utimesSync(site.at('/public/a.txt'), 631_152_000, 631_152_000)
+  const { headers } = await site.ask('/a.txt')
+  t.is(headers['last-modified'], 'Mon, 01 Jan 1990 00:00:00 GMT')
 })
 
 test('with a CDN host other origins may read files under the prefix', async t => {

@@ -14,8 +14,14 @@ import {
 } from '../../../files/open-file.ts'
 import { ifReadable } from '../../../files/refusals.ts'
 import { isCacheControl, privateCacheControl } from '../../../http/cache-control.ts'
-import { formatEtag, formatHttpDate, type Validators } from '../../../http/validators.ts'
+import {
+  formatEtag,
+  formatHttpDate,
+  isModificationDate,
+  type Validators
+} from '../../../http/validators.ts'
 import type { Stored } from '../../parts.ts'
+import { contentVersionOf, mtimeOf } from './content-version.ts'
 import type { SharedFields } from '../directories/served-directory.ts'
 import { MAX_ONE_WRITE_BYTES } from '../connection.ts'
 import {
@@ -34,6 +40,7 @@ export class Representation implements Stored, Validators {
   readonly stamp: Stamp
   readonly size: number
   readonly digest: string | undefined
+  readonly version: string
   readonly body: Buffer | undefined
   readonly etag: string
   readonly lastModified: number | undefined
@@ -46,15 +53,17 @@ export class Representation implements Stored, Validators {
 
   constructor(stored: Stored, shared: SharedFields, vary: string | undefined) {
     const { coding, stamp, digest } = stored
-    const opaque = digest ?? versionOf(stamp)
+    const opaque = digest ?? stored.version
     this.coding = coding
     this.file = stored.file
     this.stamp = stamp
     this.size = stored.size
     this.digest = digest
+    this.version = opaque
     this.body = stored.body
     this.etag = formatEtag(coding === 'identity' ? opaque : `${opaque}-${coding}`)
-    this.lastModified = (shared.lastModified ?? lastModifiedOf(stamp)) || undefined
+    const date = shared.lastModified ?? lastModifiedOf(stamp)
+    this.lastModified = date && isModificationDate(date) ? date : undefined
     this.shared = shared
     this.vary = vary
   }
@@ -131,18 +140,10 @@ export class Representation implements Stored, Validators {
 const CONTENT = /^(?:content-(?:type|encoding)|accept-ranges)$/i
 const CONTENT_OR_LIFETIME = /^(?:expires|content-type)$/i
 
-/** Identifies bytes that are not read: an mtime can be set, an inode and a ctime cannot. */
-function versionOf({ size, mtimeNs, ctimeNs, ino }: Stamp): string {
-  return [size, mtimeNs, ctimeNs, ino].map(number => number.toString(16)).join('-')
-}
-
-/**
- * In milliseconds, whole seconds. Undefined for the epoch, which stands for "unknown", and for a date in
- * the future, which an origin server must not send (RFC 9110 section 8.8.2.1).
- */
-function lastModifiedOf({ mtimeNs }: Stamp): number | undefined {
-  const seconds = Number(mtimeNs / 1_000_000_000n)
-  return seconds === 0 || seconds * 1000 > Date.now() ? undefined : seconds * 1000
+/** Undefined for a date in the future, which an origin server must not send (RFC 9110 section 8.8.2.1). */
+function lastModifiedOf(stamp: Stamp): number | undefined {
+  const mtime = mtimeOf(stamp)
+  return mtime > Date.now() ? undefined : mtime
 }
 
 // Read from the disk
@@ -156,11 +157,12 @@ export async function readStored(
   const { path: file, stats } = opened
   if (stats.size > maxBytes) {
     const [stamp, size] = [stampOf(stats), Number(stats.size)]
-    return { coding, file, stamp, size, digest: undefined, body: undefined }
+    return { coding, file, stamp, size, ...(await contentVersionOf(opened)), body: undefined }
   }
   const { bytes, stamp } = await readOpenFile(opened)
+  const digest = digestOf(bytes)
   // A file may shrink while it is read.
-  return { coding, file, stamp, size: bytes.length, digest: digestOf(bytes), body: bytes }
+  return { coding, file, stamp, size: bytes.length, digest, version: digest, body: bytes }
 }
 
 /** The same file with its digest, for which it is read; without one when it changed meanwhile. */

@@ -254,13 +254,10 @@ export class ServedFiles {
     if (await this.directory.isHidden?.(file)) return this.#drop(wanted.path)
     const { length: size, buffer, byteOffset } = bytes
     const body = Buffer.from(buffer, byteOffset, size)
+    const digest = digestOf(body)
     const stored = {
-      coding: 'identity',
-      file,
-      stamp: stampOf(stamp),
-      size,
-      digest: digestOf(body),
-      body
+      ...{ coding: 'identity', file, stamp: stampOf(stamp) },
+      ...{ size, body, digest, version: digest }
     }
     const served = this.#served(wanted, {
       own: this.directory.fieldsOf(wanted, false),
