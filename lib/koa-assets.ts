@@ -147,6 +147,7 @@ class AssetServer {
     const path = rawPath(target)
     const { requested, settings } = this.#pipeline
     const mounts = mountsAt(path, settings)
+    if (this.#development?.owns(path)) return this.#passOn(ctx, next, path, mounts)
     const known = requested.recall(path, mounts)
     if (known === 'missing') return this.#passOn(ctx, next, path, mounts)
     if (known && target.startsWith('/') && isRead(ctx.req)) {

@@ -87,7 +87,10 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   const dir = absolutePath(root, app.dir ?? join('apps', name))
   const defaultPath = isOnly || name === 'web' ? '/' : `/${name}`
   const given = app.path ?? defaultPath
-  const path = settlePath(given, 'path', "a path such as '/admin'", `apps.${name}.`)
+  const expected = "a path such as '/admin'"
+  const path = settlePath(given, 'path', expected, `apps.${name}.`)
+  // Below it are the pages of development.
+  if (`${path}/`.startsWith('/-/')) throw optionError('path', expected, given, `apps.${name}.`)
   const layers = [...layersOf(options, env), ...layersOf(app, env, `apps.${name}.`)]
   const layered = settleLayers(basis, layers)
   const extraSources = settleSources(layered.sources, dir, layered.compile)

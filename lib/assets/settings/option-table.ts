@@ -168,7 +168,8 @@ const isName = (value: unknown) => isText(value) && isCanonicalBelow(value)
 function isSource(value: unknown): boolean {
   if (!isRecord(value)) return isText(value)
   const { dir, at = '/', include = [], exclude = [], ...others } = value
-  const isPlaced = at === '/' || isName(at)
+  // Below `-/` are the pages of development.
+  const isPlaced = at === '/' || (isName(at) && !`${at}/`.startsWith('-/'))
   const areGlobs = [include, exclude].flat().every(isText)
   return isText(dir) && isPlaced && areGlobs && Object.keys(others).length === 0
 }

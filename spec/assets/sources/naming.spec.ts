@@ -166,6 +166,28 @@ test('PUB-18 dotfiles, partials, leftovers and the text of preprocessor sources 
   t.is(site.read('/public/assets/raw.css.scss'), undefined)
 })
 
+test('no name begins with -/: no theme, no folder and no file by hand replaces a script of development', async t => {
+  const theme = { '/theme/-/live.js': 'stolen', '/theme/js/-/live.js': 'stolen' }
+  const own = { 'x/-/live.js': 'stolen', 'x/deep/-/live.js': 'stolen' }
+  const byHand = { '/public/assets/-/live.js': 'stolen' }
+  const files = { ...own, ...theme, ...byHand, '/theme/-a/b.js': 'b' }
+  const sources = ['../../theme', { dir: '../../theme', at: '/' }]
+  const site = await makeSite(t, files, { env: 'development', sources })
+  const { status, text } = await site.ask('/assets/-/live.js')
+  t.is(status, 200)
+  t.notRegex(text, /stolen/)
+  for (const name of ['live.js', '-/other.js', 'deep/-/live.js', 'x/-/live.js'])
+    t.is((await site.ask(`/assets/${name}`)).status, 404, name)
+  t.is((await site.ask('/assets/-a/b.js')).text, 'b')
+  for (const at of ['-', '-/x'])
+    await t.throwsAsync(makeSite(t, files, { sources: [{ dir: '../../theme', at }] }), {
+      instanceOf: TypeError
+    })
+  for (const path of ['/-', '/-/x', '/-/']) {
+    await t.throwsAsync(makeSite(t, {}, { apps: { a: { path } } }), { instanceOf: TypeError })
+  }
+})
+
 test('PUB-18 any other name may begin with an underscore, as in lodash-es and date-fns', async t => {
   const site = await makeSite(t, {
     'javascripts/_base.js': 'base',
