@@ -75,7 +75,7 @@ const IMPORT_META = -2
 
 function importReference(
   code: string,
-  { n: specifier, s, e, d }: ImportSpecifier
+  { n: specifier, s, e, se, d, a }: ImportSpecifier
 ): Reference | undefined {
   if (specifier === undefined) return undefined
   // The lexer reports quotes as part of the specifier only for `import()`.
@@ -83,9 +83,12 @@ function importReference(
   // Source maps are shifted within a line.
   if (/[\n\r]/.test(code.slice(start, end))) return undefined
   const kind = d === STATIC ? 'import' : 'dynamic-import'
-  if (RELATIVE.test(specifier)) return makeReference(start, end, specifier, kind)
-  return { start, end, path: specifier, suffix: '', kind }
+  const type = a === -1 ? undefined : TYPE.exec(code.slice(a, se))?.groups?.['type']
+  if (RELATIVE.test(specifier)) return { ...makeReference(start, end, specifier, kind), type }
+  return { start, end, path: specifier, suffix: '', kind, type }
 }
+
+const TYPE = /\btype["']?\s*:\s*(?<quote>["'])(?<type>\w+)\k<quote>/
 
 /** A specifier of any other form is a URL with a scheme, or bare (HTML, "resolve a module specifier"). */
 const RELATIVE = /^(?:\.{0,2}\/)/

@@ -20,6 +20,8 @@ export interface Reference {
   /** `?query#fragment`, as written. */
   readonly suffix: string
   readonly kind: ReferenceKind
+  /** The attribute `type` of an import; undefined for none. */
+  readonly type?: string | undefined
 }
 
 type ReferenceKind = 'url' | 'string' | 'source-map' | 'import' | 'dynamic-import' | 'new-url'

@@ -33,6 +33,7 @@ import {
   type Referring,
   type Urls
 } from '../references/references.ts'
+import { isRefused } from './module-types.ts'
 import { shiftInlineMap } from './shift-map.ts'
 
 /** A source that was read and compiled, with its references found but not yet replaced. */
@@ -61,6 +62,8 @@ export interface Text extends Referring {
   readonly isOpen?: boolean
   /** The bare specifiers, among `references` or left to the browser. */
   readonly bare: readonly Reference[]
+  /** The imports that browsers refuse. */
+  readonly refused: readonly Reference[]
   /**
    * The absolute paths, with and without links, of the files that were compiled into it; a reference may come from
    * any of them.
@@ -205,16 +208,17 @@ export async function textOf(
   const imported = type === 'js' ? (await loadModuleLexer()).find(code) : undefined
   const { references: all = [], unparsedAt, isOpen = false } = imported ?? {}
   const inModule = all.filter(mayBeAsset)
+  const refused = inModule.filter(isRefused)
   const bare = inModule.filter(isBare)
   // Without fingerprints a browser resolves them.
   if (!app.fingerprint) {
-    const isEmpty = found.length === 0 && bare.length === 0
-    return isEmpty ? undefined : { code, references: found, bare, dependencies }
+    const isEmpty = [found, bare, refused].every(each => each.length === 0)
+    return isEmpty ? undefined : { code, references: found, bare, refused, dependencies }
   }
   const references = [...found, ...inModule]
   if (references.length === 0 && !isOpen) return undefined
   references.sort((a, b) => a.start - b.start)
-  return { code, references, bare, dependencies, unparsedAt, isOpen }
+  return { code, references, bare, refused, dependencies, unparsedAt, isOpen }
 }
 
 /** Returns the type of a text that may refer to other assets; undefined for any other asset. */

@@ -9,6 +9,7 @@ import { isBare } from '../references/module-references.ts'
 import { positionsOf, type Reference } from '../references/references.ts'
 import type { Asset } from '../sources/sources.ts'
 import type { Draft } from './draft.ts'
+import { remedyFor } from './module-types.ts'
 import { pathFrom } from '../../files/paths.ts'
 
 /** At most this many references of compiled text are searched for in its sources. */
@@ -71,6 +72,24 @@ export async function importErrors(
       const given = `name an asset or a URL in imports: { '${path}': … }`
       const ways = [advice, ...(isBeside ? [] : [given])].filter(each => each !== undefined)
       return errorAt(places[at], `imports '${path}', ${why}: ${ways.join(', or ')}`)
+    })
+  )
+}
+
+/** Returns the error for each import that browsers refuse. */
+export async function typeErrors(
+  referrer: Referrer,
+  refused: readonly Reference[]
+): Promise<AssetError[]> {
+  const { file } = referrer.asset.source
+  const places = refused.length > 0 ? await placesOf(referrer, refused) : []
+  return Promise.all(
+    refused.map(async (reference, at) => {
+      const { path, kind } = reference
+      const isBeside = isBare(reference) && (await statOf(join(dirname(file), path)))?.isFile()
+      const remedy = remedyFor(reference, isBeside ? `./${path}` : path)
+      const what = kind === 'import' ? ', and the whole module with it' : ''
+      return errorAt(places[at], `imports '${path}', which browsers refuse${what}: ${remedy}`)
     })
   )
 }

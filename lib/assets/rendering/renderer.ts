@@ -17,7 +17,8 @@ import { memoized } from '../sources/catalog.ts'
 import type { Asset, Sources } from '../sources/sources.ts'
 import { decodeIfValid, encodePath } from '../urls/canonical-path.ts'
 import { draft, finish, textOf, type Draft, type Text } from './draft.ts'
-import { importErrors, referenceErrors } from './reference-errors.ts'
+import { isRefused } from './module-types.ts'
+import { importErrors, referenceErrors, typeErrors } from './reference-errors.ts'
 import { pathFrom } from '../../files/paths.ts'
 
 /** The asset that a reference points to. */
@@ -116,11 +117,15 @@ export class Renderer {
       // A missing source map is not a mistake in the text.
       const lost = references.filter(({ kind }, at) => !found[at] && kind !== 'source-map')
       for (const error of await referenceErrors(referrer, lost)) report(error)
-      const unknown = await this.#unknown(asset, text)
+      const isOwn = !this.#isOfPackage(asset)
+      const unknown = isOwn ? await this.#unknown(asset, text) : []
       const advise = (specifier: string) => this.#sources.adviceOn(asset.app, specifier)
       const unmapped = await importErrors(referrer, unknown, advise)
       // A module may do without its dynamic imports.
       for (const [at, error] of unmapped.entries()) report(error, unknown[at]?.kind === 'import')
+      const refused = isOwn ? text.refused : []
+      const untyped = await typeErrors(referrer, refused)
+      for (const [at, error] of untyped.entries()) report(error, refused[at]?.kind === 'import')
     }
     return { found: found.map(to => (to === 'elsewhere' ? undefined : to)), errors, warnings }
   }
@@ -170,17 +175,22 @@ export class Renderer {
     return inPackage ?? this.#named(app, posix.normalize(path).replace(/^(?:\.\.?\/)+/, ''))
   }
 
-  /** Returns the imports of the application's own modules that nothing maps; packages answer for their own. */
-  async #unknown({ app, name, source }: Asset, { bare }: Text): Promise<Reference[]> {
-    const folders = pathFrom(this.#settings.root, source.directory).split('/')
-    const isOfPackage = source.packageName !== undefined || folders.includes('node_modules')
-    if (isOfPackage || bare.length === 0) return []
+  /** Returns the imports that nothing maps. Packages answer for their own. */
+  async #unknown({ app, name }: Asset, { bare }: Text): Promise<Reference[]> {
     const sources = this.#sources.of(app)
     const isMapped = await Promise.all(
       bare.map(async ({ path }) => app.imports.has(path) || sources.isMeant(path, name))
     )
     const paths = new Set<string>()
-    return bare.filter(({ path }, at) => !isMapped[at] && !paths.has(path) && paths.add(path))
+    return bare.filter((each, at) => {
+      const isUnknown = !isMapped[at] && !isRefused(each) && !paths.has(each.path)
+      return isUnknown && paths.add(each.path)
+    })
+  }
+
+  #isOfPackage({ source }: Asset): boolean {
+    const folders = pathFrom(this.#settings.root, source.directory).split('/')
+    return source.packageName !== undefined || folders.includes('node_modules')
   }
 
   async #byUrl(url: string): Promise<Resolution> {

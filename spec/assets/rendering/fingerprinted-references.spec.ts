@@ -200,7 +200,7 @@ for (const [what, compiler, placed] of [
       compiler
     }
     const references = findReferences('css', code)
-    const text = { code, references, bare: [], dependencies: [] }
+    const text = { code, references, bare: [], refused: [], dependencies: [] }
     const asset = { app: settle({ root }).publicApp, source }
     const errors = await referenceErrors({ root, asset, text }, references)
     t.is(errors.length, COUNT)

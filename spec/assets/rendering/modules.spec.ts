@@ -342,6 +342,58 @@ test('JSM-03 a missing import is an error of precompile, with its file, line and
   t.is(readPublic(root, '/assets/lib/typed.js').toString(), typed, 'without fingerprints')
 })
 
+test('JSM-03 an import that browsers refuse for its type is reported with its place and what to write', async t => {
+  const files = {
+    'app.js': `import './look.css'
+import logo from './logo.svg'
+export * from './data.json'
+import 'look.css'
+import data from './data.json' with { type: 'json' }
+import sheet from './look.css' with { "type": "css" }
+import text from './look.css' with { type: 'text' }
+import './other.js'
+import wrong from './data.json' with { type: 'css' }
+import('./look.css')
+import('./data.json', { with: { type: 'json' } })
+import 'https://cdn.test/x.css'`,
+    'look.css': '',
+    'logo.svg': '<svg/>',
+    'data.json': '{}',
+    'other.js': '',
+    'typed.js.ts': "let n: number = 1\nimport './data.json'"
+  }
+  const root = makeProject(t, placed(files))
+  const refused = (place: string, path: string, remedy: string) =>
+    `apps/web/assets/${place} imports '${path}', which browsers refuse${remedy}`
+  const whole = ', and the whole module with it: write'
+  const asCss = `with { type: 'css' }, or stylesheet() in the page`
+  const json = "import … from './data.json' with { type: 'json' }"
+  const all = [
+    refused('app.js:1:8', './look.css', `${whole} import … from './look.css' ${asCss}`),
+    refused('app.js:2:18', './logo.svg', `${whole} new URL('./logo.svg', import.meta.url)`),
+    refused('app.js:3:15', './data.json', `${whole} ${json}`),
+    refused('app.js:4:8', 'look.css', `${whole} import … from './look.css' ${asCss}`),
+    refused('app.js:9:19', './data.json', `${whole} ${json}`),
+    refused('typed.js.ts:2:9', './data.json', `${whole} ${json}`)
+  ]
+  const later = "write import('./look.css', { with: { type: 'css' } }), or stylesheet() in the page"
+  const dynamic = refused('app.js:10:8', './look.css', `: ${later}`)
+  const error = await t.throwsAsync(run({ root }), { instanceOf: PrecompileError })
+  t.deepEqual(
+    error?.problems.map(({ message }) => message),
+    all
+  )
+  const { warnings } = await run({ root, missing: 'warn' })
+  t.deepEqual(
+    warnings.filter(each => each.includes('refuse')).toSorted(),
+    [...all, dynamic].toSorted()
+  )
+  const site = await makeSite(t, {}, { root })
+  for (const name of ['app.js', 'typed.js']) await site.ask(`/assets/${name}`)
+  const told = [...all, dynamic].map(message => `koa-fresh-assets: ${message}`)
+  t.deepEqual(warningsAbout('which browsers refuse').toSorted(), told.toSorted())
+})
+
 test('the report of a reference to a file that exists but is not published names the rule', async t => {
   const root = makeProject(t, {
     'assets/stylesheets/app.css.scss':
