@@ -51,9 +51,16 @@ export const flag: ExpectationOf<boolean> = {
   expected: 'true or false',
   holds: value => typeof value === 'boolean'
 }
+/** Tells whether a value can match a path below a directory. */
+export function isGlob(value: unknown): value is string {
+  if (!isText(value)) return false
+  const names = value.split('/')
+  return !names.includes('..') && names.some(name => name !== '' && name !== '.')
+}
+
 export const globs: Expectation = {
-  expected: 'a glob or a list of globs',
-  holds: value => [value].flat().every(isText)
+  expected: "a glob or a list of globs below the directory, such as 'private/**' or '*.md'",
+  holds: value => [value].flat().every(isGlob)
 }
 
 export const record = { expected: 'an object', holds: isRecord } as const

@@ -82,7 +82,8 @@ export interface MountOptions extends MountExtras {
   fallback?: string | FallbackPage | FallbackOptions | undefined
   /**
    * Globs of paths below `dir` that are not served, files and whole folders; one without a slash matches in any
-   * folder: `*.md`. Default: none.
+   * folder: `*.md`. As in .gitignore, `/drafts` is in `dir` itself, and `drafts/` is any folder of that name. Default:
+   * none.
    */
   exclude?: string | readonly string[] | undefined
   /**

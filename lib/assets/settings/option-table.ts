@@ -7,6 +7,7 @@ import {
   entriesGiven,
   flag,
   isRecord,
+  isGlob,
   isText,
   listOf,
   oneOf,
@@ -52,7 +53,7 @@ export const LAYERED = {
   compile: onIn('development', 'test'),
   fingerprint: onIn('production'),
   sources: appended<string | SourceOptions>(
-    'a list of directories, each a path or { dir, at, include, exclude }',
+    "a list of directories, each a path or { dir, at, include, exclude }, with globs such as 'private/**'",
     isSource
   ),
   ...LAYERED_EXTRAS,
@@ -170,7 +171,7 @@ function isSource(value: unknown): boolean {
   const { dir, at = '/', include = [], exclude = [], ...others } = value
   // Below `-/` are the pages of development.
   const isPlaced = at === '/' || (isName(at) && !`${at}/`.startsWith('-/'))
-  const areGlobs = [include, exclude].flat().every(isText)
+  const areGlobs = [include, exclude].flat().every(isGlob)
   return isText(dir) && isPlaced && areGlobs && Object.keys(others).length === 0
 }
 

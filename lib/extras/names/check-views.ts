@@ -206,9 +206,11 @@ async function ownNames(settings: Project): Promise<OwnNames[]> {
  */
 async function filesOf(root: string, given: string): Promise<string[]> {
   const written = withSlashes(given)
-  const glob = isAbsolute(written) ? pathFrom(root, written) : written.replace(/^(?:\.\/)+/, '')
+  // `/views/**` begins at the root of the project, unless it is the absolute path of something in it.
+  const glob = isAbsolute(written) && isInside(root, written) ? pathFrom(root, written) : written
   // These are the folders before the first name with a pattern.
-  const [base = ''] = /^(?:[^*?[\]{}()!+@\\/]+\/)*/.exec(glob) ?? []
+  const below = glob.replace(/^(?:\.?\/)+/, '')
+  const [base = ''] = /^(?:[^*?[\]{}()!+@\\/]+\/)*/.exec(below) ?? []
   const matches = matcherOf([glob])
   const walk = async (folder: string): Promise<string[]> => {
     const entries =

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { globs, type Expectation } from '../../check-options.ts'
+import { isText, type Expectation } from '../../check-options.ts'
 
 export interface NameOptions {
   /**
@@ -18,5 +18,8 @@ export function typesFile({ root }: { readonly root: string }): string {
 }
 
 export const NAMES = {
-  views: globs
+  views: {
+    expected: "a glob or a list of globs, such as 'views/**/*.ejs'",
+    holds: value => [value].flat().every(isText)
+  }
 } satisfies Record<keyof NameOptions, Expectation>

@@ -16,7 +16,7 @@ import {
   abortSignal,
   callback,
   check,
-  isText,
+  isGlob,
   listOf,
   text,
   type Expectation
@@ -100,7 +100,7 @@ export interface CompressReport {
   readonly seconds: number
 }
 
-const globs = listOf("a list of globs such as ['*.js']", isText)
+const globs = listOf("a list of globs such as ['*.js']", isGlob)
 export const COPY_OPTIONS = {
   onProgress: callback,
   signal: abortSignal,

@@ -2,6 +2,8 @@
 import { join, sep } from 'node:path'
 import { withoutCodingExtension } from '../../../files/codings.ts'
 import type { Boundary } from '../../../files/containment.ts'
+import { DIGEST_PATTERN } from '../../../files/digest.ts'
+import { realpathOf } from '../../../files/disk.ts'
 import { isCacheControl } from '../../../http/cache-control.ts'
 import { contentType } from '../../../http/fields.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
@@ -15,7 +17,7 @@ import {
 } from '../../urls/fingerprint.ts'
 import type { Fields } from '../response-fields.ts'
 import { isBelow, type Wanted } from '../request-path.ts'
-import { pathFrom } from '../../../files/paths.ts'
+import { isInside, pathFrom } from '../../../files/paths.ts'
 
 export interface ServedDirectory {
   readonly place: Boundary
@@ -119,7 +121,9 @@ export function pageCacheControl({ cacheControl }: MountSettings, path: string):
   return given !== undefined && isUnstored(given) ? given : 'no-cache'
 }
 
-/** Compressed copies of what is excluded as well. What reads globs is loaded when the first file is found. */
+const DELTA = new RegExp(`\\.${DIGEST_PATTERN}\\.dcz$`)
+
+/** Compressed copies of what is excluded, and deltas to it, as well. What reads globs is loaded when the first file is found. */
 function excluding(
   globs: readonly string[],
   dir: string,
@@ -128,7 +132,9 @@ function excluding(
   let matcher: Promise<(path: string) => boolean> | undefined
   return async file => {
     matcher ??= import('../../../files/globs.ts').then(({ excluderOf }) => excluderOf(globs))
-    const path = pathFrom(dir, withoutCodingExtension(file))
+    // A link to what is excluded is known by its real path, which may begin otherwise than that of the directory.
+    const base = isInside(dir, file) ? dir : ((await realpathOf(dir)) ?? dir)
+    const path = pathFrom(base, withoutCodingExtension(file.replace(DELTA, '')))
     return (await matcher)(path) || ((await isHidden?.(file)) ?? false)
   }
 }
