@@ -37,7 +37,7 @@ import type { Running, Watch } from './assets/parts.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import { settleForPrecompile, settleProject } from './assets/extras.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
-import { AssetError, warnOnce } from './errors.ts'
+import { AssetError, reasonOf, warnOnce } from './errors.ts'
 import { tellRefusals } from './files/refusals.ts'
 
 export { assetSources } from './assets/sources/third-party.ts'
@@ -105,9 +105,16 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
  * These are imported one after the other: Jest's ES modules fail when two imports that share a module run at once.
  */
 async function beginDevelopment(pipeline: Pipeline): Promise<void> {
-  tellRefusals(warnOnce())
-  await pipeline.loading
-  for (const extra of pipeline.settings.extras) await extra.start?.(pipeline)
+  const warn = warnOnce()
+  tellRefusals(warn)
+  for (const extra of pipeline.settings.extras) {
+    try {
+      await pipeline.loading
+      await extra.start?.(pipeline)
+    } catch (error) {
+      warn(`cannot start ${extra.name} beside the server: ${reasonOf(error)}`)
+    }
+  }
 }
 
 class AssetServer {

@@ -81,7 +81,11 @@ async function loaded(t: ExecutionContext) {
   return { files, packages: Object.keys(dependencies).filter(isLoaded) }
 }
 
-const SERVER_PACKAGES = ['fastest-levenshtein', 'koa-compose', 'lru-cache', 'mime-types', 'send']
+// The next build of a bundler may have images.
+const SERVER_PACKAGES = [
+  ...['content-disposition', 'fastest-levenshtein', 'image-size', 'koa-compose', 'lru-cache'],
+  ...['mime-types', 'picomatch', 'send']
+]
 
 // Of these rooms, a server that publishes nothing needs these files.
 const IN_PART =
@@ -95,7 +99,7 @@ const PART = [
   'assets/sources/third-party.ts'
 ]
 const NONE =
-  /^extras\/(?:init|inspector|joining|kept-index|live|minify|names|packages|releases|telling|verify)\/(?!(?:extra|options|tag|exports)\.ts)|^assets\/(?:references|rendering)\/|^files\/writing\//
+  /^extras\/(?:init|inspector|joining|kept-index|live|minify|names|packages|releases|telling|verify)\/(?!(?:extra|options|tag|exports)\.ts)|^assets\/(?:references|rendering\/(?!image-sizes))|^files\/writing\//
 
 // Pages have all helpers. A manifest has to be read before koaAssets() returns, so what reads them is there without
 // mounts as well.

@@ -3,6 +3,7 @@
 import type { Context, Middleware, Next } from 'koa'
 import { AssetError } from '../errors.ts'
 import { isLocal, isOwnPage, opensPage } from '../http/requests.ts'
+import { once } from '../once.ts'
 import type { Pages } from './parts.ts'
 import type { Pipeline } from './pipeline.ts'
 import { reportErrorPage } from './serving/koa/no-file.ts'
@@ -42,7 +43,8 @@ export function provideContext(
   const areFixed = only !== undefined && !development && !areOfPage
   let fixed: ViewHelpers | undefined
   return function assetContext(ctx, next): Promise<unknown> {
-    if (pipeline.loading) return pipeline.loading.then(() => assetContext(ctx, next))
+    const { loading } = pipeline
+    if (loading) return loading.then(() => assetContext(ctx, next))
     // An instance with mounts only, such as behind a session, leaves names to the one in front.
     const isProvider = hasNames || !hasAssets(ctx)
     for (const provide of methods) provide(ctx, isProvider)
@@ -122,8 +124,7 @@ export type Development = ReturnType<typeof makeDevelopment>
 export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
   /** The start of the paths of these pages: `/assets/-/` */
   const start = `${encodePath(pipeline.settings.prefix)}/-/`
-  let pages: Promise<Pages> | undefined
-  const load = async (): Promise<Pages> => {
+  const pages = once(async (): Promise<Pages> => {
     const made: Pages[] = []
     await pipeline.load()
     // These are imported one after the other, as Jest needs it.
@@ -132,7 +133,7 @@ export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
       if (pages) made.push(pages)
     }
     return Object.assign(Object.create(null) as Pages, ...made)
-  }
+  })
   /** Tells whether a page may have the tag of the live channel. */
   const isAllowed = (req: Context['req']) => isLocal(req, hosts)
   return {
@@ -145,7 +146,7 @@ export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
       const path = rawPath(req.url ?? '')
       const isFor = path.startsWith(start) && isRead(req)
       if (!isFor || !isAllowed(req) || !isOwnPage(req.headers)) return next()
-      const handler = (await (pages ??= load()))[path.slice(start.length)]
+      const handler = (await pages())[path.slice(start.length)]
       if (!handler) return next()
       // Browsers without Fetch Metadata need this, and browsers do not send it over http to the names in `hosts`.
       ctx.set('Content-Security-Policy', "frame-ancestors 'none'")

@@ -109,6 +109,8 @@ export interface ExtraSources {
 }
 
 export interface Views {
+  /** Loads what finds the names. */
+  load(): Promise<unknown>
   /** Finds the names that views load, as far as they can be recognised. */
   mentions(project: Project): Promise<readonly Mention[]>
   /** Checks the names, for `verify` and the warnings of `precompile`; undefined if the options ask for no check. */
@@ -156,8 +158,8 @@ export interface Check {
 export interface Running {
   /** Warnings about the options, given when a server starts. */
   readonly notices?: readonly string[]
-  /** Requests wait until it resolves. */
-  readonly loading?: Promise<void> | undefined
+  /** Loads what requests wait for; called again after a failure. */
+  readonly load?: (() => Promise<void>) | undefined
   /** The dependencies of the URLs in pages. */
   readonly pageDependencies?: readonly PageDependency[]
   /** The members that it adds to `ctx.assets`. */

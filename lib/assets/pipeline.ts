@@ -1,5 +1,6 @@
 // Connects the rooms: it holds everything that one koaAssets() needs.
-import { AssetError, warnOnce } from '../errors.ts'
+import { AssetError, reasonOf, warnOnce } from '../errors.ts'
+import { once } from '../once.ts'
 import { addressesOf, type Addresses } from './addresses.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import { publishingOf } from './building/on-request/publisher.ts'
@@ -18,8 +19,6 @@ export class Pipeline {
   readonly running: readonly Running[]
   /** The error of a manifest that is needed and missing or broken: no server starts with one. */
   failure: AssetError | undefined
-  /** Every request waits for it: publishing on request and dev servers are loaded first. Undefined without these. */
-  loading: Promise<void> | undefined
   /** The members below are set once it is loaded. */
   requested!: RequestedFiles
   /** Returns the addresses of names in the pages of an app. */
@@ -33,7 +32,18 @@ export class Pipeline {
   /** The time in seconds for which the last look at them is trusted. */
   readonly #trusted: number
   #onRequest: OnRequest | undefined
-  #loaded: Promise<void> | undefined
+  #isReady = false
+  /** Loads publishing on request, whether or not an app needs it. */
+  readonly load = once(() => this.#load())
+  readonly #loadRooms = once(() => this.#loadThoseOfRequests())
+  readonly #start = once(async () => {
+    if (this.#publishes) await this.load()
+    else {
+      await this.#loadRooms()
+      this.#join()
+    }
+    this.#isReady = true
+  })
 
   constructor(settings: Project, warn = warnOnce()) {
     const { apps, extras } = settings
@@ -49,28 +59,52 @@ export class Pipeline {
       isHashed: (mount, path) => this.running.some(each => each.isHashed?.(mount, path)),
       isOrdinary: (wanted, plain) => this.requested.isOrdinary(wanted, plain)
     })
-    const isLoaded = this.running.some(({ loading }) => loading !== undefined)
-    if (isLoaded || apps.some(({ compile }) => compile)) this.loading = this.load()
-    else this.#join()
+    this.#isReady = !this.running.some(({ load }) => load) && !this.#publishes
+    if (this.#isReady) this.#join()
+    else void this.#begin()
   }
 
-  /** Loads publishing on request, whether or not an app needs it. */
-  load(): Promise<void> {
-    return (this.#loaded ??= this.#load())
+  get #publishes(): boolean {
+    return this.settings.apps.some(({ compile }) => compile)
+  }
+
+  /**
+   * Loads before the first request what requests need. Node 20 remembers an import() that has failed, and Node 22 one
+   * that has failed in a deeper file: the next attempt then gets the same error. A server in production ends, since
+   * only another process can load it; in development pages show the error.
+   */
+  async #begin(): Promise<void> {
+    const failure = await failureOf(this.#start)
+    if (failure === undefined || this.settings.env === 'development') return
+    if ((await failureOf(this.#start)) !== failure) return
+    const message = `koaAssets cannot start: ${reasonOf(failure)}`
+    process.nextTick(() => {
+      throw new Error(message, { cause: failure })
+    })
+  }
+
+  /**
+   * Every request waits for it: publishing on request and dev servers are loaded first. Undefined without these, and once
+   * they are loaded.
+   */
+  get loading(): Promise<void> | undefined {
+    return this.#isReady ? undefined : this.#start()
+  }
+
+  /** These are imported one after the other, as Jest needs it. */
+  async #loadThoseOfRequests(): Promise<void> {
+    for (const { load } of this.running) await load?.()
   }
 
   async #load(): Promise<void> {
-    const [{ makeOnRequest }] = await Promise.all([
-      import('./building/on-request/on-request.ts'),
-      ...this.running.flatMap(({ loading }) => loading ?? [])
-    ])
+    await this.#loadRooms()
+    const { makeOnRequest } = await import('./building/on-request/on-request.ts')
     const forget = (path: string) => this.directories.public.forget({ path })
     const onRequest = await makeOnRequest(this.settings, this.#warn, forget)
     this.#onRequest = onRequest
     this.#join()
     for (const extra of this.settings.extras)
       onRequest.plain.keeper ??= await extra.keepIndex?.(this)
-    this.loading = undefined
   }
 
   #join(): void {
@@ -164,6 +198,15 @@ function dependenciesOf(
       ? listed.map(sources => ({ refresh: () => sources.refresh() }))
       : [])
   ]
+}
+
+async function failureOf(work: () => Promise<void>): Promise<unknown> {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    return error
+  }
 }
 
 function throwUnloaded(): never {

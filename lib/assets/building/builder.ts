@@ -5,7 +5,8 @@ import { AssetError } from '../../errors.ts'
 import { checksumsOf, digestOf } from '../../files/digest.ts'
 import { readContent, type Content } from '../../files/open-file.ts'
 import { undefinedIfMissing } from '../../files/disk.ts'
-import { textType, imageSizeIn, type Draft } from '../rendering/draft.ts'
+import { textType, type Draft } from '../rendering/draft.ts'
+import { imageSizeIn } from '../rendering/image-sizes.ts'
 import { Renderer } from '../rendering/renderer.ts'
 import { loadModuleLexer } from '../references/module-references.ts'
 import { assetPath } from '../settings/app-settings.ts'
@@ -24,6 +25,7 @@ import {
   type ListedAsset
 } from './listed-assets.ts'
 import { pathFrom } from '../../files/paths.ts'
+import { once } from '../../once.ts'
 
 export interface BuilderOptions {
   readonly warn: (message: string) => void
@@ -58,7 +60,7 @@ export class Builder {
   readonly #renderer: Renderer
   readonly #options: BuilderOptions
   /** The names in views, which are searched for once. */
-  #mentions: Promise<readonly Mention[]> | undefined
+  readonly #mentions: () => Promise<readonly Mention[]>
   #held = 0
   #last: { readonly drafts: readonly Draft[]; readonly result: BuildResult } | undefined
 
@@ -67,6 +69,7 @@ export class Builder {
     this.#sources = sources
     this.#renderer = new Renderer(settings, sources)
     this.#options = options
+    this.#mentions = once(() => mentionsIn(settings))
   }
 
   /**
@@ -111,7 +114,7 @@ export class Builder {
     const isAsked =
       all.some(({ app, draft }) => app.fingerprint && draft.mayBeModule) ||
       this.#settings.apps.some(app => app.fingerprint && app.imports.size > 0)
-    const mentions = isAsked ? await (this.#mentions ??= mentionsIn(this.#settings)) : []
+    const mentions = isAsked ? await this.#mentions() : []
     if (failures.length === 0)
       await bundler?.join(nodes, mentions).catch((error: unknown) => {
         if (!(error instanceof AssetError)) throw error

@@ -22,12 +22,23 @@ interface BuiltInCompiler extends Pick<Compiler, 'target'> {
   readonly compile: (input: CompilerInput, peer: unknown) => Promise<CompilerOutput>
 }
 
+const FILES = {
+  sass: () => import('./sass.ts'),
+  less: () => import('./less.ts'),
+  esbuild: () => import('./esbuild.ts')
+}
+
+/** Loads our own files, without the packages. */
+export async function loadCompilers(): Promise<void> {
+  for (const load of Object.values(FILES)) await load()
+}
+
 const sass = (extensions: string, syntax: Sass.Syntax): BuiltInCompiler => ({
   extensions,
   target: '.css',
   peers: ['sass-embedded', 'sass'],
   compile: async (input, peer) =>
-    (await import('./sass.ts')).compileSass(peer as typeof Sass, input, syntax)
+    (await FILES.sass()).compileSass(peer as typeof Sass, input, syntax)
 })
 
 const esbuild = (
@@ -38,7 +49,7 @@ const esbuild = (
   target: '.js',
   peers: ['esbuild'],
   compile: async (input, peer) =>
-    (await import('./esbuild.ts')).compileByEsbuild(peer as typeof Esbuild, input, loader)
+    (await FILES.esbuild()).compileByEsbuild(peer as typeof Esbuild, input, loader)
 })
 
 export const TABLE: readonly BuiltInCompiler[] = [
@@ -48,8 +59,7 @@ export const TABLE: readonly BuiltInCompiler[] = [
     extensions: '.less',
     target: '.css',
     peers: ['less'],
-    compile: async (input, peer) =>
-      (await import('./less.ts')).compileLess(peer as LessModule, input)
+    compile: async (input, peer) => (await FILES.less()).compileLess(peer as LessModule, input)
   },
   esbuild('ts', ['.ts', '.mts', '.cts']),
   esbuild('tsx'),

@@ -1,4 +1,4 @@
-// Reads and compiles a source, and records every file that its output depends on; an extra reads the sizes of images.
+// Reads and compiles a source, and records every file that its output depends on.
 import { isUtf8 } from 'node:buffer'
 import { extname } from 'node:path'
 import { inspect } from 'node:util'
@@ -7,13 +7,7 @@ import { AssetError, CompileError, reasonOf } from '../../errors.ts'
 import type { Checksums } from '../../files/digest.ts'
 import { isSettled, realpathOf, stampOf } from '../../files/disk.ts'
 import { isInPlace, type Boundary } from '../../files/containment.ts'
-import {
-  readInto,
-  readOpenFile,
-  withFile,
-  withOriginal,
-  type Content
-} from '../../files/open-file.ts'
+import { readOpenFile, withFile, type Content } from '../../files/open-file.ts'
 import {
   isFileObservation,
   observe,
@@ -22,7 +16,7 @@ import {
   type Observation
 } from '../../files/observation.ts'
 import type { Compiler, CompilerInput, CompilerOutput } from '../compilers/compiler.ts'
-import type { Extra, ImageSize, ReadImageSize } from '../parts.ts'
+import type { ImageSize } from '../parts.ts'
 import type { Asset } from '../sources/sources.ts'
 import { isBare, loadModuleLexer } from '../references/module-references.ts'
 import {
@@ -226,33 +220,4 @@ export function textType(name: string): 'css' | 'js' | undefined {
   const extension = extname(name).toLowerCase()
   if (extension === '.css') return 'css'
   return extension === '.js' || extension === '.mjs' ? 'js' : undefined
-}
-
-/** The number of bytes that are read at most from the beginning of a file. */
-export const HEAD = 256 * 1024
-
-/** Returns the size of the image that is published under a name; undefined for anything else. */
-export async function imageSizeIn(
-  extras: readonly Extra[],
-  name: string,
-  content: Content
-): Promise<ImageSize | undefined> {
-  const { imageSizes } = extras.find(each => each.imageSizes?.isFor(name)) ?? {}
-  return imageSizes && (await imageSizes.load())(await headOf(content))
-}
-
-/** Loads the code that reads sizes in advance, for callers that cannot wait. */
-export async function loadImageSizes(
-  extras: readonly Extra[]
-): Promise<(name: string) => ReadImageSize | undefined> {
-  const loaded = await Promise.all(extras.map(async ({ imageSizes }) => imageSizes?.load()))
-  return name => loaded[extras.findIndex(({ imageSizes }) => imageSizes?.isFor(name))]
-}
-
-async function headOf(content: Content): Promise<Uint8Array> {
-  if (!('copyOf' in content)) return content.subarray(0, HEAD)
-  return withOriginal(content, async original => {
-    const bytes = Buffer.allocUnsafeSlow(Math.min(HEAD, Number(original.stats.size)))
-    return bytes.subarray(0, await readInto(bytes, original, 0))
-  })
 }

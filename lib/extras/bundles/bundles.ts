@@ -2,7 +2,9 @@
 import { inspect } from 'node:util'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
+import { once } from '../../once.ts'
 import type { PageDependency, Running, Project } from '../../assets/parts.ts'
+import { loadImageSizes } from '../../assets/rendering/image-sizes.ts'
 import type { AssetAddress, MountAssets } from '../../assets/views/asset-url.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
 import type { DevServer } from '../vite/dev-server.ts'
@@ -43,8 +45,8 @@ class Bundles implements Running, MountAssets {
     (name, mount) => this.entry(name, mount),
     () => this.#devOrigins
   )
-  /** Dev servers are known once this resolves. Undefined where there can be none. */
-  readonly loading: Promise<void> | undefined
+  /** Dev servers are known once this resolves, and the sizes of a new build's images can be read. */
+  readonly load: () => Promise<void>
   readonly #env: string
   readonly #mounts: readonly Mount[]
   readonly #warn: (message: string) => void
@@ -62,7 +64,10 @@ class Bundles implements Running, MountAssets {
         return [{ settings, build: new MountedBundle({ ...settings, manifest }, options) }]
       return isServed ? [] : [{ settings, build: undefined }]
     })
-    if (env === 'development') this.loading = this.#findDevServers()
+    this.load = once(async () => {
+      if (env === 'development') await this.#findDevServers()
+      if (this.#mounts.some(({ build }) => build)) await loadImageSizes(extras)
+    })
   }
 
   async #findDevServers(): Promise<void> {
@@ -215,6 +220,6 @@ export async function namesInMounts(
   running: readonly Running[] = [startBundles(project, warn)]
 ): Promise<KnownNames | undefined> {
   const bundles = bundlesIn(running)
-  await bundles?.loading
+  await bundles?.load()
   return bundles?.known()
 }

@@ -9,6 +9,7 @@ import { checksumsOf, digestOf, type IntegrityAlgorithm } from '../../files/dige
 import { undefinedIfMissing, statOf, type Stamp } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import type { Extra, ImageSize } from '../../assets/parts.ts'
+import { imageSizeIn } from '../../assets/rendering/image-sizes.ts'
 import { hashedKept, keptListIn } from './kept-files.ts'
 import type { Bundle } from './manifests/bundle.ts'
 import { readBundle, withoutQuery, type BundleMount } from './manifests/read-bundle.ts'
@@ -157,7 +158,6 @@ export class BuildReader {
       extras.some(({ imageSizes }) => imageSizes?.isFor(withoutQuery(file)))
     const files = [...bundle.sources.values()].filter(isFor)
     if (files.length === 0) return new Map()
-    const { imageSizeIn } = await import('../../assets/rendering/draft.ts')
     const found = await inParallel(files, CONCURRENCY, async file => {
       const content = { copyOf: this.#pathOf(file) }
       const imageSize = await undefinedIfMissing(imageSizeIn(extras, withoutQuery(file), content))

@@ -16,6 +16,7 @@ import { statOf, type Stamp } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
 import type { Unsaved } from '../../files/writing/unsaved.ts'
+import { once } from '../../once.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import { MAP } from '../../assets/building/final-bytes.ts'
 import { publicFile } from '../../assets/settings/public-directory.ts'
@@ -63,7 +64,7 @@ export function deltaWriter(
   before: ReadonlyMap<string, { readonly target: string }>,
   unsaved: Unsaved
 ): DeltaWriter {
-  let published: ReturnType<typeof listPublished> | undefined
+  const published = once(() => listPublished(settings))
   let isWritable: boolean | undefined
   const sizes: DeltaSizes[] = []
   return {
@@ -75,7 +76,7 @@ export function deltaWriter(
     async write({ path, plain, size, digest, smallest }) {
       const { place } = settings
       const file = publicFile(settings, path)
-      const { versions, deltas } = await (published ??= listPublished(settings))
+      const { versions, deltas } = await published()
       const all = versions.get(splitFingerprint(path)?.name ?? plain) ?? []
       const earlier = all.filter(version => version.digest !== digest)
       const found = deltas.get(path) ?? []

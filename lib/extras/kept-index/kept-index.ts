@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { digestOf } from '../../files/digest.ts'
 import { errorCode, undefinedIfMissing, statOf } from '../../files/disk.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
+import { once } from '../../once.ts'
 import { isBuiltIn, PEERS } from '../../assets/compilers/built-in.ts'
 import { nodeModulesFrom } from '../../assets/compilers/compiler.ts'
 import type { IndexKeeper } from '../../assets/parts.ts'
@@ -24,17 +25,15 @@ const OWN_FILE = import.meta.filename as string | undefined
 type Kept = readonly [path: string, entry: Pick<IndexEntry, 'source' | 'inputs' | 'targets'>]
 
 export function keepIndex(settings: Settings, sources: Sources, index: MtimeIndex): IndexKeeper {
-  let reading: Promise<void> | undefined
   /** The stamps are taken when this process begins: a compiler stays loaded when it is replaced. */
-  let code: Promise<readonly string[]> | undefined
+  const code = once(() => stampsOfCode(settings.root, OWN_FILE))
   let isDue = false
   const generationAt = (path: string): number | undefined => {
     const app = appAt(settings, path)
     return app && sources.of(app).generation
   }
   const circumstances = async () => {
-    code ??= stampsOfCode(settings.root, OWN_FILE)
-    return JSON.stringify([await code, optionsOf(settings), await listing(settings, sources)])
+    return JSON.stringify([await code(), optionsOf(settings), await listing(settings, sources)])
   }
   const restore = async (): Promise<void> => {
     const file = await fileFor(settings)
@@ -63,7 +62,7 @@ export function keepIndex(settings: Settings, sources: Sources, index: MtimeInde
     await writeAtomically(file, Buffer.from(sealed(known, text)))
   }
   return {
-    restored: () => (reading ??= restore().catch(unlessDisk)),
+    restored: once(() => restore().catch(unlessDisk)),
     saveSoon() {
       if (isDue) return
       isDue = true

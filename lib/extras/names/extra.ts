@@ -18,6 +18,7 @@ export const names: Extra<Pipeline> = {
     additions: [(await import('./views-command.ts')).views]
   }),
   views: {
+    load: () => import('./mentions.ts'),
     mentions: async project => (await import('./mentions.ts')).mentionsIn(project),
     check: async project =>
       project.options.views ? (await import('./views-command.ts')).checkOption(project) : undefined

@@ -1,6 +1,7 @@
 // `ctx.sendFile` responds with one file from a route.
 import { basename } from 'node:path'
 import { types } from 'node:util'
+import contentDisposition from 'content-disposition'
 import type { Context } from 'koa'
 import { check, flag, optionError, text, type Expectation } from '../../check-options.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
@@ -78,7 +79,7 @@ export function makeSendFile({ settings, directories, watch }: Pipeline): SendFi
     const isSet = Reflect.get(this.response, '_explicitStatus') === true
     const status = isSet && this.status !== 200 ? this.status : undefined
     const type = options.type ?? (this.response.get('Content-Type') || undefined)
-    const disposition = await dispositionOf(path, options)
+    const disposition = dispositionOf(path, options)
     const find = () => files.find(wanted)
     const adapt = (representations: Representations) => {
       if (disposition !== undefined) this.set('Content-Disposition', disposition)
@@ -90,7 +91,7 @@ export function makeSendFile({ settings, directories, watch }: Pipeline): SendFi
   }
 }
 
-async function dispositionOf(path: string, { download }: SendFileOptions) {
+function dispositionOf(path: string, { download }: SendFileOptions) {
   if (download === undefined || download === false) return undefined
   return attachment(download === true ? basename(path) : download)
 }
@@ -124,9 +125,7 @@ export function requireContext(method: string, ctx: { readonly res?: unknown } |
  *
  * @param filename any text; of a path, the last segment is used. One that consists of separators is not a name
  */
-async function attachment(filename: string): Promise<string> {
-  // Loaded on demand, because few servers send downloads.
-  const { default: contentDisposition } = await import('content-disposition')
+function attachment(filename: string): string {
   // A lone surrogate is not a character: RFC 8187 encodes UTF-8.
   const name = filename.replace(/[\u0000-\u001f\u007f-\u009f\p{Surrogate}]/gu, '_')
   // Clients that do not know `filename*` agree on ASCII alone.

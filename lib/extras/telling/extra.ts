@@ -6,7 +6,7 @@ export const telling: Extra<Pipeline> = {
   name: 'telling',
   start: async ({ settings, running }) => {
     const { printOverview } = await import('./overview.ts')
-    void printOverview(settings, { running })
+    await printOverview(settings, { running })
   },
   standsOn: ['bundles', 'deltas', 'packages'],
   commandLine: async () => ({

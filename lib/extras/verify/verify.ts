@@ -11,6 +11,7 @@ import {
 import { CODINGS, withoutCodingExtension, compareFile, type Coding } from '../../files/codings.ts'
 import { sameBytes } from '../../files/open-file.ts'
 import { realpathOf, statOf } from '../../files/disk.ts'
+import { once } from '../../once.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import { checkDirectory } from '../releases/build.ts'
 import { listMounts } from '../telling/listed-mounts.ts'
@@ -217,14 +218,14 @@ async function checkCopies(
 ): Promise<Checked[]> {
   const original = await statOf(file)
   if (!original) return []
-  let digest: Promise<string> | undefined
+  const digest = once(() => digestOfFile(file))
   const check = async (coding: Coding): Promise<Checked[]> => {
     const { extension } = coding
     const stats = isCopy(extension) ? await statOf(file + extension) : undefined
     if (!stats) return []
     const found = (fault?: string) => [{ path: path + extension, fault }]
     if (!stats.isFile()) return found('is not a file')
-    const expected = { size: Number(original.size), digest: await (digest ??= digestOfFile(file)) }
+    const expected = { size: Number(original.size), digest: await digest() }
     const comparison = await compareFile(expected, file + extension, coding)
     const fault = comparison && FAULTS[comparison]
     const isUnread = comparison !== 'equal' && fault === undefined

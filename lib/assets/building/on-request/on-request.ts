@@ -1,8 +1,10 @@
 // Makes the publishers on request: loaded if an app needs one, and to explain any app by its sources.
 import { headIfThere } from '../../../files/at-start.ts'
 import { errorCode } from '../../../files/disk.ts'
+import { loadCompilers } from '../../compilers/built-in.ts'
 import type { ReadImageSize, Project } from '../../parts.ts'
-import { HEAD, loadImageSizes } from '../../rendering/draft.ts'
+import { loadModuleLexer } from '../../references/module-references.ts'
+import { HEAD, loadImageSizes } from '../../rendering/image-sizes.ts'
 import { manifestFile } from '../../settings/public-directory.ts'
 import type { AppSettings } from '../../settings/settings.ts'
 import { makeNameCheck } from '../../sources/missing-name.ts'
@@ -20,8 +22,10 @@ export async function makeOnRequest(
   warn: (message: string) => void,
   forget: (path: string) => void
 ) {
+  const { env, extras } = settings
+  const imageSizes = await loadImageSizes(extras)
+  if (env !== 'development') await loadBeforehand(extras)
   const sources = await loadSources(settings, warn)
-  const { env } = settings
   const isPrecompiled = async (path: string) =>
     (await readEntries(manifestFile(settings), true)).has(path)
   const isNeeded = settings.apps.some(app => publishingOf(app) === 'fingerprints')
@@ -32,11 +36,15 @@ export async function makeOnRequest(
     plain: new PlainNames(settings, sources, warn),
     fingerprints: isNeeded ? new Fingerprints(settings, sources, warn, forget) : undefined,
     checkName: makeNameCheck(settings, sources, isPrecompiled, warn),
-    imageSizeOf:
-      env === 'production'
-        ? undefined
-        : imageSizesIn(sources, await loadImageSizes(settings.extras))
+    imageSizeOf: env === 'production' ? undefined : imageSizesIn(sources, imageSizes)
   }
+}
+
+/** Loads what otherwise the first request loads that needs it. */
+async function loadBeforehand(extras: Project['extras']): Promise<void> {
+  await loadModuleLexer()
+  await loadCompilers()
+  for (const { views } of extras) await views?.load()
 }
 
 /**

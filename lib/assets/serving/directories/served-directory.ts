@@ -4,6 +4,7 @@ import { withoutCodingExtension } from '../../../files/codings.ts'
 import type { Boundary } from '../../../files/containment.ts'
 import { DIGEST_PATTERN } from '../../../files/digest.ts'
 import { realpathOf } from '../../../files/disk.ts'
+import { excluderOf } from '../../../files/globs.ts'
 import { isCacheControl } from '../../../http/cache-control.ts'
 import { contentType } from '../../../http/fields.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
@@ -123,19 +124,18 @@ export function pageCacheControl({ cacheControl }: MountSettings, path: string):
 
 const DELTA = new RegExp(`\\.${DIGEST_PATTERN}\\.dcz$`)
 
-/** Compressed copies of what is excluded, and deltas to it, as well. What reads globs is loaded when the first file is found. */
+/** Compressed copies of what is excluded, and deltas to it, as well. */
 function excluding(
   globs: readonly string[],
   dir: string,
   isHidden: ServedDirectory['isHidden']
 ): ServedDirectory['isHidden'] {
-  let matcher: Promise<(path: string) => boolean> | undefined
+  const isExcluded = excluderOf(globs)
   return async file => {
-    matcher ??= import('../../../files/globs.ts').then(({ excluderOf }) => excluderOf(globs))
     // A link to what is excluded is known by its real path, which may begin otherwise than that of the directory.
     const base = isInside(dir, file) ? dir : ((await realpathOf(dir)) ?? dir)
     const path = pathFrom(base, withoutCodingExtension(file.replace(DELTA, '')))
-    return (await matcher)(path) || ((await isHidden?.(file)) ?? false)
+    return isExcluded(path) || ((await isHidden?.(file)) ?? false)
   }
 }
 

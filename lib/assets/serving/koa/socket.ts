@@ -11,7 +11,7 @@ import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
-import type send from 'send'
+import send from 'send'
 import { abort, MAX_ONE_WRITE_BYTES, pacedBody } from '../connection.ts'
 import { removeContentFields, setFields, type PreparedResponse } from '../response-fields.ts'
 import { sourceOf, type FilePart } from '../stream-file.ts'
@@ -27,8 +27,6 @@ export function exitToSocket(
   compose: unknown,
   hasPassed: (ctx: Context) => boolean
 ): (ctx: Context) => Exit {
-  // A server loads it during the rest of its start, so that no request waits.
-  void loadSend()
   return ctx => {
     const app = ctx.app as Koa & { readonly compose?: unknown }
     const isFirst = app.middleware[0] === middleware && (app.compose ?? compose) === compose
@@ -155,13 +153,6 @@ function mayReuseHead(res: Response): boolean {
   )
 }
 
-let loaded: Promise<{ readonly default: typeof send }> | undefined
-
-/** It takes with its packages a quarter as long as this package. */
-function loadSend() {
-  return (loaded ??= import('send'))
-}
-
 /**
  * Sends a file, and resolves when it is no longer read. `send` evaluates preconditions and several ranges
  * in its own way, so it gets a request that has one range at most. It passes its options on to
@@ -172,7 +163,6 @@ async function streamFile(
   response: PreparedResponse,
   part: FilePart
 ): Promise<void> {
-  const { default: send } = await loadSend()
   const { file, size, range } = part
   removeContentFields(res)
   // Koa starts at 404, and send never resets it.

@@ -1,0 +1,120 @@
+// A failure is not remembered: each open of a file fails once, when a server starts and when its parts are used for the first time.
+import { fork } from 'node:child_process'
+import { once as event } from 'node:events'
+import ava, { type ExecutionContext } from 'ava'
+import { EXTRAS } from '../lib/assets/extras.ts'
+import type { KoaAssetsOptions } from '../lib/assets/settings/options.ts'
+import { inParallel } from '../lib/concurrency.ts'
+import { precompile } from '../lib/koa-assets.ts'
+import { once } from '../lib/once.ts'
+import { viteBuild, viteMount } from './support/bundler-project.ts'
+import type { Outcome, Trial } from './support/failing-open.ts'
+import { makeProject } from './support/site.ts'
+import { cases } from './support/soak.ts'
+import { LOADER, moduleFile } from './support/typescript.ts'
+
+const test = ava.serial
+
+test('a work runs once, unless it failed, and a failure nobody waits for ends no process', async t => {
+  let runs = 0
+  const work = once(() =>
+    ++runs === 1 ? Promise.reject(new Error('busy')) : Promise.resolve(runs)
+  )
+  void work()
+  await t.throwsAsync(work(), { message: 'busy' })
+  t.is(await work(), 2)
+  t.is(await work(), 2)
+})
+
+const has = (name: string) => EXTRAS.some(extra => extra.name === name)
+
+const FILES = {
+  'package.json': '{ "private": true, "type": "module" }',
+  'notes.txt': 'notes',
+  'views/page.ejs': "<%- assets.stylesheet('app') %>",
+  'apps/web/assets/css/app.css': 'a { background: url(logo.svg) }',
+  'apps/web/assets/img/logo.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="2" height="1"/>',
+  'apps/web/assets/js/app.js': "import './part.js'",
+  'apps/web/assets/js/part.js': 'export const part = 1',
+  'files/readme.txt': 'readme',
+  'files/private/key.txt': 'key',
+  'files/big.bin': 'x'.repeat(1_200_000),
+  ...viteBuild('front', { 'src/main.js': 'main-CZTearZk.js', 'src/logo.svg': 'logo-CZTearZk.svg' })
+}
+const PATHS = [
+  ...['/page', '/assets/app.css', '/assets/app.js', '/assets/logo.svg', '/files/readme.txt'],
+  ...['/files/private/key.txt', '/files/big.bin', '/front/main-CZTearZk.js'],
+  ...(has('routes') ? ['/download'] : [])
+]
+const DEVELOPMENT = has('inspector') ? ['/assets/-/'] : []
+const MOUNTS = {
+  '/files': { dir: 'files', exclude: ['private/**'] },
+  '/front': { dir: 'front', ...(has('bundles') && viteMount('front')) }
+}
+const ON_REQUEST = { env: 'production', compile: true }
+const KINDS: Readonly<Record<string, KoaAssetsOptions>> = {
+  'in development': { env: 'development' },
+  'in production': { env: 'production' },
+  'with plain names on request': { ...ON_REQUEST, fingerprint: false },
+  'with fingerprints on request': { ...ON_REQUEST, ...(has('names') && { views: 'views/**' }) }
+}
+
+async function run(trial: Trial): Promise<Outcome> {
+  const child = fork(moduleFile('spec/support/failing-open.ts'), [JSON.stringify(trial)], {
+    execArgv: [...LOADER],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc']
+  })
+  let said = ''
+  child.stderr?.on('data', (chunk: Buffer) => (said += String(chunk)))
+  const ended = new AbortController()
+  const [outcome] = (await Promise.race([
+    event(child, 'message', ended),
+    event(child, 'close', ended).then(() => [undefined])
+  ])) as [Outcome | undefined]
+  ended.abort()
+  return outcome ?? { opened: [], after: {}, unhandled: [`the process ended: ${said}`] }
+}
+
+/** Before Node 24 a process remembers an import that failed: in development somebody restarts it. */
+const REMEMBERS = Number.parseInt(process.versions.node, 10) < 24
+const isModule = (file = '') => /\.[cm]?[jt]s$|\/package\.json$/.test(file)
+
+function sample(length: number, most: number): number[] {
+  const step = Math.max(1, length / most)
+  return Array.from({ length: Math.ceil(length / step) }, (_, at) => Math.floor(at * step) + 1)
+}
+
+async function stage(t: ExecutionContext, kind: string): Promise<KoaAssetsOptions> {
+  const root = makeProject(t, FILES)
+  if (kind === 'in production') await precompile({ root })
+  return { ...KINDS[kind], root, mounts: MOUNTS }
+}
+
+for (const kind of Object.keys(KINDS)) {
+  for (const phase of ['start', 'first use'] as const) {
+    test(`${kind}, what fails once at ${phase} is tried again, and no rejection is unhandled`, async t => {
+      const paths = [...PATHS, ...(kind === 'in development' ? DEVELOPMENT : [])]
+      const whole = { options: await stage(t, kind), paths, phase, at: 0, code: 'EMFILE' } as const
+      const good = await run(whole)
+      t.deepEqual(good.unhandled, [])
+      t.is(good.ended, undefined)
+      t.true(good.opened.length > 0)
+      for (const [path, response] of Object.entries(good.after))
+        t.regex(response, path.includes('/private/') ? /^404 / : /^200 /, path)
+      const faults = sample(good.opened.length, cases(3, Infinity)).flatMap(at =>
+        (['EMFILE', 'EIO'] as const).slice(0, cases(1, 2)).map(code => ({ at, code }))
+      )
+      await inParallel(faults, 2, async fault => {
+        const outcome = await run({ ...whole, ...fault, options: await stage(t, kind) })
+        const file = outcome.opened[fault.at - 1]
+        const context = `${fault.at}: ${fault.code} ${file}`
+        t.deepEqual(outcome.unhandled, [], context)
+        if (outcome.ended !== undefined) {
+          t.is(phase, 'start', `${context} ${outcome.ended}`)
+          t.regex(outcome.ended, /cannot start|E(?:MFILE|IO)/, context)
+        } else if (!(REMEMBERS && kind === 'in development' && isModule(file)))
+          t.deepEqual(outcome.after, good.after, context)
+      })
+    })
+  }
+}
