@@ -6,7 +6,7 @@ import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { appsIn } from '../../assets/settings/app-settings.ts'
 import type { Call, Command, Project } from '../../assets/parts.ts'
 import { loadSources } from '../../assets/sources/sources.ts'
-import { isDirectory, readIfThere } from '../../files/at-start.ts'
+import { isDirectory, readIfThere, statIfThere } from '../../files/at-start.ts'
 import { addFiles, leadsOut, STAGE, type FileStep } from './add-files.ts'
 import { OK, UsageError } from '../../cli/command.ts'
 import { stripsTypes } from '../../cli/config.ts'
@@ -82,6 +82,9 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
     return place({ path, action: 'create', content })
   })
   const added = Object.entries(LINES).map(([path, wanted]): FileStep => {
+    const there = statIfThere(join(root, path))
+    // Opening a FIFO would wait for a writer.
+    if (there && !there.isFile() && !there.isDirectory()) return { path, action: 'keep' }
     const text = readIfThere(join(root, path))?.toString()
     const lines = Object.keys(wanted).filter(line => !wanted[line]?.test(text ?? ''))
     if (lines.length === 0) return { path, action: 'keep' }

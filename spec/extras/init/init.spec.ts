@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import test from 'ava'
 import Koa from 'koa'
 import supertest from 'supertest'
@@ -155,6 +156,14 @@ test('init overwrites nothing, adds only the lines that are missing, and a secon
     for (const [path, content] of Object.entries(after)) t.is(text(path), content, path)
     await run(root, 'init')
   }
+})
+
+test('init opens nothing that is no file: a FIFO would wait for a writer', async t => {
+  const root = makeProject(t)
+  for (const name of ['.gitignore', '.env.test']) execFileSync('mkfifo', [join(root, name)])
+  const steps = await stepsOf(root)
+  for (const path of ['.gitignore', '.env.test'])
+    t.true(steps.some(step => isDeepStrictEqual(step, { path, action: 'keep' })))
 })
 
 test('init <app> adds an app to a project, says where it is, and keeps what is there', async t => {

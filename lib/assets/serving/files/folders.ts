@@ -147,7 +147,7 @@ async function namesOf(folder: string): Promise<Names | undefined> {
 }
 
 /**
- * Only a folder in which the name also exists in the opposite case is read: on a file system that ignores case,
+ * Only a folder in which the opposite case of the name leads to the same file is read: on a file system that ignores case,
  * neither a descriptor nor realpath(3) may show how the name is written.
  * @param folder with a slash at its end
  */
@@ -155,7 +155,11 @@ async function isNameIn(folder: string, name: string): Promise<boolean> {
   if (!isComposed(name) && (await areOneFile(folder + name, folder + composed(name)))) return false
   const lower = name.toLowerCase()
   const other = lower === name ? name.toUpperCase() : lower
-  if (other === name || !(await statOf(folder + other))) return true
+  const twin = other === name ? undefined : await statOf(folder + other)
+  if (!twin) return true
+  // Two files prove that case is told apart here.
+  const own = await statOf(folder + name)
+  if (own && !isSameInode(own, twin)) return true
   const names = await readdir(folder).catch((error: unknown) => {
     // No descriptor left, for one, is no answer.
     if (!isMiss(error) && !isRefusal(error)) throw error

@@ -325,6 +325,24 @@ test('S30 a file whose folders have more names than are remembered is served, ho
   t.deepEqual(site.errors, [])
 })
 
+test('a name that exists in two cases costs no reading of its folder, however many names that has', async t => {
+  const site = await makeSite(t, {}, { ...PRODUCTION, mounts: { '/up': 'uploads' } })
+  for (const name of ['a.txt', 'A.TXT', 'lone.txt']) site.write(`/uploads/${name}`, name)
+  for (let at = 0; at < 20_000; at++) closeSync(openSync(site.at(`/uploads/${at}`), 'w'))
+  const timeOf = async (name: string) => {
+    const times: number[] = []
+    for (let round = 0; round < 15; round++) {
+      const start = performance.now()
+      t.is((await site.ask(`/up/${name}`, { method: 'POST' })).status, 405)
+      times.push(performance.now() - start)
+    }
+    return times.toSorted((a, b) => a - b)[3] ?? 0
+  }
+  await timeOf('lone.txt')
+  const [lone, twin] = [await timeOf('lone.txt'), await timeOf('a.txt')]
+  t.true(twin < 3 * lone, `${twin} ms, where a name without a twin takes ${lone}`)
+})
+
 test('S30 a path of thousands of folders takes time in proportion to its length', t => {
   const files = publicFilesOf(
     settleProject({ root: makeProject(t), env: 'production', apps: false }, {})
