@@ -45,7 +45,7 @@ export function contentOf(
   isTailwind: boolean,
   options: readonly string[]
 ): string {
-  const all = [...(isTailwind ? ['compilers: [pcss(tailwindcss())]'] : []), ...options]
+  const all = [...(isTailwind ? ['compilers: [pcss]'] : []), ...options]
   const lines = all.map(option => `,\n  ${option}`).join('')
   const content = kind === 'typescript' ? typedConfig(lines) : untypedConfig(kind === 'esm', lines)
   const start = isTailwind ? compilerOf(kind) : kind === 'typescript' ? TYPE_IMPORT : ''

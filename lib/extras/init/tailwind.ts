@@ -22,27 +22,30 @@ export function compilerOf(kind: 'typescript' | 'esm' | 'commonjs'): string {
   const lines = IMPORTS.map(([names, name]) =>
     kind === 'commonjs' ? `const ${names} = require('${name}')` : `import ${names} from '${name}'`
   )
-  const text = `${lines.join('\n')}\n${COMPILER}`
+  const types = kind === 'typescript' ? "import type { Message } from 'postcss'\n" : ''
+  const text = `${lines.join('\n')}\n${types}${COMPILER}`
   return text.replaceAll(/«(.*?)»/g, kind === 'typescript' ? '$1' : '')
 }
 
 const IMPORTS = [
   ['{ readdir }', 'node:fs/promises'],
   ['{ join }', 'node:path'],
-  ['tailwindcss', '@tailwindcss/postcss'],
-  ['{ CompileError«, type Compiler, type KoaAssetsOptions» }', 'koa-fresh-assets'],
-  ['postcss«, { type AcceptedPlugin, type Message }»', 'postcss']
+  ['{ CompileError«, type Compiler, type KoaAssetsOptions» }', 'koa-fresh-assets']
 ]
 
+const loading = (literal: string) => `await import(${literal})`
+
 const COMPILER = `
-/** A compiler of \`.pcss\` with these plugins. */
-const pcss = (...plugins«: AcceptedPlugin[]»)«: Compiler» => ({
+/** Compiles \`.pcss\`. Its packages are loaded when it is first used, which a production server never does. */
+const pcss«: Compiler» = {
   extensions: '.pcss',
   target: '.css',
   async compile({ code, path, env, sourceMap = env === 'development' }) {
+    const { default: postcss } = ${loading("'postcss'")}
+    const { default: tailwindcss } = ${loading("'@tailwindcss/postcss'")}
     const options = { from: path, map: sourceMap && { inline: true } }
     try {
-      const { css, messages } = await postcss(plugins).process(code, options)
+      const { css, messages } = await postcss([tailwindcss()]).process(code, options)
       return { code: css, dependencies: (await Promise.all(messages.map(filesOf))).flat() }
     } catch (error) {
       if (!(error instanceof postcss.CssSyntaxError)) throw error
@@ -50,7 +53,7 @@ const pcss = (...plugins«: AcceptedPlugin[]»)«: Compiler» => ({
       throw new CompileError(reason, { file, line, column }, { cause: error })
     }
   }
-})
+}
 
 /** Returns what a plugin has read: a file, or a directory, whose folders change when a file is added. */
 async function filesOf({ type, file, dir }«: Message»)«: Promise<string[]>» {
