@@ -234,6 +234,7 @@ const LINES: Readonly<Record<string, StarterLines>> = {
   '.env.development': SERVE,
   '.env.test': { 'NODE_ENV=test': /^\s*(?:export\s+)?NODE_ENV\s*=/m, ...SERVE },
   '.gitignore': {
+    node_modules: /^\s*\/?node_modules\/?\s*$/m,
     'public/assets': /^\s*\/?public\/assets(?:\/\**)?\s*$/m,
     'public/assets.json': /^\s*\/?public\/assets\.json\s*$/m
   }

@@ -19,7 +19,7 @@ const ASSETS = words(`
   apps/web/assets/javascripts/app.js apps/web/assets/stylesheets/app.css
 `)
 const SERVE = 'SERVE_STATIC_ASSETS=true\n'
-const IGNORED = 'public/assets\npublic/assets.json\n'
+const IGNORED = 'node_modules\npublic/assets\npublic/assets.json\n'
 
 const ENV = ['.env.development', '.env.test']
 
