@@ -170,7 +170,7 @@ function isSource(value: unknown): boolean {
   if (!isRecord(value)) return isText(value)
   const { dir, at = '/', include = [], exclude = [], ...others } = value
   // Below `-/` are the pages of development.
-  const isPlaced = at === '/' || (isName(at) && !`${at}/`.startsWith('-/'))
+  const isPlaced = at === '/' || (isName(at) && String(at).split('/')[0] !== '-')
   const areGlobs = [include, exclude].flat().every(isGlob)
   return isText(dir) && isPlaced && areGlobs && Object.keys(others).length === 0
 }
