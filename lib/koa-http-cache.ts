@@ -12,7 +12,7 @@ import {
   type Decision,
   type RequestState
 } from './http-cache/request-state.ts'
-import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
+import { type KoaHttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
 import {
   forbidStoringError,
   mayHaveDefaults,
@@ -31,7 +31,11 @@ export type {
 export type { DiagnosticMessages } from './diagnostics.ts'
 export { type Fresh, type FreshOptions, type FreshOutcome, Halt } from './http-cache/fresh/fresh.ts'
 export type { FreshValidators, ResourceState } from './http-cache/fresh/validators-of.ts'
-export type { GroupOptions, HttpCacheOptions } from './http-cache/settings.ts'
+export type {
+  GroupOptions,
+  KoaHttpCacheOptions,
+  KoaHttpCacheOptions as HttpCacheOptions
+} from './http-cache/settings.ts'
 export { versionOf, type VersionOfOptions } from './http-cache/version-of.ts'
 // This export also loads the types of ctx into a file that imports this one.
 export type { HttpCacheMethods } from './http-cache/context-methods.ts'
@@ -57,7 +61,7 @@ const CONTENT_FIELDS = ['Type', 'Length', 'Encoding', 'Language', 'Range'].map(
  *
  * @throws TypeError for a wrong option, with its name, what was expected and what was given
  */
-export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
+export function koaHttpCache(options: KoaHttpCacheOptions = {}): Middleware {
   const settings = settle(options)
 
   return async function httpCache(ctx, next) {

@@ -26,7 +26,7 @@ import {
 } from './cache-directive.ts'
 
 /** `koaHttpCache` takes these options; `undefined` means "not set". */
-export interface HttpCacheOptions {
+export interface KoaHttpCacheOptions {
   /**
    * Responses to GET and HEAD that have a cacheable status, and whose route set neither `Cache-Control` nor `Expires`,
    * get these directives, or this text of `Cache-Control`. They become `private, no-cache` if the request has
@@ -110,7 +110,7 @@ const OPTIONS = {
   autoEtag: withDefault(flag, false),
   groups: { ...record, fields: GROUPS },
   trace: withDefault(flag, isDevelopment)
-} satisfies Record<keyof HttpCacheOptions, Expectation>
+} satisfies Record<keyof KoaHttpCacheOptions, Expectation>
 
 function isFieldName(value: unknown): boolean {
   return isText(value) && TOKEN.test(value)
@@ -136,7 +136,7 @@ export function isDevelopment(): boolean {
 }
 
 /** @throws TypeError for a wrong option, with its name, what was expected and what was given */
-export function settle(options: HttpCacheOptions) {
+export function settle(options: KoaHttpCacheOptions) {
   check(options, OPTIONS)
   return Object.freeze({
     ...settleTable(OPTIONS, options, undefined),
@@ -152,7 +152,7 @@ function settleDefaults({
   cacheControl,
   expires,
   credentials: named = []
-}: HttpCacheOptions): Defaults | undefined {
+}: KoaHttpCacheOptions): Defaults | undefined {
   const directives =
     typeof cacheControl === 'string'
       ? parseDirectives(cacheControl)
@@ -179,7 +179,7 @@ function personalField(field: HeaderField | undefined): HeaderField {
   return { name: 'Cache-Control', value: personalCacheControl(value) }
 }
 
-function settleVersion(version: HttpCacheOptions['version']) {
+function settleVersion(version: KoaHttpCacheOptions['version']) {
   if (version === undefined) return undefined
   return (ctx: Context): string | undefined => {
     const given: unknown = version(ctx)

@@ -13,6 +13,7 @@ import {
   type CleanOptions,
   type FreshOptions,
   type HttpCacheOptions,
+  type KoaHttpCacheOptions,
   type KoaAssetsOptions,
   type LayeredOptions,
   type MountOptions,
@@ -58,7 +59,9 @@ declare const cleanOptions: Unset<CleanOptions>
 void precompile(top, precompileOptions)
 void clean(top, cleanOptions)
 
-declare const cache: Unset<HttpCacheOptions>
+declare const cache: Unset<KoaHttpCacheOptions>
+// The name of earlier versions.
+export const sameCache: HttpCacheOptions = cache
 declare const version: Unset<VersionOfOptions>
 declare const directive: Unset<CacheDirectiveOptions>
 declare const halting: Unset<FreshOptions>
