@@ -123,16 +123,21 @@ export async function onceFree<T>(call: () => Promise<T>, platform?: string): Pr
   return call()
 }
 
-/** What is in a directory and in all folders below it. `readdir` with `recursive` follows links on Node 26. */
+/**
+ * What is in a directory and in all folders below it. `readdir` with `recursive` follows links on Node 26.
+ * @param whenGone is called for a folder that was removed after it was listed
+ */
 export async function entriesBelow(
   directory: string,
-  isEntered = (_folder: string) => true
+  isEntered = (_folder: string) => true,
+  whenGone: (folder: string) => void = () => undefined
 ): Promise<readonly Dirent[]> {
   const entries: Dirent[] = []
   const folders = [directory]
   for (const folder of folders) {
-    for (const entry of (await undefinedIfMissing(readdir(folder, { withFileTypes: true }))) ??
-      []) {
+    const found = await undefinedIfMissing(readdir(folder, { withFileTypes: true }))
+    if (!found && folder !== directory) whenGone(folder)
+    for (const entry of found ?? []) {
       entries.push(entry)
       const path = join(folder, entry.name)
       if (entry.isDirectory() && isEntered(path)) folders.push(path)

@@ -21,6 +21,7 @@ import { settle } from '../../lib/assets/settings/settings.ts'
 import { type Coding, CODINGS, compareCopy } from '../../lib/files/codings.ts'
 import { isInPlace, wouldBeInPlace } from '../../lib/files/containment.ts'
 import { digestOf } from '../../lib/files/digest.ts'
+import { entriesBelow } from '../../lib/files/disk.ts'
 import { isUnmodified, withFile, type OpenFile } from '../../lib/files/open-file.ts'
 import { WRITABLE_CODINGS } from '../support/copies.ts'
 import { makeFront } from '../support/front.ts'
@@ -93,6 +94,21 @@ test('a disk that accepts no more bytes (a limit on the size of files): an error
   t.deepEqual(readdirSync(join(root, 'public/assets')).toSorted(), ['app.css', 'sheet.css'])
   writeFiles(root, { 'apps/web/assets/x/film.bin': Buffer.alloc(200, 3) })
   t.is((await ask(port, 'GET', '/assets/film.bin')).body.length, 200, 'there is room again')
+})
+
+test('a folder that is removed after it was listed is told, so that no part counts as the whole', async t => {
+  const root = makeProject(t, { 'a/one.txt': '1', 'b/two.txt': '2' })
+  const gone: string[] = []
+  const remove = (folder: string) => {
+    if (folder.endsWith('b')) rmSync(folder, { recursive: true })
+    return true
+  }
+  const entries = await entriesBelow(root, remove, folder => gone.push(folder))
+  t.deepEqual(
+    entries.filter(entry => entry.isFile()).map(({ name }) => name),
+    ['one.txt']
+  )
+  t.deepEqual(gone, [join(root, 'b')])
 })
 
 test('without free descriptors there are errors for a while, but never wrong bytes, and all is well afterwards', async t => {

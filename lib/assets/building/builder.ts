@@ -81,6 +81,7 @@ export class Builder {
     const places = listed ?? (await listAssets(this.#settings, this.#sources, only))
     const failures = findFailures(this.#settings, places, this.#options.warn)
     const all = await this.#draftAll(places, failures)
+    if (!this.#options.index) failures.push(...(await this.#addedSince(places)))
     const drafts = all.map(({ draft }) => draft)
     const last = this.#last
     const isSame = drafts.length === last?.drafts.length
@@ -89,6 +90,18 @@ export class Builder {
     // After failures it looks again: a missing file may have been added to `public`.
     this.#last = result.failures.length === 0 ? { drafts, result } : undefined
     return result
+  }
+
+  /** A folder that is not there while a checkout replaces it would leave its assets out of a precompile. */
+  async #addedSince(places: readonly ListedAsset[]): Promise<Failure[]> {
+    const known = new Set(places.map(({ path }) => path))
+    const now = await listAssets(this.#settings, this.#sources, this.#options.only)
+    return now
+      .filter(({ path }) => !known.has(path))
+      .map(({ path, source }) => ({
+        path,
+        error: added(pathFrom(this.#settings.root, source.file))
+      }))
   }
 
   async #finish(all: readonly Drafted[], failures: Failure[]): Promise<BuildResult> {
@@ -198,6 +211,11 @@ async function isModule({ text, content }: Draft): Promise<boolean> {
 async function mentionsIn(project: Project): Promise<Mention[]> {
   const found = await Promise.all(project.extras.map(async each => each.views?.mentions(project)))
   return found.flatMap(each => each ?? [])
+}
+
+function added(file: string): AssetError {
+  const advice = 'run precompile again when nothing changes the sources'
+  return new AssetError('source-missing', `${file} appeared during the precompile: ${advice}`)
 }
 
 function removed(file: string): AssetError {

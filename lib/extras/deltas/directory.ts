@@ -48,19 +48,27 @@ function unusable(message: string): AssetError {
   return new AssetError('directory-unusable', message)
 }
 
-/** Lists the regular files that can be requested, relative to the directory; sorted. */
+/**
+ * Lists the regular files that can be requested, relative to the directory; sorted.
+ * @throws AssetError for a folder that is removed meanwhile: a part of the files is no answer
+ */
 export async function requestableFiles(top: string): Promise<readonly string[]> {
   // Other folders may be large, or unreadable: `.git`, `.Trash-0`.
-  const files = await filesBelow(top, path =>
-    Array.isArray(canonicalSegments(`/${encodePath(path)}`))
-  )
+  const isWanted = (path: string) => Array.isArray(canonicalSegments(`/${encodePath(path)}`))
+  const files = await filesBelow(top, isWanted, folder => {
+    throw unusable(`${folder} was removed while ${top} was read: run it again when nothing changes`)
+  })
   return files.toSorted()
 }
 
 /** Lists files relative to the directory, with slashes; no link is followed. */
-async function filesBelow(top: string, isWanted = (_path: string) => true): Promise<string[]> {
+async function filesBelow(
+  top: string,
+  isWanted = (_path: string) => true,
+  whenGone?: (folder: string) => void
+): Promise<string[]> {
   const pathOf = (file: string) => pathFrom(top, file)
-  const entries = await entriesBelow(top, folder => isWanted(pathOf(folder)))
+  const entries = await entriesBelow(top, folder => isWanted(pathOf(folder)), whenGone)
   const files = entries.filter(entry => entry.isFile())
   return files.map(({ parentPath, name }) => pathOf(join(parentPath, name))).filter(isWanted)
 }

@@ -131,6 +131,21 @@ test('REC-01 a source that vanishes between listing and opening fails the precom
   t.deepEqual(snapshot(join(root, 'public')), before)
 })
 
+test('REC-01 a folder that is not there while sources are listed fails the precompile, and nothing is published', async t => {
+  const root = makeProject(t, placed({ 'a.css': 'a {}' }))
+  const folder = join(root, 'apps/web/assets/late')
+  const returning = precompile(
+    { root, ...AS_WRITTEN },
+    {
+      onProgress: ({ stage, done }) =>
+        stage === 'compile' && done === 1 && writeFiles(folder, { 'b.css': 'b {}' })
+    }
+  )
+  const error = await t.throwsAsync(returning, { code: 'precompile-failed' })
+  t.regex(error?.message ?? '', /apps\/web\/assets\/late\/b\.css appeared during the precompile/)
+  t.is(snapshot(join(root, 'public')).size, 0)
+})
+
 soakTest(
   'ten concurrent precompiles leave one intact deploy, and each succeeds or fails because another is running',
   async t => {
