@@ -31,6 +31,7 @@ import {
   setTiming
 } from './assets/serving/koa/no-file.ts'
 import { reportDisconnects, suppressDisconnects } from './assets/serving/koa/disconnects.ts'
+import type { Found } from './assets/serving/files/served-file.ts'
 import { respondAtOnce, respondWithFile, toKoa, type Exit } from './assets/serving/koa/serve.ts'
 import { exitToSocket } from './assets/serving/koa/socket.ts'
 import type { Running, Watch } from './assets/parts.ts'
@@ -217,14 +218,11 @@ class AssetServer {
   async #respondWithFile(ctx: Context, wanted: Wanted): Promise<boolean> {
     const pipeline = this.#pipeline
     const isDevelopment = pipeline.settings.env === 'development'
-    const startedAt = performance.now()
     try {
-      return await this.#send(ctx, async () => {
-        const file = await pipeline.requested.current(wanted)
-        const published = isDevelopment && pipeline.requested.since(startedAt, wanted)
-        if (file && published) setTiming(ctx, published)
-        return file
-      })
+      return await this.#send(
+        ctx,
+        isDevelopment ? () => this.#timed(ctx, wanted) : () => pipeline.requested.current(wanted)
+      )
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
       // The last target of a source that cannot be published.
@@ -234,6 +232,16 @@ class AssetServer {
       else throw error
       return true
     }
+  }
+
+  /** Finds a file, and tells the browser how long it waited for its publication. */
+  async #timed(ctx: Context, wanted: Wanted): Promise<Found> {
+    const { requested } = this.#pipeline
+    const startedAt = performance.now()
+    const file = await requested.current(wanted)
+    const published = requested.since(startedAt, wanted)
+    if (file && published) setTiming(ctx, published)
+    return file
   }
 
   /** @returns false when there is no such file */

@@ -19,11 +19,11 @@ import { composed } from '../../../files/paths.ts'
 
 /** What a folder has, by composed names; nothing is known if they are too many, or it only lets its files be opened. */
 interface Listing {
-  readonly names?: Names | undefined
+  readonly names: Names | undefined
   /** Whether the folder has its path in this case, so that all of its names have. */
   readonly isSpelled: boolean
-  /** That of the folder, as long as it has the same names; absent where it may not show the next change. */
-  readonly stamp?: Stamp | undefined
+  /** That of the folder, as long as it has the same names; undefined where it may not show the next change. */
+  readonly stamp: Stamp | undefined
 }
 
 /** Composed; with whether each is a folder, not a link. */
@@ -120,13 +120,14 @@ export class Folders {
       above.length <= this.#directory.urlPath.length || (await this.haveNames(above, seconds))
     try {
       const stats = await statOf(path)
-      if (!stats) return { names: new Map(), isSpelled }
-      if (known?.stamp && sameStamp(stats, known.stamp)) return { ...known, isSpelled }
+      if (!stats) return { names: new Map(), isSpelled, stamp: undefined }
+      if (known?.stamp && sameStamp(stats, known.stamp))
+        return { names: known.names, isSpelled, stamp: known.stamp }
       const stamp = isSettled(stats, lookedAt) ? stampOf(stats) : undefined
       return { names: await namesOf(path), isSpelled, stamp }
     } catch (error) {
       if (errorCode(error) === undefined) throw error
-      return isMiss(error) ? { names: new Map(), isSpelled } : { isSpelled }
+      return { names: isMiss(error) ? new Map() : undefined, isSpelled, stamp: undefined }
     }
   }
 }

@@ -49,10 +49,11 @@ export interface Described extends Pick<ServedFile, 'copies' | 'isVerified'> {
 
 /** What makes the representations of a file, with what its deltas add to them. */
 export function maker(own: SharedFields, sent: Sent | undefined, hasCopies: boolean): Make {
-  const vary = new Set([...(hasCopies ? ['Accept-Encoding'] : []), ...(sent?.vary ?? [])])
-  const names = [...vary].join(', ') || undefined
-  const shared = sent ? { ...own, ofDeltas: Object.fromEntries(sent.fields) } : own
-  return stored => new Representation(stored, shared, names)
+  const copies = hasCopies ? ['Accept-Encoding'] : []
+  if (!sent) return stored => new Representation(stored, own, copies[0])
+  const vary = [...new Set([...copies, ...sent.vary])].join(', ') || undefined
+  const shared = { ...own, ofDeltas: Object.fromEntries(sent.fields) }
+  return stored => new Representation(stored, shared, vary)
 }
 
 /** Makes a representation of the file. */

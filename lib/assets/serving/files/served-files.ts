@@ -34,6 +34,7 @@ import {
   maker,
   type Described,
   type Found,
+  type Representations,
   type ServedFile,
   type Target,
   type UseOpened
@@ -233,14 +234,14 @@ export class ServedFiles {
     { own, sent, isVerified, copies, stored, openedAt }: Described
   ): ServedFile {
     const make = maker(own, sent, stored.length > 1)
-    const [identity, ...rest] = stored
-    const representations = [make(identity), ...rest.map(make)] as const
-    const { find } = sent ?? {}
+    const find = sent?.find
     const file: ServedFile = {
-      ...{ representations, copies, isVerified },
+      representations: stored.map(make) as unknown as Representations,
+      copies,
+      isVerified,
       deltaFor: find && this.#deltas.finder(this.#key(wanted.path), find, make),
-      isAtHand: hasOneSpelling(wanted.path) && representations.every(({ body }) => body),
-      isSettled: representations.every(({ stamp }) => isSettled(stamp, openedAt)),
+      isAtHand: hasOneSpelling(wanted.path) && stored.every(({ body }) => body),
+      isSettled: stored.every(({ stamp }) => isSettled(stamp, openedAt)),
       open: use => this.open(wanted, use, file),
       trustedUntil: isVerified ? Infinity : this.#trustedUntil(wanted),
       copiesTrustedUntil: performance.now() + this.#copiesTrust

@@ -62,27 +62,34 @@ interface How {
 export async function respondWithFile(
   ctx: Context,
   find: () => Promise<ServedFile | undefined> | ServedFile | undefined,
-  { exit = toKoa, status, adapt = each => each }: How = {}
+  { exit = toKoa, status, adapt }: How = {}
 ): Promise<boolean> {
-  const offersOf = async ({ representations, deltaFor }: ServedFile): Promise<Representations> => {
-    const delta = await deltaFor?.(ctx.req.headers)?.()
-    return delta ? [...adapt(representations), delta] : adapt(representations)
-  }
   // From here on it is one of those that wait.
   void connected(ctx.res)
   for (let attempt = 1; attempt <= 2; attempt++) {
     const file = await find()
     if (!file) return false
-    const answer = decide(ctx, await offersOf(file), status)
+    const answer = decide(ctx, await offersOf(ctx, file, adapt), status)
     if (answer.body !== 'on disk') return write(ctx, exit, answer, answer.body)
     // Without a connection nobody receives it, but loggers in front read it.
     if (!(await connected(ctx.res))) return write(ctx, exit, answer)
     const isSent = await file.open(async (current, opened) =>
-      sendOpened(ctx, exit, opened, await offersOf(current), status)
+      sendOpened(ctx, exit, opened, await offersOf(ctx, current, adapt), status)
     )
     if (isSent) return true
   }
   return false
+}
+
+/** The representations of a file, with the delta that a request may be sent instead. */
+function offersOf(
+  ctx: Context,
+  { representations, deltaFor }: ServedFile,
+  adapt: How['adapt']
+): Promise<Representations> | Representations {
+  const offers = adapt ? adapt(representations) : representations
+  const load = deltaFor?.(ctx.req.headers)
+  return load ? load().then(delta => (delta ? [...offers, delta] : offers)) : offers
 }
 
 /** @returns false for a file that was replaced meanwhile */
