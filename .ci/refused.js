@@ -101,6 +101,7 @@ const ROWS = {
       'commands print names with escapes': LOWERED,
       'is found under any name that it can have': LOWERED,
       'names that differ only in case are two names': LOWERED,
+      'SRV-14': LOWERED,
       'a name with any characters is served': LOWERED,
       'what no page names is logged when a browser asks for it in vain': LOWERED,
       'names that are not valid in a request': NO_BYTES,

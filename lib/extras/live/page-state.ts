@@ -3,8 +3,14 @@ import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError, CompileError } from '../../errors.ts'
 import { digestOf } from '../../files/digest.ts'
-import { isFileObservation } from '../../files/observation.ts'
-import { statOf, type Stamp } from '../../files/disk.ts'
+import { isSettled, sameStamp, statOf, type Stamp } from '../../files/disk.ts'
+import {
+  isFileObservation,
+  observe,
+  recheck,
+  type FileObservation
+} from '../../files/observation.ts'
+import { readSnapshot } from '../../files/open-file.ts'
 import { errorReport, type ErrorReport } from '../../assets/error-page.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { isBelow, locate } from '../../assets/serving/request-path.ts'
@@ -95,6 +101,7 @@ export function watchedFiles(
   onEvent: () => void
 ): () => Promise<Part> {
   const trees = (live?.watch ?? []).map(directory => new Tree(directory, symlinks, onEvent))
+  const editsOf = makeEditsOf()
   return async () => {
     await Promise.all(trees.map(tree => tree.refresh()))
     const files = trees.flatMap(tree =>
@@ -104,8 +111,27 @@ export function watchedFiles(
     const all = await inParallel(files.toSorted(), CONCURRENCY, async file => {
       const stats = await statOf(file)
       if (stats) changedAt = Math.max(changedAt, Number(stats.mtimeNs / 1_000_000n))
-      return [file, stats?.ino, stats?.size, stats?.mtimeNs].join('\n')
+      const edits = stats ? await editsOf(file, stats) : 0
+      return [file, stats?.ino, stats?.size, stats?.mtimeNs, edits || ''].join('\n')
     })
     return { key: 'live.watch', version: digestOf(all.join('\n')), changedAt }
+  }
+}
+
+/** Returns a function that counts the edits of a file that its stamp does not show, as they were made within one tick. */
+function makeEditsOf() {
+  const seen = new Map<string, { readonly observation: FileObservation; readonly edits: number }>()
+  return async (path: string, stats: Stamp): Promise<number> => {
+    const known = seen.get(path)
+    const same = known && (await recheck(known.observation))
+    if (known && same) seen.set(path, { ...known, observation: same })
+    if (same || (!known && isSettled(stats, Date.now()))) return known?.edits ?? 0
+    const readAt = Date.now()
+    const read = await readSnapshot(path)
+    const isHidden = known && read && sameStamp(known.observation.stamp, read.stamp)
+    const edits = (known?.edits ?? 0) + (isHidden ? 1 : 0)
+    if (read) seen.set(path, { observation: observe(path, read, readAt), edits })
+    else seen.delete(path)
+    return edits
   }
 }
