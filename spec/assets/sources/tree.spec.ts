@@ -145,7 +145,9 @@ test('links that form a cycle are followed once', async t => {
 })
 
 const compilers = new Map<string, Compiler>(
-  builtInCompilers.map(compiler => [String(compiler.extensions), compiler])
+  builtInCompilers.flatMap(compiler =>
+    [compiler.extensions].flat().map((extension): [string, Compiler] => [extension, compiler])
+  )
 )
 
 for (const [path, name, compiled] of [
