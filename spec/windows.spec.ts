@@ -14,8 +14,7 @@ import { koaAssets, precompile } from '../lib/koa-assets.ts'
 import { makeProject, makeSite } from './support/site.ts'
 import { words } from './support/texts.ts'
 import { until } from './support/until.ts'
-
-const isWindows = process.platform === 'win32'
+import { isWindows } from './support/windows.ts'
 
 /** Names by which Windows opens a device, a stream or another file. */
 const OTHER_NAMES = [

@@ -77,6 +77,9 @@ function numbered(excerpt: string, line: number | undefined, column: number | un
   return `${gutter}${text}${caret}`
 }
 
+/** What follows in a path, up to a blank or the next drive: on Windows its separators become `/`. */
+const REST = sep === '/' ? '' : String.raw`(?:(?![A-Za-z]:)[^\s:"'<>|*?])*`
+
 /**
  * Shortens paths: those in the project start at its root, those in a source outside of it at that directory.
  * Compilers report real paths, when one of these is a symbolic link.
@@ -94,11 +97,12 @@ async function shortener({ root, apps }: Settings): Promise<(text: string) => st
   const longestFirst = [...names.keys()].toSorted((a, b) => b.length - a.length)
   const paths = longestFirst.map(path => path.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|')
   // Only whole paths match: `/app` does not in `/assets/app.css` or `/apple`.
-  const whole = new RegExp(`(?<![\\w.-])(${paths})(?:([/\\\\])|(?![\\w.-]))`, 'g')
+  const whole = new RegExp(`(?<![\\w.-])(${paths})(?:([/\\\\]${REST})|(?![\\w.-]))`, 'g')
   return text =>
-    text.replace(whole, (_, path: string, separator = '') => {
+    text.replace(whole, (_, path: string, below: string | undefined) => {
       const name = names.get(path)
-      return name ? name + separator : separator ? '' : '.'
+      if (below === undefined) return name || '.'
+      return withSlashes(name ? name + below : below.slice(1))
     })
 }
 

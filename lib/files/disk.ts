@@ -93,7 +93,19 @@ export async function removeFile(path: string): Promise<void> {
 
 /** Gives a file another name, in place of what has it. */
 export function renameFile(from: string, to: string): Promise<void> {
-  return onceFree(() => promised<void>(done => rename(from, to, done)))
+  return onceFree(async () => {
+    try {
+      await promised<void>(done => rename(from, to, done))
+    } catch (error) {
+      throw await asFolderInTheWay(error, to)
+    }
+  })
+}
+
+/** Windows gives one error for a folder in the way and for a file that somebody has open, Linux EISDIR for the first. */
+async function asFolderInTheWay(error: unknown, to: string): Promise<unknown> {
+  const isFolder = isInUse(error) && (await lstatOf(to))?.isDirectory()
+  return isFolder ? Object.assign(error as Error, { code: 'EISDIR' }) : error
 }
 
 /**
@@ -182,8 +194,11 @@ export function isSettled({ ctimeNs }: Stamp, moment: number): boolean {
   return ctimeNs < BigInt(moment) * 1_000_000n - tick
 }
 
-/** `utimes` takes a double and truncates to microseconds: the result is less than two off. */
+/**
+ * `utimes` takes a double and truncates to microseconds: the result is less than two off. On Windows, whose times are
+ * counted from 1601, a double has room for less: from 2057 on it is less than four off.
+ */
 export function hasMtime({ mtimeNs }: Pick<Stamp, 'mtimeNs'>, expected: bigint): boolean {
   const difference = mtimeNs - expected
-  return difference < 2000n && difference > -2000n
+  return difference < 4000n && difference > -4000n
 }

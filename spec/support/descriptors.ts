@@ -1,8 +1,14 @@
 // What this process has open.
-import { readdirSync, readlinkSync } from 'node:fs'
+import { fstatSync, lstatSync, readdirSync, readlinkSync, type BigIntStats } from 'node:fs'
+import { join } from 'node:path'
+import { isWindows } from './windows.ts'
 
 /** How many descriptors are open; those of a file, or of files below a directory, where one is given. */
 export function openDescriptors(below?: string): number {
+  return isWindows ? withoutProc(below) : byProc(below)
+}
+
+function byProc(below?: string): number {
   return readdirSync(`/proc/${process.pid}/fd`).filter(fd => {
     if (below === undefined) return true
     try {
@@ -13,4 +19,33 @@ export function openDescriptors(below?: string): number {
       return false
     }
   }).length
+}
+
+/** More than any spec has open. */
+const MOST = 512
+
+function withoutProc(below?: string): number {
+  const files = below === undefined ? undefined : new Set(filesOf(below).map(identity))
+  const open = Array.from({ length: MOST }, (_, fd) => statsOf(fd)).filter(
+    stats => stats !== undefined
+  )
+  return open.filter(stats => files?.has(identity(stats)) ?? true).length
+}
+
+const EXACT = { bigint: true } as const
+
+const identity = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`
+
+function filesOf(path: string): readonly BigIntStats[] {
+  const stats = lstatSync(path, EXACT)
+  if (!stats.isDirectory()) return [stats]
+  return readdirSync(path).flatMap(name => filesOf(join(path, name)))
+}
+
+function statsOf(fd: number): BigIntStats | undefined {
+  try {
+    return fstatSync(fd, EXACT)
+  } catch {
+    return undefined
+  }
 }

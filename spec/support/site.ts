@@ -25,6 +25,7 @@ import { koaAssets } from '../../lib/koa-assets.ts'
 import { ask, type Answer, type Question } from './ask.ts'
 // oxlint-disable-next-line import/no-unassigned-import -- what a site's log is told belongs to no report
 import './warnings.ts'
+import { isWindows } from './windows.ts'
 
 export type Files = Readonly<Record<string, string | Uint8Array>>
 
@@ -40,7 +41,7 @@ export function makeProject(t: ExecutionContext, files: Files = {}): string {
 async function removeProject(root: string): Promise<void> {
   const remove = () => rm(root, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 })
   await remove().catch(async (error: NodeJS.ErrnoException) => {
-    if (process.platform === 'win32') return
+    if (isWindows) return
     if (error.code !== 'EACCES') throw error
     openFolders(root)
     await remove()

@@ -94,12 +94,24 @@ export async function precompile(
   settings: Project,
   precompileOptions: PrecompileOptions = {}
 ): Promise<PrecompileReport> {
-  const startedAt = performance.now()
   check(precompileOptions, { ...OPTIONS, ...PRECOMPILE_EXTRAS })
-  const { signal, onProgress } = precompileOptions
-  const { prefix, apps, extras } = settings
   const warn = warnOnce(precompileOptions.warn)
   const sources = await loadSources(settings, warn)
+  try {
+    return await publishAll(settings, sources, { ...precompileOptions, warn })
+  } finally {
+    sources.unwatch()
+  }
+}
+
+async function publishAll(
+  settings: Project,
+  sources: Sources,
+  precompileOptions: PrecompileOptions & { readonly warn: (message: string) => void }
+): Promise<PrecompileReport> {
+  const startedAt = performance.now()
+  const { signal, onProgress, warn } = precompileOptions
+  const { prefix, apps, extras } = settings
   const directory = publicFile(settings, prefix)
   const progressOf = (stage: Progress['stage']) => (done: number, total: number, path: string) =>
     onProgress?.({ stage, done, total, path })

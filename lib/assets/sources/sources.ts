@@ -39,6 +39,7 @@ export class Sources {
   readonly of: (app: AppSettings) => AppSources
   readonly #project: Project
   readonly #listeners = new Set<() => void>()
+  readonly #trees: Tree[] = []
 
   constructor(
     project: Project,
@@ -49,7 +50,9 @@ export class Sources {
     const announce = () => this.#listeners.forEach(listener => listener())
     const treeOf = memoized((key: string) => {
       const { dir, exclude } = JSON.parse(key) as SourceDirectory
-      return new Tree(dir, project.symlinks, announce, exclude && matcherOf(exclude))
+      const tree = new Tree(dir, project.symlinks, announce, exclude && matcherOf(exclude))
+      this.#trees.push(tree)
+      return tree
     })
     const listed = ({ dir, exclude }: SourceDirectory) => treeOf(JSON.stringify({ dir, exclude }))
     this.of = memoized(app => new AppSources(app, project, listed, makers, warn))
@@ -79,6 +82,11 @@ export class Sources {
   onEvent(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
+  }
+
+  /** Ends all watching: on Windows a directory that is watched can be neither removed nor renamed. */
+  unwatch(): void {
+    for (const tree of this.#trees) tree.unwatch()
   }
 }
 

@@ -92,6 +92,11 @@ export class Tree {
     }
   }
 
+  /** Ends all watching. A listing that is asked for later is made anew. */
+  unwatch(): void {
+    for (const at of this.#watchers.keys()) this.#unwatch(at)
+  }
+
   /** Yields paths relative to the directory, with `/`, in no particular order. */
   *files(kind: 'files' | 'partials' = 'files'): Generator<string> {
     for (const [at, folder] of this.#listing.folders) {

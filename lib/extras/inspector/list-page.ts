@@ -3,6 +3,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import { sep } from 'node:path'
 import type { DiagnosticMessages } from '../../diagnostics.ts'
 import type { ListedAsset } from '../../assets/building/listed-assets.ts'
+import { withSlashes } from '../../files/paths.ts'
 import type { ListedMount } from '../telling/listed-mounts.ts'
 import { assetLink, facts, html, type Html, layout, list, table } from './page-html.ts'
 import { recordOf, soon, type AssetRecord, type Survey } from './survey.ts'
@@ -53,7 +54,7 @@ export async function pageOfAssets(survey: Survey, query: URLSearchParams) {
 function matches({ path, source: { file } }: ListedAsset, text: string, root: string): boolean {
   // path.relative is slow for thousands of files.
   const shown = file.startsWith(root) ? file.slice(root.length + 1) : file
-  return `${path}\n${shown}`.toLowerCase().includes(text)
+  return `${path}\n${withSlashes(shown)}`.toLowerCase().includes(text)
 }
 
 const STATES = ['problems', 'broken', 'outdated', 'unpublished', 'published']

@@ -141,7 +141,7 @@ export function rethrowAsPublishError(project: Root, path: string) {
 }
 
 const OPEN_ELSEWHERE =
-  '; another program has it open, such as an editor, a download or a virus scanner, or it is read-only, or a folder: close it, or correct that'
+  '; another program has it open, such as an editor, a download or a virus scanner, or it is read-only: close it, or correct that'
 const PERMISSION = '; allow this process to read the sources and to write to public'
 const ADVICE: Readonly<Record<string, string>> = {
   EACCES: PERMISSION,
