@@ -10,6 +10,7 @@ import { makeProject } from './support/site.ts'
 
 const ROOT = process.cwd()
 const DIST = pathToFileURL(join(ROOT, 'dist/')).href
+const PACKAGES = pathToFileURL(join(ROOT, 'node_modules/')).href
 
 const FILES = {
   'apps/web/assets/css/app.css': 'a { b: c }',
@@ -25,6 +26,8 @@ const PATHS = ['/', '/assets/app.css', '/assets/big.bin', '/front/assets/main-CZ
 
 /** Starts, responds to a request for each kind of response, and tells what is loaded by then. */
 const program = (options: KoaAssetsOptions) => `
+  import { once } from 'node:events'
+  import { get } from 'node:http'
   import { Session } from 'node:inspector'
   import Koa from 'koa'
   import { koaAssets, koaHttpCache } from ${JSON.stringify(`${DIST}index.js`)}
@@ -40,9 +43,10 @@ const program = (options: KoaAssetsOptions) => `
     const statuses = []
     for (const path of ${JSON.stringify(PATHS)}) {
       for (const headers of [{}, { 'If-None-Match': '*' }]) {
-        const response = await fetch('http://127.0.0.1:' + server.address().port + path, { headers })
-        await response.arrayBuffer()
-        statuses.push(response.status)
+        const { port } = server.address()
+        const [response] = await once(get({ port, path, headers }), 'response')
+        await response.resume().toArray()
+        statuses.push(response.statusCode)
       }
     }
     const urls = []
@@ -77,7 +81,7 @@ async function loaded(t: ExecutionContext) {
     dependencies: object
   }
   // Koa has a content-disposition of its own.
-  const isLoaded = (name: string) => urls.some(url => url.includes(`${ROOT}/node_modules/${name}/`))
+  const isLoaded = (name: string) => urls.some(url => url.includes(`${PACKAGES}${name}/`))
   return { files, packages: Object.keys(dependencies).filter(isLoaded) }
 }
 

@@ -1,7 +1,8 @@
 // Each command on a disk on which one call fails: what is left, what is said, and that the next run does the rest. `npm test` tries some of the calls, the soak each of them with each error.
 import { readdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import ava, { type ExecutionContext } from 'ava'
+import { pathFrom, withSlashes } from '../../lib/files/paths.ts'
 import { EXTRAS } from '../../lib/assets/extras.ts'
 
 import { viteBuild } from '../support/bundler-project.ts'
@@ -19,7 +20,7 @@ const test = ava.serial
 function tree(root: string): Readonly<Record<string, string>> {
   const all = readdirSync(root, { recursive: true, encoding: 'utf8' }).toSorted()
   const files = all.filter(path => statSync(join(root, path)).isFile())
-  return Object.fromEntries(files.map(path => [path, contentOf(join(root, path))]))
+  return Object.fromEntries(files.map(path => [withSlashes(path), contentOf(join(root, path))]))
 }
 
 /** The list of kept files without the time of the run. */
@@ -129,7 +130,7 @@ function steady(files: Readonly<Record<string, string>>) {
 
 /** A temporary file is named, or what it was for. */
 function isNamed(message: string, root: string, { path }: DiskCall): boolean {
-  return message.includes(relative(root, path)) || isLock(path)
+  return message.includes(pathFrom(root, path)) || isLock(path)
 }
 
 function sample(length: number): number[] {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { withSlashes } from '../../lib/files/paths.ts'
 import { MtimeIndex } from '../../lib/assets/building/on-request/mtime-index.ts'
 import { wantedAt } from '../../lib/assets/serving/request-path.ts'
 import { settleProject } from '../../lib/assets/extras.ts'
@@ -29,7 +30,8 @@ function* numbered(count: number, url: (at: number) => string): Generator<string
 function contentsOf(directory: string): Record<string, string> {
   const paths = readdirSync(directory, { recursive: true }) as string[]
   const files = paths.filter(path => statSync(join(directory, path)).isFile()).toSorted()
-  return Object.fromEntries(files.map(path => [path, readFileSync(join(directory, path), 'utf8')]))
+  const contentOf = (path: string) => readFileSync(join(directory, path), 'utf8')
+  return Object.fromEntries(files.map(path => [withSlashes(path), contentOf(path)]))
 }
 
 const FLOOD = cases(1500, 50_000)

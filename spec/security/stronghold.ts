@@ -1,8 +1,27 @@
 // The project that is attacked: what may be served, and beside it what may not.
 import type { ExecutionContext } from 'ava'
 import { makeProject, type Files } from '../support/site.ts'
+import { isWindows } from '../support/windows.ts'
 
 export const SECRET = 'the-secret-of-the-stronghold'
+
+/** What some file systems take for another file, or for a device. */
+const OTHER_NAMES: Files = {
+  'public/CON': SECRET,
+  'public/con.txt': SECRET,
+  'public/aux.css': SECRET,
+  'public/LPT1.css': SECRET,
+  'public/robots.txt.': SECRET,
+  'public/robots.txt ': SECRET,
+  'public/css./site.css': SECRET,
+  'public/assets/aux.css': SECRET,
+  'public/assets/app.css.': SECRET,
+  'public/assets/app.css ': SECRET,
+  'public/assets/app.css:x': SECRET,
+  'public/assets/app.css\\': SECRET,
+  'apps/web/assets/stylesheets/nul.css': SECRET,
+  'apps/web/assets/stylesheets/app.js.': SECRET
+}
 
 const files: Files = {
   'package.json': `{ "name": "${SECRET}" }`,
@@ -30,21 +49,7 @@ const files: Files = {
   'public/assets/app.js': 'console.log(1)',
   'public/assets/sheet.css': 'body { color: green }',
   'public/assets/a/.b/c': SECRET,
-  // What some file systems take for another file, or for a device.
-  'public/CON': SECRET,
-  'public/con.txt': SECRET,
-  'public/aux.css': SECRET,
-  'public/LPT1.css': SECRET,
-  'public/robots.txt.': SECRET,
-  'public/robots.txt ': SECRET,
-  'public/css./site.css': SECRET,
-  'public/assets/aux.css': SECRET,
-  'public/assets/app.css.': SECRET,
-  'public/assets/app.css ': SECRET,
-  'public/assets/app.css:x': SECRET,
-  'public/assets/app.css\\': SECRET,
-  'apps/web/assets/stylesheets/nul.css': SECRET,
-  'apps/web/assets/stylesheets/app.js.': SECRET
+  ...(isWindows ? {} : OTHER_NAMES)
 }
 
 export function makeStronghold(t: ExecutionContext, more: Files = {}): string {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { filesBelow, placed, readManifest, run, targetOf } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
+import { FILE_MODE } from '../../support/windows.ts'
 import { settleProject } from '../../../lib/assets/extras.ts'
 import { Sources } from '../../../lib/assets/sources/sources.ts'
 import { assetSources } from '../../../lib/assets/sources/third-party.ts'
@@ -54,7 +55,7 @@ test('FPR-05 precompile publishes every asset of every app and third party under
   t.is(report.manifest, join(root, 'public/assets.json'))
   t.deepEqual(report.changes.added.toSorted(), all.map(name => `/assets/${name}`).toSorted())
   for (const file of filesBelow(join(root, 'public'))) {
-    t.is(statSync(join(root, 'public', file)).mode & 0o777, 0o644, file)
+    t.is(statSync(join(root, 'public', file)).mode & 0o777, FILE_MODE, file)
   }
 })
 

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, resolve as resolvePath, sep } from 'node:path'
 import { inspect } from 'node:util'
 import test from 'ava'
 import { findPeer, loadPeer, TABLE, withPeer } from '../../../lib/assets/compilers/built-in.ts'
@@ -17,7 +17,8 @@ import { withDigest } from '../../support/digest.ts'
 const CSS = 'text/css; charset=utf-8'
 
 test('CMP-06a what Less has read is followed, but not what it has fetched', async t => {
-  const imports = ['/theme.less', 'https://example.org/theme.less']
+  const theme = resolvePath('/theme.less')
+  const imports = [theme, 'https://example.org/theme.less']
   const less = { FileManager: Object, render: async () => ({ css: '', imports }) }
   const input = {
     code: '',
@@ -27,7 +28,7 @@ test('CMP-06a what Less has read is followed, but not what it has fetched', asyn
     env: 'test'
   }
   const { dependencies } = await compileLess(less as unknown as LessModule, input)
-  t.deepEqual(dependencies, ['/theme.less'])
+  t.deepEqual(dependencies, [theme])
 })
 
 test('CMP-09 what Less throws without a line is not an error of the source: it stays as it is', async t => {
@@ -106,7 +107,7 @@ test('CMP-11 a custom compiler overrides the built-in one, and is given its loca
 /** As Node looks for packages, without what it has for all programs of a user. */
 function nodeModulesOf(directory: string): string[] {
   const paths = createRequire(join(directory, 'file.js')).resolve.paths('kit') ?? []
-  return paths.slice(0, directory.split('/').length)
+  return paths.slice(0, directory.split(sep).length)
 }
 
 test('development has source maps inline, other environments have none', async t => {

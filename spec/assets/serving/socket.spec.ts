@@ -2,6 +2,7 @@
 // not bypassed. The specs of serving pass without it: `node .ci/without.js socket`.
 import { execFile } from 'node:child_process'
 import { createServer, type Server, type ServerResponse } from 'node:http'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import { MAX_ONE_WRITE_BYTES } from '../../../lib/assets/serving/connection.ts'
@@ -126,6 +127,7 @@ test('the head that Node keeps for loggers contains no body', async t => {
 
 test('a method replaced on the prototype before the module is loaded gets every head and every body', async t => {
   const child = `
+    import { once } from 'node:events'
     import http from 'node:http'
     const seen = { writeHead: 0, end: 0 }
     const { writeHead, end } = http.ServerResponse.prototype
@@ -141,12 +143,15 @@ test('a method replaced on the prototype before the module is loaded gets every 
     const response = { status: 200, fields: [['Content-Length', '4']], said: new Set() }
     const server = http.createServer((_, res) => writeResponse(res, response, Buffer.from('body')))
     await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
-    const url = 'http://127.0.0.1:' + server.address().port
-    for (let times = 0; times < 10; times++) await (await fetch(url)).text()
+    const { port } = server.address()
+    for (let times = 0; times < 10; times++) {
+      const [response] = await once(http.get({ port }), 'response')
+      await response.toArray()
+    }
     console.log(seen[process.argv[1]])
     server.close()
     server.closeAllConnections()`
-  const module = moduleFile('lib/assets/serving/koa/socket.ts')
+  const module = pathToFileURL(moduleFile('lib/assets/serving/koa/socket.ts')).href
   for (const name of ['writeHead', 'end']) {
     const args = [...LOADER, '--input-type=module', '--eval', child, name, module]
     const { stdout } = await run(process.execPath, args)

@@ -102,7 +102,6 @@ const directoriesOf = ({ sources }: AppSettings) => sources.map(({ dir }) => dir
 test("SET-07 SET-08 sources of the top level, configure and app are appended in that order, each once, relative to the app's directory", t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '', 'apps/web/more/a.css': '' })
   for (const name of ['top', 'topConfigure', 'app', 'appConfigure']) mkdirSync(join(root, name))
-  symlinkSync(join(root, 'top'), join(root, 'link-to-top'))
   const at = (name: string) => join(root, name)
   const topSources = [at('top')]
   const configure = {
@@ -110,7 +109,7 @@ test("SET-07 SET-08 sources of the top level, configure and app are appended in 
     test: { sources: at('nowhere') }
   }
   const web = {
-    sources: ['more', at('app'), at('link-to-top'), at('top')],
+    sources: ['more', at('app'), at('top')],
     configure: { production: { sources: [at('appConfigure'), at('app')] } }
   }
   const options = { root, env: 'production', sources: topSources, configure, apps: { web } }
@@ -119,6 +118,16 @@ test("SET-07 SET-08 sources of the top level, configure and app are appended in 
     ['apps/web/assets', 'top', 'topConfigure', 'apps/web/more', 'app', 'appConfigure'].map(at)
   )
   t.deepEqual(topSources, [at('top')])
+})
+
+test('SET-08 a source directory that another one leads to by a link is searched once', t => {
+  const root = makeProject(t, { 'apps/web/assets/a.css': '', 'top/b.css': '' })
+  symlinkSync(join(root, 'top'), join(root, 'link-to-top'))
+  const sources = [join(root, 'top'), join(root, 'link-to-top')]
+  t.deepEqual(
+    directoriesOf(webOf({ root, env: 'production', sources })),
+    ['apps/web/assets', 'top'].map(path => join(root, path))
+  )
 })
 
 test('SET-09 a directory that is needed and cannot be used is an error at start, where it is read', t => {
@@ -435,34 +444,31 @@ test('MNT-03 a path that is not canonical cannot be that of a mount, and each ma
 
 const OTHER = 'everything in a mount is served: mount a directory of its own'
 
-test('MNT-03 S53 a mount or a public that would expose the project is an error at start, as is a mount that is no directory', async t => {
-  const root = makeProject(t, { ...PROJECT, ...PACKAGES })
-  for (const [to, link] of [
-    ['.', 'root-link'],
-    ['apps', 'apps-link'],
-    ['apps/web/assets/css', 'css-link'],
-    ['node_modules', 'modules-link'],
-    ['../packages/linked', 'node_modules/linked']
-  ] as const) {
-    symlinkSync(to, join(root, link))
-  }
-  for (const [dir, reason, advice = OTHER] of [
-    ['a file', 'is not a directory', 'build it first, or correct the path'],
-    ['.', "is the project's root, or contains it"],
-    ['..', "is the project's root, or contains it"],
-    ['root-link', "is the project's root, or contains it"],
-    ['other', 'contains a package.json'],
-    ['apps', 'contains the source directory apps/web/assets'],
-    ['apps/web/assets', 'contains the source directory apps/web/assets'],
-    ['apps/web/assets/css', 'is inside the source directory apps/web/assets'],
-    ['css-link', 'is inside the source directory apps/web/assets'],
-    ['apps-link/web', 'contains the source directory apps/web/assets'],
-    ['library', 'contains the source directory library'],
-    ['node_modules', 'contains all installed packages'],
-    ['node_modules/@scope', 'contains all installed packages'],
-    ['modules-link', 'contains all installed packages'],
-    ['node_modules/linked', 'contains a package.json']
-  ] as const) {
+type Exposed = readonly [dir: string, reason: string, advice?: string]
+
+const EXPOSED: readonly Exposed[] = [
+  ['a file', 'is not a directory', 'build it first, or correct the path'],
+  ['.', "is the project's root, or contains it"],
+  ['..', "is the project's root, or contains it"],
+  ['other', 'contains a package.json'],
+  ['apps', 'contains the source directory apps/web/assets'],
+  ['apps/web/assets', 'contains the source directory apps/web/assets'],
+  ['apps/web/assets/css', 'is inside the source directory apps/web/assets'],
+  ['library', 'contains the source directory library'],
+  ['node_modules', 'contains all installed packages'],
+  ['node_modules/@scope', 'contains all installed packages']
+]
+
+const EXPOSED_BY_LINKS: readonly Exposed[] = [
+  ['root-link', "is the project's root, or contains it"],
+  ['css-link', 'is inside the source directory apps/web/assets'],
+  ['apps-link/web', 'contains the source directory apps/web/assets'],
+  ['modules-link', 'contains all installed packages'],
+  ['node_modules/linked', 'contains a package.json']
+]
+
+async function isRefused(t: ExecutionContext, root: string, exposed: readonly Exposed[]) {
+  for (const [dir, reason, advice = OTHER] of exposed) {
     const message = `the mount /x is ${resolve(root, dir)}, which ${reason}: ${advice}`
     const options = { root, env: 'production', sources: dir === 'library' ? '../../library' : [] }
     for (const mount of [dir, { dir: join(root, dir) }]) {
@@ -478,7 +484,26 @@ test('MNT-03 S53 a mount or a public that would expose the project is an error a
     t.throws(() => koaAssets(inPublic), expected)
     await t.throwsAsync(precompile(inPublic), expected)
   }
+}
+
+test('MNT-03 S53 a mount or a public that would expose the project is an error at start, as is a mount that is no directory', async t => {
+  const root = makeProject(t, { ...PROJECT, ...PACKAGES })
+  await isRefused(t, root, EXPOSED)
   t.throws(startMounts({ root, mounts: { '/': '.' } }), { message: /^the mount \/ is / })
+})
+
+test('MNT-03 S53 a link that would expose the project is an error at start', async t => {
+  const root = makeProject(t, { ...PROJECT, ...PACKAGES })
+  for (const [to, link] of [
+    ['.', 'root-link'],
+    ['apps', 'apps-link'],
+    ['apps/web/assets/css', 'css-link'],
+    ['node_modules', 'modules-link'],
+    ['../packages/linked', 'node_modules/linked']
+  ] as const) {
+    symlinkSync(to, join(root, link))
+  }
+  await isRefused(t, root, EXPOSED_BY_LINKS)
 })
 
 test('MNT-03 an installed package, or a directory in one, may be mounted, but not by a site that is itself installed', t => {

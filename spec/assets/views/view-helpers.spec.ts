@@ -273,8 +273,7 @@ for (const mode of MODES) {
       'stylesheets/dashboard.css': 'a{}',
       'stylesheets/other.css': 'b{}'
     })
-    const where =
-      mode === 'precompiled' ? `${site.root}/public/assets.json` : 'the manifest in memory'
+    const where = mode === 'precompiled' ? site.at('/public/assets.json') : 'the manifest in memory'
     await t.throwsAsync(() => site.path('dashbord.css'), {
       instanceOf: AssetError,
       code: 'asset-unknown',

@@ -15,6 +15,7 @@ import { pagesOf, summary } from '../../support/bundler-project.ts'
 import { growsInProportion } from '../../support/cost.ts'
 import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
 import { warningsAbout } from '../../support/warnings.ts'
+import { isWindows } from '../../support/windows.ts'
 
 /** A project whose mount `/static` has a manifest, and what it names. */
 function given(t: ExecutionContext, manifest?: unknown, files: readonly string[] = ['a.js']) {
@@ -157,6 +158,7 @@ test('BND-04 a missing manifest is an error at start, with the commands that mak
   mkdirSync(manifest)
   t.throws(() => pagesOf(options), missing, 'a directory in its place')
   rmSync(manifest, { recursive: true })
+  if (isWindows) return
   execFileSync('mkfifo', [manifest])
   t.throws(() => pagesOf(options), missing, 'a FIFO in its place')
 })

@@ -215,12 +215,12 @@ test('BND-13 helpers find a file by its source, unless an own asset has the name
   t.is(page.path('both.png'), '/assets/both.png')
   t.throws(() => page.path('src/hero.pgn', { mount: '/static' }), {
     code: 'asset-unknown',
-    message: `'src/hero.pgn' is not a source in ${root}/${MANIFEST}`
+    message: `'src/hero.pgn' is not a source in ${join(root, MANIFEST)}`
   })
   const fingerprinted = { env: 'test', fingerprint: true, apps: { web: {} } }
   const withFingerprints = await pagesOf(optionsOf(fingerprinted))()
   const error = t.throws(() => withFingerprints.path('src/nothing.png'), { code: 'asset-unknown' })
-  t.true(error?.message.endsWith(`; nor is it a source in ${root}/${MANIFEST}`))
+  t.true(error?.message.endsWith(`; nor is it a source in ${join(root, MANIFEST)}`))
 })
 
 test("BND-13 while Vite's dev server runs, what is below a folder of its root leads to it", async t => {

@@ -1,4 +1,5 @@
 // What a mount with a manifest needs when a server starts.
+import { join } from 'node:path'
 import test from 'ava'
 import { listMounts } from '../../../lib/extras/telling/listed-mounts.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
@@ -20,7 +21,7 @@ test('MNT-03 UPL-02 BND-15 the directory of a mount may be made after precompile
   await precompile({ root, mounts })
   t.throws(startMounts({ root, env: 'production', mounts }), {
     code: 'mount-unusable',
-    message: `the mount /x is ${root}/none, which is not a directory: build it first, or correct the path`
+    message: `the mount /x is ${join(root, 'none')}, which is not a directory: build it first, or correct the path`
   })
 })
 

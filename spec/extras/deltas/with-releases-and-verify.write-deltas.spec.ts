@@ -13,6 +13,7 @@ import { decode, deltaFile, deltaName, sha256 } from '../../support/deltas.ts'
 import { deltaSent } from './forged.ts'
 import { filesBelow, run, snapshot } from '../../support/fingerprinted.ts'
 import { type Files, makeProject, writeFiles } from '../../support/site.ts'
+import { FILE_MODE } from '../../support/windows.ts'
 
 const isAble = await canMakeDeltas()
 
@@ -66,7 +67,7 @@ test('DLT-05 DLT-06 precompile writes a delta from each of the last three versio
     t.is(decode(file.subarray(0, -40), old), last)
     t.deepEqual(file.subarray(8, 40), sha256(old))
     t.true(file.length < 200, String(file.length))
-    t.is(statSync(join(folder, nameOf(old, last))).mode & 0o777, 0o644)
+    t.is(statSync(join(folder, nameOf(old, last))).mode & 0o777, FILE_MODE)
   }
   const size = (path: string) => statSync(join(folder, path)).size - 40
   const smallest = Math.min(

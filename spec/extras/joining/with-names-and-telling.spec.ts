@@ -1,4 +1,5 @@
 // What joined modules are called, in views and on the command line.
+import { join } from 'node:path'
 import test from 'ava'
 import type { Middleware } from 'koa'
 import { run } from '../../cli/run.ts'
@@ -33,7 +34,7 @@ test('JOI-08 a name that was joined into another is an error that says so, on a 
   const routes: Middleware = ctx => void (ctx.body = ctx.assets.javascript('widgets/picture'))
   const site = await makeSite(t, {}, { root, env: 'production', ...ALL, routes })
   t.is((await site.ask('/')).status, 500)
-  const message = `/assets/widgets/picture.js is not in ${root}/public/assets.json: ${ADVICE}`
+  const message = `/assets/widgets/picture.js is not in ${join(root, 'public/assets.json')}: ${ADVICE}`
   t.is(site.errors[0]?.message, message)
   writeFiles(root, {
     'assets.config.mjs': `export default ${JSON.stringify(ALL)}`,

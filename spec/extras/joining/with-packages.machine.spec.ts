@@ -1,7 +1,8 @@
 // What joined code says of the machine on which it was joined.
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import test from 'ava'
+import { withSlashes } from '../../../lib/files/paths.ts'
 import { ALL, makeShop, pkg } from './shop.ts'
 
 const MACHINE = {
@@ -39,7 +40,8 @@ export const all = [mode, place, home, load, url, dir]`,
       if (!/\.(?:js|map|json)$/.test(path)) continue
       const content = readFileSync(join(published, path), 'utf8')
       for (const told of [root, process.cwd()]) {
-        t.false(content.includes(`${told}/`), path)
+        for (const written of [told, withSlashes(told), told.replaceAll('\\', '\\\\')])
+          t.false(content.includes(`${written}${sep}`) || content.includes(`${written}/`), path)
       }
     }
   })

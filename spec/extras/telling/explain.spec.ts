@@ -114,7 +114,7 @@ test('explain shows why a path is not an asset path', async t => {
 test('explain names the candidates of an ambiguous tail, and the losers of a collision', async t => {
   const { root, ask } = makeExplainer(t)
   const ambiguous = await ask('/assets/menu.css')
-  const several = `menu.css is ambiguous in ${root}/apps/web/assets: use one of stylesheets/admin/menu.css, stylesheets/shop/menu.css`
+  const several = `menu.css is ambiguous in ${join(root, 'apps/web/assets')}: use one of stylesheets/admin/menu.css, stylesheets/shop/menu.css`
   t.is(finding(ambiguous, 'sources'), several)
   t.false(ambiguous.isFound)
   const collision = await ask('/assets/logo.png')
@@ -221,7 +221,7 @@ test('in production explain reports a missing manifest, wrong bytes, and a link 
   const { root, ask } = makeExplainer(t)
   const production = { env: 'production' }
   const unpublished = await ask('app.css', production)
-  const missing = `there is no manifest ${root}/public/assets.json: run npx koa-fresh-assets precompile`
+  const missing = `there is no manifest ${join(root, 'public/assets.json')}: run npx koa-fresh-assets precompile`
   t.is(finding(unpublished, 'helpers'), `fail: ${missing}`)
   t.false(unpublished.isFound)
   rmSync(join(root, 'apps/web/assets/docs/logo.png'))

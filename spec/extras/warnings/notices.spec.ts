@@ -1,4 +1,5 @@
 // What is said at the start of a server: settings under which nothing is served.
+import { join } from 'node:path'
 import test from 'ava'
 import { noticesAtStart } from '../../../lib/extras/warnings/notices.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
@@ -105,7 +106,7 @@ test('koaAssets() prints the warning once', t => {
 
 test('a root that does not exist is an error at start', async t => {
   const root = makeProject(t, { file: '' })
-  for (const at of [`${root}/nowhere`, `${root}/file`, `${root}/file/below`]) {
+  for (const at of ['nowhere', 'file', 'file/below'].map(path => join(root, path))) {
     const message = `root is ${at}, which is not a directory: set root to the project's directory, as in root: import.meta.dirname`
     const expected = { instanceOf: AssetError, code: 'root-missing', message }
     t.throws(() => koaAssets({ root: at }), expected)

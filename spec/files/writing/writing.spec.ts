@@ -29,6 +29,7 @@ import { onFailingDisk } from '../../support/failing-disk.ts'
 import { makeProject } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
+import { FILE_MODE, FOLDER_MODE } from '../../support/windows.ts'
 
 const modeOf = (path: string) => statSync(path).mode & 0o777
 
@@ -37,13 +38,13 @@ test('a file, or a copy of one, is written with its folders and mode 0644', asyn
   const target = join(root, 'public/assets/deep/a.css')
   await writeAtomically(target, Buffer.from('a{}'))
   t.is(readFileSync(target, 'utf8'), 'a{}')
-  t.is(modeOf(target), 0o644)
-  t.is(modeOf(join(root, 'public')), 0o755)
+  t.is(modeOf(target), FILE_MODE)
+  t.is(modeOf(join(root, 'public')), FOLDER_MODE)
   t.deepEqual(readdirSync(join(root, 'public/assets/deep')), ['a.css'])
   writeFileSync(join(root, 'source'), 'bytes', { mode: 0o400 })
   await writeAtomically(target, { copyOf: join(root, 'source') })
   t.is(readFileSync(target, 'utf8'), 'bytes')
-  t.is(modeOf(target), 0o644)
+  t.is(modeOf(target), FILE_MODE)
 })
 
 test('what cannot be written leaves the old target, and no temporary file', async t => {

@@ -21,7 +21,7 @@ test('FPR-04 fingerprint mode without a manifest is an error at start', t => {
   t.throws(() => koaAssets({ root, env: 'production' }), {
     instanceOf: AssetError,
     code: 'manifest-missing',
-    message: `there is no manifest ${root}/public/assets.json: run npx koa-fresh-assets precompile`
+    message: `there is no manifest ${join(root, 'public/assets.json')}: run npx koa-fresh-assets precompile`
   })
 })
 
@@ -32,7 +32,7 @@ test('FPR-04 a site with only mounts needs no manifest; an asset of its own is a
   const site = await makeSite(t, {}, { ...options, routes })
   t.is((await site.ask('/static/app.js')).text, 'go()')
   t.is((await site.ask('/')).status, 500)
-  t.is(site.errors[0]?.message, `/assets/app.js is not in ${root}/public/assets.json`)
+  t.is(site.errors[0]?.message, `/assets/app.js is not in ${join(root, 'public/assets.json')}`)
 
   writeFiles(root, { 'apps/web/assets/app.js': 'go()' })
   t.throws(() => koaAssets(options), { code: 'manifest-missing' })
@@ -73,7 +73,7 @@ for (const [what, text] of Object.entries({
       instanceOf: AssetError,
       code: 'manifest-broken',
       message:
-        /public\/assets\.json is not a manifest \(.+\): run npx koa-fresh-assets precompile$/s
+        /public[\\/]assets\.json is not a manifest \(.+\): run npx koa-fresh-assets precompile$/s
     })
   })
 }
