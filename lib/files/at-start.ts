@@ -107,7 +107,11 @@ export class ReloadedFile {
     const { failure, warn } = this.#reading
     this.#lookedAt = performance.now()
     this.#looking = this.#readIfChanged()
-      .catch((error: Error) => warn(`${failure}: ${error.message}`))
+      .catch((error: Error) => {
+        // Only a look that succeeded is trusted for a while.
+        this.#lookedAt = -Infinity
+        warn(`${failure}: ${error.message}`)
+      })
       .finally(() => (this.#looking = undefined))
     return this.#looking
   })
