@@ -5,6 +5,7 @@ import type { MountSettings } from '../../assets/settings/mounts.ts'
 import type { AssetAddress, LoadedUrl } from '../../assets/views/asset-url.ts'
 import { sourceUrl, type EntrySource } from '../vite/entry-source.ts'
 import type { Bundle, LoadedFile } from './manifests/bundle.ts'
+import { isSettled, type Stamp } from '../../files/disk.ts'
 import { addressAt, REMEDY, type BundleMount } from './manifests/read-bundle.ts'
 import { BuildReader, type Build, type Reading, type ReadingOptions } from './read-build.ts'
 
@@ -140,13 +141,13 @@ export class MountedBundle implements EntrySource {
    * Tells whether a file belongs to the build. One that is written when no bundler is at work any more makes the next
    * look read the build again.
    * @param file is the decoded path below the mount's directory
-   * @param writtenAt is in milliseconds since 1970
    */
-  hasBuilt(file: string, writtenAt: number): boolean {
+  hasBuilt(file: string, stamp: Stamp): boolean {
     const { paths, build } = this.#reading?.files ?? {}
     if (!paths?.has(file)) return false
-    const isFinished = Date.now() - writtenAt > FINISHED_MS
-    if (isFinished && build && writtenAt > build.changedAt) this.#file.distrust()
+    const isFinished = isSettled(stamp, Date.now() - FINISHED_MS)
+    const isNewer = build && Number(stamp.ctimeNs / 1_000_000n) > build.changedAt
+    if (isFinished && isNewer) this.#file.distrust()
     return true
   }
 }

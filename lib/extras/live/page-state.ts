@@ -74,11 +74,9 @@ export async function stateOf(
 }
 
 /** Pages are told about a build as a whole: its files are written one after the other. */
-function isBuilt({ running }: Pipeline, path: string, { ctimeNs }: Stamp): boolean {
-  const writtenAt = Number(ctimeNs / 1_000_000n)
+function isBuilt({ running }: Pipeline, path: string, stamp: Stamp): boolean {
   return !!bundlesIn(running)?.followed.some(
-    each =>
-      isBelow(path, each.urlPath) && each.hasBuilt(path.slice(each.urlPath.length + 1), writtenAt)
+    each => isBelow(path, each.urlPath) && each.hasBuilt(path.slice(each.urlPath.length + 1), stamp)
   )
 }
 

@@ -130,7 +130,7 @@ test('the first request from this machine loads it, and unknown names are passed
 
 test('S58 other spellings of its paths, and other methods, are passed on', async t => {
   const { port } = await makeSite(t, { ...FILES, 'js/-/live.js': 'own()' })
-  t.is((await ask(port, 'GET', '/assets/-/live.js')).text, 'own()', 'an asset takes precedence')
+  t.not((await ask(port, 'GET', '/assets/-/live.js')).text, 'own()', 'no asset has such a name')
   t.is((await ask(port, 'GET', '/assets/-/')).status, 200)
   const spelled = ['/assets//-/', '/assets/%2D/', '/assets/./-/', '/assets/-//', '/assets/-']
   for (const path of [...spelled, `http://localhost:${port}/assets/-/`]) {
