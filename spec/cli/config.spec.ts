@@ -44,7 +44,7 @@ test('NODE_ENV is the environment that a command names, before the file and its 
     ['precompile', '', 'production'],
     ['precompile', 'staging', 'staging'],
     ['precompile --env test', 'staging', 'test'],
-    ['explain app.css', undefined, 'development']
+    ['precompile --env development', undefined, 'development']
   ] as const) {
     const root = makeConfigured(t, {
       '/assets.config.mjs': 'console.warn(`loaded for ${process.env.NODE_ENV}`)\nexport default {}'
