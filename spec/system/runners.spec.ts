@@ -24,7 +24,7 @@ const CHECK = `async function check({ mkdtemp, mkdir, writeFile }, Koa, { koaAss
   app.use(koaHttpCache())
   let isHalt
   app.use(async ctx => {
-    await ctx.fresh('one').catch(error => { isHalt = error instanceof Halt; throw error })
+    try { await ctx.fresh('one') } catch (error) { isHalt = error instanceof Halt; throw error }
     ctx.body = ctx.assets.path('app.css')
   })
   const server = await new Promise(resolve => { const it = app.listen(0, '127.0.0.1', () => resolve(it)) })
