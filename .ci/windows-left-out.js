@@ -19,6 +19,13 @@ export const LEFT_OUT = [
       'SET-08 a source directory that another one leads to by a link*',
       'S4 where root, its app or a source is a link*',
       'S24 * that becomes a link out of its source*',
+      'S76 * while links take the place of its temporary files*',
+      'S76 the mtime of a file is not set through a link',
+      'S77 *',
+      'a deploy that leads a link to another release takes public along',
+      'a file that is *behind a link to its folder* is served after*',
+      'S30 a file whose folders have more names than are remembered is served*',
+      'what is excluded has no other name: a link, also below a link*',
       'WAY-03 a package of the workspace itself, which npm links*',
       'a package that the file imports adds its assets',
       "where Node cannot import TypeScript, the project's tsx does"
@@ -26,12 +33,13 @@ export const LEFT_OUT = [
   },
   {
     why: 'it sends signals, sets a umask or ulimit, or runs as another user',
-    files: ['security/downloads'],
     titles: [
       'precompile stops cleanly on SIGINT, and leaves the old manifest',
       'FPR-17 until everything is written, * leaves manifest, files and plain names as they were*',
       'FPR-17 a signal that comes while plain names are replaced*',
       'PUB-19 under umask 077 a web server can read*',
+      'a disk that accepts no more bytes (a limit on the size of files)*',
+      'without free descriptors there are errors for a while*',
       'a file that cannot be written is named with the reason*',
       'a public directory without write permission is an error that says so',
       'what cannot be read or written is a 500 that names it, until it can be*',
@@ -40,7 +48,7 @@ export const LEFT_OUT = [
   },
   {
     why: 'it asks the /proc of Linux',
-    files: ['files/disk', 'files/without-proc', 'files/writing/power-loss']
+    files: ['files/without-proc', 'files/writing/power-loss']
   },
   {
     why: 'NTFS has no such names, or takes two of them for one',
@@ -54,7 +62,17 @@ export const LEFT_OUT = [
   },
   {
     why: 'Windows replaces no file that is open',
-    titles: ['ANS-11 a file that *is replaced* whenever it is looked at is a 200*']
+    titles: [
+      'ANS-11 a file that *is replaced* whenever it is looked at is a 200*',
+      'a file that was replaced or removed since it was opened is still placed where it was',
+      'a precompile that lost its lock while it was paused replaces nothing',
+      'ANS-11 FPR-19 a file that is replaced while it is sent *',
+      'an open file is unmodified while only its names change*'
+    ]
+  },
+  {
+    why: 'Wine 8 takes a rename that changes only the case of a name for none',
+    titles: ['REN-14 what no page names is logged when a browser asks for it in vain*']
   },
   {
     why: 'Wine 8 finds no real path of more than 260 characters',
@@ -78,9 +96,5 @@ export const LEFT_OUT = [
   {
     why: 'it is about the checkout or the package, not about the system',
     files: ['house', 'ground', 'docs/**', 'package']
-  },
-  {
-    why: 'which of it can run is not sorted out yet',
-    files: ['extras/**']
   }
 ]

@@ -16,7 +16,7 @@ import {
 } from '../settings/extra-options.ts'
 import { manifestFile, publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import { loadSources, type Sources } from '../sources/sources.ts'
+import { type Sources, withSources } from '../sources/sources.ts'
 import { Builder } from './builder.ts'
 import { listAssets } from './listed-assets.ts'
 import { publishBuild } from './publish-build.ts'
@@ -96,12 +96,9 @@ export async function precompile(
 ): Promise<PrecompileReport> {
   check(precompileOptions, { ...OPTIONS, ...PRECOMPILE_EXTRAS })
   const warn = warnOnce(precompileOptions.warn)
-  const sources = await loadSources(settings, warn)
-  try {
-    return await publishAll(settings, sources, { ...precompileOptions, warn })
-  } finally {
-    sources.unwatch()
-  }
+  return withSources(settings, warn, sources =>
+    publishAll(settings, sources, { ...precompileOptions, warn })
+  )
 }
 
 async function publishAll(

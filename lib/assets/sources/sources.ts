@@ -34,6 +34,20 @@ export async function loadSources(
   return new Sources(project, warn, made)
 }
 
+/** Watches the sources until `use` is over: on Windows a directory that is watched can be neither removed nor renamed. */
+export async function withSources<T>(
+  project: Project,
+  warn: (message: string) => void,
+  use: (sources: Sources) => Promise<T>
+): Promise<T> {
+  const sources = await loadSources(project, warn)
+  try {
+    return await use(sources)
+  } finally {
+    sources.unwatch()
+  }
+}
+
 /** The sources of all apps. Apps that search the same directory share its listing. */
 export class Sources {
   readonly of: (app: AppSettings) => AppSources
@@ -84,7 +98,7 @@ export class Sources {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Ends all watching: on Windows a directory that is watched can be neither removed nor renamed. */
+  /** Ends all watching. */
   unwatch(): void {
     for (const tree of this.#trees) tree.unwatch()
   }

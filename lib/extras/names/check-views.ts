@@ -12,7 +12,7 @@ import { manifestFile } from '../../assets/settings/public-directory.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { memoized } from '../../assets/sources/catalog.ts'
-import { loadSources } from '../../assets/sources/sources.ts'
+import { type Sources, withSources } from '../../assets/sources/sources.ts'
 import { assetName } from '../../assets/views/asset-url.ts'
 import { namesInMounts } from '../bundles/bundles.ts'
 import { HELPERS, literalNames, OTHERS, type LiteralName } from './literal-names.ts'
@@ -47,9 +47,21 @@ export async function checkViews(
   settings: Project,
   globs: readonly string[]
 ): Promise<ViewsReport> {
+  const views = await viewsIn(settings.root, globs)
+  return withSources(
+    settings,
+    () => undefined,
+    sources => checkEach(settings, sources, views)
+  )
+}
+
+async function checkEach(
+  settings: Project,
+  sources: Sources,
+  views: readonly string[]
+): Promise<ViewsReport> {
   const { root } = settings
-  const views = await viewsIn(root, globs)
-  const apps = await ownNames(settings)
+  const apps = await ownNames(settings, sources)
   const problemOf = await makeCheck(settings, apps)
   // The names in a partial belong to many views.
   const known = memoized((key: string) => problemOf(JSON.parse(key) as Named))
@@ -176,8 +188,7 @@ interface OwnNames extends Pick<AppSettings, 'name' | 'dir' | 'urlPrefix'> {
 }
 
 /** Returns the names of each app: of its sources or, on a machine that has none, of the manifest. */
-async function ownNames(settings: Project): Promise<OwnNames[]> {
-  const sources = await loadSources(settings, () => undefined)
+async function ownNames(settings: Project, sources: Sources): Promise<OwnNames[]> {
   const listed = await Promise.all(settings.apps.map(app => sources.of(app).list()))
   const file = manifestFile(settings)
   const isOnlyBundles =

@@ -8,7 +8,7 @@ import { listOwn } from '../telling/own-assets.ts'
 import type { Project } from '../../assets/parts.ts'
 import { isMounted, locate } from '../../assets/serving/request-path.ts'
 import { manifestFile } from '../../assets/settings/public-directory.ts'
-import { loadSources } from '../../assets/sources/sources.ts'
+import { withSources } from '../../assets/sources/sources.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { warnOnce } from '../../errors.ts'
 
@@ -21,7 +21,7 @@ export async function listPublishedPaths(project: Project): Promise<readonly str
 async function ownPaths(project: Project): Promise<readonly string[]> {
   if (project.apps.length === 0) return []
   const { assets } = await readManifest(manifestFile(project))
-  const own = await listOwn(project, await loadSources(project, warnOnce()), assets)
+  const own = await withSources(project, warnOnce(), sources => listOwn(project, sources, assets))
   return own.flatMap(({ path, entry }) => {
     const wanted = locate(path, project)
     const isFingerprinted = typeof wanted === 'object' && wanted.app.fingerprint
