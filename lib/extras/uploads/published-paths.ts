@@ -1,6 +1,7 @@
 // Lists the URL paths of the files that pages name by URLs with the option `host`.
 import { realpathOf, statOf } from '../../files/disk.ts'
 import { withoutCodingExtension } from '../../files/codings.ts'
+import { excluderOf } from '../../files/globs.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { requestableFiles } from '../deltas/directory.ts'
 import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
@@ -38,11 +39,12 @@ async function mountPaths({ mounts }: Project): Promise<readonly string[]> {
     if (top === undefined || !(await statOf(top))?.isDirectory()) continue
     const all = await requestableFiles(top)
     const names = new Set(all)
+    const isExcluded = excluderOf(mount.exclude ?? [])
     for (const name of all) {
       const path = `${mount.urlPath}/${name}`
       const original = withoutCodingExtension(name)
       const isCopy = original !== name && names.has(original)
-      if (isCopy || splitDelta(name) || !isMounted(path, mount)) continue
+      if (isCopy || splitDelta(name) || isExcluded(name) || !isMounted(path, mount)) continue
       paths.push(encodePath(path))
     }
   }

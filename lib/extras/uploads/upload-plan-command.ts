@@ -1,6 +1,6 @@
 // The `upload-plan` command.
 import { planUploads } from './upload-plan.ts'
-import { OK } from '../../cli/command.ts'
+import { OK, printProblems } from '../../cli/command.ts'
 import type { Command } from '../../assets/parts.ts'
 import { formatBytes, table } from '../../cli/format.ts'
 
@@ -10,7 +10,7 @@ export const uploadPlan: Command = {
   about: `Prints a line for each file that a CDN, the option host, serves: its key in a
 bucket, its size, and the Content-Type, Content-Encoding and Cache-Control with
 which a server would send it. Files whose bytes never change at their URL come
-first.
+first. Fails, and names them, where files are missing or cannot be read.
 
 With --json, each file has its SHA-256, and the list the name of the release, which
 changes with any file. Uploaded last, that JSON says which files the release needs.`,
@@ -21,6 +21,7 @@ changes with any file. Uploaded last, that JSON says which files the release nee
   ],
   async run({ output, loadProject }) {
     const plan = await planUploads(await loadProject('deployment'))
+    if (plan.problems.length > 0) return printProblems(output, { problems: plan.problems }, [])
     const rows = plan.files.map(({ key, size, type, encoding = '', cacheControl }) => {
       return [key, formatBytes(size), type, encoding, cacheControl]
     })

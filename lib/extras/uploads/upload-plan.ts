@@ -1,14 +1,18 @@
 // Plans the upload of files that pages name by URLs of the host, with the fields that a server would send.
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { listPublishedPaths } from './published-paths.ts'
 import { inParallel } from '../../concurrency.ts'
 import { digestOf } from '../../files/digest.ts'
 import { CODINGS } from '../../files/codings.ts'
-import { streamOf, withOriginal } from '../../files/open-file.ts'
+import { streamOf, withFile, withOriginal } from '../../files/open-file.ts'
+import { REMEDY } from '../../assets/building/manifest/read-manifest.ts'
 import { Pipeline } from '../../assets/pipeline.ts'
-import type { Project } from '../../assets/parts.ts'
-import { locate } from '../../assets/serving/request-path.ts'
-import { warnOnce } from '../../errors.ts'
+import type { Problem, Project } from '../../assets/parts.ts'
+import { locate, type Wanted } from '../../assets/serving/request-path.ts'
+import { publicFile } from '../../assets/settings/public-directory.ts'
+import { listMounts } from '../telling/listed-mounts.ts'
+import { reasonOf, warnOnce } from '../../errors.ts'
 import { pathFrom } from '../../files/paths.ts'
 
 interface Upload {
@@ -31,6 +35,8 @@ export interface UploadPlan {
   readonly release: string
   /** Files that never change at their URLs come first. */
   readonly files: readonly Upload[]
+  /** What pages name and a server would not send; with any of them the plan is no release. */
+  readonly problems: readonly Problem[]
 }
 
 const CONCURRENCY = 8
@@ -44,32 +50,77 @@ export async function planUploads(given: Project): Promise<UploadPlan> {
   await pipeline.load()
   const paths = await listPublishedPaths(project)
   const found = await inParallel(paths, CONCURRENCY, path => uploadsOf(pipeline, path))
-  const files = found.flat().toSorted((a, b) => rank(a) - rank(b) || (a.key < b.key ? -1 : 1))
-  return { release: digestOf(JSON.stringify(files)), files }
+  const files = found
+    .flatMap(({ uploads }) => uploads)
+    .toSorted((a, b) => rank(a) - rank(b) || (a.key < b.key ? -1 : 1))
+  const problems = [...(await missingInBuilds(project)), ...found.flatMap(each => each.problems)]
+  return { release: digestOf(JSON.stringify(files)), files, problems }
 }
 
 const rank = ({ cacheControl }: Upload) => (/\bimmutable\b/.test(cacheControl) ? 0 : 1)
 
-/** Returns nothing for a file that is not served. @param path is encoded */
-async function uploadsOf({ settings, directories }: Pipeline, path: string): Promise<Upload[]> {
+async function missingInBuilds(project: Project): Promise<Problem[]> {
+  const listed = await listMounts(project)
+  return listed.flatMap(({ mount, manifest, problem, files }) => {
+    if (problem !== undefined) return { path: mount, message: `has no build: ${problem}` }
+    const missing = files.filter(({ sizes }) => sizes['identity'] === undefined)
+    return missing.map(({ path }) => ({
+      path,
+      message: `is missing, and ${manifest} names it: build again`
+    }))
+  })
+}
+
+interface Planned {
+  readonly uploads: readonly Upload[]
+  readonly problems: readonly Problem[]
+}
+
+/** @param path is encoded */
+async function uploadsOf({ settings, directories }: Pipeline, path: string): Promise<Planned> {
   const wanted = locate(path, settings)
-  if (typeof wanted !== 'object') return []
+  if (typeof wanted !== 'object') return { uploads: [], problems: [] }
   const mounted = await directories.findInMounts(wanted)
   const found =
     mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
-  return inParallel(found?.representations ?? [], 1, async ({ coding, file, size, ok }) => {
-    const fields = new Map(ok.fields.map(([name, value]) => [name.toLowerCase(), value]))
-    const extension = CODINGS.find(({ name }) => name === coding)?.extension ?? ''
-    return {
-      key: (decodeURIComponent(settings.base) + wanted.path).slice(1) + extension,
-      file: pathFrom(settings.root, file),
-      type: fields.get('content-type') ?? '',
-      encoding: fields.get('content-encoding'),
-      cacheControl: fields.get('cache-control') ?? '',
-      size,
-      sha256: await sha256Of(file)
+  const uploads = await inParallel(
+    found?.representations ?? [],
+    1,
+    async ({ coding, file, size, ok }) => {
+      const fields = new Map(ok.fields.map(([name, value]) => [name.toLowerCase(), value]))
+      const extension = CODINGS.find(({ name }) => name === coding)?.extension ?? ''
+      return {
+        key: (decodeURIComponent(settings.base) + wanted.path).slice(1) + extension,
+        file: pathFrom(settings.root, file),
+        type: fields.get('content-type') ?? '',
+        encoding: fields.get('content-encoding'),
+        cacheControl: fields.get('cache-control') ?? '',
+        size,
+        sha256: await sha256Of(file)
+      }
     }
-  })
+  )
+  const file = found?.representations[0].file ?? fileOf(wanted, settings)
+  const expected = found ? found.copies.map(({ coding: { extension } }) => extension) : ['']
+  const faults = await Promise.all(expected.map(extension => faultOf(file + extension)))
+  const problems = faults.flatMap((message, at) =>
+    message === undefined ? [] : [{ path: path + (expected[at] ?? ''), message }]
+  )
+  return { uploads, problems }
+}
+
+/** Returns the absolute path of a file in the first mount that may have it, or in public. */
+function fileOf({ path, mounts: [mount] }: Wanted, settings: Project): string {
+  return mount ? join(mount.dir, path.slice(mount.urlPath.length)) : publicFile(settings, path)
+}
+
+/** Undefined for a file that can be read: a server has another reason for not sending it. */
+async function faultOf(file: string): Promise<string | undefined> {
+  try {
+    return (await withFile(file, () => true)) ? undefined : `is missing: ${REMEDY}`
+  } catch (error) {
+    return `cannot be read, so no server would send it: ${reasonOf(error)}`
+  }
 }
 
 function sha256Of(file: string): Promise<string> {

@@ -1,6 +1,6 @@
 // The command `upload-plan`.
 import { hash } from 'node:crypto'
-import { readFileSync, rmSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import ava from 'ava'
 import type { UploadPlan } from '../../../lib/extras/uploads/upload-plan.ts'
@@ -8,6 +8,7 @@ import { makeShop, run } from '../../cli/run.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 import { viteBuild, viteMount } from '../../support/bundler-project.ts'
 import { makeSite, writeFiles } from '../../support/site.ts'
+import { isWindows } from '../../support/windows.ts'
 
 const test = ava.serial
 
@@ -109,4 +110,62 @@ test('UPL-03 upload-plan shows a table, and fails without a manifest', async t =
   const { status, stderr } = await run(root, 'upload-plan')
   t.is(status, 1)
   t.regex(stderr, /precompile/)
+})
+
+test('UPL-04 upload-plan fails, and names each file that pages need and a server would not send', async t => {
+  const root = makeShop(t, {
+    ...FILES,
+    '/dist/lazy-B1d8aKqw.js': 'later',
+    '/dist/.vite/manifest.json': JSON.stringify({
+      'main.js': { file: 'main-CZTearZk.js', isEntry: true, dynamicImports: ['lazy.js'] },
+      'lazy.js': { file: 'lazy-B1d8aKqw.js', isDynamicEntry: true }
+    })
+  })
+  await run(root, 'compress dist --quiet')
+  const { files } = await planOf(root)
+  const fileOf = (key: RegExp) => {
+    const { file = '' } = files.find(each => key.test(each.key)) ?? {}
+    return {
+      path: `/${file.replace(/^public\//, '').replace(/^dist/, 'static')}`,
+      file: join(root, file)
+    }
+  }
+  const style = fileOf(/app-\w+\.css$/)
+  const copy = fileOf(/app-\w+\.css\.br$/)
+  const lazy = fileOf(/lazy-B1d8aKqw\.js$/)
+  const other = fileOf(/robots\.txt$/)
+  chmodSync(root, 0o755)
+  const isRoot = process.getuid?.() === 0
+  const plan = async () => {
+    // Root may read everything.
+    if (isRoot) process.seteuid?.(65_534)
+    const { status, stdout, stderr } = await run(root, 'upload-plan --json').finally(() => {
+      if (isRoot) process.seteuid?.(0)
+    })
+    const { problems } = JSON.parse(stdout) as UploadPlan
+    t.is(status, problems.length > 0 ? 1 : 0, stderr)
+    return problems.map(({ path, message }) => `${path} ${message}`)
+  }
+  t.deepEqual(await plan(), [])
+  for (const { path, file } of isWindows ? [] : [style, copy, other]) {
+    chmodSync(file, 0)
+    const [problem, ...more] = await plan()
+    t.true(
+      problem?.startsWith(`${path} cannot be read, so no server would send it: EACCES`),
+      problem
+    )
+    t.deepEqual(more, [])
+    chmodSync(file, 0o644)
+  }
+  for (const [{ path, file }, message] of [
+    [lazy, 'is missing, and dist/.vite/manifest.json names it: build again'],
+    [style, 'is missing: run npx koa-fresh-assets precompile']
+  ] as const) {
+    rmSync(file)
+    t.true((await plan()).includes(`${path} ${message}`))
+  }
+  const { status, stdout, stderr } = await run(root, 'upload-plan')
+  t.is(status, 1)
+  t.regex(stderr, /^\/static\/lazy-\S+ is missing.*\n\/assets\/app-\S+ is missing/)
+  t.regex(stdout, /^2 problems\n/)
 })
