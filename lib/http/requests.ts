@@ -38,6 +38,16 @@ export function isLocal(request: Requester, hosts: ReadonlySet<string>): boolean
   return (isLoopback || hosts.has(host)) && isOwnOrigin(headers, authority)
 }
 
+/**
+ * Tells whether an Origin is that of this machine, whatever the port, or of one of the names.
+ * @param hosts names in lower case, without port
+ */
+export function isLocalOrigin(origin: string, hosts: ReadonlySet<string>): boolean {
+  const [, authority = ''] = /^https?:\/\/(.*)$/.exec(origin.toLowerCase()) ?? []
+  const host = AUTHORITY.exec(authority)?.[1] ?? ''
+  return LOOPBACK_HOST.test(host) || hosts.has(host)
+}
+
 /** Accepts a request from a page of the same origin, and one that opens a page, but not in a frame of another. */
 function isOwnOrigin(headers: IncomingMessage['headers'], authority: string): boolean {
   const { origin, 'sec-fetch-mode': mode, 'sec-fetch-dest': destination = 'document' } = headers

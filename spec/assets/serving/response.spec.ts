@@ -3,6 +3,7 @@
 import { utimesSync } from 'node:fs'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { chooseCoding } from '../../../lib/http/requests.ts'
 import { growsInProportion } from '../../support/cost.ts'
 import { makeSite, type SiteOptions } from '../../support/site.ts'
@@ -179,13 +180,37 @@ test('Last-Modified is left out, and no date compared, when the file’s mtime i
   t.is(headers['last-modified'], 'Mon, 01 Jan 1990 00:00:00 GMT')
 })
 
-test('with a CDN host other origins may read files under the prefix', async t => {
+test('with a CDN host other origins may read files under the prefix; in development those of this machine and of live.hosts', async t => {
   const files = { '/public/assets/a.css': 'a{}', '/public/robots.txt': 'x' }
-  const site = await makeSite(t, files, { host: 'https://cdn.example' })
-  const without = await makeSite(t, files)
-  t.is((await site.ask('/assets/a.css')).headers['access-control-allow-origin'], '*')
-  t.is((await site.ask('/robots.txt')).headers['access-control-allow-origin'], undefined)
-  t.is((await without.ask('/assets/a.css')).headers['access-control-allow-origin'], undefined)
+  const host = 'https://cdn.example'
+  const live = { hosts: ['shop.test'] }
+  const own = ['http://localhost:5173', 'https://127.0.0.1', 'http://[::1]:8', 'http://Shop.test']
+  const others = [undefined, 'null', 'https://evil.example', 'http://localhost.evil.example']
+  const rows: readonly [env: string, KoaAssetsOptions, readers: '*' | readonly string[]][] = [
+    ['test', { host }, '*'],
+    ['development', { host, live }, own],
+    ['development', { host, live: false }, own.slice(0, 3)],
+    ['development', {}, []]
+  ]
+  for (const [env, options, readers] of rows) {
+    const site = await makeSite(t, files, { env, ...options })
+    for (const origin of [...own, ...others]) {
+      const asked = { headers: origin === undefined ? {} : { origin } }
+      const { headers } = await site.ask('/assets/a.css', asked)
+      const again = { headers: { ...asked.headers, 'if-none-match': headers.etag ?? '' } }
+      const same = await site.ask('/assets/a.css', again)
+      const isReader = origin !== undefined && readers !== '*' && readers.includes(origin)
+      const allowed = readers === '*' ? '*' : isReader ? origin : undefined
+      const vary = env === 'development' && 'host' in options ? 'Origin' : undefined
+      for (const answer of [headers, same.headers]) {
+        t.is(answer['access-control-allow-origin'], allowed, `${env} ${origin}`)
+        t.is(answer.vary, vary)
+      }
+      t.is(same.status, 304)
+      const { headers: ofPublic } = await site.ask('/robots.txt', asked)
+      t.is(ofPublic['access-control-allow-origin'], undefined)
+    }
+  }
 })
 
 const CSS = 'body { color: red }\n'.repeat(50)

@@ -31,6 +31,7 @@ test('WAY-01 the manifest of a bundle is not served under any name', async t => 
 test('WAY-05 headers and CORS are on 412 and 416 as well, but no lifetime or type', async t => {
   const site = await makeSite(t, FILES, {
     headers: { 'X-Top': 'top', Vary: 'Origin' },
+    env: 'test',
     host: 'https://cdn.example',
     mounts: {
       '/m': {

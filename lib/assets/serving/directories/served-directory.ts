@@ -55,7 +55,7 @@ export interface ServedDirectory {
 export interface SharedFields {
   readonly type: string
   readonly cacheControl: string
-  readonly crossOrigin: boolean
+  readonly crossOrigin: CrossOrigin | undefined
   /** The URL path, with the base, around the hash in it; undefined for a file that may change at its URL. */
   readonly around: WithoutHash | undefined
   /** Those by which clients know that there are deltas. */
@@ -64,6 +64,18 @@ export interface SharedFields {
   readonly more: Fields
   /** In milliseconds, whole seconds; `false` for none. Undefined: by the file's mtime. */
   readonly lastModified?: number | false | undefined
+}
+
+/**
+ * Pages of which other origins may read a file: of any, or in development of this machine and of the names in
+ * `live.hosts`, since source maps contain the sources.
+ */
+export type CrossOrigin = '*' | { readonly hosts: ReadonlySet<string>; readonly origin?: string }
+
+/** With a host, scripts, fonts and tags with `integrity` are fetched in CORS mode. */
+function crossOriginOf({ env, host, live }: Settings): CrossOrigin | undefined {
+  if (host === undefined) return undefined
+  return env === 'development' ? { hosts: live?.hosts ?? new Set() } : '*'
 }
 
 /** The file for a decoded URL path under the directory's; absolute. */
@@ -89,7 +101,8 @@ export function publicDirectory(
   settings: Settings,
   { isHidden, isOrdinary }: Pick<ServedDirectory, 'isHidden' | 'isOrdinary'>
 ): ServedDirectory {
-  const { apps, base, host, prefix, publicApp } = settings
+  const { apps, base, prefix, publicApp } = settings
+  const crossOrigin = crossOriginOf(settings)
   const top = apps.some(({ compile }) => compile) ? prefix.split('/')[1] : undefined
   return {
     place: settings.place,
@@ -106,7 +119,7 @@ export function publicDirectory(
     fieldsOf: ({ app, path }, isVerified) => ({
       type: contentType(path),
       cacheControl: isVerified ? IMMUTABLE : revalidated(app.compile),
-      crossOrigin: host !== undefined && path.startsWith(`${prefix}/`),
+      crossOrigin: path.startsWith(`${prefix}/`) ? crossOrigin : undefined,
       around: isVerified ? withoutFingerprint(base + encodePath(path)) : undefined,
       more: Object.entries(settings.headers?.(path) ?? {})
     })
@@ -147,8 +160,9 @@ export function mountDirectory(
   mount: MountSettings,
   { isHidden, isHashed }: Pick<ServedDirectory, 'isHidden'> & { readonly isHashed: IsHashed }
 ): ServedDirectory {
-  const { base, host, publicApp } = settings
+  const { base, publicApp } = settings
   const { urlPath, place, index, exclude } = mount
+  const crossOrigin = crossOriginOf(settings)
   const revalidate = () => mount.revalidate ?? publicApp.revalidate
   const shells = new Set(
     settings.mounts.map(({ dir, fallback }) => fallback && join(dir, fallback))
@@ -170,8 +184,7 @@ export function mountDirectory(
         cacheControl: isPage
           ? pageCacheControl(mount, path)
           : (lasting ?? revalidated(publicApp.compile)),
-        // Scripts and fonts of a CDN are fetched in CORS mode.
-        crossOrigin: host !== undefined && mount.manifest !== undefined,
+        crossOrigin: mount.manifest === undefined ? undefined : crossOrigin,
         around: isFixed ? withoutHash(base + encodeAsImported(path)) : undefined,
         // No field that holds for all files gives the page a lifetime.
         more: [settings.headers, mount.headers].flatMap(values =>
@@ -199,7 +212,7 @@ export function fileRoot(settings: Settings, root: string): ServedDirectory {
       type: contentType(path),
       // The route may have sent it to one visitor only.
       cacheControl: 'private, no-cache',
-      crossOrigin: false,
+      crossOrigin: undefined,
       // Its URL belongs to the route.
       around: undefined,
       more: []

@@ -14,6 +14,7 @@ import {
 } from '../../../files/open-file.ts'
 import { ifReadable } from '../../../files/refusals.ts'
 import { isCacheControl, privateCacheControl } from '../../../http/cache-control.ts'
+import { isLocalOrigin } from '../../../http/requests.ts'
 import {
   formatEtag,
   formatHttpDate,
@@ -99,6 +100,16 @@ export class Representation implements Stored, Validators {
     return new Representation(this, { ...this.shared, ...change }, this.vary)
   }
 
+  /** The same representation in responses to the pages of one origin. */
+  forOrigin(origin: string | undefined): Representation {
+    const { crossOrigin } = this.shared
+    const isReader =
+      typeof crossOrigin === 'object' &&
+      origin !== undefined &&
+      isLocalOrigin(origin, crossOrigin.hosts)
+    return isReader ? this.with({ crossOrigin: { ...crossOrigin, origin } }) : this
+  }
+
   /** The same representation in responses that no shared cache may store. */
   privately(): Representation {
     const { cacheControl, more } = this.shared
@@ -129,10 +140,11 @@ export class Representation implements Stored, Validators {
   }
 
   #always() {
-    return {
-      Vary: this.vary,
-      'Access-Control-Allow-Origin': this.shared.crossOrigin ? '*' : undefined
-    }
+    const { crossOrigin } = this.shared
+    if (typeof crossOrigin !== 'object')
+      return { Vary: this.vary, 'Access-Control-Allow-Origin': crossOrigin }
+    const vary = this.vary === undefined ? 'Origin' : `${this.vary}, Origin`
+    return { Vary: vary, 'Access-Control-Allow-Origin': crossOrigin.origin }
   }
 }
 

@@ -129,7 +129,8 @@ function decide(ctx: Context, offers: Representations, fixedStatus?: number): An
   const { headers, method = 'GET' } = ctx.req
   const isChoice = offers.length > 1
   const found = (isChoice && chooseCoding(headers['accept-encoding'], offers)) || offers[0]
-  const chosen = isForOneVisitor(ctx, found) ? found.privately() : found
+  const readable = headers.origin === undefined ? found : found.forOrigin(headers.origin)
+  const chosen = isForOneVisitor(ctx, readable) ? readable.privately() : readable
   const body = method === 'HEAD' ? undefined : (chosen.body ?? 'on disk')
   if (fixedStatus !== undefined) {
     const { fields, said } = chosen.ok
