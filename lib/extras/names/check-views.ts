@@ -87,6 +87,17 @@ export async function viewsIn(root: string, globs: readonly string[]): Promise<s
   return [...new Set(files.flat())].toSorted()
 }
 
+/** Returns a message for each glob of the option `views` that matches no file. */
+export async function unmatchedViews({ root, options }: Project): Promise<string[]> {
+  const found = await inParallel([options.views ?? []].flat(), 1, async glob => {
+    const isMatched = (await filesOf(root, glob)).length > 0
+    return isMatched
+      ? []
+      : [`views: '${glob}' matches no file of the project: correct or remove it`]
+  })
+  return found.flat()
+}
+
 /** A view below an app's folder is for pages of that app, whose helpers it gets; any other is for all pages. */
 export function appOfView(
   apps: readonly Pick<AppSettings, 'name' | 'dir'>[],

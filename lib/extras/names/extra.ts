@@ -2,12 +2,17 @@
 import type { Extra } from '../../assets/parts.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { statIfThere } from '../../files/at-start.ts'
+import { warnOnce } from '../../errors.ts'
 import { typesFile } from './options.ts'
 
 export const names: Extra<Pipeline> = {
   name: 'names',
   standsOn: ['bundles'],
   start: async pipeline => {
+    if (pipeline.settings.options.views) {
+      const { unmatchedViews } = await import('./check-views.ts')
+      for (const message of await unmatchedViews(pipeline.settings)) warnOnce()(message)
+    }
     if (!statIfThere(typesFile(pipeline.settings))) return
     await pipeline.load()
     const { keepNameTypes } = await import('./name-types.ts')

@@ -1,5 +1,6 @@
 // Warns of doubtful settings when a server starts, and in development of what other middleware does.
 import type { Extra } from '../../assets/parts.ts'
+import { warnOnce } from '../../errors.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { watchNeighbours } from './neighbours.ts'
 import { noticesAtStart } from './notices.ts'
@@ -9,5 +10,9 @@ export const warnings: Extra<Pipeline> = {
   run: project => ({
     notices: noticesAtStart(project, project.options),
     watch: project.env === 'development' ? watchNeighbours(project) : undefined
-  })
+  }),
+  async start({ settings }) {
+    const { unmatchedGlobs } = await import('./unmatched-globs.ts')
+    for (const message of await unmatchedGlobs(settings)) warnOnce()(message)
+  }
 }

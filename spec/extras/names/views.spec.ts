@@ -3,11 +3,13 @@ import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { settleProject } from '../../../lib/assets/extras.ts'
-import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
+import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { literalNames } from '../../../lib/extras/names/literal-names.ts'
 import { placed, run } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 import { soakTest } from '../../support/soak.ts'
+import { until } from '../../support/until.ts'
+import { warningsAbout } from '../../support/warnings.ts'
 import { checkViews } from './check.ts'
 
 const ASSETS = {
@@ -140,4 +142,13 @@ test('SET-11 views that are no globs are an error at start', t => {
     const expected = { instanceOf: TypeError, message: /^views must be a glob/ }
     t.throws(() => settleProject({ views } as KoaAssetsOptions, {}), expected)
   }
+})
+
+test('in development a glob of the option views that matches no file is reported', async t => {
+  const root = makeProject(t, { 'views/a.ejs': '', 'apps/web/assets/app.css': '' })
+  const views = ['views/*.ejs', 'view/**/*.ejs']
+  koaAssets({ root, env: 'development', serve: true, views })
+  await until(() => warningsAbout('view/**').length > 0, 'the warning')
+  const message = "views: 'view/**/*.ejs' matches no file of the project: correct or remove it"
+  t.deepEqual(warningsAbout('matches no file'), [`koa-fresh-assets: ${message}`])
 })

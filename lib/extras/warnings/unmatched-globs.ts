@@ -1,0 +1,56 @@
+// Warns in development of globs that match nothing, as a misspelled folder does, which is then served.
+import { join } from 'node:path'
+import { entriesBelow } from '../../files/disk.ts'
+import { excluderOf, matcherOf } from '../../files/globs.ts'
+import { pathFrom } from '../../files/paths.ts'
+import type { Settings } from '../../assets/settings/settings.ts'
+
+/** Globs of one option, which select below a directory. */
+interface Selection {
+  /** The option, as messages name it. */
+  readonly option: string
+  readonly dir: string
+  readonly globs: readonly string[]
+  readonly matcherOf: (globs: readonly string[]) => (path: string) => boolean
+}
+
+/** A directory with more folders is not judged: reading it would take longer than the start. */
+const MAX_FOLDERS = 2000
+
+/** Returns a message for each glob that matches nothing in a directory with files. */
+export async function unmatchedGlobs(settings: Settings): Promise<string[]> {
+  const messages: string[] = []
+  for (const { option, dir, globs, matcherOf: matcher } of selectionsOf(settings)) {
+    const paths = await pathsBelow(dir)
+    for (const glob of paths.length === 0 ? [] : globs) {
+      if (paths.some(matcher([glob]))) continue
+      const place = pathFrom(settings.root, dir) || '.'
+      messages.push(`${option}: '${glob}' matches nothing in ${place}: correct or remove it`)
+    }
+  }
+  return messages
+}
+
+function selectionsOf({ apps, mounts }: Settings): Selection[] {
+  const ofMounts = mounts
+    .filter(({ isServed }) => isServed)
+    .map(({ urlPath, dir, exclude = [] }) => ({
+      ...{ option: `exclude of the mount ${urlPath || '/'}`, dir },
+      ...{ globs: exclude, matcherOf: excluderOf }
+    }))
+  const ofSources = apps.flatMap(({ name, sources }) =>
+    sources.flatMap(({ dir, include = [], exclude = [] }) => [
+      { option: `include of apps.${name}.sources`, dir, globs: include, matcherOf },
+      { option: `exclude of apps.${name}.sources`, dir, globs: exclude, matcherOf: excluderOf }
+    ])
+  )
+  return [...ofMounts, ...ofSources].filter(({ globs }) => globs.length > 0)
+}
+
+/** Lists files and folders by their paths relative to the directory. */
+async function pathsBelow(dir: string): Promise<string[]> {
+  let folders = 0
+  const entries = await entriesBelow(dir, () => (folders += 1) < MAX_FOLDERS)
+  if (folders >= MAX_FOLDERS) return []
+  return entries.map(({ parentPath, name }) => pathFrom(dir, join(parentPath, name)))
+}
