@@ -29,6 +29,12 @@ export function statIfThere(path: string): Stats | undefined {
   return undefinedIfMissing(() => statSync(path))
 }
 
+/** The stamp of what is at a path. */
+export function stampIfThere(path: string): Stamp | undefined {
+  const stats = undefinedIfMissing(() => statSync(path, EXACT))
+  return stats && stampOf(stats)
+}
+
 export function readIfThere(path: string): Buffer | undefined {
   return undefinedIfMissing(() => readFileSync(path), path)
 }

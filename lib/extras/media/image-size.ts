@@ -9,8 +9,14 @@ const TURNED = 5
 /** No browser shows an image with a longer side, in pixels, and a page would make room for it. */
 const MAX_SIDE = 65_535
 
-/** Only so many bytes are parsed: the time for the boxes of an AVIF grows with the square of their number. */
+// Only so much of a file is parsed: crafted ones would hold up each page that names them.
+
+/** In bytes: the time for the boxes of an AVIF grows with the square of their number. */
 const BOXES = 32 * 1024
+/** In bytes. The library takes no SVG whose root element ends later, and all other formats begin with their size. */
+const OTHERS = 1000
+/** The steps from one segment of a JPEG to the next, or over one byte between them. */
+const JPEG_STEPS = 1000
 
 /** Returns undefined for a file that is not an image, or does not say how large it is. */
 export const sizeOf: ReadImageSize = bytes => {
@@ -25,13 +31,31 @@ export const sizeOf: ReadImageSize = bytes => {
 
 function read(bytes: Uint8Array) {
   try {
-    return imageSize(isBoxed(bytes) ? bytes.subarray(0, BOXES) : bytes)
+    if (isJpeg(bytes)) return hasSizeSoon(bytes) ? imageSize(bytes) : undefined
+    return imageSize(bytes.subarray(0, isBoxed(bytes) ? BOXES : OTHERS))
   } catch (error) {
     // The library's errors about the bytes have no code.
     if (errorCode(error) === undefined) return undefined
     throw error
   }
 }
+
+function isJpeg(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xff && bytes[1] === 0xd8
+}
+
+/** Steps through a JPEG as the library does. */
+function hasSizeSoon(bytes: Uint8Array): boolean {
+  let at = 4
+  for (let step = 0; step < JPEG_STEPS && at < bytes.length; step++) {
+    const next = at + ((bytes[at] ?? 0) << 8) + (bytes[at + 1] ?? 0)
+    if (bytes[next] === 0xff && START_OF_FRAME.has(bytes[next + 1] ?? 0)) return true
+    at = bytes[next] === 0xff ? next + 2 : at + 1
+  }
+  return false
+}
+
+const START_OF_FRAME: ReadonlySet<number> = new Set([0xc0, 0xc1, 0xc2])
 
 /** Files of ISO/IEC 14496-12, such as AVIF, consist of boxes. */
 function isBoxed(bytes: Uint8Array): boolean {

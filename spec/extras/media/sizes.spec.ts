@@ -3,9 +3,11 @@ import { mkdirSync, rmSync } from 'node:fs'
 import test from 'ava'
 import type { Middleware } from 'koa'
 import type { ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
+import { sizeOf } from '../../../lib/extras/media/image-size.ts'
 import { HELPERS } from '../../../lib/extras/media/media.ts'
 import { makeHelpers } from '../../assets/views/view-helpers-site.ts'
 import { ask } from '../../support/ask.ts'
+import { costsAtMost } from '../../support/cost.ts'
 import { makeFingerprinted, MODES, readManifest } from '../../support/fingerprinted.ts'
 import { makeSite, type Files } from '../../support/site.ts'
 import { avif, IMAGES, jpeg, png } from '../../support/images.ts'
@@ -90,6 +92,27 @@ test('REN-25 the manifest has the sizes; one of an earlier release has none, and
   const older = { ...assets, '/assets/a.png': { ...assets['/assets/a.png'], imageSize: undefined } }
   site.write('/public/assets.json', JSON.stringify({ version: 1, assets: older }))
   t.notRegex(await site.render(({ image }) => image('a.png')), SIZE)
+})
+
+test('S88 a file that was crafted to take long has no size, or takes as long as any other', t => {
+  const most = 256 * 1024
+  const root = `<svg width='40' height='30'>`
+  // Each of these elements might end beyond the string, which does.
+  const many = `${'<svg '.repeat(140)}"`
+  const crafted = {
+    svg: Buffer.from(`${many}${root}${' '.repeat(most)}"`),
+    jpg: Buffer.concat([Buffer.from(jpeg()).subarray(0, 4), Buffer.alloc(most)]),
+    segments: Buffer.from(`ffd8ffe0${'0000ffe1'.repeat(most / 4)}`, 'hex'),
+    avif: Buffer.from(avif(12_000))
+  }
+  for (const [name, bytes] of Object.entries(crafted)) {
+    const isQuick = costsAtMost(
+      10,
+      () => sizeOf(bytes),
+      () => sizeOf(Buffer.from(IMAGES['a.svg']))
+    )
+    t.true(isQuick, name)
+  }
 })
 
 test('REN-26 given attributes win; with one side, the other is in proportion', t => {

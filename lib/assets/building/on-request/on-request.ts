@@ -1,8 +1,8 @@
 // Makes the publishers on request: loaded if an app needs one, and to explain any app by its sources.
-import { headIfThere } from '../../../files/at-start.ts'
-import { errorCode } from '../../../files/disk.ts'
+import { headIfThere, stampIfThere } from '../../../files/at-start.ts'
+import { errorCode, isSettled, sameStamp, type Stamp } from '../../../files/disk.ts'
 import { loadCompilers } from '../../compilers/built-in.ts'
-import type { ReadImageSize, Project } from '../../parts.ts'
+import type { ImageSize, ReadImageSize, Project } from '../../parts.ts'
 import { loadModuleLexer } from '../../references/module-references.ts'
 import { HEAD, loadImageSizes } from '../../rendering/image-sizes.ts'
 import { manifestFile } from '../../settings/public-directory.ts'
@@ -47,18 +47,29 @@ async function loadBeforehand(extras: Project['extras']): Promise<void> {
   for (const { views } of extras) await views?.load()
 }
 
+/** Beyond this number all are forgotten. */
+const MAX_MEASURED = 2000
+
 /**
  * Reads the size of an image from its source: a page names an asset before a browser asks for it, and helpers are
  * synchronous. So a page waits for the disk, but not in production.
  */
 function imageSizesIn(sources: Sources, readerFor: (name: string) => ReadImageSize | undefined) {
+  const measured = new Map<string, { readonly stamp: Stamp; readonly size?: ImageSize }>()
   return (app: AppSettings, name: string) => {
     const measure = readerFor(name)
     const source = measure && sources.of(app).chosen(name).source
     if (!source || source.compiler) return undefined
+    const { file } = source
     try {
-      const bytes = headIfThere(source.file, HEAD)
-      return bytes && measure(bytes)
+      const [stamp, now] = [stampIfThere(file), Date.now()]
+      const known = measured.get(file)
+      if (known && stamp && sameStamp(known.stamp, stamp)) return known.size
+      const bytes = stamp && headIfThere(file, HEAD)
+      const size = bytes && measure(bytes)
+      if (measured.size >= MAX_MEASURED) measured.clear()
+      if (stamp && isSettled(stamp, now)) measured.set(file, { stamp, ...(size && { size }) })
+      return size
     } catch (error) {
       // The request for the asset reports why it cannot be read.
       if (errorCode(error) === undefined) throw error
