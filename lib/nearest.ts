@@ -1,13 +1,22 @@
 // Finds the known name that a misspelled one most likely stands for.
 import { distance } from 'fastest-levenshtein'
 
+/** Asks whether a name was meant, and tells what two that look alike differ in. */
+export function didYouMean(given: string, near: string): string {
+  const [before, after] = [given.normalize('NFC'), near.normalize('NFC')]
+  const question = `did you mean '${near}'?`
+  if (before === after) return `${question} It has its accents in another Unicode form (NFC, NFD)`
+  const isCase = before.toLowerCase() === after.toLowerCase()
+  return isCase ? `${question} It differs in upper and lower case` : question
+}
+
 // Two characters in five may differ, as in TypeScript's "Did you mean"; nobody mistypes more than six.
 const TOLERANCE = 0.4
 const MAX_EDITS = 6
 
 /**
  * Returns the candidate that takes the fewest edits, the first of those that tie; undefined when all take too many.
- * Case is ignored.
+ * Case and Unicode form are ignored.
  */
 export function nearest(
   word: string,
@@ -16,16 +25,20 @@ export function nearest(
 ): string | undefined {
   let best: string | undefined
   let limit = Math.max(1, Math.min(maxEdits, Math.floor(word.length * TOLERANCE)))
-  const typed = word.toLowerCase()
+  const typed = folded(word)
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) > limit) continue
-    const edits = editsBetween(typed, candidate.toLowerCase())
+    const edits = editsBetween(typed, folded(candidate))
     if (edits > limit) continue
     best = candidate
     // The next candidate has to be nearer.
     limit = edits - 1
   }
   return best
+}
+
+function folded(name: string): string {
+  return name.normalize('NFC').toLowerCase()
 }
 
 /** Counts the edits between two names; two swapped letters are one edit. */

@@ -63,6 +63,8 @@ export interface Text extends Referring {
    * any of them.
    */
   readonly dependencies: readonly string[]
+  /** The encoding of the bytes with URLs. Default: UTF-8. */
+  readonly encoding?: BufferEncoding | undefined
 }
 
 /** The size in bytes from which a file that needs no processing is never held in memory as a whole. */
@@ -117,11 +119,11 @@ async function draftText(
   // npm links the packages of a workspace, whose own directories may be sources.
   const real = await Promise.all(paths.map(realpathOf))
   const type = textType(asset.name)
-  const code = type !== undefined && isUtf8(content) ? decode(content) : undefined
+  const { code, encoding } = textIn(content, type) ?? {}
   const compiledIn = [...new Set([...paths, ...real.flatMap(path => path ?? [])])]
   return {
     content,
-    text: code === undefined ? undefined : await textOf(asset, code, compiledIn),
+    text: code === undefined ? undefined : await textOf(asset, code, compiledIn, encoding),
     mayBeModule: type === 'js' && /\b(?:import|export)\b/.test(code ?? ''),
     inputs: [input, ...others],
     isSettled: files.every(({ stamp }) => isSettled(stamp, startedAt)),
@@ -158,6 +160,24 @@ async function compile(compiler: Compiler, bytes: Buffer, options: Options & { p
   }
 }
 
+/** A stylesheet may begin with a byte order mark, which wins over the `charset` of the response. */
+const UTF_16 = { fffe: 'utf-16le', feff: 'utf-16be' } as const
+
+/**
+ * Returns the text of a stylesheet or a script. A browser reads a stylesheet in any encoding, so its references are
+ * found byte by byte where that is not known; of a script they are not, as modules are UTF-8.
+ */
+function textIn(content: Uint8Array, type: 'css' | 'js' | undefined) {
+  if (type === undefined) return undefined
+  if (isUtf8(content)) return { code: decode(content) }
+  if (type === 'js') return undefined
+  const bytes = Buffer.from(content)
+  const mark = bytes.toString('hex', 0, 2)
+  if (mark === 'fffe' || mark === 'feff')
+    return { code: new TextDecoder(UTF_16[mark]).decode(bytes) }
+  return { code: bytes.toString('latin1'), encoding: 'latin1' as const }
+}
+
 function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes)
 }
@@ -187,14 +207,15 @@ function toCompileError(error: unknown, file: string): CompileError {
 export function finish({ content, text }: Draft, urls: Urls): Content {
   if (!text || urls.every(url => url === undefined)) return content
   const finished = replaceReferences(text.code, text.references, urls)
-  return Buffer.from(shiftInlineMap(finished, text, urls))
+  return Buffer.from(shiftInlineMap(finished, text, urls), text.encoding)
 }
 
 /** Finds the references of a text; the result is undefined if it refers to no other asset. */
 export async function textOf(
   { app, name }: Pick<Asset, 'app' | 'name'>,
   code: string,
-  dependencies: readonly string[]
+  dependencies: readonly string[],
+  encoding?: BufferEncoding
 ): Promise<Text | undefined> {
   const type = textType(name)
   if (!type) return undefined
@@ -207,12 +228,12 @@ export async function textOf(
   // Without fingerprints a browser resolves them.
   if (!app.fingerprint) {
     const isEmpty = [found, bare, refused].every(each => each.length === 0)
-    return isEmpty ? undefined : { code, references: found, bare, refused, dependencies }
+    return isEmpty ? undefined : { code, references: found, bare, refused, dependencies, encoding }
   }
   const references = [...found, ...inModule]
   if (references.length === 0 && !isOpen) return undefined
   references.sort((a, b) => a.start - b.start)
-  return { code, references, bare, refused, dependencies, unparsedAt, isOpen }
+  return { code, references, bare, refused, dependencies, encoding, unparsedAt, isOpen }
 }
 
 /** Returns the type of a text that may refer to other assets; undefined for any other asset. */

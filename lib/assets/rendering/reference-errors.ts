@@ -10,9 +10,10 @@ import { positionsOf, type Reference } from '../references/references.ts'
 import type { Asset } from '../sources/sources.ts'
 import type { Draft } from './draft.ts'
 import { remedyFor } from './module-types.ts'
+import { nearReference } from './near-reference.ts'
 import { pathFrom } from '../../files/paths.ts'
 
-/** At most this many references of compiled text are searched for in its sources. */
+/** At most this many references of compiled text are searched for in its sources, and compared with names. */
 const MAX_SEARCHES = 100
 
 /** A text with references, and its source. */
@@ -21,10 +22,14 @@ export interface Referrer extends Pick<Draft, 'text' | 'map'> {
   readonly asset: Pick<Asset, 'app' | 'source'>
 }
 
-/** Returns the error for a module whose references are not known, and for each path that is not found. */
+/**
+ * Returns the error for a module whose references are not known, and for each path that is not found.
+ * @param list returns the assets that may be meant
+ */
 export async function referenceErrors(
   referrer: Referrer,
-  missing: readonly Reference[]
+  missing: readonly Reference[],
+  list: () => Promise<readonly Asset[]>
 ): Promise<AssetError[]> {
   const { asset, text } = referrer
   if (!text || (missing.length === 0 && text.unparsedAt === undefined)) return []
@@ -33,12 +38,17 @@ export async function referenceErrors(
   const lost = missing.filter(({ path }) => !paths.has(path) && paths.add(path))
   const places = await placesOf(referrer, lost)
   const files = [asset.source.file, ...text.dependencies]
+  const listed = lost.length > 0 ? await list() : []
   const errors = await Promise.all(
     lost.map(async (reference, at) => {
       const { path } = reference
       const given = asset.app.imports.get(path)
       const name = isBare(reference) ? ` (${given} by the option imports)` : ''
-      const message = `refers to ${path}${name}, which was not found${await ruleFor(path, files)}`
+      const rule = await ruleFor(path, files)
+      const isSearched = rule === undefined && at < MAX_SEARCHES
+      const advice = rule ?? (isSearched ? nearReference(path, listed, files) : undefined)
+      const reason = advice === undefined ? '' : `: ${advice}`
+      const message = `refers to ${path}${name}, which was not found${reason}`
       return errorAt(places[at], message)
     })
   )
@@ -141,9 +151,9 @@ function asWritten(reference: Reference): RegExp {
 }
 
 /** Returns the rule that hides a file which exists. */
-async function ruleFor(path: string, files: readonly string[]): Promise<string> {
+async function ruleFor(path: string, files: readonly string[]): Promise<string | undefined> {
   const rule = whyHidden(path)
-  if (rule === undefined) return ''
+  if (rule === undefined) return undefined
   const found = await Promise.all(files.map(from => statOf(join(dirname(from), path))))
-  return found.some(Boolean) ? `: ${rule}` : ''
+  return found.some(Boolean) ? rule : undefined
 }

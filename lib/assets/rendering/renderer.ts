@@ -116,7 +116,8 @@ export class Renderer {
       const referrer = { root: this.#settings.root, asset, text, map }
       // A missing source map is not a mistake in the text.
       const lost = references.filter(({ kind }, at) => !found[at] && kind !== 'source-map')
-      for (const error of await referenceErrors(referrer, lost)) report(error)
+      const list = () => this.#sources.of(asset.app).list()
+      for (const error of await referenceErrors(referrer, lost, list)) report(error)
       const isOwn = !this.#isOfPackage(asset)
       const unknown = isOwn ? await this.#unknown(asset, text) : []
       const advise = (specifier: string) => this.#sources.adviceOn(asset.app, specifier)

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { reasonOf } from '../../errors.ts'
 import { statOf } from '../../files/disk.ts'
 import { whyHidden } from '../../files/folder-entries.ts'
-import { nearestPath } from '../../nearest.ts'
+import { didYouMean, nearestPath } from '../../nearest.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
@@ -28,7 +28,7 @@ export async function adviseOn(all: Sources, app: AppSettings, name: string) {
   if (rule !== undefined) return rule
   const names = listed.map(each => each.name)
   const near = nearestPath(name, names)
-  return near === undefined ? undefined : `did you mean '${near}'?`
+  return near === undefined ? undefined : didYouMean(name, near)
 }
 
 const MAX_REMEMBERED = 200

@@ -1,7 +1,7 @@
 // Joins the bundles of all mounts, and finds their entries by name.
 import { inspect } from 'node:util'
 import { AssetError, reasonOf } from '../../errors.ts'
-import { nearestPath } from '../../nearest.ts'
+import { didYouMean, nearestPath } from '../../nearest.ts'
 import { once } from '../../once.ts'
 import type { PageDependency, Running, Project } from '../../assets/parts.ts'
 import { loadImageSizes } from '../../assets/rendering/image-sizes.ts'
@@ -132,7 +132,7 @@ class Bundles implements Running, MountAssets {
     if (users.length > 0) return `it is a part of ${listed(users)}, which the page has to name`
     const names = sources.flatMap(namesOf)
     const near = nearestPath(name, names.slice(0, MAX_COMPARED))
-    return near === undefined ? `its entries: ${listed(names)}` : `did you mean '${near}'?`
+    return near === undefined ? `its entries: ${listed(names)}` : didYouMean(name, near)
   }
 
   hasEntry(name: string, mount: string | undefined): boolean {

@@ -4,7 +4,7 @@ import { isAbsolute, join, posix, resolve } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { bytesOf, undefinedIfMissing, statOf } from '../../files/disk.ts'
 import { matcherOf } from '../../files/globs.ts'
-import { nearestPath } from '../../nearest.ts'
+import { didYouMean, nearestPath } from '../../nearest.ts'
 import { holdersOf, Manifest, partOf } from '../../assets/building/manifest/manifest.ts'
 import { readEntries, readManifest } from '../../assets/building/manifest/read-manifest.ts'
 import type { Problem, Project } from '../../assets/parts.ts'
@@ -154,7 +154,7 @@ async function makeCheck(
 
 function unlike(what: string, name: string, known: readonly string[]): Fault {
   const near = nearestPath(name, known)
-  const hint = near === undefined ? '' : `; did you mean '${near}'?`
+  const hint = near === undefined ? '' : `; ${didYouMean(name, near)}`
   return { near, message: `'${name}' is not ${what}${hint}` }
 }
 

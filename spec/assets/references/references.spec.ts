@@ -10,7 +10,7 @@ import {
 import { decodeIfValid } from '../../../lib/assets/urls/canonical-path.ts'
 import { assetSources } from '../../../lib/index.ts'
 import { growsInProportion } from '../../support/cost.ts'
-import { run } from '../../support/fingerprinted.ts'
+import { placed, readPublic, run, targetOf } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { anyText, words } from '../../support/texts.ts'
@@ -229,6 +229,29 @@ test("with missing: 'ignore' nothing is reported, on request and in precompile, 
   const { status, text } = await strict.ask('/assets/quiet.css')
   t.is(status, 500)
   t.regex(text, /^This .*\n\napps\/web\/assets\/css\/quiet\.css:1:9 refers to quiet\.png, which/)
+})
+
+test('references in a stylesheet that is not UTF-8 are rewritten, and everything else stays', async t => {
+  const css = '/* \u00e9 */ a { background: url(../images/logo.svg) }'
+  const files = {
+    'css/little.css': Buffer.from(`\ufeff${css}`, 'utf16le'),
+    'css/big.css': Buffer.from(`\ufeff${css}`, 'utf16le').swap16(),
+    'css/latin.css': Buffer.from(css, 'latin1')
+  }
+  const root = makeProject(t, placed({ ...files, 'images/logo.svg': '<svg/>' }))
+  await run({ root })
+  const site = await makeSite(t, {}, { root, env: 'development' })
+  for (const name of ['little.css', 'big.css', 'latin.css']) {
+    const sent = (await site.ask(`/assets/${name}`)).bytes
+    const built = readPublic(root, targetOf(root, `/assets/${name}`))
+    for (const [bytes, url] of [
+      [sent, '/assets/logo.svg'],
+      [built, targetOf(root, '/assets/logo.svg')]
+    ] as const) {
+      const text = bytes.toString(name === 'latin.css' ? 'latin1' : 'utf8')
+      t.is(text, css.replace('../images/logo.svg', url), name)
+    }
+  }
 })
 
 test('stylesheets follow an asset that is added or removed', async t => {

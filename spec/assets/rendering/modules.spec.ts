@@ -331,7 +331,7 @@ test('JSM-03 a missing import is an error of precompile, with its file, line and
     `${folder}/app.js:3:8 refers to /assets/x.js, which was not found`,
     `${folder}/there.js:1:9 refers to ./lost.png, which was not found`,
     `${folder}/there.js:1:48 refers to ${mapped}, which was not found`,
-    `${folder}/typed.js.ts:2:20 refers to ./store.js, which was not found`
+    `${folder}/typed.js.ts:2:20 refers to ./store.js, which was not found: did you mean '../store.js'?`
   ])
   const { warnings } = await run({ root, missing: 'warn', imports })
   t.is(warnings.length, 5)
@@ -416,6 +416,41 @@ test('the report of a reference to a file that exists but is not published names
       './types.d.ts, which was not found: a TypeScript declaration file is not published'
     ]
   )
+})
+
+test('the report of a reference that leads nowhere names what is nearest, as it has to be written there', async t => {
+  const near = (path: string, more = '') => `did you mean '${path}'?${more}`
+  const isCase = ' It differs in upper and lower case'
+  const rows = {
+    '../images/logo.png': near('../images/logo.svg'),
+    '../images/icon.svg': near('../images/Icon.svg', isCase),
+    'image/Icon.svg': near('../images/Icon.svg'),
+    '/assets/lago.svg': near('/assets/logo.svg'),
+    './fonts/none.woff2': undefined
+  }
+  const modules = {
+    './money.ts': near('./money.js', ' javascripts/money.ts is published under that name'),
+    './Money.js': near('./money.js', isCase),
+    '../javascripts/lib/cart.js': near('lib/card.js')
+  }
+  const root = makeProject(t, {
+    'assets/stylesheets/app.css': Object.keys(rows)
+      .map(path => `@import "${path}";`)
+      .join('\n'),
+    'assets/javascripts/app.js': Object.keys(modules)
+      .map(path => `import '${path}'`)
+      .join('\n'),
+    'assets/javascripts/money.ts': '',
+    'assets/javascripts/lib/card.js': '',
+    'assets/images/logo.svg': '',
+    'assets/images/Icon.svg': ''
+  })
+  const error = await t.throwsAsync(run({ root }), { instanceOf: PrecompileError })
+  const expected = Object.entries({ ...modules, ...rows }).map(([path, advice]) => {
+    return `${path}, which was not found${advice === undefined ? '' : `: ${advice}`}`
+  })
+  const found = error?.problems.map(({ message }) => message.replace(/^.* refers to /, ''))
+  t.deepEqual(found?.toSorted(), expected.toSorted())
 })
 
 test('JSM-04 precompile names the modules of a cycle, each cycle once', async t => {

@@ -45,6 +45,14 @@ const VIEW: readonly (readonly [line: string, problem?: string])[] = [
     "importMap({ nonce, entry: ['shop', `crat`] })",
     "'crat.js' is not an asset; did you mean 'chart.js'?"
   ],
+  [
+    "assets.stylesheet('App')",
+    "'App.css' is not an asset; did you mean 'app.css'? It differs in upper and lower case"
+  ],
+  [
+    "assets.path('E\u0301.svg')",
+    "'E\u0301.svg' is not an asset; did you mean '\u00c9.svg'? It has its accents in another Unicode form (NFC, NFD)"
+  ],
   ["importMap({ nonce: 'shpo' })"],
   ["importMap({ entry: name, imports: { a: 'shpo' } })"],
   ["assets.stylesheeet('app')", "'stylesheeet' is not a helper; did you mean 'stylesheet'?"],
@@ -60,12 +68,13 @@ test('VEW-01 verify --views names file, line and the nearest name, with exit sta
     'app.css': 'a{}',
     'shop.js': '',
     'chart.js': '',
+    '\u00c9.svg': '',
     '/views/a.ejs': VIEW.map(([line]) => `<%- ${line} %>`).join('\n'),
     '/assets.config.json': '{}'
   })
   const { status, stdout, stderr } = await run(root, `verify --views ${views}`)
   t.is(status, 1)
-  t.regex(stdout, /^\d names in 1 view, 5 problems\nSee .*troubleshooting\.md\n$/)
+  t.regex(stdout, /^\d+ names in 1 view, 7 problems\nSee .*troubleshooting\.md\n$/)
   const expected = VIEW.flatMap(([, problem], at) => {
     return problem ? [`views/a.ejs:${at + 1} ${problem}\n`] : []
   })
@@ -93,7 +102,7 @@ test('VEW-01 verify --views names file, line and the nearest name, with exit sta
   t.is((await run(root, 'verify --views')).stderr, message)
   t.deepEqual(await run(root, 'verify'), {
     status: 1,
-    stdout: `3 assets, 1 name in 1 view, 1 problem\nSee ${helpAt('troubleshooting.md')}\n`,
+    stdout: `4 assets, 1 name in 1 view, 1 problem\nSee ${helpAt('troubleshooting.md')}\n`,
     stderr: message
   })
 })

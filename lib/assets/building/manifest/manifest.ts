@@ -1,7 +1,7 @@
 // Maps the names that pages ask for to the files that are served; public/assets.json keeps it.
 import { AssetError } from '../../../errors.ts'
 import { digestOf } from '../../../files/digest.ts'
-import { nearestPath } from '../../../nearest.ts'
+import { didYouMean, nearestPath } from '../../../nearest.ts'
 import type { ImageSize, Imports } from '../../parts.ts'
 import { assetPath, type AppSettings } from '../../settings/app-settings.ts'
 import { encodePath, tailsOf } from '../../urls/canonical-path.ts'
@@ -97,7 +97,7 @@ export class Manifest {
     if (entry) return entry
     const whole = holdersOf(this.entries).get(encodePath(assetPath(app, name)))
     const near = nearestPath(name, this.namesOf(app).slice(0, MAX_COMPARED))
-    const guess = near === undefined ? '' : `; did you mean '${near}'?`
+    const guess = near === undefined ? '' : `; ${didYouMean(name, near)}`
     const hint = whole === undefined ? guess : `: ${partOf(whole)}`
     const where = this.#file ?? 'the manifest in memory'
     throw new AssetError('asset-unknown', `${assetPath(app, name)} is not in ${where}${hint}`)

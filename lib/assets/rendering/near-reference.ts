@@ -1,0 +1,43 @@
+// Finds what a reference that leads nowhere most likely stands for.
+import { basename, dirname, join, posix } from 'node:path'
+import { pathFrom } from '../../files/paths.ts'
+import { didYouMean, nearestPath } from '../../nearest.ts'
+import { assetPath } from '../settings/app-settings.ts'
+import type { Asset } from '../sources/sources.ts'
+
+/** Each name is compared with each reference. */
+const MAX_COMPARED = 5000
+
+/**
+ * Returns what to write instead, as a question; undefined when nothing resembles it.
+ * @param listed the assets that it may lead to
+ * @param files the absolute paths of the files that it may be written in, the source first
+ */
+export function nearReference(
+  path: string,
+  listed: readonly Asset[],
+  files: readonly string[]
+): string | undefined {
+  const own = listed.filter(
+    ({ source }) => source.packageName === undefined && source.file !== files[0]
+  )
+  const at = new Set(files.map(file => join(dirname(file), path)))
+  const raw = own.find(({ source }) => source.compiler && at.has(source.file))
+  if (raw) {
+    const meant = posix.join(posix.dirname(path), basename(raw.name))
+    return `did you mean '${asWritten(meant, path)}'? ${raw.source.path} is published under that name`
+  }
+  const folder = dirname(files[0] ?? '')
+  const isUrl = path.startsWith('/')
+  const known = own
+    .slice(0, MAX_COMPARED)
+    .map(({ app, name, source }) =>
+      isUrl ? assetPath(app, name) : pathFrom(folder, join(dirname(source.file), basename(name)))
+    )
+  const near = nearestPath(isUrl ? path : pathFrom(folder, join(folder, path)), known)
+  return near === undefined ? undefined : didYouMean(path, asWritten(near, path))
+}
+
+function asWritten(meant: string, path: string): string {
+  return path.startsWith('./') && !meant.startsWith('.') ? `./${meant}` : meant
+}
