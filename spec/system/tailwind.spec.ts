@@ -1,6 +1,6 @@
 // docs/tailwind.md: what `init --tailwind` writes, followed in development and in production.
-import { readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
 import { withDigest } from '../support/digest.ts'
@@ -73,19 +73,6 @@ test('TWD-01 a class of an edited view, of a new one and of one in a new folder 
     t.true(text.includes(`.${name}{`), name)
   }
   t.false(text.includes('.flex{'), 'no view has it any more')
-})
-
-test('after npm ci --omit=dev, without the packages of the page, a precompiled project is verified and served', async t => {
-  const site = await begin(t)
-  site.write({ 'views/home.ejs': '<p class="flex">' })
-  await site.run('npx koa-fresh-assets precompile')
-  for (const folder of [site.root, dirname(site.root)])
-    for (const name of ['postcss', 'tailwindcss', '@tailwindcss', 'esbuild', 'rolldown'])
-      rmSync(join(folder, 'node_modules', name), { recursive: true, force: true })
-  await site.run('npx koa-fresh-assets verify')
-  await site.run('NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js')
-  const { text: url } = await site.ask('/')
-  t.true((await site.ask(url)).text.includes('.flex{'))
 })
 
 test('TWD-02 a mistake in the stylesheet is a page with its place', async t => {
