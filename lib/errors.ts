@@ -27,6 +27,8 @@ export class AssetError extends Error {
     // Koa logs the stack. When a source or a disk has to be fixed, our stack frames only hide the message.
     const stack = ABOUT_CODE.has(code) ? this.stack : `${new.target.name}: ${this.message}`
     this.stack = stack?.replace(this.message, () => `${this.message}\n  See ${this.help}`) ?? ''
+    // Pages throw it, past all that could do this when it is logged.
+    if (code === 'asset-unknown') logInFullOnce(this)
   }
 
   /** The section about the error in the installed documentation, relative to the project's folder. */
@@ -73,6 +75,25 @@ const ABOUT_CODE = new Set<AssetErrorCode>([
   'manifest-broken',
   'asset-unknown'
 ])
+
+/** The messages that were logged in full. */
+const logged = new Set<string>()
+const MAX_LOGGED = 1000
+
+/**
+ * Shortens what Koa logs, the stack, to one line for an error whose like is in the log already: every request that a
+ * fault concerns has one.
+ */
+export function logInFullOnce<T extends AssetError>(error: T): T {
+  const { message, name } = error
+  const line = `${name}: ${message.split('\n', 1)[0]}`
+  // One error may be passed on several times.
+  if (error.stack === line) return error
+  if (logged.has(message)) error.stack = line
+  else if (logged.size >= MAX_LOGGED) logged.clear()
+  logged.add(message)
+  return error
+}
 
 /** The location of an error in a source. Lines and columns start at 1. */
 export interface SourceLocation {

@@ -38,7 +38,7 @@ import type { Running, Watch } from './assets/parts.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import { settleForPrecompile, settleProject } from './assets/extras.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
-import { AssetError, reasonOf, warnOnce } from './errors.ts'
+import { AssetError, logInFullOnce, reasonOf, warnOnce } from './errors.ts'
 import { tellRefusals } from './files/refusals.ts'
 
 export { assetSources } from './assets/sources/third-party.ts'
@@ -228,8 +228,8 @@ class AssetServer {
       // The last target of a source that cannot be published.
       const lastGood = () => pipeline.directories.public.find(wanted)
       if (isDevelopment) await showError(ctx, error, pipeline.settings)
-      else if (await this.#send(ctx, lastGood)) ctx.app.emit('error', error, ctx)
-      else throw error
+      else if (await this.#send(ctx, lastGood)) ctx.app.emit('error', logInFullOnce(error), ctx)
+      else throw logInFullOnce(error)
       return true
     }
   }

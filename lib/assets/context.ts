@@ -1,7 +1,7 @@
 // Adds helpers and methods to Koa's context, and in development two responses: the pages below `<prefix>/-/`, for
 // requests from this machine alone, and the page about an error that has to be fixed first.
 import type { Context, Middleware, Next } from 'koa'
-import { AssetError } from '../errors.ts'
+import { AssetError, logInFullOnce } from '../errors.ts'
 import { isLocal, isOwnPage, opensPage } from '../http/requests.ts'
 import { once } from '../once.ts'
 import type { Pages } from './parts.ts'
@@ -168,5 +168,5 @@ export async function showError(
   ctx.set('Cache-Control', 'no-store')
   ctx.body = await errorPage(error, settings, type)
   reportErrorPage(ctx, error)
-  ctx.app.emit('error', error, ctx)
+  ctx.app.emit('error', logInFullOnce(error), ctx)
 }

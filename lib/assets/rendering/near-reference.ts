@@ -1,8 +1,9 @@
-// Finds what a reference that leads nowhere most likely stands for.
+// Finds what a reference that leads nowhere most likely stands for, and which option would publish a file that is there.
 import { basename, dirname, join, posix } from 'node:path'
-import { pathFrom } from '../../files/paths.ts'
+import { statOf } from '../../files/disk.ts'
+import { isInside, pathFrom } from '../../files/paths.ts'
 import { didYouMean, nearestPath } from '../../nearest.ts'
-import { assetPath } from '../settings/app-settings.ts'
+import { assetPath, type AppSettings } from '../settings/app-settings.ts'
 import type { Asset } from '../sources/sources.ts'
 
 /** Each name is compared with each reference. */
@@ -36,6 +37,22 @@ export function nearReference(
     )
   const near = nearestPath(isUrl ? path : pathFrom(folder, join(folder, path)), known)
   return near === undefined ? undefined : didYouMean(path, asWritten(near, path))
+}
+
+/** Returns the option that would publish a file which is there, such as a font beside the stylesheet of a package. */
+export async function unpublished(
+  path: string,
+  { dir, sources }: AppSettings,
+  files: readonly string[]
+): Promise<string | undefined> {
+  for (const file of files) {
+    const found = join(dirname(file), path)
+    if (sources.some(source => isInside(source.dir, found))) continue
+    if (!(await statOf(found))?.isFile()) continue
+    const folder = pathFrom(dir, dirname(found))
+    return `the file is there, but no option publishes it: add '${folder}' to sources`
+  }
+  return undefined
 }
 
 function asWritten(meant: string, path: string): string {

@@ -10,7 +10,7 @@ import { positionsOf, type Reference } from '../references/references.ts'
 import type { Asset } from '../sources/sources.ts'
 import type { Draft } from './draft.ts'
 import { remedyFor } from './module-types.ts'
-import { nearReference } from './near-reference.ts'
+import { nearReference, unpublished } from './near-reference.ts'
 import { pathFrom } from '../../files/paths.ts'
 
 /** At most this many references of compiled text are searched for in its sources, and compared with names. */
@@ -46,7 +46,9 @@ export async function referenceErrors(
       const name = isBare(reference) ? ` (${given} by the option imports)` : ''
       const rule = await ruleFor(path, files)
       const isSearched = rule === undefined && at < MAX_SEARCHES
-      const advice = rule ?? (isSearched ? nearReference(path, listed, files) : undefined)
+      const advice = isSearched
+        ? ((await unpublished(path, asset.app, files)) ?? nearReference(path, listed, files))
+        : rule
       const reason = advice === undefined ? '' : `: ${advice}`
       const message = `refers to ${path}${name}, which was not found${reason}`
       return errorAt(places[at], message)

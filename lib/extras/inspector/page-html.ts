@@ -203,6 +203,7 @@ summary { cursor: pointer }
 .map { display: block; width: 100%; height: clamp(18rem, 45vw, 38rem); margin-block: 1rem; font-size: 13px; font-weight: 600 }
 .map rect { fill: var(--tint); stroke: var(--page) }
 .map text { fill: var(--text); pointer-events: none }
+.map .part { font-weight: 400 }
 .map a:focus-visible rect { stroke: var(--accent); stroke-width: 3 }
 .t0 { --tint: light-dark(#bfe3d3, #1c4a3b) }
 .t1 { --tint: light-dark(#c9dcf5, #203f68) }

@@ -9,7 +9,7 @@ export interface Area {
 }
 
 type Sized = { readonly size: number }
-type Placed<T> = Area & { readonly item: T }
+export type Placed<T> = Area & { readonly item: T }
 
 const sum = (items: readonly Sized[]) => items.reduce((total, { size }) => total + size, 0)
 

@@ -1,9 +1,9 @@
 // Shows what a page loads: a treemap by package and source, visits, and the same as tables.
 import { formatBytes } from '../../cli/format.ts'
-import { weigh, type Group, type Weight } from '../telling/weight.ts'
+import { weigh, type Group, type Weighed, type Weight } from '../telling/weight.ts'
 import { html, layout, table, type Html } from './page-html.ts'
 import type { Survey } from './survey.ts'
-import { treemap, type Area } from './treemap.ts'
+import { treemap, type Area, type Placed } from './treemap.ts'
 
 const MAX_NAMES = 500
 const MAIN = /^(?:app|application|main|index)\.js$/
@@ -85,7 +85,7 @@ function picture(groups: readonly Group[], share: (size: number) => string): Htm
       const inner = { ...area, x: 0, y: 0 }
       return html`<svg ${placed(area, WHOLE)}>
         <a href="#${idOf(path)}" aria-label="${title}" class="t${tint}">
-          ${treemap(parts, inner).map(({ item, ...part }) => html`<rect ${placed(part, inner)}><title>${item.path}, ${formatBytes(item.size)}</title></rect>`)}
+          ${treemap(parts, inner).map(part => tile(part, inner, parts.length > 1))}
           <text x="6" y="18">${path}</text>
           <text x="6" y="36">${formatBytes(size)}</text>
         </a>
@@ -93,6 +93,19 @@ function picture(groups: readonly Group[], share: (size: number) => string): Htm
     })}
   </svg>`
 }
+
+/** @param isNamed the name of its group is not enough */
+function tile({ item, ...area }: Placed<Weighed>, whole: Area, isNamed: boolean): Html {
+  const name = item.path.slice(item.path.lastIndexOf('/') + 1)
+  const label = html`<text x="6" y="100%" dy="-8" class="part">${name}</text>`
+  return html`<svg ${placed(area, whole)}>
+    <rect width="100%" height="100%"><title>${item.path}, ${formatBytes(item.size)}</title></rect>
+    ${isNamed && isRoomy(area) ? label : ''}
+  </svg>`
+}
+
+/** Below the name and the size of its group there is room for the name of a source. */
+const isRoomy = ({ x, y, width, height }: Area) => width > 8 && height > (x + y === 0 ? 12 : 5)
 
 /** Positions are in per cent, so that the text keeps its size when the picture is made narrow. */
 function placed({ x, y, width: w, height: h }: Area, { width, height }: Area): Html {

@@ -49,7 +49,7 @@ interface WeighedFile extends Pick<Weighed, 'path' | 'size'> {
   readonly parts: readonly Weighed[]
 }
 
-interface Weighed {
+export interface Weighed {
   readonly path: string
   /** The name of its package; empty for a source of the application. */
   readonly group: string

@@ -336,6 +336,9 @@ for (const [extension, code, at, reason, excerpt] of [
       `CompileError: ${error?.message}\n  See ${(error as CompileError).help}`,
       'as Koa logs it: no frames of any library'
     )
+    const again = site.errors[1]
+    const line = `CompileError: ${again?.message.split('\n')[0]}`
+    t.is(again?.stack, line, 'what is in the log already is one line')
     t.notRegex(inspect(error), /^\s+at /m, 'as console.error logs it, with its cause')
     t.truthy(error?.cause)
 

@@ -453,6 +453,25 @@ test('the report of a reference that leads nowhere names what is nearest, as it 
   t.deepEqual(found?.toSorted(), expected.toSorted())
 })
 
+test('the report of a reference to a file that is there, but not published, names the option that would publish it', async t => {
+  const font = 'node_modules/@fontsource/inter'
+  const root = makeProject(t, {
+    'assets/stylesheets/app.css.scss': "@use '@fontsource/inter/latin-400';",
+    [`${font}/package.json`]: '{ "name": "@fontsource/inter" }',
+    [`${font}/latin-400.css`]: 'a { src: url(./files/latin-400.woff2) }',
+    [`${font}/files/latin-400.woff2`]: 'font'
+  })
+  const sources = [`${font}/files`]
+  const error = await t.throwsAsync(run({ root }), { instanceOf: PrecompileError })
+  t.deepEqual(
+    error?.problems.map(({ message }) => message),
+    [
+      `${font}/latin-400.css:1:14 refers to ./files/latin-400.woff2, which was not found: the file is there, but no option publishes it: add '${sources[0]}' to sources`
+    ]
+  )
+  t.is((await run({ root, sources })).assets, 2)
+})
+
 test('JSM-04 precompile names the modules of a cycle, each cycle once', async t => {
   const root = makeProject(t, {
     'assets/a.js': "import './b.js'; import './c.js'",

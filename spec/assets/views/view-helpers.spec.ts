@@ -279,9 +279,14 @@ for (const mode of MODES) {
       code: 'asset-unknown',
       message: `/assets/dashbord.css is not in ${where}; did you mean 'dashboard.css'?`
     })
-    await t.throwsAsync(() => site.path('zzz.png'), {
-      message: `/assets/zzz.png is not in ${where}`
-    })
+    const message = `/assets/zzz.png is not in ${where}`
+    const stackOf = async () => {
+      const error = await t.throwsAsync(() => site.path('zzz.png'), { message })
+      return error?.stack ?? ''
+    }
+    const [full, again] = [await stackOf(), await stackOf()]
+    if (mode === 'precompiled') t.regex(full, /\n {2}See .*\n {4}at /)
+    t.is(again, `AssetError: ${message}`, 'what is in the log already is one line')
   })
 
   test(`PUB-13 PUB-14 a helper finds an asset by every tail of its source's path, those of the app first, but not by one of two files (${mode})`, async t => {

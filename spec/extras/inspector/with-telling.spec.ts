@@ -97,6 +97,8 @@ test('the page about a weight shows each package and source, with areas in propo
     ([, name]) => name
   )
   t.deepEqual(labels, ['the application', 'big'])
+  const tiles = Array.from(text.matchAll(/class="part">([^<]+)</g), ([, name]) => name)
+  t.deepEqual(new Set(tiles), new Set(['app.css', 'app.js']), 'a package of one file has its name')
   for (const [, id] of text.matchAll(/href="#(of-[^"]+)"/g)) t.true(text.includes(`id="${id}"`), id)
   for (const { path } of weight?.files ?? []) t.true(text.includes(path), path)
   const unknown = await site.ask('/assets/-/weight?entry=%3Cscript%3E')
