@@ -3,7 +3,7 @@
 export const LEFT_OUT = [
   {
     why: 'it makes symbolic links: Wine 8 does not, and Windows asks for a privilege',
-    files: ['security/links', 'security/swapped'],
+    files: ['security/links', 'security/swapped', 'extras/bundles/with-routes-and-telling.vite'],
     titles: [
       'a target that cannot be replaced is named as it was given, even behind a link',
       'a folder or a link in the place of a lock is an error that names it, and stays',
@@ -26,6 +26,22 @@ export const LEFT_OUT = [
       'a file that is *behind a link to its folder* is served after*',
       'S30 a file whose folders have more names than are remembered is served*',
       'what is excluded has no other name: a link, also below a link*',
+      'S24 S74 no link is followed*',
+      'S24 keep follows no link*',
+      'S54 a bundler’s manifest is not ours*',
+      'S55 a delta that is damaged*',
+      'S74 clean follows no link*',
+      'S74 init writes nothing through a link*',
+      'SND-02 symlinks: follow*',
+      'BND-16 a page that was open before two deploys*',
+      'BND-16 no file of the new build is overwritten*',
+      'PKG-01 packages are found behind links*',
+      'TYP-01 a mistyped name*',
+      'TYP-01 entries and sources of a build*',
+      'in production explain reports a missing manifest*',
+      'verifyCopies reports copies without an original*',
+      'JOI-02 without Rolldown modules stay files*',
+      'without esbuild precompile says*',
       'WAY-03 a package of the workspace itself, which npm links*',
       'a package that the file imports adds its assets',
       "where Node cannot import TypeScript, the project's tsx does"
@@ -40,10 +56,19 @@ export const LEFT_OUT = [
       'PUB-19 under umask 077 a web server can read*',
       'a disk that accepts no more bytes (a limit on the size of files)*',
       'without free descriptors there are errors for a while*',
+      'S73 verify does not look into a folder*',
       'a file that cannot be written is named with the reason*',
       'a public directory without write permission is an error that says so',
       'what cannot be read or written is a 500 that names it, until it can be*',
       'S73 what the process may not read in a mount or public is a 404*'
+    ]
+  },
+  {
+    why: 'it makes a FIFO',
+    titles: [
+      'init opens nothing that is no file*',
+      'SND-02 S59 *',
+      'S81 an announcement of anything but a small file*'
     ]
   },
   {
@@ -56,6 +81,7 @@ export const LEFT_OUT = [
       'FPR-05 a name that cannot be requested is an error that states the reason*',
       'S60 commands print names with escapes',
       'S60 a warning and an error of the running site name files with escapes',
+      'INS-02 names that contain markup*',
       'names that are not valid in a request are never served, whatever is on disk',
       'names that differ only in case are two names, each with its own bytes'
     ]
@@ -87,7 +113,10 @@ export const LEFT_OUT = [
   },
   {
     why: 'fetch sets TCP_KEEPALIVE, which Wine 8 refuses',
-    titles: ["MNT-06 MOV-04 curl and Node's fetch are judged by their Accept*"]
+    titles: [
+      "MNT-06 MOV-04 curl and Node's fetch are judged by their Accept*",
+      "BND-09 React's refresh needs no option*"
+    ]
   },
   {
     why: 'it runs lines of a POSIX shell',

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import type { Output, Values } from '../command-line.ts'
 import type { Call, Problem } from '../assets/parts.ts'
 import { helpAt, printable, printableLines } from '../errors.ts'
+import { withSlashes } from '../files/paths.ts'
 import { count } from './format.ts'
 
 export const OK = 0
@@ -136,7 +137,7 @@ export function printProblems(
 ): number {
   const { problems } = report
   for (const { path, message } of output.isJson ? [] : problems) {
-    output.error(`${printable(join(directory, path))} ${message}`)
+    output.error(`${printable(withSlashes(join(directory, path)))} ${message}`)
   }
   const verdict = problems.length === 0 ? 'no problems' : count(problems.length, 'problem')
   const help = problems.length === 0 ? '' : `\nSee ${helpAt('troubleshooting.md')}`

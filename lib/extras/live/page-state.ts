@@ -11,6 +11,7 @@ import {
   type FileObservation
 } from '../../files/observation.ts'
 import { readSnapshot } from '../../files/open-file.ts'
+import { withSlashes } from '../../files/paths.ts'
 import { errorReport, type ErrorReport } from '../../assets/error-page.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { isBelow, locate } from '../../assets/serving/request-path.ts'
@@ -84,7 +85,7 @@ function isBuilt({ running }: Pipeline, path: string, stamp: Stamp): boolean {
 function linkTo(error: AssetError, { live }: Settings): string | undefined {
   if (!live?.editor || !(error instanceof CompileError)) return undefined
   const { file, line = 1, column = 1 } = error.location
-  const path = encodePath(file.replaceAll('\\', '/'))
+  const path = encodePath(withSlashes(file))
   return `${live.editor}://file${path.startsWith('/') ? '' : '/'}${path}:${line}:${column}`
 }
 

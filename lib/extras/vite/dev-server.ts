@@ -1,7 +1,7 @@
 // Finds what pages load while Vite's dev server compiles the sources.
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { oneAtATime } from '../../concurrency.ts'
-import { statIfThere } from '../../files/at-start.ts'
+import { readDirectory, statIfThere } from '../../files/at-start.ts'
 import type { ViteConfig } from './options.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
 import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
@@ -89,9 +89,8 @@ export class DevServer implements EntrySource {
   #has(name: string): boolean {
     const { inputs, root } = this.#running ?? {}
     if (inputs?.has(name)) return true
-    // Helpers cannot wait; this is a stat on a developer's own machine, for a name that is no input.
-    const isThere = () => root !== undefined && statIfThere(join(root, name))?.isFile()
-    return MODULE.test(name) && isThere() === true
+    // Helpers cannot wait; these are looks on a developer's own machine, for a name that is no input.
+    return MODULE.test(name) && root !== undefined && isFile(join(root, name))
   }
 
   file(name: string, isChosen: boolean): AssetAddress | undefined {
@@ -99,6 +98,12 @@ export class DevServer implements EntrySource {
     if (!isChosen && !top?.has(name.replace(/\/.*$/s, ''))) return undefined
     return { origin: this.#start, path: encodeAsImported(`${this.urlPath}/${name}`) }
   }
+}
+
+/** Whether it is a file of just this name: in production `App.ts` is not `app.ts`, even where the disk ignores case. */
+function isFile(path: string): boolean {
+  if (!statIfThere(path)?.isFile()) return false
+  return readDirectory(dirname(path)).some(({ name }) => name === basename(path))
 }
 
 /** Returns the server of the option `dev`, or the one that announces itself beside the build, as long as it runs. */

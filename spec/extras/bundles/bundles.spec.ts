@@ -189,7 +189,7 @@ test('BND-04 a manifest that is broken is an error at start that gives the reaso
   const options = given(t, { a: entryAt('b.js') })
   t.throws(() => pagesOf(options), {
     code: 'manifest-broken',
-    message: `${options.root}/manifest.json names b.js, which is not in ${options.root}/dist: build again, and let the mount's dir be the bundler's output directory`
+    message: `${join(options.root, 'manifest.json')} names b.js, which is not in ${join(options.root, 'dist')}: build again, and let the mount's dir be the bundler's output directory`
   })
 })
 

@@ -4,6 +4,7 @@ import { renameSync, rmSync, utimesSync } from 'node:fs'
 import test from 'ava'
 import type { Middleware } from 'koa'
 import type { LinkedReport } from '../../../lib/extras/live/page-state.ts'
+import { encodePath } from '../../../lib/assets/urls/canonical-path.ts'
 import { withSlashes } from '../../../lib/files/paths.ts'
 import { openTab, openTold } from './tab.ts'
 import { startProcess } from '../../support/processes.ts'
@@ -67,7 +68,7 @@ test('LIV-03 a page is told what is broken, and that it is fixed', async t => {
   t.deepEqual(problem, {
     title: 'This source does not compile',
     location: 'apps/web/assets/css/_part.scss:2:6',
-    link: `cursor://file${isWindows ? '/' : ''}${withSlashes(site.at('css/_part.scss'))}:2:6`
+    link: `cursor://file${isWindows ? '/' : ''}${encodePath(withSlashes(site.at('css/_part.scss')))}:2:6`
   })
   t.regex(reason, /Expected/)
   t.regex(excerpt, /^2 \| .*b: \}/)

@@ -55,7 +55,7 @@ test.serial(
       instanceOf: AssetError,
       code: 'manifest-missing',
       message:
-        /^the mount \/admin has neither a build nor a dev server: there is no .*dist\/\.vite\/manifest\.json, and Vite is not running/
+        /^the mount \/admin has neither a build nor a dev server: there is no .*dist[\\/]\.vite[\\/]manifest\.json, and Vite is not running/
     })
     t.true(error instanceof AssetError && error.expose, 'Koa shows it in the page')
     const older = await serve()
