@@ -123,6 +123,52 @@ test('GRP-02 default.vcl starts without parameters and modules, and an edit remo
   t.true(isHit(await note(port, 'films')))
 })
 
+test('an edit that succeeded removes its own URL, and that of its Location, from Varnish', async t => {
+  const versions = new Map<string, number>()
+  const port = await cached(t, ctx => {
+    if (ctx.method === 'GET') {
+      ctx.cacheControl('public', { maxAge: '1h' })
+      ctx.body = String(versions.get(ctx.url) ?? 0)
+      return
+    }
+    if (ctx.get('X-Fail') !== '') ctx.throw(409)
+    const location = ctx.get('Location')
+    for (const url of [ctx.url, location.replace(/^http:..a\.example/, '').replace(/#.*/, '')])
+      versions.set(url, (versions.get(url) ?? 0) + 1)
+    if (location !== '') ctx.redirect(location)
+    ctx.status = location === '' ? 204 : 303
+  })
+  const headers = { host: 'a.example' }
+  const pages = ['/books/1', '/books', '/books?sort=a&b', '/books/1"x', '/other']
+  const stored = async () => {
+    const hits: string[] = []
+    for (const page of pages) if (isHit(await ask(port, page, { headers }))) hits.push(page)
+    return hits
+  }
+  const without = (...gone: readonly string[]) => pages.filter(page => !gone.includes(page))
+  for (const [method, url, more, gone] of [
+    ['PUT', '/books/1', {}, ['/books/1']],
+    ['DELETE', '/books/1"x', {}, ['/books/1"x']],
+    ['PATCH', '/books?sort=a&b', {}, ['/books?sort=a&b']],
+    ['POST', '/books', { location: '/books/1#top' }, ['/books', '/books/1']],
+    ['POST', '/books', { location: 'http://a.example/other' }, ['/books', '/other']],
+    ['POST', '/books', { location: 'http://b.example/other' }, ['/books']],
+    ['POST', '/none', { location: '/x y" || obj.status' }, []],
+    ['PUT', '/books/1', { 'x-fail': '1' }, []],
+    ['PUT', '/books/1', { host: 'b.example' }, []]
+  ] as const) {
+    await stored()
+    t.deepEqual(await stored(), pages)
+    await ask(port, url, { method, headers: { ...headers, ...more } })
+    t.deepEqual(await stored(), without(...gone), `${method} ${url} ${JSON.stringify(more)}`)
+  }
+  const { headers: sent } = await ask(port, '/other', { headers })
+  t.deepEqual(
+    Object.keys(sent).filter(name => /^x-(?:url|groups)/.test(name)),
+    []
+  )
+})
+
 test('GRP-05 an edit that failed removes nothing from Varnish', async t => {
   const port = await cached(t, notes())
   await note(port, 'book-7')

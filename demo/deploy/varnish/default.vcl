@@ -133,7 +133,34 @@ sub vcl_backend_fetch {
   }
 }
 
+# RFC 9111 section 4.4: a change that succeeded invalidates its URL, and that of its Location on the same origin.
+sub invalidate_urls {
+  set bereq.http.X-Url = regsub(beresp.http.Location, "#.*", "");
+  if (bereq.http.X-Url ~ "^https?://") {
+    if (std.tolower(regsub(bereq.http.X-Url, "^https?://([^/]*).*", "\1")) != bereq.http.Host) {
+      unset bereq.http.X-Url;
+    }
+    set bereq.http.X-Url = regsub(bereq.http.X-Url, "^https?://[^/]*", "");
+  }
+  if (bereq.http.X-Url !~ "^/") {
+    set bereq.http.X-Url = bereq.url;
+  }
+  if (!std.ban("obj.http.X-Groups-Host == " + bereq.http.Host
+        + " && obj.http.X-Url == " + regsuball(bereq.url, {"[\s"]"}, "_"))
+      || !std.ban("obj.http.X-Groups-Host == " + bereq.http.Host
+        + " && obj.http.X-Url == " + regsuball(bereq.http.X-Url, {"[\s"]"}, "_"))) {
+    std.syslog(4, "a URL was not invalidated: " + std.ban_error());
+  }
+  unset bereq.http.X-Url;
+}
+
 sub vcl_backend_response {
+  # A ban splits its expression at blanks and quotes.
+  set beresp.http.X-Url = regsuball(bereq.url, {"[\s"]"}, "_");
+  if (bereq.method !~ "^(GET|HEAD|OPTIONS|TRACE|QUERY)$" && beresp.status < 400) {
+    call invalidate_urls;
+  }
+
   # What is stored is compared with requests as vcl_recv leaves them. The value stays for another attempt.
   if (bereq.http.Authorization) {
     set bereq.http.X-Authorization = bereq.http.Authorization;
@@ -213,6 +240,7 @@ sub vcl_deliver {
     unset req.http.If-None-Match;
     unset req.http.If-Modified-Since;
   }
+  unset resp.http.X-Url;
   # RFC 9211.
   if (obj.hits > 0) {
     set resp.http.Cache-Status = "varnish; hit";
