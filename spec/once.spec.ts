@@ -33,6 +33,7 @@ const FILES = {
   'notes.txt': 'notes',
   'views/page.ejs': "<%- assets.stylesheet('app') %>",
   'apps/web/assets/css/app.css': 'a { background: url(logo.svg) }',
+  'apps/web/assets/css/print.css.less': '@a: 1px; a { width: @a }',
   'apps/web/assets/img/logo.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="2" height="1"/>',
   'apps/web/assets/js/app.js': "import './part.js'",
   'apps/web/assets/js/part.js': 'export const part = 1',
@@ -42,7 +43,14 @@ const FILES = {
   ...viteBuild('front', { 'src/main.js': 'main-CZTearZk.js', 'src/logo.svg': 'logo-CZTearZk.svg' })
 }
 const PATHS = [
-  ...['/page', '/assets/app.css', '/assets/app.js', '/assets/logo.svg', '/files/readme.txt'],
+  ...[
+    '/page',
+    '/assets/app.css',
+    '/assets/print.css',
+    '/assets/app.js',
+    '/assets/logo.svg',
+    '/files/readme.txt'
+  ],
   ...['/files/private/key.txt', '/files/big.bin', '/front/main-CZTearZk.js'],
   ...(has('routes') ? ['/download'] : [])
 ]
@@ -94,11 +102,17 @@ for (const kind of Object.keys(KINDS)) {
   for (const phase of ['start', 'first use'] as const) {
     test(`${kind}, what fails once at ${phase} is tried again, and no rejection is unhandled`, async t => {
       const paths = [...PATHS, ...(kind === 'in development' ? DEVELOPMENT : [])]
-      const whole = { options: await stage(t, kind), paths, phase, at: 0, code: 'EMFILE' } as const
+      const options = await stage(t, kind)
+      const { root = '' } = options
+      const whole = { options, paths, phase, at: 0, code: 'EMFILE' } as const
       const good = await run(whole)
       t.deepEqual(good.unhandled, [])
       t.is(good.ended, undefined)
       t.true(good.opened.length > 0)
+      if (kind !== 'in development' && phase === 'first use') {
+        const modules = good.opened.filter(file => isModule(file) && !file.startsWith(root))
+        t.deepEqual(modules, [], 'a production server has loaded everything')
+      }
       for (const [path, response] of Object.entries(good.after))
         t.regex(response, path.includes('/private/') ? /^404 / : /^200 /, path)
       const faults = sample(good.opened.length, cases(3, Infinity)).map(at => {

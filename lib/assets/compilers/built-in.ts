@@ -83,6 +83,17 @@ export function isBuiltIn(compiler: Compiler): boolean {
   return builtInCompilers.includes(compiler)
 }
 
+/**
+ * Loads the packages of built-in compilers, as far as they are installed.
+ * @param from the project directory, as in loadPeer
+ */
+export async function loadPeersOf(compilers: ReadonlySet<Compiler>, from: string): Promise<void> {
+  for (const [at, compiler] of builtInCompilers.entries()) {
+    const { peers } = TABLE[at] ?? { peers: [] }
+    if (compilers.has(compiler) && (await findPeer(peers, from))) await loadPeer(peers, '', from)
+  }
+}
+
 /** Every package that a built-in compiler may load. */
 export const PEERS = [...new Set(TABLE.flatMap(({ peers }) => peers))]
 

@@ -3,7 +3,7 @@ import { join, posix } from 'node:path'
 import { firstAnswer } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { matcherOf } from '../../files/globs.ts'
-import { nodeModulesFrom } from '../compilers/compiler.ts'
+import { nodeModulesFrom, type Compiler } from '../compilers/compiler.ts'
 import type { SourceDirectory } from '../settings/app-settings.ts'
 import type { MakeSourceList, SourceList, SourceFile, Project } from '../parts.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
@@ -301,6 +301,11 @@ export class AppSources {
       )
     this.#listed = { catalog, generation }
     return catalog
+  }
+
+  /** Returns the compilers of the sources in directories. */
+  async compilers(): Promise<readonly Compiler[]> {
+    return (await this.#listOwn()).flatMap(({ compiler }) => compiler ?? [])
   }
 
   /** Lists the sources in directories, without those of extras, which may depend on them. */

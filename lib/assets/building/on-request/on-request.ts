@@ -1,7 +1,7 @@
 // Makes the publishers on request: loaded if an app needs one, and to explain any app by its sources.
 import { headIfThere, stampIfThere } from '../../../files/at-start.ts'
 import { errorCode, isSettled, sameStamp, type Stamp } from '../../../files/disk.ts'
-import { loadCompilers } from '../../compilers/built-in.ts'
+import { loadCompilers, loadPeersOf } from '../../compilers/built-in.ts'
 import type { ImageSize, ReadImageSize, Project } from '../../parts.ts'
 import { loadModuleLexer } from '../../references/module-references.ts'
 import { HEAD, loadImageSizes } from '../../rendering/image-sizes.ts'
@@ -26,6 +26,7 @@ export async function makeOnRequest(
   const imageSizes = await loadImageSizes(extras)
   if (env !== 'development') await loadBeforehand(extras)
   const sources = await loadSources(settings, warn)
+  if (env !== 'development' && env !== 'test') await loadPeers(settings, sources)
   const isPrecompiled = async (path: string) =>
     (await readEntries(manifestFile(settings), true)).has(path)
   const isNeeded = settings.apps.some(app => publishingOf(app) === 'fingerprints')
@@ -45,6 +46,13 @@ async function loadBeforehand(extras: Project['extras']): Promise<void> {
   await loadModuleLexer()
   await loadCompilers()
   for (const { views } of extras) await views?.load()
+}
+
+/** A test loads the compilers of what it asks for. */
+async function loadPeers({ apps, root }: Project, sources: Sources): Promise<void> {
+  const compiling = apps.filter(({ compile }) => compile)
+  const used = await Promise.all(compiling.map(app => sources.of(app).compilers()))
+  await loadPeersOf(new Set(used.flat()), root)
 }
 
 /** Beyond this number all are forgotten. */
