@@ -22,11 +22,6 @@ declare module '@bull-board/koa' {
   }
 }
 
-declare module '@feathersjs/koa' {
-  import type { Middleware } from 'koa'
-  export function serveStatic(directory: string): Middleware
-}
-
 declare module 'lws-static' {
   import type { Middleware } from 'koa'
   export default class LwsStatic {

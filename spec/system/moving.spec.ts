@@ -622,7 +622,7 @@ test('koa-static-cache, koa-static and koa-compress may stay beside koaAssets', 
   t.is((await ours('/cached.css', again)).status, 304)
 })
 
-// Layers of eleven applications before and after the move: every difference is judged in differences.ts.
+// Layers of nine applications before and after the move: every difference is judged in differences.ts.
 
 const table = readFileSync('spec/system/moving/README.md', 'utf8')
 const MADE = new Date('2024-05-01T10:00:00Z')

@@ -1,10 +1,9 @@
-// The static layers of eleven applications, in our own words or from their packages: as they were, and with ours. What stands in
+// The static layers of nine applications, in our own words or from their packages: as they were, and with ours. What stands in
 // front of such a layer, and behind it, is the same before and after.
 import { createReadStream, promises as disk, type Stats } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { basename, extname, join } from 'node:path'
 import { KoaAdapter } from '@bull-board/koa'
-import { serveStatic } from '@feathersjs/koa'
 import Router from '@koa/router'
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
@@ -679,78 +678,6 @@ const bullBoard: Application = {
   }
 }
 
-/** `@midwayjs/static-file`: koa-static-cache as it is set up for production, and koa-range below its path alone. */
-function midwayBefore(app: Koa, root: string): void {
-  const files = staticCache({
-    prefix: '/public',
-    dir: join(root, 'public'),
-    dynamic: true,
-    preload: false,
-    buffer: true,
-    maxAge: 31_536_000,
-    files: new LRUCache<string, object>({ max: 1000 }) as never
-  })
-  const ranges: Middleware = (ctx, next) =>
-    ctx.path.startsWith('/public') ? range(ctx, next) : next()
-  app.use(compose([ranges, files]))
-}
-
-function midwayAfter(app: Koa, root: string): void {
-  const cacheControl = 'public, max-age=31536000'
-  app.use(koaFiles('public', { root, at: '/public', index: false, cacheControl }))
-}
-
-const midway: Application = {
-  files: {
-    'public/js/main-0a1b2c3d.js': SCRIPT,
-    'public/logo.png': IMAGE,
-    'public/index.html': PAGE,
-    'package.json': '{}'
-  },
-  compressed: ['public'],
-  before: midwayBefore,
-  after: midwayAfter,
-  behind: homePage,
-  paths: {
-    script: '/public/js/main-0a1b2c3d.js',
-    image: '/public/logo.png',
-    folder: '/public/js',
-    missing: '/public/js/none.js',
-    page: '/home',
-    more: ['/public/index.html', '/public/', '/public', '/none']
-  }
-}
-
-/** Feathers: `serveStatic` in front of its services. */
-function feathersBefore(app: Koa, root: string): void {
-  app.use(serveStatic(join(root, 'public')))
-}
-
-function feathersAfter(app: Koa, root: string): void {
-  app.use(koaFiles('public', { root, cacheControl: CHECKED }))
-}
-
-const feathers: Application = {
-  files: {
-    'public/js/main-0a1b2c3d.js': SCRIPT,
-    'public/img/logo.png': IMAGE,
-    'public/index.html': PAGE,
-    'package.json': '{}'
-  },
-  compressed: ['public'],
-  before: feathersBefore,
-  after: feathersAfter,
-  behind: homePage,
-  paths: {
-    script: '/js/main-0a1b2c3d.js',
-    image: '/img/logo.png',
-    folder: '/js',
-    missing: '/js/none.js',
-    page: '/home',
-    more: ['/', '/index.html', '/none']
-  }
-}
-
 /** local-web-server: `lws-static`, which shows dotfiles, with one of its options. */
 function localWebServerBefore(app: Koa, root: string): void {
   const options = { directory: join(root, 'site'), staticExtensions: ['html'] }
@@ -791,5 +718,5 @@ function homePage(app: Koa): void {
 
 export const applications = {
   ...{ outline, uploads, admin, logto, egg, misskey, budibase, bundlephobia },
-  ...{ bullBoard, midway, feathers, localWebServer }
+  ...{ bullBoard, localWebServer }
 }
