@@ -300,7 +300,7 @@ test('an extra has 1,600 lines at most; the core, which one reads first, is boun
 
 const MAX_EXTRA = 1600
 /** What it has, and 3 % to spare. Lines without imports and comments. */
-const MAX_CORE = { lines: 10_920, files: 123 }
+const MAX_CORE = { lines: 11_150, files: 126 }
 
 /** Without imports, which grow with the depth of a folder, and empty lines. */
 function linesOf(text: string): number {

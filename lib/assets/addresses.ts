@@ -11,7 +11,7 @@ import {
   type LoadedUrl,
   type Module
 } from './views/asset-url.ts'
-import { assetPath } from './settings/app-settings.ts'
+import { assetPath, ownerOf } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
 import { encodePath } from './urls/canonical-path.ts'
 
@@ -25,17 +25,66 @@ export interface Addresses extends Pick<
   readonly loadedFor: (name: string, mount: string | undefined) => readonly LoadedUrl[] | undefined
 }
 
-/** Makes the addresses of an app, followed by those of files in mounts. */
-export function addressesOf(
+interface Parts {
+  readonly onRequest: OnRequest | undefined
+  readonly running: readonly Running[]
+}
+
+/** Makes the addresses of each app, followed by those of files in mounts. */
+export function makeAddresses(
+  settings: Settings,
+  publisherOf: (app: AppSettings) => Publisher,
+  parts: Parts
+): ReadonlyMap<AppSettings, Addresses> {
+  const { apps, publicApp } = settings
+  const own: OwnAddresses = new Map(
+    [...apps, publicApp].map(app => [app, ownAddresses(app, settings, publisherOf(app), parts)])
+  )
+  const mounts = parts.running.flatMap(({ mountAssets }) => mountAssets ?? [])
+  return new Map(
+    Array.from(own, ([app, plain]) => {
+      const ofAll = apps.length > 1 ? withOwners(app, plain, settings, own) : plain
+      return [app, mounts.reduce(withMountAssets, ofAll)]
+    })
+  )
+}
+
+type OwnAddresses = ReadonlyMap<AppSettings, Addresses>
+
+function ownAddresses(
   app: AppSettings,
-  { env, publicApp }: Settings,
+  { env, apps, publicApp }: Settings,
   publisher: Publisher,
-  { onRequest, running }: { onRequest: OnRequest | undefined; running: readonly Running[] }
+  { onRequest }: Parts
 ): Addresses {
   const known = env === 'development' && app.compile ? onRequest?.checkName : undefined
   const check = app === publicApp ? refuseName : known
-  const own = app.fingerprint ? inManifest(app, publisher) : plainNames(app, onRequest, check)
-  return running.flatMap(({ mountAssets }) => mountAssets ?? []).reduce(withMountAssets, own)
+  return app.fingerprint ? inManifest(app, apps, publisher) : plainNames(app, onRequest, check)
+}
+
+/** A name that begins with the path of another app is that app's, as its URL is. */
+function withOwners(
+  app: AppSettings,
+  own: Addresses,
+  settings: Settings,
+  all: OwnAddresses
+): Addresses {
+  const at = (given: string) => {
+    const owner = ownerOf(settings, app, given)
+    return { name: owner.name, addresses: all.get(owner.app) ?? own }
+  }
+  return {
+    ...own,
+    isLasting: [...all.values()].every(each => each.isLasting),
+    has(given) {
+      const { name, addresses } = at(given)
+      return addresses.has(name)
+    },
+    resolve(given) {
+      const { name, addresses } = at(given)
+      return addresses.resolve(name)
+    }
+  }
 }
 
 function refuseName(_: AppSettings, name: string): never {
@@ -58,8 +107,10 @@ function plainNames(
     loadedFor: () => undefined,
     modules: () => [],
     moduleAt: () => undefined,
-    resolve(name) {
-      check?.(app, name)
+    resolve(given) {
+      check?.(app, given)
+      // As in production a tail is found, but never part of a URL.
+      const name = sources?.chosen(given).source?.name ?? given
       const imageSize = imageSizeOf && (() => imageSizeOf(app, name))
       return { ...plainAddress(prefix, name), imageSize }
     }
@@ -95,7 +146,11 @@ function withImports(plain: Addresses, app: AppSettings, lists: readonly SourceL
   }
 }
 
-function inManifest(app: AppSettings, publisher: Publisher): Addresses {
+function inManifest(
+  app: AppSettings,
+  apps: readonly AppSettings[],
+  publisher: Publisher
+): Addresses {
   const failureOf = (name: string) => publisher.failureOf?.(assetPath(app, name))
   return {
     // While sources are compiled, a name has no address as long as its source does not compile.
@@ -114,7 +169,7 @@ function inManifest(app: AppSettings, publisher: Publisher): Addresses {
       const problem = failureOf(name)
       const entry = problem
         ? publisher.manifest?.find(app, name)
-        : publisher.manifest?.entry(app, name)
+        : publisher.manifest?.entry(app, name, apps)
       if (!entry) throw problem
       return moduleOf(entry)
     }

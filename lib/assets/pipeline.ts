@@ -1,7 +1,7 @@
 // Connects the rooms: it holds everything that one koaAssets() needs.
 import { AssetError, reasonOf, warnOnce } from '../errors.ts'
 import { once } from '../once.ts'
-import { addressesOf, type Addresses } from './addresses.ts'
+import { makeAddresses, type Addresses } from './addresses.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import { publishingOf } from './building/on-request/publisher.ts'
 import type { OnRequest } from './building/on-request/on-request.ts'
@@ -112,11 +112,7 @@ export class Pipeline {
     const { apps, publicApp } = settings
     const parts = { onRequest: this.#onRequest, precompiled: this.#precompiled, running }
     const requested = new RequestedFiles(settings, directories, parts)
-    const addresses = new Map(
-      [...apps, publicApp].map(app => {
-        return [app, addressesOf(app, settings, requested.publisherOf(app), parts)]
-      })
-    )
+    const addresses = makeAddresses(settings, app => requested.publisherOf(app), parts)
     this.requested = requested
     this.#dependencies = dependenciesOf(settings, parts)
     this.addressesOf = app => addresses.get(app) ?? throwUnloaded()
@@ -181,7 +177,6 @@ function dependenciesOf(
   { onRequest, precompiled, running }: PublishingParts & { readonly running: readonly Running[] }
 ): readonly PageDependency[] {
   const listed = apps.flatMap(app => onRequest?.listed(app) ?? [])
-  const hasMountAssets = running.some(({ mountAssets }) => mountAssets)
   return [
     ...[precompiled, onRequest?.fingerprints].filter(each => each !== undefined),
     ...running.flatMap(({ pageDependencies = [] }) => pageDependencies),
@@ -193,10 +188,8 @@ function dependenciesOf(
           return each.digest
         }
       })),
-    // These need the sources: names that a mount may have too, and the sizes of images.
-    ...(hasMountAssets || onRequest?.imageSizeOf
-      ? listed.map(sources => ({ refresh: () => sources.refresh() }))
-      : [])
+    // Plain names need the sources: tails, names that a mount may have too, and the sizes of images.
+    ...listed.map(sources => ({ refresh: () => sources.refresh() }))
   ]
 }
 

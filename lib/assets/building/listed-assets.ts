@@ -2,9 +2,10 @@
 import { AssetError, printable } from '../../errors.ts'
 import type { Content } from '../../files/open-file.ts'
 import type { Imports, Mention } from '../parts.ts'
-import { appAt, assetPath } from '../settings/app-settings.ts'
+import { assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import type { Listed, Sources } from '../sources/sources.ts'
+import type { Listed } from '../sources/app-sources.ts'
+import type { Sources } from '../sources/sources.ts'
 import { encodePath, whyNotCanonical } from '../urls/canonical-path.ts'
 import { withFingerprint } from '../urls/fingerprint.ts'
 import type { ManifestEntry } from './manifest/manifest.ts'
@@ -91,9 +92,7 @@ export async function listAssets(
   const all: ListedAsset[] = []
   for (const app of settings.apps.filter(only)) {
     for (const listed of await sources.of(app).list()) {
-      const path = assetPath(app, listed.name)
-      // A request for any other path would reach the app with the longer prefix.
-      if (appAt(settings, path) === app) all.push({ ...listed, path })
+      all.push({ ...listed, path: assetPath(app, listed.name) })
     }
   }
   return all.toSorted(byPath)

@@ -123,7 +123,8 @@ async function publishAll(
   )
   const transforms = found.filter(each => each !== undefined)
   const listed = await listAssets(settings, sources)
-  if (listed.length === 0) throw noAssets(settings, sources)
+  const unpublished = apps.flatMap(app => sources.of(app).unpublished())
+  if (listed.length + unpublished.length === 0) throw noAssets(settings, sources)
   await requireInPublic(settings, [directory])
   const held = await lock(directory, warn).catch(rethrowAsPublishError(settings, prefix))
   try {
@@ -141,7 +142,8 @@ async function publishAll(
       onProgress: progressOf('compile')
     })
     const { assets, inViews, failures } = await builder.all(listed)
-    if (failures.length > 0) throw new PrecompileError(failures.map(({ error }) => error))
+    const errors = [...unpublished, ...failures].map(({ error }) => error)
+    if (errors.length > 0) throw new PrecompileError(errors)
     const files = Array.from(assets.keys(), path => publicFile(settings, path))
     await requireInPublic(settings, files.map(dirname))
     const options = { lock: held, signal, onProgress: progressOf('write') }

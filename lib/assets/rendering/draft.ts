@@ -17,7 +17,7 @@ import {
 } from '../../files/observation.ts'
 import type { Compiler, CompilerInput, CompilerOutput } from '../compilers/compiler.ts'
 import type { ImageSize } from '../parts.ts'
-import type { Asset } from '../sources/sources.ts'
+import type { Asset } from '../sources/app-sources.ts'
 import { isBare, loadModuleLexer } from '../references/module-references.ts'
 import {
   findReferences,

@@ -4,7 +4,7 @@ import { statOf } from '../../files/disk.ts'
 import { isInside, pathFrom } from '../../files/paths.ts'
 import { didYouMean, nearestPath } from '../../nearest.ts'
 import { assetPath, type AppSettings } from '../settings/app-settings.ts'
-import type { Asset } from '../sources/sources.ts'
+import type { Asset } from '../sources/app-sources.ts'
 
 /** Each name is compared with each reference. */
 const MAX_COMPARED = 5000

@@ -9,12 +9,13 @@ import { readContent, type Content } from '../../files/open-file.ts'
 import type { Transform } from '../parts.ts'
 import { isBare } from '../references/module-references.ts'
 import { isInModule, replaceReferences, type Reference } from '../references/references.ts'
-import { appAt, assetPath, type AppSettings } from '../settings/app-settings.ts'
+import { appAt, assetPath, ownerOf, type AppSettings } from '../settings/app-settings.ts'
 import { isAbsoluteUrl } from '../settings/option-table.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
 import { memoized } from '../sources/catalog.ts'
-import type { Asset, Sources } from '../sources/sources.ts'
+import type { Asset } from '../sources/app-sources.ts'
+import type { Sources } from '../sources/sources.ts'
 import { decodeIfValid, encodePath } from '../urls/canonical-path.ts'
 import { draft, finish, textOf, type Draft, type Text } from './draft.ts'
 import { isRefused } from './module-types.ts'
@@ -199,12 +200,14 @@ export class Renderer {
     if (!app) return undefined
     const name = url.slice(app.urlPrefix.length + 1)
     const found = await this.#named(app, name)
-    if (found) return { ...found, name, isDirect: true }
+    // A tail is found, but only a name is part of a URL.
+    if (found) return { ...found, isDirect: found.name === name }
     const inPublic = await statOf(publicFile(this.#settings, url))
     return inPublic?.isFile() ? 'elsewhere' : undefined
   }
 
-  async #named(app: AppSettings, name: string): Promise<Referenced | undefined> {
+  async #named(from: AppSettings, given: string): Promise<Referenced | undefined> {
+    const { app, name } = ownerOf(this.#settings, from, given)
     const source = await this.#sources.of(app).find(name)
     return source && { app, name: source.name, source }
   }
@@ -219,9 +222,7 @@ export class Renderer {
       const found = await sources.findAt(join(folder, path))
       if (!found) continue
       const source = (await sources.find(found.name)) ?? found
-      // Two sources in one directory may have the same name: the name finds the first, a tail the other.
-      const isHidden = source.directory === found.directory && source.file !== found.file
-      return isHidden ? { app, name: found.tail, source: found } : { app, name: found.name, source }
+      return { app, name: found.name, source }
     }
     return undefined
   }

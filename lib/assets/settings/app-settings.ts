@@ -47,13 +47,40 @@ export interface Apps {
 }
 
 /** Returns the app that the URL path of an asset belongs to. */
-export function appAt({ apps }: Apps, path: string): AppSettings | undefined {
+export function appAt({ apps }: Pick<Apps, 'apps'>, path: string): AppSettings | undefined {
   return apps.find(({ urlPrefix }) => path.startsWith(`${urlPrefix}/`))
 }
 
 /** Returns the plain URL path of an asset, decoded: `/assets/app.css`. */
 export function assetPath({ urlPrefix }: Pick<AppSettings, 'urlPrefix'>, name: string): string {
   return `${urlPrefix}/${name}`
+}
+
+/**
+ * Returns the app whose assets are at the path of a name, and the name there: `admin/menu.css` in `web` is the app
+ * admin's `menu.css`.
+ */
+export function ownerOf(all: Apps, app: AppSettings, name: string) {
+  const path = assetPath(app, name)
+  const owner = (app !== all.publicApp && appAt(all, path)) || app
+  return { app: owner, name: path.slice(owner.urlPrefix.length + 1) }
+}
+
+/** Says how a page gets an asset that another app has. */
+export function ofApp(name: string): string {
+  return `'${name}' has it, as in assets.app('${name}')`
+}
+
+/** Returns the other app to which the path of a name belongs, or whose assets are below it; undefined for none. */
+export function appInTheWay(
+  all: Pick<Apps, 'apps'>,
+  app: AppSettings,
+  name: string
+): AppSettings | undefined {
+  const path = `${assetPath(app, name)}/`
+  const owner = appAt(all, path)
+  if (owner !== app) return owner
+  return all.apps.find(({ urlPrefix }) => `${urlPrefix}/`.startsWith(path))
 }
 
 /** Returns the app that the URL path of a page belongs to; if there is none, the app with the shortest path. */

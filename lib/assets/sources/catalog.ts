@@ -2,7 +2,7 @@
 import { join, posix } from 'node:path'
 import { composed, folded } from '../../files/paths.ts'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
-import type { SourceDirectory } from '../settings/app-settings.ts'
+import type { AppSettings, SourceDirectory } from '../settings/app-settings.ts'
 import { tailsOf } from '../urls/canonical-path.ts'
 
 /** A file that somebody wrote, and the name under which it is published. */
@@ -61,17 +61,39 @@ export interface Choice {
   readonly warning?: string
 }
 
-/** A name comes before a tail, and an earlier directory before a later one. */
+/** A source that has a name which is never published: its path is that of something else. */
+export interface Unpublished {
+  readonly source: Source
+  /** The app that has the path, or assets below it; undefined: `below` is one of the same app. */
+  readonly app?: AppSettings | undefined
+  /** The source of a name in the folder of that name. */
+  readonly below?: Source | undefined
+}
+
+/**
+ * A name comes before a tail, and an earlier directory before a later one. Only what is published has tails, as
+ * production knows nothing else.
+ */
 export class Catalog {
   readonly #byName = new Map<string, Source[]>()
   readonly #byTail = new Map<string, Source[]>()
+  /** All sources but hidden ones, by their whole tail. */
+  readonly #byPath = new Map<string, Source[]>()
   /** Compiled sources that are next to a plain file of the same name, by that name. */
   readonly #hidden = new Map<string, Source[]>()
+  /** The folders in names, each with the source of a name in it. */
+  readonly #folders = new Map<string, Source>()
+  readonly #elsewhere: Unpublished[] = []
   readonly #tails: boolean
+  readonly #inTheWay: (name: string) => AppSettings | undefined
 
-  /** @param tails true if an asset is found by other tails of its path */
-  constructor(tails: boolean) {
+  /**
+   * @param tails true if an asset is found by other tails of its path
+   * @param inTheWay returns another app that has the path of a name
+   */
+  constructor(tails: boolean, inTheWay: (name: string) => AppSettings | undefined) {
     this.#tails = tails
+    this.#inTheWay = inTheWay
   }
 
   /**
@@ -81,24 +103,54 @@ export class Catalog {
   add(sources: readonly Source[], hasTails: boolean): void {
     const plain = new Set(sources.filter(({ compiler }) => !compiler).map(({ tail }) => tail))
     for (const source of sources.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
-      const isHidden = source.compiler && plain.has(source.tail)
-      push(isHidden ? this.#hidden : this.#byName, source.name, source)
-      if (isHidden) continue
-      const tails = hasTails ? tailsOf(source.tail) : [source.tail]
-      for (const tail of tails) push(this.#byTail, tail, source)
+      const { name, tail } = source
+      const app = this.#inTheWay(name)
+      if (app) this.#elsewhere.push({ source, app })
+      else if (source.compiler && plain.has(tail)) push(this.#hidden, name, source)
+      else this.#addVisible(source, hasTails && this.#tails)
     }
   }
 
-  get names(): Iterable<string> {
-    return this.#byName.keys()
+  #addVisible(source: Source, hasTails: boolean): void {
+    const { name, tail } = source
+    const isPublished = !this.#byName.has(name)
+    push(this.#byName, name, source)
+    push(this.#byPath, tail, source)
+    if (!isPublished) return
+    for (let at = name.indexOf('/'); at !== -1; at = name.indexOf('/', at + 1))
+      this.#folders.set(name.slice(0, at), source)
+    if (!hasTails) return
+    for (const each of tailsOf(tail)) if (each !== name) push(this.#byTail, each, source)
+  }
+
+  /** The names of what is published. */
+  get names(): readonly string[] {
+    return [...this.#byName.keys()].filter(name => !this.#folders.has(name))
+  }
+
+  /** The sources whose names are never published. */
+  get unpublished(): readonly Unpublished[] {
+    const below = [...this.#byName].flatMap(([name, [source]]) => {
+      const other = this.#folders.get(name)
+      return source && other ? [{ source, below: other }] : []
+    })
+    return [...this.#elsewhere, ...below]
   }
 
   named(name: string): readonly Source[] {
-    return this.#byName.get(name) ?? []
+    return (!this.#folders.has(name) && this.#byName.get(name)) || []
   }
 
+  /** Returns the published sources that have a tail, other than their name. */
   tailed(tail: string): readonly Source[] {
-    return this.#byTail.get(tail) ?? []
+    const all = this.#byTail.get(tail) ?? []
+    return this.#folders.size === 0 ? all : all.filter(({ name }) => !this.#folders.has(name))
+  }
+
+  /** Returns the sources that have a path as their whole tail. */
+  at(path: string): readonly Source[] {
+    const all = this.#byPath.get(path) ?? []
+    return all.filter(({ name }) => !this.#folders.has(name))
   }
 
   /** Returns the source that is published under a name, and the others that have the name. */
@@ -124,7 +176,7 @@ export class Catalog {
   choose(name: string): Choice {
     const found = this.first(name)
     if (found) return found
-    const tailed = this.#tails ? this.tailed(name) : []
+    const tailed = this.tailed(name)
     const [source, ...others] = tailed.filter(({ from }) => from === tailed[0]?.from)
     if (!source || others.length === 0) return { source }
     const all = [source, ...others].map(({ tail }) => tail).join(', ')

@@ -4,7 +4,7 @@ import { reasonOf } from '../../errors.ts'
 import { statOf } from '../../files/disk.ts'
 import { whyHidden } from '../../files/folder-entries.ts'
 import { didYouMean, nearestPath } from '../../nearest.ts'
-import { assetPath } from '../settings/app-settings.ts'
+import { assetPath, ofApp } from '../settings/app-settings.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { encodePath } from '../urls/canonical-path.ts'
@@ -13,6 +13,8 @@ import { pathFrom } from '../../files/paths.ts'
 
 /** Returns one sentence; undefined when nothing resembles the name. */
 export async function adviseOn(all: Sources, app: AppSettings, name: string) {
+  const unusable = await all.unpublishedAt(assetPath(app, name))
+  if (unusable !== undefined) return unusable
   const listed = await all.of(app).list()
   const maps = [app.imports, ...all.of(app).lists.map(each => each.imports?.everywhere)]
   const module = maps.find(map => map?.has(name))?.get(name)
@@ -23,6 +25,15 @@ export async function adviseOn(all: Sources, app: AppSettings, name: string) {
   }
   const raw = listed.find(({ source }) => `/${source.path}`.endsWith(`/${name}`))
   if (raw) return `${raw.source.path} is a source; it is published as ${raw.name}`
+  const hidden = listed.find(({ shadowed, rivals }) =>
+    [...shadowed, ...rivals].some(({ tail }) => `/${tail}`.endsWith(`/${name}`))
+  )
+  if (hidden) {
+    const { name, source } = hidden
+    return `only one source is published as ${name}, here ${source.path}: rename the other, or set at for its directory`
+  }
+  const other = await all.otherWith(app, name)
+  if (other !== undefined) return ofApp(other)
   // A partial `_part.scss` would be published as `_part.css`.
   const rule = whyHidden(name.replace(/\.css$/, '.scss'))
   if (rule !== undefined) return rule
@@ -52,14 +63,15 @@ export function makeNameCheck(
     const { source, warning } = await own.explain(name)
     if (source) return undefined
     const path = assetPath(app, name)
-    const isThere = (await statOf(publicFile(settings, path))) !== undefined
-    // A file that was put into public by hand needs no source.
-    if (isThere && !(await isPrecompiled(encodePath(path)))) return undefined
+    const isThere = (await statOf(publicFile(settings, path)))?.isFile()
+    const searched = own.directories.map(path => pathFrom(settings.root, path) || '.').join(', ')
+    const missing = `${whose} ${path}, which has no source in ${searched}`
+    if (isThere)
+      return (await isPrecompiled(encodePath(path)))
+        ? `${missing}: public has what a precompile made of one that is gone`
+        : `${missing}: public has a file of that name, but with fingerprints no helper finds it: write its URL in the page, or move it to the sources`
     if (warning !== undefined) return warning
     const advice = await adviseOn(sources, app, name)
-    const searched = own.directories.map(path => pathFrom(settings.root, path) || '.').join(', ')
-    const left = isThere ? ': public has what a precompile made of one that is gone' : ''
-    const missing = `${whose} ${path}, which has no source in ${searched}${left}`
     return advice === undefined ? missing : `${missing}; ${advice}`
   }
   const seen = new Map<string, number>()

@@ -86,7 +86,7 @@ export async function explainBy(
   const own = isOwn ? await findSource(pipeline, wanted, verdictOf) : undefined
   const { outcome, file, ...found } = await findFile(pipeline, wanted, own)
   const isAdvised = found.isFound || own?.isAdvised || own?.source || wanted.isFolder
-  const near = isAdvised ? undefined : await nearPath(pipeline, listed, wanted.path)
+  const near = isAdvised ? undefined : await unlessUnusable(nearPath(pipeline, listed, wanted.path))
   const hints = near === undefined ? [] : [`did you mean ${near}?`]
   return {
     path,
@@ -136,7 +136,8 @@ async function findSource(pipeline: Pipeline, { app, name: given }: Wanted, verd
   const shown = (path: string) => pathFrom(settings.root, path) || '.'
   const missing = warning ?? `no source is published as ${name}`
   const finding = source ? `found ${shown(source.file)}` : missing
-  const advice = clash ?? warning ?? (source ? undefined : await adviseOn(sources, app, name))
+  const advised = () => unlessUnusable(adviseOn(sources, app, name))
+  const advice = clash ?? warning ?? (source ? undefined : await advised())
   const details = candidates.map(
     ({ directory, found }) => `${shown(directory)}: ${found.join(', ') || 'no match'}`
   )
@@ -151,11 +152,21 @@ async function findSource(pipeline: Pipeline, { app, name: given }: Wanted, verd
   return { source, sourced: source && name, steps, verdict, isAdvised: advice !== undefined }
 }
 
+/** A package that no page of development can have is no obstacle to an asset that imports nothing of it. */
+async function unlessUnusable<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof AssetError) || error.code !== 'package-unusable') throw error
+    return undefined
+  }
+}
+
 const verdictsOf =
   (pipeline: Pipeline): VerdictOn =>
   async path => {
-    const places = await listAssets(pipeline.settings, pipeline.sources)
-    const place = places.find(each => each.path === path)
+    const places = await unlessUnusable(listAssets(pipeline.settings, pipeline.sources))
+    const place = places?.find(each => each.path === path)
     return place && verdictOn(pipeline, place, await readSource(pipeline, place))
   }
 
@@ -172,7 +183,7 @@ function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): str
   if (app.compile && manifest.entries.size === 0)
     return 'emit a fingerprinted URL from the manifest in memory'
   try {
-    return `emit ${base}${manifest.entry(app, name)[1].target}`
+    return `emit ${base}${manifest.entry(app, name, pipeline.settings.apps)[1].target}`
   } catch (error) {
     if (!(error instanceof AssetError)) throw error
     return `fail: ${error.message}`

@@ -23,6 +23,7 @@ import {
   encodeAsImported,
   encodePath
 } from '../../assets/urls/canonical-path.ts'
+import { withSources } from '../../assets/sources/sources.ts'
 import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
 import type { ManifestEntry } from '../../assets/building/manifest/manifest.ts'
 import { readManifest, REMEDY } from '../../assets/building/manifest/read-manifest.ts'
@@ -150,7 +151,25 @@ async function verifyAssets(settings: Project) {
     return [...found, { path, fault: isThere ? writtenSince(target) : MISSING }]
   }
   const checked = await inParallel([...assets], CONCURRENCY, check)
-  return { manifest, assets: assets.size, problems: problemsIn(checked.flat()) }
+  const problems = [...(await unpublishedIn(settings)), ...problemsIn(checked.flat())]
+  return { manifest, assets: assets.size, problems }
+}
+
+/** Finds what no precompile publishes, on a machine that has the sources. */
+async function unpublishedIn(settings: Project): Promise<Problem[]> {
+  const all = await withSources(
+    settings,
+    () => undefined,
+    sources =>
+      inParallel(settings.apps, CONCURRENCY, async app => {
+        await sources.of(app).refresh()
+        return sources.of(app).unpublished()
+      })
+  )
+  return all.flat().map(({ path, error }) => ({
+    path: encodePath(path),
+    message: `has no file: ${error.message}`
+  }))
 }
 
 export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {

@@ -13,7 +13,7 @@ import { AS_WRITTEN } from '../../support/as-written.ts'
 const FILES = {
   'apps/web/assets/stylesheets/app.css.scss': 'a { color: red; }',
   'apps/web/assets/stylesheets/_part.scss': '',
-  'apps/web/assets/stylesheets/admin/menu.css': 'b{}',
+  'apps/web/assets/stylesheets/panel/menu.css': 'b{}',
   'apps/web/assets/stylesheets/shop/menu.css': 'c{}',
   'apps/web/assets/docs/logo.png': 'one',
   'apps/web/assets/images/logo.png': 'two',
@@ -114,7 +114,7 @@ test('explain shows why a path is not an asset path', async t => {
 test('explain names the candidates of an ambiguous tail, and the losers of a collision', async t => {
   const { root, ask } = makeExplainer(t)
   const ambiguous = await ask('/assets/menu.css')
-  const several = `menu.css is ambiguous in ${join(root, 'apps/web/assets')}: use one of stylesheets/admin/menu.css, stylesheets/shop/menu.css`
+  const several = `menu.css is ambiguous in ${join(root, 'apps/web/assets')}: use one of stylesheets/panel/menu.css, stylesheets/shop/menu.css`
   t.is(finding(ambiguous, 'sources'), several)
   t.false(ambiguous.isFound)
   const collision = await ask('/assets/logo.png')
@@ -175,7 +175,6 @@ test('explain has the nearest path for one that is nowhere, wherever the other i
   for (const [asked, near] of [
     ['/asset/app.css', '/assets/app.css'],
     ['/app.css', '/assets/app.css'],
-    ['/assets/admin/shop/menu.css', '/assets/shop/menu.css'],
     ['/assets/hnd.css', '/assets/hand.css'],
     ['/robot.txt', '/robots.txt'],
     ['/files/Anual%20report.pdf', '/files/Annual%20report.pdf'],

@@ -1,9 +1,10 @@
 // Maps the names that pages ask for to the files that are served; public/assets.json keeps it.
 import { AssetError } from '../../../errors.ts'
 import { digestOf } from '../../../files/digest.ts'
+import { composed } from '../../../files/paths.ts'
 import { didYouMean, nearestPath } from '../../../nearest.ts'
 import type { ImageSize, Imports } from '../../parts.ts'
-import { assetPath, type AppSettings } from '../../settings/app-settings.ts'
+import { assetPath, ofApp, type AppSettings } from '../../settings/app-settings.ts'
 import { encodePath, tailsOf } from '../../urls/canonical-path.ts'
 
 /**
@@ -90,15 +91,18 @@ export class Manifest {
 
   /**
    * Finds the entry of a name or, with the option `tails`, of a tail.
-   * @throws AssetError for an unknown name: it names the manifest and the nearest name
+   * @param apps all apps, one of which may have the name instead
+   * @throws AssetError for an unknown name: it names the manifest, and the nearest name or the app that has it
    */
-  entry(app: AppSettings, name: string): Entry {
+  entry(app: AppSettings, name: string, apps: readonly AppSettings[]): Entry {
     const entry = this.find(app, name)
     if (entry) return entry
     const whole = holdersOf(this.entries).get(encodePath(assetPath(app, name)))
+    const other = apps.find(each => this.find(each, name))
     const near = nearestPath(name, this.namesOf(app).slice(0, MAX_COMPARED))
     const guess = near === undefined ? '' : `; ${didYouMean(name, near)}`
-    const hint = whole === undefined ? guess : `: ${partOf(whole)}`
+    const elsewhere = other ? `; ${ofApp(other.name)}` : guess
+    const hint = whole === undefined ? elsewhere : `: ${partOf(whole)}`
     const where = this.#file ?? 'the manifest in memory'
     throw new AssetError('asset-unknown', `${assetPath(app, name)} is not in ${where}${hint}`)
   }
@@ -137,7 +141,7 @@ export class Manifest {
       // As in development, the first source directory that has a tail wins, and a kept entry comes last.
       const origin = this.assets.has(path) ? from : Infinity
       // The tail includes the first folder, which is not part of the name.
-      for (const tail of tailsOf(source.slice(0, source.indexOf('/') + 1) + name)) {
+      for (const tail of tailsOf(composed(source.slice(0, source.indexOf('/') + 1)) + name)) {
         const best = origins.get(tail) ?? Infinity
         if (tail === name || origin > best) continue
         tails.set(tail, origin === best && origins.has(tail) ? undefined : entry)

@@ -229,7 +229,7 @@ test('S61 with 5,000 entries neither an unknown name nor a tail that all of them
   const [app = settings.publicApp] = settings.apps
   const digesting = () => [...all.keys()].map(digestOf)
   for (const name of ['nothing-of-that-name.css', 'index.css']) {
-    const asking = () => t.throws(() => manifest.current.entry(app, name))
+    const asking = () => t.throws(() => manifest.current.entry(app, name, settings.apps))
     t.true(costsAtMost(6, asking, digesting), `${name}, and to digest the names`)
   }
 })

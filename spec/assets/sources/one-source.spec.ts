@@ -1,0 +1,16 @@
+// The model "names": a name, and what a reference writes, has one source in development, with fingerprints on request
+// and precompiled, or is refused in all of them.
+import test from 'ava'
+import * as fc from 'fast-check'
+import { check } from '../../support/names/check.ts'
+import { aPlan } from '../../support/names/project.ts'
+import { cases } from '../../support/soak.ts'
+
+test('PUB-13 PUB-14 a name has one source in development, on request and precompiled, or none in all of them', async t => {
+  let names = 0
+  const property = fc.asyncProperty(aPlan, async plan => {
+    names += await check(plan)
+  })
+  await fc.assert(property, { numRuns: cases(60, 3000) })
+  t.true(names > cases(60, 3000))
+})
