@@ -2,17 +2,19 @@
 import { readdir } from 'node:fs/promises'
 import { isAbsolute, join, posix, resolve } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
+import { statIfThere } from '../../files/at-start.ts'
 import { bytesOf, undefinedIfMissing, statOf } from '../../files/disk.ts'
 import { matcherOf } from '../../files/globs.ts'
 import { didYouMean, nearestPath } from '../../nearest.ts'
-import { holdersOf, Manifest, partOf } from '../../assets/building/manifest/manifest.ts'
+import { holdersOf, partOf, type Manifest } from '../../assets/building/manifest/manifest.ts'
 import { readEntries, readManifest } from '../../assets/building/manifest/read-manifest.ts'
 import type { Problem, Project } from '../../assets/parts.ts'
-import { manifestFile } from '../../assets/settings/public-directory.ts'
+import { assetPath, ofApp, ownerOf } from '../../assets/settings/app-settings.ts'
+import { manifestFile, publicFile } from '../../assets/settings/public-directory.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { memoized } from '../../assets/sources/catalog.ts'
-import { type Sources, withSources } from '../../assets/sources/sources.ts'
+import { withSources } from '../../assets/sources/sources.ts'
 import { assetName } from '../../assets/views/asset-url.ts'
 import { namesInMounts } from '../bundles/bundles.ts'
 import { HELPERS, literalNames, OTHERS, type LiteralName } from './literal-names.ts'
@@ -41,27 +43,17 @@ const CONCURRENCY = 16
 
 /**
  * @param globs are relative to the root
+ * @param isPublished true: what answers in production is asked; false: the sources, which may not be precompiled yet
  * @throws AssetError for the manifest of a mount that is missing or broken
  */
 export async function checkViews(
   settings: Project,
-  globs: readonly string[]
-): Promise<ViewsReport> {
-  const views = await viewsIn(settings.root, globs)
-  return withSources(
-    settings,
-    () => undefined,
-    sources => checkEach(settings, sources, views)
-  )
-}
-
-async function checkEach(
-  settings: Project,
-  sources: Sources,
-  views: readonly string[]
+  globs: readonly string[],
+  isPublished = false
 ): Promise<ViewsReport> {
   const { root } = settings
-  const apps = await ownNames(settings, sources)
+  const views = await viewsIn(root, globs)
+  const apps = await ownNames(settings, isPublished)
   const problemOf = await makeCheck(settings, apps)
   // The names in a partial belong to many views.
   const known = memoized((key: string) => problemOf(JSON.parse(key) as Named))
@@ -98,7 +90,7 @@ export async function unmatchedViews({ root, options }: Project): Promise<string
   return found.flat()
 }
 
-/** A view below an app's folder is for pages of that app, whose helpers it gets; any other is for all pages. */
+/** A view below an app's folder is for pages of that app, whose helpers it gets; any other is for those of all. */
 export function appOfView(
   apps: readonly Pick<AppSettings, 'name' | 'dir'>[],
   root: string,
@@ -142,9 +134,7 @@ async function makeCheck(
       if (name === undefined || (isPreload && entries.has(entry))) return undefined
       const names = (isPreload ? ['', '.js', '.css'] : ['']).map(ending => name + ending)
       if (names.some(each => sources.has(each))) return undefined
-      const holder = holderIn(holders, names, apps, app)
-      if (holder !== undefined) return { message: `'${name}' has no file: ${partOf(holder)}` }
-      return missing(names, sources, apps, app)
+      return missing(names, { apps, app, holders, others: sources })
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       return isCertain ? { message: error.message } : undefined
@@ -158,39 +148,36 @@ function unlike(what: string, name: string, known: readonly string[]): Fault {
   return { near, message: `'${name}' is not ${what}${hint}` }
 }
 
-/**
- * @param names are the name, and others that it may stand for
- * @param app is undefined where the name may be any app's
- */
-function missing(
-  names: readonly string[],
-  sources: Iterable<string>,
-  apps: readonly OwnNames[],
-  app: string | undefined
-): Fault | undefined {
-  const [name = ''] = names
-  const own = apps.filter(each => app === undefined || each.name === app)
-  const hasIt = ({ has }: OwnNames) => names.some(has)
-  if (own.some(hasIt)) return undefined
-  const what = app === undefined || apps.length === 1 ? 'an asset' : `an asset of the app '${app}'`
-  const other = apps.find(hasIt)?.name
-  if (other === undefined)
-    return unlike(what, name, [...own.flatMap(each => each.names), ...sources])
-  return { message: `'${name}' is not ${what}; '${other}' has it, as in assets.app('${other}')` }
+interface Known {
+  readonly apps: readonly OwnNames[]
+  /** The app whose name it is; undefined: the pages of every app may have the view. */
+  readonly app: string | undefined
+  /** The files into which the last precompile put others, by path. */
+  readonly holders: ReadonlyMap<string, string>
+  /** The names of files in mounts. */
+  readonly others: Iterable<string>
 }
 
-/** Returns the file into which the last precompile put it, in every app that may be meant. */
-function holderIn(
-  holders: ReadonlyMap<string, string>,
+/** @param names are the name, and others that it may stand for */
+function missing(
   names: readonly string[],
-  apps: readonly OwnNames[],
-  app: string | undefined
-): string | undefined {
+  { apps, app, holders, others }: Known
+): Fault | undefined {
+  const [name = ''] = names
+  const hasIt = ({ has }: OwnNames) => names.some(has)
   const own = apps.filter(each => app === undefined || each.name === app)
-  const found = own.map(({ urlPrefix }) =>
-    names.map(name => holders.get(encodePath(`${urlPrefix}/${name}`))).find(Boolean)
-  )
-  return found.every(Boolean) ? found[0] : undefined
+  const lacking = own.filter(each => !hasIt(each))
+  const [first] = lacking
+  if (!first) return undefined
+  const paths = lacking.flatMap(({ urlPrefix }) => names.map(each => `${urlPrefix}/${each}`))
+  const holder = paths.map(path => holders.get(encodePath(path))).find(Boolean)
+  if (holder !== undefined) return { message: `'${name}' has no file: ${partOf(holder)}` }
+  const other = apps.find(hasIt)
+  const isAnyones = apps.length === 1 || (app === undefined && !other)
+  const what = isAnyones ? 'an asset' : `an asset of the app '${first.name}'`
+  if (!other) return unlike(what, name, [...own.flatMap(each => each.names), ...others])
+  const pages = app === undefined ? ', whose pages may have this view' : ''
+  return { message: `'${name}' is not ${what}${pages}; ${ofApp(other.name)}` }
 }
 
 interface OwnNames extends Pick<AppSettings, 'name' | 'dir' | 'urlPrefix'> {
@@ -198,27 +185,48 @@ interface OwnNames extends Pick<AppSettings, 'name' | 'dir' | 'urlPrefix'> {
   readonly has: (name: string) => boolean
 }
 
-/** Returns the names of each app: of its sources or, on a machine that has none, of the manifest. */
-async function ownNames(settings: Project, sources: Sources): Promise<OwnNames[]> {
-  const listed = await Promise.all(settings.apps.map(app => sources.of(app).list()))
+/** Returns the names of each app: of the manifest, or of sources that may not be precompiled yet. */
+async function ownNames(settings: Project, isPublished: boolean): Promise<OwnNames[]> {
   const file = manifestFile(settings)
-  const isOnlyBundles =
-    settings.mounts.some(({ manifest }) => manifest !== undefined) && !(await statOf(file))
-  if (listed.some(list => list.length > 0) || settings.apps.length === 0 || isOnlyBundles) {
-    return settings.apps.map((app, at) => ({
-      ...{ name: app.name, dir: app.dir, urlPrefix: app.urlPrefix },
-      names: (listed[at] ?? []).map(({ name }) => name),
-      has: (name: string) => sources.of(app).has(name)
-    }))
-  }
-  const { assets } = await readManifest(file)
-  const manifest = new Manifest(assets)
+  const isBuilt = settings.mounts.some(({ manifest }) => manifest !== undefined)
+  const isNone = settings.apps.length === 0 || (isBuilt && !(await statOf(file)))
+  const sources = isPublished && !isNone ? undefined : await listed(settings)
+  return sources && (isNone || sources.some(({ names }) => names.length > 0))
+    ? sources
+    : inManifest(settings, await readManifest(file))
+}
+
+async function listed(settings: Project): Promise<OwnNames[]> {
+  return withSources(
+    settings,
+    () => undefined,
+    async sources => {
+      const all = await Promise.all(settings.apps.map(app => sources.of(app).list()))
+      return settings.apps.map((app, at) => ({
+        ...app,
+        names: (all[at] ?? []).map(({ name }) => name),
+        has(given) {
+          const owner = ownerOf(settings, app, given)
+          return sources.of(owner.app).has(owner.name)
+        }
+      }))
+    }
+  )
+}
+
+function inManifest(given: Project, manifest: Manifest): OwnNames[] {
   // These names are those of the manifest, unless the options set `compile`.
-  const { apps } = settings.changed({ compile: false })
-  return apps.map(app => ({
-    ...{ name: app.name, dir: app.dir, urlPrefix: app.urlPrefix },
+  const settings = given.changed({ compile: false })
+  const isThere = (path: string) => statIfThere(publicFile(settings, path)) !== undefined
+  return settings.apps.map(app => ({
+    ...app,
     names: manifest.namesOf(app),
-    has: (name: string) => manifest.find(app, name) !== undefined
+    has(given) {
+      const owner = ownerOf(settings, app, given)
+      // Without fingerprints a page has the URL of any name, and a file may answer there.
+      if (!owner.app.fingerprint) return isThere(assetPath(owner.app, owner.name))
+      return manifest.find(owner.app, owner.name) !== undefined
+    }
   }))
 }
 

@@ -48,7 +48,7 @@ async function verifyViews(output: Output, project: Project, given: string | tru
 
 export async function checkOption(project: Project): Promise<Check> {
   const globs = globsOf(project)
-  const report = await checkViews(project, globs)
+  const report = await checkViews(project, globs, true)
   const doubt = `no view matches ${globs.join(' or ')}, so no name was checked (the option views)`
   const { problems, files } = report
   return {

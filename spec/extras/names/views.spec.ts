@@ -52,35 +52,42 @@ for (const [language, text, expected] of [
 test('VEW-01 a name that no app has is reported with its line and the nearest name; tails and queries count as names', async t => {
   const root = makeProject(t, placed(ASSETS))
   writeFiles(root, {
-    'views/a.ejs': "<%- assets.stylesheet('app', 'ap') %>\n\n<%- assets.image('logo.png?v=2') %>",
-    'views/deep/b.njk':
+    'apps/web/views/a.ejs':
+      "<%- assets.stylesheet('app', 'ap') %>\n\n<%- assets.image('logo.png?v=2') %>",
+    'apps/web/views/deep/b.njk':
       "\n{{ assets.javascript('aplication') }}{{ app('admin').stylesheet('menu') }}",
-    'views/c.ts':
+    'apps/web/views/c.ts':
       "assets.path('https://cdn.example/x.js'); assets.path('/app.css'); path('/users')",
-    'views/node_modules/x/d.ejs': "assets.path('none.js')",
+    'apps/web/views/node_modules/x/d.ejs': "assets.path('none.js')",
     'other.ejs': "assets.path('none.js')"
   })
-  symlinkSync('deep', join(root, 'views/folder.ejs'))
-  const report = await checkViews({ root }, ['views/**/*.{ejs,njk}', './views/*.ts'])
+  symlinkSync('deep', join(root, 'apps/web/views/folder.ejs'))
+  const report = await checkViews({ root }, [
+    'apps/web/views/**/*.{ejs,njk}',
+    './apps/web/views/*.ts'
+  ])
   t.deepEqual([report.files, report.names], [3, 8])
   const [ap, app, rest] = report.problems
   t.deepEqual(ap, {
-    path: 'views/a.ejs:1',
+    path: 'apps/web/views/a.ejs:1',
     name: 'ap',
     near: 'app.css',
-    message: "'ap.css' is not an asset; did you mean 'app.css'?"
+    message: "'ap.css' is not an asset of the app 'web'; did you mean 'app.css'?"
   })
-  t.is(app?.path, 'views/c.ts:1')
+  t.is(app?.path, 'apps/web/views/c.ts:1')
   t.regex(app?.message ?? '', /no leading or trailing slash.*got '\/app\.css'$/)
-  t.like(rest, { path: 'views/deep/b.njk:2', message: "'aplication.js' is not an asset" })
+  t.like(rest, {
+    path: 'apps/web/views/deep/b.njk:2',
+    message: "'aplication.js' is not an asset of the app 'web'"
+  })
   t.is(report.problems.length, 3)
   // As on a server, which has no sources.
   await run({ root })
-  for (const app of ['web', 'admin']) rmSync(join(root, 'apps', app), { recursive: true })
-  t.deepEqual(await checkViews({ root }, ['views/**/*.{ejs,njk,ts}']), report)
+  for (const app of ['web', 'admin']) rmSync(join(root, 'apps', app, 'assets'), { recursive: true })
+  t.deepEqual(await checkViews({ root }, ['apps/web/views/**/*.{ejs,njk,ts}']), report)
 })
 
-test('NAM-01 a view of one app that names an asset of another is reported, with the app that has it', async t => {
+test('NAM-01 a view names what each app has whose pages may have it; otherwise it is reported, with the app that has it', async t => {
   const root = makeProject(t, placed(ASSETS))
   const views =
     "{{ assets.stylesheet('app') }}{{ assets.stylesheet('menu') }}{{ preload('menu.css') }}"
@@ -104,23 +111,28 @@ test('NAM-01 a view of one app that names an asset of another is reported, with 
     ['apps/web/views/d.njk:1', "'admni' is not an app; did you mean 'admin'?"],
     ['apps/web/views/d.njk:1', "'ap.css' is not an asset of the app 'web'; did you mean 'app.css'?"]
   ]
+  const isShared = (message: string) => message.replace(';', ', whose pages may have this view;')
+  const shared = [webHas('app.css'), adminHas('menu.css'), adminHas('menu.css')].map(message => [
+    'views/shared.njk:1',
+    isShared(message)
+  ])
   const problemsIn = async (options: object) => {
     const { problems } = await checkViews({ root, ...options }, ['{apps/*/views,views}/**/*.njk'])
     return problems.map(({ path, message }) => [path, message])
   }
-  t.deepEqual(await problemsIn({}), expected)
+  t.deepEqual(await problemsIn({}), [...expected, ...shared])
   const apps = { web: { dir: '.' }, admin: { dir: 'apps/admin' } }
   writeFiles(root, { 'assets/stylesheets/app.css': 'a{}' })
   const inAdmin = expected.filter(([path]) => path?.startsWith('apps/admin/'))
   const found = await problemsIn({ apps })
   const foundIn = (folder: string) => found.filter(([path]) => path?.startsWith(folder))
   t.deepEqual(foundIn('apps/admin/'), inAdmin)
-  t.deepEqual(foundIn('views/'), [])
+  t.deepEqual(foundIn('views/'), shared)
   // As on a server, which has no sources.
   rmSync(join(root, 'assets'), { recursive: true })
   await run({ root })
   for (const app of ['web', 'admin']) rmSync(join(root, 'apps', app, 'assets'), { recursive: true })
-  t.deepEqual(await problemsIn({}), expected)
+  t.deepEqual(await problemsIn({}), [...expected, ...shared])
 })
 
 soakTest('VEW-01 a thousand views are read in less than a second of CPU time', async t => {
