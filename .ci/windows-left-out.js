@@ -40,6 +40,7 @@ export const LEFT_OUT = [
       'TYP-01 entries and sources of a build*',
       'in production explain reports a missing manifest*',
       'verifyCopies reports copies without an original*',
+      'LZY-01 with Vite *',
       'JOI-02 without Rolldown modules stay files*',
       'without esbuild precompile says*',
       'WAY-03 a package of the workspace itself, which npm links*',
@@ -115,7 +116,8 @@ export const LEFT_OUT = [
     why: 'fetch sets TCP_KEEPALIVE, which Wine 8 refuses',
     titles: [
       "MNT-06 MOV-04 curl and Node's fetch are judged by their Accept*",
-      "BND-09 React's refresh needs no option*"
+      "BND-09 React's refresh needs no option*",
+      'BND-09 BND-10 tags lead to the dev server of the plugin*'
     ]
   },
   {

@@ -94,7 +94,7 @@ file                  source           size  br  zstd  gzip  entries
   rmSync(join(root, 'dist/list.json'))
   const { status, stderr } = await run(root, 'verify')
   t.is(status, 1)
-  t.regex(stderr, /^\/static has no build: there is no .*dist\/list\.json: build first\n/)
+  t.regex(stderr, /^\/static has no build: there is no .*dist[\\/]list\.json: build first\n/)
   t.regex((await run(root, 'list')).stdout, /there is no .*list\.json: build first\n/)
   rmSync(join(root, 'dist'), { recursive: true })
   t.is((await run(root, 'verify')).status, 1, 'nothing was built')

@@ -305,7 +305,7 @@ test('a copy that cannot be written is an error that names the file and the reas
 test('S53 a directory that is missing, a file, a project or empty is an error in compress and in verify', async t => {
   for (const [files, path, message] of [
     [{}, 'dist', /[\\/]dist does not exist: build it first$/],
-    [{ dist: '' }, 'dist', /\/dist is not a directory: name the one that is served$/],
+    [{ dist: '' }, 'dist', /[\\/]dist is not a directory: name the one that is served$/],
     [
       { 'package.json': '{}', 'a.css': TEXT },
       '.',
