@@ -84,6 +84,7 @@ export const LEFT_OUT = [
       'S60 a warning and an error of the running site name files with escapes',
       'INS-02 names that contain markup*',
       'names that are not valid in a request are never served, whatever is on disk',
+      'a name that exists in two cases costs no reading of its folder*',
       'names that differ only in case are two names, each with its own bytes'
     ]
   },

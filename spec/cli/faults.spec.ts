@@ -130,7 +130,7 @@ function steady(files: Readonly<Record<string, string>>) {
 
 /** A temporary file is named, or what it was for. */
 function isNamed(message: string, root: string, { path }: DiskCall): boolean {
-  return message.includes(pathFrom(root, path)) || isLock(path)
+  return withSlashes(message).includes(pathFrom(root, path)) || isLock(path)
 }
 
 function sample(length: number): number[] {
