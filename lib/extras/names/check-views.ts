@@ -164,13 +164,16 @@ function missing(
   { apps, app, holders, others }: Known
 ): Fault | undefined {
   const [name = ''] = names
-  const hasIt = ({ has }: OwnNames) => names.some(has)
+  const holderOf = (urlPrefix: string, each: string) =>
+    holders.get(encodePath(`${urlPrefix}/${each}`))
+  const hasIt = ({ has, urlPrefix }: OwnNames) =>
+    names.some(each => has(each) && holderOf(urlPrefix, each) === undefined)
   const own = apps.filter(each => app === undefined || each.name === app)
   const lacking = own.filter(each => !hasIt(each))
   const [first] = lacking
   if (!first) return undefined
-  const paths = lacking.flatMap(({ urlPrefix }) => names.map(each => `${urlPrefix}/${each}`))
-  const holder = paths.map(path => holders.get(encodePath(path))).find(Boolean)
+  const held = lacking.flatMap(({ urlPrefix }) => names.map(each => holderOf(urlPrefix, each)))
+  const holder = held.find(Boolean)
   if (holder !== undefined) return { message: `'${name}' has no file: ${partOf(holder)}` }
   const other = apps.find(hasIt)
   const isAnyones = apps.length === 1 || (app === undefined && !other)

@@ -196,7 +196,7 @@ export function make(plan: Plan, more: Readonly<Record<string, string>> = {}): M
     minify: false,
     bundle: false
   }
-  return { root, options, remove: () => rm(root, { recursive: true, force: true }) }
+  return { root, options, remove: () => rm(root, { recursive: true, force: true, maxRetries: 3 }) }
 }
 
 /** The first line has the references as they are written, for they may be rewritten. */
