@@ -13,6 +13,8 @@ const isPackage = id => !/^[./]/.test(id)
 
 /** Where an entry point is, below lib, if not at its top. */
 const PLACES = { vite: 'extras/vite/plugin' }
+/** Runs in a process of its own, from beside the chunk that starts it. */
+const BUILD = 'extras/modules/building/build-main.ts'
 /** For browsers; each imports the others of its folder. */
 const CLIENT = './lib/extras/live/client/live.js'
 
@@ -124,14 +126,13 @@ function partOf(id) {
 }
 
 const PARTS = [
-  [
-    /^building\/(?:precompile|publish-build)|^minify\/minify|^joining\/(?:combine\.|combining)/,
-    'building-precompile'
-  ],
+  [/^building\/(?:precompile|publish-build)|^minify\/minify/, 'building-precompile'],
   [
     /^building\/report|^deltas\/directory|^telling\/(?:listed|own)|^releases\/(?:build|clean|compress)\.|^verify\/verify(?:-all)?\.|^deltas\/(?:write|delta-faults)/,
     'building-copies'
   ],
+  [/^modules\/building/, 'packages'],
+  [/^modules\/joining/, 'joining'],
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
   [/^building\/on-request\/(?!mtime)|^kept-index\/kept/, 'building-on-request'],
   [/^[^/]+\/extra\.ts$/, 'extras'],
@@ -140,7 +141,7 @@ const PARTS = [
   [/^(?:releases|verify)\/exports/, 'assets'],
   [/^files\/writing/, 'files-writing'],
   [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],
-  [/-command\.ts$|^init\/|^(?:deltas|joining|minify)\/(?:additions|column)/, 'cli'],
+  [/-command\.ts$|^init\/|^(?:deltas|modules|minify)\/(?:additions|column)/, 'cli'],
   [/^cli\/format|^telling\/weight/, 'weight'],
   [/^inspector\/(?:weight-page|treemap|page-html)/, 'inspector-html'],
   [/^telling\//, 'inventory'],
@@ -167,7 +168,8 @@ function checkOrder(chunks) {
 /** What the command alone needs is no CommonJS: Node runs it as ES modules. */
 function neededBesideCommands() {
   const chunks = new Map(modules.map(chunk => [chunk.fileName, chunk]))
-  const needed = new Set(TYPED.map(name => `${name}.js`))
+  const started = [...chunks.keys()].filter(name => name === 'chunks/build-main.js')
+  const needed = new Set([...TYPED.map(name => `${name}.js`), ...started])
   for (const fileName of needed) {
     for (const to of chunks.get(fileName).needs) {
       if (chunks.has(to) && !/\bcli\.js$/.test(to)) needed.add(to)
@@ -177,14 +179,17 @@ function neededBesideCommands() {
 }
 
 // What is in no room: the entry points.
-const ENTRIES = new Set([...TYPED, 'cli'].map(name => `${PLACES[name] ?? name}.ts`))
+const ENTRIES = new Set([...[...TYPED, 'cli'].map(name => `${PLACES[name] ?? name}.ts`), BUILD])
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 
 rmSync('dist', { recursive: true, force: true })
 const modules = await bundle(
   {
-    input: entries([...TYPED, 'cli'], 'lib', '.ts'),
+    input: {
+      ...entries([...TYPED, 'cli'], 'lib', '.ts'),
+      ...(existsSync(`lib/${BUILD}`) && { 'chunks/build-main': `./lib/${BUILD}` })
+    },
     preserveEntrySignatures: 'allow-extension',
     transform: { define: { 'process.env.PACKAGE_VERSION': JSON.stringify(version) } }
   },

@@ -63,7 +63,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   ],
   'mime-types': ['http/fields.ts'],
   picomatch: ['files/globs.ts'],
-  'resolve.exports': ['extras/packages/resolve.ts'],
+  'cjs-module-lexer': ['extras/modules/common-js.ts'],
   send: ['assets/serving/koa/socket.ts']
 }
 
@@ -282,23 +282,23 @@ test('a file has 235 lines at most, without its imports and comments', t => {
   t.deepEqual(long, [])
 })
 
-test('an extra has 1,600 lines at most; the core, which one reads first, is bounded as well', t => {
+test('an extra has 1,700 lines of code at most; the core, which one reads first, is bounded as well', t => {
   const total = (test: (file: string) => boolean, count: (text: string) => number) =>
     [...files].filter(([file]) => test(file)).reduce((sum, [, text]) => sum + count(text), 0)
-  const all = (text: string) => text.split('\n').length - 1
+  // A docstring more is no reason for a move.
+  const code = (text: string) => linesOf(withoutComments(text))
   for (const extra of EXTRAS) {
-    const lines = total(file => file.startsWith(`extras/${extra}/`), all)
+    const lines = total(file => file.startsWith(`extras/${extra}/`), code)
     t.true(lines <= MAX_EXTRA, `${extra}: ${lines}`)
   }
   const isCore = (file: string) => !file.startsWith('extras/')
-  // As code: a docstring more is no reason for a move.
-  const lines = total(isCore, text => linesOf(withoutComments(text)))
+  const lines = total(isCore, code)
   t.true(lines <= MAX_CORE.lines, String(lines))
   const number = [...files.keys()].filter(isCore).length
   t.true(number <= MAX_CORE.files, String(number))
 })
 
-const MAX_EXTRA = 1600
+const MAX_EXTRA = 1700
 /** What it has, and 3 % to spare. Lines without imports and comments. */
 const MAX_CORE = { lines: 11_150, files: 126 }
 

@@ -132,13 +132,7 @@ function withImports(plain: Addresses, app: AppSettings, lists: readonly SourceL
         ?.links.get(name)
       return links && { path, plainPath: path, imports: links.map(pathOf) }
     },
-    bareImports() {
-      const inFolders = known().flatMap(({ scopes }) => [...scopes])
-      return {
-        everywhere: known().flatMap(({ everywhere }) => [...everywhere]),
-        scopes: inFolders.map(([folder, names]) => [`${pathOf(folder)}/`, names])
-      }
-    },
+    bareImports: () => known().flatMap(({ names }) => [...names]),
     resolve(name) {
       const address = plain.resolve(name)
       return { ...address, plainPath: address.path }

@@ -8,7 +8,7 @@ export type {
 } from '../extras/bundles/entry.ts'
 export type { LiveTagOptions } from '../extras/live/tag.ts'
 export type { DeltaReport, DeltaSavings } from '../extras/deltas/options.ts'
-export type { JoinReport } from '../extras/joining/options.ts'
+export type { JoinReport } from '../extras/modules/options.ts'
 export { clean, cleanKept, compress, keep } from '../extras/releases/exports.ts'
 export type { CleanKeptOptions, KeepOptions, KeepReport } from '../extras/releases/keep.ts'
 export type { CleanOptions, CleanReport } from '../extras/releases/clean.ts'

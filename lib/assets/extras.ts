@@ -8,13 +8,12 @@ import { bundles } from '../extras/bundles/extra.ts'
 import { deltas } from '../extras/deltas/extra.ts'
 import { init } from '../extras/init/extra.ts'
 import { inspector } from '../extras/inspector/extra.ts'
-import { joining } from '../extras/joining/extra.ts'
 import { keptIndex } from '../extras/kept-index/extra.ts'
 import { live } from '../extras/live/extra.ts'
 import { media } from '../extras/media/extra.ts'
 import { minify } from '../extras/minify/extra.ts'
+import { modules } from '../extras/modules/extra.ts'
 import { names } from '../extras/names/extra.ts'
-import { packages } from '../extras/packages/extra.ts'
 import { releases } from '../extras/releases/extra.ts'
 import { routes } from '../extras/routes/extra.ts'
 import { telling } from '../extras/telling/extra.ts'
@@ -28,13 +27,12 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   deltas,
   init,
   inspector,
-  joining,
   keptIndex,
   live,
   media,
   minify,
+  modules,
   names,
-  packages,
   releases,
   routes,
   telling,

@@ -250,9 +250,7 @@ export interface SourceFile {
 
 export interface KnownImports {
   /** Names by bare specifier. */
-  readonly everywhere: ReadonlyMap<string, string>
-  /** Names that differ for the importers in a folder, by the folder. */
-  readonly scopes: ReadonlyMap<string, ReadonlyMap<string, string>>
+  readonly names: ReadonlyMap<string, string>
   /** The names of the static imports of a module, or of a script of the app, by its own name. */
   readonly links: ReadonlyMap<string, readonly string[]>
 }
@@ -304,8 +302,8 @@ export interface Addition extends Pick<Command, 'about' | 'argument'> {
 
 /** @typeParam Nodes the assets by path, links and drafts included, which are those of a room above this one */
 export interface Bundler<Nodes = unknown> {
-  /** Tells whether it resolves the imports of a module, which is left as it is until then. */
-  takes(app: AppSettings, source: Pick<SourceFile, 'packageName'>): boolean
+  /** Tells whether it resolves the imports of an app's modules, which are left as they are until then. */
+  takes(app: AppSettings): boolean
   /**
    * Joins modules by changing the nodes.
    * @throws AssetError for a module that cannot be read

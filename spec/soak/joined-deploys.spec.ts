@@ -10,7 +10,7 @@ import { ask } from '../support/ask.ts'
 import { placed } from '../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles, type Files } from '../support/site.ts'
 import { until } from '../support/until.ts'
-import { SHOP } from '../extras/joining/shop.ts'
+import { SHOP } from '../extras/modules/joining/shop.ts'
 
 const CLI = resolve('dist/cli.js')
 const VISITORS = 4

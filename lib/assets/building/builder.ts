@@ -111,8 +111,7 @@ export class Builder {
     for (const place of all) {
       const { path, draft } = place
       const { found, errors, warnings } = await this.#renderer.resolveAll(place, draft)
-      const isTaken =
-        place.source.packageName !== undefined && bundler?.takes(place.app, place.source)
+      const isTaken = place.source.packageName !== undefined && bundler?.takes(place.app)
       // The bundler knows more ways to find a module.
       if (!isTaken) {
         warnings.forEach(warn)
@@ -184,7 +183,7 @@ export class Builder {
     const transform = textType(name) && transforms.find(each => each.takes(app, name))
     const first = await this.#renderer.draft(place, transform !== undefined)
     if (!first) return undefined
-    const isTaken = transform && bundler?.takes(app, source) && (await isModule(first))
+    const isTaken = transform && bundler?.takes(app) && (await isModule(first))
     const draft =
       transform && !isTaken ? await this.#renderer.transformed(place, first, transform) : first
     if (draft.text || draft.map) return draft

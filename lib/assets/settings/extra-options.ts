@@ -4,8 +4,7 @@ import type { EntryHelpers } from '../../extras/bundles/entry.ts'
 import type { LiveHelpers } from '../../extras/live/tag.ts'
 import { MANIFEST, settleManifest, type ManifestOptions } from '../../extras/bundles/options.ts'
 import { DEV, settleDev, type DevOptions } from '../../extras/vite/options.ts'
-import { JOINING, type JoiningOptions, type JoinRow } from '../../extras/joining/options.ts'
-import { PACKAGES, type PackageOptions } from '../../extras/packages/options.ts'
+import { MODULES, type JoinRow, type ModuleOptions } from '../../extras/modules/options.ts'
 import type { MediaHelpers } from '../../extras/media/media.ts'
 import {
   MINIFY,
@@ -23,7 +22,7 @@ import { DELTAS, type DeltaOptions, type DeltaPrecompileRow } from '../../extras
 export interface ProjectExtras extends DeltaOptions, NameOptions, RouteOptions {}
 
 /** Options of extras in `LayeredOptions`. */
-export interface LayeredExtras extends PackageOptions, MinifyOptions, JoiningOptions {}
+export interface LayeredExtras extends ModuleOptions, MinifyOptions {}
 
 /** Options of extras in `MountOptions`. */
 export interface MountExtras extends ManifestOptions, DevOptions {}
@@ -33,9 +32,8 @@ export interface HelperExtras extends EntryHelpers, LiveHelpers, MediaHelpers, P
 
 /** The rows of these options. Layers append to a list of sources. */
 export const LAYERED_EXTRAS = {
-  ...PACKAGES,
-  ...MINIFY,
-  ...JOINING
+  ...MODULES,
+  ...MINIFY
 } as const
 
 export const PROJECT_EXTRAS = {

@@ -16,7 +16,7 @@ export async function adviseOn(all: Sources, app: AppSettings, name: string) {
   const unusable = await all.unpublishedAt(assetPath(app, name))
   if (unusable !== undefined) return unusable
   const listed = await all.of(app).list()
-  const maps = [app.imports, ...all.of(app).lists.map(each => each.imports?.everywhere)]
+  const maps = [app.imports, ...all.of(app).lists.map(each => each.imports?.names)]
   const module = maps.find(map => map?.has(name))?.get(name)
   if (module !== undefined) return `the import map has it, for ${module}`
   const tailed = listed.find(({ source }) => `/${source.tail}`.endsWith(`/${name}`))

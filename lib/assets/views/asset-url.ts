@@ -52,14 +52,6 @@ export interface Module extends AssetAddress, Imports {
   readonly specifiers?: readonly string[] | undefined
 }
 
-type Specifiers = Iterable<readonly [specifier: string, name: string]>
-
-interface BareImports {
-  readonly everywhere: Specifiers
-  /** The names that resolve differently in the modules below a URL path. */
-  readonly scopes: Iterable<readonly [path: string, names: Specifiers]>
-}
-
 /** The assets of one app, as the view helpers need them. */
 export interface AppAssets {
   /** The option `imports`: names or absolute URLs, by bare module specifier. */
@@ -77,7 +69,7 @@ export interface AppAssets {
    * Returns the bare specifiers, without those of the option `imports`, that an import map without fingerprints
    * needs.
    */
-  bareImports?(): BareImports
+  bareImports?(): Iterable<readonly [specifier: string, name: string]>
   /** Returns the specifiers by which inline scripts of views import assets, where there are fingerprints. */
   inViews?(): readonly string[]
   /** Returns a text that changes whenever the URL of an asset may have changed. */

@@ -75,7 +75,6 @@ function writeMap(
   const names = entry === undefined ? undefined : [entry].flat()
   // Names of packages are included, so that they are checked.
   const entries = names && plainPaths(assets, names)
-  const { everywhere = [], scopes = [] } = assets.bareImports?.() ?? {}
   // The imports of a name without a plain path are not known.
   const isKnown = entries?.length === names?.length
   const inPage = (names && assets.inViews?.()) ?? []
@@ -91,13 +90,12 @@ function writeMap(
       .filter(needed.isMapped)
       .map((key): MapEntry => [key === plainPath ? host + key : key, host + path])
   )
-  const byOption = [...everywhere, ...[...assets.imports].filter(([key]) => needed.isMapped(key))]
+  const byOption = [
+    ...(assets.bareImports?.() ?? []),
+    ...[...assets.imports].filter(([key]) => needed.isMapped(key))
+  ]
   const parts = {
     imports: [...mapped, ...[...byOption, ...Object.entries(imports)].map(named)],
-    scopes: Array.from(scopes, ([path, names]): [string, object] => [
-      host + path,
-      sorted(Array.from(names, named))
-    ]),
     integrity: needed.guarded.flatMap(({ path, integrity = [] }): MapEntry[] =>
       isGuarded && integrity.length > 0 ? [[host + path, integrity.join(' ')]] : []
     )

@@ -6,7 +6,7 @@ import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import { printable } from '../../errors.ts'
 import { bundlesIn } from '../bundles/bundles.ts'
-import { namesOf } from '../packages/options.ts'
+import { namesOf } from '../modules/options.ts'
 import { pathFrom } from '../../files/paths.ts'
 
 const printed = new Set<string>()

@@ -1,0 +1,89 @@
+// Finds files of packages that the option names by their paths, and what these refer to in their package.
+import { dirname, extname, join } from 'node:path'
+import { entriesGiven } from '../../../check-options.ts'
+import { realpathOf, statOf } from '../../../files/disk.ts'
+import { observe, type Observation } from '../../../files/observation.ts'
+import { readSnapshot } from '../../../files/open-file.ts'
+import { isInside, pathFrom } from '../../../files/paths.ts'
+import type { AssetError } from '../../../errors.ts'
+import { isBare, loadModuleLexer } from '../../../assets/references/module-references.ts'
+import { findReferences, type Reference } from '../../../assets/references/references.ts'
+import type { SourceFile } from '../../../assets/parts.ts'
+import { decodeIfValid, isCanonicalBelow } from '../../../assets/urls/canonical-path.ts'
+import type { PackageFiles } from '../options.ts'
+import { allOf, OPTION, unusable, type Package, type Packages } from '../packages.ts'
+import { FOLDER } from '../resolving.ts'
+
+interface NamedFiles {
+  readonly files: readonly SourceFile[]
+  readonly read: readonly Observation[]
+}
+
+const TYPES: Readonly<Record<string, 'css' | 'js'>> = { '.css': 'css', '.js': 'js', '.mjs': 'js' }
+
+/** @throws AssetError for those that are not there, and for what their package does not have */
+export async function namedFiles(
+  given: readonly PackageFiles[],
+  packages: Packages
+): Promise<NamedFiles> {
+  const found = new Map<string, SourceFile>()
+  const read = new Array<Observation>()
+  const problems = new Array<AssetError>()
+  for (const [name, paths] of given.flatMap(entriesGiven)) {
+    const of = await packages.installed(name, OPTION)
+    for (const path of [paths].flat()) {
+      const file = path === undefined ? undefined : await fileIn(of, path)
+      packages.looked.add(join(of.directory, path ?? ''))
+      if (file) found.set(file.name, file)
+      else
+        problems.push(
+          unusable(
+            `${name} has no file ${path}, which ${OPTION} names: look for it in ${of.directory}`
+          )
+        )
+    }
+  }
+  // It grows while it is followed.
+  for (const { name, file, directory, packageName = '' } of found.values()) {
+    const { references, seen } = await referencesIn(file)
+    if (seen) read.push(seen)
+    for (const { kind, path } of references) {
+      const target = pathFrom(directory, join(dirname(file), path))
+      const to = await fileIn({ name: packageName, directory }, target)
+      if (to) found.set(to.name, found.get(to.name) ?? to)
+      else if (kind === 'import')
+        problems.push(
+          unusable(
+            `${name} imports '${path}', which its package does not have: name the package, packages: ['${packageName}']`
+          )
+        )
+    }
+  }
+  if (problems.length > 0) throw allOf(problems)
+  return { files: [...found.values()], read }
+}
+
+async function fileIn({ name, directory }: Package, path: string): Promise<SourceFile | undefined> {
+  const file = isCanonicalBelow(path) ? await realpathOf(join(directory, path)) : undefined
+  if (file === undefined || !isInside(directory, file)) return undefined
+  if (!(await statOf(file))?.isFile()) return undefined
+  return { name: `${FOLDER}${name}/${path}`, file, directory, packageName: name }
+}
+
+/** The references to files that are written as paths. */
+async function referencesIn(file: string) {
+  const type = TYPES[extname(file).toLowerCase()]
+  const readAt = Date.now()
+  const snapshot = type && (await readSnapshot(file))
+  if (!snapshot) return { references: [] }
+  const code = snapshot.bytes.toString()
+  const inModule = type === 'js' ? (await loadModuleLexer()).find(code).references : []
+  const references = [...findReferences(type, code), ...inModule].flatMap(asPath)
+  return { references, seen: observe(file, snapshot, readAt) }
+}
+
+function asPath(reference: Reference): { kind: string; path: string }[] {
+  const path = decodeIfValid(reference.path)
+  const isElsewhere = path === undefined || /^(?:\/|[a-z][a-z\d+.-]*:|$)/i.test(path)
+  return isElsewhere || isBare(reference) ? [] : [{ kind: reference.kind, path }]
+}

@@ -1,0 +1,48 @@
+// Finds what the application's own modules import from packages.
+import { inParallel } from '../../../concurrency.ts'
+import { observe, type FileObservation } from '../../../files/observation.ts'
+import { readSnapshot } from '../../../files/open-file.ts'
+import { importsIn } from '../imports.ts'
+import { loadModuleLexer } from '../../../assets/references/module-references.ts'
+
+export interface Script {
+  readonly name: string
+  /** An absolute path without links. */
+  readonly file: string
+}
+
+export interface Imported {
+  readonly specifier: string
+  readonly file: string
+  /** False for `import()`. */
+  readonly isStatic: boolean
+  readonly names: readonly string[]
+}
+
+/** Where the lexer cannot tell. */
+const COMMENT = /^\s*(?:\/\/|\*)/
+
+/** Returns the imports by bare specifiers and relative paths, and the files that were read. */
+export async function importedBy(
+  scripts: readonly Script[]
+): Promise<{ imports: readonly Imported[]; read: readonly FileObservation[] }> {
+  const lexer = await loadModuleLexer()
+  const found = await inParallel(scripts, 16, async ({ file }) => {
+    const readAt = Date.now()
+    const snapshot = await readSnapshot(file)
+    if (!snapshot) return { imports: [], read: [] }
+    const code = snapshot.bytes.toString()
+    const { references, unparsedAt } = lexer.find(code)
+    const known = new Set(references.map(({ path }) => path))
+    const imports = importsIn(code).flatMap(({ index, ...each }) => {
+      const line = code.slice(code.lastIndexOf('\n', index) + 1, index)
+      const isImport = unparsedAt === undefined ? known.has(each.specifier) : !COMMENT.test(line)
+      return isImport ? { ...each, file } : []
+    })
+    return { imports, read: [observe(file, snapshot, readAt)] }
+  })
+  return {
+    imports: found.flatMap(({ imports }) => imports),
+    read: found.flatMap(({ read }) => read)
+  }
+}

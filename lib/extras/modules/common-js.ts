@@ -1,0 +1,56 @@
+// Gives a CommonJS module names that other files can import.
+import type { PluginContext } from 'rolldown'
+import { readSnapshot } from '../../files/open-file.ts'
+
+const NOT_NAMED = new Set(['default', '__esModule', 'module.exports'])
+
+/**
+ * Returns a module that exports what a CommonJS module does.
+ * @param given are names that are imported: a lexer does not find all
+ */
+export async function facadeOf(
+  context: PluginContext,
+  file: string,
+  given: Iterable<string>
+): Promise<{ readonly code: string; readonly names: readonly string[] }> {
+  const names = [...new Set([...(await commonJsNames(context, file)), ...given])]
+  const list = names.map(each => (IDENTIFIER.test(each) ? each : JSON.stringify(each)))
+  return {
+    code: `export { ${['default', ...list].join(', ')} } from ${JSON.stringify(file)}`,
+    names
+  }
+}
+
+const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u
+
+/** Finds names as Node does, and follows what a module exports of others. */
+async function commonJsNames(context: PluginContext, file: string): Promise<string[]> {
+  const { init, parse } = await import('cjs-module-lexer')
+  await init()
+  const names = new Set<string>()
+  const files = new Set([file])
+  for (const each of files) {
+    const read = await readSnapshot(each)
+    const { exports, reexports } = read ? found(parse, read.bytes.toString()) : NOTHING
+    for (const name of exports) if (!NOT_NAMED.has(name)) names.add(name)
+    for (const specifier of reexports) {
+      const to = await context.resolve(specifier, each)
+      if (to && !to.external) files.add(to.id)
+    }
+  }
+  return [...names]
+}
+
+const NOTHING = { exports: [], reexports: [] }
+
+type Parse = (typeof import('cjs-module-lexer'))['parse']
+
+/** A text that the lexer cannot read has a default export alone. */
+function found(parse: Parse, code: string): { exports: string[]; reexports: string[] } {
+  try {
+    return parse(code)
+  } catch (error) {
+    if (typeof (error as { idx?: unknown }).idx !== 'number') throw error
+    return NOTHING
+  }
+}

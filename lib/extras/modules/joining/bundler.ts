@@ -1,0 +1,195 @@
+// Replaces modules by the scripts into which they are joined.
+import { dirname, posix } from 'node:path'
+import type { Bundler, Mention, Project } from '../../../assets/parts.ts'
+import { finish, textOf, textType } from '../../../assets/rendering/draft.ts'
+import { readContent } from '../../../files/open-file.ts'
+import { AssetError } from '../../../errors.ts'
+import { inParallel } from '../../../concurrency.ts'
+import { assetPath, type AppSettings } from '../../../assets/settings/app-settings.ts'
+import type { Sources } from '../../../assets/sources/sources.ts'
+import { decodeIfValid, encodePath } from '../../../assets/urls/canonical-path.ts'
+import { importsOf, MAP, type Unfinished } from '../../../assets/building/final-bytes.ts'
+import { isJoined, modeOf, type JoinReport } from '../options.ts'
+import { hasRolldown, loadRolldown } from '../rolldown.ts'
+import { join } from './join.ts'
+import { cycleOf, type Scripts } from './package-files.ts'
+import { planOf } from './plan.ts'
+import type { Made, Script } from './script.ts'
+
+const CONCURRENCY = 16
+const PURPOSE = 'joining modules'
+
+type Nodes = ReadonlyMap<string, Unfinished>
+type IsMinified = (app: AppSettings) => boolean
+
+export async function makeBundler(
+  { apps, root }: Project,
+  sources: Sources,
+  isMinified: IsMinified
+): Promise<Bundler<Map<string, Unfinished>>> {
+  const isReady = await hasRolldown(root)
+  const reports: JoinReport[] = []
+  return {
+    takes: app => isReady && isJoined(app),
+    async join(nodes, mentions) {
+      const all = new Map(nodes)
+      for (const app of apps.filter(isJoined)) {
+        const scripts = await scriptsOf(app, nodes)
+        const named = await namedBy({ app, nodes, scripts, mentions, sources })
+        const found = await joinedIn(app, { root, scripts, named, isMinified })
+        if (!found) continue
+        for (const path of found.replaced) for (const ending of ['', MAP]) all.delete(path + ending)
+        for (const made of found.made) {
+          const node = await nodeOf(made, app, nodes)
+          if (all.has(node.path)) throw taken(node.path)
+          all.set(node.path, node)
+        }
+        reports.push(found.report)
+      }
+      for (const path of nodes.keys()) if (!all.has(path)) nodes.delete(path)
+      for (const [path, node] of all) nodes.set(path, linked(node, all))
+    },
+    report: () => ({ joined: reports.length > 0 ? reports.reduce(total) : undefined })
+  }
+}
+
+function total(one: JoinReport, other: JoinReport): JoinReport {
+  return {
+    modules: one.modules + other.modules,
+    insteadOf: one.insteadOf + other.insteadOf,
+    files: one.files + other.files,
+    bytes: one.bytes + other.bytes
+  }
+}
+
+async function scriptsOf(app: AppSettings, nodes: Nodes): Promise<Scripts> {
+  const isScript = (node: Unfinished) => node.app === app && textType(node.name) === 'js'
+  const own = [...nodes.values()].filter(isScript)
+  return new Map(
+    await inParallel(own, CONCURRENCY, async node => [node.path, await scriptOf(node)] as const)
+  )
+}
+
+interface Naming {
+  readonly app: AppSettings
+  readonly nodes: Nodes
+  readonly scripts: Scripts
+  readonly mentions: readonly Mention[]
+  readonly sources: Sources
+}
+
+/** Returns the paths of scripts that a page, a stylesheet or another app loads. */
+async function namedBy({ app, nodes, scripts, mentions, sources }: Naming): Promise<Set<string>> {
+  const outside = [...nodes.values()].filter(({ path }) => !scripts.has(path))
+  return new Set([
+    ...outside.flatMap(({ links }) => links.flatMap(path => path ?? [])),
+    ...(await pathsOf(mentions, app, sources))
+  ])
+}
+
+interface JoinedApp {
+  /** The paths of scripts that are not published, unless `made` has them again. */
+  readonly replaced: readonly string[]
+  readonly made: readonly Made[]
+  readonly report: JoinReport
+}
+
+interface Joining {
+  readonly root: string
+  readonly scripts: Scripts
+  readonly named: ReadonlySet<string>
+  readonly isMinified: IsMinified
+}
+
+/** Joins again with modules apart that turn out to be in another file than that of their name. */
+async function joinedIn(
+  app: AppSettings,
+  { root, scripts, named, isMinified }: Joining
+): Promise<JoinedApp | undefined> {
+  const moved = new Set<string>()
+  const planned = () => planOf(scripts, named, { mode: modeOf(app), moved })
+  const plan = await planned()
+  if (plan.modules.size === 0) return undefined
+  const rolldown = await loadRolldown(PURPOSE, root)
+  const options = { root, app, isMinified: isMinified(app) }
+  let result = await join(rolldown, { ...options, plan })
+  while (result.moved.length > 0) {
+    for (const path of result.moved) for (const each of cycleOf(path, scripts)) moved.add(each)
+    result = await join(rolldown, { ...options, plan: await planned() })
+  }
+  const { made } = result
+  const sizeOf = (all: Iterable<{ readonly code: string }>) =>
+    [...all].reduce((sum, { code }) => sum + Buffer.byteLength(code), 0)
+  const report = {
+    modules: plan.modules.size,
+    insteadOf: sizeOf(plan.modules.values()),
+    files: made.length,
+    bytes: sizeOf(made)
+  }
+  return { replaced: [...plan.modules.keys()], made, report }
+}
+
+function taken(path: string): AssetError {
+  const advice = 'rename it, or set bundle: false'
+  return new AssetError('name-taken', `joined modules would be ${path}, which is there: ${advice}`)
+}
+
+async function scriptOf(node: Unfinished): Promise<Script> {
+  const { name, source, draft, links } = node
+  const urls = links.map(path => path && encodePath(path))
+  const code = new TextDecoder().decode(await readContent(finish(draft, urls)))
+  const { imports = [], dynamicImports = [] } = importsOf(node) ?? {}
+  const known = new Set([...imports, ...dynamicImports, node.path + MAP])
+  const others = links.filter(path => path !== undefined && !known.has(path)) as string[]
+  return { name, source, code, map: draft.map, imports, dynamicImports, others }
+}
+
+async function pathsOf(
+  mentions: readonly Mention[],
+  app: AppSettings,
+  sources: Sources
+): Promise<string[]> {
+  const own = sources.of(app)
+  const given = [...app.imports.values()].map(name => ({ app: undefined, name }))
+  const found = await inParallel([...mentions, ...given], CONCURRENCY, async mention => {
+    if ((mention.app ?? app.name) !== app.name) return []
+    const given = mention.name.replace(`${app.urlPrefix}/`, '').replace(/^(?:\.?\/)+/, '')
+    const name = (await own.named(given, '')) ?? given
+    const source = own.has(name) ? await own.find(name) : undefined
+    return source ? [assetPath(app, source.name)] : []
+  })
+  return found.flat()
+}
+
+async function nodeOf(
+  { name, code, map, from }: Made,
+  app: AppSettings,
+  nodes: Nodes
+): Promise<Unfinished> {
+  const origins = from.flatMap(path => nodes.get(path) ?? [])
+  const [first] = origins
+  if (!first) throw new TypeError(`${name} is made of nothing`)
+  const path = assetPath(app, name)
+  const isItself = first.path === path
+  const source = { ...first.source, name, path: name, tail: name, specifiers: undefined }
+  const draft = {
+    content: Buffer.from(code),
+    text: await textOf({ app, name }, code, []),
+    inputs: [],
+    isSettled: true,
+    map
+  }
+  const sources = origins.map(({ path }) => path)
+  const place = { ...first, path, name, source: isItself ? first.source : source }
+  return { ...place, draft, ownMap: undefined, links: [], sources }
+}
+
+/** Joined scripts refer to assets by their plain URLs. */
+function linked(node: Unfinished, all: Nodes): Unfinished {
+  if (!node.sources) return node
+  const links = (node.draft.text?.references ?? []).map(({ path: url }) => {
+    const to = posix.resolve(dirname(node.path), decodeIfValid(url) ?? '')
+    return /^\.{0,2}\//.test(url) && all.has(to) ? to : undefined
+  })
+  return { ...node, links }
+}

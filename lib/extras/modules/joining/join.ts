@@ -1,0 +1,247 @@
+// Joins modules by Rolldown, which is told where each import leads.
+import { isBuiltin } from 'node:module'
+import { basename, dirname, join as joinPath, posix, resolve } from 'node:path'
+import type { OutputChunk, Plugin, rolldown as Build } from 'rolldown'
+import { stripVTControlCharacters } from 'node:util'
+import { CompileError } from '../../../errors.ts'
+import type { Made, Script } from './script.ts'
+import type { AppSettings } from '../../../assets/settings/settings.ts'
+import { decodeIfValid, encodePath } from '../../../assets/urls/canonical-path.ts'
+import {
+  buildOptions,
+  EMPTY,
+  FOLDER as PACKAGES,
+  isPlainSheet,
+  isSheet,
+  lostReason,
+  NOTHING
+} from '../resolving.ts'
+import { facadeOf } from '../common-js.ts'
+import { importsIn } from '../imports.ts'
+import type { Rolldown } from '../rolldown.ts'
+import type { Plan } from './plan.ts'
+import { pathFrom } from '../../../files/paths.ts'
+
+interface Joining {
+  readonly root: string
+  readonly app: AppSettings
+  readonly isMinified: boolean
+  readonly plan: Plan
+}
+
+/** Stands in front of the file of a CommonJS module that other files import. */
+const FACADE = '\0facade:'
+
+/** Rolldown puts files here that are none of the app's modules. */
+const FOLDER = 'joined/'
+
+interface Joined {
+  readonly made: readonly Made[]
+  /** The paths of modules that are not in the files of their names, but must be. */
+  readonly moved: readonly string[]
+}
+
+/** @throws CompileError for a module that Rolldown cannot read */
+export async function join({ rolldown }: Rolldown, joining: Joining): Promise<Joined> {
+  const { root, plan } = joining
+  const scripts = new Map([...plan.modules, ...plan.apart])
+  const byFile = new Map(Array.from(scripts, ([path, { source }]) => [source.file, path]))
+  const pathOf = (id: string) => byFile.get(id.replace(FACADE, ''))
+  const build = (entries: readonly string[], inside: ReadonlySet<string>) =>
+    chunksOf(rolldown, joining, { scripts, byFile, entries, inside })
+  try {
+    const chunks = await build(plan.entries, new Set(plan.modules.keys()))
+    const isMoved = (path: string, { fileName }: OutputChunk) =>
+      plan.placed.has(path) && scripts.get(path)?.name !== fileName
+    const moved = chunks.flatMap(chunk =>
+      chunk.moduleIds.flatMap(id => pathOf(id) ?? []).filter(path => isMoved(path, chunk))
+    )
+    const others = plan.apart.size > 0 ? await build([...plan.apart.keys()], new Set()) : []
+    return { made: [...chunks, ...others].map(chunk => madeOf(chunk, joining, pathOf)), moved }
+  } catch (error) {
+    const isAsWritten = (file: string) => scripts.get(pathOf(file) ?? '')?.map === undefined
+    throw asCompileError(error, root, isAsWritten)
+  }
+}
+
+interface Modules {
+  readonly scripts: ReadonlyMap<string, Script>
+  /** Their paths by file. */
+  readonly byFile: ReadonlyMap<string, string>
+  readonly entries: readonly string[]
+  /** The paths of modules that are joined with what imports them. */
+  readonly inside: ReadonlySet<string>
+}
+
+async function chunksOf(
+  rolldown: typeof Build,
+  { root, app, isMinified, plan: { groups, commonJs } }: Joining,
+  modules: Modules
+): Promise<OutputChunk[]> {
+  const { scripts, byFile, entries } = modules
+  const nameOf = (path: string) => scripts.get(path)?.name ?? ''
+  const inputOf = (path: string) =>
+    (commonJs.has(path) ? FACADE : '') + (scripts.get(path)?.source.file ?? '')
+  const withEnding = (name: string) => (name.endsWith('.js') ? name : `${name}.js`)
+  const lost: Lost = new Map()
+  const build = await rolldown({
+    input: Object.fromEntries(entries.map(path => [nameOf(path), inputOf(path)])),
+    cwd: root,
+    ...buildOptions('production'),
+    plugins: [modulesFrom(modules, app, lost)]
+  })
+  const { output } = await build.generate({
+    format: 'es',
+    minify: isMinified,
+    sourcemap: 'hidden',
+    strictExecutionOrder: true,
+    sanitizeFileName: false,
+    entryFileNames: '[name]',
+    chunkFileNames: ({ name }) => FOLDER + withEnding(name),
+    codeSplitting: {
+      // A group takes what its modules import as well, but for what those in front of it have.
+      groups: Array.from(groups, ([name, paths]) => ({
+        name,
+        test: id => paths.has(byFile.get(id) ?? '')
+      }))
+    }
+  })
+  await build.close()
+  const chunks = output.filter(each => each.type === 'chunk')
+  for (const specifier of chunks.flatMap(({ imports }) => imports)) {
+    const file = lost.get(specifier)
+    if (file !== undefined) throw new CompileError(lostReason(specifier), { file })
+  }
+  return chunks
+}
+
+/** Maps specifiers that lead nowhere to a file of a package that imports them. An unused one may be missing. */
+type Lost = Map<string, string>
+
+const URL = /^(?:(?!node:)[a-z]{2,}:|\/)/i
+
+/** What is listed is found by its name, other files of packages as Rolldown finds them. */
+function modulesFrom(
+  { scripts, byFile, inside }: Modules,
+  { imports }: AppSettings,
+  lost: Lost
+): Plugin {
+  const scriptAt = (file: string) => scripts.get(byFile.get(file) ?? '')
+  const elsewhere = (id: string) => ({ id, external: 'absolute' }) as const
+  return {
+    name: 'modules',
+    async resolveId(specifier, importer, { kind }) {
+      if (specifier.startsWith(FACADE)) return { id: specifier, moduleSideEffects: true }
+      if (importer?.startsWith(FACADE)) return resolved(scriptAt(specifier) as Script)
+      const from = importer === undefined ? undefined : scriptAt(importer)
+      const isOwn = importer === undefined || (from && from.source.packageName === undefined)
+      const path = importer === undefined ? byFile.get(specifier) : (decodeIfValid(specifier) ?? '')
+      const script = scripts.get(path ?? '')
+      if (script && (importer === undefined || inside.has(path ?? ''))) return resolved(script)
+      if (isOwn) return elsewhere(specifier)
+      if (script || URL.test(specifier) || imports.has(specifier)) {
+        if (isPlainSheet(specifier, from?.code)) lost.set(specifier, importer)
+        return elsewhere(specifier)
+      }
+      const found = await this.resolve(specifier, importer, { skipSelf: true })
+      const to = byFile.get(found?.id ?? '')
+      if (to !== undefined && !inside.has(to)) return elsewhere(encodePath(to))
+      if (found && !isSheet(found.id)) return found
+      if (kind === 'require-call' && isBuiltin(specifier)) return EMPTY + specifier
+      lost.set(specifier, importer)
+      return elsewhere(specifier)
+    },
+    async load(id) {
+      if (id.startsWith(EMPTY)) return NOTHING
+      if (id.startsWith(FACADE)) {
+        const file = id.slice(FACADE.length)
+        const names = namesFrom(byFile.get(file) ?? '', scripts.values())
+        return { code: (await facadeOf(this, file, names)).code, moduleType: 'js' }
+      }
+      const script = scriptAt(id)
+      if (!script) return null
+      const [code, map = script.map] = withoutMap(script.code)
+      return { code, map: map ?? null, moduleType: 'js' }
+    }
+  }
+}
+
+/** Returns the names that scripts import from the module at a path. */
+function namesFrom(path: string, scripts: Iterable<Script>): string[] {
+  const importers = [...scripts].filter(({ imports }) => imports.includes(path))
+  return importers.flatMap(({ code }) =>
+    importsIn(code).flatMap(({ specifier, names }) =>
+      decodeIfValid(specifier) === path ? names : []
+    )
+  )
+}
+
+function resolved({ source: { file, directory, packageName } }: Script) {
+  if (packageName === undefined) return { id: file }
+  return { id: file, packageJsonPath: joinPath(directory, 'package.json') }
+}
+
+const INLINE_MAP =
+  /\n?\/\/# sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,(?<data>[\w+/]+={0,2})\s*$/
+
+function withoutMap(code: string): [code: string, map?: string] {
+  const found = INLINE_MAP.exec(code)
+  if (!found) return [code]
+  return [
+    code.slice(0, found.index),
+    Buffer.from(found.groups?.['data'] ?? '', 'base64').toString()
+  ]
+}
+
+function madeOf(
+  { fileName, code, map, isEntry, facadeModuleId, moduleIds }: OutputChunk,
+  { root, app, plan }: Joining,
+  pathOf: (id: string) => string | undefined
+): Made {
+  const entry = plan.modules.get(pathOf(facadeModuleId ?? '') ?? '')
+  // Rolldown makes names different on disks that do not distinguish case.
+  if (isEntry && entry && !fileName.startsWith(FOLDER) && fileName !== entry.name) {
+    const reason = 'another module has this name, but for upper and lower case: rename one'
+    throw new CompileError(reason, { file: entry.source.file })
+  }
+  const [first, ...rest] = [facadeModuleId ?? '', ...moduleIds].flatMap(id => pathOf(id) ?? [])
+  const here = posix.dirname(posix.join(app.urlPrefix, fileName))
+  const sources = map?.sources.map(source => {
+    const file = resolve(root, 'dist', dirname(fileName), source)
+    const path = pathOf(file)
+    const from = plan.modules.get(path ?? '') ?? plan.apart.get(path ?? '')
+    if (path === undefined || !from) return basename(file)
+    return posix.relative(here, writtenAt(from, path, app))
+  })
+  return {
+    name: fileName,
+    code: code.endsWith('\n') ? code : `${code}\n`,
+    map: map ? JSON.stringify({ ...map, sources }) : undefined,
+    from: [first ?? plan.entries[0] ?? '', ...new Set(rest.filter(path => path !== first))]
+  }
+}
+
+/** The URL path that a source has in a source map: that of its file, whatever its name is. */
+function writtenAt({ source }: Script, path: string, { urlPrefix }: AppSettings): string {
+  const { file, directory, packageName } = source
+  if (packageName === undefined) return posix.join(dirname(path), basename(file))
+  return posix.join(urlPrefix, PACKAGES, packageName, pathFrom(directory, file))
+}
+
+interface Log {
+  readonly message: string
+  readonly id?: string
+  readonly loc?: { readonly file?: string; readonly line: number; readonly column: number }
+}
+
+/** @param isAsWritten returns true if places in a file are those of its source */
+function asCompileError(error: unknown, root: string, isAsWritten: (file: string) => boolean) {
+  const [first] = (error as { errors?: readonly Log[] }).errors ?? []
+  if (!first) return error
+  // Only the first line is shown, without colours and the name of the rule; the others show the text.
+  const [line = ''] = stripVTControlCharacters(first.message).split('\n')
+  const file = first.loc?.file ?? first.id ?? root
+  const { line: at, column = 0 } = (isAsWritten(file) && first.loc) || {}
+  const place = at === undefined ? { file } : { file, line: at, column: column + 1 }
+  return new CompileError(line.replace(/^\[\w+\] /, ''), place, { cause: error })
+}

@@ -1,0 +1,101 @@
+import {
+  appended,
+  entriesGiven,
+  isRecord,
+  isText,
+  type Expectation,
+  type Option
+} from '../../check-options.ts'
+import { isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
+
+/** Paths in packages, by the name of the package. */
+export type PackageFiles = Readonly<Record<string, string | readonly string[] | undefined>>
+
+export interface ModuleOptions {
+  /**
+   * npm packages for browsers. Default: none.
+   *
+   * A name, or one of a subpath that the package exports, stands for the module `npm/<name>.js`, which Rolldown
+   * builds with all that it imports; `importMap()` contains the bare specifiers. An object names files of a package
+   * instead, which are published as they are, at `npm/<package>/<path in the package>`, with what they refer to.
+   *
+   * A package that is not installed, or cannot be built, is an AssetError on every page in development and in
+   * precompile.
+   *
+   * @example
+   * ['preact', 'preact/hooks', { '@fontsource/inter': ['latin-400.css'] }]
+   */
+  packages?: string | PackageFiles | readonly (string | PackageFiles)[] | undefined
+  /**
+   * Precompile joins modules with Rolldown, and leaves out what no module uses of packages. `'packages'`: those of
+   * each package; modules of the app stay files of their own. `true`: those of the app as well, into the ones that
+   * no other imports, that `import()` loads, that are workers, or that views name (see `views`). `false`: none.
+   * Needs fingerprints, and Rolldown. Default: `'packages'`.
+   */
+  bundle?: boolean | 'packages' | undefined
+}
+
+const isName = (value: unknown) => isText(value) && isCanonicalBelow(value)
+
+const PACKAGE = /^(?:@[\w.~-]+\/)?[\w~-][\w.~-]*(?=\/|$)/
+
+export function isPackage(value: unknown): boolean {
+  if (!isRecord(value)) return isName(value) && PACKAGE.test(String(value))
+  return entriesGiven(value).every(
+    ([name, files]) => PACKAGE.exec(name)?.[0] === name && [files].flat().every(isName)
+  )
+}
+
+const bundle: Option<ModuleOptions['bundle'], unknown> = {
+  expected: "'packages', true or false",
+  holds: value => value === 'packages' || typeof value === 'boolean',
+  default: () => undefined
+}
+
+export const MODULES = {
+  bundle,
+  packages: appended<string | PackageFiles>(
+    "a list of packages such as 'preact' or 'preact/hooks', and of files of packages such as { bootstrap: ['dist/css/bootstrap.css'] }",
+    isPackage
+  )
+} satisfies Record<keyof ModuleOptions, Expectation>
+
+/** The mode is false for an app whose modules stay as they are. */
+export const modeOf = ({ fingerprint, bundle = 'packages' }: AppModules) => fingerprint && bundle
+
+interface AppModules extends Pick<ModuleOptions, 'bundle'> {
+  readonly fingerprint: boolean
+  readonly packages: readonly (string | PackageFiles)[]
+}
+
+/** True for an app that has more of packages than files. */
+export const hasModules = ({ packages }: Pick<AppModules, 'packages'>) =>
+  packages.some(each => typeof each === 'string')
+
+/** By default modules are joined where there are packages. */
+export function isJoined(app: AppModules): boolean {
+  const mode = modeOf(app)
+  return mode === true || (mode === 'packages' && hasModules(app))
+}
+
+/** The packages that an app has, each once. */
+export function namesOf({ packages }: { readonly packages: readonly (string | PackageFiles)[] }) {
+  const names = packages.flatMap(each => (typeof each === 'string' ? each : Object.keys(each)))
+  return [...new Set(names)]
+}
+
+/** Sizes are in bytes, without source maps. */
+export interface JoinReport {
+  /** The number of modules that were joined. */
+  readonly modules: number
+  /** The size of these modules. */
+  readonly insteadOf: number
+  /** The number of files that they became. */
+  readonly files: number
+  readonly bytes: number
+}
+
+export interface JoinRow {
+  /** The joined modules; undefined if there was no module to join. */
+  readonly joined?: JoinReport | undefined
+}

@@ -1,0 +1,185 @@
+// Finds packages, tells to which one a file belongs, and what a package may reach.
+import { readdir } from 'node:fs/promises'
+import { dirname, join, resolve, sep } from 'node:path'
+import { isRecord } from '../../check-options.ts'
+import { AssetError, reasonOf } from '../../errors.ts'
+import { realpathOf, statOf, undefinedIfMissing } from '../../files/disk.ts'
+import { readSnapshot } from '../../files/open-file.ts'
+import { isInside, pathFrom, withSlashes } from '../../files/paths.ts'
+import { nearest } from '../../nearest.ts'
+import { nodeModulesFrom } from '../../assets/compilers/compiler.ts'
+import { isPackage } from './options.ts'
+
+export interface Package {
+  /** The name under which it is installed: the one in its package.json may be another's. */
+  readonly name: string
+  /** The real path. */
+  readonly directory: string
+}
+
+/** The options import what they name. */
+export const OPTION = 'the option packages'
+/** The remedy for everything that a browser cannot load. */
+const BUNDLE = 'bundle it (docs/bundlers.md)'
+const MODULES = `${sep}node_modules${sep}`
+const IS_PATH = /^\.{0,2}\//
+/** Package managers write these files with each installation. */
+const INSTALLED = ['.package-lock.json', '.modules.yaml', '.yarn-state.yml', '.yarn-integrity']
+
+export function unusable(message: string, cause?: unknown): AssetError {
+  return new AssetError('package-unusable', message, { cause })
+}
+
+const MAX_TOLD = 20
+
+/** One error for several, each once. */
+export function allOf(errors: readonly AssetError[]): AssetError {
+  const messages = [...new Set(errors.map(({ message }) => message))]
+  const [first = ''] = messages
+  if (messages.length === 1) return unusable(first, errors[0]?.cause)
+  const told = messages.slice(0, MAX_TOLD).map(message => `\n- ${message}`)
+  const rest =
+    messages.length > told.length ? `\n- … and ${messages.length - told.length} more` : ''
+  return unusable(`packages have ${messages.length} errors:${told.join('')}${rest}`)
+}
+
+/** `@a/b/c.js` -> `['@a/b', './c.js']` */
+export function splitSpecifier(specifier: string): [name: string, subpath: string] {
+  const [name = specifier] = /^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? []
+  return [name, `.${specifier.slice(name.length)}`]
+}
+
+export class Packages {
+  /** Every file that tells where packages are. */
+  readonly looked: Set<string>
+  readonly #root: string
+  /** The names of packages outside of any `node_modules`, by directory: those of a workspace. */
+  readonly #linked = new Map<string, string>()
+
+  /** @param linked are the directories of packages that are known */
+  constructor(root: string, linked: readonly string[] = []) {
+    this.#root = root
+    for (const directory of linked) this.#linked.set(directory, '')
+    const [own = root] = nodeModulesFrom(root)
+    this.looked = new Set(INSTALLED.map(file => join(own, file)))
+  }
+
+  /** @throws AssetError for one that is not installed */
+  async installed(name: string, importer: string): Promise<Package> {
+    const folders = nodeModulesFrom(this.#root)
+    for (const folder of folders) {
+      const file = join(folder, name, 'package.json')
+      this.looked.add(file)
+      const directory = (await statOf(file)) && (await realpathOf(join(folder, name)))
+      if (directory === undefined) continue
+      if (!this.homeOf(directory + sep)) this.#linked.set(directory, name)
+      return { name, directory }
+    }
+    const near = await nearestInstalled(name, folders)
+    // The hint comes first, since a mistyped name may belong to somebody else's package.
+    const hint = near === undefined ? 'run' : `did you mean '${near}', which is? If not, run`
+    throw unusable(
+      `${importer} names the package ${name}, which is not installed: ${hint} npm install ${name}`
+    )
+  }
+
+  /** A package that is installed later is noticed. */
+  awaited(specifier: string, importer: string): void {
+    const [name] = splitSpecifier(specifier)
+    if (!isPackage(name)) return
+    for (const folder of nodeModulesFrom(dirname(importer)))
+      this.looked.add(join(folder, name, 'package.json'))
+  }
+
+  /** Returns the package of a file: the one below the last `node_modules`, or one that is linked into it. */
+  homeOf(file: string): Package | undefined {
+    const at = file.lastIndexOf(MODULES) + MODULES.length
+    if (at >= MODULES.length) {
+      const [name] = splitSpecifier(withSlashes(file.slice(at)))
+      const directory = join(file.slice(0, at), name)
+      if (isPackage(name)) return { name, directory }
+    }
+    const [linked] = [...this.#linked].filter(([directory]) => isInside(directory, file))
+    return linked && { name: linked[1], directory: linked[0] }
+  }
+
+  /**
+   * Returns a path for a file of a package, which begins with the package's name. Another version, and a package in a
+   * store such as pnpm's, have more folders in front.
+   */
+  pathOf(file: string): string | undefined {
+    const home = this.homeOf(file)
+    const at = file.indexOf(MODULES)
+    if (at < 0 || file.lastIndexOf(MODULES) === at)
+      return home && `${home.name}/${pathFrom(home.directory, file)}`
+    const path = withSlashes(file.slice(at + MODULES.length))
+    return path.replace(/(?:^|\/)\.[^/]+\/([^/]+)\/node_modules\//g, '-/$1/')
+  }
+
+  /**
+   * Whatever the modules and the fields of a package say, nothing is published but its own files, and other packages.
+   * @param file is the real path of what the specifier means
+   * @throws AssetError for any other file
+   */
+  async requireReach(specifier: string, importer: string, file: string): Promise<void> {
+    const home = this.homeOf(importer)
+    if (home && isInside(home.directory, file)) return
+    const isOut =
+      IS_PATH.test(specifier) &&
+      !(home && isInside(home.directory, resolve(dirname(importer), specifier)))
+    if (!isOut && (this.homeOf(file) || (await this.#isLinked(specifier, importer, file)))) return
+    const from = pathFrom(this.#root, importer)
+    throw unusable(
+      `${from} imports '${specifier}', which is ${pathFrom(this.#root, file)}, outside of its package: a package may use its own files and other packages`
+    )
+  }
+
+  async #isLinked(specifier: string, importer: string, file: string): Promise<boolean> {
+    const [name] = splitSpecifier(specifier)
+    if (!isPackage(name)) return false
+    const folders = [dirname(importer), this.#root].flatMap(nodeModulesFrom)
+    for (const folder of new Set(folders)) {
+      const directory = await realpathOf(join(folder, name))
+      if (directory === undefined || !isInside(directory, file)) continue
+      this.#linked.set(directory, name)
+      return true
+    }
+    return false
+  }
+
+  /** @returns the error for a specifier that means nothing in a package which is installed */
+  async notExported(specifier: string, importer: string): Promise<AssetError> {
+    const [name, subpath] = splitSpecifier(specifier)
+    const { directory } = await this.installed(name, importer)
+    const { exports, version } = await jsonOf(join(directory, 'package.json'))
+    const keys = isRecord(exports) ? Object.keys(exports).filter(key => key[0] === '.') : []
+    const isWhole = subpath === '.'
+    const near = isWhole ? undefined : nearest(subpath, keys)
+    const what = isWhole ? 'no module for browsers' : `no export '${subpath}' for browsers`
+    const files = `name files of it, packages: { '${name}': […] }, or ${BUNDLE}`
+    const way = near === undefined ? files : `did you mean '${near}'?`
+    const label = `${name} ${String(version)}`
+    return unusable(`${label} has ${what}, though ${importer} names it: ${way}`)
+  }
+}
+
+async function jsonOf(file: string): Promise<Readonly<Record<string, unknown>>> {
+  const read = await readSnapshot(file)
+  try {
+    return JSON.parse(read?.bytes.toString() ?? '{}') as Record<string, unknown>
+  } catch (error) {
+    throw unusable(`${file} cannot be read: ${reasonOf(error)}; install the package again`, error)
+  }
+}
+
+/** Finds the installed package that the name of one which is not installed most likely stands for. */
+export async function nearestInstalled(name: string, folders: readonly string[]) {
+  const scope = /^@[^/]+\//.exec(name)?.[0] ?? ''
+  const lists = await Promise.all(
+    folders.map(folder => undefinedIfMissing(readdir(join(folder, scope))))
+  )
+  return nearest(
+    name,
+    lists.flatMap(list => list ?? []).map(each => scope + each)
+  )
+}

@@ -1,0 +1,226 @@
+// Tells Rolldown where the imports of packages lead.
+import { isBuiltin } from 'node:module'
+import { isAbsolute, join } from 'node:path'
+import type { Plugin, PluginContext } from 'rolldown'
+import { errorCode } from '../../files/disk.ts'
+import { readSnapshot } from '../../files/open-file.ts'
+import { pathFrom } from '../../files/paths.ts'
+import type { AssetError } from '../../errors.ts'
+import { isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
+import { isPackage } from './options.ts'
+import { allOf, splitSpecifier, unusable, type Packages } from './packages.ts'
+
+/** What the app wants of packages. */
+export interface Wanted {
+  readonly root: string
+  readonly condition: 'development' | 'production'
+  /** The specifiers that the option `imports` maps: they are left to the import map. */
+  readonly mapped: readonly string[]
+  readonly specifiers: ReadonlyMap<string, Import>
+}
+
+export interface Import {
+  /** Messages name it: the option, or a script of the app. */
+  readonly importer: string
+  /** The names that the app imports: a lexer does not find all those of CommonJS. */
+  readonly names: readonly string[]
+}
+
+/** How Rolldown reads packages, whether they are joined or not. */
+export const buildOptions = (condition: Wanted['condition']) => ({
+  platform: 'browser' as const,
+  tsconfig: false as const,
+  logLevel: 'silent' as const,
+  resolve: {
+    conditionNames: ['browser', 'module', condition as string],
+    mainFields: ['browser', 'module', 'main']
+  },
+  // With strictExecutionOrder, modules that need no wrapper have none.
+  experimental: { attachDebugInfo: 'none' as const, onDemandWrapping: true },
+  transform: { define: { 'process.env.NODE_ENV': JSON.stringify(condition) } }
+})
+
+/** All names of files of packages begin with this. */
+export const FOLDER = 'npm/'
+
+/** An input of the build stands for a specifier of the app. */
+export const ENTRY = 'package:'
+/** Stands for a module of Node that CommonJS requires: in browsers it is an empty object. */
+export const EMPTY = '\0empty:'
+export const NOTHING = { code: 'module.exports = {}', moduleType: 'js' } as const
+const CSS_MODULE = /\btype["']?\s*:\s*["']css["']/
+const ELSEWHERE = /^(?:https?|data|blob):/i
+/** Takes the place of a file of a package in built code. */
+export const PLACEHOLDER = 'npm-file:'
+
+/** What is known once the modules are read. */
+export class Resolved {
+  /** The files of the app's specifiers. */
+  readonly entries = new Map<string, string>()
+  /** What each module imports: files by specifier. */
+  readonly targets = new Map<string, Map<string, string>>()
+  /** Files that are no modules, by the name below `npm/` that they are published under. */
+  readonly files = new Map<string, string>()
+  /** Modules of workers. */
+  readonly workers = new Set<string>()
+  /** What leads nowhere: specifiers, each with a file that imports it. */
+  readonly lost = new Map<string, string>()
+  readonly packages: Packages
+  readonly #root: string
+  /** Rolldown gives the errors that plugins throw a code of its own. */
+  refused: AssetError | undefined
+
+  constructor(packages: Packages, root: string) {
+    this.packages = packages
+    this.#root = root
+  }
+
+  refuse(error: AssetError): never {
+    this.refused ??= error
+    throw new TypeError(error.message)
+  }
+
+  async requireReach(specifier: string, importer: string, file: string): Promise<void> {
+    try {
+      await this.packages.requireReach(specifier, importer, file)
+    } catch (error) {
+      if (errorCode(error) !== 'package-unusable') throw error
+      this.refuse(error as AssetError)
+    }
+  }
+
+  /** The name of a file of a package, below `npm/`. @throws AssetError for one that no URL can have */
+  nameOf(file: string): string {
+    const path = this.packages.pathOf(file)
+    if (path !== undefined && isCanonicalBelow(path)) return path
+    return this.refuse(unusable(`${pathFrom(this.#root, file)} has a name that no URL can have`))
+  }
+
+  /** @throws AssetError for all that is used and not there */
+  requireFound(used: Iterable<string>): void {
+    const problems = new Map<string, AssetError>()
+    for (const specifier of used) {
+      const importer = this.lost.get(specifier)
+      if (importer === undefined) continue
+      const error = unusable(`${pathFrom(this.#root, importer)} ${lostReason(specifier)}`)
+      // A package has one stylesheet or a hundred.
+      const { name = '' } = (isSheet(specifier) && this.packages.homeOf(importer)) || {}
+      problems.set(name || error.message, problems.get(name) ?? error)
+    }
+    if (problems.size > 0) throw allOf([...problems.values()])
+  }
+}
+
+export const isSheet = (specifier: string) => specifier.endsWith('.css')
+
+/** Browsers take a stylesheet `with { type: 'css' }` for a module. */
+export function isPlainSheet(specifier: string, importing = ''): boolean {
+  return isSheet(specifier) && !CSS_MODULE.test(importing)
+}
+
+async function importsSheet(file: string): Promise<boolean> {
+  const read = await readSnapshot(file)
+  return CSS_MODULE.test(read?.bytes.toString() ?? '')
+}
+
+/** Why a module cannot be used that imports it, to be read after the file of the module. */
+export function lostReason(specifier: string): string {
+  const other = 'name another module for it in the option imports'
+  if (isSheet(specifier)) {
+    const advice =
+      'use another module of the package, and name the stylesheet as a file of it, for stylesheet()'
+    return `imports '${specifier}', which is a stylesheet, and no browser takes it for a module: ${advice}`
+  }
+  if (isBuiltin(specifier))
+    return `imports '${specifier}', which is a module of Node, and no browser has it: ${other}`
+  if (!isPackage(specifier))
+    return `imports '${specifier}', which is not there: install the package again`
+  const [name] = splitSpecifier(specifier)
+  return `imports '${specifier}', which is not installed: run npm install ${name}, or ${other}`
+}
+
+/** Finds the entries, and follows what modules of packages import. */
+export function resolving({ root, mapped, specifiers }: Wanted, resolved: Resolved): Plugin {
+  const { entries, targets, files, lost, packages } = resolved
+  const isMapped = new Set(mapped)
+  return {
+    name: 'packages',
+    async buildStart() {
+      const problems = new Array<AssetError>()
+      for (const [specifier, { importer }] of specifiers) {
+        try {
+          const file = await fileOf(this, { specifier, importer, root, packages })
+          if (file === undefined && isOptional(specifier, specifiers)) continue
+          if (file === undefined) throw await packages.notExported(specifier, importer)
+          entries.set(specifier, file)
+        } catch (error) {
+          if (errorCode(error) !== 'package-unusable') throw error
+          problems.push(error as AssetError)
+        }
+      }
+      if (problems.length > 0) resolved.refuse(allOf(problems))
+    },
+    async resolveId(specifier, importer, { kind }) {
+      if (importer === undefined || importer.startsWith('\0') || specifier.startsWith('\0'))
+        return null
+      if (isMapped.has(specifier) || ELSEWHERE.test(specifier))
+        return { id: specifier, external: 'absolute' }
+      const found = await this.resolve(specifier, importer, { skipSelf: true })
+      const isFile = found && !found.external && isAbsolute(found.id)
+      if (!isFile && isBuiltin(specifier) && kind === 'require-call') return EMPTY + specifier
+      if (!isFile && found && !found.external) return found
+      if (!isFile || (isSheet(found.id) && !(await importsSheet(importer)))) {
+        lost.set(specifier, importer)
+        packages.awaited(specifier, importer)
+        return { id: specifier, external: 'absolute' }
+      }
+      await resolved.requireReach(specifier, importer, found.id)
+      const known = targets.get(importer) ?? new Map<string, string>()
+      targets.set(importer, known.set(specifier, found.id))
+      if (!isSheet(found.id)) return found
+      files.set(resolved.nameOf(found.id), found.id)
+      return { id: `${PLACEHOLDER}${resolved.nameOf(found.id)}`, external: 'absolute' }
+    },
+    load(id) {
+      return id.startsWith(EMPTY) ? NOTHING : null
+    }
+  }
+}
+
+interface Sought {
+  readonly specifier: string
+  readonly importer: string
+  readonly root: string
+  readonly packages: Packages
+}
+
+/** @returns undefined for what the package does not have */
+async function fileOf(
+  context: PluginContext,
+  { specifier, importer, root, packages }: Sought
+): Promise<string | undefined> {
+  const [name] = splitSpecifier(specifier)
+  if (!isCanonicalBelow(specifier))
+    throw unusable(
+      `${importer} imports ${JSON.stringify(specifier)}, which is no name of a package`
+    )
+  const { directory } = await packages.installed(name, importer)
+  const from = join(root, 'index.js')
+  const found = await context.resolve(specifier, from)
+  if (!found || found.external || !isAbsolute(found.id)) return undefined
+  if (isSheet(found.id)) {
+    const path = pathFrom(directory, found.id)
+    throw unusable(
+      `${importer} imports '${specifier}', a stylesheet: write packages: { '${name}': ['${path}'] }, and stylesheet('npm/${name}/${path}') in the page`
+    )
+  }
+  await packages.requireReach(`./${specifier}`, join(directory, 'package.json'), found.id)
+  return found.id
+}
+
+/** A package may be made of subpaths alone, and be named as a whole. */
+function isOptional(specifier: string, specifiers: Wanted['specifiers']): boolean {
+  return [...specifiers.keys()].some(
+    other => other !== specifier && splitSpecifier(other)[0] === specifier
+  )
+}

@@ -1,0 +1,42 @@
+// Finds Rolldown, and tells whether it is new enough.
+import { findPeer, loadPeer, missingPeer } from '../../assets/compilers/built-in.ts'
+import type { rolldown as Build } from 'rolldown'
+import { AssetError } from '../../errors.ts'
+
+export interface Rolldown {
+  readonly rolldown: typeof Build
+}
+
+/** Earlier ones break React in the order of ECMAScript modules. */
+const OLDEST = [1, 2, 19] as const
+const PEER = ['rolldown']
+
+export async function hasRolldown(root: string): Promise<boolean> {
+  return (await findPeer(PEER, root)) !== undefined
+}
+
+/** @throws AssetError for none, and for an old one */
+export async function loadRolldown(purpose: string, root: string): Promise<Rolldown> {
+  await rolldownVersion(purpose, root)
+  return (await loadPeer(PEER, purpose, root)) as Rolldown
+}
+
+/** @throws AssetError for none, and for an old one */
+export async function rolldownVersion(purpose: string, root: string): Promise<string> {
+  const found = await findPeer(PEER, root)
+  if (!found) throw new AssetError('compiler-missing', missingPeer(PEER, purpose))
+  const { version } = found.require('rolldown/package.json') as { readonly version: string }
+  if (isNewEnough(version)) return version
+  const least = OLDEST.join('.')
+  const advice = `npm install --save-dev rolldown@^${least}`
+  throw new AssetError(
+    'compiler-missing',
+    `${purpose} needs rolldown ${least} or newer, and ${version} is installed: ${advice}`
+  )
+}
+
+function isNewEnough(version: string): boolean {
+  const given = version.split(/[.-]/).map(Number)
+  const at = OLDEST.findIndex((least, each) => given[each] !== least)
+  return at === -1 || (given[at] ?? 0) > (OLDEST[at] ?? 0)
+}

@@ -1,0 +1,99 @@
+// Which packages share a file.
+import test from 'ava'
+import type { Script } from '../../../../lib/extras/modules/joining/script.ts'
+import { packageFiles } from '../../../../lib/extras/modules/joining/package-files.ts'
+
+/** A module of a package, or of the application, and what it imports. */
+function script(group: string | undefined, size: number, imports: readonly string[]): Script {
+  const source = { file: `/${group}.js`, directory: '/', packageName: group }
+  const code = size === COMMONJS ? 'require()' : 'x'.repeat(size)
+  return { name: '', source, code, map: undefined, imports, dynamicImports: [], others: [] }
+}
+
+const [LARGE, MIDDLE, TINY, COMMONJS] = [170_000, 50_000, 1000, 0]
+
+/** @param given packages by name, each with its size and the packages that it imports */
+function filesOf(
+  given: Record<string, readonly [size: number, ...imports: string[]]>,
+  pages: Record<string, readonly string[]>,
+  later: Record<string, readonly string[]> = {}
+) {
+  const own = Object.entries({ ...pages, ...later }).map(
+    ([path, imports]) => [path, script(undefined, 1, imports)] as const
+  )
+  const packages = Object.entries(given).map(
+    ([name, [size, ...imports]]) => [name, script(name, size, imports)] as const
+  )
+  const scripts = new Map([...own, ...packages])
+  const [first, lazy] = [Object.keys(pages), Object.keys(later)]
+  const isModule = (code: string) => !code.startsWith('require')
+  const [fileOf, files] = packageFiles(scripts, { scripts, first, later: lazy }, isModule)
+  return { of: Object.fromEntries(packages.map(([name]) => [name, fileOf(name)])), files }
+}
+
+test('JOI-01 packages that the same scripts load share a file, by the name of the largest; a large one has its own', t => {
+  const { of } = filesOf(
+    { alpine: [MIDDLE], htmx: [MIDDLE + 1], chart: [LARGE], sortable: [MIDDLE], lit: [TINY] },
+    { '/app.js': ['alpine', 'htmx'], '/product.js': ['chart', 'lit', 'sortable'] }
+  )
+  t.deepEqual(of, {
+    alpine: 'htmx',
+    htmx: 'htmx',
+    chart: 'chart',
+    lit: 'sortable',
+    sortable: 'sortable'
+  })
+})
+
+test('JOI-01 a page loads no package that it does not need, but for a few kilobytes', t => {
+  const pages = {
+    '/app.js': ['a', 'both', 'wee', 'tiny'],
+    '/admin.js': ['b', 'both', 'wee', 'tiny']
+  }
+  const { of } = filesOf(
+    { a: [MIDDLE], b: [MIDDLE], both: [MIDDLE], wee: [TINY], tiny: [TINY] },
+    pages
+  )
+  t.deepEqual(of, { a: 'a', b: 'b', both: 'both', wee: 'packages', tiny: 'packages' })
+})
+
+test('JOI-01 a package of pages is not one of what import() loads, which has others', t => {
+  const { of } = filesOf(
+    { now: [TINY], soon: [TINY], some: [TINY], often: [TINY] },
+    { '/app.js': ['now'] },
+    { '/one.js': ['now', 'soon', 'some', 'often'], '/two.js': ['some', 'often'] }
+  )
+  t.deepEqual(of, {
+    now: 'now',
+    soon: 'soon',
+    some: 'packages-later',
+    often: 'packages-later'
+  })
+})
+
+test('JOI-01 a package is in the file of the only one that imports it, and none imports a file that imports it', t => {
+  const { of, files } = filesOf(
+    {
+      bootstrap: [LARGE, 'popper', 'shared'],
+      popper: [MIDDLE],
+      shared: [TINY],
+      plugin: [TINY, 'bootstrap', 'shared']
+    },
+    { '/app.js': ['bootstrap', 'plugin', 'shared'] }
+  )
+  t.deepEqual(of, {
+    bootstrap: 'bootstrap',
+    popper: 'bootstrap',
+    shared: 'shared',
+    plugin: 'plugin'
+  })
+  t.deepEqual([...files], ['shared', 'bootstrap', 'plugin'])
+})
+
+test('JOI-01 a CommonJS package, which may require any amount of code, has a file of its own', t => {
+  const { of } = filesOf(
+    { 'react-dom': [COMMONJS], wee: [TINY], other: [TINY] },
+    { '/app.js': ['react-dom', 'wee', 'other'] }
+  )
+  t.deepEqual(of, { 'react-dom': 'react-dom', wee: 'other', other: 'other' })
+})

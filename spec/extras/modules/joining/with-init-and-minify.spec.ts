@@ -1,0 +1,15 @@
+// What a new project says of joining.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { run } from '../../../cli/run.ts'
+import { makeProject, writeFiles } from '../../../support/site.ts'
+
+test('JOI-02 a new project has its modules joined, and init says what that needs and lacks', async t => {
+  const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
+  const { stdout } = await run(root, 'init')
+  t.true(stdout.endsWith('\n\nFor production: npm install --save-dev rolldown esbuild\n'), stdout)
+  writeFiles(root, { 'node_modules/esbuild/package.json': '{}' })
+  t.true((await run(root, 'init')).stdout.endsWith('--save-dev rolldown\n'))
+  t.regex(readFileSync(join(root, 'assets.config.js'), 'utf8'), /dirname,\n {2}bundle: true\n\}\n$/)
+})
