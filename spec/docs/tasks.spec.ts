@@ -50,7 +50,7 @@ test('explain says whether the import map has a bare specifier', async t => {
     'node_modules/lit/package.json': '{ "name": "lit", "version": "1.0.0", "exports": "./lit.js" }',
     'node_modules/lit/lit.js': 'export const html = String.raw'
   })
-  const known = /the import map has it, for npm\/lit\/lit\.js/
+  const known = /the import map has it, for npm\/lit\.js/
   const command = `${explainBare?.text.trim()} || true`
   t.notRegex(await site.run(command), known)
   site.write({ 'assets.config.js': "export default { packages: ['lit'] }" })

@@ -99,7 +99,7 @@ export class Packages {
       const directory = join(file.slice(0, at), name)
       if (isPackage(name)) return { name, directory }
     }
-    const [linked] = [...this.#linked].filter(([directory]) => isInside(directory, file))
+    const linked = [...this.#linked].find(([directory]) => isInside(directory, file))
     return linked && { name: linked[1], directory: linked[0] }
   }
 

@@ -585,7 +585,7 @@ for (const [what, files] of OUT) {
         '/node_modules/tip/unused.js': `export const key = '${SECRET}'`
       })
     )
-    const [index = ''] = ['node_modules/leaky/index.js']
+    const index = 'node_modules/leaky/index.js'
     const text = readFileSync(join(root, index), { encoding: 'utf8', flag: 'a+' })
     writeFileSync(join(root, index), text.replace('/SECRET', join(root, 'secret.js')))
     const { error } = await buildAt(root, 'leaky')
