@@ -1,6 +1,6 @@
 // Builds packages in a process that ends: Rolldown would keep hundreds of megabytes of a server.
 import { fork } from 'node:child_process'
-import { extname } from 'node:path'
+import { dirname, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { statOf } from '../../../files/disk.ts'
 import { observeAll, type Observation } from '../../../files/observation.ts'
@@ -41,8 +41,10 @@ export async function buildApart(job: Job): Promise<Outcome> {
   const mayStart = process.permission?.has('child') ?? true
   if (!file || !mayStart || !(await statOf(file))) return build(job)
   // Flags of the server, such as --watch and --inspect, are none of its builds.
-  const execArgv = file.endsWith('.ts') ? process.execArgv : []
-  const child = fork(file, { execArgv, serialization: 'advanced' })
+  const started = file.endsWith('.ts')
+    ? { execArgv: process.execArgv, cwd: dirname(file) }
+    : { execArgv: [] }
+  const child = fork(file, { ...started, serialization: 'advanced' })
   try {
     return await new Promise<Outcome>((done, fail) => {
       child.once('error', fail)
