@@ -58,8 +58,6 @@ export const LEFT_OUT = [
       'a disk that accepts no more bytes (a limit on the size of files)*',
       'without free descriptors there are errors for a while*',
       'S73 verify does not look into a folder*',
-      'a file that cannot be written is named with the reason*',
-      'a public directory without write permission is an error that says so',
       'what cannot be read or written is a 500 that names it, until it can be*',
       'S73 what the process may not read in a mount or public is a 404*'
     ]

@@ -1,10 +1,10 @@
-// Limits of the kernel, rights and disks that refuse: each for a process of its own. What needs neither
-// root nor another program is in spec/soak/faults.spec.ts.
+// Rights and disks that refuse: each for a process of its own. What needs neither root nor another program is in
+// spec/soak/faults.spec.ts; limits of inotify are rows of `npm run test:refused`.
 import { chmodSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { precompile } from '../../lib/koa-assets.ts'
-import { CHANGING, fillDisk, seesEveryChange } from '../support/changes.ts'
+import { fillDisk } from '../support/changes.ts'
 import { startReplica } from '../support/replica.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
 import { program } from '../../demo/deploy/program.ts'
@@ -15,25 +15,6 @@ const ENVIRONMENTS = {
   development: { env: 'development' },
   production: { env: 'production', compile: true, fingerprint: false }
 } as const
-
-const INOTIFY = {
-  'no inotify instance': 'echo 0 > /proc/sys/user/max_inotify_instances',
-  'two inotify watches': 'echo 2 > /proc/sys/user/max_inotify_watches'
-}
-
-for (const [limit, command] of Object.entries(INOTIFY)) {
-  for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
-    test(`with ${limit} every change is seen, in ${name}`, async t => {
-      const root = makeProject(t, CHANGING)
-      const options = { root, ...environment, mounts: MOUNTS }
-      // The limits of a user namespace count for what is in it.
-      const unshare = `${program('unshare', 'util-linux')} --user --map-root-user`
-      const shell = `exec ${unshare} sh -euc '${command}; exec "$@"' sh "$@"`
-      const replica = await startReplica(t, { options }, { shell })
-      await seesEveryChange(t, replica, root)
-    })
-  }
-}
 
 test('S73 a mounted file and a file from a route that may not be read are not found', async t => {
   const files = { 'build/a.txt': 'a', 'build/b.txt': 'b', 'data/a.txt': 'a', 'data/b.txt': 'b' }

@@ -1,13 +1,12 @@
 // Disks that are really full, or really read-only: mounted in a namespace that ends with its shell.
-// What needs no mount is in spec/assets/building/failures.spec.ts.
+// What needs no mount is in spec/cli/faults.spec.ts, a call of the disk that fails among it.
 import test, { type ExecutionContext } from 'ava'
 import { spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { placed, run } from '../support/fingerprinted.ts'
 import { bundle } from '../support/precompile-in-child.ts'
-import { makeProject, writeFiles } from '../support/site.ts'
+import { makeProject } from '../support/site.ts'
 import { LOADER, moduleFile } from '../support/typescript.ts'
 import { program } from '../../demo/deploy/program.ts'
 import { withDigest } from '../support/digest.ts'
@@ -20,7 +19,6 @@ async function inNamespace(t: ExecutionContext, root: string, script: string): P
     precompile() { "$node" "$program" "$root"; }
     clean() { ${cli.join(' ')} clean --root "$root" --keep 0 --age 0s; }
     compress() { ${cli.join(' ')} compress --quiet "$root/public"; }
-    verify() { ${cli.join(' ')} verify --quiet "$root/public"; }
     state() { (cd "$root/public" && find . -type f -exec sha256sum {} + | sort); }
   `
   const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user']
@@ -28,35 +26,6 @@ async function inNamespace(t: ExecutionContext, root: string, script: string): P
   const { status, stderr } = spawnSync(program('unshare', 'util-linux'), args, { env })
   t.is(status, 0, String(stderr))
 }
-
-test('a disk that is full stops a deploy with a clear message, and the old one stays', async t => {
-  const root = makeProject(t, {
-    ...placed({ 'app.js': 'go()', 'a.bin': 'a' }),
-    'film.bin': Buffer.alloc(4_000_000, 'x'),
-    'public/.keep': ''
-  })
-  await inNamespace(
-    t,
-    root,
-    `mount -t tmpfs -o size=1m tmpfs "$root/public"
-    precompile
-    state > "$root/before"
-    mv "$root/film.bin" "$root/apps/web/assets"
-    ! precompile 2> "$root/said"
-    state > "$root/after"
-    echo short > "$root/apps/web/assets/film.bin"
-    precompile
-    state > "$root/repaired"`
-  )
-  const read = (name: string) => readFileSync(join(root, name), 'utf8')
-  t.regex(
-    read('said'),
-    /^cannot publish \/assets\/film\.bin: \w+ \S+ failed with ENOSPC; the disk is full$/m
-  )
-  t.regex(read('before'), /assets\.json/)
-  t.is(read('after'), read('before'))
-  t.regex(read('repaired'), withDigest(/film-DIGEST\.bin/))
-})
 
 test('REC-02 clean frees a disk that is full, and the next deploy succeeds', async t => {
   const film = (letter: string) => Buffer.alloc(200_000, letter)
@@ -87,30 +56,6 @@ test('REC-02 clean frees a disk that is full, and the next deploy succeeds', asy
   const versions = (state: string) => state.match(/film-[0-9a-f]+\.bin$/gm)?.length
   t.deepEqual([versions(read('before')), versions(read('after'))], [2, 1])
   t.notRegex(read('names'), /^\.koa/m)
-})
-
-test('a disk that is full stops compress with a clear message, and no copy is cut short', async t => {
-  const root = makeProject(t, { 'big.js': 'go();'.repeat(60_000), 'public/.keep': '' })
-  // Random bytes shrink by a quarter at most, so that not all copies fit.
-  writeFiles(root, { 'big.txt': randomBytes(300_000).toString('base64') })
-  await inNamespace(
-    t,
-    root,
-    `mount -t tmpfs -o size=1m tmpfs "$root/public"
-    cp "$root/big.js" "$root/big.txt" "$root/public"
-    ! compress 2> "$root/said"
-    ls -A "$root/public" > "$root/files"
-    verify
-    rm "$root/public/big.txt"
-    rm -f "$root"/public/big.txt.*
-    compress
-    verify
-    ls -A "$root/public" > "$root/repaired"`
-  )
-  const read = (name: string) => readFileSync(join(root, name), 'utf8')
-  t.regex(read('said'), /cannot compress big\.txt: ENOSPC: no space left on device/)
-  t.notRegex(read('files'), /\.tmp$/m)
-  t.regex(read('repaired'), /^big\.js\nbig\.js\.br\nbig\.js\.gz\n/)
 })
 
 test('a read-only disk stops precompile and compress with a message that says so', async t => {

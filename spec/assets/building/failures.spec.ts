@@ -1,14 +1,6 @@
 // A deploy that cannot be finished says why, and leaves the old one usable.
 import { createHash } from 'node:crypto'
-import {
-  chmodSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync
-} from 'node:fs'
+import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
@@ -36,42 +28,6 @@ function checkUsable(t: Parameters<typeof makeProject>[0], root: string): void {
   checkManifest(t, root)
   t.deepEqual(hiddenBelow(join(root, 'public')), [])
 }
-
-test('a file that cannot be written is named with the reason, and the previous deploy stays', async t => {
-  const program = await bundle()
-  const root = makeProject(t, placed({ 'app.js': 'go()', 'film.bin': 'film' }))
-  await run({ root })
-  const manifest = readManifest(root)
-  writeFiles(root, placed({ 'app.js': 'more()', 'film.bin': Buffer.alloc(400_000, 'x') }))
-  const { status, said } = await runInChild(program, root, 'ulimit -f 200')
-  t.is(status, 1)
-  t.regex(said, /^cannot publish \/assets\/film\.bin: (?:copyfile|write).* failed with EFBIG; /m)
-  t.deepEqual(readManifest(root), manifest)
-  checkUsable(t, root)
-  t.is((await runInChild(program, root)).status, 0)
-  t.is(readManifest(root).assets['/assets/film.bin']?.size, 400_000)
-  checkUsable(t, root)
-})
-
-test('a public directory without write permission is an error that says so', async t => {
-  const program = await bundle()
-  const root = makeProject(t, placed({ 'app.js': 'go()' }))
-  await run({ root })
-  writeFiles(root, placed({ 'app.js': 'more()' }))
-  const manifest = readManifest(root)
-  const publicDir = join(root, 'public')
-  for (const path of [publicDir, join(publicDir, 'assets')]) chmodSync(path, 0o555)
-  // Root may write everywhere: as root, the child becomes somebody else.
-  const asOther =
-    process.getuid?.() === 0 ? 'setpriv --reuid 65534 --clear-groups --inh-caps=-all' : ''
-  chmodSync(root, 0o755)
-  const { status, said } = await runInChild(program, root, `set -- ${asOther} "$0" "$@"; exec "$@"`)
-  t.is(status, 1, said)
-  t.regex(said, /^cannot publish \/assets: open public\/assets\/\S+ failed with EACCES; /m)
-  t.deepEqual(readManifest(root), manifest)
-  for (const path of [publicDir, join(publicDir, 'assets')]) chmodSync(path, 0o755)
-  checkUsable(t, root)
-})
 
 test('a big source that is edited while it is published does not get the digest of its previous bytes', async t => {
   const film = (letter: string) => Buffer.alloc(3_000_000, letter)

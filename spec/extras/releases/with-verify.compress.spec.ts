@@ -5,10 +5,8 @@ import {
   chmodSync,
   existsSync,
   lstatSync,
-  mkdirSync,
   readFileSync,
   readdirSync,
-  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -288,18 +286,6 @@ test('a file that does not fit into memory is named and not compressed', async t
   truncateSync(at('dump.txt'), 128 * 1024 * 1024 + 1)
   t.deepEqual((await compress(root)).tooLarge, ['dump.txt'])
   t.deepEqual(names(), [...withCopies('app.css'), 'dump.txt'].toSorted())
-})
-
-test('a copy that cannot be written is an error that names the file and the reason', async t => {
-  const { root, at } = makeDirectory(t, { 'app.css': TEXT })
-  mkdirSync(at('app.css.br'))
-  await t.throwsAsync(compress(root), {
-    code: 'compress-failed',
-    message: /^cannot compress app\.css: (?:EISDIR|EPERM): .*app\.css\.br'$/
-  })
-  rmSync(at('app.css.br'), { recursive: true })
-  await compress(root)
-  t.deepEqual((await verifyCopies(root)).problems, [])
 })
 
 test('S53 a directory that is missing, a file, a project or empty is an error in compress and in verify', async t => {
