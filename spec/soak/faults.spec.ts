@@ -5,12 +5,10 @@ import { connect as connectHttp2 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import test from 'ava'
-import { start } from '../cli/run.ts'
 import { CHANGING, seesEveryChange } from '../support/changes.ts'
 import { request } from '../support/raw.ts'
 import { forkReplica, portsOf, startReplica } from '../support/replica.ts'
 import { makeProject } from '../support/site.ts'
-import { LOADER, moduleFile } from '../support/typescript.ts'
 import { until } from '../support/until.ts'
 
 const MOUNTS = { '/static': 'build' }
@@ -28,8 +26,6 @@ for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
   })
 }
 
-const KILLED = 'killed-at-rename.ts'
-
 for (const [name, environment] of Object.entries({
   ...ENVIRONMENTS,
   'production with fingerprints': { env: 'production', compile: true }
@@ -41,7 +37,7 @@ for (const [name, environment] of Object.entries({
     })
     const options = { root, ...environment }
     const setup = { options, isBehind: false, names: [] }
-    const child = forkReplica(setup, [], { preload: KILLED })
+    const child = forkReplica(setup, [], { preload: 'killed-at-rename.ts' })
     const ended = once(child, 'exit') as Promise<[number | null, string | null]>
     const { http1 } = await portsOf(child)
     const socket = connect(http1, '127.0.0.1', () => socket.write(request('GET', '/assets/a.css')))
@@ -60,30 +56,6 @@ for (const [name, environment] of Object.entries({
     t.deepEqual(next.errors, [])
   })
 }
-
-test('compress that is killed between write and rename leaves no partial copy, and the next run completes it', async t => {
-  const root = makeProject(t, { 'a.js': 'a();'.repeat(1000), 'b.js': 'b();'.repeat(1000) })
-  const preload = `--import=${moduleFile(`spec/support/${KILLED}`)}`
-  const { child, outcome } = start(root, ['compress', '.'], {
-    NODE_OPTIONS: [...LOADER, preload].join(' '),
-    TSX_DISABLE_CACHE: '1'
-  })
-  await outcome
-  t.is(child.signalCode, 'SIGKILL')
-  t.deepEqual(
-    readdirSync(root).filter(name => /\.(?:br|gz|zst)$/.test(name)),
-    []
-  )
-  t.true(readdirSync(root).some(name => name.endsWith('.tmp')))
-  for (const words of [
-    ['compress', '.', '-q'],
-    ['verify', '.', '-q']
-  ]) {
-    const { status, stderr } = await start(root, words).outcome
-    t.is(status, 0, stderr)
-  }
-  t.true(readdirSync(root).includes('b.js.br'))
-})
 
 const BIG = Buffer.alloc(8 * 1024 * 1024, 'x')
 const PATHS = ['/big.bin', '/static/big.bin', '/files/big.bin', '/assets/big.bin']

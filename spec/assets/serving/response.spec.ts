@@ -63,23 +63,13 @@ test('ANS-01 ANS-08 a response has these headers and no others, and a 304 has no
 const CONDITIONS: ReadonlyArray<
   readonly [mark: string, fields: Readonly<Record<string, string>>, expected: number]
 > = [
-  ['ANS-02', { 'if-none-match': '{etag}' }, 304],
+  // PRE-06 has the whole truth table.
   ['ANS-02', { 'if-none-match': '"x", {etag} , "y"' }, 304],
-  ['ANS-02', { 'if-none-match': 'W/{etag}' }, 304],
-  ['ANS-02', { 'if-none-match': '*' }, 304],
-  ['ANS-02', { 'if-none-match': '"x"' }, 200],
-  ['ANS-02', { 'if-none-match': '{etag}', 'if-modified-since': BEFORE }, 304],
-  ['ANS-02', { 'if-none-match': '"x"', 'if-modified-since': LAST_MODIFIED }, 200],
-  ['ANS-02', { 'if-modified-since': LAST_MODIFIED }, 304],
   ['ANS-02', { 'if-modified-since': LATER }, 304],
   ['ANS-02', { 'if-modified-since': BEFORE }, 200],
-  ['ANS-02', { 'if-modified-since': 'Thu, 14 Nov 2999 22:13:20 GMT' }, 200],
-  ['ANS-03', { 'if-match': '"x"' }, 412],
   ['ANS-03', { 'if-match': 'W/{etag}' }, 412],
   ['ANS-03', { 'if-match': '{etag}' }, 200],
-  ['ANS-03', { 'if-match': '*' }, 200],
-  ['ANS-03', { 'if-unmodified-since': BEFORE }, 412],
-  ['ANS-03', { 'if-unmodified-since': LAST_MODIFIED }, 200]
+  ['ANS-03', { 'if-unmodified-since': BEFORE }, 412]
 ]
 
 test('ANS-02 ANS-03 conditions are evaluated, for GET and HEAD', async t => {

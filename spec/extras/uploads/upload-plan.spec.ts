@@ -112,7 +112,7 @@ test('UPL-03 upload-plan shows a table, and fails without a manifest', async t =
   t.regex(stderr, /precompile/)
 })
 
-test('UPL-04 upload-plan fails, and names each file that pages need and a server would not send', async t => {
+test('UPL-08 upload-plan fails, and names each file that pages need and a server would not send', async t => {
   const root = makeShop(t, {
     ...FILES,
     '/dist/lazy-B1d8aKqw.js': 'later',
