@@ -46,25 +46,6 @@ test('PUB-13 every tail of the path, compiled or not, finds the source, which is
   t.deepEqual(await found(site, none), [404, 404, 404])
 })
 
-test('PUB-13 with tails: false an asset is found only under its name', async t => {
-  const sheet = 'a { src: url(admin/menu.css) url(till.css) }'
-  const files = {
-    'stylesheets/admin/menu.css': 'menu{}',
-    'stylesheets/shop/till.css.scss': 'a { b: c }',
-    'stylesheets/app.css': sheet
-  }
-  const site = await makeSite(t, files, { tails: false })
-  t.is((await site.ask('/assets/shop/till.css')).status, 200)
-  t.deepEqual(await found(site, ['/assets/admin/menu.css', '/assets/app.css']), ['menu{}', sheet])
-  for (const tail of ['menu.css', 'stylesheets/admin/menu.css', 'till.css']) {
-    t.deepEqual(await found(site, [`/assets/${tail}`]), [404], tail)
-    t.is((await site.ask(`/assets/${tail}`, { method: 'POST' })).status, 404, tail)
-    t.is(site.read(`/public/assets/${tail}`), undefined)
-  }
-  t.is(warningsAbout('app.css:1:').length, 1)
-  t.is(warningsAbout(' refers to till.css').length, 1)
-})
-
 test('PUB-14 a tail that two files share is not found, and the log names both once, until one is removed', async t => {
   const site = await makeSite(t, { 'stylesheets/admin/menu.css': 'admin{}' })
   t.deepEqual(await found(site, ['/assets/menu.css']), ['admin{}'])

@@ -6,7 +6,7 @@ import { check } from '../../support/names/check.ts'
 import { aPlan } from '../../support/names/project.ts'
 import { cases } from '../../support/soak.ts'
 
-test('PUB-13 PUB-14 a name has one source in development, on request and precompiled, or none in all of them', async t => {
+test('PUB-12 PUB-13 PUB-14 PUB-15 PUB-20 PKG-04 a name has one source in development, on request and precompiled, or none in all of them', async t => {
   let names = 0
   const property = fc.asyncProperty(aPlan, async plan => {
     names += await check(plan)

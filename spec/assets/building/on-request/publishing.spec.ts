@@ -125,13 +125,6 @@ test('PUB-11 a source created after start is served; one that is removed is gone
   t.deepEqual(await sent(site, '/assets/folders/of/late.css'), [200, 'late{}'])
 })
 
-test('PUB-20 assets of an app at /admin are published below admin', async t => {
-  const site = await makeSite(t, { [SOURCE]: 'a{}', '/apps/admin/assets/css/app.css': 'admin{}' })
-  t.deepEqual(await sent(site, '/assets/admin/app.css'), [200, 'admin{}'])
-  t.is(site.read('/public/assets/admin/app.css'), 'admin{}')
-  t.is(site.read(TARGET), undefined)
-})
-
 const LISTED = {
   'x/app.css': 'first',
   '/apps/web/more/x/app.css': 'second',
