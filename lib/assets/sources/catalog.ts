@@ -3,7 +3,7 @@ import { join, posix } from 'node:path'
 import { composed, folded } from '../../files/paths.ts'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
 import type { AppSettings, SourceDirectory } from '../settings/app-settings.ts'
-import { tailsOf } from '../urls/canonical-path.ts'
+import { meetsNames, tailsOf } from '../urls/canonical-path.ts'
 
 /** A file that somebody wrote, and the name under which it is published. */
 export interface Source {
@@ -84,6 +84,8 @@ export class Catalog {
   /** The folders in names, each with the source of a name in it. */
   readonly #folders = new Map<string, Source>()
   readonly #elsewhere: Unpublished[] = []
+  /** The names of all folders of what is published, once a tail was asked for. */
+  #folderNames: ReadonlySet<string> | undefined
   readonly #tails: boolean
   readonly #inTheWay: (name: string) => AppSettings | undefined
 
@@ -143,8 +145,12 @@ export class Catalog {
 
   /** Returns the published sources that have a tail, other than their name. */
   tailed(tail: string): readonly Source[] {
-    const all = this.#byTail.get(tail) ?? []
-    return this.#folders.size === 0 ? all : all.filter(({ name }) => !this.#folders.has(name))
+    const all = this.#byTail.get(tail)?.filter(({ name }) => !this.#folders.has(name)) ?? []
+    if (all.length === 0) return all
+    this.#folderNames ??= new Set(
+      this.names.flatMap(name => this.named(name)[0]?.tail.split('/').slice(0, -1) ?? [])
+    )
+    return meetsNames(tail, this.#folderNames, name => this.named(name).length > 0) ? [] : all
   }
 
   /** Returns the sources that have a path as their whole tail. */

@@ -92,6 +92,21 @@ export function* tailsOf(path: string): Generator<string> {
   }
 }
 
+/**
+ * Tells whether a file at a tail and those at names would be in each other's way: it is called like a folder, or is
+ * below a name.
+ * @param folders the names of all folders
+ */
+export function meetsNames(
+  tail: string,
+  folders: ReadonlySet<string>,
+  isName: (path: string) => boolean
+): boolean {
+  const parts = tail.split('/')
+  if (folders.has(parts.at(-1) ?? '')) return true
+  return parts.some((_, at) => at > 0 && isName(parts.slice(0, at).join('/')))
+}
+
 // Matches all but unreserved and reserved characters, and the `%` of existing escapes. `'` is encoded as well, as in a
 // query of the WHATWG URL standard.
 const OUTSIDE_OF_URLS = /[^\w\-.~:/?#[\]@!$&()*+,;=%]/gu

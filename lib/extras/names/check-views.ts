@@ -217,9 +217,10 @@ async function listed(settings: Project): Promise<OwnNames[]> {
   )
 }
 
-function inManifest(given: Project, manifest: Manifest): OwnNames[] {
+function inManifest(given: Project, unprepared: Manifest): OwnNames[] {
   // These names are those of the manifest, unless the options set `compile`.
   const settings = given.changed({ compile: false })
+  const manifest = unprepared.prepare(settings.apps)
   const isThere = (path: string) => statIfThere(publicFile(settings, path)) !== undefined
   return settings.apps.map(app => ({
     ...app,

@@ -51,15 +51,13 @@ async function compare(
     if (got !== expected) throw new Error(`${mode}: ${asked} leads to ${got}, not to ${expected}`)
   }
   try {
-    for (const app of plan.apps) {
-      const answers = await server.answers(app.name, rule.namesToTry(app))
-      for (const [name, { mark, references }] of answers) {
-        const found = rule.lookUp(app, name)
-        expect(`${name} in ${app.name}`, mark, found?.mark)
-        for (const [reference, got] of references) {
-          const to = found?.referred(reference, mode !== 'development')
-          expect(`${reference} in ${mark}, ${name} of ${app.name}`, got, to)
-        }
+    const asked = plan.apps.flatMap(app => rule.namesToTry(app).map(name => ({ app, name })))
+    for (const { app, name, mark, references } of await server.answers(asked)) {
+      const found = rule.lookUp(app, name)
+      expect(`${name} in ${app.name}`, mark, found?.mark)
+      for (const [reference, got] of references) {
+        const to = found?.referred(reference, mode !== 'development')
+        expect(`${reference} in ${mark}, ${name} of ${app.name}`, got, to)
       }
     }
   } finally {

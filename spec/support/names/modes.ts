@@ -8,6 +8,7 @@ import { locate, rawPath } from '../../../lib/assets/serving/request-path.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { withoutBase } from '../../../lib/assets/urls/canonical-path.ts'
 import { AssetError } from '../../../lib/errors.ts'
+import type { App } from './project.ts'
 
 export const MODES = {
   development: { env: 'development', public: 'public-plain' },
@@ -17,12 +18,20 @@ export const MODES = {
 
 export type Mode = keyof typeof MODES
 
+interface Asked {
+  readonly app: App
+  readonly name: string
+}
+
 interface Answer {
   /** The mark in the bytes; undefined: the name is refused, by an error or, in development, by a warning. */
   readonly mark: string | undefined
   /** The marks of what the references in its text lead to, as they are written in the source. */
   readonly references: ReadonlyMap<string, string | undefined>
 }
+
+/** A name that no project has. */
+const LAST = 'last.svg'
 
 const REFUSED: Answer = { mark: undefined, references: new Map() }
 const MARK = /<[^>]*>/
@@ -31,13 +40,13 @@ const WRITTEN = /\/\* <[^>]*> (.*) \*\//
 const REFERENCE = /(?:url|import)\(["']([^"']*)["']\)/g
 
 export class Server {
-  readonly warnings: string[] = []
+  readonly #warnings: string[] = []
   readonly #pipeline: Pipeline
   readonly #isPlain: boolean
 
   constructor(options: KoaAssetsOptions, mode: Mode) {
     const settings = settleProject({ serve: true, live: false, ...options, ...MODES[mode] }, {})
-    this.#pipeline = new Pipeline(settings, message => void this.warnings.push(message))
+    this.#pipeline = new Pipeline(settings, message => void this.#warnings.push(message))
     this.#isPlain = mode === 'development'
   }
 
@@ -50,15 +59,15 @@ export class Server {
     if (this.#isOnRequest) this.#pipeline.sources.unwatch()
   }
 
-  /** Asks for all names of an app, as views do. */
-  async answers(app: string, names: readonly string[]): Promise<ReadonlyMap<string, Answer>> {
-    const written = new Map(names.map(name => [name, this.#written(app, name)]))
-    const refused = this.#isPlain ? await this.#warnedOf(app) : []
-    const all = new Map<string, Answer>()
-    for (const [name, url] of written) {
+  /** Asks for names of apps, as their views do. */
+  async answers(asked: readonly Asked[]): Promise<readonly (Asked & Answer)[]> {
+    const written = asked.map(each => ({ ...each, url: this.#written(each) }))
+    const refused = this.#isPlain ? await this.#warnedOf(asked) : []
+    const all: (Asked & Answer)[] = []
+    for (const { app, name, url } of written) {
       const path = url && withoutBase(url, this.#pipeline.settings.base)
       const isRefused = path === undefined || refused.includes(path)
-      all.set(name, isRefused ? REFUSED : await this.#answerAt(path))
+      all.push({ app, name, ...(isRefused ? REFUSED : await this.#answerAt(path)) })
     }
     return all
   }
@@ -67,9 +76,9 @@ export class Server {
     return this.#pipeline.settings.apps.some(({ compile }) => compile)
   }
 
-  #written(app: string, name: string): string | undefined {
+  #written({ app, name }: Asked): string | undefined {
     try {
-      return this.#pipeline.viewHelpers(app).path(name)
+      return this.#pipeline.viewHelpers(app.name).path(name)
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
       return undefined
@@ -77,11 +86,10 @@ export class Server {
   }
 
   /** Waits for the check of the last name, which has no source, and returns the paths of those warned of. */
-  async #warnedOf(app: string): Promise<readonly string[]> {
-    const last = this.#written(app, `last-${this.warnings.length}.svg`)
-    while (!this.warnings.some(each => each.includes(`${last?.split('/').at(-1)}`)))
-      await setImmediate()
-    return this.warnings.flatMap(each => /a page links to (\/[^ ,;:]*)/.exec(each)?.[1] ?? [])
+  async #warnedOf([first]: readonly Asked[]): Promise<readonly string[]> {
+    if (first) this.#written({ ...first, name: LAST })
+    while (!this.#warnings.some(each => each.includes(LAST))) await setImmediate()
+    return this.#warnings.flatMap(each => /a page links to (\/[^ ,;:]*)/.exec(each)?.[1] ?? [])
   }
 
   async #answerAt(path: string): Promise<Answer> {

@@ -114,7 +114,7 @@ export const aPlan: fc.Arbitrary<Plan> = fc.constantFrom(...APPS).chain(apps =>
         path: aPath,
         references: fc.array(aReference, { maxLength: 2 })
       })
-      return fc.array(aFile, { minLength: 1, maxLength: 6 }).map(files => ({
+      return fc.array(aFile, { minLength: 1, maxLength: 5 }).map(files => ({
         ...{ ...rest, apps, libraries: searched, files: withReferences(possible(files)) }
       }))
     })

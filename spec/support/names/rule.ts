@@ -119,6 +119,10 @@ export class Rule {
     const name = path.slice(prefixOf(app).length + 1)
     const exact = published.get(name)
     if (exact || !this.#plan.tails) return exact
+    // A file called like a folder, or below a name, has no tail there.
+    const folders = [...published.values()].flatMap(each => foldersIn(each.whole ?? each.name))
+    if (folders.includes(posix.basename(name))) return undefined
+    if ([...published.keys()].some(other => name.startsWith(`${other}/`))) return undefined
     const tailed = [...published.values()].filter(
       ({ whole }) => whole && tailsOf(whole).includes(name)
     )
@@ -201,6 +205,8 @@ function isIn({ include, exclude }: Library, path: string): boolean {
 
 const compiled = (path: string) => path.replace(/(?:\.css)?\.up$/, '.css')
 const compiledAt = ({ directory, path }: Written) => `${directory}/${compiled(path)}`
+
+const foldersIn = (path: string) => path.split('/').slice(0, -1)
 
 function tailsOf(path: string): readonly string[] {
   const parts = path.split('/')

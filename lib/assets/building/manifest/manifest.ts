@@ -5,7 +5,7 @@ import { composed } from '../../../files/paths.ts'
 import { didYouMean, nearestPath } from '../../../nearest.ts'
 import type { ImageSize, Imports } from '../../parts.ts'
 import { assetPath, ofApp, type AppSettings } from '../../settings/app-settings.ts'
-import { encodePath, tailsOf } from '../../urls/canonical-path.ts'
+import { encodePath, meetsNames, tailsOf } from '../../urls/canonical-path.ts'
 
 /**
  * The manifest entry of an asset; its key is its plain URL path, `/assets/app.css`. In JSON an undefined member is
@@ -42,6 +42,8 @@ interface AppNames {
   readonly all: readonly string[]
   /** The entries by tail; undefined: several assets of one source directory share the tail. */
   readonly tails: ReadonlyMap<string, Entry | undefined>
+  /** The names of all folders. */
+  readonly folders: ReadonlySet<string>
 }
 
 /** Maps the paths of bundled assets to the path of the asset that contains them. */
@@ -72,6 +74,8 @@ export class Manifest {
   readonly #file: string | undefined
   #version: string | undefined
   readonly #names = new Map<string, AppNames>()
+  /** All apps, once it is prepared for them. */
+  #apps: readonly AppSettings[] = []
 
   /** @param more its `file` is undefined for a manifest that is in memory only */
   constructor(assets: ManifestEntries, more: MoreOfManifest = {}) {
@@ -111,7 +115,10 @@ export class Manifest {
     const path = encodePath(assetPath(app, name))
     const exact = this.entries.get(path)
     if (exact) return [path, exact]
-    return app.tails ? this.#namesOf(app).tails.get(name) : undefined
+    const { tails, folders } = this.#namesOf(app)
+    const tailed = app.tails ? tails.get(name) : undefined
+    const isName = (each: string) => this.entries.has(encodePath(assetPath(app, each)))
+    return tailed && !meetsNames(name, folders, isName) ? tailed : undefined
   }
 
   namesOf(app: AppSettings): readonly string[] {
@@ -119,36 +126,48 @@ export class Manifest {
   }
 
   /** Makes the indexes in advance, so that no page waits for them. */
-  prepare(apps: readonly AppSettings[]): void {
+  prepare(apps: readonly AppSettings[]): this {
+    this.#apps = apps
+    this.#names.clear()
     for (const app of apps) this.#namesOf(app)
     this.#version = this.version
+    return this
   }
 
   #namesOf({ name, urlPrefix }: AppSettings): AppNames {
     const known = this.#names.get(name)
     if (known) return known
+    const inside = this.#apps
+      .filter(other => other.urlPrefix.startsWith(`${urlPrefix}/`))
+      .map(other => encodePath(`${other.urlPrefix}/`))
     const prefix = encodePath(`${urlPrefix}/`)
     const all: string[] = []
     const tails = new Map<string, Entry | undefined>()
     const origins = new Map<string, number>()
+    const folders = new Set<string>()
     for (const entry of this.entries) {
       const [path, { source, from = 0 }] = entry
-      if (!path.startsWith(prefix)) continue
+      const isOther = inside.some(each => path.startsWith(each))
+      if (isOther || !path.startsWith(prefix)) continue
       const name = decodeURIComponent(path.slice(prefix.length))
       all.push(name)
+      const first = composed(source.slice(0, source.indexOf('/') + 1))
+      const hasTails = name.split('/').length < source.split('/').length
+      const whole = hasTails ? first + name : name
+      for (const folder of whole.split('/').slice(0, -1)) folders.add(folder)
       // A name with all folders of the source, by the option `at` or in a package, has no tails.
-      if (name.split('/').length >= source.split('/').length) continue
+      if (!hasTails) continue
       // As in development, the first source directory that has a tail wins, and a kept entry comes last.
       const origin = this.assets.has(path) ? from : Infinity
       // The tail includes the first folder, which is not part of the name.
-      for (const tail of tailsOf(composed(source.slice(0, source.indexOf('/') + 1)) + name)) {
+      for (const tail of tailsOf(whole)) {
         const best = origins.get(tail) ?? Infinity
         if (tail === name || origin > best) continue
         tails.set(tail, origin === best && origins.has(tail) ? undefined : entry)
         origins.set(tail, origin)
       }
     }
-    const names = { all, tails }
+    const names = { all, tails, folders }
     this.#names.set(name, names)
     return names
   }

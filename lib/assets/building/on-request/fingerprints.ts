@@ -135,7 +135,8 @@ export class Fingerprints implements Publisher {
     })
     this.#assets = new Map([...kept, ...good])
     for (const path of this.index.keys()) if (!this.#assets.has(path)) this.index.delete(path)
-    const manifest = new Manifest(entriesOf(this.#assets.values()), { inViews })
+    const entries = entriesOf(this.#assets.values())
+    const manifest = new Manifest(entries, { inViews }).prepare(this.#settings.apps)
     // An unchanged manifest keeps its indexes.
     if (manifest.version !== this.manifest.version) this.manifest = manifest
   }
