@@ -8,8 +8,9 @@ import { inParallel } from '../lib/concurrency.ts'
 import { precompile } from '../lib/koa-assets.ts'
 import { once } from '../lib/once.ts'
 import { viteBuild, viteMount } from './support/bundler-project.ts'
+import { onFailingDisk } from './support/failing-disk.ts'
 import type { Outcome, Trial } from './support/failing-open.ts'
-import { makeProject } from './support/site.ts'
+import { makeProject, makeSite } from './support/site.ts'
 import { cases } from './support/soak.ts'
 import { LOADER, moduleFile } from './support/typescript.ts'
 
@@ -24,6 +25,25 @@ test('a work runs once, unless it failed, and a failure nobody waits for ends no
   await t.throwsAsync(work(), { message: 'busy' })
   t.is(await work(), 2)
   t.is(await work(), 2)
+})
+
+test('a folder that cannot be read when a production server starts is read for the next request', async t => {
+  const root = makeProject(t, { 'apps/web/assets/css/print.css.less': '@a: 1px; a { width: @a }' })
+  const start = async () => {
+    const site = await makeSite(
+      t,
+      {},
+      { root, env: 'production', compile: true, fingerprint: false }
+    )
+    t.is((await site.ask('/none')).status, 404)
+    return site
+  }
+  const { calls } = await onFailingDisk(root, {}, start)
+  const at =
+    calls.findIndex(({ syscall, path }) => syscall === 'scandir' && path.endsWith('css')) + 1
+  const { result: site, failed } = await onFailingDisk(root, { at, code: 'EACCES' }, start)
+  t.is(failed?.syscall, 'scandir')
+  t.regex((await site.ask('/assets/print.css')).text, /width: 1px/)
 })
 
 const has = (name: string) => EXTRAS.some(extra => extra.name === name)

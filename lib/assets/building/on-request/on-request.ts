@@ -51,8 +51,16 @@ async function loadBeforehand(extras: Project['extras']): Promise<void> {
 /** A test loads the compilers of what it asks for. */
 async function loadPeers({ apps, root }: Project, sources: Sources): Promise<void> {
   const compiling = apps.filter(({ compile }) => compile)
-  const used = await Promise.all(compiling.map(app => sources.of(app).compilers()))
+  const used = await Promise.all(
+    compiling.map(app => sources.of(app).compilers().catch(noneIfRefused))
+  )
   await loadPeersOf(new Set(used.flat()), root)
+}
+
+/** Of a folder that cannot be read, requests tell. */
+function noneIfRefused(error: unknown): [] {
+  if (errorCode(error) === undefined) throw error
+  return []
 }
 
 /** Beyond this number all are forgotten. */
