@@ -38,7 +38,7 @@ export async function referenceErrors(
   const lost = missing.filter(({ path }) => !paths.has(path) && paths.add(path))
   const places = await placesOf(referrer, lost)
   const files = [asset.source.file, ...text.dependencies]
-  const listed = lost.length > 0 ? await list() : []
+  const listed = lost.length > 0 ? await list().catch(noneIfUnusable) : []
   const errors = await Promise.all(
     lost.map(async (reference, at) => {
       const { path } = reference
@@ -104,6 +104,12 @@ export async function typeErrors(
       return errorAt(places[at], `imports '${path}', which browsers refuse${what}: ${remedy}`)
     })
   )
+}
+
+/** Of a package that cannot be published, pages and precompile tell. */
+function noneIfUnusable(error: unknown): [] {
+  if (!(error instanceof AssetError)) throw error
+  return []
 }
 
 function errorAt(place: string | undefined, message: string): AssetError {

@@ -1,6 +1,6 @@
 // Warns in development of globs that match nothing, as a misspelled folder does, which is then served.
 import { join } from 'node:path'
-import { entriesBelow } from '../../files/disk.ts'
+import { entriesBelow, errorCode } from '../../files/disk.ts'
 import { excluderOf, matcherOf } from '../../files/globs.ts'
 import { pathFrom } from '../../files/paths.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
@@ -50,7 +50,13 @@ function selectionsOf({ apps, mounts }: Settings): Selection[] {
 /** Lists files and folders by their paths relative to the directory. */
 async function pathsBelow(dir: string): Promise<string[]> {
   let folders = 0
-  const entries = await entriesBelow(dir, () => (folders += 1) < MAX_FOLDERS)
-  if (folders >= MAX_FOLDERS) return []
-  return entries.map(({ parentPath, name }) => pathFrom(dir, join(parentPath, name)))
+  try {
+    const entries = await entriesBelow(dir, () => (folders += 1) < MAX_FOLDERS)
+    if (folders >= MAX_FOLDERS) return []
+    return entries.map(({ parentPath, name }) => pathFrom(dir, join(parentPath, name)))
+  } catch (error) {
+    // What cannot be read cannot be judged.
+    if (errorCode(error) === undefined) throw error
+    return []
+  }
 }

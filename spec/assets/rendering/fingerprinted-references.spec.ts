@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import test, { type ExecutionContext } from 'ava'
+import { AssetError } from '../../../lib/errors.ts'
 import { referenceErrors } from '../../../lib/assets/rendering/reference-errors.ts'
 import { loadModuleLexer } from '../../../lib/assets/references/module-references.ts'
 import { findReferences, replaceReferences } from '../../../lib/assets/references/references.ts'
@@ -194,7 +195,9 @@ for (const [what, compiler, placed] of [
     const references = findReferences('css', code)
     const text = { code, references, bare: [], refused: [], dependencies: [] }
     const asset = { app: settle({ root }).publicApp, source }
-    const errors = await referenceErrors({ root, asset, text }, references, async () => [])
+    // As while a package cannot be published, of which others tell.
+    const unusable = () => Promise.reject(new AssetError('package-unusable', 'broken'))
+    const errors = await referenceErrors({ root, asset, text }, references, unusable)
     t.is(errors.length, COUNT)
     errors.forEach(({ message }, at) => {
       const place = at < placed ? `:${at + 1}:12` : ''
