@@ -8,7 +8,7 @@ import { inParallel } from '../../../concurrency.ts'
 import { assetPath, type AppSettings } from '../../../assets/settings/app-settings.ts'
 import type { Sources } from '../../../assets/sources/sources.ts'
 import { decodeIfValid, encodePath } from '../../../assets/urls/canonical-path.ts'
-import { importsOf, MAP, type Unfinished } from '../../../assets/building/final-bytes.ts'
+import { MAP, type Unfinished } from '../../../assets/building/final-bytes.ts'
 import { isJoined, modeOf, type JoinReport } from '../options.ts'
 import { hasRolldown, loadRolldown } from '../rolldown.ts'
 import { join } from './join.ts'
@@ -66,7 +66,11 @@ async function scriptsOf(app: AppSettings, nodes: Nodes): Promise<Scripts> {
   const isScript = (node: Unfinished) => node.app === app && textType(node.name) === 'js'
   const own = [...nodes.values()].filter(isScript)
   return new Map(
-    await inParallel(own, CONCURRENCY, async node => [node.path, await scriptOf(node)] as const)
+    await inParallel(
+      own,
+      CONCURRENCY,
+      async node => [node.path, await scriptOf(node, nodes)] as const
+    )
   )
 }
 
@@ -134,14 +138,42 @@ function taken(path: string): AssetError {
   return new AssetError('name-taken', `joined modules would be ${path}, which is there: ${advice}`)
 }
 
-async function scriptOf(node: Unfinished): Promise<Script> {
+async function scriptOf(node: Unfinished, nodes: Nodes): Promise<Script> {
   const { name, source, draft, links } = node
   const urls = links.map(path => path && encodePath(path))
   const code = new TextDecoder().decode(await readContent(finish(draft, urls)))
-  const { imports = [], dynamicImports = [] } = importsOf(node) ?? {}
-  const known = new Set([...imports, ...dynamicImports, node.path + MAP])
-  const others = links.filter(path => path !== undefined && !known.has(path)) as string[]
-  return { name, source, code, map: draft.map, imports, dynamicImports, others }
+  const { references = [] } = draft.text ?? {}
+  const others = new Set(loadedBy(code, dirname(node.path), nodes))
+  const found = { import: new Set<string>(), 'dynamic-import': new Set<string>() }
+  for (const [at, path] of links.entries()) {
+    const { kind, suffix = '' } = references[at] ?? {}
+    if (path === undefined || path === node.path + MAP) continue
+    const isImport = kind === 'import' || kind === 'dynamic-import'
+    // A URL with a query is another module than the one without.
+    if (isImport && suffix === '') found[kind].add(path)
+    else others.add(path)
+  }
+  const [imports, dynamicImports] = [[...found.import], [...found['dynamic-import']]]
+  return { name, source, code, map: draft.map, imports, dynamicImports, others: [...others] }
+}
+
+/** ``import(`./locales/${name}.js`)``, `import('./locales/' + name)` */
+const BEGINNING =
+  /\bimport\s*\(\s*(?:`(?<template>\.{0,2}\/[^`$]*)\$\{|(["'])(?<text>\.{0,2}\/(?:(?!\2)[^\n])*)\2\s*\+)/g
+const RESOLVED = /\bimport\.meta\.resolve\(\s*(["'`])(?<text>\.{0,2}\/(?:(?!\1)[^\n])*)\1/g
+
+/** Returns the paths of assets whose URL a module computes: they stay files. */
+function loadedBy(code: string, directory: string, nodes: Nodes): string[] {
+  const absolute = (path: string) => posix.join(path.startsWith('/') ? '' : directory, path)
+  const begun = Array.from(code.matchAll(BEGINNING), ({ groups = {} }) =>
+    absolute(groups['template'] ?? groups['text'] ?? '')
+  )
+  const whole = Array.from(code.matchAll(RESOLVED), ({ groups }) =>
+    absolute(groups?.['text'] ?? '')
+  )
+  const isLoaded = (path: string) =>
+    whole.includes(path) || begun.some(each => path.startsWith(each) && textType(path) === 'js')
+  return begun.length + whole.length > 0 ? [...nodes.keys()].filter(isLoaded) : []
 }
 
 async function pathsOf(

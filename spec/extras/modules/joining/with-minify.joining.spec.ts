@@ -228,6 +228,60 @@ test('JOI-05 JSON and what is no module stay what they were', async t => {
   t.true(shop.text('main.js').includes(`from "${json}" with { type: "json" }`))
 })
 
+for (const [what, main, file] of [
+  [
+    'a query',
+    "import './count.js'\nimport './count.js?v=3'\nimport { count } from './count.js#a'",
+    'count.js'
+  ],
+  ['a query, of what no other module imports', "import './alone.js?v=3'", 'alone.js'],
+  ['an export with a query', "export * from './count.js?v=3'", 'count.js'],
+  ['an absolute path with a query', "import '/assets/count.js?v=3'", 'count.js'],
+  [
+    'an expression',
+    "import './locales/en.js'\nexport const load = name => import(`./locales/${name}.js`)",
+    'locales/en.js'
+  ],
+  [
+    'a sum',
+    "import './locales/en.js'\nexport const load = name => import('./locales/' + name)",
+    'locales/en.js'
+  ],
+  [
+    'import.meta.resolve',
+    "import './count.js'\nexport const url = import.meta.resolve('./count.js')",
+    'count.js'
+  ],
+  [
+    'new URL',
+    "import './count.js'\nexport const url = new URL('./count.js', import.meta.url)",
+    'count.js'
+  ],
+  [
+    'a worker',
+    "import './worker.js'\nexport const work = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })",
+    'worker.js'
+  ]
+] as const) {
+  test(`JOI-11 what is referred to by a URL is a file, whoever imports it besides: ${what}`, async t => {
+    const shop = await makeShop(t, ALL, {
+      'javascripts/main.js': main,
+      'javascripts/alone.js': 'globalThis.alone = 1',
+      'javascripts/locales/en.js': 'export const hello = 1'
+    })
+    t.true(shop.scripts().includes(file))
+    t.false(shop.scripts().includes(`joined/${file}`))
+    const { assets } = readManifest(shop.root)
+    for (const name of shop.scripts()) {
+      for (const [, path = ''] of shop.text(name).matchAll(/["'`](\/assets\/[^"'`?#]+\.js)/g)) {
+        const isThere =
+          path in assets || Object.values(assets).some(({ target }) => target === path)
+        t.true(isThere, `${name}: ${path}`)
+      }
+    }
+  })
+}
+
 test('JOI-06 an import that a package does not have is an error at its place, and nothing is published', async t => {
   const wrong = { 'javascripts/wrong.js': "import { used, nothing } from 'big'\nused(nothing)" }
   const error = await t.throwsAsync(makeShop(t, ALL, wrong), { instanceOf: PrecompileError })
