@@ -35,8 +35,7 @@ export const buildOptions = (condition: Wanted['condition']) => ({
     conditionNames: ['browser', 'module', condition as string],
     mainFields: ['browser', 'module', 'main']
   },
-  // With strictExecutionOrder, modules that need no wrapper have none.
-  experimental: { attachDebugInfo: 'none' as const, onDemandWrapping: true },
+  experimental: { attachDebugInfo: 'none' as const },
   transform: { define: { 'process.env.NODE_ENV': JSON.stringify(condition) } }
 })
 

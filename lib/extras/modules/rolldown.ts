@@ -5,6 +5,8 @@ import { AssetError } from '../../errors.ts'
 
 export interface Rolldown {
   readonly rolldown: typeof Build
+  /** @throws Error for a text that cannot be parsed */
+  readonly parseAst: (code: string) => object
 }
 
 /** Earlier ones break React in the order of ECMAScript modules. */
@@ -18,7 +20,10 @@ export async function hasRolldown(root: string): Promise<boolean> {
 /** @throws AssetError for none, and for an old one */
 export async function loadRolldown(purpose: string, root: string): Promise<Rolldown> {
   await rolldownVersion(purpose, root)
-  return (await loadPeer(PEER, purpose, root)) as Rolldown
+  const loaded = (await loadPeer(PEER, purpose, root)) as Pick<Rolldown, 'rolldown'>
+  const found = await findPeer(PEER, root)
+  const { parseAst } = found?.require('rolldown/parseAst') as Pick<Rolldown, 'parseAst'>
+  return { rolldown: loaded.rolldown, parseAst }
 }
 
 /** @throws AssetError for none, and for an old one */

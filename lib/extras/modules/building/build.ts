@@ -57,7 +57,7 @@ export class BuildFailure {
 
 /** @returns a failure for what cannot be built */
 export async function buildPackages(
-  { rolldown }: Rolldown,
+  { rolldown }: Pick<Rolldown, 'rolldown'>,
   wanted: Wanted
 ): Promise<Built | BuildFailure> {
   const resolved = new Resolved(new Packages(wanted.root), wanted.root)
@@ -110,7 +110,10 @@ export async function buildPackages(
 }
 
 /** Only reads the modules. @throws AssetError for what cannot be built */
-export async function scanPackages({ rolldown }: Rolldown, wanted: Wanted): Promise<Scanned> {
+export async function scanPackages(
+  { rolldown }: Pick<Rolldown, 'rolldown'>,
+  wanted: Wanted
+): Promise<Scanned> {
   const packages = new Packages(wanted.root)
   const resolved = new Resolved(packages, wanted.root)
   const modules = new Map<string, readonly string[]>()

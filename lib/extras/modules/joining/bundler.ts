@@ -11,6 +11,7 @@ import { decodeIfValid, encodePath } from '../../../assets/urls/canonical-path.t
 import { MAP, type Unfinished } from '../../../assets/building/final-bytes.ts'
 import { isJoined, modeOf, type JoinReport } from '../options.ts'
 import { hasRolldown, loadRolldown } from '../rolldown.ts'
+import { awaitingIn } from './awaiting.ts'
 import { join } from './join.ts'
 import { cycleOf, type Scripts } from './package-files.ts'
 import { planOf } from './plan.ts'
@@ -110,11 +111,12 @@ async function joinedIn(
   app: AppSettings,
   { root, scripts, named, isMinified }: Joining
 ): Promise<JoinedApp | undefined> {
-  const moved = new Set<string>()
+  const rolldown = await loadRolldown(PURPOSE, root)
+  const moved = awaitingIn(scripts, rolldown.parseAst)
   const planned = () => planOf(scripts, named, { mode: modeOf(app), moved })
   const plan = await planned()
-  if (plan.modules.size === 0) return undefined
-  const rolldown = await loadRolldown(PURPOSE, root)
+  const all = new Map([...plan.modules, ...plan.apart])
+  if (all.size === 0) return undefined
   const options = { root, app, isMinified: isMinified(app) }
   let result = await join(rolldown, { ...options, plan })
   while (result.moved.length > 0) {
@@ -125,12 +127,12 @@ async function joinedIn(
   const sizeOf = (all: Iterable<{ readonly code: string }>) =>
     [...all].reduce((sum, { code }) => sum + Buffer.byteLength(code), 0)
   const report = {
-    modules: plan.modules.size,
-    insteadOf: sizeOf(plan.modules.values()),
+    modules: all.size,
+    insteadOf: sizeOf(all.values()),
     files: made.length,
     bytes: sizeOf(made)
   }
-  return { replaced: [...plan.modules.keys()], made, report }
+  return { replaced: [...all.keys()], made, report }
 }
 
 function taken(path: string): AssetError {

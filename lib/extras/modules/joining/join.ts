@@ -42,7 +42,7 @@ interface Joined {
 }
 
 /** @throws CompileError for a module that Rolldown cannot read */
-export async function join({ rolldown }: Rolldown, joining: Joining): Promise<Joined> {
+export async function join({ rolldown, parseAst }: Rolldown, joining: Joining): Promise<Joined> {
   const { root, plan } = joining
   const scripts = new Map([...plan.modules, ...plan.apart])
   const byFile = new Map(Array.from(scripts, ([path, { source }]) => [source.file, path]))
@@ -57,11 +57,43 @@ export async function join({ rolldown }: Rolldown, joining: Joining): Promise<Jo
       chunk.moduleIds.flatMap(id => pathOf(id) ?? []).filter(path => isMoved(path, chunk))
     )
     const others = plan.apart.size > 0 ? await build([...plan.apart.keys()], new Set()) : []
-    return { made: [...chunks, ...others].map(chunk => madeOf(chunk, joining, pathOf)), moved }
+    const made = others.map(chunk => {
+      const all = madeOf(chunk, joining, pathOf)
+      const { code = '' } = scripts.get(all.from[0]) ?? {}
+      return { ...all, code: inOrder(all.code, importsIn(code), parseAst) }
+    })
+    return { made: [...chunks.map(chunk => madeOf(chunk, joining, pathOf)), ...made], moved }
   } catch (error) {
     const isAsWritten = (file: string) => scripts.get(pathOf(file) ?? '')?.map === undefined
     throw asCompileError(error, root, isAsWritten)
   }
+}
+
+/** Rolldown sorts what it leaves to be imported. Statements change places only with each other: source maps stay right. */
+function inOrder(
+  code: string,
+  written: readonly { readonly specifier: string }[],
+  parse: Rolldown['parseAst']
+): string {
+  const placeOf = ({ source }: Statement) => {
+    const at = written.findIndex(({ specifier }) => specifier === source?.value)
+    return at === -1 ? written.length : at
+  }
+  const { body } = parse(code) as { readonly body: readonly Statement[] }
+  const found = body.filter(({ source }) => source)
+  const sorted = found.toSorted((one, other) => placeOf(one) - placeOf(other))
+  const texts = sorted.map(({ start, end }) => code.slice(start, end))
+  return found.reduceRight(
+    (text, { start, end }, at) => text.slice(0, start) + (texts[at] ?? '') + text.slice(end),
+    code
+  )
+}
+
+interface Statement {
+  readonly start: number
+  readonly end: number
+  /** What it imports from. */
+  readonly source?: { readonly value: string } | null
 }
 
 interface Modules {
@@ -75,10 +107,10 @@ interface Modules {
 
 async function chunksOf(
   rolldown: typeof Build,
-  { root, app, isMinified, plan: { groups, commonJs } }: Joining,
+  { root, app, isMinified, plan: { groups, commonJs, hasCommonJs } }: Joining,
   modules: Modules
 ): Promise<OutputChunk[]> {
-  const { scripts, byFile, entries } = modules
+  const { scripts, byFile, entries, inside } = modules
   const nameOf = (path: string) => scripts.get(path)?.name ?? ''
   const inputOf = (path: string) =>
     (commonJs.has(path) ? FACADE : '') + (scripts.get(path)?.source.file ?? '')
@@ -88,13 +120,16 @@ async function chunksOf(
     input: Object.fromEntries(entries.map(path => [nameOf(path), inputOf(path)])),
     cwd: root,
     ...buildOptions('production'),
+    // With strictExecutionOrder, ES modules that need no wrapper have none; some would run before CommonJS in front of them.
+    experimental: { attachDebugInfo: 'none', onDemandWrapping: !hasCommonJs },
     plugins: [modulesFrom(modules, app, lost)]
   })
   const { output } = await build.generate({
     format: 'es',
     minify: isMinified,
     sourcemap: 'hidden',
-    strictExecutionOrder: true,
+    // Of modules apart, each is a file, and the browser runs them.
+    strictExecutionOrder: inside.size > 0,
     sanitizeFileName: false,
     entryFileNames: '[name]',
     chunkFileNames: ({ name }) => FOLDER + withEnding(name),

@@ -17,6 +17,7 @@ export interface Plan {
   readonly placed: ReadonlySet<string>
   /** The paths of entries that have no names of exports of their own. */
   readonly commonJs: ReadonlySet<string>
+  readonly hasCommonJs: boolean
   /** Modules that the bundler would put into another file. */
   readonly apart: Scripts
 }
@@ -76,7 +77,8 @@ export async function planOf(
   const isCommonJs = ({ source, code }: Script) =>
     source.packageName !== undefined && !isModule(code)
   const commonJs = new Set(entries.filter(path => isCommonJs(modules.get(path) as Script)))
-  return { modules, entries: entries.toSorted(), groups, placed, commonJs, apart }
+  const hasCommonJs = every.some(isCommonJs)
+  return { modules, entries: entries.toSorted(), groups, placed, commonJs, hasCommonJs, apart }
 }
 
 async function modulesIn(scripts: Scripts): Promise<Scripts> {

@@ -102,6 +102,15 @@ test('JOI-02 a package that no module imports has all its exports at its own nam
   t.is(readManifest(shop.root).assets['/assets/npm/big/low.js'], undefined)
 })
 
+test('JOI-02 CommonJS has the names of its exports there as well, and for modules that stay files', async t => {
+  const old = { 'index.js': "exports.one = 1\nexports.two = 'two'" }
+  const main = "import { two } from 'old'\nexport const told = [two, import.meta.url !== '']"
+  const shop = await makeWith(t, 'old', main, pkg('old', old, { type: 'commonjs' }))
+  t.deepEqual((await runModule(shop, 'main.js'))['told'], ['two', true])
+  const alone = await makeWith(t, 'old', 'export {}', pkg('old', old, { type: 'commonjs' }))
+  t.deepEqual(Object.keys(await runModule(alone, 'npm/old.js')), ['default', 'one', 'two'])
+})
+
 test('JOI-02 where Rolldown can be loaded, packages are joined without a word; false leaves all as it is', async t => {
   const { bundle: _, ...options } = ALL
   const usual = await makeShop(t, options)
