@@ -282,7 +282,7 @@ test('a file has 235 lines at most, without its imports and comments', t => {
   t.deepEqual(long, [])
 })
 
-test('an extra has 1,750 lines of code at most; the core, which one reads first, is bounded as well', t => {
+test('an extra has 1,850 lines of code at most; the core, which one reads first, is bounded as well', t => {
   const total = (test: (file: string) => boolean, count: (text: string) => number) =>
     [...files].filter(([file]) => test(file)).reduce((sum, [, text]) => sum + count(text), 0)
   // A docstring more is no reason for a move.
@@ -298,7 +298,7 @@ test('an extra has 1,750 lines of code at most; the core, which one reads first,
   t.true(number <= MAX_CORE.files, String(number))
 })
 
-const MAX_EXTRA = 1750
+const MAX_EXTRA = 1850
 /** What it has, and 3 % to spare. Lines without imports and comments. */
 const MAX_CORE = { lines: 11_150, files: 126 }
 
