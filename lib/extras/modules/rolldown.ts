@@ -19,19 +19,23 @@ export async function hasRolldown(root: string): Promise<boolean> {
 
 /** @throws AssetError for none, and for an old one */
 export async function loadRolldown(purpose: string, root: string): Promise<Rolldown> {
-  await rolldownVersion(purpose, root)
+  const { require } = await foundFor(purpose, root)
   const loaded = (await loadPeer(PEER, purpose, root)) as Pick<Rolldown, 'rolldown'>
-  const found = await findPeer(PEER, root)
-  const { parseAst } = found?.require('rolldown/parseAst') as Pick<Rolldown, 'parseAst'>
+  const { parseAst } = require('rolldown/parseAst') as Pick<Rolldown, 'parseAst'>
   return { rolldown: loaded.rolldown, parseAst }
 }
 
 /** @throws AssetError for none, and for an old one */
 export async function rolldownVersion(purpose: string, root: string): Promise<string> {
+  return (await foundFor(purpose, root)).version
+}
+
+async function foundFor(purpose: string, root: string) {
   const found = await findPeer(PEER, root)
   if (!found) throw new AssetError('compiler-missing', missingPeer(PEER, purpose))
-  const { version } = found.require('rolldown/package.json') as { readonly version: string }
-  if (isNewEnough(version)) return version
+  const { require } = found
+  const { version } = require('rolldown/package.json') as { readonly version: string }
+  if (isNewEnough(version)) return { require, version }
   const least = OLDEST.join('.')
   const advice = `npm install --save-dev rolldown@^${least}`
   throw new AssetError(
