@@ -21,3 +21,18 @@ ava.serial('PKG-04 UPL-01 a package that precompile joined is refused by no comm
   const { status, stderr } = await run(root, 'explain npm/common.js')
   t.is(status, 0, stderr)
 })
+
+ava.serial(
+  'PKG-03 explain tells of an asset, and of a lost name, where a package is unusable',
+  async t => {
+    const root = makeShop(t, {
+      'javascripts/plain.js': 'go()',
+      '/assets.config.mjs': `export default ${JSON.stringify({ packages: ['gone'] })}`
+    })
+    const told = await run(root, 'explain plain.js')
+    t.is(told.status, 0, told.stderr)
+    const lost = await run(root, 'explain plian.js')
+    t.is(lost.status, 1)
+    t.regex(lost.stdout, /no source is published as plian\.js/)
+  }
+)
