@@ -231,7 +231,8 @@ async function makePublished(t: ExecutionContext, mode: string, files: Files = {
   const root = makeStronghold(t, files)
   if (mode !== 'with a manifest') return root
   // Names that Windows reads otherwise stop a precompile.
-  for (const name of ['nul.css', 'app.js.']) rmSync(join(root, 'apps/web/assets/stylesheets', name))
+  for (const name of ['nul.css', 'app.js.'])
+    rmSync(join(root, 'apps/web/assets/stylesheets', name), { force: true })
   await run({ root })
   return root
 }
