@@ -73,7 +73,7 @@ export async function makePage(
     const paths = new Set([(await imports())[specifier] ?? ''])
     for (const path of paths) {
       const { text } = await site.ask(path)
-      writeFiles(folder, { [path.slice(1)]: text })
+      writeFiles(folder, { [path.slice(1).replace(/\?.*/, '')]: text })
       for (const [, to = ''] of text.matchAll(/\b(?:from|import\(|import|URL\()\s*["'](\.[^"']+)/g))
         paths.add(posix.join(posix.dirname(path), to))
     }

@@ -16,6 +16,7 @@ import { settle } from '../../../lib/assets/settings/settings.ts'
 import { MODULES } from '../../../lib/extras/modules/options.ts'
 import type { AssetError } from '../../../lib/koa-assets.ts'
 import { buildPackages, BuildFailure } from '../../../lib/extras/modules/building/build.ts'
+import { withSlashes } from '../../../lib/files/paths.ts'
 import { withDigest } from '../../support/digest.ts'
 import { makeFingerprinted, placed, readManifest, run } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
@@ -587,7 +588,7 @@ for (const [what, files] of OUT) {
     )
     const index = 'node_modules/leaky/index.js'
     const text = readFileSync(join(root, index), { encoding: 'utf8', flag: 'a+' })
-    writeFileSync(join(root, index), text.replace('/SECRET', join(root, 'secret.js')))
+    writeFileSync(join(root, index), text.replace('/SECRET', withSlashes(join(root, 'secret.js'))))
     const { error } = await buildAt(root, 'leaky')
     t.is(error?.code, 'package-unusable')
     const options = { root, packages: 'leaky', missing: 'ignore' } as const
