@@ -1,6 +1,5 @@
 // Small projects in which names meet: equal names, folders called like apps, several directories, tails.
-import { rm } from 'node:fs/promises'
-import { existsSync, mkdtempSync, realpathSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
@@ -152,7 +151,7 @@ const COMPILER: Compiler = {
 interface Made {
   readonly root: string
   readonly options: KoaAssetsOptions
-  readonly remove: () => Promise<void>
+  readonly remove: () => void
 }
 
 /** Thousands of projects are small files. */
@@ -196,7 +195,11 @@ export function make(plan: Plan, more: Readonly<Record<string, string>> = {}): M
     minify: false,
     bundle: false
   }
-  return { root, options, remove: () => rm(root, { recursive: true, force: true, maxRetries: 3 }) }
+  return {
+    root,
+    options,
+    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 3 })
+  }
 }
 
 /** The first line has the references as they are written, for they may be rewritten. */
