@@ -199,6 +199,14 @@ test('PKG-01 a server that starts again takes the build from the disk, and one i
   t.notDeepEqual(builds(), built)
 })
 
+test('PKG-01 a build that cannot be kept beside the packages is kept elsewhere', async t => {
+  const root = makeProject(t, placed({ ...TIP, ...APP }))
+  // No folder can be made in the place of a file.
+  writeFileSync(join(root, 'node_modules/.cache'), '')
+  const page = await makePage(t, {}, { root, packages: ['tip'] })
+  t.like(await page.load('tip/more'), { more: 1 })
+})
+
 test('PKG-01 CommonJS has the names that it exports, those that the app imports, and its default', async t => {
   const files = {
     ...pkg(

@@ -1,11 +1,13 @@
 // Builds packages in a process that ends: Rolldown would keep hundreds of megabytes of a server.
 import { fork } from 'node:child_process'
-import { dirname, extname } from 'node:path'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { statOf } from '../../../files/disk.ts'
+import { errorCode, statOf } from '../../../files/disk.ts'
 import { observeAll, type Observation } from '../../../files/observation.ts'
 import { reasonOf } from '../../../errors.ts'
-import { buildPackages, BuildFailure } from './build.ts'
+import { buildPackages, BuildFailure, type Built } from './build.ts'
 import { keepBuild, type KeptBuild } from './kept.ts'
 import { OPTION, unusable } from '../packages.ts'
 import { loadRolldown } from '../rolldown.ts'
@@ -27,10 +29,22 @@ interface Outcome {
 export async function build({ wanted, directory, key }: Job): Promise<Outcome> {
   const rolldown = await loadRolldown(OPTION, wanted.root)
   const built = await buildPackages(rolldown, wanted)
-  if (!(built instanceof BuildFailure)) return { kept: await keepBuild(directory, key, built) }
+  if (!(built instanceof BuildFailure)) return { kept: await keptIn(directory, key, built) }
   const { error, inputs } = built
   return { failure: { message: reasonOf(error), inputs: await observeAll(inputs) } }
 }
+
+/** A `node_modules` may be read-only, as in a container: the build is kept with temporary files then. */
+async function keptIn(directory: string, key: string, built: Built): Promise<KeptBuild> {
+  try {
+    return await keepBuild(directory, key, built)
+  } catch (error) {
+    if (!READ_ONLY.has(errorCode(error) ?? '')) throw error
+    return keepBuild(await mkdtemp(join(tmpdir(), 'koa-fresh-assets-')), key, built)
+  }
+}
+
+const READ_ONLY = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'])
 
 /** The file of this code is undefined where everything was joined into one CommonJS file. */
 const OWN_URL = import.meta.url as string | undefined
