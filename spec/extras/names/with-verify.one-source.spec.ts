@@ -51,6 +51,6 @@ async function check(plan: Plan): Promise<void> {
     await precompile(project, { warn: () => undefined })
     await reported(true)
   } finally {
-    remove()
+    await remove()
   }
 }

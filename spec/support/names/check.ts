@@ -23,7 +23,7 @@ export async function check(plan: Plan): Promise<number> {
       await compare(plan, rule, options, 'fingerprints on request')
     return plan.apps.reduce((sum, app) => sum + rule.namesToTry(app).length, 0)
   } finally {
-    remove()
+    await remove()
   }
 }
 

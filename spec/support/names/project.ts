@@ -1,5 +1,6 @@
 // Small projects in which names meet: equal names, folders called like apps, several directories, tails.
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
@@ -151,7 +152,7 @@ const COMPILER: Compiler = {
 interface Made {
   readonly root: string
   readonly options: KoaAssetsOptions
-  readonly remove: () => void
+  readonly remove: () => Promise<void>
 }
 
 /** Thousands of projects are small files. */
@@ -198,7 +199,8 @@ export function make(plan: Plan, more: Readonly<Record<string, string>> = {}): M
   return {
     root,
     options,
-    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 3 })
+    // On Windows a folder is free once its watcher has been closed, which takes a turn.
+    remove: () => rm(root, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 })
   }
 }
 
