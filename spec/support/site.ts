@@ -38,7 +38,7 @@ export function makeProject(t: ExecutionContext, files: Files = {}): string {
 }
 
 /** On Windows what a watcher has open stays until its process ends: `npm run test:windows` has a folder for these. */
-async function removeProject(root: string): Promise<void> {
+export async function removeProject(root: string): Promise<void> {
   const remove = () => rm(root, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 })
   await remove().catch(async (error: NodeJS.ErrnoException) => {
     if (isWindows) return

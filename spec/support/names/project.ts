@@ -1,12 +1,11 @@
 // Small projects in which names meet: equal names, folders called like apps, several directories, tails.
 import { existsSync, mkdtempSync, realpathSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { writeFiles } from '../site.ts'
+import { removeProject, writeFiles } from '../site.ts'
 import { words } from '../texts.ts'
 
 export interface App {
@@ -199,8 +198,7 @@ export function make(plan: Plan, more: Readonly<Record<string, string>> = {}): M
   return {
     root,
     options,
-    // On Windows a folder is free once its watcher has been closed, which takes a turn.
-    remove: () => rm(root, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 })
+    remove: () => removeProject(root)
   }
 }
 
