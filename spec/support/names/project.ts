@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import { ONE_BY_ONE } from '../as-written.ts'
 import { removeProject, writeFiles } from '../site.ts'
 import { words } from '../texts.ts'
 
@@ -192,8 +193,7 @@ export function make(plan: Plan, more: Readonly<Record<string, string>> = {}): M
     compilers: [COMPILER],
     missing: 'ignore',
     integrity: false,
-    minify: false,
-    bundle: false
+    ...ONE_BY_ONE
   }
   return {
     root,
