@@ -63,6 +63,17 @@ function makePrivate(t: ExecutionContext) {
   return { directory, file, check }
 }
 
+/** Removes a folder in which the other process may still put links. */
+function removeContested(folder: string): void {
+  for (;;) {
+    try {
+      return rmSync(folder, { recursive: true, force: true })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
+    }
+  }
+}
+
 const TEMPORARY = /^\.koa-fresh-assets-.*\.tmp$/
 
 function temporaryIn(directory: string): string {
@@ -190,7 +201,7 @@ const RACES: Readonly<Record<string, (t: ExecutionContext) => Promise<Race>>> = 
       const [older, newer] = [join(root, 'older'), join(root, 'newer')]
       const run = async (round: number) => {
         for (const folder of [older, newer]) {
-          rmSync(folder, { recursive: true, force: true })
+          removeContested(folder)
           const name = `assets/app-${folder === older ? 'AAAA' : 'BBBB'}${String(round).padStart(4, '0')}.js`
           writeBuild(folder, name, PAGE(round))
         }

@@ -145,7 +145,8 @@ soakTest('VEW-01 a thousand views are read in less than a second of CPU time', a
   const before = process.cpuUsage()
   const { files, names, problems } = await checkViews({ root }, ['views/**/*.ejs'])
   const { user, system } = process.cpuUsage(before)
-  t.deepEqual([files, names, problems.length], [1000, 40_000, 20_000])
+  // The other app has neither of them.
+  t.deepEqual([files, names, problems.length], [1000, 40_000, 40_000])
   t.true(user + system < 1e6, `${(user + system) / 1e6} s`)
 })
 
