@@ -83,24 +83,31 @@ function picture(groups: readonly Group[], share: (size: number) => string): Htm
     ${treemap(groups, WHOLE).map(({ item: { path, size, parts }, ...area }) => {
       const [title, tint] = [`${path}, ${formatBytes(size)}, ${share(size)}`, tints.get(path)]
       const inner = { ...area, x: 0, y: 0 }
+      const tiles = treemap(parts, inner)
+      // The name of a link has to contain the text in it, so the names of parts follow the link.
       return html`<svg ${placed(area, WHOLE)}>
         <a href="#${idOf(path)}" aria-label="${title}" class="t${tint}">
-          ${treemap(parts, inner).map(part => tile(part, inner, parts.length > 1))}
+          ${tiles.map(part => tile(part, inner))}
           <text x="6" y="18">${path}</text>
           <text x="6" y="36">${formatBytes(size)}</text>
         </a>
+        ${parts.length > 1 ? tiles.map(part => nameOf(part, inner)) : ''}
       </svg>`
     })}
   </svg>`
 }
 
-/** @param isNamed the name of its group is not enough */
-function tile({ item, ...area }: Placed<Weighed>, whole: Area, isNamed: boolean): Html {
-  const name = item.path.slice(item.path.lastIndexOf('/') + 1)
-  const label = html`<text x="6" y="100%" dy="-8" class="part">${name}</text>`
+function tile({ item, ...area }: Placed<Weighed>, whole: Area): Html {
   return html`<svg ${placed(area, whole)}>
     <rect width="100%" height="100%"><title>${item.path}, ${formatBytes(item.size)}</title></rect>
-    ${isNamed && isRoomy(area) ? label : ''}
+  </svg>`
+}
+
+function nameOf({ item, ...area }: Placed<Weighed>, whole: Area): Html {
+  if (!isRoomy(area)) return html``
+  const name = item.path.slice(item.path.lastIndexOf('/') + 1)
+  return html`<svg ${placed(area, whole)}>
+    <text x="6" y="100%" dy="-8" class="part">${name}</text>
   </svg>`
 }
 
