@@ -14,7 +14,7 @@ import { hasRolldown, loadRolldown } from '../rolldown.ts'
 import { awaitingIn } from './awaiting.ts'
 import { join } from './join.ts'
 import { cycleOf, type Scripts } from './package-files.ts'
-import { planOf } from './plan.ts'
+import { planOf, type Plan } from './plan.ts'
 import type { Made, Script } from './script.ts'
 
 const CONCURRENCY = 16
@@ -111,11 +111,15 @@ async function joinedIn(
   app: AppSettings,
   { root, scripts, named, isMinified }: Joining
 ): Promise<JoinedApp | undefined> {
-  const rolldown = await loadRolldown(PURPOSE, root)
-  const moved = awaitingIn(scripts, rolldown.parseAst)
+  const moved = new Set<string>()
   const planned = () => planOf(scripts, named, { mode: modeOf(app), moved })
+  const modulesOf = ({ modules, apart }: Plan) => new Map([...modules, ...apart])
+  // A project that has nothing to join needs no Rolldown.
+  if (modulesOf(await planned()).size === 0) return undefined
+  const rolldown = await loadRolldown(PURPOSE, root)
+  for (const path of awaitingIn(scripts, rolldown.parseAst)) moved.add(path)
   const plan = await planned()
-  const all = new Map([...plan.modules, ...plan.apart])
+  const all = modulesOf(plan)
   if (all.size === 0) return undefined
   const options = { root, app, isMinified: isMinified(app) }
   let result = await join(rolldown, { ...options, plan })
