@@ -15,12 +15,19 @@ import {
   type FileObservation,
   type Observation
 } from '../../files/observation.ts'
-import type { Compiler, CompilerInput, CompilerOutput } from '../compilers/compiler.ts'
+import {
+  withDot,
+  type Compiler,
+  type CompilerInput,
+  type CompilerOutput
+} from '../compilers/compiler.ts'
 import type { ImageSize } from '../parts.ts'
+import type { AppSettings } from '../settings/app-settings.ts'
 import type { Asset } from '../sources/app-sources.ts'
 import { isBare, loadModuleLexer } from '../references/module-references.ts'
 import {
   findReferences,
+  isInModule,
   mayBeAsset,
   replaceReferences,
   type Reference,
@@ -225,15 +232,22 @@ export async function textOf(
   const inModule = all.filter(mayBeAsset)
   const refused = inModule.filter(isRefused)
   const bare = inModule.filter(isBare)
-  // Without fingerprints a browser resolves them.
-  if (!app.fingerprint) {
-    const isEmpty = [found, bare, refused].every(each => each.length === 0)
-    return isEmpty ? undefined : { code, references: found, bare, refused, dependencies, encoding }
-  }
-  const references = [...found, ...inModule]
-  if (references.length === 0 && !isOpen) return undefined
-  references.sort((a, b) => a.start - b.start)
+  const { fingerprint } = app
+  // Without fingerprints a browser resolves what has a URL.
+  const ours = fingerprint ? inModule : inModule.filter(each => namesSource(app, each))
+  const references = [...found, ...ours].toSorted((a, b) => a.start - b.start)
+  const isEmpty = [references, bare, refused].every(each => each.length === 0)
+  if (isEmpty && !(fingerprint && isOpen)) return undefined
+  if (!fingerprint) return { code, references, bare, refused, dependencies, encoding }
   return { code, references, bare, refused, dependencies, encoding, unparsedAt, isOpen }
+}
+
+/** Tells whether a module refers to a script by the name of its source: `./money.ts` */
+export function namesSource({ compilers }: AppSettings, reference: Reference): boolean {
+  const { path } = reference
+  if (!isInModule(reference) || isBare(reference) || path.startsWith('/')) return false
+  const compiler = compilers.get(extname(path).toLowerCase())
+  return compiler !== undefined && /\.m?js$/.test(withDot(compiler.target))
 }
 
 /** Returns the type of a text that may refer to other assets; undefined for any other asset. */

@@ -13,11 +13,13 @@ const MAX_COMPARED = 5000
  * Returns what to write instead, as a question; undefined when nothing resembles it.
  * @param listed the assets that it may lead to
  * @param files the absolute paths of the files that it may be written in, the source first
+ * @param isWritten true if it names a source, as `./money.ts` does
  */
 export function nearReference(
   path: string,
   listed: readonly Asset[],
-  files: readonly string[]
+  files: readonly string[],
+  isWritten: boolean
 ): string | undefined {
   const own = listed.filter(
     ({ source }) => source.packageName === undefined && source.file !== files[0]
@@ -30,11 +32,10 @@ export function nearReference(
   }
   const folder = dirname(files[0] ?? '')
   const isUrl = path.startsWith('/')
-  const known = own
-    .slice(0, MAX_COMPARED)
-    .map(({ app, name, source }) =>
-      isUrl ? assetPath(app, name) : pathFrom(folder, join(dirname(source.file), basename(name)))
-    )
+  const known = own.slice(0, MAX_COMPARED).map(({ app, name, source: { file } }) => {
+    const written = isWritten ? file : join(dirname(file), basename(name))
+    return isUrl ? assetPath(app, name) : pathFrom(folder, written)
+  })
   const near = nearestPath(isUrl ? path : pathFrom(folder, join(folder, path)), known)
   return near === undefined ? undefined : didYouMean(path, asWritten(near, path))
 }

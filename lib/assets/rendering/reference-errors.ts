@@ -8,7 +8,7 @@ import { readSnapshot } from '../../files/open-file.ts'
 import { isBare } from '../references/module-references.ts'
 import { positionsOf, type Reference } from '../references/references.ts'
 import type { Asset } from '../sources/app-sources.ts'
-import type { Draft } from './draft.ts'
+import { namesSource, type Draft } from './draft.ts'
 import { remedyFor } from './module-types.ts'
 import { nearReference, unpublished } from './near-reference.ts'
 import { pathFrom } from '../../files/paths.ts'
@@ -47,7 +47,8 @@ export async function referenceErrors(
       const rule = await ruleFor(path, files)
       const isSearched = rule === undefined && at < MAX_SEARCHES
       const advice = isSearched
-        ? ((await unpublished(path, asset.app, files)) ?? nearReference(path, listed, files))
+        ? ((await unpublished(path, asset.app, files)) ??
+          nearReference(path, listed, files, namesSource(asset.app, reference)))
         : rule
       const reason = advice === undefined ? '' : `: ${advice}`
       const message = `refers to ${path}${name}, which was not found${reason}`

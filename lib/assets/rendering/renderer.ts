@@ -17,7 +17,7 @@ import { memoized } from '../sources/catalog.ts'
 import type { Asset } from '../sources/app-sources.ts'
 import type { Sources } from '../sources/sources.ts'
 import { decodeIfValid, encodePath } from '../urls/canonical-path.ts'
-import { draft, finish, textOf, type Draft, type Text } from './draft.ts'
+import { draft, finish, namesSource, textOf, type Draft, type Text } from './draft.ts'
 import { isRefused } from './module-types.ts'
 import { importErrors, referenceErrors, typeErrors } from './reference-errors.ts'
 import { pathFrom } from '../../files/paths.ts'
@@ -168,7 +168,8 @@ export class Renderer {
       return found === 'elsewhere' || base === '' ? found : { ...found, isDirect: false }
     }
     const direct = await this.#byUrl(posix.join(app.urlPrefix, posix.dirname(name), path))
-    const beside = await this.#byFile(app, [source.file, ...dependencies].map(dirname), path)
+    const folders = [source.file, ...dependencies].map(dirname)
+    const beside = await this.#byFile(app, folders, path, namesSource(app, reference))
     if (beside && !isSame(direct, beside)) return beside
     // In development, where modules are not rewritten, a browser finds a module by its URL only.
     if (direct || isInModule(reference)) return direct
@@ -215,11 +216,14 @@ export class Renderer {
   async #byFile(
     app: AppSettings,
     folders: readonly string[],
-    path: string
+    path: string,
+    isWritten = false
   ): Promise<Referenced | undefined> {
     const sources = this.#sources.of(app)
     for (const folder of folders) {
-      const found = await sources.findAt(join(folder, path))
+      const file = join(folder, path)
+      const found =
+        (await sources.findAt(file)) ?? (isWritten ? await sources.findWritten(file) : undefined)
       if (!found) continue
       const source = (await sources.find(found.name)) ?? found
       return { app, name: found.name, source }

@@ -93,6 +93,17 @@ export class AppSources {
     return undefined
   }
 
+  /** Finds what the name of a source leads to: `<directory>/a/money.ts` to what is published as `a/money.js`. */
+  async findWritten(path: string): Promise<Source | undefined> {
+    await this.refresh()
+    for (const [from, place] of this.#searched.entries()) {
+      if (!isInside(place.dir, path)) continue
+      const source = sourceAt(place, from, pathFrom(place.dir, path), this.#app.compilers)
+      if (source.compiler && this.#catalog.has(source)) return this.#catalog.named(source.name)[0]
+    }
+    return undefined
+  }
+
   /**
    * Returns the name that a bare specifier resolves to.
    * @param importer the name of the importing module

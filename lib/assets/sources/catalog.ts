@@ -159,6 +159,12 @@ export class Catalog {
     return all.filter(({ name }) => !this.#folders.has(name))
   }
 
+  /** Tells whether a source is there, even where a plain file of its name hides it. */
+  has({ file, name, tail }: Source): boolean {
+    const all = [...this.at(tail), ...(this.#hidden.get(name) ?? [])]
+    return all.some(source => source.file === file)
+  }
+
   /** Returns the source that is published under a name, and the others that have the name. */
   first(name: string) {
     const [source, ...others] = this.named(name)

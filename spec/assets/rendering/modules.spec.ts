@@ -426,10 +426,10 @@ test('the report of a reference that leads nowhere names what is nearest, as it 
     '../images/icon.svg': near('../images/Icon.svg', isCase),
     'image/Icon.svg': near('../images/Icon.svg'),
     '/assets/lago.svg': near('/assets/logo.svg'),
+    './menu.scss': near('./menu.css', ' stylesheets/menu.scss is published under that name'),
     './fonts/none.woff2': undefined
   }
   const modules = {
-    './money.ts': near('./money.js', ' javascripts/money.ts is published under that name'),
     './Money.js': near('./money.js', isCase),
     '../javascripts/lib/cart.js': near('lib/card.js')
   }
@@ -440,6 +440,7 @@ test('the report of a reference that leads nowhere names what is nearest, as it 
     'assets/javascripts/app.js': Object.keys(modules)
       .map(path => `import '${path}'`)
       .join('\n'),
+    'assets/stylesheets/menu.scss': '',
     'assets/javascripts/money.ts': '',
     'assets/javascripts/lib/card.js': '',
     'assets/images/logo.svg': '',

@@ -1,6 +1,6 @@
 // Lists the files of packages that an app publishes: those of a build, and those that the option names.
 import { isDeepStrictEqual } from 'node:util'
-import { join, posix } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import { oneAtATime } from '../../../concurrency.ts'
 import { errorCode, realpathOf } from '../../../files/disk.ts'
 import { digestOf } from '../../../files/digest.ts'
@@ -207,9 +207,10 @@ function linksOf(
   const byFile = new Map(scripts.map(({ name, file }) => [file, name]))
   const links = new Map(scripts.map(({ name }) => [name, new Array<string>()]))
   for (const { file, specifier, isStatic } of imports) {
-    const from = byFile.get(file) ?? ''
-    const isPath = specifier.startsWith('.')
-    const to = isPath ? posix.join(posix.dirname(from), specifier) : names.get(specifier)
+    const [from, isPath] = [byFile.get(file) ?? '', specifier.startsWith('.')]
+    const source = byFile.get(isPath ? join(dirname(file), specifier) : '')
+    const beside = isPath ? posix.join(posix.dirname(from), specifier) : undefined
+    const to = source ?? beside ?? names.get(specifier)
     if (isStatic && to !== undefined) links.get(from)?.push(to)
   }
   return links

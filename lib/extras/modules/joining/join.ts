@@ -45,7 +45,7 @@ interface Joined {
 export async function join({ rolldown, parseAst }: Rolldown, joining: Joining): Promise<Joined> {
   const { root, plan } = joining
   const scripts = new Map([...plan.modules, ...plan.apart])
-  const byFile = new Map(Array.from(scripts, ([path, { source }]) => [source.file, path]))
+  const byFile = new Map(Array.from(scripts, ([path, { source }]) => [idOf(source.file), path]))
   const pathOf = (id: string) => byFile.get(id.replace(FACADE, ''))
   const build = (entries: readonly string[], inside: ReadonlySet<string>) =>
     chunksOf(rolldown, joining, { scripts, byFile, entries, inside })
@@ -64,8 +64,7 @@ export async function join({ rolldown, parseAst }: Rolldown, joining: Joining): 
     })
     return { made: [...chunks.map(chunk => madeOf(chunk, joining, pathOf)), ...made], moved }
   } catch (error) {
-    const isAsWritten = (file: string) => scripts.get(pathOf(file) ?? '')?.map === undefined
-    throw asCompileError(error, root, isAsWritten)
+    throw asCompileError(error, root, file => scripts.get(pathOf(file) ?? '')?.map === undefined)
   }
 }
 
@@ -113,7 +112,7 @@ async function chunksOf(
   const { scripts, byFile, entries, inside } = modules
   const nameOf = (path: string) => scripts.get(path)?.name ?? ''
   const inputOf = (path: string) =>
-    (commonJs.has(path) ? FACADE : '') + (scripts.get(path)?.source.file ?? '')
+    (commonJs.has(path) ? FACADE : '') + idOf(scripts.get(path)?.source.file ?? '')
   const withEnding = (name: string) => (name.endsWith('.js') ? name : `${name}.js`)
   const lost: Lost = new Map()
   const build = await rolldown({
@@ -201,6 +200,9 @@ function modulesFrom(
   }
 }
 
+/** To Rolldown `.cts` and `.mts` say how the text is to be read, which by then is that of a `.js`. */
+const idOf = (file: string) => (/\.[cm]ts$/i.test(file) ? `${file}.js` : file)
+
 /** Returns the names that scripts import from the module at a path. */
 function namesFrom(path: string, scripts: Iterable<Script>): string[] {
   const importers = [...scripts].filter(({ imports }) => imports.includes(path))
@@ -212,7 +214,7 @@ function namesFrom(path: string, scripts: Iterable<Script>): string[] {
 }
 
 function resolved({ source: { file, directory, packageName } }: Script) {
-  if (packageName === undefined) return { id: file }
+  if (packageName === undefined) return { id: idOf(file) }
   return { id: file, packageJsonPath: joinPath(directory, 'package.json') }
 }
 
@@ -275,8 +277,9 @@ function asCompileError(error: unknown, root: string, isAsWritten: (file: string
   if (!first) return error
   // Only the first line is shown, without colours and the name of the rule; the others show the text.
   const [line = ''] = stripVTControlCharacters(first.message).split('\n')
-  const file = first.loc?.file ?? first.id ?? root
-  const { line: at, column = 0 } = (isAsWritten(file) && first.loc) || {}
+  const id = first.loc?.file ?? first.id ?? root
+  const file = id.replace(/(?<=\.[cm]ts)\.js$/i, '')
+  const { line: at, column = 0 } = (isAsWritten(id) && first.loc) || {}
   const place = at === undefined ? { file } : { file, line: at, column: column + 1 }
   return new CompileError(line.replace(/^\[\w+\] /, ''), place, { cause: error })
 }

@@ -1,0 +1,24 @@
+// Joined modules that import others by the names of their sources, such as ./money.ts.
+import test from 'ava'
+import fc from 'fast-check'
+import { makeFingerprinted } from '../../../support/fingerprinted.ts'
+import { filesOf, followed, graphs, reachedIn } from '../../../support/module-graph.ts'
+import { pkg } from '../package-files.ts'
+
+const PACKAGE = pkg('tip', { type: 'module', main: 'tip.js' }, { 'tip.js': 'export const tip = 1' })
+
+for (const bundle of [true, 'packages', false] as const)
+  test(`TSC-01 model: whatever a module imports by the name of its source is reached, with bundle: ${bundle}`, async t => {
+    await fc.assert(
+      fc.asyncProperty(graphs, async graph => {
+        const files = { ...PACKAGE, ...filesOf(graph) }
+        const options = { missing: 'error', integrity: false, packages: ['tip'], bundle } as const
+        const site = await makeFingerprinted(t, 'precompiled', files, options)
+        t.deepEqual(
+          await followed(await site.path('m0.js'), path => site.ask(path)),
+          reachedIn(graph)
+        )
+      }),
+      { numRuns: 10 }
+    )
+  })
