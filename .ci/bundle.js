@@ -136,7 +136,7 @@ const PARTS = [
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
   [/^building\/on-request\/(?!mtime)|^kept-index\/kept/, 'building-on-request'],
   [/^[^/]+\/extra\.ts$/, 'extras'],
-  [/^bundles\/entry\.|^live\/tag|^media\/media/, 'views'],
+  [/^bundles\/entry\.|^inline\/inlined?\.|^live\/tag|^media\/media/, 'views'],
   [/^bundles\/manifests/, 'bundles-manifests'],
   [/^(?:releases|verify)\/exports/, 'assets'],
   [/^files\/writing/, 'files-writing'],

@@ -49,6 +49,7 @@ const EXTRAS = readdirSync('lib/extras')
 // Each package with the files that import it.
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   '@csstools/css-tokenizer': ['assets/references/references.ts'],
+  '@rgrove/parse-xml': ['extras/inline/svg.ts'],
   '@jridgewell/sourcemap-codec': ['assets/rendering/shift-map.ts'],
   'content-disposition': ['extras/routes/send-file.ts'],
   'es-module-lexer': ['assets/references/module-references.ts'],

@@ -103,12 +103,12 @@ const PART = [
   'assets/sources/third-party.ts'
 ]
 const NONE =
-  /^extras\/(?:init|inspector|joining|kept-index|live|minify|names|packages|releases|telling|verify)\/(?!(?:extra|options|tag|exports)\.ts)|^assets\/(?:references|rendering\/(?!image-sizes))|^files\/writing\//
+  /^extras\/(?:init|inspector|joining|kept-index|live|minify|names|packages|releases|telling|verify)\/(?!(?:extra|options|tag|exports)\.ts)|^assets\/(?:references|rendering\/(?!details))|^files\/writing\//
 
 // Pages have all helpers. A manifest has to be read before koaAssets() returns, so what reads them is there without
 // mounts as well.
 const READERS =
-  /^extras\/(?:bundles\/|deltas\/(?:delta-format|dictionary-fields|serve-deltas)\.|media\/|routes\/|warnings\/|vite\/entry-source)/
+  /^extras\/(?:bundles\/|deltas\/(?:delta-format|dictionary-fields|serve-deltas)\.|inline\/inlined?\.|media\/|routes\/|warnings\/|vite\/entry-source)/
 
 test('STA-01 EXT-03 a production server loads nothing that compiles, builds, inspects or develops', async t => {
   const { files, packages } = await loaded(t)

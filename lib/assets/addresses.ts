@@ -99,7 +99,7 @@ function plainNames(
   check: ((app: AppSettings, name: string) => void) | undefined
 ): Addresses {
   const sources = onRequest?.listed(app)
-  const imageSizeOf = sources && onRequest?.imageSizeOf
+  const detailsOf = sources && onRequest?.detailsOf
   const prefix = encodePath(app.urlPrefix)
   const plain: Addresses = {
     isLasting: !check && !sources,
@@ -111,8 +111,8 @@ function plainNames(
       check?.(app, given)
       // As in production a tail is found, but never part of a URL.
       const name = sources?.chosen(given).source?.name ?? given
-      const imageSize = imageSizeOf && (() => imageSizeOf(app, name))
-      return { ...plainAddress(prefix, name), imageSize }
+      const readDetails = detailsOf && (() => detailsOf(app, name))
+      return { ...plainAddress(prefix, name), readDetails }
     }
   }
   return sources && sources.lists.length > 0 ? withImports(plain, app, sources.lists) : plain

@@ -7,6 +7,7 @@ import { settle } from './settings/settings.ts'
 import { bundles } from '../extras/bundles/extra.ts'
 import { deltas } from '../extras/deltas/extra.ts'
 import { init } from '../extras/init/extra.ts'
+import { inline } from '../extras/inline/extra.ts'
 import { inspector } from '../extras/inspector/extra.ts'
 import { keptIndex } from '../extras/kept-index/extra.ts'
 import { live } from '../extras/live/extra.ts'
@@ -26,6 +27,7 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   bundles,
   deltas,
   init,
+  inline,
   inspector,
   keptIndex,
   live,

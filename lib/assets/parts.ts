@@ -10,9 +10,16 @@ import type { PrecompileExtras } from './settings/extra-options.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from './settings/settings.ts'
 import type { WithoutHash } from './urls/fingerprint.ts'
-import type { Helpers, ImageSize, Imports, MountAssets } from './views/asset-url.ts'
+import type {
+  Details,
+  Helpers,
+  ImageSize,
+  Imports,
+  InlineSvg,
+  MountAssets
+} from './views/asset-url.ts'
 
-export type { ImageSize, Imports }
+export type { Details, ImageSize, Imports, InlineSvg }
 
 /** The settings, and the extras that they ask for. */
 export interface Project extends Settings {
@@ -58,8 +65,8 @@ export interface Extra<Whole = unknown> {
    * of a build.
    */
   readonly views?: Views
-  /** The sizes of images. The core reads the files, and keeps their sizes in the manifest. */
-  readonly imageSizes?: ImageSizes
+  /** The details that pages contain of files. The core reads the files, and keeps the details in the manifest. */
+  readonly details?: FileDetails
   /** Keeps the index of publications on request, which the core makes and reads. */
   keepIndex?(pipeline: Whole): Promise<IndexKeeper | undefined>
   /**
@@ -131,18 +138,31 @@ export interface Problem {
   readonly message: string
 }
 
-export interface ImageSizes {
-  /** Tells whether files of that name have a size; the name has no query. */
-  isFor(name: string): boolean
-  /** Loads the reader; called with the first such file. */
-  load(): Promise<ReadImageSize>
+export interface FileDetails {
+  /**
+   * Tells whether files of that name have such details; the name has no query.
+   * @param asset the source of the file; undefined for a file in a mount
+   */
+  isFor(name: string, asset?: AppSource): boolean
+  /**
+   * Loads the reader.
+   * @param project is given where no file is known yet; undefined if none of its apps can have such files
+   */
+  load(project?: Project): Promise<ReadDetails | undefined>
+}
+
+export interface AppSource {
+  readonly app: AppSettings
+  readonly source: SourceFile
 }
 
 /**
- * Reads the size of an image; undefined for anything else, and an image without a size.
- * @param bytes those of a file, or its beginning
+ * Reads the details of a file.
+ * @param bytes those of the file, or its first 256 KiB
+ * @param file the absolute path, for messages
+ * @throws AssetError for a file that pages may not contain
  */
-export type ReadImageSize = (bytes: Uint8Array) => ImageSize | undefined
+export type ReadDetails = (bytes: Uint8Array, file: string) => Details
 
 export interface Check {
   readonly problems: readonly Problem[]

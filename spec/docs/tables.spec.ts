@@ -2,8 +2,10 @@
 // And the documentation as a whole: every page is found, every link leads somewhere, every code block is run.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import test from 'ava'
 import Router from '@koa/router'
+import ejs from 'ejs'
 import Koa from 'koa'
 import supertest from 'supertest'
 import { MOUNT } from '../../lib/assets/settings/mount-options.ts'
@@ -167,6 +169,27 @@ test('the table names every view helper, and each call gives what it says', asyn
     t.truthy(type && byDefault && meaning, name)
     for (const helper of codes(of)) t.true(helpers.includes(helper), `${name} of ${helper}`)
   }
+})
+
+const [iconOptions, iconView] = helpersPage.take('Icons in the page')
+
+test('the view of an icon has its element, with the option that is shown', async t => {
+  const root = makeProject(t, {
+    'assets.config.mjs': iconOptions?.text ?? '',
+    'apps/web/assets/images/icons/cart.svg':
+      '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1"/></svg>'
+  })
+  const config = pathToFileURL(join(root, 'assets.config.mjs')).href
+  const { default: options } = (await import(config)) as { readonly default: object }
+  const app = new Koa()
+  app.use(assets.koaAssets({ ...options, env: 'development' }))
+  app.use(ctx => {
+    ctx.body = ejs.render(iconView?.text ?? '', { assets: ctx.assets })
+  })
+  const { text } = await supertest(app.callback()).get('/')
+  const icon =
+    '<svg viewBox="0 0 1 1" class="icon" aria-hidden="true"><path d="M0 0h1"></path></svg>'
+  t.is(text.trim(), `<a href="/cart">${icon} Cart</a>`)
 })
 
 const fragments = helpersPage.take('One file from a route').map(asBody)

@@ -21,6 +21,7 @@ assets.javascript('a', { type: 'module', modulepreload: maybe })
 assets.stylesheet('a', attributes)
 assets.image('a.png', { srcset: { 'b.png': '2x' }, width: 10, alt: '' })
 assets.image('a.png', { srcset: [['b.png', '2x']] })
+assets.inline('icons/a.svg', { class: 'icon', 'aria-hidden': 'true' }) satisfies string
 assets.favicon()
 assets.favicon(undefined, { rel: 'icon' })
 assets.video('a.mp4', { controls: true, poster: 'a.png' })

@@ -6,7 +6,7 @@ import { checksumsOf, digestOf } from '../../files/digest.ts'
 import { readContent, type Content } from '../../files/open-file.ts'
 import { undefinedIfMissing } from '../../files/disk.ts'
 import { textType, type Draft } from '../rendering/draft.ts'
-import { imageSizeIn } from '../rendering/image-sizes.ts'
+import { detailsIn } from '../rendering/details.ts'
 import { Renderer } from '../rendering/renderer.ts'
 import { loadModuleLexer } from '../references/module-references.ts'
 import { assetPath } from '../settings/app-settings.ts'
@@ -188,9 +188,9 @@ export class Builder {
       transform && !isTaken ? await this.#renderer.transformed(place, first, transform) : first
     if (draft.text || draft.map) return draft
     const sums = await checksumsOf(draft.content, app.integrity)
-    const imageSize = await imageSizeIn(this.#settings.extras, name, draft.content)
+    const details = await detailsIn(this.#settings.extras, name, draft.content, place)
     const isHeld = source.compiler !== undefined || this.#mayHold(draft.content)
-    return { ...draft, content: isHeld ? draft.content : { copyOf: source.file }, sums, imageSize }
+    return { ...draft, content: isHeld ? draft.content : { copyOf: source.file }, sums, details }
   }
 
   /** Tells whether an unchanged copy stays in memory until it is written. Otherwise its source is read again. */

@@ -115,7 +115,7 @@ function finishOne(
   const known = { ...encoded(importsOf(node, cycle)), sources: sources?.map(encodePath) }
   if (draft.map === undefined) {
     const sums = draft.sums ?? checksumsOfBytes(content as Uint8Array, integrity)
-    return [{ ...place, content, ...sums, ...known, imageSize: draft.imageSize }]
+    return [{ ...place, content, ...sums, ...known, ...draft.details }]
   }
   const { text } = draft
   const json = text ? shiftMap(draft.map, text, urls) : draft.map

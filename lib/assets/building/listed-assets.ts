@@ -1,7 +1,7 @@
 // Lists the assets of all apps with the URL paths under which they are published, and finds those that cannot be.
 import { AssetError, printable } from '../../errors.ts'
 import type { Content } from '../../files/open-file.ts'
-import type { Imports, Mention } from '../parts.ts'
+import type { Details, Imports, Mention } from '../parts.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Listed } from '../sources/app-sources.ts'
@@ -28,7 +28,7 @@ export interface Failure {
 export interface Built
   extends
     ListedAsset,
-    Pick<ManifestEntry, 'integrity' | 'size' | 'imageSize' | 'sources' | keyof Imports> {
+    Pick<ManifestEntry, 'integrity' | 'size' | 'sources' | keyof Imports | keyof Details> {
   /** The final bytes, or the source when its bytes are published unchanged. */
   readonly content: Content
   readonly digest: string
@@ -50,7 +50,7 @@ export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
 }
 
 function entryOf(built: Built): ManifestEntry {
-  const { source, integrity, size, imports, dynamicImports, unresolved, imageSize, sources } = built
+  const { source, integrity, size, imports, dynamicImports, unresolved, sources } = built
   return {
     target: publishedUrl(built),
     source: source.path,
@@ -61,7 +61,8 @@ function entryOf(built: Built): ManifestEntry {
     dynamicImports,
     unresolved,
     specifiers: source.specifiers,
-    imageSize,
+    imageSize: built.imageSize,
+    svg: built.svg,
     sources
   }
 }

@@ -21,7 +21,7 @@ import {
   type CompilerInput,
   type CompilerOutput
 } from '../compilers/compiler.ts'
-import type { ImageSize } from '../parts.ts'
+import type { Details } from '../parts.ts'
 import type { AppSettings } from '../settings/app-settings.ts'
 import type { Asset } from '../sources/app-sources.ts'
 import { isBare, loadModuleLexer } from '../references/module-references.ts'
@@ -51,7 +51,7 @@ export interface Draft {
   readonly map?: string | undefined
   /** The checksums of the content, once it is known to be final. */
   readonly sums?: Checksums | undefined
-  readonly imageSize?: ImageSize | undefined
+  readonly details?: Details | undefined
   /** The time that the compiler took, in milliseconds. */
   readonly compileDuration?: number | undefined
 }

@@ -5,6 +5,8 @@ import type { LiveHelpers } from '../../extras/live/tag.ts'
 import { MANIFEST, settleManifest, type ManifestOptions } from '../../extras/bundles/options.ts'
 import { DEV, settleDev, type DevOptions } from '../../extras/vite/options.ts'
 import { MODULES, type JoinRow, type ModuleOptions } from '../../extras/modules/options.ts'
+import { INLINE, type InlineOptions } from '../../extras/inline/options.ts'
+import type { InlineHelpers } from '../../extras/inline/inline.ts'
 import type { MediaHelpers } from '../../extras/media/media.ts'
 import {
   MINIFY,
@@ -22,16 +24,18 @@ import { DELTAS, type DeltaOptions, type DeltaPrecompileRow } from '../../extras
 export interface ProjectExtras extends DeltaOptions, NameOptions, RouteOptions {}
 
 /** Options of extras in `LayeredOptions`. */
-export interface LayeredExtras extends ModuleOptions, MinifyOptions {}
+export interface LayeredExtras extends InlineOptions, ModuleOptions, MinifyOptions {}
 
 /** Options of extras in `MountOptions`. */
 export interface MountExtras extends ManifestOptions, DevOptions {}
 
 /** Helpers of extras in `ViewHelpers`. */
-export interface HelperExtras extends EntryHelpers, LiveHelpers, MediaHelpers, PreloadHelpers {}
+export interface HelperExtras
+  extends EntryHelpers, InlineHelpers, LiveHelpers, MediaHelpers, PreloadHelpers {}
 
 /** The rows of these options. Layers append to a list of sources. */
 export const LAYERED_EXTRAS = {
+  ...INLINE,
   ...MODULES,
   ...MINIFY
 } as const

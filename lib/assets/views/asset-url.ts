@@ -7,7 +7,7 @@ import { encodePath, encodeUrl } from '../urls/canonical-path.ts'
 import type { OfName } from './asset-names.ts'
 
 /** The URL of an asset, and what tags say about it. */
-export interface AssetAddress {
+export interface AssetAddress extends Details {
   /** The URL path without host and base, percent-encoded: `/assets/app-<32 hex>.css`. */
   readonly path: string
   /** The Subresource Integrity hashes, one per algorithm: `['sha384-…']`. */
@@ -19,8 +19,22 @@ export interface AssetAddress {
    * known.
    */
   readonly plainPath?: string | undefined
-  /** The size of an image, or a function that reads it. */
-  readonly imageSize?: ImageSize | (() => ImageSize | undefined) | undefined
+  /** Reads the details; undefined where the address has them. */
+  readonly readDetails?: (() => Details) | undefined
+}
+
+/** What pages contain of a file, besides its URL. */
+export interface Details {
+  /** The size of an image. */
+  readonly imageSize?: ImageSize | undefined
+  /** The element of an SVG file that pages may contain. */
+  readonly svg?: InlineSvg | undefined
+}
+
+export interface InlineSvg {
+  readonly attributes: Readonly<Record<string, string>>
+  /** The HTML of its children. */
+  readonly content: string
 }
 
 /** The size of an image in CSS pixels. */
@@ -78,7 +92,7 @@ export interface AppAssets {
   readonly isLasting?: boolean
 }
 
-export interface AssetUrl extends Pick<AssetAddress, 'integrity' | 'imageSize'> {
+export interface AssetUrl extends Pick<AssetAddress, 'integrity' | 'readDetails' | keyof Details> {
   /** The URL with host, query and fragment. */
   readonly url: string
 }
@@ -174,10 +188,15 @@ export function makeUrlOf(host: string, assets: AppAssets): UrlOf {
   return (given, { extension = '', mount } = {}) => {
     const name = assetName(given, extension)
     if (name === undefined) return { url: given }
-    const { path, integrity, imageSize, origin = host } = assets.resolve(name, mount)
+    const found = assets.resolve(name, mount)
+    const { path, integrity, imageSize, svg, readDetails, origin = host } = found
     const url = origin + path + encodeUrl(given.slice(withoutQuery(given).length))
-    return { url, integrity, imageSize }
+    return { url, integrity, imageSize, svg, readDetails }
   }
+}
+
+export function detailsOf(asset: AssetUrl): Details {
+  return asset.readDetails?.() ?? asset
 }
 
 /**

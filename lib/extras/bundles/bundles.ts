@@ -4,7 +4,7 @@ import { AssetError, reasonOf } from '../../errors.ts'
 import { didYouMean, nearestPath } from '../../nearest.ts'
 import { once } from '../../once.ts'
 import type { PageDependency, Running, Project } from '../../assets/parts.ts'
-import { loadImageSizes } from '../../assets/rendering/image-sizes.ts'
+import { loadDetails } from '../../assets/rendering/details.ts'
 import type { AssetAddress, MountAssets } from '../../assets/views/asset-url.ts'
 import type { MountSettings } from '../../assets/settings/settings.ts'
 import type { DevServer } from '../vite/dev-server.ts'
@@ -51,10 +51,8 @@ class Bundles implements Running, MountAssets {
   readonly #mounts: readonly Mount[]
   readonly #warn: (message: string) => void
 
-  constructor(
-    { env, publicApp, host = '', base, mounts, extras }: Project,
-    warn: (message: string) => void
-  ) {
+  constructor(project: Project, warn: (message: string) => void) {
+    const { env, publicApp, host = '', base, mounts, extras } = project
     this.#env = env
     this.#warn = warn
     const options = { env, host: host + base, algorithms: publicApp.integrity, warn, extras }
@@ -66,7 +64,7 @@ class Bundles implements Running, MountAssets {
     })
     this.load = once(async () => {
       if (env === 'development') await this.#findDevServers()
-      if (this.#mounts.some(({ build }) => build)) await loadImageSizes(extras)
+      if (this.#mounts.some(({ build }) => build)) await loadDetails(project)
     })
   }
 

@@ -9,7 +9,7 @@ import { checksumsOf, digestOf, type IntegrityAlgorithm } from '../../files/dige
 import { undefinedIfMissing, statOf, type Stamp } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import type { Extra, ImageSize } from '../../assets/parts.ts'
-import { imageSizeIn } from '../../assets/rendering/image-sizes.ts'
+import { detailsIn } from '../../assets/rendering/details.ts'
 import { hashedKept, keptListIn } from './kept-files.ts'
 import type { Bundle } from './manifests/bundle.ts'
 import { readBundle, withoutQuery, type BundleMount } from './manifests/read-bundle.ts'
@@ -154,14 +154,13 @@ export class BuildReader {
 
   async #imageSizesIn(bundle: Bundle): Promise<FilesRead['imageSize']> {
     const { extras } = this.#options
-    const isFor = (file: string) =>
-      extras.some(({ imageSizes }) => imageSizes?.isFor(withoutQuery(file)))
+    const isFor = (file: string) => extras.some(({ details }) => details?.isFor(withoutQuery(file)))
     const files = [...bundle.sources.values()].filter(isFor)
     if (files.length === 0) return new Map()
     const found = await inParallel(files, CONCURRENCY, async file => {
       const content = { copyOf: this.#pathOf(file) }
-      const imageSize = await undefinedIfMissing(imageSizeIn(extras, withoutQuery(file), content))
-      return imageSize ? [[file, imageSize] as const] : []
+      const details = await undefinedIfMissing(detailsIn(extras, withoutQuery(file), content))
+      return details?.imageSize ? [[file, details.imageSize] as const] : []
     })
     return new Map(found.flat())
   }

@@ -5,8 +5,11 @@ import { HELPERS } from './media.ts'
 export const media: Extra = {
   name: 'media',
   run: () => ({ helpers: HELPERS }),
-  imageSizes: {
+  details: {
     isFor: name => /\.(?:apng|avif|gif|jpe?g|png|svg|webp)$/i.test(name),
-    load: async () => (await import('./image-size.ts')).sizeOf
+    load: async () => {
+      const { sizeOf } = await import('./image-size.ts')
+      return bytes => ({ imageSize: sizeOf(bytes) })
+    }
   }
 }

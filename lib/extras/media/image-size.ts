@@ -1,7 +1,7 @@
 // Reads the size of an image, as a browser shows it.
 import { imageSize } from 'image-size'
 import { errorCode } from '../../files/disk.ts'
-import type { ReadImageSize } from '../../assets/parts.ts'
+import type { ImageSize } from '../../assets/parts.ts'
 
 /** EXIF orientations from 5 on lie on their side: browsers turn such an image. */
 const TURNED = 5
@@ -19,7 +19,7 @@ const OTHERS = 1000
 const JPEG_STEPS = 1000
 
 /** Returns undefined for a file that is not an image, or does not say how large it is. */
-export const sizeOf: ReadImageSize = bytes => {
+export function sizeOf(bytes: Uint8Array): ImageSize | undefined {
   const found = read(bytes)
   if (!found) return undefined
   const { orientation = 1 } = found

@@ -7,6 +7,7 @@ import { encodeUrl } from '../../assets/urls/canonical-path.ts'
 import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
 import type { AssetName, OfName } from '../../assets/views/asset-names.ts'
 import {
+  detailsOf,
   mediaType,
   withoutQuery,
   type Helpers,
@@ -79,9 +80,10 @@ function mediaHelpers(urlOf: UrlOf) {
       const from: UrlOf = each => urlOf(each, { mount })
       const isList = typeof srcset === 'object' && srcset !== null
       const written = isList ? { ...given, srcset: writeSrcset(from, srcset) } : given
-      const { url: src, imageSize } = from(name)
+      const asset = from(name)
+      const { url: src } = asset
       const read = readAttributes(written)
-      const size = sizeBeside(read, typeof imageSize === 'function' ? imageSize() : imageSize)
+      const size = sizeBeside(read, detailsOf(asset).imageSize)
       return openTag('img', { src, alt: altOf(name), ...size }, read, { src })
     }) as OfName<'image', ImageAttributes>,
 

@@ -17,6 +17,8 @@ import { memoized } from '../../assets/sources/catalog.ts'
 import { withSources } from '../../assets/sources/sources.ts'
 import { assetName } from '../../assets/views/asset-url.ts'
 import { namesInMounts } from '../bundles/bundles.ts'
+import { notInlined } from '../inline/inline.ts'
+import { isInlined } from '../inline/inlined.ts'
 import { HELPERS, literalNames, OTHERS, type LiteralName } from './literal-names.ts'
 import { isInside, pathFrom, withSlashes } from '../../files/paths.ts'
 
@@ -122,6 +124,8 @@ async function makeCheck(
       // The member may belong to an array of that name.
       return misspelled.near === undefined ? undefined : misspelled
     }
+    // Applications have functions of that name for other files.
+    if (helper === 'inline' && !isCertain) return undefined
     const entry = given.replace(/^(?:\.?\/)+/, '')
     if (helper === 'entry' || helper === 'entryFiles') {
       const isElse = entries.size === 0 && !isCertain
@@ -134,7 +138,10 @@ async function makeCheck(
       if (name === undefined || (isPreload && entries.has(entry))) return undefined
       const names = (isPreload ? ['', '.js', '.css'] : ['']).map(ending => name + ending)
       if (names.some(each => sources.has(each))) return undefined
-      return missing(names, { apps, app, holders, others: sources })
+      const fault = missing(names, { apps, app, holders, others: sources })
+      if (fault || helper !== 'inline') return fault
+      const own = apps.filter(each => app === undefined || each.name === app)
+      return own.every(each => each.isInlined(name)) ? undefined : { message: notInlined(name) }
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       return isCertain ? { message: error.message } : undefined
@@ -186,6 +193,8 @@ function missing(
 interface OwnNames extends Pick<AppSettings, 'name' | 'dir' | 'urlPrefix'> {
   readonly names: readonly string[]
   readonly has: (name: string) => boolean
+  /** Tells whether the helper `inline` may write a file that it has. */
+  readonly isInlined: (name: string) => boolean
 }
 
 /** Returns the names of each app: of the manifest, or of sources that may not be precompiled yet. */
@@ -211,6 +220,11 @@ async function listed(settings: Project): Promise<OwnNames[]> {
         has(given) {
           const owner = ownerOf(settings, app, given)
           return sources.of(owner.app).has(owner.name)
+        },
+        isInlined(given) {
+          const { app: owning, name } = ownerOf(settings, app, given)
+          const { source } = sources.of(owning).chosen(name)
+          return source !== undefined && isInlined(source.name, { app: owning, source })
         }
       }))
     }
@@ -230,6 +244,10 @@ function inManifest(given: Project, unprepared: Manifest): OwnNames[] {
       // Without fingerprints a page has the URL of any name, and a file may answer there.
       if (!owner.app.fingerprint) return isThere(assetPath(owner.app, owner.name))
       return manifest.find(owner.app, owner.name) !== undefined
+    },
+    isInlined(given) {
+      const owner = ownerOf(settings, app, given)
+      return manifest.find(owner.app, owner.name)?.[1].svg !== undefined
     }
   }))
 }

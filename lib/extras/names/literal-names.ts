@@ -6,6 +6,7 @@ export const HELPERS = {
   javascript: '.js',
   stylesheet: '.css',
   image: '',
+  inline: '',
   favicon: '',
   video: '',
   audio: '',

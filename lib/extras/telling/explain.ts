@@ -20,6 +20,7 @@ import { readSource, verdictOn, type Verdict } from './state.ts'
 import { fileNamed, mountsFinding } from './explain-mounts.ts'
 import { nearPath } from './near-path.ts'
 import { pathFrom } from '../../files/paths.ts'
+import { isInlined } from '../inline/inlined.ts'
 
 type VerdictOn = (path: string) => Promise<Verdict | undefined>
 
@@ -144,10 +145,12 @@ async function findSource(pipeline: Pipeline, { app, name: given }: Wanted, verd
   if (advice !== undefined && advice !== finding) details.push(advice)
   const emitted = helpersFinding(pipeline, app, source?.name ?? name)
   const made = madeOf(pipeline, app, source?.name ?? name)
+  const inlined =
+    source && isInlined(source.name, { app, source }) ? ['inline() writes its element'] : []
   const verdict = source && app.compile ? await verdictOf(assetPath(app, source.name)) : undefined
   const steps: Step[] = [
     { subject: 'sources', finding, details },
-    { subject: 'helpers', finding: emitted, details: made ? [made] : [] }
+    { subject: 'helpers', finding: emitted, details: [...made, ...inlined] }
   ]
   return { source, sourced: source && name, steps, verdict, isAdvised: advice !== undefined }
 }
@@ -170,9 +173,9 @@ const verdictsOf =
     return place && verdictOn(pipeline, place, await readSource(pipeline, place))
   }
 
-function madeOf(pipeline: Pipeline, app: AppSettings, name: string): string | undefined {
+function madeOf(pipeline: Pipeline, app: AppSettings, name: string): string[] {
   const { sources = [] } = pipeline.requested.manifestOf(app)?.find(app, name)?.[1] ?? {}
-  return sources.length > 1 ? `made of ${sources.join(', ')}` : undefined
+  return sources.length > 1 ? [`made of ${sources.join(', ')}`] : []
 }
 
 function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): string {

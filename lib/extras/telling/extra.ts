@@ -8,7 +8,7 @@ export const telling: Extra<Pipeline> = {
     const { printOverview } = await import('./overview.ts')
     await printOverview(settings, { running })
   },
-  standsOn: ['bundles', 'deltas', 'modules'],
+  standsOn: ['bundles', 'deltas', 'inline', 'modules'],
   commandLine: async () => ({
     commands: [
       (await import('./explain-command.ts')).explain,

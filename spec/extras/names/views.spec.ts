@@ -2,8 +2,9 @@
 import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { settleProject } from '../../../lib/assets/extras.ts'
+import { settleForPrecompile, settleProject } from '../../../lib/assets/extras.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
+import { checkViews as check } from '../../../lib/extras/names/check-views.ts'
 import { literalNames } from '../../../lib/extras/names/literal-names.ts'
 import { placed, run } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
@@ -164,4 +165,24 @@ test('in development a glob of the option views that matches no file is reported
   await until(() => warningsAbout('view/**').length > 0, 'the warning')
   const message = "views: 'view/**/*.ejs' matches no file of the project: correct or remove it"
   t.deepEqual(warningsAbout('matches no file'), [`koa-fresh-assets: ${message}`])
+})
+
+test('INL-02 a name that inline() cannot write is reported, before and after precompile, and a function of the application is not', async t => {
+  const root = makeProject(t, placed({ 'images/icons/a.svg': '<svg/>', 'images/b.svg': '<svg/>' }))
+  const view =
+    "<%- assets.inline('icons/a.svg') + assets.inline('b.svg') + inline('c.css') %>\n<%- assets.inline('d.svg') %>"
+  writeFiles(root, { 'views/a.ejs': view })
+  const options = { root, inline: 'icons/**' }
+  const before = await checkViews(options, ['views/*.ejs'])
+  t.deepEqual(
+    before.problems.map(({ path, name }) => [path, name]),
+    [
+      ['views/a.ejs:1', 'b.svg'],
+      ['views/a.ejs:2', 'd.svg']
+    ]
+  )
+  t.regex(before.problems[0]?.message ?? '', /the option inline does not name it/)
+  await run(options)
+  const { problems } = await check(settleForPrecompile(options), ['views/*.ejs'], true)
+  t.deepEqual(problems, before.problems)
 })

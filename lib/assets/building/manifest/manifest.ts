@@ -3,7 +3,7 @@ import { AssetError } from '../../../errors.ts'
 import { digestOf } from '../../../files/digest.ts'
 import { composed } from '../../../files/paths.ts'
 import { didYouMean, nearestPath } from '../../../nearest.ts'
-import type { ImageSize, Imports } from '../../parts.ts'
+import type { Details, Imports } from '../../parts.ts'
 import { assetPath, ofApp, type AppSettings } from '../../settings/app-settings.ts'
 import { encodePath, meetsNames, tailsOf } from '../../urls/canonical-path.ts'
 
@@ -11,7 +11,7 @@ import { encodePath, meetsNames, tailsOf } from '../../urls/canonical-path.ts'
  * The manifest entry of an asset; its key is its plain URL path, `/assets/app.css`. In JSON an undefined member is
  * absent.
  */
-export interface ManifestEntry extends Imports {
+export interface ManifestEntry extends Imports, Details {
   /** The URL path of the fingerprinted file. */
   readonly target: string
   /** The path of the source in its directory: `stylesheets/app.css.scss`. */
@@ -24,8 +24,6 @@ export interface ManifestEntry extends Imports {
   readonly from?: number | undefined
   /** The bare specifiers that resolve to it; undefined if it belongs to no package. */
   readonly specifiers?: readonly string[] | undefined
-  /** The size of an image; undefined for any other file, and an image without a size. */
-  readonly imageSize?: ImageSize | undefined
   /** The plain URL paths of the assets that were bundled into it; undefined for one that has its source alone. */
   readonly sources?: readonly string[] | undefined
 }

@@ -6,7 +6,7 @@ import { isDirectory, readIfThere, ReloadedFile } from '../../../files/at-start.
 import { bytesOf, errorCode, statOf } from '../../../files/disk.ts'
 import { isRecord } from '../../../check-options.ts'
 import { manifestFile, publicFile, readApps } from '../../settings/public-directory.ts'
-import type { ImageSize } from '../../parts.ts'
+import type { ImageSize, InlineSvg } from '../../parts.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { assetSources } from '../../sources/third-party.ts'
 import { Manifest, type ManifestEntries, type ManifestEntry } from './manifest.ts'
@@ -83,13 +83,18 @@ function isEntry(value: unknown): value is ManifestEntry {
     unresolved = [],
     specifiers = [],
     sources = [],
-    imageSize
+    imageSize,
+    svg
   } = (value ?? {}) as Partial<ManifestEntry>
   const typed = typeof target === 'string' && typeof source === 'string' && Number.isInteger(size)
   const isSize = (size: ImageSize) => [size.width, size.height].every(Number.isFinite)
   const lists = [integrity, imports, dynamicImports, unresolved, specifiers, sources]
-  return typed && (!imageSize || isSize(imageSize)) && lists.every(isListOfStrings)
+  const details = (!imageSize || isSize(imageSize)) && (!svg || isSvg(svg))
+  return typed && details && lists.every(isListOfStrings)
 }
+
+const isSvg = ({ attributes, content }: InlineSvg) =>
+  isRecord(attributes) && isListOfStrings([content, ...Object.values(attributes)])
 
 function isListOfStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every(each => typeof each === 'string')

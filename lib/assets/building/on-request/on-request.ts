@@ -2,9 +2,9 @@
 import { headIfThere, stampIfThere } from '../../../files/at-start.ts'
 import { errorCode, isSettled, sameStamp, type Stamp } from '../../../files/disk.ts'
 import { loadCompilers, loadPeersOf } from '../../compilers/built-in.ts'
-import type { ImageSize, ReadImageSize, Project } from '../../parts.ts'
+import type { Details, Project } from '../../parts.ts'
 import { loadModuleLexer } from '../../references/module-references.ts'
-import { HEAD, loadImageSizes } from '../../rendering/image-sizes.ts'
+import { HEAD, loadDetails, type DetailsReader } from '../../rendering/details.ts'
 import { manifestFile } from '../../settings/public-directory.ts'
 import type { AppSettings } from '../../settings/settings.ts'
 import { makeNameCheck } from '../../sources/missing-name.ts'
@@ -23,7 +23,7 @@ export async function makeOnRequest(
   forget: (path: string) => void
 ) {
   const { env, extras } = settings
-  const imageSizes = await loadImageSizes(extras)
+  const readDetails = await loadDetails(settings)
   if (env !== 'development') await loadBeforehand(extras)
   const sources = await loadSources(settings, warn)
   if (env !== 'development' && env !== 'test') await loadPeers(settings, sources)
@@ -37,7 +37,7 @@ export async function makeOnRequest(
     plain: new PlainNames(settings, sources, warn),
     fingerprints: isNeeded ? new Fingerprints(settings, sources, warn, forget) : undefined,
     checkName: makeNameCheck(settings, sources, isPrecompiled, warn),
-    imageSizeOf: env === 'production' ? undefined : imageSizesIn(sources, imageSizes)
+    detailsOf: env === 'production' ? undefined : detailsInSources(sources, readDetails)
   }
 }
 
@@ -64,32 +64,36 @@ function noneIfRefused(error: unknown): [] {
 }
 
 /** Beyond this number all are forgotten. */
-const MAX_MEASURED = 2000
+const MAX_READ = 2000
 
 /**
- * Reads the size of an image from its source: a page names an asset before a browser asks for it, and helpers are
+ * Reads the details of a file from its source: a page names an asset before a browser asks for it, and helpers are
  * synchronous. So a page waits for the disk, but not in production.
  */
-function imageSizesIn(sources: Sources, readerFor: (name: string) => ReadImageSize | undefined) {
-  const measured = new Map<string, { readonly stamp: Stamp; readonly size?: ImageSize }>()
-  return (app: AppSettings, name: string) => {
-    const measure = readerFor(name)
-    const source = measure && sources.of(app).chosen(name).source
-    if (!source || source.compiler) return undefined
+function detailsInSources(sources: Sources, readerOf: DetailsReader) {
+  const known = new Map<string, { readonly stamp: Stamp; readonly details: Details }>()
+  return (app: AppSettings, name: string): Details => {
+    const { source } = sources.of(app).chosen(name)
+    const read = source && !source.compiler && readerOf(name, { app, source })
+    if (!read) return {}
     const { file } = source
-    try {
-      const [stamp, now] = [stampIfThere(file), Date.now()]
-      const known = measured.get(file)
-      if (known && stamp && sameStamp(known.stamp, stamp)) return known.size
-      const bytes = stamp && headIfThere(file, HEAD)
-      const size = bytes && measure(bytes)
-      if (measured.size >= MAX_MEASURED) measured.clear()
-      if (stamp && isSettled(stamp, now)) measured.set(file, { stamp, ...(size && { size }) })
-      return size
-    } catch (error) {
-      // The request for the asset reports why it cannot be read.
-      if (errorCode(error) === undefined) throw error
-      return undefined
-    }
+    const [stamp, now] = [readable(() => stampIfThere(file)), Date.now()]
+    const last = known.get(file)
+    if (last && stamp && sameStamp(last.stamp, stamp)) return last.details
+    const bytes = stamp && readable(() => headIfThere(file, HEAD))
+    const details = bytes ? read(bytes, file) : {}
+    if (known.size >= MAX_READ) known.clear()
+    if (stamp && isSettled(stamp, now)) known.set(file, { stamp, details })
+    return details
+  }
+}
+
+/** The request for an asset reports why it cannot be read. */
+function readable<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error
+    return undefined
   }
 }

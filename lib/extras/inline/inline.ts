@@ -1,0 +1,58 @@
+/** `inline`: the element of an SVG file in the page itself, where stylesheets reach it. */
+
+import type { OfName } from '../../assets/views/asset-names.ts'
+import { detailsOf, type Helpers, type UrlOf } from '../../assets/views/asset-url.ts'
+import { openTag, readAttributes, type Attributes } from '../../assets/views/html.ts'
+
+export interface InlineHelpers extends ReturnType<typeof inlineHelpers> {}
+
+/** These helpers are the same for every page. */
+export const HELPERS: Helpers = {
+  isPerPage: false,
+  shared: {},
+  of({ urlOf }) {
+    const helpers = inlineHelpers(urlOf)
+    return () => helpers
+  }
+}
+
+function inlineHelpers(urlOf: UrlOf) {
+  return {
+    /**
+     * Returns the `<svg>` of a file that the option `inline` names. Attributes replace those of the file, but for
+     * `class`, which is added.
+     *
+     * @example
+     * inline('icons/cart.svg', { class: 'icon', 'aria-hidden': 'true' })
+     * // <svg viewBox="0 0 16 16" class="icon" aria-hidden="true"><path d="M0 0h16"></path></svg>
+     * @throws {TypeError} for a file that the option `inline` does not name
+     * @throws CompileError in development, for a file that a page may not contain
+     */
+    inline: ((name: string, attributes: Attributes = {}) => {
+      const { svg } = detailsOf(urlOf(name))
+      if (!svg) throw new TypeError(notInlined(name))
+      return `${openTag('svg', ...merged(svg.attributes, readAttributes(attributes)))}${svg.content}</svg>`
+    }) as OfName<'image', Attributes>
+  } as const
+}
+
+/** HTML compares the names of attributes case-insensitively, but SVG has some with capitals, such as viewBox. */
+function merged(
+  own: Readonly<Record<string, string>>,
+  given: Attributes
+): [Attributes, Attributes] {
+  const spelled = new Map(Object.keys(own).map(name => [name.toLowerCase(), name]))
+  const replaced = Object.entries(given).map(([name, value]) => {
+    const isAdded = name === 'class' && own['class'] && typeof value === 'string'
+    return [spelled.get(name) ?? name, isAdded ? `${own['class']} ${value}` : value] as const
+  })
+  return [own, Object.fromEntries(replaced)]
+}
+
+/** Returns the message for a name that no page may contain. */
+export function notInlined(name: string): string {
+  return (
+    `inline() cannot write '${name}': the option inline does not name it, as inline: ['icons/**'] ` +
+    'names .svg files that are not compiled; name a file of a third party by its whole name'
+  )
+}

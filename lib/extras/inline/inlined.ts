@@ -1,0 +1,19 @@
+// Which files the option `inline` names.
+import type { AppSource } from '../../assets/parts.ts'
+import type { AppSettings } from '../../assets/settings/settings.ts'
+import { matcherOf } from '../../files/globs.ts'
+
+/** @param name without a query */
+export function isInlined(name: string, { app, source }: AppSource): boolean {
+  if (app.inline === undefined || source.compiler || !/\.svg$/i.test(name)) return false
+  const isOwn = app.sources.some(({ dir }) => dir === source.directory)
+  return isOwn ? matcherFor(app)(name) : [app.inline].flat().includes(name)
+}
+
+const matchers = new WeakMap<AppSettings, (name: string) => boolean>()
+
+function matcherFor(app: AppSettings): (name: string) => boolean {
+  const known = matchers.get(app) ?? matcherOf([app.inline ?? []].flat())
+  matchers.set(app, known)
+  return known
+}

@@ -1,0 +1,179 @@
+// The helper inline: an SVG file as an element of the page.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import * as fc from 'fast-check'
+import type { ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
+import { readSvg } from '../../../lib/extras/inline/svg.ts'
+import { assetSources, type CompileError, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
+import { makeFingerprinted, placed } from '../../support/fingerprinted.ts'
+import { makeSite, writeFiles, type Files } from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
+
+const SVG = 'xmlns="http://www.w3.org/2000/svg"'
+const CART = `<?xml version="1.0" encoding="utf-8"?>
+<!-- drawn by hand -->
+<svg ${SVG} viewBox="0 0 2 1" class="line" width="16">
+  <title>A &amp; B</title><path id="p" d="M0 0h2" fill="url(#g)"/><use href="#p"/>
+</svg>`
+const WRITTEN =
+  '<svg viewBox="0 0 2 1" class="line" width="16">\n' +
+  '  <title>A &amp; B</title><path id="p" d="M0 0h2" fill="url(#g)"></path><use href="#p"></use>\n</svg>'
+
+// The directory of a third party, for all specs: the list only grows.
+const theme = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-'))
+writeFiles(theme, { 'images/icons/moon.svg': CART, 'images/icons/sun.svg': CART })
+assetSources.append(theme)
+test.after.always(() => rmSync(theme, { recursive: true }))
+
+const MODES = ['development', 'live', 'precompiled'] as const
+
+/** The site, in one of the three modes; `render` rejects with the error of the page. */
+async function makePages(
+  t: ExecutionContext,
+  mode: (typeof MODES)[number],
+  files: Files,
+  options: KoaAssetsOptions
+) {
+  if (mode !== 'development') return makeFingerprinted(t, mode, files, options)
+  let view: (assets: ViewHelpers) => string = () => ''
+  const site = await makeSite(t, files, {
+    ...options,
+    routes: ctx => (ctx.body = view(ctx.assets))
+  })
+  return {
+    async render(next: typeof view) {
+      view = next
+      const { status, text } = await site.ask('/page')
+      if (status !== 200) throw site.errors.at(-1) ?? new Error(text)
+      return text
+    },
+    edit: async (changed: Files) => writeFiles(site.root, placed(changed))
+  }
+}
+
+for (const mode of MODES) {
+  test(`INL-01 inline() writes the element, with attributes that replace the file's, and a class that is added (${mode})`, async t => {
+    const files = { 'images/icons/cart.svg': CART }
+    const site = await makePages(t, mode, files, { inline: 'icons/**' })
+    t.is(await site.render(assets => assets.inline('icons/cart.svg')), WRITTEN)
+    const given = {
+      ...{ class: 'icon', 'aria-hidden': 'true', viewbox: '0 0 4 2', width: null },
+      title: '"<'
+    }
+    const [tag] = (await site.render(assets => assets.inline('icons/cart.svg', given))).split('\n')
+    t.is(tag, '<svg viewBox="0 0 4 2" class="line icon" aria-hidden="true" title="&quot;&lt;">')
+    await site.edit({ 'images/icons/cart.svg': `<svg ${SVG}><g/></svg>` })
+    t.is(await site.render(assets => assets.inline('icons/cart.svg')), '<svg><g></g></svg>')
+  })
+
+  test(`INL-02 what the option does not name, or a third party's file that it names by a pattern alone, is an error (${mode})`, async t => {
+    const files = { 'images/logo.svg': CART, 'images/icons/a.png': 'png' }
+    const site = await makePages(t, mode, files, { inline: ['icons/**', 'icons/sun.svg'] })
+    for (const name of ['logo.svg', 'icons/a.png', 'icons/moon.svg', 'https://cdn.example/a.svg']) {
+      const message = /^inline\(\) cannot write '.*': the option inline does not name it/
+      await t.throwsAsync(
+        site.render(assets => assets.inline(name)),
+        { instanceOf: TypeError, message },
+        name
+      )
+    }
+    t.is(await site.render(assets => assets.inline('icons/sun.svg')), WRITTEN)
+  })
+}
+
+const refusalOf = (inside: string, root = SVG) => {
+  try {
+    return readSvg(Buffer.from(`<svg ${root}>\n ${inside}</svg>`), '/a.svg').content
+  } catch (error) {
+    return error as CompileError
+  }
+}
+
+/** What a page must not contain, and why it is refused. */
+const REFUSED: readonly (readonly [inside: string, reason: RegExp])[] = [
+  ['<script>alert(1)</script>', /contains <script>/],
+  ['<g><script href="data:,alert(1)"/></g>', /contains <script>/],
+  ['<foreignObject><p/></foreignObject>', /contains <foreignObject>/],
+  ['<a href="javascript:alert(1)"><path/></a>', /contains <a>/],
+  ['<iframe src="/"/>', /contains <iframe>/],
+  ['<img src="x"/>', /contains <img>/],
+  ['<SCRIPT/>', /contains <SCRIPT>/],
+  ['<path onclick="alert(1)"/>', /event attribute onclick/],
+  ['<g ONLOAD="alert(1)"/>', /event attribute ONLOAD/],
+  ['<use href="/icons.svg#a"/>', /href leads out/],
+  [
+    '<use xlink:href="https://a.example/#a" xmlns:xlink="http://www.w3.org/1999/xlink"/>',
+    /xlink:href leads out/
+  ],
+  ['<image href="data:image/svg+xml;base64,PHN2Zz4="/>', /href leads out/],
+  ['<use href="data:image/png;base64,AA=="/>', /href leads out/],
+  ['<path fill="url(https://a.example/#a)"/>', /fill loads a file/],
+  ['<path style="fill: URL( \'/a.svg#a\')"/>', /style loads a file/],
+  ['<path style="background: u\\72l(/a.png)"/>', /style loads a file/],
+  ['<g style="background: image-set(\'/a.png\' 1x)"/>', /style loads a file/],
+  ['<style>@import "/a.css";</style>', /style loads a file/],
+  ['<style><![CDATA[a { background: url(//a.example) }]]></style>', /style loads a file/],
+  ['<style><g/></style>', /<style> contains <g>/],
+  ['<title><style/></title>', /<title> contains <style>/],
+  ['<animate attributeName="href" to="javascript:alert(1)"/>', /<animate> changes href/],
+  ['<set attributeName="onclick" to="alert(1)"/>', /<set> changes onclick/],
+  ['<animate attributeName="fill" values="url(/a#a)"/>', /values loads a file/],
+  ['&unknown;', /entity|reference/i],
+  ['<g>', /end tag|expected/i]
+]
+
+test('INL-03 a file that could run a script or load another is refused, with the line', t => {
+  for (const [inside, reason] of REFUSED) {
+    const error = refusalOf(inside)
+    if (typeof error === 'string') throw new Error(`${inside} became ${error}`)
+    t.is(error.code, 'compile-failed', inside)
+    t.regex(error.message, /^\/a\.svg:\d+:\d+: inline\(\) refuses the file: /, inside)
+    t.regex(error.message, reason, inside)
+    t.is(error.location.line, 2, inside)
+  }
+  for (const bytes of [Buffer.from('<html/>'), Buffer.from([0xff]), Buffer.alloc(65 * 1024, ' ')])
+    t.throws(() => readSvg(bytes, '/a.svg'), { code: 'compile-failed' })
+  t.throws(() => readSvg(Buffer.from(`<svg onload="a()" ${SVG}/>`), '/a.svg'), {
+    message: /event attribute onload/
+  })
+})
+
+test('INL-03 what editors write for themselves is left out, and pictures that the file contains stay', t => {
+  const inside =
+    '<!-- a --><metadata><rdf:RDF/></metadata><sodipodi:namedview/><?x y?>' +
+    '<g inkscape:label="1" xml:space="preserve"><image href="data:image/png;base64,AA=="/></g>'
+  const ours = '<g xml:space="preserve"><image href="data:image/png;base64,AA=="></image></g>'
+  const root = `${SVG} xmlns:sodipodi="s" xmlns:inkscape="i" xmlns:rdf="r"`
+  t.is(refusalOf(inside, root), `\n ${ours}`)
+})
+
+test('INL-03 whatever text and attributes a file has, they leave no tag', t => {
+  const text = fc.string({ unit: fc.constantFrom(...Array.from('<>&"\'/!-]a \n')) })
+  const escaped = (given: string) =>
+    given.replace(/[<>&"']/g, character => `&#${character.charCodeAt(0)};`)
+  const property = fc.property(text, text, (label, content) => {
+    const inside = `<text aria-label="${escaped(label)}">${escaped(content)}</text>`
+    const written = refusalOf(inside)
+    t.regex(String(written), /^\n <text aria-label="[^"<>]*">[^<>]*<\/text>$/)
+  })
+  t.notThrows(() => fc.assert(property, { numRuns: cases(200, 5000) }))
+})
+
+for (const mode of MODES) {
+  test(`INL-03 a refused file is an error with its place, of precompile already (${mode})`, async t => {
+    const files = { 'images/icons/cart.svg': `<svg ${SVG}>\n <script/></svg>` }
+    const make = makePages(t, mode, files, { inline: 'icons/**' })
+    const error = await t.throwsAsync(
+      make.then(site => site.render(assets => assets.inline('icons/cart.svg')))
+    )
+    const place = join('apps', 'web', 'assets', 'images', 'icons', 'cart.svg:2:2')
+    t.true(error.message.includes(`${place}: inline() refuses the file: it contains <script>`))
+  })
+}
+
+test('INL-04 without fingerprints a production server does not start', async t => {
+  const options = { env: 'production', fingerprint: false, inline: 'icons/**' } as const
+  await t.throwsAsync(makeSite(t, {}, options), { message: /inline needs fingerprints/ })
+})
