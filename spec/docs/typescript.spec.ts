@@ -5,6 +5,7 @@ import { withDigest } from '../support/digest.ts'
 
 const page = readPage('docs/typescript.md')
 const install = page.take('')
+const preact = page.take('Preact, React and Lit')
 const shared = page.take('Shared with the server')
 
 test('TSC-05 one module runs in the server and in the page, in development and precompiled', async t => {
@@ -31,6 +32,18 @@ test('TSC-05 one module runs in the server and in the page, in development and p
   const told =
     /app\.ts:1:9 refers to \.\/mony\.ts, which was not found: did you mean '\.\/money\.ts'/
   t.regex(await site.run('npx koa-fresh-assets explain app.js --env development || true'), told)
+})
+
+test('TSC-06 with the tsconfig.json of the page, JSX is that of Preact', async t => {
+  const site = makeExample(t, {
+    'assets/javascripts/app.tsx': 'export const cart = <b />',
+    'server.js': `import Koa from 'koa'
+      import { koaAssets } from 'koa-fresh-assets'
+      new Koa().use(koaAssets({ serve: true })).listen(3000)`
+  })
+  await site.follow(preact)
+  await site.run('node server.js')
+  t.regex((await site.ask('/assets/app.js')).text, /from "preact\/jsx-runtime"/)
 })
 
 test('every block of this page is run here', t => {

@@ -1,13 +1,14 @@
 // Compiles with optional peer dependencies: each of them, and our file for it, is loaded when the first source needs
 // it. To add one, add a file and a row here.
 import { createRequire } from 'node:module'
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import type * as Sass from 'sass'
 import { AssetError } from '../../errors.ts'
 import { errorCode, statOf } from '../../files/disk.ts'
 import {
   nodeModulesFrom,
+  rootFor,
   type Compiler,
   type CompilerInput,
   type CompilerOutput
@@ -70,10 +71,7 @@ export function withPeer({ extensions, target, peers, compile }: BuiltInCompiler
   return {
     extensions,
     target,
-    compile: async input => {
-      const nodeModules = input.loadPaths.find(path => basename(path) === 'node_modules')
-      return compile(input, await loadPeer(peers, input.path, nodeModules && dirname(nodeModules)))
-    }
+    compile: async input => compile(input, await loadPeer(peers, input.path, rootFor(input)))
   }
 }
 
@@ -89,8 +87,10 @@ export function isBuiltIn(compiler: Compiler): boolean {
  */
 export async function loadPeersOf(compilers: ReadonlySet<Compiler>, from: string): Promise<void> {
   for (const [at, compiler] of builtInCompilers.entries()) {
-    const { peers } = TABLE[at] ?? { peers: [] }
-    if (compilers.has(compiler) && (await findPeer(peers, from))) await loadPeer(peers, '', from)
+    const peers: readonly string[] = TABLE[at]?.peers ?? []
+    if (!compilers.has(compiler) || !(await findPeer(peers, from))) continue
+    await loadPeer(peers, '', from)
+    if (peers.includes('esbuild')) await (await FILES.esbuild()).loadBeforehand()
   }
 }
 

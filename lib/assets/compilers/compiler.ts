@@ -1,5 +1,5 @@
 // Defines the contract between this package and compilers, and has what the built-in ones share.
-import { dirname, isAbsolute, join } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { statOf } from '../../files/disk.ts'
 import { pathFrom } from '../../files/paths.ts'
@@ -33,6 +33,14 @@ export interface CompilerOutput {
   readonly dependencies?: readonly string[]
 }
 
+/** What a built-in compiler returns that reads settings beside the source. */
+export interface ConfiguredOutput extends CompilerOutput {
+  /** The absolute paths of the files with these settings, there or not. Nothing in the text comes from them. */
+  readonly configuration?: readonly string[] | undefined
+  /** Returns the absolute path of the file that a bare specifier means. */
+  readonly lead?: ((specifier: string) => Promise<string | undefined>) | undefined
+}
+
 /**
  * Compiles sources with certain extensions: `<name><target><extension>` and `<name><extension>` are
  * published as `<name><target>`.
@@ -62,6 +70,12 @@ export function withDot(extension: string): string {
 export function nodeModulesFrom(directory: string): string[] {
   const above = dirname(directory)
   return [join(directory, 'node_modules'), ...(above === directory ? [] : nodeModulesFrom(above))]
+}
+
+/** Returns the project directory. */
+export function rootFor({ loadPaths }: CompilerInput): string | undefined {
+  const nodeModules = loadPaths.find(path => basename(path) === 'node_modules')
+  return nodeModules && dirname(nodeModules)
 }
 
 /** Makes the paths of a source map relative to its file: absolute ones would publish the layout of a machine. */

@@ -1,24 +1,46 @@
-// Compiles TypeScript and JSX with esbuild.
+// Compiles TypeScript and JSX with esbuild, as the nearest tsconfig.json says.
 import { basename } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../../errors.ts'
-import type { CompilerInput } from './compiler.ts'
+import { readSnapshot } from '../../files/open-file.ts'
+import { rootFor, type CompilerInput, type ConfiguredOutput } from './compiler.ts'
+import { jsxSourceIn, tsconfigFor } from './tsconfig.ts'
+
+export { loadReader as loadBeforehand } from './tsconfig.ts'
 
 export async function compileByEsbuild(
   esbuild: typeof Esbuild,
-  { code, path, sourceMap }: CompilerInput,
+  input: CompilerInput,
   loader: 'ts' | 'tsx' | 'jsx'
-) {
+): Promise<ConfiguredOutput> {
+  const { code, path, sourceMap } = input
+  const tsconfig = await tsconfigFor(path, rootFor(input) ?? process.cwd())
+  const { files: configuration, lead, compilerOptions } = tsconfig
+  await requireValid(esbuild, configuration)
+  const isAutomatic = loader !== 'ts' && jsxSourceIn(code, tsconfig) !== undefined
   try {
     const result = await esbuild.transform(code, {
       loader,
       sourcefile: basename(path),
       sourcemap: sourceMap ? 'inline' : false,
-      target: 'es2022'
+      target: 'es2022',
+      tsconfigRaw: { compilerOptions },
+      ...(isAutomatic && { jsx: 'automatic' })
     })
-    return { code: result.code }
+    return { code: result.code, configuration, lead }
   } catch (error) {
     throw asCompileError(error, path)
+  }
+}
+
+/** What cannot be parsed has no settings to the reader. */
+async function requireValid(esbuild: typeof Esbuild, files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    const read = await readSnapshot(file)
+    if (!read) continue
+    await esbuild.transform('', { tsconfigRaw: read.bytes.toString() }).catch((error: unknown) => {
+      throw asCompileError(error, file)
+    })
   }
 }
 

@@ -20,6 +20,8 @@ export interface Reference {
   /** `?query#fragment`, as written. */
   readonly suffix: string
   readonly kind: ReferenceKind
+  /** The absolute path of the file that settings such as `paths` of tsconfig.json give to a bare specifier. */
+  readonly file?: string | undefined
   /** The attribute `type` of an import; undefined for none. */
   readonly type?: string | undefined
 }

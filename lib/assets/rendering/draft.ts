@@ -19,7 +19,7 @@ import {
   withDot,
   type Compiler,
   type CompilerInput,
-  type CompilerOutput
+  type ConfiguredOutput
 } from '../compilers/compiler.ts'
 import type { Details } from '../parts.ts'
 import type { AppSettings } from '../settings/app-settings.ts'
@@ -70,6 +70,7 @@ export interface Text extends Referring {
    * any of them.
    */
   readonly dependencies: readonly string[]
+  readonly lead?: ConfiguredOutput['lead']
   /** The encoding of the bytes with URLs. Default: UTF-8. */
   readonly encoding?: BufferEncoding | undefined
 }
@@ -118,11 +119,12 @@ async function draftText(
   const { file, compiler } = asset.source
   const startedAt = Date.now()
   const output = compiler && (await compile(compiler, bytes, { path: file, ...options }))
-  const { content = bytes, dependencies = [] } = output ?? {}
+  const { content = bytes, dependencies = [], configuration = [], lead } = output ?? {}
   const imported = new Set(dependencies.filter(path => path !== file))
   const others = imported.size > 0 ? await observeAll(imported) : []
-  const files = others.filter(isFileObservation)
-  const paths = files.map(({ path }) => path)
+  const settings = configuration.length > 0 ? await observeAll(configuration) : []
+  const files = [...others, ...settings].filter(isFileObservation)
+  const paths = others.filter(isFileObservation).map(({ path }) => path)
   // npm links the packages of a workspace, whose own directories may be sources.
   const real = await Promise.all(paths.map(realpathOf))
   const type = textType(asset.name)
@@ -130,9 +132,9 @@ async function draftText(
   const compiledIn = [...new Set([...paths, ...real.flatMap(path => path ?? [])])]
   return {
     content,
-    text: code === undefined ? undefined : await textOf(asset, code, compiledIn, encoding),
+    text: code === undefined ? undefined : await textOf(asset, code, compiledIn, lead, encoding),
     mayBeModule: type === 'js' && /\b(?:import|export)\b/.test(code ?? ''),
-    inputs: [input, ...others],
+    inputs: [input, ...others, ...settings],
     isSettled: files.every(({ stamp }) => isSettled(stamp, startedAt)),
     compileDuration: output?.duration
   }
@@ -155,9 +157,9 @@ async function compile(compiler: Compiler, bytes: Buffer, options: Options & { p
       bytes,
       ...options
     }
-    const { code, dependencies } = checked(await compiler.compile(input), file)
-    const content = Buffer.from(code as string)
-    return { content, dependencies, duration: performance.now() - startedAt }
+    const output = checked(await compiler.compile(input), file)
+    const content = Buffer.from(output.code as string)
+    return { ...output, content, duration: performance.now() - startedAt }
   } catch (error) {
     failed = { error: error instanceof AssetError ? error : toCompileError(error, file) }
     throw failed.error
@@ -189,11 +191,12 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes)
 }
 
-function checked(output: unknown, file: string): Required<CompilerOutput> {
-  const { code, dependencies = [] } = (output ?? {}) as Partial<CompilerOutput>
+function checked(output: unknown, file: string): ConfiguredOutput {
+  const given = (output ?? {}) as Partial<ConfiguredOutput>
+  const { code, dependencies = [] } = given
   const isList = Array.isArray(dependencies) && dependencies.every(path => typeof path === 'string')
   const isContent = typeof code === 'string' || code instanceof Uint8Array
-  if (isContent && isList) return { code, dependencies }
+  if (isContent && isList) return { ...given, code }
   const shown = inspect(output, { depth: 0 })
   const reason = `the compiler for ${extname(file)} must return { code, dependencies }, got ${shown}`
   throw new CompileError(reason, { file })
@@ -217,11 +220,15 @@ export function finish({ content, text }: Draft, urls: Urls): Content {
   return Buffer.from(shiftInlineMap(finished, text, urls), text.encoding)
 }
 
-/** Finds the references of a text; the result is undefined if it refers to no other asset. */
+/**
+ * Finds the references of a text; the result is undefined if it refers to no other asset.
+ * @param lead returns the path of the file that a bare specifier means
+ */
 export async function textOf(
   { app, name }: Pick<Asset, 'app' | 'name'>,
   code: string,
   dependencies: readonly string[],
+  lead?: ConfiguredOutput['lead'],
   encoding?: BufferEncoding
 ): Promise<Text | undefined> {
   const type = textType(name)
@@ -229,22 +236,28 @@ export async function textOf(
   const found = findReferences(type, code)
   const imported = type === 'js' ? (await loadModuleLexer()).find(code) : undefined
   const { references: all = [], unparsedAt, isOpen = false } = imported ?? {}
-  const inModule = all.filter(mayBeAsset)
+  const inModule = await Promise.all(
+    all.filter(mayBeAsset).map(async each => {
+      const isFree = lead && isBare(each) && !app.imports.has(each.path)
+      return isFree ? { ...each, file: await lead(each.path) } : each
+    })
+  )
   const refused = inModule.filter(isRefused)
-  const bare = inModule.filter(isBare)
+  const bare = inModule.filter(each => isBare(each) && each.file === undefined)
   const { fingerprint } = app
   // Without fingerprints a browser resolves what has a URL.
   const ours = fingerprint ? inModule : inModule.filter(each => namesSource(app, each))
   const references = [...found, ...ours].toSorted((a, b) => a.start - b.start)
   const isEmpty = [references, bare, refused].every(each => each.length === 0)
   if (isEmpty && !(fingerprint && isOpen)) return undefined
-  if (!fingerprint) return { code, references, bare, refused, dependencies, encoding }
-  return { code, references, bare, refused, dependencies, encoding, unparsedAt, isOpen }
+  const text = { code, references, bare, refused, dependencies, lead, encoding }
+  return fingerprint ? { ...text, unparsedAt, isOpen } : text
 }
 
-/** Tells whether a module refers to a script by the name of its source: `./money.ts` */
+/** Tells whether a module refers to a script by its file, and not by what that is published as: `./money.ts` */
 export function namesSource({ compilers }: AppSettings, reference: Reference): boolean {
-  const { path } = reference
+  const { path, file } = reference
+  if (file !== undefined) return true
   if (!isInModule(reference) || isBare(reference) || path.startsWith('/')) return false
   const compiler = compilers.get(extname(path).toLowerCase())
   return compiler !== undefined && /\.m?js$/.test(withDot(compiler.target))

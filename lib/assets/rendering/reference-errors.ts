@@ -41,14 +41,17 @@ export async function referenceErrors(
   const listed = lost.length > 0 ? await list().catch(noneIfUnusable) : []
   const errors = await Promise.all(
     lost.map(async (reference, at) => {
-      const { path } = reference
-      const given = asset.app.imports.get(path)
-      const name = isBare(reference) ? ` (${given} by the option imports)` : ''
+      const { path, file } = reference
+      const { root } = referrer
+      const given = file === undefined ? asset.app.imports.get(path) : pathFrom(root, file)
+      const by = file === undefined ? 'the option imports' : 'paths of tsconfig.json'
+      const name = isBare(reference) ? ` (${given} by ${by})` : ''
       const rule = await ruleFor(path, files)
       const isSearched = rule === undefined && at < MAX_SEARCHES
+      const meant = file === undefined ? path : pathFrom(dirname(asset.source.file), file)
       const advice = isSearched
-        ? ((await unpublished(path, asset.app, files)) ??
-          nearReference(path, listed, files, namesSource(asset.app, reference)))
+        ? ((await unpublished(meant, asset.app, files)) ??
+          nearReference(meant, listed, files, namesSource(asset.app, reference)))
         : rule
       const reason = advice === undefined ? '' : `: ${advice}`
       const message = `refers to ${path}${name}, which was not found${reason}`

@@ -1,7 +1,7 @@
 // Renders sources: drafts them, lets an extra transform their texts, and finds the assets that their references point
 // to, or reports that one is missing.
 import { isUtf8 } from 'node:buffer'
-import { dirname, join, posix } from 'node:path'
+import { dirname, posix, resolve } from 'node:path'
 import type { AssetError } from '../../errors.ts'
 import type { Boundary } from '../../files/containment.ts'
 import { statOf } from '../../files/disk.ts'
@@ -82,7 +82,7 @@ export class Renderer {
     return {
       ...drafted,
       content: Buffer.from(made.code),
-      text: await textOf(asset, made.code, drafted.text?.dependencies ?? []),
+      text: await textOf(asset, made.code, drafted.text?.dependencies ?? [], drafted.text?.lead),
       map: made.map
     }
   }
@@ -152,6 +152,7 @@ export class Renderer {
     reference: Reference
   ): Promise<Resolution> {
     const { app, name, source } = asset
+    if (reference.file !== undefined) return this.#byFile(app, ['/'], reference.file, true)
     if (isBare(reference)) {
       const given =
         app.imports.get(reference.path) ?? (await this.#sources.of(app).named(reference.path, name))
@@ -221,7 +222,7 @@ export class Renderer {
   ): Promise<Referenced | undefined> {
     const sources = this.#sources.of(app)
     for (const folder of folders) {
-      const file = join(folder, path)
+      const file = resolve(folder, path)
       const found =
         (await sources.findAt(file)) ?? (isWritten ? await sources.findWritten(file) : undefined)
       if (!found) continue

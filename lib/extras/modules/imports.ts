@@ -1,4 +1,6 @@
 // Finds imports in a text, whether it is JavaScript or a source that is compiled to it.
+import { jsxSourceIn, tsconfigFor } from '../../assets/compilers/tsconfig.ts'
+import { errorCode } from '../../files/disk.ts'
 
 // A source with JSX or types is no JavaScript yet: the lexer finds only some imports of it, or none.
 const IMPORT =
@@ -28,4 +30,24 @@ function namesIn(clause: string): string[] {
   const [, list = ''] = /\{([^}]*)\}/.exec(clause) ?? []
   const names = list.split(',').map(each => /^\s*(?!type\s)([\w$]+)/.exec(each)?.[1])
   return names.filter(name => name !== undefined && name !== 'default') as string[]
+}
+
+/** A key after a spread is compiled to `createElement`. */
+const SPREAD_KEY = /\{\s*\.\.\.[^<]*?\}[^<]*?\bkey=/
+
+/** Returns the imports that compiling a source adds to it, and the files that decide on them. */
+export async function importsOfJsx(code: string, file: string, root: string) {
+  const tsconfig = /\.[jt]sx$/i.test(file) && (await tsconfigFor(file, root).catch(noneIfBroken))
+  if (!tsconfig) return { added: [], files: [] }
+  const { files } = tsconfig
+  const source = jsxSourceIn(code, tsconfig)
+  if (source === undefined) return { added: [], files }
+  const runtime = { specifier: `${source}/jsx-runtime`, names: ['Fragment', 'jsx', 'jsxs'] }
+  const whole = { specifier: source, names: ['createElement'] }
+  return { added: SPREAD_KEY.test(code) ? [runtime, whole] : [runtime], files }
+}
+
+/** The source itself tells of it. */
+function noneIfBroken(error: unknown): undefined {
+  if (errorCode(error) !== 'compile-failed') throw error
 }

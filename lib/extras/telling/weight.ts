@@ -183,7 +183,8 @@ function sourceNodes({ settings, sources }: Parts, known: ReadonlyMap<string, Ow
     const size = Math.min(bytes.length, (await brotli(bytes, QUICKLY)).length)
     // In development a browser follows imports by itself.
     const app = { ...place.app, fingerprint: true }
-    const text = await textOf({ ...place, app }, String(bytes), draft.text?.dependencies ?? [])
+    const { dependencies = [], lead } = draft.text ?? {}
+    const text = await textOf({ ...place, app }, String(bytes), dependencies, lead)
     const links = { loads: [] as string[], later: [] as string[] }
     for (const reference of text?.references.filter(isLoaded) ?? []) {
       const to = await renderer.resolve(place, { dependencies: [], ...text }, reference)

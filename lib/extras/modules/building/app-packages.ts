@@ -106,7 +106,7 @@ export class AppPackages implements SourceList {
   async #list(scripts: readonly Script[]): Promise<void> {
     const { root } = this.#settings
     const packages = new Packages(root)
-    const imported = await importedBy(scripts)
+    const imported = await importedBy(scripts, root)
     const inputs: Observation[] = [...imported.read]
     try {
       const wanted = this.#wanted(imported.imports)
@@ -139,8 +139,9 @@ export class AppPackages implements SourceList {
     const specifiers = new Map<string, Import>(
       given.map(each => [each, { importer: OPTION, names: [] }])
     )
-    for (const { specifier, file, names } of imports) {
-      if (!packages.has(splitSpecifier(specifier)[0]) || this.#app.imports.has(specifier)) continue
+    for (const { specifier, file, names, isImplied } of imports) {
+      const isWanted = packages.has(splitSpecifier(specifier)[0]) || (isImplied && given.length > 0)
+      if (!isWanted || this.#app.imports.has(specifier)) continue
       const known = specifiers.get(specifier) ?? { importer: pathFrom(root, file), names: [] }
       const all = new Set([...known.names, ...names])
       specifiers.set(specifier, { ...known, names: [...all].toSorted() })

@@ -1,8 +1,8 @@
 // Finds what the application's own modules import from packages.
 import { inParallel } from '../../../concurrency.ts'
-import { observe, type FileObservation } from '../../../files/observation.ts'
+import { observe, observeAll, type Observation } from '../../../files/observation.ts'
 import { readSnapshot } from '../../../files/open-file.ts'
-import { importsIn } from '../imports.ts'
+import { importsIn, importsOfJsx } from '../imports.ts'
 import { loadModuleLexer } from '../../../assets/references/module-references.ts'
 
 export interface Script {
@@ -17,6 +17,8 @@ export interface Imported {
   /** False for `import()`. */
   readonly isStatic: boolean
   readonly names: readonly string[]
+  /** True for what JSX is compiled to, whichever packages the option names. */
+  readonly isImplied?: boolean
 }
 
 /** Where the lexer cannot tell. */
@@ -24,8 +26,9 @@ const COMMENT = /^\s*(?:\/\/|\*)/
 
 /** Returns the imports by bare specifiers and relative paths, and the files that were read. */
 export async function importedBy(
-  scripts: readonly Script[]
-): Promise<{ imports: readonly Imported[]; read: readonly FileObservation[] }> {
+  scripts: readonly Script[],
+  root: string
+): Promise<{ imports: readonly Imported[]; read: readonly Observation[] }> {
   const lexer = await loadModuleLexer()
   const found = await inParallel(scripts, 16, async ({ file }) => {
     const readAt = Date.now()
@@ -39,7 +42,10 @@ export async function importedBy(
       const isImport = unparsedAt === undefined ? known.has(each.specifier) : !COMMENT.test(line)
       return isImport ? { ...each, file } : []
     })
-    return { imports, read: [observe(file, snapshot, readAt)] }
+    const { added, files } = await importsOfJsx(code, file, root)
+    const implied = added.map(each => ({ ...each, file, isStatic: true, isImplied: true }))
+    const read = [observe(file, snapshot, readAt), ...(await observeAll(files))]
+    return { imports: [...imports, ...implied], read }
   })
   return {
     imports: found.flatMap(({ imports }) => imports),

@@ -1,0 +1,125 @@
+// Preact, React and Lit in TypeScript, as their own documentation sets them up, in Chromium.
+import test, { type ExecutionContext } from 'ava'
+import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
+import { placed, run } from '../support/fingerprinted.ts'
+import { makeProject, type Files } from '../support/site.ts'
+import { linkPackages } from './installed.ts'
+import { visit } from './page.ts'
+
+const tsconfig = (compilerOptions: object): Files => ({
+  '/tsconfig.json': JSON.stringify({ compilerOptions })
+})
+
+/** A counter that `h1` shows, and a click on `button` raises. */
+const FRONT_ENDS: Readonly<Record<string, { readonly packages: string[]; readonly files: Files }>> =
+  {
+    Preact: {
+      packages: ['preact'],
+      files: {
+        ...tsconfig({
+          jsx: 'react-jsx',
+          jsxImportSource: 'preact',
+          paths: { '@/*': ['./apps/web/assets/javascripts/*'] }
+        }),
+        'javascripts/app.tsx': `import { render } from 'preact'
+          import { Counter } from '@/counter'
+          render(<Counter key="one" />, document.body)`,
+        'javascripts/counter.tsx': `import { useState } from 'preact/hooks'
+          export function Counter() {
+            const [count, setCount] = useState<number>(0)
+            const more = { title: 'counter' }
+            return <><h1 {...more} key="h">{count}</h1><button onClick={() => setCount(count + 1)} /></>
+          }`
+      }
+    },
+    React: {
+      packages: ['react-dom'],
+      files: {
+        ...tsconfig({ jsx: 'react-jsx' }),
+        'javascripts/app.tsx': `import { createRoot } from 'react-dom/client'
+          const root = createRoot(document.body)
+          let count = 0
+          const raise = (): void => (count++, show())
+          const show = () => root.render(<><h1>{count}</h1><button onClick={raise} /></>)
+          show()`
+      }
+    },
+    Lit: {
+      packages: ['lit'],
+      files: {
+        ...tsconfig({ experimentalDecorators: true, useDefineForClassFields: false }),
+        'javascripts/app.ts': `import { html, LitElement } from 'lit'
+          import { customElement, property } from 'lit/decorators.js'
+          @customElement('x-counter')
+          class Counter extends LitElement {
+            @property({ type: Number }) count = 0
+            createRenderRoot() { return this }
+            render() {
+              return html\`<h1>\${this.count}</h1><button @click=\${() => this.count++}></button>\`
+            }
+          }
+          document.body.append(new Counter())`
+      }
+    },
+    'Lit without decorators': {
+      packages: ['lit'],
+      files: {
+        ...tsconfig({ target: 'ES2020' }),
+        'javascripts/app.ts': `import { html, LitElement } from 'lit'
+          class Counter extends LitElement {
+            static properties = { count: { type: Number } }
+            count = 0
+            createRenderRoot() { return this }
+            render() {
+              return html\`<h1>\${this.count}</h1><button @click=\${() => this.count++}></button>\`
+            }
+          }
+          customElements.define('x-counter', Counter)
+          document.body.append(new Counter())`
+      }
+    }
+  }
+
+const WAYS: Readonly<Record<string, KoaAssetsOptions>> = {
+  'in development': { env: 'development' },
+  precompiled: { env: 'production' },
+  'precompiled and joined': { env: 'production', bundle: true },
+  'precompiled, without joining': { env: 'production', bundle: false }
+}
+
+/** What `h1` shows at first, and after each of two clicks. */
+const COUNTED = `(async () => {
+  const seen = []
+  const shown = async text => {
+    for (let turn = 0; turn < 100 && document.querySelector('h1')?.textContent !== text; turn++)
+      await new Promise(resolve => setTimeout(resolve, 20))
+    seen.push(document.querySelector('h1')?.textContent)
+  }
+  await shown('0')
+  for (const count of ['1', '2']) {
+    document.querySelector('button').click()
+    await shown(count)
+  }
+  return seen
+})()`
+
+async function counted(t: ExecutionContext, files: Files, options: KoaAssetsOptions) {
+  const root = makeProject(t, placed(files))
+  linkPackages(root)
+  const all = { ...options, root, missing: 'error', minify: options.env === 'production' } as const
+  if (options.env === 'production') await run(all)
+  const { page } = await visit(t, {
+    ...all,
+    view: ({ assets }) =>
+      `<!doctype html><body>${assets.importMap({ entry: 'app' })}${assets.javascript('app', { type: 'module' })}`
+  })
+  const seen = await page.evaluate(COUNTED)
+  return { seen, complaints: page.complaints }
+}
+
+for (const [name, { packages, files }] of Object.entries(FRONT_ENDS))
+  for (const [way, options] of Object.entries(WAYS))
+    test.serial(`TSC-12 ${name} counts, ${way}`, async t => {
+      const result = await counted(t, files, { packages, ...options })
+      t.deepEqual(result, { seen: ['0', '1', '2'], complaints: [] })
+    })
