@@ -66,8 +66,10 @@ export function filesOf(graph: Graph): Record<string, string> {
     })
     const isTyped = TYPED.includes(module.extension)
     const own = isTyped ? 'export type Own = 1; export const own: Own = 1' : 'export const own = 1'
-    const use = 'const use = (...all) => all'.replace('all)', isTyped ? 'all: unknown[])' : 'all)')
-    return [fileOf(module, from), [...lines, own, use, `globalThis['<m${from}>'] = own`].join('\n')]
+    const parameter = isTyped ? 'all: unknown[]' : 'all'
+    // What has no effect is left out of joined modules.
+    const use = `const use = (...${parameter}) => Reflect.set(globalThis, 'used', all)`
+    return [fileOf(module, from), [own, use, ...lines, `globalThis['<m${from}>'] = own`].join('\n')]
   })
   return Object.fromEntries(written) as Record<string, string>
 }
