@@ -77,8 +77,11 @@ export function removeContentFields(res: ServerResponse): void {
 }
 
 /** Our fields, if they have a value, with others replacing those of the same name; `Vary` has the members of both. */
-export function withMore(ours: Readonly<Record<string, string | undefined>>, more: Fields): Fields {
-  const own = Object.entries(ours).filter((each): each is [string, string] => each[1] !== undefined)
+export function withMore(
+  ours: readonly (readonly [name: string, value: string | undefined])[],
+  more: Fields
+): Fields {
+  const own = ours.filter((each): each is [string, string] => each[1] !== undefined)
   if (more.length === 0) return own
   const byName = new Map<string, readonly [string, string]>()
   for (const [name, value] of [...own, ...more]) {

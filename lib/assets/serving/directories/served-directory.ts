@@ -59,7 +59,7 @@ export interface SharedFields {
   /** The URL path, with the base, around the hash in it; undefined for a file that may change at its URL. */
   readonly around: WithoutHash | undefined
   /** Those by which clients know that there are deltas. */
-  readonly ofDeltas?: Readonly<Record<string, string>>
+  readonly ofDeltas?: Fields
   /** Those that the application adds; they replace ours. */
   readonly more: Fields
   /** In milliseconds, whole seconds; `false` for none. Undefined: by the file's mtime. */

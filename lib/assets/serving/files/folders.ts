@@ -29,6 +29,14 @@ interface Listing {
 /** Composed; with whether each is a folder, not a link. */
 export type Names = ReadonlyMap<string, boolean>
 
+/** Where a file is. */
+export interface Spot {
+  /** True if its path has every name in its case on disk: a guard compares the path as it was sent. */
+  readonly isSpelled: boolean
+  /** The names beside it; undefined if they are not known. */
+  readonly names: Names | undefined
+}
+
 /** Of all folders together; one may have a quarter of them. */
 const MAX_NAMES = 20_000
 
@@ -55,9 +63,9 @@ export class Folders {
     const { top, index } = this.#directory
     const [last, file] = lastPart(path)
     // A folder whose names are known is there.
-    const parts = this.#known.get(last)?.names?.size
-      ? [[last, file] as const]
-      : partsOf(this.#directory, path)
+    const isThere = this.#known.get(last)?.names?.size
+    if (isThere && !isRemembered(file)) return false
+    const parts = isThere ? [[last, file] as const] : partsOf(this.#directory, path)
     let isFolder: boolean | undefined
     for (const [folder, name] of parts) {
       const names = this.#known.get(folder)?.names
@@ -77,23 +85,20 @@ export class Folders {
     }
   }
 
-  /** What is beside an existing file, as far as is known: a listing without the file itself is older. */
-  beside(path: string, seconds: number): Promise<Names | undefined> | Names | undefined {
+  /** Looks where an existing file is; a listing without the file itself is older than it. */
+  spotOf(path: string, seconds: number): Promise<Spot> | Spot {
     const [folder, name] = lastPart(path)
     const known = this.#known.get(folder)
-    return known
-      ? withName(known, name)
-      : this.#read(folder, seconds).then(each => withName(each, name))
+    const names = withName(known, name)
+    if (known?.isSpelled && names && isComposed(path)) return { isSpelled: true, names }
+    return this.#lookAround(path, seconds)
   }
 
-  /** Whether a decoded path has every name in its case on disk: a guard compares the path as it was sent. */
-  haveNames(path: string, seconds: number): Promise<boolean> | boolean {
+  async #lookAround(path: string, seconds: number): Promise<Spot> {
     const [folder, name] = lastPart(path)
-    const known = this.#known.get(folder)
-    return (
-      (known?.isSpelled && isComposed(path) && withName(known, name) !== undefined) ||
-      this.#areOnDisk(path, seconds)
-    )
+    const isSpelled = await this.#areOnDisk(path, seconds)
+    const listing = this.#known.get(folder) ?? (await this.#read(folder, seconds))
+    return { isSpelled, names: withName(listing, name) }
   }
 
   async #areOnDisk(path: string, seconds: number): Promise<boolean> {
@@ -117,7 +122,8 @@ export class Folders {
     const lookedAt = Date.now()
     const above = folder.slice(0, -1)
     const isSpelled =
-      above.length <= this.#directory.urlPath.length || (await this.haveNames(above, seconds))
+      above.length <= this.#directory.urlPath.length ||
+      (await this.spotOf(above, seconds)).isSpelled
     try {
       const stats = await statOf(path)
       if (!stats) return { names: new Map(), isSpelled, stamp: undefined }

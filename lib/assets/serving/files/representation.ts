@@ -125,26 +125,28 @@ export class Representation implements Stored, Validators {
 
   #fields(): Fields {
     const { coding, etag, lastModified, shared } = this
-    const ours = {
-      ETag: etag,
-      'Last-Modified': lastModified === undefined ? undefined : formatHttpDate(lastModified),
-      'Cache-Control': shared.cacheControl,
-      'X-Content-Type-Options': 'nosniff',
-      ...shared.ofDeltas,
+    const ours = [
+      ['ETag', etag],
+      ['Last-Modified', lastModified === undefined ? undefined : formatHttpDate(lastModified)],
+      ['Cache-Control', shared.cacheControl],
+      ['X-Content-Type-Options', 'nosniff'],
+      ...(shared.ofDeltas ?? []),
       ...this.#always(),
-      'Content-Type': shared.type,
-      'Accept-Ranges': 'bytes',
-      'Content-Encoding': coding === 'identity' ? undefined : coding
-    }
+      ['Content-Type', shared.type],
+      ['Accept-Ranges', 'bytes'],
+      ['Content-Encoding', coding === 'identity' ? undefined : coding]
+    ] as const
     return withMore(ours, shared.more)
   }
 
   #always() {
     const { crossOrigin } = this.shared
-    if (typeof crossOrigin !== 'object')
-      return { Vary: this.vary, 'Access-Control-Allow-Origin': crossOrigin }
-    const vary = this.vary === undefined ? 'Origin' : `${this.vary}, Origin`
-    return { Vary: vary, 'Access-Control-Allow-Origin': crossOrigin.origin }
+    const isOfOne = typeof crossOrigin === 'object'
+    const vary = isOfOne ? [this.vary, 'Origin'].filter(Boolean).join(', ') : this.vary
+    return [
+      ['Vary', vary],
+      ['Access-Control-Allow-Origin', isOfOne ? crossOrigin.origin : crossOrigin]
+    ] as const
   }
 }
 

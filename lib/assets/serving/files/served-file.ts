@@ -52,7 +52,7 @@ export function maker(own: SharedFields, sent: Sent | undefined, hasCopies: bool
   const copies = hasCopies ? ['Accept-Encoding'] : []
   if (!sent) return stored => new Representation(stored, own, copies[0])
   const vary = [...new Set([...copies, ...sent.vary])].join(', ') || undefined
-  const shared = { ...own, ofDeltas: Object.fromEntries(sent.fields) }
+  const shared = { ...own, ofDeltas: sent.fields }
   return stored => new Representation(stored, shared, vary)
 }
 

@@ -20,7 +20,7 @@ import type { Settings } from '../../settings/settings.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { composed } from '../../../files/paths.ts'
 import { hasOneSpelling, type Wanted } from '../request-path.ts'
-import { Folders, type Names } from './folders.ts'
+import { Folders, type Names, type Spot } from './folders.ts'
 import {
   findCopies,
   readCopies,
@@ -142,8 +142,8 @@ export class ServedFiles {
   /** Whether there is a file that can be sent; it is not read. */
   async has(wanted: Pick<Wanted, 'app' | 'path'>): Promise<boolean> {
     const file = this.#file(wanted.path)
-    const isServed = withFile(file, opened => this.#mayBeServed(wanted, opened))
-    return (await ifReadable(file, isServed)) ?? false
+    const isServed = withFile(file, opened => this.#spotOf(wanted, opened))
+    return (await ifReadable(file, isServed)) !== undefined
   }
 
   async #look(wanted: Wanted, known?: ServedFile, stamp?: Stamp): Promise<Found> {
@@ -158,12 +158,14 @@ export class ServedFiles {
   }
 
   async #isUnchanged(wanted: Wanted, known: ServedFile, stamp: Stamp): Promise<boolean> {
+    const { path } = wanted
     const [identity] = known.representations
     if (!sameStamp(identity.stamp, stamp)) return false
     const now = performance.now()
     if (known.copiesTrustedUntil <= now) {
       known.copiesTrustedUntil = now + this.#copiesTrust
-      const copies = await this.#copiesOf(wanted, await this.#namesBeside(wanted))
+      const { names } = await this.#folders.spotOf(path, this.directory.revalidateMiss(wanted))
+      const copies = await this.#copiesOf(wanted, names)
       if (!isDeepStrictEqual(known.copies, copies)) return false
     }
     if (!known.isVerified) known.trustedUntil = this.#trustedUntil(wanted)
@@ -195,9 +197,10 @@ export class ServedFiles {
 
   async #describe(wanted: Wanted, opened: OpenFile): Promise<Found> {
     const openedAt = Date.now()
-    if (!(await this.#mayBeServed(wanted, opened))) return undefined
+    const spot = await this.#spotOf(wanted, opened)
+    if (!spot) return undefined
+    const { names } = spot
     const stored = await readStored('identity', opened, this.#maxFileBytes)
-    const names = await this.#namesBeside(wanted)
     const copies = await this.#copiesOf(wanted, names)
     const fingerprint = this.directory.fingerprintOf?.(wanted)
     const needsDigest = fingerprint !== undefined || copies.length > 0
@@ -274,15 +277,15 @@ export class ServedFiles {
     return served
   }
 
-  /** Whatever links lead to it. */
-  async #mayBeServed(wanted: Pick<Wanted, 'app' | 'path'>, opened: OpenFile): Promise<boolean> {
+  /** Returns where an open file is; undefined for one that may not be served, whatever links lead to it. */
+  async #spotOf(wanted: Pick<Wanted, 'app' | 'path'>, opened: OpenFile): Promise<Spot | undefined> {
     const { isHidden } = this.directory
-    if (!(await this.#isInPlace(opened))) return false
-    if (!(await this.#folders.haveNames(wanted.path, this.directory.revalidateMiss(wanted))))
-      return false
+    if (!(await this.#isInPlace(opened))) return undefined
+    const spot = await this.#folders.spotOf(wanted.path, this.directory.revalidateMiss(wanted))
+    if (!spot.isSpelled) return undefined
     for (const name of isHidden ? [opened.path, (await realPathOfOpen(opened)) ?? ''] : [])
-      if (await isHidden?.(name)) return false
-    return true
+      if (await isHidden?.(name)) return undefined
+    return spot
   }
 
   /** @param names beside the file, as far as they are known */
@@ -291,10 +294,6 @@ export class ServedFiles {
     const name = composed(basename(wanted.path))
     const codings = names ? CODINGS.filter(({ extension }) => names.has(name + extension)) : CODINGS
     return codings.length === 0 ? [] : findCopies(this.#file(wanted.path), codings)
-  }
-
-  #namesBeside(wanted: Wanted): Promise<Names | undefined> | Names | undefined {
-    return this.#folders.beside(wanted.path, this.directory.revalidateMiss(wanted))
   }
 
   #drop(path: string): undefined {
