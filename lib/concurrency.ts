@@ -1,4 +1,4 @@
-// Limits work that runs at once: to several items, or to one run at a time.
+// Runs work at most once, or limits what runs at once: to several items, or to one run at a time.
 
 /**
  * Maps over items with at most `limit` of them in progress; results are in the order of the items. Rejects
@@ -64,4 +64,17 @@ export async function firstAnswer<Item, Answer>(
     if (answer !== undefined) return answer
   }
   return undefined
+}
+
+/** Returns a function that runs a work when it is first called. A failure is not remembered: the next call tries again. */
+export function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let known: Promise<T> | undefined
+  return () => {
+    if (known) return known
+    const run = work()
+    known = run
+    // Thereby a start in the background that fails does not end the process.
+    run.catch(() => (known = undefined))
+    return run
+  }
 }

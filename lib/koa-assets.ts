@@ -30,9 +30,15 @@ import {
   respondMethodNotAllowed,
   setTiming
 } from './assets/serving/koa/no-file.ts'
-import { reportDisconnects, suppressDisconnects } from './assets/serving/koa/disconnects.ts'
+import {
+  reportDisconnects,
+  suppressDisconnects,
+  respondAtOnce,
+  respondWithFile,
+  toKoa,
+  type Exit
+} from './assets/serving/koa/serve.ts'
 import type { Found } from './assets/serving/files/served-file.ts'
-import { respondAtOnce, respondWithFile, toKoa, type Exit } from './assets/serving/koa/serve.ts'
 import { exitToSocket } from './assets/serving/koa/socket.ts'
 import type { Running, Watch } from './assets/parts.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'

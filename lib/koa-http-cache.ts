@@ -45,6 +45,8 @@ const CONTENT_FIELDS = ['Type', 'Length', 'Encoding', 'Language', 'Range'].map(
   name => `Content-${name}`
 )
 
+const CONDITIONS = ['if-match', 'if-unmodified-since', 'if-none-match', 'if-modified-since']
+
 /**
  * Middleware that gives the routes behind it `ctx.cacheControl`, `ctx.expires`, `ctx.fresh` and `ctx.cacheGroups`,
  * as RFC 9110, RFC 9111 and RFC 9875 define them. Register it before the router, and behind middleware that reads
@@ -115,8 +117,10 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
     policiesWithNonce(ctx.res).forEach(name => ctx.remove(name))
   // What a 304 could report, the response that it confirms has reported.
   if (settings.isDevelopment && isOutermost && statusCode !== 304) {
-    reportUncompared(ctx, state, settings, nameOf(ctx))
-    reportSharing(ctx, state, problem => settings.warn(`${nameOf(ctx)} ${problem}`))
+    const warn = (problem: string) => settings.warn(`${nameOf(ctx)} ${problem}`)
+    if (CONDITIONS.some(name => name in ctx.req.headers))
+      reportUncompared(ctx, state, settings, warn)
+    reportSharing(ctx, state, warn)
   }
   if (settings.trace && (state.reason !== NOT_CALLED || mayCallFresh(ctx)))
     ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)

@@ -3,7 +3,7 @@
 import type { Context, Middleware, Next } from 'koa'
 import { AssetError, logInFullOnce } from '../errors.ts'
 import { isLocal, isOwnPage, opensPage } from '../http/requests.ts'
-import { once } from '../once.ts'
+import { once } from '../concurrency.ts'
 import type { Pages } from './parts.ts'
 import type { Pipeline } from './pipeline.ts'
 import { reportErrorPage } from './serving/koa/no-file.ts'

@@ -1,6 +1,6 @@
 // Connects the rooms: it holds everything that one koaAssets() needs.
 import { AssetError, reasonOf, warnOnce } from '../errors.ts'
-import { once } from '../once.ts'
+import { once } from '../concurrency.ts'
 import { makeAddresses, type Addresses } from './addresses.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import { publishingOf } from './building/on-request/publisher.ts'

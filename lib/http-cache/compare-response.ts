@@ -28,7 +28,7 @@ export function reportUncompared(
   ctx: Context,
   state: RequestState,
   settings: HttpCacheSettings,
-  name: string
+  warn: (problem: string) => void
 ): void {
   // After `{ halt: false }` the route decides.
   if (reported.has(settings) || state.offer !== undefined || isByDateAlone(ctx, settings)) return
@@ -42,7 +42,7 @@ export function reportUncompared(
     const { status } = evaluatePreconditions(ctx.method, headers, validatorsOf(ctx), settings)
     if (status === undefined) return
     reported.add(settings)
-    settings.warn(`${name} ${wasCompared ? comparedTooEarly(status) : neverCompared(status)}`)
+    warn(wasCompared ? comparedTooEarly(status) : neverCompared(status))
   })
 }
 

@@ -1,6 +1,6 @@
 // Builds all assets at once: reads and compiles their sources, and gives references the URLs of the assets they lead
 // to.
-import { inParallel } from '../../concurrency.ts'
+import { inParallel, once } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { checksumsOf, digestOf } from '../../files/digest.ts'
 import { readContent, type Content } from '../../files/open-file.ts'
@@ -25,7 +25,6 @@ import {
   type ListedAsset
 } from './listed-assets.ts'
 import { pathFrom } from '../../files/paths.ts'
-import { once } from '../../once.ts'
 
 export interface BuilderOptions {
   readonly warn: (message: string) => void

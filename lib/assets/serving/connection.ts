@@ -1,9 +1,12 @@
-// Whether a response has a connection to be written to, and a client that still waits for it.
+// The connection of a response: whether it has one and its client still waits for it, and files that are streamed to it.
 import type { ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { errorCode } from '../../files/disk.ts'
+import type { ReadStream } from 'node:fs'
+import type { ByteRange } from '../../http/preconditions.ts'
+import { lastingStreamOf, readUnchanged, type OpenFile } from '../../files/open-file.ts'
 
 /** Over HTTP/2 every response has its own stream. */
 function streamOf(res: ServerResponse): ServerHttp2Stream | undefined {
@@ -127,4 +130,32 @@ function* piecesOf(body: Buffer): Generator<Buffer> {
   for (let at = 0; at < body.length; at += HTTP2_PIECE_BYTES) {
     yield body.subarray(at, at + HTTP2_PIECE_BYTES)
   }
+}
+
+/** A file, or one range of it. */
+export interface FilePart {
+  readonly file: OpenFile
+  /** In bytes, of the whole file. */
+  readonly size: number
+  readonly range: ByteRange | undefined
+}
+
+/** A file as a body, which Koa reads later. */
+export function bodyOf(res: ServerResponse, part: FilePart): ReadStream {
+  return lastingStreamOf(part.file, { ...sourceOf(res, part), ...spanOf(part) })
+}
+
+function spanOf({ size, range }: FilePart): ByteRange {
+  return range ?? { start: 0, end: size - 1 }
+}
+
+/**
+ * Where a stream reads. When reading fails, or the file has changed, the response is cut off: a client
+ * can detect that, whatever middleware in front does with the stream.
+ */
+export function sourceOf(res: ServerResponse, part: FilePart) {
+  const fs = readUnchanged(part.file, spanOf(part).end, () => abort(res))
+  endOnReset(res)
+  const pace = isHttp2(res) ? { highWaterMark: HTTP2_PIECE_BYTES } : {}
+  return { fd: part.file.fd, fs, ...pace }
 }

@@ -8,10 +8,18 @@ import type { MakeSourceList, SourceFile, SourceList } from '../parts.ts'
 import { appInTheWay, ownerOf, type SourceDirectory } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { tailsOf } from '../urls/canonical-path.ts'
-import { Catalog, memoized, oneElsewhere, sourceAt, type Choice, type Source } from './catalog.ts'
+import {
+  Catalog,
+  memoized,
+  oneElsewhere,
+  sourceAt,
+  type Choice,
+  type Source,
+  unusableName,
+  type Unusable
+} from './catalog.ts'
 import { thirdParty } from './third-party.ts'
 import type { Tree } from './tree.ts'
-import { unusableName, type Unusable } from './unusable-name.ts'
 
 /** A name of an app, and the source that is published under it. */
 export interface Asset {

@@ -1,9 +1,11 @@
 // Chooses between the sources that an app has for a name or a tail.
 import { join, posix } from 'node:path'
-import { composed, folded } from '../../files/paths.ts'
+import { composed, folded, pathFrom } from '../../files/paths.ts'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
-import type { AppSettings, SourceDirectory } from '../settings/app-settings.ts'
+import { assetPath, type SourceDirectory } from '../settings/app-settings.ts'
 import { meetsNames, tailsOf } from '../urls/canonical-path.ts'
+import { AssetError, printable } from '../../errors.ts'
+import type { AppSettings, Settings } from '../settings/settings.ts'
 
 /** A file that somebody wrote, and the name under which it is published. */
 export interface Source {
@@ -240,4 +242,26 @@ export function memoized<K, V>(make: (key: K) => V): (key: K) => V {
     known.set(key, value)
     return value
   }
+}
+
+export interface Unusable {
+  /** The plain URL path, decoded. */
+  readonly path: string
+  readonly error: AssetError
+}
+
+export function unusableName(
+  { root }: Settings,
+  app: AppSettings,
+  { source, app: other, below }: Unpublished
+): Unusable {
+  const shown = (file: string) => printable(pathFrom(root, file))
+  const path = assetPath(app, source.name)
+  const isIn = other && path.startsWith(`${other.urlPrefix}/`)
+  const taken = other && `the assets of the app '${other.name}' (${shown(other.dir)})`
+  const where = isIn
+    ? `where ${taken} are: rename or exclude it, or set apps.${other.name}.path`
+    : `a folder in the URL of ${taken ?? shown(below?.file ?? '')}: rename one of them`
+  const message = `${shown(source.file)} cannot be published as ${printable(path)}, ${where}`
+  return { path, error: new AssetError('name-unusable', message) }
 }

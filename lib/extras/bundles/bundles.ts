@@ -2,7 +2,7 @@
 import { inspect } from 'node:util'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { didYouMean, nearestPath } from '../../nearest.ts'
-import { once } from '../../once.ts'
+import { once } from '../../concurrency.ts'
 import type { PageDependency, Running, Project } from '../../assets/parts.ts'
 import { loadDetails } from '../../assets/rendering/details.ts'
 import type { AssetAddress, MountAssets } from '../../assets/views/asset-url.ts'

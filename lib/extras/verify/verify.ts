@@ -1,7 +1,7 @@
 // Checks what a project serves: its own assets, the directories of its mounts, and the compressed copies and other
 // representations beside any files.
 import { join } from 'node:path'
-import { inParallel } from '../../concurrency.ts'
+import { inParallel, once } from '../../concurrency.ts'
 import {
   checksumsOf,
   INTEGRITY_ALGORITHMS,
@@ -11,7 +11,6 @@ import {
 import { CODINGS, withoutCodingExtension, compareFile, type Coding } from '../../files/codings.ts'
 import { sameBytes } from '../../files/open-file.ts'
 import { realpathOf, statOf } from '../../files/disk.ts'
-import { once } from '../../once.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import { checkDirectory } from '../releases/build.ts'
 import { listMounts } from '../telling/listed-mounts.ts'

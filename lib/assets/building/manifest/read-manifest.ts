@@ -104,6 +104,7 @@ const CONCURRENCY = 8
 
 export class ReloadedManifest extends ReloadedFile {
   current: Manifest
+  version: string
   readonly #settings: Settings
 
   /** @throws AssetError for a missing or invalid manifest: it names the file and the command */
@@ -118,11 +119,7 @@ export class ReloadedManifest extends ReloadedFile {
     const bytes = readIfThere(path)
     if (bytes === undefined) requireNoManifest(settings, path)
     this.current = bytes ? parseManifest(bytes, path) : new Manifest(new Map(), { file: path })
-    this.current.prepare(settings.apps)
-  }
-
-  get version(): string {
-    return this.current.version
+    this.version = this.current.prepare(settings.apps).version
   }
 
   async #take(bytes: Buffer): Promise<true> {
@@ -134,7 +131,7 @@ export class ReloadedManifest extends ReloadedFile {
       return (await statOf(file))?.isFile() ? [entry] : []
     })
     const manifest = new Manifest(assets, { file: this.path, inViews, kept: kept.flat() })
-    manifest.prepare(this.#settings.apps)
+    this.version = manifest.prepare(this.#settings.apps).version
     this.current = manifest
     return true
   }

@@ -58,7 +58,7 @@ export class Folders {
     })
   }
 
-  /** Whether there is no file at a decoded path, as far as is known. */
+  /** Tells whether there is no file at a decoded path, whose characters are composed, as far as is known. */
   lack(path: string): boolean {
     const { top, index } = this.#directory
     const [last, file] = lastPart(path)
@@ -70,7 +70,7 @@ export class Folders {
     for (const [folder, name] of parts) {
       const names = this.#known.get(folder)?.names
       if (!names || !isRemembered(name) || (folder === '/' && name === top)) return false
-      isFolder = names.get(composed(name))
+      isFolder = names.get(name)
       if (isFolder === undefined) return true
     }
     return isFolder === true && index === undefined

@@ -96,7 +96,7 @@ export class ServedFiles {
       return ifReadable(this.#file(path), this.#look(wanted, known, stamp))
     }
     // The others were asked for by `recall`.
-    if (!hasOneSpelling(path) && this.#folders.lack(path)) return undefined
+    if (!hasOneSpelling(path) && this.#folders.lack(composed(path))) return undefined
     const trust = this.directory.revalidateMiss(wanted)
     // Opening a file shows its stamp.
     if (trust > 0) return this.#loads.get(path) ?? this.#load(wanted, trust)

@@ -7,7 +7,14 @@ import { chooseCoding } from '../../../http/requests.ts'
 import { evaluatePreconditions, chooseRange, type ByteRange } from '../../../http/preconditions.ts'
 import { sameStamp } from '../../../files/disk.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
-import { connected, isAwaited, pacedBody } from '../connection.ts'
+import {
+  connected,
+  isAwaited,
+  pacedBody,
+  isOfConnection,
+  bodyOf,
+  type FilePart
+} from '../connection.ts'
 import {
   prepareResponse,
   removeContentFields,
@@ -16,8 +23,6 @@ import {
 } from '../response-fields.ts'
 import type { Representation } from '../files/representation.ts'
 import type { Representations, ServedFile } from '../files/served-file.ts'
-import { bodyOf, type FilePart } from '../stream-file.ts'
-import { suppressDisconnects } from './disconnects.ts'
 
 /** How a response is sent. */
 export interface Exit {
@@ -201,4 +206,21 @@ function report({ req }: Context, { chosen, response, reason }: Answer, bytes: n
   if (!served.hasSubscribers) return
   const { status } = response
   served.publish({ ...requestLine(req), status, reason, coding: chosen.coding, bytes })
+}
+
+/** For a request that is responded to with a file. */
+export function suppressDisconnects(ctx: Context): void {
+  // Always the same function: one that is made for the request may keep the request in memory.
+  if (!Object.hasOwn(ctx, 'onerror')) ctx.onerror = handleError
+}
+
+/** For one that goes on to the rest of the stack. */
+export function reportDisconnects(ctx: Context): void {
+  if (ctx.onerror === handleError) Reflect.deleteProperty(ctx, 'onerror')
+}
+
+function handleError(this: Context, error: Error | null): void {
+  // Koa reports the end of every response, with null where nothing failed.
+  if (error && isOfConnection(this.res, error)) return
+  this.app.context.onerror.call(this, error as Error)
 }

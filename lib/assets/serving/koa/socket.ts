@@ -12,9 +12,8 @@ import { Readable } from 'node:stream'
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import send from 'send'
-import { abort, MAX_ONE_WRITE_BYTES, pacedBody } from '../connection.ts'
+import { abort, MAX_ONE_WRITE_BYTES, pacedBody, sourceOf, type FilePart } from '../connection.ts'
 import { removeContentFields, setFields, type PreparedResponse } from '../response-fields.ts'
-import { sourceOf, type FilePart } from '../stream-file.ts'
 import { toKoa, type Exit } from './serve.ts'
 
 /**
