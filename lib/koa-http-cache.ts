@@ -115,7 +115,7 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   // A browser would replace its stored policy, with the nonce of the stored body (RFC 9111 section 3.2).
   if (statusCode === 304 && isOutermost)
     policiesWithNonce(ctx.res).forEach(name => ctx.remove(name))
-  // What a 304 could report, the response that it confirms has reported.
+  // The response that a 304 confirms has reported what the 304 could.
   if (settings.isDevelopment && isOutermost && statusCode !== 304) {
     const warn = (problem: string) => settings.warn(`${nameOf(ctx)} ${problem}`)
     if (CONDITIONS.some(name => name in ctx.req.headers))

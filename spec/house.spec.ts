@@ -309,6 +309,17 @@ function linesOf(text: string): number {
   return text.replace(/^import\s[^;]*?'[^'\n]+'$/gm, '').match(/\S.*/g)?.length ?? 0
 }
 
+test('a comment of lib begins with a sentence, not with a fragment such as "Whether …" or "For the …"', t => {
+  const fragment =
+    /^(?:Those|What|Whether|Which|How|Of|For|None|Not|Undefined|The same|In (?:bytes|milliseconds))\b.*/
+  const found = [...files].flatMap(([file, text]) =>
+    [...text.matchAll(/^ *(?:\/\*\*\s+(?:\* )?|\/\/ (?<!^ *\/\/.*\n *\/\/ ))(.*)/gm)]
+      .map(([, opening = '']) => fragment.exec(opening)?.[0])
+      .flatMap(opening => (opening === undefined ? [] : `${file}: ${opening}`))
+  )
+  t.deepEqual(found, [])
+})
+
 test('spec/ mirrors lib/, except for specs about the whole package', t => {
   const beside = words('docs security soak support system types types-assets types-koa2')
   const folders = new Set(Array.from(files.keys(), dirname))

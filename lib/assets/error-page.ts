@@ -77,7 +77,7 @@ function numbered(excerpt: string, line: number | undefined, column: number | un
   return `${gutter}${text}${caret}`
 }
 
-/** What follows in a path, up to a blank or the next drive: on Windows its separators become `/`. */
+/** Matches the rest of a path, up to a blank or the next drive; on Windows its separators become `/`. */
 const REST = sep === '/' ? '' : String.raw`(?:(?![A-Za-z]:)[^\s:"'<>|*?])*`
 
 /**

@@ -126,7 +126,7 @@ export interface Views {
 
 export interface CommandLine {
   readonly commands?: readonly Command[]
-  /** Its additions to commands of others. */
+  /** The additions to commands of others. */
   readonly additions?: readonly Addition[]
 }
 
@@ -386,7 +386,7 @@ export interface Stored {
   readonly size: number
   /** The digest; undefined for a file that is too big for memory, unless it was asked for. */
   readonly digest: string | undefined
-  /** What the ETag is made of where there is no digest: the same on every replica. */
+  /** The ETag is made of this text where there is no digest; every replica has the same one. */
   readonly version: string
   /** The bytes; undefined for a file that is too big for memory. */
   readonly body: Buffer | undefined

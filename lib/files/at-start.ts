@@ -82,7 +82,7 @@ interface Reading {
 export class ReloadedFile {
   readonly path: string
   readonly #reading: Reading
-  /** Undefined while the file may differ from what was read. */
+  /** The file as it was read; undefined while it may differ from that. */
   #known: FileObservation | undefined
   #lookedAt = -Infinity
   #looking: Promise<void> | undefined

@@ -26,7 +26,7 @@ const { zstdCompress, zstdDecompress, createZstdDecompress, constants } = zlib a
 const brotli = promisify(zlib.brotliCompress)
 const gzip = promisify(zlib.gzip)
 export const zstd = zstdCompress && promisify(zstdCompress)
-/** With the option `info`. */
+/** Decompresses, and tells with the option `info` how many bytes it has read. */
 export const unzstd = zstdDecompress && promisify(zstdDecompress)
 /** The numbers of its parameters; NaN where Node lacks zstd. */
 export const ZSTD = {
@@ -41,7 +41,7 @@ export interface Coding {
   readonly extension: `.${string}`
   /** Compresses at the best level; undefined when this Node cannot. */
   readonly compress: ((bytes: Uint8Array) => Promise<Buffer>) | undefined
-  /** Undefined when this Node cannot decompress it. */
+  /** Makes a stream that decompresses; undefined if this Node cannot. */
   readonly decompressor: (() => Transform) | undefined
 }
 
@@ -90,7 +90,7 @@ export function withoutCodingExtension(path: string): string {
 
 /** A larger copy is not worth a second file. */
 const MAX_RATIO = 0.95
-/** For fewer, the header of a coding outweighs the gain. */
+/** The header of a coding outweighs the gain for fewer bytes. */
 const MIN_BYTES = 150
 
 /** The bytes that a copy has to expand to. */
@@ -100,8 +100,8 @@ export interface Original {
 }
 
 /**
- * What the copy beside a file is written from, and its size in bytes; undefined for none. One that holds the bytes
- * is not made again: decompressing is a hundred times as fast as compressing.
+ * Returns what the copy beside a file is written from, with its size in bytes; undefined for no copy. One that holds
+ * the bytes is not made again: decompressing is a hundred times as fast as compressing.
  */
 export async function copyFor(
   file: string,
@@ -164,14 +164,14 @@ export async function compareCopy(
 /** Larger copies are not read as a whole. */
 const MAX_AT_ONCE = 256 * 1024
 
-/** The same for an open copy. */
+/** Compares an open copy with an original. */
 export async function compareOpen(original: Original, copy: OpenFile, coding: Coding) {
   const isSmall = copy.stats.size <= MAX_AT_ONCE
   const bytes = isSmall ? (await readOpenFile(copy)).bytes : () => streamOf(copy)
   return compareCopy(original, bytes, coding)
 }
 
-/** The same for a copy on disk; undefined when it is gone. */
+/** Compares a copy on disk with an original; undefined when the copy is gone. */
 export function compareFile(original: Original, path: string, coding: Coding) {
   return withFile(path, copy => compareOpen(original, copy, coding))
 }

@@ -1,4 +1,4 @@
-// Whether files are inside a directory, by their real paths: a link may lead out of it.
+// Tells by their real paths whether files are inside a directory: a link may lead out of it.
 import { dirname, join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
 import { isSameFileAt, realpathOf, removeFile } from './disk.ts'
@@ -15,11 +15,11 @@ export interface Boundary {
   readonly dir: string
   readonly symlinks: Symlinks
   /**
-   * Whether a directory inside the root may be served in place of the first one, after the link that leads
-   * there was switched. Undefined: none.
+   * Tells whether a directory inside the root may be served in place of the first one, after the link that leads
+   * there was switched; undefined if none may.
    */
   readonly mayLeadTo?: (real: string) => Promise<boolean>
-  /** Whether it did not exist at start, so it has yet to be checked by `mayLeadTo`. */
+  /** True if it did not exist at start, so it has yet to be checked by `mayLeadTo`. */
   readonly isExpected?: boolean
 }
 
@@ -36,7 +36,7 @@ async function lookFor(place: Boundary): Promise<void> {
   if (real === undefined || root === undefined) return
   if (!before) {
     const isAccepted = !place.isExpected || (await place.mayLeadTo?.(real))
-    // Of two concurrent lookups the first one wins.
+    // The first one of two concurrent lookups wins.
     if (isAccepted) seen.set(place, seen.get(place) ?? { real, root })
     return
   }
@@ -85,7 +85,7 @@ export async function realPathByName(file: OpenFile): Promise<string | undefined
   return (await realpathOf(real)) === real ? real : undefined
 }
 
-/** Whether a file would be in a place once written, decided by its nearest existing directory. */
+/** Tells by its nearest existing directory whether a file would be in a place once it is written. */
 export async function wouldBeInPlace(place: Boundary, file: string): Promise<boolean> {
   if (place.symlinks === 'follow') return true
   for (let at = dirname(file); isInside(place.dir, at); at = dirname(at)) {
@@ -96,9 +96,8 @@ export async function wouldBeInPlace(place: Boundary, file: string): Promise<boo
 }
 
 /**
- * For an open file: whether `symlinks` allows it in a place. The descriptor is checked, not the path, so
- * swapping a link has no effect.
- * @returns may be given the real path, where it is known
+ * Returns a check of whether `symlinks` allows an open file in a place; it takes the real path, where that is known.
+ * The descriptor is checked, not the path, so swapping a link has no effect.
  */
 export function isInPlace(place: Boundary) {
   return (file: OpenFile, real?: string): Promise<boolean> | boolean => {

@@ -30,7 +30,7 @@ export async function digestOfStream(chunks: AsyncIterable<Uint8Array>): Promise
   return digestOfHash(sha256.digest())
 }
 
-/** Whether the digests, perhaps of different lengths, are those of the same bytes. */
+/** Tells whether digests, perhaps of different lengths, are those of the same bytes. */
 export function isSameDigest(one: string, other: string | undefined): boolean {
   if (other === undefined) return false
   const length = Math.min(one.length, other.length)
@@ -49,7 +49,7 @@ export interface Checksums {
   readonly digest: string
   /** `sha384-<base64>`, one for each algorithm. */
   readonly integrity: readonly string[]
-  /** In bytes. */
+  /** The number of bytes. */
   readonly size: number
 }
 

@@ -17,7 +17,7 @@ export interface Stamp {
 // ELOOP: a link to itself leads to no file, like a dangling one. ENXIO: a socket cannot be opened.
 const MISSES = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ENXIO'])
 
-/** Not by `instanceof Error`: Node's errors belong to another realm inside a VM context (Jest). */
+/** Reads the code without `instanceof Error`: inside a VM context (Jest) Node's errors belong to another realm. */
 export function errorCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code
   return typeof code === 'string' ? code : undefined
@@ -37,7 +37,7 @@ export async function undefinedIfMissing<T>(outcome: Promise<T>): Promise<T | un
 }
 
 /**
- * The same error with the path of its file, which Node leaves out where a call on an open file fails:
+ * Adds the path of its file to an error; Node leaves it out where a call on an open file fails:
  * `EIO: i/o error, read`.
  */
 export function named<T>(error: T, path: string): T {
@@ -49,7 +49,7 @@ export function named<T>(error: T, path: string): T {
   return error
 }
 
-/** For `catch`. */
+/** Returns a function for `catch` that adds the path of the file. */
 export function rethrowNamed(path: string) {
   return (error: unknown): never => {
     throw named(error, path)
@@ -58,7 +58,7 @@ export function rethrowNamed(path: string) {
 
 export const EXACT = { bigint: true } as const
 
-/** For what requests wait for, and for what is called for each file: the callback form of `fs` takes half the time of the promise form. */
+/** Awaits the callback form of `fs`, which takes half the time of its promise form, on hot paths. */
 export function promised<T>(
   call: (done: (error: Error | null, result: T) => void) => void
 ): Promise<T> {
@@ -72,7 +72,7 @@ export function statOf(path: string): Promise<BigIntStats | undefined> {
   return undefinedIfMissing(promised<BigIntStats>(done => stat(path, EXACT, done)))
 }
 
-/** Of a link itself. */
+/** Does not follow links. */
 export function lstatOf(path: string): Promise<BigIntStats | undefined> {
   return undefinedIfMissing(lstat(path, EXACT))
 }
@@ -109,8 +109,9 @@ async function asFolderInTheWay(error: unknown, to: string): Promise<unknown> {
 }
 
 /**
- * What Windows says of a file that somebody has open: a download, an editor, a virus scanner. MoveFileEx replaces none, not
- * even where all who have it open share it; only what does not share it is EBUSY (libuv, src/win/error.c).
+ * Windows gives these codes for a file that somebody has open: a download, an editor, a virus scanner. MoveFileEx
+ * replaces none, not even where all who have it open share it; only a file that is not shared is EBUSY (libuv,
+ * src/win/error.c).
  */
 const IN_USE = new Set(['EPERM', 'EACCES', 'EBUSY'])
 
@@ -136,7 +137,7 @@ export async function onceFree<T>(call: () => Promise<T>, platform?: string): Pr
 }
 
 /**
- * What is in a directory and in all folders below it. `readdir` with `recursive` follows links on Node 26.
+ * Lists the entries of a directory and of all folders below it. `readdir` with `recursive` follows links on Node 26.
  * @param whenGone is called for a folder that was removed after it was listed
  */
 export async function entriesBelow(
@@ -168,7 +169,7 @@ export function sameStamp(a: Stamp, b: Stamp): boolean {
   )
 }
 
-/** Whether this is what a path names; for a link, the link itself. */
+/** Tells whether a path names this file; for a link, the link itself. */
 export async function isSameFileAt(path: string, file: Stamp): Promise<boolean> {
   const found = await lstatOf(path)
   return found !== undefined && isSameInode(found, file)
@@ -185,8 +186,8 @@ const TICK_NS = 20_000_000n
 const COARSE_TICK_NS = 2n * SECOND_NS + TICK_NS
 
 /**
- * Whether a file was last changed so long before `moment`, in milliseconds since 1970, that any change since then shows
- * in its stamp. By the change time, which nobody can set; an mtime in the future may have been set.
+ * Tells whether a file was last changed so long before `moment`, in milliseconds since 1970, that any change since
+ * then shows in its stamp. The change time decides, which nobody can set; an mtime in the future may have been set.
  */
 export function isSettled({ ctimeNs }: Stamp, moment: number): boolean {
   // A file system that stamps whole seconds.

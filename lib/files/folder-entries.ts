@@ -1,4 +1,4 @@
-// What the entries of a source folder are: sources, partials, folders, or ignored.
+// Sorts the entries of a source folder into sources, partials, folders and those that are ignored.
 import type { Dirent } from 'node:fs'
 import { join } from 'node:path'
 import { realpathOf, statOf } from './disk.ts'
@@ -8,7 +8,7 @@ import type { Symlinks } from './containment.ts'
 /** Names, in no particular order. */
 export interface FolderEntries {
   readonly files: readonly string[]
-  /** Not published, but compilers import them, and one may take precedence over another. */
+  /** Compilers import these, and one may take precedence over another; none is published. */
   readonly partials: readonly string[]
   readonly folders: readonly string[]
   /** A dangling link: its target may appear without a change to this folder. */
@@ -58,7 +58,7 @@ export function isHidden(name: string): boolean {
   return name.startsWith('.')
 }
 
-/** As Sass and Less name them. Some packages, such as lodash-es, have scripts with such names. */
+/** Sass and Less name partials in this way. Some packages, such as lodash-es, have scripts with such names. */
 const PARTIAL = /^_.*\.(?:s[ac]ss|less)$/i
 
 const IGNORED = [

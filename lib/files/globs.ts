@@ -1,4 +1,4 @@
-// Which paths match a list of globs.
+// Matches paths against a list of globs.
 import { sep } from 'node:path'
 import picomatch from 'picomatch'
 
@@ -37,7 +37,7 @@ function pathsDownTo(path: string): string[] {
   return path.split('/').map((_, at, all) => all.slice(0, at + 1).join('/'))
 }
 
-/** Whether a file, or a folder that it is in, matches one of the globs. */
+/** Returns a check of whether a file, or a folder that it is in, matches one of the globs. */
 export function excluderOf(globs: readonly string[]): (path: string) => boolean {
   const matches = matcherOf(globs)
   return path => pathsDownTo(path).some(matches)

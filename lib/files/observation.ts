@@ -1,5 +1,5 @@
-// What was seen at a path: the file or directory that was read, or the directory that lacked a name. A later check can then
-// tell whether anything changed.
+// Remembers what was seen at a path: the file or directory that was read, or the directory that lacked a name. A later
+// check can then tell whether anything changed.
 import { basename, dirname, join } from 'node:path'
 import { isSettled, sameStamp, type Stamp, stampOf, statOf } from './disk.ts'
 import { digestOf } from './digest.ts'
@@ -49,7 +49,7 @@ export async function observeAll(paths: Iterable<string>): Promise<Observation[]
       const stats = at === path ? await statOf(path) : undefined
       if (!stats) directory?.absent.push(basename(at))
       const readAt = Date.now()
-      // What is in a directory changes its stamp.
+      // A change of its entries changes the stamp of a directory.
       if (stats?.isDirectory()) return [{ path, stamp: stampOf(stats) }]
       const read = stats?.isFile() ? await readSnapshot(path) : undefined
       return read ? [observe(path, read, readAt)] : []

@@ -38,15 +38,15 @@ export interface OpenFile {
   /** The path that was opened. */
   readonly path: string
   readonly fd: number
-  /** As of when it was opened. */
+  /** The stat of the file when it was opened. */
   readonly stats: BigIntStats
 }
 
 /** Files that are still read when `withFile` returns, and until when: they are closed after that. */
 const readLater = new WeakMap<OpenFile, Promise<void>>()
 
-// What the kernel has in its memory right after a file was opened is asked for synchronously, and what it takes into
-// its memory is given to it so. A thread of the pool takes ten times as long to pass on a call.
+// Calls are synchronous where the kernel has the answer in its memory right after a file was opened, or takes bytes
+// into its memory. A thread of the pool takes ten times as long to pass on a call.
 
 // Opening a FIFO without a writer would block a thread of the pool forever.
 export const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
@@ -89,7 +89,7 @@ export function describe(path: string, fd: number): OpenFile {
   return { path, fd, stats: asking(path, () => fstatSync(fd, EXACT)) }
 }
 
-/** Of what was only read, or has been saved. */
+/** Closes a file that was only read, or has been saved. */
 export function closeAtOnce(path: string, fd: number): void {
   asking(path, () => closeSync(fd))
 }
@@ -143,7 +143,7 @@ function readOf(path: string): Read {
   }
 }
 
-/** For the option `fs` of `createReadStream`: the stream leaves its descriptor open. */
+/** Makes the option `fs` of `createReadStream`: the stream leaves its descriptor open. */
 function reading(read: Read) {
   return { read, close: (_fd: number, done: () => void) => done() }
 }
@@ -222,7 +222,7 @@ function byName(error: unknown, call: () => Promise<void>): Promise<void> {
 
 export type Content = Uint8Array | Copy
 
-/** What a file is written from, where that is another file and not bytes in memory. */
+/** The bytes of a file come from another file, and not from memory. */
 export interface Copy {
   readonly copyOf: string
   /** Checks the file that was opened under that name: a link may have been swapped meanwhile. */
@@ -271,7 +271,7 @@ export function lastingStreamOf(
   return stream
 }
 
-/** Whether an open file has not been written to since it was opened. */
+/** Tells whether an open file has not been written to since it was opened. */
 export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
   // A network file system may ask its server again, so not synchronously.
   const now = await promised<BigIntStats>(done => fstat(fd, EXACT, done))
@@ -281,8 +281,8 @@ export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
 }
 
 /**
- * Whether the bytes that a file had are still there: it has grown, as logs and downloads in progress do, or
- * was not written to. Its change time does not tell: a precompile renews that of files that it supersedes.
+ * Tells whether the bytes that a file had are still there: it has grown, as logs and downloads in progress do, or was
+ * not written to. Its change time does not tell: a precompile renews that of files that it supersedes.
  */
 function isIntact({ stats }: OpenFile, now: BigIntStats): boolean {
   if (now.size > stats.size) return now.mtimeNs >= stats.mtimeNs

@@ -1,4 +1,4 @@
-// How paths are written and compared, also on Windows: specs give the rules of another system.
+// Writes and compares paths, also on Windows: specs give the rules of another system.
 import * as native from 'node:path'
 
 export type PathRules = Pick<typeof native, 'isAbsolute' | 'relative' | 'resolve' | 'sep'>
@@ -23,7 +23,7 @@ export function absolutePath(base: string, given = '', rules: PathRules = native
   return rules.sep === '/' ? path : path.replace(/^[a-z]:/, drive => drive.toUpperCase())
 }
 
-/** Whether `path` is `directory` or below it, by segments: `public-secret` is not in `public`. */
+/** Tells by segments whether `path` is `directory` or below it: `public-secret` is not in `public`. */
 export function isInside(directory: string, path: string, rules: PathRules = native): boolean {
   // As in most paths, nothing is to be resolved.
   const isBelow = path.startsWith(directory) && path[directory.length] === rules.sep

@@ -1,10 +1,10 @@
-// What a system may refuse to those who own a file: Windows modes, and saving folders; WSL, CIFS and FUSE modes, times and
-// links. It is passed over, and told once for each kind of call.
+// A system may refuse calls to those who own a file: Windows modes, and saving folders; WSL, CIFS and FUSE modes, times
+// and links. A refusal is passed over, and told once for each kind of call.
 import { dirname } from 'node:path'
 import { warnOnce } from '../errors.ts'
 import { errorCode, lstatOf, named } from './disk.ts'
 
-/** Each with what it means when a system refuses it. */
+/** The calls, each with the consequence of its refusal. */
 const CONSEQUENCES = {
   chmod:
     'files get the permissions that the system gives them, and a server in front has to be able to read them',
@@ -18,7 +18,7 @@ export type RefusableCall = keyof typeof CONSEQUENCES
 
 /** ERR_ACCESS_DENIED: Node's permission model. */
 const REFUSED = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EINVAL', 'ERR_ACCESS_DENIED']
-// Of fsync it may be about bytes: a network file system reports then what its server did not take earlier.
+// A failure of fsync may be about bytes: a network file system then reports what its server did not take earlier.
 const FORBIDDEN = ['EACCES', 'EROFS']
 
 export function isRefusal(error: unknown, call?: RefusableCall): boolean {
@@ -26,7 +26,7 @@ export function isRefusal(error: unknown, call?: RefusableCall): boolean {
   return REFUSED.includes(code) || (call !== 'fsync' && FORBIDDEN.includes(code))
 }
 
-/** At most one for each kind of call. */
+/** The messages, one for each kind of call. */
 const refused = new Map<RefusableCall, string>()
 let tell: ((message: string) => void) | undefined
 
@@ -71,7 +71,7 @@ function isDenied(error: unknown): boolean {
 }
 
 /**
- * Undefined, and a warning that comes once, where permission to read the path is lacking.
+ * Resolves to undefined where permission to read the path is lacking, and warns about it once.
  * @param path absolute
  */
 export async function ifReadable<T>(path: string, outcome: Promise<T> | T): Promise<T | undefined> {

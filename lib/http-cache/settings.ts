@@ -39,7 +39,7 @@ export interface KoaHttpCacheOptions {
    * koaHttpCache({ cacheControl: 'private, max-age=60' })
    */
   readonly cacheControl?: CacheDirective | readonly CacheDirective[] | (string & {}) | undefined
-  /** The same responses get this lifetime, as `ctx.expires` writes it: seconds or `'10m'`. Default: none. */
+  /** These responses get this lifetime, as `ctx.expires` writes it: seconds or `'10m'`. Default: none. */
   readonly expires?: Lifetime | undefined
   /**
    * A default is `private, no-cache` for a request that has one of these fields, as it is with `Authorization`, and

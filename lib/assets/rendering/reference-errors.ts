@@ -13,7 +13,7 @@ import { remedyFor } from './module-types.ts'
 import { nearReference, unpublished } from './near-reference.ts'
 import { pathFrom } from '../../files/paths.ts'
 
-/** At most this many references of compiled text are searched for in its sources, and compared with names. */
+/** The number of references of a compiled text that are searched for in its sources and compared with names. */
 const MAX_SEARCHES = 100
 
 /** A text with references, and its source. */
@@ -110,7 +110,7 @@ export async function typeErrors(
   )
 }
 
-/** Of a package that cannot be published, pages and precompile tell. */
+/** Ignores a package that cannot be published: pages and precompile report it. */
 function noneIfUnusable(error: unknown): [] {
   if (!(error instanceof AssetError)) throw error
   return []

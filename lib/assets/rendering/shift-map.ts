@@ -8,7 +8,7 @@ import {
   type Urls
 } from '../references/references.ts'
 
-/** From a position on, the rest of that line moves this much to the right. */
+/** The rest of a line, from a position on, moves this much to the right. */
 interface Shift extends Position {
   readonly by: number
 }

@@ -17,12 +17,12 @@ export function isHttp2({ req }: ServerResponse): boolean {
   return req.httpVersionMajor === 2
 }
 
-/** Undefined for a response without a connection, as adapters for serverless platforms make them. */
+/** Returns undefined for a response without a connection, as adapters for serverless platforms make them. */
 function socketOf({ req }: ServerResponse): Socket | undefined {
   return (req as { readonly socket?: Socket }).socket
 }
 
-/** Whether a response is neither begun nor ended, and its client has not disconnected. */
+/** Tells whether a response is neither begun nor ended, and its client has not disconnected. */
 export function isAwaited(res: ServerResponse): boolean {
   if (res.headersSent || res.writableEnded || res.destroyed) return false
   const stream = streamOf(res)
@@ -94,7 +94,7 @@ export function endOnReset(res: ServerResponse): void {
 }
 
 /**
- * Whether an error is that of the response's connection: its client disconnected. For a response whose body is a
+ * Tells whether an error is that of the connection: its client disconnected. For a response whose body is a
  * stream, Koa 3 reports it as a stream that was closed before its end.
  */
 export function isOfConnection(res: ServerResponse, error: unknown): boolean {
@@ -106,10 +106,10 @@ export function isOfConnection(res: ServerResponse, error: unknown): boolean {
 // default, and above that it resets new streams with ENHANCE_YOUR_CALM: fifty images of 300 KB at once, each
 // written as a whole, are enough.
 
-/** In bytes. Browsers open up to 256 streams at once (Chromium). */
+/** The size of a piece in bytes. Browsers open up to 256 streams at once (Chromium). */
 export const HTTP2_PIECE_BYTES = 32 * 1024
 
-/** Up to this size, in bytes, Node writes a string without allocating, in one system call. */
+/** Node writes a string of up to this size, in bytes, without allocating and in one system call. */
 export const MAX_ONE_WRITE_BYTES = 16 * 1024
 
 // With a body that `end` is given whole, Node garbles such a Content-Disposition: `processHeader` makes it a
@@ -135,7 +135,7 @@ function* piecesOf(body: Buffer): Generator<Buffer> {
 /** A file, or one range of it. */
 export interface FilePart {
   readonly file: OpenFile
-  /** In bytes, of the whole file. */
+  /** The size of the whole file in bytes. */
   readonly size: number
   readonly range: ByteRange | undefined
 }
@@ -150,8 +150,8 @@ function spanOf({ size, range }: FilePart): ByteRange {
 }
 
 /**
- * Where a stream reads. When reading fails, or the file has changed, the response is cut off: a client
- * can detect that, whatever middleware in front does with the stream.
+ * Makes the options of a stream that reads a file. When reading fails, or the file has changed, the response is cut
+ * off: a client can detect that, whatever middleware in front does with the stream.
  */
 export function sourceOf(res: ServerResponse, part: FilePart) {
   const fs = readUnchanged(part.file, spanOf(part).end, () => abort(res))

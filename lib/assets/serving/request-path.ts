@@ -5,17 +5,17 @@ import { appAt } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { canonicalSegments, MALFORMED } from '../urls/canonical-path.ts'
 
-/** What a request asks for. */
+/** The file that a request asks for. */
 export interface Wanted {
-  /** Decoded: `/assets/admin/menu.css`. */
+  /** The decoded path: `/assets/admin/menu.css`. */
   readonly path: string
   /** `settings.publicApp` for a path that belongs to no app. */
   readonly app: AppSettings
   /** The path below the app's prefix: `menu.css`. */
   readonly name: string
-  /** Whether the path ends in a slash: it asks for the index file of a mount's folder. */
+  /** True if the path ends in a slash: it asks for the index file of a mount's folder. */
   readonly isFolder: boolean
-  /** Those that may have it. */
+  /** The mounts that may have it. */
   readonly mounts: Mounts
 }
 
@@ -25,7 +25,7 @@ type Mounts = Settings['mounts']
 // characters: parsers disagree about `http://host\admin/x`.
 const ABSOLUTE_FORM = /^https?:\/\/[\w.:[\]-]+(?=\/)/i
 
-/** The path of a request target, as it was sent. */
+/** Returns the path of a request target, as it was sent. */
 export function rawPath(target: string): string {
   const origin = target.startsWith('/') ? target : target.replace(ABSOLUTE_FORM, '')
   const query = origin.indexOf('?')
@@ -38,14 +38,14 @@ export function isRead({ method }: { readonly method?: string | undefined }): bo
 
 const PLAIN = /^\/[\w\-./~@]*$/
 
-/** Whether every parser reads a path as the same, decoded and encoded. */
+/** Tells whether every parser reads a path as the same, decoded and encoded. */
 export function hasOneSpelling(path: string): boolean {
   return PLAIN.test(path)
 }
 
 /**
- * What a raw path asks for; undefined for one that is not canonical, and for the manifest.
- * @param mounts at the raw path, if they are known
+ * Returns the file that a raw path asks for; undefined for a path that is not canonical, and for the manifest.
+ * @param mounts those at the raw path, if they are known
  */
 export function locate(
   raw: string,
@@ -80,8 +80,8 @@ export function isManifest(path: string, { prefix }: Settings): boolean {
 }
 
 /**
- * Whether a path, decoded or not, can only be that of a file: it is under the prefix, or in a mount.
- * @param mounts at the path, if they are known
+ * Tells whether a path, decoded or not, can only be that of a file: it is under the prefix, or in a mount.
+ * @param mounts those at the path, if they are known
  */
 export function isOurs(path: string, settings: Settings, mounts?: Mounts): boolean {
   if (isUnder(path, settings.prefix)) return true
@@ -90,7 +90,7 @@ export function isOurs(path: string, settings: Settings, mounts?: Mounts): boole
   return possible.some(({ urlPath }) => isInMount(path, urlPath))
 }
 
-/** At `/` a mount shares its paths with the routes: there only a path with an extension belongs to a file. */
+/** A mount at `/` shares its paths with the routes: only a path with an extension belongs to a file. */
 function isInMount(raw: string, urlPath: string): boolean {
   return urlPath === '' ? /\.[^./]+$/.test(raw) : isUnder(raw, urlPath)
 }
@@ -100,20 +100,20 @@ function isUnder(raw: string, urlPath: string): boolean {
   return !hasOneSpelling(urlPath) && isBelow(raw, encodeURI(urlPath))
 }
 
-/** Whether a path begins with a URL path and a slash. */
+/** Tells whether a path begins with a URL path and a slash. */
 export function isBelow(path: string, urlPath: string): boolean {
   return path.startsWith('/', urlPath.length) && path.startsWith(urlPath)
 }
 
 type MountPaths = Pick<Settings['mounts'][number], 'urlPath' | 'excludedPrefix'>
 
-/** The mounts that may have the file of a decoded path, or its folder. Matched once for a request. */
+/** Lists the mounts that may have the file of a decoded path, or its folder; called once for a request. */
 export function mountsAt(path: string, { mounts }: Settings): Mounts {
   if (mounts.length === 0) return mounts
   return mounts.filter(mount => path === mount.urlPath || isMounted(path, mount))
 }
 
-/** Whether a mount may have the file of a path, decoded or not: what the apps publish there is not the mount's. */
+/** Tells whether a mount may have the file of a path, decoded or not: what the apps publish is not the mount's. */
 export function isMounted(path: string, { urlPath, excludedPrefix }: MountPaths): boolean {
   return isBelow(path, urlPath) && (excludedPrefix === undefined || !isBelow(path, excludedPrefix))
 }

@@ -12,7 +12,7 @@ export interface PreparedResponse {
   readonly fields: Fields
   /** The names of those that replace what was set in front, in lower case. */
   readonly said: ReadonlySet<string>
-  /** Whatever an exit remembers of the last time that it sent the response. */
+  /** An exit remembers here what it needs to send the response again. */
   remembered: unknown
 }
 
@@ -49,7 +49,7 @@ export function setFields(
   }
 }
 
-/** The same for one visitor: no shared cache may store it. */
+/** Returns the same fields for one visitor: no shared cache may store the response. */
 export function privateFields(fields: Fields): Fields {
   return fields.map(([name, value]) => [
     name,

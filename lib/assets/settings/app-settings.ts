@@ -222,7 +222,7 @@ function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
   }
 }
 
-/** As in `javascript()`, `.js` is appended to a name without a known extension. */
+/** Appends `.js` to a name without a known extension, as `javascript()` does. */
 function scriptName(name: string): string {
   return isAbsoluteUrl(name) || mediaTypeOf(name) !== undefined ? name : `${name}.js`
 }

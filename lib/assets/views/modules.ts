@@ -128,7 +128,7 @@ interface Needed {
   readonly isMapped: (key: string) => boolean
 }
 
-/** Without fingerprints a browser resolves paths itself, and integrity is not known. */
+/** A browser resolves paths without fingerprints itself, and their integrity is not known. */
 const PLAIN: Needed = { modules: [], guarded: [], isMapped: () => true }
 
 /**

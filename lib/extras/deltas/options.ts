@@ -16,7 +16,7 @@ export const DELTAS = {
 export interface DeltaSavings {
   /** The number of deltas. */
   readonly files: number
-  /** Their total size, in bytes. */
+  /** The total size of the deltas, in bytes. */
   readonly bytes: number
   /** The bytes that would be sent without deltas: for each, the smallest representation of its file. */
   readonly insteadOf: number

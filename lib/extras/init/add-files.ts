@@ -16,7 +16,7 @@ import { futureRealpath } from '../../files/at-start.ts'
 import { named } from '../../files/disk.ts'
 import { isInside } from '../../files/paths.ts'
 
-/** One file, and what is done with it. */
+/** A file, and what is done with it. */
 export interface FileStep {
   readonly path: string
   readonly action: 'create' | 'add' | 'keep' | 'skip'

@@ -174,7 +174,7 @@ and in a view, where the helpers are called assets:
 Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts' : 'js'}${installing}`
 }
 
-/** Where two apps have a name, nobody sees that a view names the asset of the wrong one. */
+/** Lists the names of other apps: nobody sees that a view names the asset of the wrong app. */
 async function namesOfOthers(app: string, settings: Project): Promise<Set<string>> {
   const sources = await loadSources(settings, () => undefined)
   const others = settings.apps.filter(({ name }) => name !== app)

@@ -13,7 +13,7 @@ import { bundlesIn } from '../bundles/bundles.ts'
 import { type AssetState, type Part, stateOf, watchedFiles } from './page-state.ts'
 
 const MAX_CONNECTIONS = 256
-/** With fingerprints, assets that are looked up at the same time share one check of all sources. */
+/** Assets with fingerprints that are looked up at the same time share one check of all sources. */
 const CONCURRENCY = 256
 
 /** An editor that saves causes several events; these milliseconds after the last, it is done. */
@@ -136,7 +136,7 @@ class Connection {
   /** The stream is given to Koa, so middleware in front can set fields and cookies after it. */
   readonly #events = new PassThrough()
   readonly #server: { readonly listening?: boolean } | undefined
-  /** When the page was opened, in milliseconds since 1970; NaN if it was connected before. */
+  /** The time at which the page was opened, in milliseconds since 1970; NaN if it was connected before. */
   readonly #openedAt: number
   #told = ''
   #writtenAt = 0

@@ -11,9 +11,9 @@ const MAX_SIDE = 65_535
 
 // Only so much of a file is parsed: crafted ones would hold up each page that names them.
 
-/** In bytes: the time for the boxes of an AVIF grows with the square of their number. */
+/** The bytes that are read for boxes: the time for those of an AVIF grows with the square of their number. */
 const BOXES = 32 * 1024
-/** In bytes. The library takes no SVG whose root element ends later, and all other formats begin with their size. */
+/** The bytes of other formats: they begin with their size, and the library takes no SVG whose root ends later. */
 const OTHERS = 1000
 /** The steps from one segment of a JPEG to the next, or over one byte between them. */
 const JPEG_STEPS = 1000

@@ -10,7 +10,7 @@ const COLOR = /(?<![\w-])[clo](?=(?:klab|klch|ab|ch|olor)\()/gi
 const HIDDEN = /[\ue043-\ue06f](?=(?:klab|klch|ab|ch|olor)\()/gi
 const OFFSET = 0xe000
 
-/** To esbuild a name without its first letter is an unknown function. Each stays as long, for the source map. */
+/** A name without its first letter is an unknown function to esbuild. Each stays as long, for the source map. */
 export async function keepingColors(
   code: string,
   minify: Minify

@@ -11,7 +11,7 @@ interface Import {
   readonly specifier: string
   /** False for `import()`. */
   readonly isStatic: boolean
-  /** What is imported by a name. */
+  /** The names that are imported. */
   readonly names: readonly string[]
 }
 

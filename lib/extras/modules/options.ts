@@ -72,7 +72,7 @@ interface AppModules extends Pick<ModuleOptions, 'bundle'> {
 export const hasModules = ({ packages }: Pick<AppModules, 'packages'>) =>
   packages.some(each => typeof each === 'string')
 
-/** By default modules are joined where there are packages. */
+/** Tells whether modules are joined: by default they are where there are packages. */
 export function isJoined(app: AppModules): boolean {
   const mode = modeOf(app)
   return mode === true || (mode === 'packages' && hasModules(app))

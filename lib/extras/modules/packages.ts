@@ -32,7 +32,7 @@ export function unusable(message: string, cause?: unknown): AssetError {
 
 const MAX_TOLD = 20
 
-/** One error for several, each once. */
+/** Makes one error of several, with each message once. */
 export function allOf(errors: readonly AssetError[]): AssetError {
   const messages = [...new Set(errors.map(({ message }) => message))]
   const [first = ''] = messages

@@ -10,7 +10,7 @@ import { isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
 import { isPackage } from './options.ts'
 import { allOf, splitSpecifier, unusable, type Packages } from './packages.ts'
 
-/** What the app wants of packages. */
+/** The imports of packages that an app wants. */
 export interface Wanted {
   readonly root: string
   readonly condition: 'development' | 'production'
@@ -26,7 +26,7 @@ export interface Import {
   readonly names: readonly string[]
 }
 
-/** How Rolldown reads packages, whether they are joined or not. */
+/** Rolldown reads packages with these options, whether they are joined or not. */
 export const buildOptions = (condition: Wanted['condition']) => ({
   platform: 'browser' as const,
   tsconfig: false as const,
@@ -52,17 +52,17 @@ const ELSEWHERE = /^(?:https?|data|blob):/i
 /** Takes the place of a file of a package in built code. */
 export const PLACEHOLDER = 'npm-file:'
 
-/** What is known once the modules are read. */
+/** The facts that are known once the modules are read. */
 export class Resolved {
   /** The files of the app's specifiers. */
   readonly entries = new Map<string, string>()
-  /** What each module imports: files by specifier. */
+  /** The imports of each module: files by specifier. */
   readonly targets = new Map<string, Map<string, string>>()
   /** Files that are no modules, by the name below `npm/` that they are published under. */
   readonly files = new Map<string, string>()
   /** Modules of workers. */
   readonly workers = new Set<string>()
-  /** What leads nowhere: specifiers, each with a file that imports it. */
+  /** The specifiers that lead nowhere, each with a file that imports it. */
   readonly lost = new Map<string, string>()
   readonly packages: Packages
   readonly #root: string

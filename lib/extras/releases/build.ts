@@ -133,8 +133,8 @@ const KEEP_AGAIN =
   "and was kept from an earlier build: run 'npx koa-fresh-assets keep' with that build again"
 
 /**
- * Without a list, nobody knows the files of earlier builds any more: the next `keep` would not take them along, and
- * `clean` would not remove them.
+ * Requires the list without which nobody knows the files of earlier builds any more: the next `keep` would not take
+ * them along, and `clean` would not remove them.
  * @throws AssetError with the code `manifest-missing`
  */
 export async function requireList(

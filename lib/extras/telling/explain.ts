@@ -44,7 +44,7 @@ export interface Explanation {
   }[]
 }
 
-/** One step from the path to the response. */
+/** A step on the way from the path to the response. */
 export interface Step {
   readonly subject: 'settings' | 'path' | 'mounts' | 'app' | 'sources' | 'helpers' | 'file'
   readonly finding: string

@@ -25,7 +25,7 @@ export interface Verdict {
   readonly reason: string | undefined
 }
 
-/** At most so many bytes of a compiled text are remembered. */
+/** The bytes of a compiled text that are remembered at most. */
 export const MAX_BYTES = 64 * 1024
 
 /** The result of reading one source, as publishing it would. */

@@ -35,7 +35,7 @@ export interface UploadPlan {
   readonly release: string
   /** Files that never change at their URLs come first. */
   readonly files: readonly Upload[]
-  /** What pages name and a server would not send; with any of them the plan is no release. */
+  /** The files that pages name and a server would not send; with any of them the plan is no release. */
   readonly problems: readonly Problem[]
 }
 
@@ -114,7 +114,7 @@ function fileOf({ path, mounts: [mount] }: Wanted, settings: Project): string {
   return mount ? join(mount.dir, path.slice(mount.urlPath.length)) : publicFile(settings, path)
 }
 
-/** Undefined for a file that can be read: a server has another reason for not sending it. */
+/** Returns undefined for a file that can be read: a server has another reason for not sending it. */
 async function faultOf(file: string): Promise<string | undefined> {
   try {
     return (await withFile(file, () => true)) ? undefined : `is missing: ${REMEDY}`

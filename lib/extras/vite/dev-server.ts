@@ -100,7 +100,7 @@ export class DevServer implements EntrySource {
   }
 }
 
-/** Whether it is a file of just this name: in production `App.ts` is not `app.ts`, even where the disk ignores case. */
+/** Tells whether a file has exactly this name: in production `App.ts` is not `app.ts`, whatever the disk says. */
 function isFile(path: string): boolean {
   if (!statIfThere(path)?.isFile()) return false
   return readDirectory(dirname(path)).some(({ name }) => name === basename(path))

@@ -55,7 +55,7 @@ async function pathsBelow(dir: string): Promise<string[]> {
     if (folders >= MAX_FOLDERS) return []
     return entries.map(({ parentPath, name }) => pathFrom(dir, join(parentPath, name)))
   } catch (error) {
-    // What cannot be read cannot be judged.
+    // A folder that cannot be read cannot be judged.
     if (errorCode(error) === undefined) throw error
     return []
   }

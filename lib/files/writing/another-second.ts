@@ -10,7 +10,7 @@ const LATER = [1n, 2n]
 const MAX_WAIT_MS = 3000
 const LOOK_AGAIN_MS = 50
 
-/** Whether the second of an mtime, or the two that FAT makes of it, are not over by the clock of this machine. */
+/** Tells whether the second of an mtime, or the two that FAT makes of it, is not over by the clock of this machine. */
 export function isCurrentOrLater({ mtimeNs, ctimeNs }: Stamp): boolean {
   const length = ctimeNs % SECOND_NS === 0n ? 2n : 1n
   return (mtimeNs / SECOND_NS + length) * SECOND_NS > BigInt(Date.now()) * 1_000_000n
@@ -39,7 +39,7 @@ export async function setAnotherSecond(
   }
 }
 
-/** Its first byte. */
+/** Writes its first byte again. */
 async function writeAgain(file: OpenFile): Promise<void> {
   const byte = Buffer.alloc(1)
   const length = await readInto(byte, file, 0)

@@ -20,7 +20,7 @@ import { withOpened, writeTemporary, type WriteChecks } from './temporary.ts'
 import { requireInPlace, type Boundary } from '../containment.ts'
 import { pathFrom } from '../paths.ts'
 
-/** What replaces a target: complete, under a temporary name. */
+/** A complete file under a temporary name, which replaces a target. */
 export interface Replacement {
   /** False when the target already has these bytes, or when it is removed. */
   readonly isNew: boolean
@@ -57,7 +57,7 @@ export async function prepareReplacement(
     const nothing = async () => undefined
     return { isNew: false, commit: nothing, discard: nothing, stamp: async () => existing }
   }
-  // What has no place is not served.
+  // A file without a place is not served.
   const isNear = existing && checks.place && isCurrentOrLater(existing)
   return stage(target, content, checks, isNear ? existing : undefined)
 }
@@ -133,7 +133,7 @@ export function asPublishError({ root }: Root, path: string, error: unknown): un
   return new AssetError('publish-failed', `${message}${advice ?? ''}`, { cause: error })
 }
 
-/** For `catch`. */
+/** Returns a function for `catch`. */
 export function rethrowAsPublishError(project: Root, path: string) {
   return (error: unknown): never => {
     throw asPublishError(project, path, error)

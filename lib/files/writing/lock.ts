@@ -84,7 +84,7 @@ async function take(
       throw new AssetError('precompile-busy', message)
     }
     const age = now - stamp.mtimeNs
-    // Of two processes that find it abandoned, the later one has it, and `check` tells the other.
+    // The later one of two processes that find it abandoned has it, and `check` tells the other.
     if (age > ABANDONED_NS && (await isSameFileAt(file, stamp))) return renameFile(own, file)
     if (age > SILENT_NS && !isTold) {
       isTold = true
@@ -142,7 +142,7 @@ async function placed(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Where there are no hard links, the name is created first, and empty: its time counts until it has an owner. */
+/** Creates the name first, and empty, where there are no hard links: its time counts until it has an owner. */
 async function renamed(from: string, to: string): Promise<boolean> {
   const empty = await open(to, 'wx')
   let stamp: Stamp | undefined

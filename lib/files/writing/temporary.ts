@@ -31,8 +31,8 @@ import { randomBytes } from 'node:crypto'
 
 export interface WriteChecks {
   /**
-   * Where what is created has to be, before anything is written to it, and a target whose mtime is set. Undefined:
-   * anywhere.
+   * A file that is created has to be in this place before anything is written to it, and so has a target whose mtime
+   * is set; undefined allows any.
    */
   readonly place?: Boundary | undefined
   /** Rejects to keep the target as it is. */
@@ -114,7 +114,7 @@ async function whileOpen<T>(
   try {
     return await use(describe(path, fd))
   } finally {
-    // Not at once, as for what was read: a network disk may have yet to write.
+    // A network disk may have yet to write, so this does not close at once, as for a file that was read.
     await promised<void>(done => close(fd, done))
   }
 }
@@ -151,7 +151,7 @@ const MAX_SWEPT = 10_000
 /** Longer than a precompile keeps what it has written under temporary names. */
 const HOUR_MS = 3_600_000
 
-/** The same as `sweep` for the first file that a process writes to a directory. */
+/** Sweeps a directory before a process writes its first file to it. */
 export async function sweepOnce(directory: string, maxAge?: number): Promise<void> {
   if (!swept.has(directory)) await sweep(directory, maxAge)
 }
@@ -168,7 +168,7 @@ export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> 
   await removeLeft(directory, paths, maxAge)
 }
 
-/** The same in all directories below as well. */
+/** Sweeps a directory and all below it. */
 export async function sweepTree(directory: string, maxAge = HOUR_MS): Promise<void> {
   const entries = await entriesBelow(directory)
   const paths = entries.map(({ parentPath, name }) => join(parentPath, name))

@@ -1,5 +1,5 @@
-// What a command writes is on the disk before anything leads to it: after a power loss files would have names that
-// are empty or cut short. A file is saved before it gets its name, a folder once its names are there.
+// A command saves files to the disk before anything leads to them: after a power loss there would be names of files
+// that are empty or cut short. A file is saved before it gets its name, a folder once its names are there.
 import { close, fsync, open } from 'node:fs'
 import { dirname } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
@@ -24,7 +24,7 @@ export class Unsaved {
   }
 }
 
-/** What was written is saved when this resolves. */
+/** Resolves once everything that was written is saved. */
 export async function withUnsaved<T>(write: (unsaved: Unsaved) => Promise<T>): Promise<T> {
   const unsaved = new Unsaved()
   const result = await write(unsaved)

@@ -57,7 +57,7 @@ async function loadPeers({ apps, root }: Project, sources: Sources): Promise<voi
   await loadPeersOf(new Set(used.flat()), root)
 }
 
-/** Of a folder that cannot be read, requests tell. */
+/** Ignores a folder that cannot be read: the requests for its files report it. */
 function noneIfRefused(error: unknown): [] {
   if (errorCode(error) === undefined) throw error
   return []

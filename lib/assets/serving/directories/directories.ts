@@ -19,7 +19,7 @@ import {
 
 interface ServedMount {
   readonly files: ServedFiles
-  /** What may follow a path, in this order: nothing, then the extensions that a URL may lack. */
+  /** The endings that are tried in this order: nothing, then the extensions that a URL may lack. */
   readonly endings: readonly string[]
 }
 
@@ -56,8 +56,8 @@ export class Directories {
   }
 
   /**
-   * What is known of a raw path without reading the disk: its file, or that no directory has one.
-   * @param mounts at the path
+   * Returns the file of a raw path, or that no directory has one, as far as it is known without reading the disk.
+   * @param mounts those at the path
    */
   recall(rawPath: string, mounts: Settings['mounts']): Found | 'missing' {
     for (const mount of mounts) {
@@ -75,13 +75,13 @@ export class Directories {
     return this.#mounts.size === 0 || hasOneSpelling(rawPath) ? 'missing' : undefined
   }
 
-  /** The file in the first mount that has it. */
+  /** Finds the file in the first mount that has it. */
   findInMounts(wanted: Wanted): Promise<Found> | Found {
     const places = this.#placesOf(wanted)
     return places.length === 0 ? undefined : findFirst(places)
   }
 
-  /** Whether a mount has the file; it is not read. */
+  /** Tells whether a mount has the file, without reading it. */
   async isInMounts(wanted: Wanted): Promise<boolean> {
     for (const [files, placed] of this.#placesOf(wanted)) {
       if (await files.has(placed)) return true
@@ -89,14 +89,14 @@ export class Directories {
     return false
   }
 
-  /** Whether the path, with a slash at its end, is that of a folder with an index file. */
+  /** Tells whether the path, with a slash at its end, is that of a folder with an index file. */
   async hasIndex(wanted: Wanted): Promise<boolean> {
     if (wanted.isFolder || this.#mounts.size === 0) return false
     const folder = wantedAt(`${wanted.path}/`, this.#settings, true)
     return (await this.findInMounts(folder)) !== undefined
   }
 
-  /** The files that routes send from a directory. @param root absolute */
+  /** Returns the files that routes send from a directory. @param root absolute */
   rootAt(root: string): ServedFiles {
     const files = this.#roots.get(root) ?? this.#filesOf(fileRoot(this.#settings, root))
     if (this.#roots.size >= MAX_ROOTS && !this.#roots.has(root)) this.#roots.clear()
@@ -104,7 +104,7 @@ export class Directories {
     return files
   }
 
-  /** Where a path may be in the mounts, and what it asks for there. */
+  /** Lists the mounts that may have a path, each with the file that it asks for there. */
   #placesOf(wanted: Wanted): (readonly [ServedFiles, Wanted])[] {
     return wanted.mounts.flatMap(mount => {
       const { files, endings = [] } = this.#mounts.get(mount) ?? {}
@@ -125,7 +125,7 @@ async function findFirst(places: readonly (readonly [ServedFiles, Wanted])[]): P
   return undefined
 }
 
-/** Whether a file is one of these, also compressed or spelled differently; undefined for none. */
+/** Returns a check for these files, also compressed or spelled differently; undefined if there are none. */
 function hides(files: readonly string[]): ServedDirectory['isHidden'] {
   if (files.length === 0) return undefined
   const hidden = new Set(files.flatMap(file => [file, futureRealpath(file)]).map(folded))

@@ -1,4 +1,4 @@
-// What distinguishes the directories that are served: public, each mount, and those of `ctx.sendFile`.
+// The directories that are served differ in these values: public, each mount, and those of `ctx.sendFile`.
 import { join, sep } from 'node:path'
 import { withoutCodingExtension } from '../../../files/codings.ts'
 import type { Boundary } from '../../../files/containment.ts'
@@ -22,7 +22,7 @@ import { isInside, pathFrom } from '../../../files/paths.ts'
 
 export interface ServedDirectory {
   readonly place: Boundary
-  /** Decoded: `/static`; the empty string for `/`. */
+  /** The decoded path: `/static`; the empty string for `/`. */
   readonly urlPath: string
   /** The folder that publishing an asset may make: `assets`. */
   readonly top?: string | undefined
@@ -34,16 +34,14 @@ export interface ServedDirectory {
   readonly revalidate: (wanted: Pick<Wanted, 'app' | 'path'>) => number
   /** Seconds for which a miss is trusted; 0 where a request may publish the file. */
   readonly revalidateMiss: (wanted: Pick<Wanted, 'app' | 'path'>) => number
-  /**
-   * Whether a file may be published by the request itself: compressed copies beside it do not keep up.
-   */
+  /** True if the request itself may publish a file: compressed copies beside it do not keep up. */
   readonly isPublishedOnRequest?: (wanted: Wanted) => boolean
-  /** Whether a file is never served. @param file absolute, as named or real */
+  /** Tells whether a file is never served. @param file absolute, as named or real */
   readonly isHidden?: ((file: string) => boolean | Promise<boolean>) | undefined
   /** The fingerprint in a name, which the bytes must have. */
   readonly fingerprintOf?: (wanted: Wanted) => Fingerprinted | undefined
   /**
-   * Whether 32 hex characters that are not the digest of the bytes are part of the name itself.
+   * Tells whether 32 hex characters that are not the digest of the bytes are part of the name itself.
    * @param plain the path without them
    */
   readonly isOrdinary?: ((wanted: Wanted, plain: string) => Promise<boolean>) | undefined
@@ -51,18 +49,18 @@ export interface ServedDirectory {
   readonly fieldsOf: (wanted: Wanted, isVerified: boolean) => SharedFields
 }
 
-/** What the representations of one file have in common. */
+/** The representations of one file share these values. */
 export interface SharedFields {
   readonly type: string
   readonly cacheControl: string
   readonly crossOrigin: CrossOrigin | undefined
   /** The URL path, with the base, around the hash in it; undefined for a file that may change at its URL. */
   readonly around: WithoutHash | undefined
-  /** Those by which clients know that there are deltas. */
+  /** The fields by which clients know that there are deltas. */
   readonly ofDeltas?: Fields
-  /** Those that the application adds; they replace ours. */
+  /** The fields that the application adds; they replace ours. */
   readonly more: Fields
-  /** In milliseconds, whole seconds; `false` for none. Undefined: by the file's mtime. */
+  /** The date in milliseconds, whole seconds; `false` for none, undefined for that of the file's mtime. */
   readonly lastModified?: number | false | undefined
 }
 
@@ -72,7 +70,7 @@ export interface SharedFields {
  */
 export type CrossOrigin = '*' | { readonly hosts: ReadonlySet<string>; readonly origin?: string }
 
-/** With a host, scripts, fonts and tags with `integrity` are fetched in CORS mode. */
+/** Browsers fetch scripts, fonts and tags with `integrity` from a host in CORS mode. */
 function crossOriginOf({ env, host, live }: Settings): CrossOrigin | undefined {
   if (host === undefined) return undefined
   return env === 'development' ? { hosts: live?.hosts ?? new Set() } : '*'
@@ -91,7 +89,7 @@ export function fileIn(
 // RFC 8246: the bytes at this URL never change.
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/** For a file that may change at its URL. */
+/** Returns the Cache-Control of a file that may change at its URL. */
 function revalidated(isCompiled: boolean): string {
   return isCompiled ? 'no-cache' : 'public, max-age=0, must-revalidate'
 }
@@ -126,10 +124,10 @@ export function publicDirectory(
   }
 }
 
-/** By decoded URL path: whether its name contains a hash of its content. */
+/** Tells whether the name of a decoded URL path contains a hash of the content. */
 export type IsHashed = (mount: MountSettings, path: string) => boolean
 
-/** For the page of a single-page application: something else may be at its URL tomorrow. */
+/** Returns the Cache-Control of a single-page application's page: something else may be at its URL tomorrow. */
 export function pageCacheControl({ cacheControl }: MountSettings, path: string): string {
   const given = cacheControl?.(path)
   return given !== undefined && isUnstored(given) ? given : 'no-cache'

@@ -1,5 +1,5 @@
-// What the ETag of a file that stays on disk says of its bytes. It is the same on every replica, after a chmod, a
-// copy or another hard link: inode and ctime are for the memory of this process alone.
+// The ETag of a file that stays on disk is made of its bytes, size and mtime. It is the same on every replica, after a
+// chmod, a copy or another hard link: inode and ctime are for the memory of this process alone.
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { digestOfHash } from '../../../files/digest.ts'
@@ -10,7 +10,7 @@ import { isModificationDate } from '../../../http/validators.ts'
 export interface ContentVersion {
   /** The digest of all bytes, where all were read. */
   readonly digest: string | undefined
-  /** What tells these bytes from others under the same name. */
+  /** A text that tells these bytes from others under the same name. */
   readonly version: string
 }
 
@@ -43,7 +43,7 @@ export async function contentVersionOf(opened: OpenFile): Promise<ContentVersion
   return made
 }
 
-/** In milliseconds, whole seconds. */
+/** Returns the mtime in milliseconds, truncated to whole seconds. */
 export function mtimeOf({ mtimeNs }: Pick<Stamp, 'mtimeNs'>): number {
   return Number(mtimeNs / 1_000_000_000n) * 1000
 }

@@ -17,19 +17,19 @@ import { isRefusal } from '../../../files/refusals.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { composed } from '../../../files/paths.ts'
 
-/** What a folder has, by composed names; nothing is known if they are too many, or it only lets its files be opened. */
+/** The names in a folder. They are not known if they are too many, or the folder only lets its files be opened. */
 interface Listing {
   readonly names: Names | undefined
-  /** Whether the folder has its path in this case, so that all of its names have. */
+  /** True if the folder has its path in this case on disk, so that all of its names have. */
   readonly isSpelled: boolean
-  /** That of the folder, as long as it has the same names; undefined where it may not show the next change. */
+  /** The folder has the same names as long as it has this stamp; undefined if it may not show the next change. */
   readonly stamp: Stamp | undefined
 }
 
-/** Composed; with whether each is a folder, not a link. */
+/** The composed names, each with whether it is a folder and not a link. */
 export type Names = ReadonlyMap<string, boolean>
 
-/** Where a file is. */
+/** The facts about the place of a file. */
 export interface Spot {
   /** True if its path has every name in its case on disk: a guard compares the path as it was sent. */
   readonly isSpelled: boolean
@@ -37,12 +37,12 @@ export interface Spot {
   readonly names: Names | undefined
 }
 
-/** Of all folders together; one may have a quarter of them. */
+/** The number of names of all folders together; one folder may have a quarter of them. */
 const MAX_NAMES = 20_000
 
 export class Folders {
   readonly #directory: ServedDirectory
-  /** By URL path, with a slash at its end. */
+  /** The listings by URL path, with a slash at its end. */
   readonly #known: LRUCache<string, Listing, number>
 
   constructor(directory: ServedDirectory) {
@@ -143,7 +143,7 @@ function isRemembered(name: string): boolean {
   return name !== '' && !name.includes('.')
 }
 
-/** Undefined: there are too many. */
+/** Lists the names in a folder; undefined if they are too many. */
 async function namesOf(folder: string): Promise<Names | undefined> {
   const names = new Map<string, boolean>()
   for await (const entry of await opendir(folder, { bufferSize: 512 })) {
@@ -185,7 +185,7 @@ async function areOneFile(one: string, other: string): Promise<boolean> {
   return a !== undefined && b !== undefined && isSameInode(a, b)
 }
 
-/** None for a folder that only lets its files be opened. */
+/** Lists the names in a folder; none for one that only lets its files be opened. */
 export async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder)

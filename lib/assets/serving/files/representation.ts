@@ -34,7 +34,7 @@ import {
   type PreparedResponse
 } from '../response-fields.ts'
 
-/** What is sent in one coding, and its responses, each made when it is first sent. */
+/** A representation has the bytes in one coding, and makes each of its responses when it is first sent. */
 export class Representation implements Stored, Validators {
   readonly coding: string
   readonly file: string
@@ -95,12 +95,12 @@ export class Representation implements Stored, Validators {
     ]))
   }
 
-  /** The same representation with other fields. */
+  /** Returns the same representation with other fields. */
   with(change: Partial<SharedFields>): Representation {
     return new Representation(this, { ...this.shared, ...change }, this.vary)
   }
 
-  /** The same representation in responses to the pages of one origin. */
+  /** Returns the same representation for responses to the pages of one origin. */
   forOrigin(origin: string | undefined): Representation {
     const { crossOrigin } = this.shared
     const isReader =
@@ -110,7 +110,7 @@ export class Representation implements Stored, Validators {
     return isReader ? this.with({ crossOrigin: { ...crossOrigin, origin } }) : this
   }
 
-  /** The same representation in responses that no shared cache may store. */
+  /** Returns the same representation for responses that no shared cache may store. */
   privately(): Representation {
     const { cacheControl, more } = this.shared
     return this.with({
@@ -154,7 +154,7 @@ export class Representation implements Stored, Validators {
 const CONTENT = /^(?:content-(?:type|encoding)|accept-ranges)$/i
 const CONTENT_OR_LIFETIME = /^(?:expires|content-type)$/i
 
-/** Undefined for a date in the future, which an origin server must not send (RFC 9110 section 8.8.2.1). */
+/** Returns undefined for a date in the future, which an origin server must not send (RFC 9110 section 8.8.2.1). */
 function lastModifiedOf(stamp: Stamp): number | undefined {
   const mtime = mtimeOf(stamp)
   return mtime > Date.now() ? undefined : mtime
@@ -179,7 +179,7 @@ export async function readStored(
   return { coding, file, stamp, size: bytes.length, digest, version: digest, body: bytes }
 }
 
-/** The same file with its digest, for which it is read; without one when it changed meanwhile. */
+/** Reads a file for its digest, unless it has one; a file that changes meanwhile gets none. */
 export async function withDigest(file: Stored, opened: OpenFile): Promise<Stored> {
   if (file.digest !== undefined) return file
   const digest = await digestOfStream(streamOf(opened))
@@ -227,16 +227,16 @@ async function readCopy(
 
 // Kept in memory
 
-/** What is known of a path: its representations, none for what is not sent. */
+/** A path is remembered with its representations; one that is not sent has none. */
 export interface CacheEntry {
   readonly representations: readonly Representation[]
 }
 
-/** One for all directories that are served: files by their paths, deltas by theirs and a key. */
+/** All served directories share one memory: of files by their paths, of deltas by path and key. */
 export type Memory = LRUCache<string, CacheEntry>
 
-// What a representation costs beside its body, measured in resident memory: strings, fields, stamps, the
-// buffer itself, and garbage that is not yet collected.
+// A representation costs this much beside its body, measured in resident memory: strings, fields, stamps, the buffer
+// itself, and garbage that is not yet collected.
 const OVERHEAD_BYTES = 12 * 1024
 
 /** @param maxBytes of all representations; 0 keeps none */

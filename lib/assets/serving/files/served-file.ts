@@ -12,11 +12,11 @@ export type Representations = readonly [identity: Representation, ...Representat
 export interface ServedFile extends CacheEntry {
   readonly representations: Representations
   readonly copies: Copies
-  /** Whether the name has a fingerprint that is the digest of the bytes. */
+  /** True if the name has a fingerprint that is the digest of the bytes. */
   readonly isVerified: boolean
-  /** What reads the delta that a request may be sent instead; undefined if there can be none. */
+  /** Finds the delta that a request may be sent instead; undefined if there can be none. */
   readonly deltaFor: FindDelta | undefined
-  /** Whether its bytes are in memory, and its path is the raw path of every request for it. */
+  /** True if its bytes are in memory, and its path is the raw path of every request for it. */
   readonly isAtHand: boolean
   /** False for a file that changed so recently that it may change again without a new stamp. */
   readonly isSettled: boolean
@@ -24,7 +24,7 @@ export interface ServedFile extends CacheEntry {
   readonly open: <T>(use: UseOpened<T>) => Promise<T | undefined>
   /** Milliseconds of the monotonic clock, as the next one; Infinity for a verified fingerprint. */
   trustedUntil: number
-  /** When its compressed copies are looked for again, if the file itself is the same. */
+  /** The time at which its compressed copies are looked for again, if the file itself is the same. */
   copiesTrustedUntil: number
 }
 
@@ -33,7 +33,7 @@ export type Found = ServedFile | undefined
 /** A file of `public`. */
 export interface Target {
   readonly stamp: Stamp
-  /** Its bytes, if they were just written. */
+  /** The bytes, if they were just written. */
   readonly bytes?: Uint8Array | undefined
 }
 
@@ -47,7 +47,7 @@ export interface Described extends Pick<ServedFile, 'copies' | 'isVerified'> {
   readonly openedAt: number
 }
 
-/** What makes the representations of a file, with what its deltas add to them. */
+/** Returns a function that makes the representations of a file, with the fields that its deltas add. */
 export function maker(own: SharedFields, sent: Sent | undefined, hasCopies: boolean): Make {
   const copies = hasCopies ? ['Accept-Encoding'] : []
   if (!sent) return stored => new Representation(stored, own, copies[0])
@@ -64,7 +64,7 @@ type FindDelta = (headers: IncomingHttpHeaders) => LoadDelta | undefined
 
 type LoadDelta = () => Promise<Representation | undefined>
 
-/** With no representation if it is not sent: so it is not checked for each request. */
+/** A delta that is not sent is remembered without a representation, so it is not checked for each request. */
 interface CachedDelta extends CacheEntry {
   readonly needs: string
 }

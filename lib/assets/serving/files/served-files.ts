@@ -47,7 +47,7 @@ export class ServedFiles {
   readonly #sender: Sender | undefined
   readonly #isInPlace: ReturnType<typeof isInPlace>
   readonly #maxFileBytes: number
-  /** In milliseconds. Where each request checks its file, three more stats would be most of its cost. */
+  /** The copies are trusted for this many milliseconds: three stats more would be most of the cost of a check. */
   readonly #copiesTrust: number
   readonly #loads = new Map<string, Promise<Found>>()
   readonly #deltas: DeltaCache
@@ -68,17 +68,17 @@ export class ServedFiles {
     this.#copiesTrust = settings.publicApp.revalidate * 1000
   }
 
-  /** What is known of a raw path without reading the disk: its file, or that there is none. */
+  /** Returns the file of a raw path, or that there is none, as far as it is known without reading the disk. */
   recall(rawPath: string): Found | 'missing' {
     const known = this.#memory.get(this.directory.memoryKey + rawPath) as Found
     if (known?.isAtHand && known.trustedUntil > performance.now()) return known
-    // What is known is by decoded paths.
+    // The folders are known by decoded paths.
     return hasOneSpelling(rawPath) && this.#folders.lack(rawPath) ? 'missing' : undefined
   }
 
   /**
-   * The file as it is on disk now or, within `revalidate`, was when it was last looked up.
-   * @param target what the caller has just looked up or written
+   * Finds the file as it is on disk now or, within `revalidate`, was when it was last looked up.
+   * @param target the file that the caller has just looked up or written
    */
   find(wanted: Wanted, target?: Target): Promise<Found> | Found {
     const { path } = wanted
@@ -106,7 +106,7 @@ export class ServedFiles {
   /** Makes the next `find` read the disk. */
   forget({ path }: Pick<Wanted, 'path'>): void {
     this.#memory.delete(this.#key(path))
-    // What is being loaded may be out of date.
+    // A load in progress may be out of date.
     this.#loads.delete(path)
   }
 
@@ -139,7 +139,7 @@ export class ServedFiles {
     return used
   }
 
-  /** Whether there is a file that can be sent; it is not read. */
+  /** Tells whether there is a file that can be sent, without reading it. */
   async has(wanted: Pick<Wanted, 'app' | 'path'>): Promise<boolean> {
     const file = this.#file(wanted.path)
     const isServed = withFile(file, opened => this.#spotOf(wanted, opened))
@@ -231,7 +231,7 @@ export class ServedFiles {
     })
   }
 
-  /** Apart from the above: what it holds on to is kept as long as the file. */
+  /** Is a function of its own, because what its closures hold on to is kept as long as the file. */
   #served(
     wanted: Wanted,
     { own, sent, isVerified, copies, stored, openedAt }: Described
@@ -252,7 +252,7 @@ export class ServedFiles {
     return file
   }
 
-  /** What was just published needs no check of links and names, and is not read again. */
+  /** Takes over bytes that were just published: they need no check of links and names, and are not read again. */
   async #take(wanted: Wanted, stamp: Stamp, bytes: Uint8Array): Promise<Found> {
     const file = this.#file(wanted.path)
     if (await this.directory.isHidden?.(file)) return this.#drop(wanted.path)
@@ -271,7 +271,7 @@ export class ServedFiles {
       stored: [stored],
       openedAt: Date.now()
     })
-    // What is being loaded may be out of date.
+    // A load in progress may be out of date.
     this.#loads.delete(wanted.path)
     this.#memory.set(this.#key(wanted.path), served)
     return served

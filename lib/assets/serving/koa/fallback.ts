@@ -1,4 +1,4 @@
-// What a navigation gets that the rest of the stack leaves as a 404: the page of a single-page application.
+// A navigation that the rest of the stack leaves as a 404 gets the page of a single-page application.
 import type { IncomingMessage } from 'node:http'
 import { extname } from 'node:path'
 import type { Context } from 'koa'
@@ -25,7 +25,7 @@ export const FILE_EXTENSIONS: ReadonlySet<string> = new Set(
   ].flatMap(list => list.split(' '))
 )
 
-/** What a navigation that would end in a 404 gets: a file or a page of the mount. */
+/** A navigation that would end in a 404 gets a file or a page of the mount. */
 export interface Fallback {
   readonly mount: MountSettings
   /** The mount's file; undefined for a page. */

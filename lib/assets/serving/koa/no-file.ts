@@ -8,7 +8,7 @@ import { hasOneSpelling, rawPath } from '../request-path.ts'
 // The second one since Node 26, for a port that is not a number.
 const REJECTED = new Set(['ERR_INVALID_URL', 'ERR_INVALID_ARG_VALUE'])
 
-/** Whether `ctx.path`, which a guard in front compares, is the same path. */
+/** Tells whether `ctx.path`, which a guard in front compares, is the same path. */
 export function isPathForKoa(ctx: Context, path: string): boolean {
   // Koa stores the parsed URL on the request, and requests of two hidden classes slow down what follows.
   if (hasOneSpelling(path) && path === ctx.req.url) return true
@@ -21,26 +21,26 @@ export function isPathForKoa(ctx: Context, path: string): boolean {
   }
 }
 
-/** For a path that cannot be decoded. */
+/** Responds to a path that cannot be decoded. */
 export function respondBadRequest(ctx: Context): void {
   ctx.status = 400
   ctx.set('Cache-Control', 'no-store')
   ctx.body = 'Bad Request'
 }
 
-/** Whether nothing has responded, or will: the 404 that Koa starts with. */
+/** Tells whether nothing has responded, or will: Koa starts with a 404. */
 export function isUntouched(ctx: Context): boolean {
   return isNotFound(ctx) && ctx.body == null
 }
 
-/** With `ctx.respond = false` the response is made elsewhere, possibly later. */
+/** Leaves out `ctx.respond = false`: then the response is made elsewhere, possibly later. */
 function isNotFound({ status, headerSent, respond }: Context): boolean {
   return status === 404 && !headerSent && respond !== false
 }
 
 /**
- * To the URL of a folder, which ends in a slash; relative links of its index file start there.
- * @param base what was cut off in front of the path
+ * Redirects to the URL of a folder, which ends in a slash: relative links of its index file start there.
+ * @param base the part that was cut off in front of the path
  */
 export function redirectToFolder(ctx: Context, base: string): void {
   const path = rawPath(ctx.req.url ?? '')
@@ -80,7 +80,7 @@ export async function passOnUnstored(ctx: Context, next: Next): Promise<void> {
   ctx.remove('Expires')
 }
 
-/** For the page about a source that cannot be published. */
+/** Reports the page about a source that cannot be published. */
 export function reportErrorPage({ req, response }: Context, { message }: Error): void {
   if (!served.hasSubscribers) return
   const { status, length: bytes } = response
@@ -88,8 +88,7 @@ export function reportErrorPage({ req, response }: Context, { message }: Error):
 }
 
 /**
- * Server-Timing (W3C): how long a request has waited for its asset to be published. Browsers show it.
- * @param published in milliseconds
+ * Sets Server-Timing (W3C), with the milliseconds that a request has waited for its asset. Browsers show it.
  */
 export function setTiming(
   ctx: Context,

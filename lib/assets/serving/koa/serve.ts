@@ -24,7 +24,7 @@ import {
 import type { Representation } from '../files/representation.ts'
 import type { Representations, ServedFile } from '../files/served-file.ts'
 
-/** How a response is sent. */
+/** A response is sent by one of two exits: through Koa, or to the socket. */
 export interface Exit {
   write(ctx: Context, response: PreparedResponse, body: Buffer | undefined): void
   /** Resolves when the file is no longer read, or returns at once if it is kept open until then. */
@@ -32,8 +32,8 @@ export interface Exit {
 }
 
 /**
- * By setting the status, the fields and `ctx.body` (a Buffer, a stream, or null for no content), which middleware in
- * front can still change.
+ * Sets the status, the fields and `ctx.body` (a Buffer, a stream, or null for no content), which middleware in front
+ * can still change.
  */
 export const toKoa: Exit = {
   write: giveToKoa,
@@ -114,15 +114,15 @@ async function sendOpened(
   return isSent || sendOpened(ctx, exit, opened, [offers[0]], status)
 }
 
-/** What a request gets. */
+/** The response to a request, with its reason. */
 interface Answer {
   readonly chosen: Representation
   readonly response: PreparedResponse
-  /** Why it has this status. */
+  /** The reason for the status. */
   readonly reason: string
   /** The part that is sent. Default: the whole file. */
   readonly range?: ByteRange
-  /** Undefined for a response without one. */
+  /** The content; undefined for a response without it. */
   readonly body?: Buffer | 'on disk' | undefined
 }
 
@@ -178,7 +178,7 @@ function write(ctx: Context, exit: Exit, answer: Answer, body?: Buffer): true {
   return true
 }
 
-/** From one open file, so bytes of another that takes its name are not mixed in. */
+/** Streams one open file, so bytes of another that takes its name are not mixed in. */
 async function stream(ctx: Context, exit: Exit, answer: Answer, file: OpenFile): Promise<boolean> {
   const { chosen, response, range } = answer
   const { size, stamp } = chosen
@@ -208,13 +208,13 @@ function report({ req }: Context, { chosen, response, reason }: Answer, bytes: n
   served.publish({ ...requestLine(req), status, reason, coding: chosen.coding, bytes })
 }
 
-/** For a request that is responded to with a file. */
+/** Keeps Koa from reporting that a client disconnects from a response with a file. */
 export function suppressDisconnects(ctx: Context): void {
   // Always the same function: one that is made for the request may keep the request in memory.
   if (!Object.hasOwn(ctx, 'onerror')) ctx.onerror = handleError
 }
 
-/** For one that goes on to the rest of the stack. */
+/** Lets Koa report it again, for a request that goes on to the rest of the stack. */
 export function reportDisconnects(ctx: Context): void {
   if (ctx.onerror === handleError) Reflect.deleteProperty(ctx, 'onerror')
 }

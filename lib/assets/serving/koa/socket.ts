@@ -2,7 +2,7 @@
 // Koa, which is half of the cost of a small file. All that is fast and odd is in this file: without it, and without the
 // line of koa-assets.ts that calls it, every response goes through Koa.
 //
-// For every response Node validates and joins the fields again, nearly a third of the JavaScript that runs for a small
+// Node validates and joins the fields of every response again, nearly a third of the JavaScript that runs for a small
 // file, and passes head and body to the kernel separately. The head that Node has made for a response is the same for a
 // second: it is kept, with a small body appended, and put back.
 /* oxlint-disable no-underscore-dangle -- Node has no other name for the head that it made */
@@ -18,8 +18,8 @@ import { toKoa, type Exit } from './serve.ts'
 
 /**
  * The exit for each request that comes to a middleware.
- * @param compose what joins middleware in an application that nobody has instrumented
- * @param hasPassed whether a request comes here again, behind others
+ * @param compose the function that joins middleware in an application that nobody has instrumented
+ * @param hasPassed tells whether a request comes here again, behind others
  */
 export function exitToSocket(
   middleware: Middleware,
@@ -47,14 +47,14 @@ const toSocket: Exit = {
 
 interface Head {
   readonly text: string
-  /** In seconds since 1970: the head has a date. */
+  /** The second since 1970 that is the date in the head. */
   readonly second: number
   readonly keepAliveTimeout: number | undefined
   /** The text and a small body as one Latin-1 string. */
   withBody: string | undefined
 }
 
-/** Where Node keeps a head that is made but not sent, and what else goes into it. */
+/** Node keeps a head that is made but not sent in these members, and what else goes into it. */
 interface Internals {
   _header?: string | null
   readonly _hasBody?: boolean
@@ -118,7 +118,7 @@ function writeWithHead(res: Response, status: number, head: Head, body: Buffer |
 // Instrumentation may replace these methods, before this module is loaded or after.
 const original = { writeHead: methodOfNode('writeHead'), end: methodOfNode('end') }
 
-/** Undefined when it has been replaced already: Node's own methods mention where the head is kept. */
+/** Returns undefined for a method that has been replaced: Node's own mention where the head is kept. */
 function methodOfNode(name: 'writeHead' | 'end'): unknown {
   const method: unknown = Reflect.get(ServerResponse.prototype, name)
   return String(method).includes('this._header') ? method : undefined
@@ -128,8 +128,8 @@ function methodOfNode(name: 'writeHead' | 'end'): unknown {
 const isKnownNode = Number.parseInt(process.versions.node, 10) <= 26
 
 /**
- * Whether the head depends only on the prepared response, the date and the server's timeout: everything
- * else that `_storeHeader` and `writeHead` of Node 20 to 26 read is as Node leaves it.
+ * Tells whether the head depends only on the prepared response, the date and the server's timeout: everything else
+ * that `_storeHeader` and `writeHead` of Node 20 to 26 read is as Node leaves it.
  */
 function mayReuseHead(res: Response): boolean {
   return (

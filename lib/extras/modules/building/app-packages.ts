@@ -53,13 +53,13 @@ export class AppPackages implements SourceList {
   readonly #settings: PackageSettings
   readonly #own: () => Promise<readonly Script[]>
   readonly #condition: Wanted['condition']
-  /** As precompile makes it, and as every command sees that. */
+  /** True for a list as precompile makes it, and as every command sees that. */
   readonly #isPrecompiled: boolean
   #listed: Listed | undefined
   #byFile: ReadonlyMap<string, string> = new Map()
   #kept: KeptBuild | undefined
   #scripts: readonly Script[] = []
-  /** What else the list depends on, or the failure of making it. */
+  /** The files on which the list depends too, or the failure of making it does. */
   #inputs: readonly Observation[] | undefined
   #failure: unknown
 
@@ -68,7 +68,7 @@ export class AppPackages implements SourceList {
     this.#app = app
     this.#settings = settings
     this.#own = own
-    // What is published on request is not joined.
+    // Modules that are published on request are not joined.
     this.#isPrecompiled = settings.isPrecompile || !app.compile
     const isProduction = this.#isPrecompiled || !DEVELOPMENT.has(settings.env)
     this.#condition = isProduction ? 'production' : 'development'
@@ -172,7 +172,7 @@ export class AppPackages implements SourceList {
     if (known && isEnough(known, wanted) && (await isUnchanged(known.inputs))) return known
     const job = { wanted: withKnown(wanted, known), directory, key }
     let { kept, failure } = await buildApart(job)
-    // What was imported once may be gone.
+    // A file that was imported once may be gone.
     if (!kept && known) ({ kept, failure } = await buildApart({ ...job, wanted }))
     if (kept) return kept
     inputs.push(...(failure?.inputs ?? []))
@@ -224,7 +224,7 @@ function isEnough({ modules, commonJs }: KeptBuild, { specifiers }: Wanted): boo
   })
 }
 
-/** What was imported before stays, so that a page that is edited back and forth waits once. */
+/** Keeps what was imported before, so that a page that is edited back and forth waits once. */
 function withKnown(wanted: Wanted, known: KeptBuild | undefined): Wanted {
   if (!known) return wanted
   const specifiers = new Map(wanted.specifiers)

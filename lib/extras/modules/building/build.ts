@@ -40,13 +40,13 @@ export interface Scanned {
   readonly packages: Packages
 }
 
-/** What several modules share is in this folder. */
+/** The chunks that several modules share are in this folder. */
 const SHARED = `${FOLDER}-/`
 const FACADE = '\0package:'
 
 export class BuildFailure {
   readonly error: unknown
-  /** What was read until then. */
+  /** The files that were read until then. */
   readonly inputs: readonly string[]
 
   constructor(error: unknown, inputs: readonly string[]) {

@@ -21,7 +21,7 @@ export interface Imported {
   readonly isImplied?: boolean
 }
 
-/** Where the lexer cannot tell. */
+/** Matches the lines that are comments, where the lexer cannot tell. */
 const COMMENT = /^\s*(?:\/\/|\*)/
 
 /** Returns the imports by bare specifiers and relative paths, and the files that were read. */

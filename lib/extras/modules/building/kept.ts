@@ -46,7 +46,7 @@ export async function keepBuild(
   key: string,
   { texts, inputs, ...built }: Built
 ): Promise<KeptBuild> {
-  // What was a file may be a folder now.
+  // A file may be a folder now.
   await rm(directory, { recursive: true, force: true, maxRetries: 3 })
   await makeDirectory(directory)
   const names = [...texts.keys()]

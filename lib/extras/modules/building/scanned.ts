@@ -7,7 +7,7 @@ import { FOLDER } from '../resolving.ts'
 export interface Listed {
   readonly files: readonly SourceFile[]
   readonly imports: KnownImports
-  /** What specifiers mean in modules of packages: names by specifier, by the name of the importer. */
+  /** The names that specifiers in modules of packages lead to, by specifier, by the name of the importer. */
   readonly inside: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 

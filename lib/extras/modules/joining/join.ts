@@ -91,13 +91,13 @@ function inOrder(
 interface Statement {
   readonly start: number
   readonly end: number
-  /** What it imports from. */
+  /** The module that it imports from. */
   readonly source?: { readonly value: string } | null
 }
 
 interface Modules {
   readonly scripts: ReadonlyMap<string, Script>
-  /** Their paths by file. */
+  /** The paths of scripts by file. */
   readonly byFile: ReadonlyMap<string, string>
   readonly entries: readonly string[]
   /** The paths of modules that are joined with what imports them. */
@@ -127,7 +127,7 @@ async function chunksOf(
     format: 'es',
     minify: isMinified,
     sourcemap: 'hidden',
-    // Of modules apart, each is a file, and the browser runs them.
+    // Modules that are not joined are a file each, and the browser runs them.
     strictExecutionOrder: inside.size > 0,
     sanitizeFileName: false,
     entryFileNames: '[name]',
@@ -154,7 +154,7 @@ type Lost = Map<string, string>
 
 const URL = /^(?:(?!node:)[a-z]{2,}:|\/)/i
 
-/** What is listed is found by its name, other files of packages as Rolldown finds them. */
+/** Finds listed modules by their names, and leaves other files of packages to Rolldown. */
 function modulesFrom(
   { scripts, byFile, inside }: Modules,
   { imports }: AppSettings,
