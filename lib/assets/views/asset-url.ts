@@ -23,7 +23,7 @@ export interface AssetAddress extends Details {
   readonly readDetails?: (() => Details) | undefined
 }
 
-/** What pages contain of a file, besides its URL. */
+/** Pages contain these details of a file, besides its URL. */
 export interface Details {
   /** The size of an image. */
   readonly imageSize?: ImageSize | undefined

@@ -1,4 +1,4 @@
-// Which files the option `inline` names.
+// The option `inline` names files by globs.
 import type { AppSource } from '../../assets/parts.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import { matcherOf } from '../../files/globs.ts'

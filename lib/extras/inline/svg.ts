@@ -13,7 +13,7 @@ import type { InlineSvg } from '../../assets/parts.ts'
 import { escapeHtml, writeAttribute } from '../../assets/views/html.ts'
 import { CompileError } from '../../errors.ts'
 
-/** In bytes. A larger drawing is better off as an image that browsers keep. */
+/** The bytes of a drawing; a larger one is better off as an image that browsers keep. */
 const MAX_SIZE = 64 * 1024
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
