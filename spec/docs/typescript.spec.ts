@@ -1,4 +1,5 @@
 // docs/typescript.md: its programs are run.
+import * as nodeModule from 'node:module'
 import test from 'ava'
 import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
 import { withDigest } from '../support/digest.ts'
@@ -6,6 +7,7 @@ import { withDigest } from '../support/digest.ts'
 const page = readPage('docs/typescript.md')
 const install = page.take('')
 const preact = page.take('Preact, React and Lit')
+const stripTypes = page.take('Without esbuild')
 const shared = page.take('Shared with the server')
 
 test('TSC-05 one module runs in the server and in the page, in development and precompiled', async t => {
@@ -44,6 +46,31 @@ test('TSC-06 with the tsconfig.json of the page, JSX is that of Preact', async t
   await site.follow(preact)
   await site.run('node server.js')
   t.regex((await site.ask('/assets/app.js')).text, /from "preact\/jsx-runtime"/)
+})
+
+test('TSC-13 Node from 22.13 on publishes TypeScript without esbuild; an older one says which is needed', async t => {
+  const site = makeExample(t, {
+    'assets/app.ts':
+      "import type { Book } from './book.ts'\nexport const net = (book: Book) => book.net",
+    'assets/enum.ts': '\nenum Kind { One }',
+    'server.js': `import Koa from 'koa'
+      import { koaAssets } from 'koa-fresh-assets'
+      import options from './assets.config.js'
+      const app = new Koa()
+      app.on('error', error => console.log(error.message))
+      app.use(koaAssets({ ...options, serve: true })).listen(3000)`
+  })
+  await site.follow(stripTypes)
+  await site.run('node server.js')
+  const { status, text } = await site.ask('/assets/app.js')
+  if ('stripTypeScriptTypes' in nodeModule) {
+    t.is(text.split('\n')[1]?.replaceAll(/ +/g, ' '), 'export const net = (book ) => book.net')
+    t.is((await site.ask('/assets/enum.js')).status, 500)
+    t.regex(site.said(), /enum\.ts:2: .*enum is not supported/)
+  } else {
+    t.is(status, 500)
+    t.regex(site.said(), /app\.ts: Node 22\.13 or newer strips types, not v20\./)
+  }
 })
 
 test('every block of this page is run here', t => {
