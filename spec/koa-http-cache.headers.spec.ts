@@ -1,7 +1,6 @@
 // What ctx.cacheControl, ctx.expires, the defaults and the cache groups (RFC 9875) write.
 import test, { type ExecutionContext } from 'ava'
 import Koa from 'koa'
-import mount from 'koa-mount'
 
 import { type HttpCacheOptions, koaHttpCache } from '../lib/index.ts'
 import { open, openRoute } from './support/cached-site.ts'
@@ -255,60 +254,6 @@ test('CC-14 CC-12 S56 a default for one visitor is private, without what is for 
   }
 })
 
-const READS: Readonly<Record<string, Route>> = {
-  '/get': ctx => ctx.cookies.get('user'),
-  '/signed': ctx => ctx.cookies.get('user', { signed: true }),
-  '/mounted': () => undefined,
-  '/none': () => undefined
-}
-
-for (const place of ['further in', 'in front']) {
-  test(`FRS-05 a default is private once a cookie was read ${place}, in whatever way`, async t => {
-    const app = new Koa()
-    app.keys = ['a key']
-    const read: Koa.Middleware = (ctx, next) => (READS[ctx.path]?.(ctx), next())
-    if (place === 'in front') app.use(read)
-    app.use(koaHttpCache({ cacheControl: 'public, max-age=60', expires: 60, trace: true }))
-    app.use(mount('/mounted', ctx => void (ctx.body = ctx.cookies.get('user') ?? '')))
-    if (place === 'further in') app.use(read)
-    app.use(async ctx => {
-      await ctx.fresh('x')
-      ctx.body = 'page'
-    })
-    const site = await open(t, app)
-    // The first request of a process as well.
-    for (const [path, match] of [
-      ...Object.keys(READS).map(path => [path, {}] as const),
-      ['/get', { 'if-none-match': '"x"' }],
-      ['/none', { 'if-none-match': '"x"' }]
-    ] as const) {
-      const isRead = path !== '/none'
-      for (const cookie of [{}, { cookie: 'user=alice' }]) {
-        const { headers } = await site.get({ ...match, ...cookie }, path)
-        const expected = isRead ? 'private, no-cache' : 'public, max-age=60'
-        t.is(headers['cache-control'], expected, path)
-        t.is(headers.expires !== undefined, !isRead)
-        t.is(headers.vary, 'Authorization')
-        const reason = String(headers['x-http-cache'])
-        t.is(reason.endsWith('for one visitor: the route read a cookie'), isRead, reason)
-      }
-    }
-    t.deepEqual(site.errors, [])
-  })
-}
-
-test('FRS-05 a default is private in an application that has cookies of its own', async t => {
-  const app = new Koa()
-  Object.defineProperty(app.context, 'cookies', { get: () => ({ get: () => 'alice' }) })
-  app.use(koaHttpCache({ cacheControl: 'public' }))
-  const site = await open(
-    t,
-    app.use(ctx => void (ctx.body = ctx.cookies.get('user')))
-  )
-  const { headers, body } = await site.get()
-  t.deepEqual([body, headers['cache-control']], ['alice', 'private, no-cache'])
-})
-
 test('CC-14 FRS-05 a default with shared cookies stays public, but not for Authorization', async t => {
   const site = await openPages(
     t,
@@ -326,47 +271,6 @@ test('CC-14 FRS-05 a default with shared cookies stays public, but not for Autho
     t.is(await value(authorized), 'private, no-cache')
   }
   t.is((await site.get(authorized, '/own')).headers['cache-control'], 'public', 'the route may')
-})
-
-test('CC-14 CC-15 FRS-05 the outer of two koaHttpCache sees what was done between them', async t => {
-  const between: Record<string, Route> = {
-    '/read': ctx => ctx.cookies.get('user'),
-    '/cookie': ctx => ctx.cookies.set('seen', 'yes'),
-    '/fails': ctx => void (ctx.status = 500),
-    '/throws': ctx => ctx.throw('database'),
-    '/by-hand': ctx => {
-      ctx.cookies.set('seen', 'yes')
-      ctx.set('Cache-Control', 'public, max-age=5')
-    }
-  }
-  const site = await openNested(
-    t,
-    async (ctx, next) => {
-      await next()
-      between[ctx.path]?.(ctx)
-    },
-    { cacheControl: 'public', expires: 60 },
-    ctx => {
-      if (ctx.path === '/inside') ctx.cookies.get('user')
-      if (ctx.path === '/own') ctx.cacheControl('public', { maxAge: Number(!ctx.cookies.get('a')) })
-      ctx.body = 'page'
-    }
-  )
-  const expected = {
-    '/': 'public, max-age=60',
-    '/inside': 'private, no-cache',
-    '/own': 'public, max-age=1',
-    '/read': 'private, no-cache',
-    '/cookie': 'private, no-cache',
-    '/fails': 'no-store',
-    '/throws': 'no-store',
-    '/by-hand': 'public, max-age=5'
-  }
-  for (const [path, value] of Object.entries(expected)) {
-    const { headers } = await site.get({}, path)
-    t.is(headers['cache-control'], value, path)
-    t.is(headers.expires !== undefined, path === '/', path)
-  }
 })
 
 // Failures

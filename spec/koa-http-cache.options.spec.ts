@@ -7,7 +7,6 @@ import { koaHttpCache, versionOf } from '../lib/index.ts'
 import { open, openRoute, reports } from './support/cached-site.ts'
 import { within } from './support/environment.ts'
 import { type Files, makeProject, writeFiles } from './support/site.ts'
-import { warningsAbout } from './support/warnings.ts'
 import { readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -45,34 +44,6 @@ test('HLT-12 another version is another ETag, and an empty one like none', async
     t.deepEqual([headers.etag, headers['last-modified']], [undefined, HTTP_DATE])
   }
   t.deepEqual(site.errors, [])
-})
-
-test('HLT-12 with a version, a date without an ETag gets no 304, because an edited template has the same date', async t => {
-  let version = '1'
-  const route = async (ctx: Context) => {
-    if (ctx.path === '/content') ctx.lastModified = DATE
-    else await ctx.fresh(ctx.path === '/both' ? { etag: 'x', lastModified: DATE } : DATE)
-    ctx.body = 'page'
-  }
-  const options = { version: () => version, autoEtag: true, trace: true } as const
-  const sites = [
-    await openRoute(t, route, options),
-    await openRoute(t, route, { ...options, ifModifiedSince: 'before' })
-  ]
-  const reason = 'If-Modified-Since alone cannot show the option version'
-  for (const site of sites) {
-    for (const path of ['/', '/both', '/content']) {
-      version = '1'
-      const { etag = '' } = (await site.get({}, path)).headers
-      const since = { 'if-modified-since': HTTP_DATE }
-      const dated = await site.get(since, path)
-      t.is(dated.status, 200, path)
-      t.is(dated.headers['x-http-cache'], `200: ${reason}`)
-      t.is((await site.get({ ...since, 'if-none-match': etag }, path)).status, 304, path)
-      version = ''
-      t.is((await site.get(since, path)).status, 304, path)
-    }
-  }
 })
 
 test('FRS-04 a new version is not a reason to refuse an edit of an unchanged book', async t => {
@@ -209,25 +180,6 @@ test('HLT-13 autoEtag gives no ETag to streams and other statuses, and keeps tha
   }
 })
 
-test('trace gives the reason', async t => {
-  const site = await openRoute(
-    t,
-    async ctx => {
-      if (ctx.path !== '/silent') await ctx.fresh({ etag: 'x', lastModified: DATE })
-      ctx.body = 'page'
-    },
-    { trace: true }
-  )
-  const why = async (method: string, headers = {}, path = '/') =>
-    (await site.ask(method, headers, path)).headers['x-http-cache']
-  t.is(await why('GET', {}, '/silent'), '200: ctx.fresh was not called')
-  t.is(await why('GET'), '200: the request has no condition')
-  t.is(await why('GET', { 'if-none-match': '"x"' }), '304: If-None-Match names the ETag')
-  t.is(await why('PUT', { 'if-match': '"y"' }), '412: If-Match does not name the ETag')
-  const silent = await openRoute(t, ctx => ctx.fresh('x'), { trace: false })
-  t.is((await silent.get()).headers['x-http-cache'], undefined)
-})
-
 const VIEWS = { 'views/page.ejs': 'page', 'views/books/index.ejs': 'index', 'layout.ejs': 'layout' }
 
 /** The version that a route sees. */
@@ -358,29 +310,6 @@ test('versionOf rejects missing files and wrong arguments at start', t => {
 
 const openInDevelopment = (t: ExecutionContext, route: Koa.Middleware) =>
   within('development', () => openRoute(t, route))
-
-test('HLT-04 a ctx.fresh that is awaited is not reported', async t => {
-  const site = await openInDevelopment(t, async ctx => {
-    if (ctx.query.way === 'then') return ctx.fresh('x').then(() => void (ctx.body = 'page'))
-    if (ctx.query.way === 'all') await Promise.all([ctx.fresh('x'), Promise.resolve()])
-    else if (ctx.query.way === 'later') {
-      const asked = ctx.fresh('x')
-      await Promise.resolve()
-      await asked
-    } else t.false(await ctx.fresh('x'))
-    ctx.body = 'page'
-    return undefined
-  })
-  for (const way of ['await', 'then', 'all', 'later']) {
-    const path = `/awaited?way=${way}`
-    const { status, headers, body } = await site.get({}, path)
-    t.deepEqual([status, body, headers.etag], [200, 'page', '"x"'])
-    t.is((await site.get({ 'if-none-match': '"x"' }, path)).status, 304)
-    t.is((await site.ask('PUT', { 'if-match': '"y"' }, path)).status, 412)
-  }
-  t.deepEqual(warningsAbout('/awaited'), [])
-  t.deepEqual(site.errors, [])
-})
 
 const EDGE = 'cdn-cache-control'
 /** What a page with a cookie says, the field in which it is sent, and how it is written there. */

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { aTrace, run } from '../support/people/trace.ts'
 import { cases } from '../support/soak.ts'
 
-test('FRS-13 FRS-16 people who share a browser and a cache are shown their own pages, and current ones', async t => {
+test('FRS-13 FRS-14 FRS-16 people who share a browser and a cache are shown their own pages, and current ones', async t => {
   let responses = 0
   const property = fc.asyncProperty(aTrace, async trace => {
     responses += await run(trace)

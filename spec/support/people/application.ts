@@ -27,7 +27,7 @@ export interface RoutePlan {
   readonly validator: 'none' | 'etag' | 'date'
   /** The route reads the session, negotiates or makes a nonce only after `ctx.fresh`, whose ETag does not name it. */
   readonly isLate: boolean
-  /** One of three forms of streams, and of what a subscriber gets. */
+  /** One of three forms of streams, of policies, and of what a subscriber gets. */
   readonly form: 0 | 1 | 2
   /** The status that is thrown while what a route of the kind `missing` looks for does not exist. */
   readonly failure: 404 | 410 | 503
@@ -41,6 +41,8 @@ export interface SitePlan {
   readonly version: '1' | undefined
   /** A session whose store is asked in each request reads its cookie in each. */
   readonly isStoreAlwaysRead: boolean
+  /** Where that is: before koaHttpCache, or behind it. */
+  readonly isReadInFront: boolean
   readonly hasErrorPage: boolean
   /** The log-out empties the browser's cache. */
   readonly clears: boolean
@@ -89,11 +91,12 @@ export class Application {
     const app = this.koa
     app.silent = true
     if (plan.hasErrorPage) app.use(errorPage)
-    app.use(koaHttpCache(optionsOf(plan)))
-    app.use((ctx, next) => {
+    const cache = koaHttpCache(optionsOf(plan))
+    const read: Koa.Middleware = (ctx, next) => {
       if (plan.isStoreAlwaysRead) this.#fromStore(ctx)
       return next()
-    })
+    }
+    for (const each of plan.isReadInFront ? [read, cache] : [cache, read]) app.use(each)
     app.use(ctx => this.#respond(ctx))
   }
 
@@ -113,11 +116,11 @@ export class Application {
 
   async #show(ctx: Context, route: RoutePlan, resource: Resource): Promise<void> {
     this.#write(ctx, route)
-    if (!route.isLate) this.#depend(ctx, route.kind)
+    if (!route.isLate) this.#depend(ctx, route)
     if (route.validator !== 'none') await ctx.fresh(this.#stateOf(ctx, route, resource))
     const { revision } = resource
     const body = (page: Omit<Page, 'revision'>) => JSON.stringify({ revision, ...page })
-    if (route.isLate) this.#depend(ctx, route.kind)
+    if (route.isLate) this.#depend(ctx, route)
     const language = route.kind === 'language' ? languageOf(ctx) : undefined
     const numbered = () => (ctx.body = body({ serial: this.#serial }))
     const shows: Partial<Record<Kind, () => unknown>> = {
@@ -148,11 +151,11 @@ export class Application {
   }
 
   /** Reads, or makes, what the page depends on. */
-  #depend(ctx: Context, kind: Kind): void {
+  #depend(ctx: Context, { kind, form }: RoutePlan): void {
     if (kind === 'language') languageOf(ctx)
     if (kind === 'session' || kind === 'store' || kind === 'redirect') this.#user(ctx, kind)
     if (kind === 'nonce' || kind === 'seen' || kind === 'events') this.#serial++
-    if (kind === 'nonce') ctx.set('Content-Security-Policy', `script-src 'nonce-${this.#serial}'`)
+    if (kind === 'nonce') ctx.set(POLICIES[form], `script-src 'nonce-${this.#serial}'`)
     if (kind === 'seen') ctx.cookies.set('seen', String(this.#serial))
   }
 
@@ -241,6 +244,9 @@ function languageOf(ctx: Context): string {
   return String(ctx.acceptsLanguages('en', 'de'))
 }
 
+const REPORTED = 'Content-Security-Policy-Report-Only'
+/** The fields of the forms of a policy. */
+export const POLICIES = ['Content-Security-Policy', REPORTED, REPORTED] as const
 const EVENTS = ['text/event-stream', 'multipart/x-mixed-replace; boundary=x', 'text/plain'] as const
 
 /** A stream that asks for its text when it is read. */

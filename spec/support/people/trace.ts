@@ -6,6 +6,7 @@ import {
   Application,
   type Kind,
   OWN_LIFETIME,
+  POLICIES,
   type Page,
   type Resource,
   type RoutePlan,
@@ -93,6 +94,7 @@ const aSite: fc.Arbitrary<SitePlan> = fc.record({
   autoEtag: fc.boolean(),
   version: fc.constantFrom(undefined, '1'),
   isStoreAlwaysRead: fc.nat(9).map(number => number === 0),
+  isReadInFront: fc.boolean(),
   hasErrorPage: fc.boolean(),
   clears: fc.boolean()
 })
@@ -253,7 +255,7 @@ class People {
     if (plan.kind === 'language') {
       expect(page.language === at.language, `${at.language} gets ${page.language}`)
     }
-    if (page.serial !== undefined) this.#seesSerial(at, plan.kind, page.serial, response)
+    if (page.serial !== undefined) this.#seesSerial(at, plan, page.serial, response)
     this.#seesRevision(at, index, plan, resource, page.revision)
     at.pages.set(index, { page, etag: headers['etag'], language: at.language, user: at.user })
   }
@@ -268,14 +270,19 @@ class People {
   }
 
   /** A nonce, a visitor's number and an event are one browser's, and an event comes once. */
-  #seesSerial({ id }: Browser, kind: Kind, serial: number, { headers }: Response): void {
+  #seesSerial(
+    { id }: Browser,
+    { kind, form }: RoutePlan,
+    serial: number,
+    response: Response
+  ): void {
     const key = `${kind} ${serial}`
     const owner = this.#serials.get(key)
     const isNew = owner === undefined
     expect(isNew || (owner === id && kind !== 'events'), `${key} is seen again`)
     this.#serials.set(key, id)
     if (kind !== 'nonce') return
-    const policy = headers['content-security-policy']
+    const policy = response.headers[POLICIES[form].toLowerCase()]
     expect(policy === `script-src 'nonce-${serial}'`, `the nonce ${serial} is not in ${policy}`)
   }
 
