@@ -105,7 +105,6 @@ const ROWS = {
     without: {
       'assets named like object properties': LOWERED,
       'commands print names with escapes': LOWERED,
-      'is found under any name that it can have': LOWERED,
       'names that differ only in case are two names': LOWERED,
       'SRV-14': LOWERED,
       'a name with any characters is served': LOWERED,

@@ -134,6 +134,6 @@ function isNamed(message: string, root: string, { path }: DiskCall): boolean {
 }
 
 function sample(length: number): number[] {
-  const step = Math.max(1, length / cases(6, Infinity))
+  const step = Math.max(1, length / cases(4, Infinity))
   return Array.from({ length: Math.floor(length / step) }, (_, at) => Math.floor(at * step) + 1)
 }

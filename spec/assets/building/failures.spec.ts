@@ -1,6 +1,6 @@
 // A deploy that cannot be finished says why, and leaves the old one usable.
 import { createHash } from 'node:crypto'
-import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
@@ -47,52 +47,6 @@ test('a big source that is edited while it is published does not get the digest 
   await run({ root })
   checkUsable(t, root)
   t.is(readPublic(root, '/assets/film.bin').toString('latin1', 0, 1), 'c')
-})
-
-test('a big source that is taken away while it is published is an error that names it; a small one was read', async t => {
-  const root = makeProject(t, placed({ 'a.png': 'a', 'b.png': Buffer.alloc(3_000_000, 'b') }))
-  const gone = join(root, 'apps/web/assets/b.png')
-  const error = await t.throwsAsync(() =>
-    precompile(
-      { root, ...AS_WRITTEN },
-      { onProgress: ({ stage, done }) => stage === 'compile' && done === 2 && rmSync(gone) }
-    )
-  )
-  t.regex(error?.message ?? '', /^cannot publish \/assets\/b\.png: .*b\.png failed with ENOENT/)
-  t.deepEqual(
-    filesBelow(join(root, 'public')).filter(path => /^assets\.json$|\/b/.test(path)),
-    []
-  )
-  writeFiles(root, placed({ 'b.png': 'b' }))
-  await precompile(
-    { root, ...AS_WRITTEN },
-    { onProgress: ({ stage, done }) => stage === 'compile' && done === 2 && rmSync(gone) }
-  )
-  checkUsable(t, root)
-  t.is(readPublic(root, '/assets/b.png').toString(), 'b')
-})
-
-test('REC-01 a source that vanishes between listing and opening fails the precompile, and nothing is published', async t => {
-  const css = 'a { background: url(/assets/z.png) }'
-  // More than are read at once, so that the last one is listed long before it is opened.
-  const many = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`${at}.txt`, 'text']))
-  const root = makeProject(t, placed({ ...many, 'a.css': css, 'z.png': 'z' }))
-  await run({ root })
-  const before = snapshot(join(root, 'public'))
-  writeFiles(root, placed({ 'a.css': `${css} p { color: red }` }))
-  const vanishing = precompile(
-    { root, ...AS_WRITTEN },
-    {
-      onProgress: ({ stage, done }) =>
-        stage === 'compile' && done === 1 && rmSync(join(root, 'apps/web/assets/z.png'))
-    }
-  )
-  const error = await t.throwsAsync(vanishing, { code: 'precompile-failed' })
-  t.regex(
-    error?.message ?? '',
-    /\n- apps\/web\/assets\/z\.png was removed during the precompile: run precompile/
-  )
-  t.deepEqual(snapshot(join(root, 'public')), before)
 })
 
 test('REC-01 a folder that is not there while sources are listed fails the precompile, and nothing is published', async t => {

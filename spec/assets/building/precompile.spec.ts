@@ -11,7 +11,6 @@ import { PrecompileError } from '../../../lib/errors.ts'
 import { COPIES } from '../../support/copies.ts'
 import {
   MODES,
-  digestOf,
   filesBelow,
   makeFingerprinted,
   placed,
@@ -30,24 +29,6 @@ const makeSources = (t: Parameters<typeof makeProject>[0], files: Files) =>
   makeProject(t, placed(files))
 
 const long = (text: string) => text.repeat(100)
-
-test('the manifest has target, source, integrity and size of each asset, with sorted keys', async t => {
-  const root = makeSources(t, { 'b.js': 'go()', 'stylesheets/a.css.scss': 'a { b: c }' })
-  await run({ root, integrity: ['sha256', 'sha384'] })
-  const { version, assets } = readManifest(root)
-  t.is(version, 1)
-  t.deepEqual(Object.keys(assets), ['/assets/a.css', '/assets/b.js'])
-  t.like(assets['/assets/b.js'], {
-    target: `/assets/b-${digestOf('go()')}.js`,
-    source: 'b.js',
-    size: 4
-  })
-  t.deepEqual(
-    assets['/assets/a.css']?.integrity.map(hash => hash.slice(0, 7)),
-    ['sha256-', 'sha384-']
-  )
-  t.is(assets['/assets/a.css']?.source, 'stylesheets/a.css.scss')
-})
 
 test('FPR-06 precompiling twice writes the same files, and writes none of them again', async t => {
   const root = makeSources(t, {
@@ -177,35 +158,6 @@ test('FPR-14 text is compressed where that makes it smaller, images never are', 
     t.deepEqual(brotliDecompressSync(readPublic(root, `${path}.br`)), readPublic(root, path))
   }
   t.true(report.compressedBytes < report.bytes)
-})
-
-test('an app without fingerprints gets only plain names and compressed copies', async t => {
-  const root = makeSources(t, { 'app.js': 'go()', '/apps/admin/assets/menu.js': long('menu();') })
-  const options = { root, apps: { web: {}, admin: { fingerprint: false } } }
-  await run(options)
-  const names = filesBelow(join(root, 'public/assets/admin')).filter(name => /menu/.test(name))
-  t.deepEqual(
-    names,
-    ['', ...COPIES].map(extension => `menu.js${extension}`)
-  )
-})
-
-test('no compressed copy stays next to a file that is now too small for one', async t => {
-  for (const fingerprint of [true, false]) {
-    const root = makeProject(t, placed({ 'app.css': 'a { color: red }'.repeat(50) }))
-    await run({ root, fingerprint })
-    t.true(existsSync(join(root, 'public/assets/app.css.br')))
-    writeFiles(root, placed({ 'app.css': 'a{}' }))
-    utimesSync(join(root, 'apps/web/assets/app.css'), 1e9, 1e9)
-    await run({ root, fingerprint })
-    for (const extension of ['.br', '.gz', '.zst']) {
-      t.false(existsSync(join(root, `public/assets/app.css${extension}`)), extension)
-    }
-    writeFiles(root, placed({ 'app.css': 'c { color: green }'.repeat(50) }))
-    await run({ root, fingerprint })
-    const copy = readPublic(root, '/assets/app.css.br')
-    t.deepEqual(brotliDecompressSync(copy), readPublic(root, '/assets/app.css'))
-  }
 })
 
 test('FPR-05 a name that cannot be requested is an error that states the reason, and nothing is published', async t => {
@@ -342,22 +294,6 @@ for (const mode of MODES) {
     }
   })
 }
-
-test('FPR-17a the compressed copies of a file whose mtime was moved by a second are served', async t => {
-  const css = (color: string) => `a { color: ${color} }\n`.repeat(200)
-  const site = await makeFingerprinted(t, 'precompiled', { 'app.css': css('red') })
-  for (const color of ['tan', 'ash']) {
-    site.write('app.css', css(color), 1e9)
-    await site.edit({})
-    const before = snapshot(join(site.root, 'public/assets'))
-    const { headers } = await site.ask('/assets/app.css', {
-      headers: { 'accept-encoding': 'gzip' }
-    })
-    t.is(headers['content-encoding'], 'gzip')
-    await site.edit({})
-    t.deepEqual(snapshot(join(site.root, 'public/assets')), before)
-  }
-})
 
 /** Files of which each refers to the next, as `line` writes it with `%`. */
 const chain = (length: number, extension: string, line: string) =>

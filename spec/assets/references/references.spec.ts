@@ -1,4 +1,3 @@
-import { unlinkSync } from 'node:fs'
 import test from 'ava'
 import { array, assert, constantFrom, integer, property, tuple } from 'fast-check'
 import { loadModuleLexer } from '../../../lib/assets/references/module-references.ts'
@@ -8,12 +7,11 @@ import {
   replaceReferences
 } from '../../../lib/assets/references/references.ts'
 import { decodeIfValid } from '../../../lib/assets/urls/canonical-path.ts'
-import { assetSources } from '../../../lib/index.ts'
 import { growsInProportion } from '../../support/cost.ts'
 import { placed, readPublic, run, targetOf } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
-import { anyText, words } from '../../support/texts.ts'
+import { anyText } from '../../support/texts.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
 /** The text with every reference replaced by `/<its path>`. */
@@ -108,19 +106,6 @@ for (const [written, becomes] of [
   })
 }
 
-test('a URL that is not valid without quotes is quoted', t => {
-  const text = 'a{b:url(x.png)}'
-  const [reference] = findReferences('css', text)
-  for (const [url, written] of [
-    ['/a(1).png', '"/a(1).png"'],
-    ['/a b.png', '"/a b.png"'],
-    ["/it's.png", '"/it\'s.png"'],
-    ['/a"b\\c.png', '"/a%22b%5Cc.png"']
-  ] as const) {
-    t.is(replaceReferences(text, reference ? [reference] : [], [url]), `a{b:url(${written})}`)
-  }
-})
-
 for (const [what, piece, before = '', after = ''] of [
   ['one word', 'a'],
   ['opened brackets', 'a('],
@@ -141,59 +126,6 @@ for (const [what, piece, before = '', after = ''] of [
     }
   })
 }
-
-const IMAGES = { 'images/logo.png': 'logo', 'images/icons/x.svg': 'x', 'fonts/f.woff2': 'f' }
-
-test('a reference leads to what is next to its source or an import, percent-encoded, and stays where it leads there or nowhere', async t => {
-  const cases = [
-    ...words(`logo.png icons/x.svg /assets/logo.png ../assets/logo.png`).map(
-      url => [url, url] as const
-    ),
-    ['images/logo.png', '/assets/logo.png'],
-    ['../images/logo.png', '/assets/logo.png'],
-    ['../images/icons/x.svg#a', '/assets/icons/x.svg#a'],
-    ['../fonts/f.woff2?v=1', '/assets/f.woff2?v=1'],
-    ['"../images/schön 1.svg"', '"/assets/sch%C3%B6n%201.svg"'],
-    ['../images/sch%C3%B6n%201.svg', '/assets/sch%C3%B6n%201.svg'],
-    ...words(`../nowhere/logo.png /images/logo.png /assets/nowhere.png %zz.png a%00.png
-      ../../../../../etc/passwd`).map(url => [url, url] as const)
-  ] as const
-  const sheetOf = (at: 0 | 1) => cases.map(each => `a{b:url(${each[at]})}`).join('\n')
-  const files = {
-    ...IMAGES,
-    'images/schön 1.svg': 'x',
-    'stylesheets/app.css': sheetOf(0),
-    'stylesheets/admin/menu.css': 'a{b:url(../logo.png)}',
-    'stylesheets/deep/app.css.scss': "@use '../parts/box';",
-    'stylesheets/parts/_box.scss': 'a { b: url(../../images/icons/x.svg) }'
-  }
-  const site = await makeSite(t, files, { env: 'test' })
-  const textOf = async (name: string) => (await site.ask(`/assets/${name}`)).text
-  t.deepEqual((await textOf('app.css')).split('\n'), sheetOf(1).split('\n'))
-  t.is((await site.ask('/assets/sch%C3%B6n%201.svg')).status, 200)
-  t.is(await textOf('admin/menu.css'), 'a{b:url(../logo.png)}')
-  t.is(await textOf('menu.css'), 'a{b:url(/assets/logo.png)}', 'by another tail')
-  const beside = /url\("?\/assets\/icons\/x\.svg"?\)/
-  t.regex(await textOf('deep/app.css'), beside, 'next to an import')
-})
-
-// The list is that of the process, and the directory is removed when the test ends.
-test.serial(
-  "references find the app's own assets, another app's, and those of third parties",
-  async t => {
-    assetSources.append(makeProject(t, { 'images/theirs.svg': 'x' }))
-    const site = await makeSite(t, {
-      ...IMAGES,
-      '/apps/admin/assets/css/a.css':
-        'a{b:url(../img/own.svg);c:url(/assets/logo.png);d:url(../images/theirs.svg)}',
-      '/apps/admin/assets/img/own.svg': 'x'
-    })
-    t.is(
-      (await site.ask('/assets/admin/a.css')).text,
-      'a{b:url(/assets/admin/own.svg);c:url(/assets/logo.png);d:url(/assets/theirs.svg)}'
-    )
-  }
-)
 
 test('a missing reference is a warning, once, with its line and column in the file where it was written', async t => {
   const site = await makeSite(t, {
@@ -253,16 +185,6 @@ test('references in a stylesheet that is not UTF-8 are rewritten, and everything
       t.is(text, css.replace('../images/logo.svg', url), name)
     }
   }
-})
-
-test('stylesheets follow an asset that is added or removed', async t => {
-  const site = await makeSite(t, { 'css/deep/a.css': 'a{b:url(../../images/new.svg)}' })
-  const get = async () => (await site.ask('/assets/deep/a.css')).text
-  t.is(await get(), 'a{b:url(../../images/new.svg)}')
-  site.write('images/new.svg', 'x')
-  t.is(await get(), 'a{b:url(/assets/new.svg)}')
-  unlinkSync(site.at('images/new.svg'))
-  t.is(await get(), 'a{b:url(../../images/new.svg)}')
 })
 
 // Pieces that are hard on a tokenizer, in any order.

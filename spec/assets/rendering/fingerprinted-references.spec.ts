@@ -270,10 +270,6 @@ for (const code of [
   })
 }
 
-test('JSM-01 a specifier that spans several lines stays as it is, because source maps are only shifted within lines', t => {
-  t.deepEqual(found(t, "import './a\\\n.js'; import(`./b\n.js`)"), [])
-})
-
 test('JSM-01 a replaced specifier is a valid string, whatever it contains', t => {
   const code = "import './a.js?q=\\'\"#\\r\\n'; export {}"
   const references = findModuleReferences(code)

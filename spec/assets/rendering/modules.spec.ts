@@ -230,16 +230,6 @@ for (const mode of MODES) {
   })
 }
 
-test('JSM-08 the manifest of an earlier release does not say what is left: importMap() has everything', async t => {
-  const files = { 'app.js': "import './a.js'", 'a.js': 'export {}' }
-  const site = await makeFingerprinted(t, 'precompiled', files)
-  const text = JSON.stringify(readManifest(site.root))
-  site.write('/public/assets.json', text.replaceAll(/,"unresolved":\[\]/g, ''))
-  const map = mapIn(await site.render(assets => assets.importMap({ entry: 'app' })))
-  t.deepEqual(Object.keys(map.imports ?? {}), ['/assets/a.js', '/assets/app.js'])
-  t.is(Object.keys(map.integrity ?? {}).length, 2)
-})
-
 /** By the source of a script: the place of its import, and what is told of it. */
 const UNMAPPED = {
   "import { html } from 'lit'": [
@@ -269,24 +259,6 @@ test('JSM-03 an import that nothing maps is logged in development, once, with it
     t.is(warnings.length, 1)
     t.true(warnings[0]?.includes(`/javascripts/${name}:${place} imports ${told}`), warnings[0])
   }
-})
-
-test('JSM-03 an import that nothing maps fails a precompile, with the place in what was written', async t => {
-  const text =
-    "// lit\ninterface A {}\nimport { html, type B } from 'lit'\nexport const a: A = html"
-  const root = makeProject(
-    t,
-    placed({ 'app.js.ts': text, 'more.js': "\n\nexport * from '@/dial.js'" })
-  )
-  const { problems } = await t.throwsAsync<PrecompileError>(run({ root }))
-  t.deepEqual(
-    problems.map(({ code, message }) => [code, message.split(',')[0]]),
-    [
-      ['reference-missing', "apps/web/assets/app.js.ts:3:30 imports 'lit'"],
-      ['reference-missing', "apps/web/assets/more.js:3:15 imports '@/dial.js'"]
-    ]
-  )
-  t.deepEqual((await run({ root, missing: 'ignore' })).warnings, [])
 })
 
 test('JSM-03 nothing is said of what an option maps, of URLs and types, nor of the files of packages', async t => {
@@ -392,30 +364,6 @@ import 'https://cdn.test/x.css'`,
   for (const name of ['app.js', 'typed.js']) await site.ask(`/assets/${name}`)
   const told = [...all, dynamic].map(message => `koa-fresh-assets: ${message}`)
   t.deepEqual(warningsAbout('which browsers refuse').toSorted(), told.toSorted())
-})
-
-test('the report of a reference to a file that exists but is not published names the rule', async t => {
-  const root = makeProject(t, {
-    'assets/stylesheets/app.css.scss':
-      "a { b: url(_mixins.less) url('.old/a.png') url(a.css~) url(_gone.scss) }",
-    'assets/stylesheets/_mixins.less': '',
-    'assets/stylesheets/.old/a.png': '',
-    'assets/stylesheets/a.css~': '',
-    'assets/javascripts/app.js': "import './_base.js'; import './types.d.ts'",
-    'assets/javascripts/_base.js': '',
-    'assets/javascripts/types.d.ts': ''
-  })
-  const error = await t.throwsAsync(run({ root }), { instanceOf: PrecompileError })
-  t.deepEqual(
-    error?.problems.map(({ message }) => message.replace(/^.* refers to /, '')),
-    [
-      '_mixins.less, which was not found: a Sass or Less partial is not published',
-      '.old/a.png, which was not found: a name that begins with a dot is not published',
-      "a.css~, which was not found: an editor's backup or swap file is not published",
-      '_gone.scss, which was not found',
-      './types.d.ts, which was not found: a TypeScript declaration file is not published'
-    ]
-  )
 })
 
 test('the report of a reference that leads nowhere names what is nearest, as it has to be written there', async t => {

@@ -4,10 +4,11 @@ import fc from 'fast-check'
 import { makeFingerprinted, placed, run } from '../../support/fingerprinted.ts'
 import { filesOf, followed, graphs, reachedIn } from '../../support/module-graph.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
 const OPTIONS = { missing: 'error', integrity: false } as const
-const RUNS = 12
+const RUNS = cases(6, 60)
 
 test('TSC-01 model: whatever a module imports by the name of its source is reached, in development', async t => {
   await fc.assert(

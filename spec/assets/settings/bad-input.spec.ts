@@ -1,11 +1,11 @@
 // What this process may not read or write, and what is not of the kind that it should be.
 import { fork } from 'node:child_process'
-import { chmodSync, chownSync, readdirSync, rmSync, utimesSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, utimesSync } from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import test from 'ava'
 import type { Answer } from '../../support/ask.ts'
-import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { makeProject, makeSite } from '../../support/site.ts'
 import { LOADER, moduleFile } from '../../support/typescript.ts'
 
 interface Told {
@@ -104,20 +104,6 @@ test('S73 what the process may not read in a mount or public is a 404, with one 
     warnings,
     [...denied, 'build/open.txt.gz'].map(path => `koa-fresh-assets: ${join(root, path)} ${reason}`)
   )
-})
-
-test('a public that becomes a file is a 500 with the reason', async t => {
-  const site = await makeSite(t, { 'css/a.css': 'a{}' })
-  writeFiles(site.root, { public: 'a file' })
-  const { status, text } = await site.ask('/assets/a.css')
-  t.is(status, 500)
-  t.regex(
-    text,
-    /^This cannot be published\n\ncannot publish \/assets\/a\.css: mkdir public(?:\/assets)? failed with E\w+; a file exists where a directory is needed\n$/
-  )
-  t.is(site.read('/public'), 'a file')
-  rmSync(join(site.root, 'public'))
-  t.is((await site.ask('/assets/a.css')).text, 'a{}')
 })
 
 test('a directory where the target belongs is a 500 that names it; one with the name of a source is not found', async t => {

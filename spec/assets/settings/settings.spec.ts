@@ -84,19 +84,6 @@ test("SET-06 an app's configure overrides the app, which overrides the top level
   })
 })
 
-test('SET-06 an app, an environment or an option that is undefined is not set', t => {
-  const root = makeProject(t, { 'apps/web/assets/a.css': '' })
-  const unset = { sources: undefined, compilers: undefined, missing: undefined, dir: undefined }
-  const apps = { web: { ...unset, path: undefined, configure: undefined }, admin: undefined }
-  const configure = { development: undefined, test: { integrity: undefined } }
-  const top = { serve: undefined, public: undefined, apps, configure, tails: undefined }
-  const more = { memory: { maxBytes: undefined }, index: { max: undefined }, revalidate: undefined }
-  const plain = settle({ root, apps: { web: {} } }, {})
-  t.deepEqual(settle({ root, ...top, ...more }, {}), plain)
-  const later = { web: { compile: undefined } }
-  t.true(webOf({ root, env: 'production', compile: true, apps: later }).compile)
-})
-
 const directoriesOf = ({ sources }: AppSettings) => sources.map(({ dir }) => dir)
 
 test("SET-07 SET-08 sources of the top level, configure and app are appended in that order, each once, relative to the app's directory", t => {
@@ -118,16 +105,6 @@ test("SET-07 SET-08 sources of the top level, configure and app are appended in 
     ['apps/web/assets', 'top', 'topConfigure', 'apps/web/more', 'app', 'appConfigure'].map(at)
   )
   t.deepEqual(topSources, [at('top')])
-})
-
-test('SET-08 a source directory that another one leads to by a link is searched once', t => {
-  const root = makeProject(t, { 'apps/web/assets/a.css': '', 'top/b.css': '' })
-  symlinkSync(join(root, 'top'), join(root, 'link-to-top'))
-  const sources = [join(root, 'top'), join(root, 'link-to-top')]
-  t.deepEqual(
-    directoriesOf(webOf({ root, env: 'production', sources })),
-    ['apps/web/assets', 'top'].map(path => join(root, path))
-  )
 })
 
 test('SET-09 a directory that is needed and cannot be used is an error at start, where it is read', t => {
@@ -517,18 +494,6 @@ test('MNT-03 an installed package, or a directory in one, may be mounted, but no
   t.throws(mounting('other', join(root, 'node_modules/site')), { code: 'mount-unusable', message })
 })
 
-test('a mount may be outside the project, in public, public itself, or a parent of public', t => {
-  const outside = makeProject(t, { 'a.js': '' })
-  const root = makeProject(t, { ...PROJECT, 'site/public/robots.txt': '' })
-  mkdirSync(join(root, 'site/public/build'))
-  const dirs = [outside, 'site/public/build', 'site/public', 'site', 'dist']
-  for (const dir of dirs) {
-    t.notThrows(
-      startMounts({ root, public: 'site/public', env: 'production', mounts: { '/x': dir } })
-    )
-  }
-})
-
 function immutableOf(t: ExecutionContext, immutable: MountOptions['immutable']) {
   const { mounts } = settleIn(t, { '/x': { dir: 'dist', immutable } })()
   return (path: string) => mounts[0]?.isImmutable?.(path)
@@ -576,16 +541,6 @@ for (const cacheControl of [
     })
   })
 }
-
-test('MNT-04 every directive is accepted, extensions and lists of field names too', t => {
-  for (const cacheControl of [
-    'no-cache',
-    'private="a, b", max-age=1',
-    'Public,max-age=60, x="y"'
-  ]) {
-    t.notThrows(settleIn(t, { '/x': { dir: 'dist', cacheControl } }))
-  }
-})
 
 test('MNT-04 MNT-07 what a function returns is checked when it is called', t => {
   const wrong = (options: object) => {

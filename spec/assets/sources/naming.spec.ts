@@ -5,20 +5,17 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  symlinkSync,
-  writeFileSync
+  symlinkSync
 } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import test from 'ava'
-import * as fc from 'fast-check'
 import { assetSources } from '../../../lib/index.ts'
 import { run } from '../../support/fingerprinted.ts'
 import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
-import { leadLink, makeProject, makeSite, type Site, writeFiles } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
+import { makeProject, makeSite, type Site, writeFiles } from '../../support/site.ts'
 import { words } from '../../support/texts.ts'
 import { moduleFile } from '../../support/typescript.ts'
 import { until } from '../../support/until.ts'
@@ -29,37 +26,6 @@ const found = async (site: Site, paths: readonly string[]) => {
   const all = await Promise.all(paths.map(path => site.ask(path)))
   return all.map(({ status, text }) => (status === 200 ? text : status))
 }
-
-test('PUB-13 every tail of the path, compiled or not, finds the source, which is published under the requested name', async t => {
-  const site = await makeSite(t, {
-    'stylesheets/admin/menu.css': 'menu{}',
-    'stylesheets/shop/till.css.scss': 'a { b: c }'
-  })
-  for (const name of ['admin/menu.css', 'menu.css', 'stylesheets/admin/menu.css']) {
-    t.is((await site.ask(`/assets/${name}`)).text, 'menu{}')
-    t.is(site.read(`/public/assets/${name}`), 'menu{}')
-  }
-  for (const name of ['shop/till.css', 'till.css', 'stylesheets/shop/till.css']) {
-    t.is((await site.ask(`/assets/${name}`)).status, 200)
-  }
-  const none = ['/assets/enu.css', '/assets/n/menu.css', '/assets/menu']
-  t.deepEqual(await found(site, none), [404, 404, 404])
-})
-
-test('PUB-14 a tail that two files share is not found, and the log names both once, until one is removed', async t => {
-  const site = await makeSite(t, { 'stylesheets/admin/menu.css': 'admin{}' })
-  t.deepEqual(await found(site, ['/assets/menu.css']), ['admin{}'])
-  site.write('stylesheets/shop/menu.css', 'shop{}')
-  t.deepEqual(await found(site, ['/assets/menu.css', '/assets/menu.css']), [404, 404])
-  t.is(site.read('/public/assets/menu.css'), undefined)
-  t.deepEqual(warningsAbout(site.root), [
-    `koa-fresh-assets: menu.css is ambiguous in ${join(site.root, 'apps/web/assets')}: use one of stylesheets/admin/menu.css, stylesheets/shop/menu.css`
-  ])
-  const both = ['/assets/admin/menu.css', '/assets/shop/menu.css']
-  t.deepEqual(await found(site, both), ['admin{}', 'shop{}'])
-  site.write('stylesheets/menu.css', 'exact{}')
-  t.deepEqual(await found(site, ['/assets/menu.css']), ['exact{}'])
-})
 
 // Before the specs below append directories to the list of the process, and remove them at their end.
 test.serial(
@@ -203,18 +169,6 @@ for (const [symlinks, expected] of [
   })
 }
 
-test('PUB-22 a link is found once its file is there, and no longer when it is retargeted outside', async t => {
-  const outside = makeProject(t, { 's.txt': 'outside' })
-  const site = await makeSite(t, { 'files/a.txt': 'a' })
-  symlinkSync('../later/r.txt', site.at('files/link.txt'))
-  t.deepEqual(await found(site, ['/assets/a.txt', '/assets/link.txt']), ['a', 404])
-  site.write('later/r.txt', 'inside')
-  t.deepEqual(await found(site, ['/assets/link.txt']), ['inside'])
-  leadLink(site.at('files/link.txt'), join(outside, 's.txt'))
-  t.deepEqual(await found(site, ['/assets/link.txt']), [404])
-  t.is(site.read('/public/assets/link.txt'), undefined)
-})
-
 // Names of every kind: what a person may call a file, and what no request may ask for.
 
 // A percent-encoded character that needs no encoding is another spelling, and not ours.
@@ -278,27 +232,6 @@ test('names that differ only in case are two names, each with its own bytes', as
     t.is((await ask(port, 'GET', `/assets/${name}`)).text, `in ${name}`)
   }
   t.is((await ask(port, 'GET', '/assets/aPp.css')).status, 404)
-  t.deepEqual(errors, [])
-})
-
-test('a file is found under any name that it can have, and once it is gone its name is a 404', async t => {
-  const root = makeProject(t, { 'apps/web/assets/x/keep': '' })
-  const { port, errors } = await makeFront(t, { root, env: 'test' })
-  const odd = Array.from(new Intl.Segmenter().segment(ODD), each => each.segment).filter(isWritable)
-  const letters = fc.constantFrom(...odd, 'a', 'B', '7')
-  const stem = fc.array(letters, { minLength: 1, maxLength: 12 }).map(all => all.join(''))
-  await fc.assert(
-    fc.asyncProperty(stem, async given => {
-      const name = `n${given}.txt`
-      const file = join(root, 'apps/web/assets/x', name)
-      writeFileSync(file, name)
-      const response = await ask(port, 'GET', `/assets/${encoded(name)}`)
-      rmSync(file)
-      const gone = await ask(port, 'GET', `/assets/${encoded(name)}`)
-      return response.text === name && gone.status === 404
-    }),
-    { numRuns: cases(50, 300) }
-  )
   t.deepEqual(errors, [])
 })
 

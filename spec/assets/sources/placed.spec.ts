@@ -14,7 +14,6 @@ import {
 } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
-import { words } from '../../support/texts.ts'
 
 const FILES = {
   'css/app.css': 'a { src: url(icons/solid/star.svg); b: url(../../../../lib/solid/bell.svg) }',
@@ -28,28 +27,6 @@ const FILES = {
   '/lib/test/fixture.svg': 'fixture'
 }
 const ICONS = { dir: '../../lib', at: 'icons', include: ['*.svg', 'outline/**'], exclude: 'test' }
-
-test('PKG-04 a source with `at` is published as it is under that folder, as far as its globs say', async t => {
-  const site = await makeSite(t, FILES, { sources: [ICONS] })
-  const found = {
-    'icons/solid/star.svg': 'solid star',
-    'icons/outline/star.svg': 'outline star',
-    'icons/top.svg': 'top'
-  }
-  for (const [name, text] of Object.entries(found)) {
-    t.is((await site.ask(`/assets/${name}`)).bytes.toString(), text, name)
-  }
-  // Neither without a folder, nor by a tail, nor what no glob names.
-  const none = words(`solid/star.svg top.svg bell.svg icons/star.svg lib/top.svg icons/notes.txt
-    notes.txt icons/test/fixture.svg fixture.svg icons/_colors.css`)
-  for (const name of none) t.is((await site.ask(`/assets/${name}`)).status, 404, name)
-  for (const text of ['added', 'edited']) {
-    site.write('/lib/solid/new.svg', text)
-    t.is((await site.ask('/assets/icons/solid/new.svg')).bytes.toString(), text)
-  }
-  rmSync(site.at('/lib/solid/new.svg'))
-  t.is((await site.ask('/assets/icons/solid/new.svg')).status, 404)
-})
 
 for (const mode of MODES) {
   test(`PKG-04 Sass finds what is in it, and its references what is beside them (${mode})`, async t => {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { makeMemory, MAX_LISTS, type Module } from '../../../lib/assets/views/asset-url.ts'
+import { makeMemory, MAX_LISTS } from '../../../lib/assets/views/asset-url.ts'
 import { fingerprinted, icon, makeHelpers, script, sheet } from './view-helpers-site.ts'
 
 const assets = makeHelpers()('web')
@@ -195,26 +195,6 @@ test('importMap() maps each module to its published URL, sorted, with its integr
   )
 })
 
-test('importMap() sorts the modules of the app by code unit, with the host before both URLs', t => {
-  t.is(makeHelpers()('web').importMap(), '')
-  const integrity = ['sha256-a', 'sha512-a']
-  const mapOf = (app: string) =>
-    makeHelpers({ host: 'https://cdn.example' }, name => ({
-      modules: () =>
-        name === 'web'
-          ? ['b', 'Z', 'a', 'ä'].map(each => ({ plainPath: `/${each}.js`, path: `/${each}-1.js` }))
-          : [{ plainPath: '/admin.js', path: '/admin-1.js', integrity }]
-    }))(app).importMap()
-  const written = /"https:\/\/cdn\.example\/(.)\.js":"https:\/\/cdn\.example\/\1-1\.js"/g
-  t.is([...mapOf('web').matchAll(written)].map(([, name]) => name).join(''), 'Zabä')
-  const admin = 'https://cdn.example/admin-1.js'
-  const expected = importMap(
-    { 'https://cdn.example/admin.js': admin },
-    { [admin]: 'sha256-a sha512-a' }
-  )
-  t.is(mapOf('admin'), expected)
-})
-
 test('JSM-05 importMap() holds the option imports without fingerprints as well, whatever the entry', t => {
   const imports = new Map([
     ['confetti', 'vendor/confetti.js'],
@@ -229,24 +209,6 @@ test('JSM-05 importMap() holds the option imports without fingerprints as well, 
     const replaced = map.replace('vendor/confetti', 'other')
     t.is(helpers.importMap({ imports: { confetti: 'other' } }), replaced)
   }
-})
-
-test('JSM-06 importMap({ entry }) holds every module when it is not known what the entry imports', t => {
-  const modules: Module[] = [
-    {
-      path: '/assets/app-1.js',
-      plainPath: '/assets/app.js',
-      imports: ['/assets/old.js', '/assets/gone.js']
-    },
-    { path: '/assets/old-1.js', plainPath: '/assets/old.js' },
-    { path: '/assets/other-1.js', plainPath: '/assets/other.js', imports: [] }
-  ]
-  const resolve = (name: string) => ({ path: '', plainPath: `/assets/${name}` })
-  const moduleAt = (path: string) => modules.find(({ plainPath }) => plainPath === path)
-  const helpers = makeHelpers({}, () => ({ resolve, moduleAt, modules: () => modules }))('web')
-  t.true(helpers.importMap({ entry: 'app' }).includes('/assets/other-1.js'))
-  const other = importMap({ '/assets/other.js': '/assets/other-1.js' })
-  t.is(helpers.importMap({ entry: 'other' }), other)
 })
 
 test('JSM-10 tags of modules that are heavier than 20 KiB are told once, with what to do', t => {
@@ -302,20 +264,4 @@ test('a page gets the tag of a name as of the last release, with attributes and 
       t.is(helpers.javascript('app'), script(`${version}/app.js`))
     }
   }
-})
-
-test('JSM-06 preloads and import maps follow the manifest', t => {
-  let version = 'one'
-  const helpers = makeHelpers({}, () => ({
-    version: () => version,
-    resolve: name => ({ path: `/${version}/${name}`, plainPath: `/assets/${name}` }),
-    moduleAt: path => ({ path: `/${version}${path}`, plainPath: path, imports: ['/assets/b.js'] })
-  }))('web')
-  const tags = () =>
-    helpers.importMap({ entry: 'a' }) +
-    helpers.javascript('a', { type: 'module', modulepreload: true })
-  const first = tags()
-  t.is(tags(), first)
-  version = 'two'
-  t.is(tags(), first.replaceAll('/one/', '/two/'))
 })

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import test from 'ava'
 import ejs from 'ejs'
 import * as fc from 'fast-check'
-import { plainAddress } from '../../../lib/assets/views/asset-url.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { digestOf, makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
 import { cases } from '../../support/soak.ts'
@@ -82,18 +81,6 @@ test('REN-04 a name without a known extension gets one, before its query or frag
   }
 })
 
-test('REN-04 a query is removed before the name is resolved, and appended to the URL', t => {
-  const asked: string[] = []
-  const { path } = makeHelpers({}, app => ({
-    resolve: name => {
-      asked.push(`${app}:${name}`)
-      return { path: '/assets/sprite-0123.svg' }
-    }
-  }))('web')
-  t.is(path('sprite.svg?v=2#home'), '/assets/sprite-0123.svg?v=2#home')
-  t.deepEqual(asked, ['web:sprite.svg'])
-})
-
 test('REN-09 path() has no host, url() has one', t => {
   t.is(assets.path('application.js'), '/assets/application.js')
   t.is(cdn.path('application.js'), '/assets/application.js')
@@ -143,23 +130,6 @@ test('a name that no asset can have is a TypeError, and so is anything but a str
   const message = "an asset's name must be a string, got 42"
   for (const helper of [assets.path, assets.url]) {
     t.throws(() => Reflect.apply(helper, null, [42]), { instanceOf: TypeError, message })
-  }
-})
-
-test('a plain address is encoded segment by segment; a percent sign is part of the name', t => {
-  for (const [name, path] of [
-    ['app.css', '/assets/app.css'],
-    ['admin/my menu.css', '/assets/admin/my%20menu.css'],
-    ['spa~ce-1_2.css', '/assets/spa~ce-1_2.css'],
-    ['logo@2x.png', '/assets/logo@2x.png'],
-    ['größe.css', '/assets/gr%C3%B6%C3%9Fe.css'],
-    ['🦊.svg', '/assets/%F0%9F%A6%8A.svg'],
-    ['100%25.css', '/assets/100%2525.css'],
-    ["a'b(c)!*+,;=&$.css", '/assets/a%27b%28c%29%21%2A%2B%2C%3B%3D%26%24.css'],
-    ['c#?.css', '/assets/c%23%3F.css'],
-    ['\ud800', '/assets/%EF%BF%BD']
-  ] as const) {
-    t.deepEqual(plainAddress('/assets', name), { path })
   }
 })
 

@@ -38,16 +38,6 @@ test('FPR-04 a site with only mounts needs no manifest; an asset of its own is a
   t.throws(() => koaAssets(options), { code: 'manifest-missing' })
 })
 
-test('FPR-04 a site with only files in public is told to mount it, which serves it in production', async t => {
-  const root = makeProject(t, { 'public/site.css': 'a{}' })
-  const options = { root, env: 'production', serve: true }
-  const error = t.throws(() => koaAssets(options), { code: 'manifest-missing' })
-  const advice = "or, for a site without assets to build, set mounts: { '/': 'public' }"
-  t.true(error?.message.endsWith(`run npx koa-fresh-assets precompile, ${advice}`), error?.message)
-  const site = await makeSite(t, {}, { ...options, mounts: { '/': 'public' } })
-  t.is((await site.ask('/site.css')).text, 'a{}')
-})
-
 const ENTRY = { target: '/assets/a', source: 'a', integrity: [], size: 1 }
 const withEntry = (entry: object, key = '/assets/a.js') =>
   JSON.stringify({ version: 1, assets: { [key]: entry } })
@@ -238,28 +228,6 @@ test('S61 with 5,000 entries neither an unknown name nor a tail that all of them
 
 const OLD = { 'app.js': 'old()', 'app.css': 'a { background: url(logo.png) }', 'logo.png': 'old' }
 const NEW = { ...OLD, 'app.js': 'new()', 'logo.png': 'new', 'more.js': 'more()' }
-
-for (const mode of MODES) {
-  test(`FPR-19 a page from one replica never gets wrong bytes from a replica that is one deploy behind (${mode})`, async t => {
-    const [behind, ahead] = await Promise.all([
-      makeFingerprinted(t, mode, OLD),
-      makeFingerprinted(t, mode, NEW)
-    ])
-    for (const [from, to] of [
-      [ahead, behind],
-      [behind, ahead]
-    ] as const) {
-      for (const name of ['app.js', 'logo.png', 'app.css']) {
-        const path = await from.path(name)
-        const { status, headers, text } = await to.ask(path)
-        t.is(status, 404, path)
-        t.is(headers['cache-control'], 'no-store')
-        t.is(text, 'Not Found')
-        t.is((await from.ask(path)).status, 200)
-      }
-    }
-  })
-}
 
 test('FPR-18 BLD-01 the first page after a precompile has the new tags, and asset and page change together', async t => {
   const site = await makeFingerprinted(t, 'precompiled', OLD, { revalidate: 0 })

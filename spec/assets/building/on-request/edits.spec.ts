@@ -1,11 +1,9 @@
 // Sources that change all the time: the answer is always what was complete before the request.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import {
-  mkdirSync,
   readdirSync,
   renameSync,
   rmSync,
-  statSync,
   symlinkSync,
   unlinkSync,
   utimesSync,
@@ -66,29 +64,6 @@ for (const [what, { file, name, text }] of Object.entries(kinds)) {
     }
   )
 }
-
-test('a partial with a future mtime is not compiled for every request', async t => {
-  const root = makeProject(t, {
-    'apps/web/assets/x/app.css.own': 'a{}',
-    'apps/web/assets/x/_part.own': 'b{}'
-  })
-  const part = join(root, 'apps/web/assets/x/_part.own')
-  utimesSync(part, 4e9, 4e9)
-  let compiles = 0
-  const compile = () => ({ code: `a{order:${++compiles}}`, dependencies: [part] })
-  const own = { extensions: '.own', target: '.css', compile }
-  const { port } = await makeFront(t, { root, env: 'test', compilers: [own] })
-  await ask(port, 'GET', '/assets/app.css')
-  let before = 0
-  await until(async () => {
-    before = compiles
-    await ask(port, 'GET', '/assets/app.css')
-    return compiles === before
-  }, 'a request that compiles nothing, as nothing was edited')
-  writeFileSync(part, 'c{}')
-  utimesSync(part, 4e9, 4e9)
-  t.is((await ask(port, 'GET', '/assets/app.css')).text, `a{order:${before + 1}}`)
-})
 
 for (const way of ['moved away', 'removed', 'swapped by a link']) {
   test(`a source directory that is ${way} and replaced is still watched in its new place`, async t => {
@@ -172,16 +147,6 @@ test('S42 a live site serves the last good version of a broken asset, a process 
   }
   await strict.edit({ '/public/assets/own.png': 'what was missing' })
   t.not(await strict.path('app.css'), good)
-})
-
-test('a live site serves the other assets when one target cannot be written', async t => {
-  const root = makeProject(t)
-  mkdirSync(join(root, 'public/assets/bad.js/x'), { recursive: true })
-  const site = await makeFingerprinted(t, 'live', { 'bad.js': 'bad()', 'ok.js': 'ok()' }, { root })
-  t.is((await site.ask(await site.path('ok.js'))).text, 'ok()')
-  await t.throwsAsync(() => site.path('bad.js'), { code: 'publish-failed' })
-  t.true(statSync(join(root, 'public/assets/bad.js')).isDirectory())
-  t.deepEqual(readdirSync(join(root, 'public/assets/bad.js')), ['x'])
 })
 
 for (const [what, change] of Object.entries({

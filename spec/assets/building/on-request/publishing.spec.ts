@@ -1,11 +1,6 @@
-import { lstatSync, readdirSync, renameSync, statSync, symlinkSync, unlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { lstatSync, readdirSync, statSync, symlinkSync, unlinkSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
-import { PlainNames } from '../../../../lib/assets/building/on-request/plain-names.ts'
-import { settleProject } from '../../../../lib/assets/extras.ts'
-import { loadSources } from '../../../../lib/assets/sources/sources.ts'
-import { placed, readPublic } from '../../../support/fingerprinted.ts'
-import { type Files, leadLink, type Site, makeProject, makeSite } from '../../../support/site.ts'
+import { type Site, makeSite } from '../../../support/site.ts'
 import { untilSettled } from '../../../support/until.ts'
 
 const SOURCE = 'stylesheets/app.css'
@@ -40,18 +35,6 @@ test('PUB-02 a second request does not write it again', async t => {
   await untilSettled()
   t.deepEqual(await sent(site), [200, 'a{}'])
   t.deepEqual(stateOf(site), before)
-})
-
-test('PUB-04 each GET has the newest edit even when each edit is given the same mtime', async t => {
-  const site = await made(t)
-  const etags = new Set<string | undefined>()
-  for (let edit = 100; edit < 120; edit++) {
-    site.write(SOURCE, `edit-${edit}`, THEN)
-    const { text, headers } = await site.ask(URL)
-    t.is(text, `edit-${edit}`)
-    etags.add(headers.etag)
-  }
-  t.is(etags.size, 20)
 })
 
 const DAY = 86_400
@@ -124,52 +107,3 @@ test('PUB-11 a source created after start is served; one that is removed is gone
   site.write('new/folders/of/late.css', 'late{}')
   t.deepEqual(await sent(site, '/assets/folders/of/late.css'), [200, 'late{}'])
 })
-
-const LISTED = {
-  'x/app.css': 'first',
-  '/apps/web/more/x/app.css': 'second',
-  '/apps/web/more/x/big.bin': Buffer.alloc(1_100_000, 'second'),
-  'x/big.bin': Buffer.alloc(1_100_000, 'first')
-}
-
-async function makeListed(t: ExecutionContext, files: Files) {
-  const root = makeProject(t, placed(files))
-  const settings = settleProject({ root, env: 'test', sources: 'more' })
-  const [app] = settings.apps
-  if (!app) throw new Error('there is no app')
-  const warn = (message: string) => t.fail(message)
-  const sources = await loadSources(settings, warn)
-  const publisher = new PlainNames(settings, sources, warn)
-  // From here on events tell what changed; none arrives before the next turn of the event loop.
-  await publisher.publish(app, 'none')
-  const read = (name: string) => readPublic(root, `/assets/${name}`).toString()
-  return { root, settings, app, sources, publisher, read, at: (path: string) => join(root, path) }
-}
-
-for (const name of ['app.css', 'big.bin']) {
-  test(`PUB-15 ${name} that is removed during a request leaves its name to the next directory, until it is back`, async t => {
-    const { app, publisher, read, at } = await makeListed(t, LISTED)
-    const source = at(`apps/web/assets/x/${name}`)
-    renameSync(source, at('away'))
-    t.truthy(await publisher.publish(app, name))
-    t.true(read(name).startsWith('second'))
-    renameSync(at('away'), source)
-    await publisher.publish(app, name)
-    t.true(read(name).startsWith('first'))
-  })
-
-  test(`S24 ${name} that becomes a link out of its source leaves its name to the next directory`, async t => {
-    const { root, app, publisher, read, at } = await makeListed(t, {
-      ...LISTED,
-      '/outside/app.css': 'secret',
-      '/outside/big.bin': Buffer.alloc(1_100_000, 'secret')
-    })
-    leadLink(at(`apps/web/assets/x/${name}`), join(root, 'outside', name))
-    t.truthy(await publisher.publish(app, name))
-    t.true(read(name).startsWith('second'))
-    renameSync(at('apps/web/more/x'), at('apps/web/more/y'))
-    t.truthy(await publisher.publish(app, name), 'the listing is read again')
-    renameSync(at('apps/web/more'), at('apps/web/none'))
-    t.is(await publisher.publish(app, name), undefined)
-  })
-}
