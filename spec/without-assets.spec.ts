@@ -108,29 +108,3 @@ test('pages have the entries of bundles and one version; a name of an asset is a
   t.is((await site.ask('/file')).text, 'robots')
   t.deepEqual(site.errors, [])
 })
-
-test('MNT-02 a second koaAssets with only mounts leaves the names of assets to the first', async t => {
-  const root = makeProject(t, { 'assets/css/site.css': 'p{}', 'data/a.txt': 'a' })
-  const second = { root, serve: true, apps: false, mounts: { '/data': 'data' } } as const
-  for (const env of ['development', 'production']) {
-    const before = koaAssets({ root, env, serve: true, fingerprint: false })
-    const site = await makeSite(
-      t,
-      {},
-      {
-        ...second,
-        env,
-        front: before,
-        routes: ctx => {
-          ctx.preload('site.css')
-          ctx.body = ctx.assets.stylesheet('site') + ctx.state['assets'].path('site.css')
-        }
-      }
-    )
-    const { text, headers } = await site.ask('/page')
-    t.regex(text, /href="\/assets\/site\.css".*>\/assets\/site\.css$/)
-    t.regex(String(headers.link), /^<\/assets\/site\.css>/)
-    t.is((await site.ask('/data/a.txt')).text, 'a')
-    t.deepEqual(site.errors, [])
-  }
-})

@@ -160,7 +160,7 @@ const S43 = PLACES.flatMap(({ where, at, options }) =>
 )
 
 for (const [name, under, environment] of S43) {
-  test(`S43 an unknown asset is a 404 that nobody keeps, ${name}`, async t => {
+  test(`SRV-04 S43 an unknown asset is a 404 that nobody keeps, ${name}`, async t => {
     const root = makeStronghold(t)
     const silent = await makeFront(t, { root, ...environment, alone: true })
     const eager = await makeFront(t, {

@@ -228,7 +228,7 @@ for (const [what, prepare] of Object.entries(RACES)) {
       const secret = makePrivate(t)
       const { directories, run } = await prepare(t)
       const replaced = await replacing(t, directories, secret.file)
-      const rounds = cases(40, 300)
+      const rounds = cases(15, 300)
       // On a busy machine the other process may come too late for many of them.
       for (let round = 0; round < rounds || (replaced() === 0 && round < rounds * 50); round++) {
         await run(round).catch(refused)

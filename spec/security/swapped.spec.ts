@@ -303,7 +303,7 @@ async function sentAs(site: Site, path: string, coding: string): Promise<string 
 
 const APPS = { apps: { web: { compile: false, fingerprint: false } } }
 
-for (const [way, options] of WAYS) {
+for (const [way, options] of WAYS.slice(0, cases(2, 3))) {
   for (const path of [FINGERPRINTED, '/plain.css']) {
     for (const [extension, coding] of Object.entries(NAMES)) {
       const compress = compressed[extension]

@@ -64,19 +64,6 @@ test('an error that no client caused reaches the application after an asset was 
   t.deepEqual(site.errors, [mine, mine, mine, mine])
 })
 
-test('an onerror handler that was set on the context stays there', async t => {
-  const seen: unknown[] = []
-  const front: Middleware = (ctx, next) => {
-    ctx.onerror = error => seen.push(error)
-    return next()
-  }
-  const site = await makeSite(t, { '/public/a.txt': 'a' }, { front })
-  t.is((await site.ask('/a.txt')).text, 'a')
-  // Koa reports the end of every response, with null where nothing failed.
-  await until(() => seen.length > 0, 'the end of the response')
-  t.deepEqual([seen, site.errors], [[null], []])
-})
-
 /** One that waits until it may continue. */
 function slowCompiler(compiling: EventEmitter): Compiler {
   return {

@@ -173,16 +173,6 @@ test('a middleware in front takes effect however it is registered: used, compose
   t.false(await reachesFront(t, new Koa().use(koaAssets(options)).use(setAfter)), 'behind')
 })
 
-test('a file is served below the path at which koaAssets is mounted', async t => {
-  const options = { ...PRODUCTION, root: makeProject(t, FILES), serve: true }
-  for (const mounted of [koaAssets(options), new Koa().use(koaAssets(options))]) {
-    const app = new Koa().use(mount('/static', mounted as Middleware))
-    const port = await listen(t, app.callback())
-    t.is((await ask(port, '/static/a.txt')).text, TEXT)
-    t.is((await ask(port, '/a.txt')).status, 404)
-  }
-})
-
 test('a client that has left before the file is opened is logged with the status of the file', async t => {
   const seen: unknown[] = []
   const front: Middleware = async (ctx, next) => {

@@ -209,6 +209,8 @@ const FORMS = {
   '/public/a.css.br': brotliCompressSync(CSS),
   '/public/a.css.gz': gzipSync(CSS)
 }
+/** A mount of the same files. */
+const MOUNTS = { '/static': { dir: 'public', cacheControl: 'public, max-age=0, must-revalidate' } }
 
 async function makeCoded(t: ExecutionContext, options: SiteOptions = {}, files: object = FORMS) {
   const site = await makeSite(t, { ...files }, { env: 'staging', ...options })
@@ -242,11 +244,15 @@ const CHOICES: ReadonlyArray<
   [undefined, undefined]
 ]
 
-test('ANS-06 the coding is the one with the highest weight, or the smallest if several have it', async t => {
-  const { get } = await makeCoded(t)
+test('ANS-06 MNT-01 MNT-07 the coding is the one with the highest weight, or the smallest if several have it, in a mount as well', async t => {
+  const { get, ask } = await makeCoded(t, { mounts: MOUNTS })
   const bytesOf = { br: FORMS['/public/a.css.br'], gzip: FORMS['/public/a.css.gz'] }
   for (const [acceptEncoding, coding] of CHOICES) {
     const { status, headers, bytes } = await get(acceptEncoding)
+    const asked = acceptEncoding === undefined ? {} : { 'accept-encoding': acceptEncoding }
+    const ofMount = await ask('/static/a.css', { headers: asked })
+    t.deepEqual({ ...ofMount.headers, date: '' }, { ...headers, date: '' })
+    t.deepEqual(ofMount.bytes, bytes)
     t.deepEqual([status, headers['content-encoding']], [200, coding], acceptEncoding)
     t.deepEqual(bytes, coding ? bytesOf[coding] : Buffer.from(CSS), acceptEncoding)
     t.is(headers['content-type'], 'text/css; charset=utf-8')

@@ -39,17 +39,6 @@ test('SRV-01 SRV-02 SRV-09 a file in public is served with its bytes, length and
   t.deepEqual(site.errors, [])
 })
 
-test('SRV-04 a path that is neither a file nor a route is a 404', async t => {
-  const site = await makeSite(t, { 'a.css': '' })
-  const outside = await site.ask('/nowhere')
-  t.is(outside.status, 404)
-  t.is(outside.headers['cache-control'], undefined)
-  const under = await site.ask('/assets/nowhere.css')
-  t.is(under.status, 404)
-  t.is(under.text, outside.text)
-  t.is(under.headers['cache-control'], 'no-store')
-})
-
 test('SRV-03 SRV-05 SRV-10 a directory, a trailing slash, / and a file of the same name elsewhere in public do not hide a route', async t => {
   const files = {
     '/public/assets/dashboard.js': 'x',
@@ -126,23 +115,6 @@ test('PRV-04 with serving off a 404 under the prefix or in a mount is no-store, 
   })) {
     const { status, headers } = await site.ask(path)
     t.deepEqual([status, headers['cache-control']], expected, path)
-  }
-})
-
-test('SET-13 if two apps match, the one with the longer prefix responds, in either order of declaration', async t => {
-  const files = {
-    '/apps/web/assets/stylesheets/app.css': 'web{}',
-    '/apps/web/assets/stylesheets/admin/own.css': 'web-admin{}',
-    '/apps/admin/assets/stylesheets/app.css': 'admin{}'
-  }
-  for (const apps of [
-    { web: {}, admin: {} },
-    { admin: {}, web: {} }
-  ]) {
-    const site = await makeSite(t, files, { apps })
-    t.is((await site.ask('/assets/app.css')).text, 'web{}')
-    t.is((await site.ask('/assets/admin/app.css')).text, 'admin{}')
-    t.is((await site.ask('/assets/admin/own.css')).status, 404, 'never the other app')
   }
 })
 

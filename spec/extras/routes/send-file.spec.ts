@@ -3,13 +3,11 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 
 import { join } from 'node:path'
-import { brotliCompressSync } from 'node:zlib'
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
 import Koa, { type Middleware } from 'koa'
 import Koa2 from 'koa2'
 import { koaHttpCache, type SendFileOptions } from '../../../lib/index.ts'
-import type { Question } from '../../support/ask.ts'
 import { makeSite, type Files, type SiteOptions } from '../../support/site.ts'
 import { withDigest } from '../../support/digest.ts'
 
@@ -87,16 +85,6 @@ test('SND-01 a status that the route has set stays, and the whole file is sent w
   }
 })
 
-test('SND-01 a compressed copy beside the file is negotiated', async t => {
-  const css = 'a { color: red }\n'.repeat(200)
-  const site = await makeSender(t, { 'a.css': css })
-  writeFileSync(join(site.root, 'data/a.css.br'), brotliCompressSync(css))
-  const answer = await site.ask(asked('a.css'), { headers: { 'accept-encoding': 'br' } })
-  t.is(answer.headers['content-encoding'], 'br')
-  t.is(answer.headers['vary'], 'Accept-Encoding')
-  t.deepEqual(answer.bytes, brotliCompressSync(css))
-})
-
 test('SND-01 it works where koaAssets does not serve, and for files of a mount or of public', async t => {
   const site = await makeSender(t, { 'a.txt': PDF }, { serve: false })
   t.is((await site.ask(asked('a.txt'))).text, PDF)
@@ -143,12 +131,6 @@ test('SND-02 S59 a path that leads out, is hidden or is not a file is a 404 like
     t.deepEqual(Object.keys(answer.headers).toSorted(), Object.keys(missing.headers).toSorted())
   }
   t.true(site.errors.every(isNotFound))
-})
-
-test('SND-02 symlinks: follow sends what a link leads to', async t => {
-  const site = await makeSender(t, { 'a.txt': PDF }, { symlinks: 'follow' })
-  symlinkSync('/etc/hostname', join(site.root, 'data/out.txt'))
-  t.is((await site.ask(asked('out.txt'))).status, 200)
 })
 
 test('SND-03 a missing file is an error with status 404 that the route can catch', async t => {
@@ -236,21 +218,6 @@ test('PRV-03 S75 a type that the route has set stays, unless the option gives an
   t.deepEqual(site.errors, [])
 })
 
-test('NBR-02 download overrides what was set in front, and a Cache-Control in front overrides cacheControl', async t => {
-  const front: Middleware = (ctx, next) => {
-    ctx.set({ 'Content-Disposition': 'inline', 'X-Frame-Options': 'DENY' })
-    if (ctx.query['guard'] !== undefined) ctx.set('Cache-Control', 'no-store')
-    return next()
-  }
-  const send = { download: 'Report.pdf', cacheControl: 'public, max-age=60' }
-  const site = await makeSender(t, { 'a.pdf': PDF }, { send, front })
-  const { headers } = await site.ask(asked('a.pdf'))
-  t.is(headers['content-disposition'], 'attachment; filename="Report.pdf"')
-  t.is(headers['cache-control'], 'public, max-age=60')
-  t.is(headers['x-frame-options'], 'DENY')
-  t.is((await site.ask(`${asked('a.pdf')}&guard`)).headers['cache-control'], 'no-store')
-})
-
 test('SND-05 what the route says with ctx.cacheControl stays, and a 304 of ctx.fresh needs no file', async t => {
   let version = 'a'
   const cache = koaHttpCache({ cacheControl: 'public', autoEtag: true })
@@ -270,28 +237,6 @@ test('SND-05 what the route says with ctx.cacheControl stays, and a 304 of ctx.f
   version = 'b'
   rmSync(join(root, 'data/a.pdf'))
   t.is((await ask('/fresh', { headers })).status, 404)
-})
-
-test('SND-05 X-Http-Cache does not mention ctx.fresh when the response is a file, its error page or a 405', async t => {
-  const mounts = { '/': { dir: 'data', fallback: 'index.html' } }
-  const cache = koaHttpCache({ trace: true })
-  const routes: Middleware = ctx =>
-    cache(ctx, async () => {
-      if (ctx.path === '/sent') await ctx.sendFile('a.txt', { root: 'data' })
-      if (ctx.path === '/page') ctx.body = 'page'
-    })
-  const files = { 'a.txt': 'a', 'index.html': 'page' }
-  const { ask } = await makeSender(t, files, { apps: false, mounts, routes })
-  const reasonOf = async (path: string, question?: Question) => {
-    const { status, headers } = await ask(path, question)
-    return [status, headers['x-http-cache']]
-  }
-  t.deepEqual(await reasonOf('/sent'), [200, undefined])
-  t.deepEqual(await reasonOf('/sent', { headers: { range: 'bytes=0-0' } }), [206, undefined])
-  t.deepEqual(await reasonOf('/a.txt', { method: 'POST' }), [405, undefined])
-  const headers = { accept: 'text/html' }
-  t.deepEqual(await reasonOf('/orders', { headers }), [200, undefined])
-  t.deepEqual(await reasonOf('/page'), [200, '200: ctx.fresh was not called'])
 })
 
 test('the options say type, caching and date', async t => {
@@ -338,12 +283,4 @@ test('a wrong option is a TypeError that says what is expected', async t => {
     t.is(site.errors[at]?.name, 'TypeError')
     t.regex(site.errors[at]?.message ?? '', message)
   }
-})
-
-test('sendFile taken off the context says so', async t => {
-  const routes: Middleware = ({ sendFile }) =>
-    sendFile.call(undefined as never, 'a.txt', { root: 'data' })
-  const site = await makeSender(t, { 'a.txt': PDF }, { routes })
-  t.is((await site.ask('/')).status, 500)
-  t.is(site.errors[0]?.message, "sendFile() is a method: call it on Koa's context")
 })

@@ -1,5 +1,3 @@
-// The page of a single-page application: MNT-06, S57, S65.
-import { rmSync } from 'node:fs'
 import test from 'ava'
 import type { Middleware } from 'koa'
 import { koaHttpCache } from '../../../../lib/koa-http-cache.ts'
@@ -146,17 +144,6 @@ test('MNT-06 if two mounts match a navigation, the longer one with a fallback re
   ] as const) {
     t.is((await site.ask(path, { headers: NAVIGATION })).text, text, path)
   }
-})
-
-test('MNT-06 a shell that is being rebuilt is a 404 meanwhile, and then the new one', async t => {
-  const site = await makeSite(t, FILES, ADMIN)
-  const read = async () => (await site.ask('/admin/x', { headers: NAVIGATION })).text
-  t.is(await read(), SHELL)
-  rmSync(site.at('/dist/index.html'))
-  t.is(await read(), 'Not Found')
-  site.write('/dist/index.html', 'new')
-  t.is(await read(), 'new')
-  t.deepEqual(site.errors, [])
 })
 
 test('MNT-06 S65 MOV-03 the shell has no lifetime but one by a function of the path, and keeps no-store', async t => {

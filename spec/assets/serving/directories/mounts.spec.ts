@@ -1,28 +1,14 @@
 // A mount is served as public is, on every way of serving: MNT-01, MNT-02, MNT-07, MNT-08, UPL-02; MOV-03.
 import { renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import * as zlib from 'node:zlib'
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import type { Context } from 'koa'
-import { COPIES } from '../../../support/copies.ts'
 import { leadLink, makeProject, makeSite, type Files, type Site } from '../../../support/site.ts'
-import { until, untilSettled } from '../../../support/until.ts'
+import { until } from '../../../support/until.ts'
 import { ENVIRONMENTS } from '../../../support/ways.ts'
 import { cases } from '../../../support/soak.ts'
-import { isWindows } from '../../../support/windows.ts'
-
-const SCRIPT = 'console.log("a mount is served as public is")\n'.repeat(50)
 const THEN = 1_700_000_000
-const LAST_MODIFIED = 'Tue, 14 Nov 2023 22:13:20 GMT'
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255, 254, 13, 10])
-
-const { zstdCompressSync } = zlib as typeof zlib & { zstdCompressSync?: (bytes: string) => Buffer }
-
-const compress: Readonly<Record<string, ((bytes: string) => Buffer) | undefined>> = {
-  '.br': zlib.brotliCompressSync,
-  '.gz': zlib.gzipSync,
-  '.zst': zstdCompressSync
-}
 const FILES: Files = {
   '/build/app/logo.png': PNG,
   '/build/app/js/deep/a b@2x.js': 'deep',
@@ -40,33 +26,6 @@ const read = async (site: Site, path: string) => {
 }
 
 for (const [where, options] of ENVIRONMENTS) {
-  const makeBuild = async (t: ExecutionContext) => {
-    const site = await makeSite(t, FILES, { ...options, ...MOUNTS })
-    site.write('/build/app/app.js', SCRIPT, THEN)
-    for (const extension of COPIES) {
-      site.write(`/build/app/app.js${extension}`, compress[extension]?.(SCRIPT) ?? '', THEN)
-    }
-    return site
-  }
-
-  test(`MNT-01 MNT-07 a file of a mount is served as one of public, with the copies beside it, ${where}`, async t => {
-    const site = await makeBuild(t)
-    for (const extension of COPIES) {
-      const coding = { '.br': 'br', '.gz': 'gzip' }[extension] ?? 'zstd'
-      const headers = { 'accept-encoding': coding }
-      const answer = await site.ask('/static/app.js?v=1', { headers })
-      t.deepEqual([answer.status, answer.headers['content-encoding']], [200, coding])
-      t.deepEqual(answer.bytes, compress[extension]?.(SCRIPT))
-      t.is(answer.headers.vary, 'Accept-Encoding')
-    }
-    const { text, headers } = await site.ask('/static/app.js')
-    t.deepEqual([text, headers['last-modified']], [SCRIPT, LAST_MODIFIED])
-    t.deepEqual((await site.ask('/static/logo.png')).bytes, PNG)
-    t.is((await site.ask('/static/js/deep/a%20b@2x.js')).text, 'deep')
-    t.deepEqual((await site.ask('/static/empty.txt')).headers['content-length'], '0')
-    t.deepEqual(site.errors, [])
-  })
-
   test(`MNT-02 what a mount lacks is looked for in the shorter one, in public, in the stack, ${where}`, async t => {
     const files = {
       '/long/a.txt': 'long a',
@@ -97,7 +56,7 @@ for (const [where, options] of ENVIRONMENTS) {
     }
   })
 
-  test(`MNT-08 a file that is added, replaced or deleted is seen by the next request, ${where}`, async t => {
+  test(`MNT-01 MNT-08 a file that is added, replaced or deleted is seen by the next request, ${where}`, async t => {
     const site = await makeSite(t, FILES, { ...options, ...MOUNTS })
     const expect = async (path: string, expected: string | number) =>
       t.is(await read(site, `/static/${path}`), expected)
@@ -114,22 +73,6 @@ for (const [where, options] of ENVIRONMENTS) {
     await expect('logo.png', PNG.toString())
     rmSync(site.at('/build/app/logo.png'))
     await expect('logo.png', 'hidden by the mount')
-    t.deepEqual(site.errors, [])
-  })
-
-  test(`MNT-08 a directory that is replaced as a whole is served with its new files, ${where}`, async t => {
-    const site = await makeSite(t, FILES, { ...options, ...MOUNTS })
-    const statuses = () =>
-      Promise.all(['/static/logo.png', '/static/v2/app.js'].map(path => read(site, path)))
-    site.write('/public/static/v2/app.js', 'public')
-    t.deepEqual(await statuses(), [PNG.toString(), 'public'])
-    for (let deploy = 1; deploy < 4; deploy++) {
-      site.write('/build/next/v2/app.js', `deploy ${deploy}`)
-      renameSync(site.at('/build/app'), site.at(`/build/old-${deploy}`))
-      t.deepEqual(await statuses(), ['hidden by the mount', 'public'], 'while there is none')
-      renameSync(site.at('/build/next'), site.at('/build/app'))
-      t.deepEqual(await statuses(), ['hidden by the mount', `deploy ${deploy}`])
-    }
     t.deepEqual(site.errors, [])
   })
 
@@ -197,46 +140,6 @@ test('UPL-01 by default a file of a mount that was overwritten is served with it
   }
 })
 
-test('a copy that appears beside a file of a mount is sent within the `revalidate` of koaAssets', async t => {
-  const text = 'a { color: red }\n'.repeat(100)
-  const site = await makeSite(
-    t,
-    { '/data/a.css': text },
-    { ...PRODUCTION, mounts: { '/up': 'data' } }
-  )
-  await untilSettled()
-  const coding = async () => {
-    const headers = { 'accept-encoding': 'gzip' }
-    return (await site.ask('/up/a.css', { headers })).headers['content-encoding']
-  }
-  t.is(await coding(), undefined)
-  site.write('/data/a.css.gz', zlib.gzipSync(text))
-  await until(async () => (await coding()) === 'gzip', 'it is sent')
-})
-
-test('a link that is retargeted leads to the mount of the new release, outside of the root only with `follow`', async t => {
-  const outside = makeProject(t, { 'a.txt': 'two' })
-  const releases = { '/releases/1/site/dist/app.js': 'one', '/releases/2/site/dist/app.js': 'two' }
-  const site = await makeSite(t, { '/r1/a.txt': 'one', ...releases }, { serve: false })
-  leadLink(site.at('/current'), 'r1')
-  const mounts = { '/in': 'current', '/any': { dir: 'current', symlinks: 'follow' as const } }
-  const options = { ...PRODUCTION, revalidate: 0, root: site.root, mounts }
-  const running = await makeSite(t, {}, options)
-  const textsOf = () => Promise.all(['/in/a.txt', '/any/a.txt'].map(path => read(running, path)))
-  t.deepEqual(await textsOf(), ['one', 'one'])
-  leadLink(site.at('/current'), outside)
-  t.deepEqual(await textsOf(), [404, 'two'])
-  t.deepEqual(running.errors, [])
-  // The root may itself be behind the link.
-  leadLink(site.at('/current'), 'releases/1')
-  const root = site.at('/current/site')
-  const above = await makeSite(t, {}, { ...options, root, mounts: { '/': 'dist' } })
-  t.is(await read(above, '/app.js'), 'one')
-  leadLink(site.at('/current'), 'releases/2')
-  t.is(await read(above, '/app.js'), 'two')
-  t.deepEqual(above.errors, [])
-})
-
 test('links in a mount follow its own `symlinks`, else that of the top level', async t => {
   const site = await makeSite(t, FILES, { serve: false })
   symlinkSync('logo.png', site.at('/build/app/inside.png'))
@@ -256,14 +159,6 @@ test('links in a mount follow its own `symlinks`, else that of the top level', a
     )
     t.deepEqual(await Promise.all(statuses), [inside, out], `${top} ${own}`)
   }
-})
-
-test('a mount whose path is not ASCII is found under its encoded path', async t => {
-  const site = await makeSite(t, { '/dist/ü.js': 'ü' }, { mounts: { '/größe (1)': 'dist' } })
-  const path = '/gr%C3%B6%C3%9Fe%20(1)'
-  t.is((await site.ask(`${path}/%C3%BC.js`)).text, 'ü')
-  t.is((await site.ask(`${path}/none.js`)).headers['cache-control'], 'no-store')
-  t.is((await site.ask(`${path}/%zz`)).status, 400)
 })
 
 for (const [where, options] of ENVIRONMENTS) {
@@ -291,42 +186,5 @@ test('UPL-02 S53 what a mount may not be at start, it cannot become later', asyn
     symlinkSync(to, join(site.root, 'later'))
     t.is((await site.ask('/up/a.txt')).status, 404, to)
     t.is((await site.ask('/up/package.json')).status, 404, to)
-  }
-})
-
-test('MOV-03 what exclude names is a 404, compressed, linked to and as an index too', async t => {
-  const files = {
-    '/dist/README.md': 'read me',
-    '/dist/README.md.gz': 'copy',
-    '/dist/docs/index.html': 'docs',
-    '/dist/a.js': 'a',
-    '/dist/vendor/b.js': 'b',
-    '/other/README.md': 'of a shorter mount'
-  }
-  const dist = { dir: 'dist', index: 'index.html' }
-  const exclude = ['*.md', 'vendor', 'docs/index.html']
-  for (const env of ['development', 'production']) {
-    const site = await makeSite(t, files, {
-      env,
-      apps: false,
-      mounts: { '/x': { ...dist, exclude }, '/y': { ...dist, exclude: 'vendor/**' }, '/': 'other' }
-    })
-    if (!isWindows) symlinkSync('README.md', site.at('/dist/link.txt'))
-    const linked = isWindows ? [] : ['link.txt']
-    const excluded = ['README.md', 'README.md.gz', ...linked, 'docs/', 'vendor/b.js']
-    for (const path of excluded.map(each => `/x/${each}`)) {
-      const { status, headers } = await site.ask(path)
-      t.deepEqual([path, status, headers['cache-control']], [path, 404, 'no-store'])
-    }
-    const served = [
-      'x/a.js',
-      'y/README.md',
-      'y/docs/',
-      'README.md',
-      ...linked.map(each => `y/${each}`)
-    ]
-    for (const path of served.map(each => `/${each}`))
-      t.is((await site.ask(path)).status, 200, path)
-    t.deepEqual(site.errors, [])
   }
 })

@@ -6,7 +6,6 @@ import {
   closeSync,
   openSync,
   renameSync,
-  statSync,
   symlinkSync,
   truncateSync,
   utimesSync,
@@ -15,13 +14,10 @@ import {
 import type { RequestListener } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
 import { connect } from 'node:net'
-import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { settleProject } from '../../../../lib/assets/extras.ts'
-import { wantedAt } from '../../../../lib/assets/serving/request-path.ts'
 import { withFingerprint } from '../../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../../lib/files/digest.ts'
-import { stampOf } from '../../../../lib/files/disk.ts'
 import { growsInProportion } from '../../../support/cost.ts'
 import { openDescriptors } from '../../../support/descriptors.ts'
 import { publicFilesOf } from '../../../support/served.ts'
@@ -119,32 +115,6 @@ test('a new file is served at once where its folder is there, and a page or a ne
   }
 })
 
-test('a miss under the prefix that belongs to no app is no-store from the first one on', async t => {
-  const apps = { admin: { path: '/admin' }, shop: { path: '/shop' } }
-  const site = await makeSite(t, FILES, {
-    apps,
-    compile: false,
-    fingerprint: false,
-    revalidate: 3600
-  })
-  for (let times = 0; times < 4; times++) {
-    for (const method of ['GET', 'POST']) {
-      const { status, headers } = await site.ask('/assets/none.css', { method })
-      t.deepEqual([status, headers['cache-control']], [404, 'no-store'])
-    }
-  }
-})
-
-test('a doubly encoded path does not make another path missing', async t => {
-  const site = await makeRemembering(t)
-  site.write('/public/größe/a.png', 'a')
-  const path = '/gr%C3%B6%C3%9Fe/a.png'
-  t.is((await miss(site, path.replaceAll('%', '%25'))).at(-1), 404)
-  t.is((await site.ask(path)).text, 'a')
-  t.is((await miss(site, '/assets/%25zz')).at(-1), 404)
-  t.is((await site.ask('/assets/%zz')).status, 400)
-})
-
 test('a fingerprint that was requested too early is served as soon as its bytes are built', async t => {
   const site = await makeSite(t, { 'a.css': 'old' }, { fingerprint: true, revalidate: 3600 })
   t.is((await site.ask('/assets/a.css')).text, 'old')
@@ -188,7 +158,7 @@ for (const [what, headers, length] of [
   ['whole', '', OLD.length],
   ['in part', `Range: bytes=4-${OLD.length - 1}\r\n`, OLD.length - 4]
 ] as const) {
-  for (const [sender, options] of SENDERS.slice(0, what === 'whole' ? 3 : cases(2, 3))) {
+  for (const [sender, options] of SENDERS.slice(0, what === 'whole' ? cases(2, 3) : cases(1, 3))) {
     for (const [how, change] of [
       ['overwritten in place', overwrite],
       ['truncated', (path: string) => truncateSync(path, 1000)]
@@ -224,7 +194,7 @@ for (const [what, headers, length] of [
   }
 }
 
-for (const [sender, options] of SENDERS) {
+for (const [sender, options] of SENDERS.slice(0, cases(2, 3))) {
   test(`ANS-11 over HTTP/2 a file that is overwritten in place ends in a stream that is reset, ${sender}`, async t => {
     const site = await makeSite(t, { '/public/big.bin': OLD }, { ...PRODUCTION, ...options })
     const server = createHttp2((req, res) => void site.app.callback()(req, res))
@@ -245,7 +215,7 @@ for (const [what, change] of [
   ['grows', (path: string) => appendFileSync(path, 'more')],
   ['is replaced', replace]
 ] as const) {
-  for (const [sender, options] of SENDERS) {
+  for (const [sender, options] of SENDERS.slice(0, cases(2, 3))) {
     test(`ANS-11 a file that ${what} whenever it is looked at is a 200, with the size that it has when it is opened, ${sender}`, async t => {
       const unkept = { revalidate: 0, memory: { maxFileBytes: 100 } }
       const files = { '/public/big.bin': 'x'.repeat(5000) }
@@ -280,28 +250,6 @@ function changing(path: string, change: (path: string) => void): RequestListener
     again()
   }
 }
-
-test('If-Range never mixes two versions of the same size and mtime, as npm unpacks them, that are too large for memory', async t => {
-  const site = await makeSite(
-    t,
-    {},
-    { ...PRODUCTION, revalidate: 0, memory: { maxFileBytes: 100 } }
-  )
-  const install = async (text: string) => {
-    site.write('/public/next.js', text, NPM)
-    renameSync(site.at('/public/next.js'), site.at('/public/lib.js'))
-    return (await site.ask('/lib.js', { method: 'HEAD' })).headers.etag
-  }
-  const etags = [await install('1'.repeat(1000)), await install('2'.repeat(1000))]
-  for (const [at, expected] of [
-    [200, '2'.repeat(1000)],
-    [206, '2'.repeat(500)]
-  ].entries()) {
-    const headers = { range: 'bytes=500-', 'if-range': etags[at] }
-    const { status, text } = await site.ask('/lib.js', { headers })
-    t.deepEqual([status, text], expected)
-  }
-})
 
 test('ANS-01 a fingerprinted file too large for memory has its digest as ETag, the same on two replicas', async t => {
   const bytes = Buffer.alloc(2 * MIB, 'film')
@@ -348,21 +296,4 @@ test('S30 a path of thousands of folders takes time in proportion to its length'
     settleProject({ root: makeProject(t), env: 'production', apps: false }, {})
   )
   t.true(growsInProportion(4096, length => files.recall('/a'.repeat(length / 2))))
-})
-
-test('what was just published is sent without being read again, and looked at by the next request', async t => {
-  const root = makeProject(t, { 'public/assets/big.css': 'on disk' })
-  const memory = { maxFileBytes: 5 }
-  const settings = settleProject({ root, env: 'development', memory }, {})
-  const files = publicFilesOf(settings)
-  const stamp = stampOf(statSync(join(root, 'public/assets/big.css'), { bigint: true }))
-  const find = async (name: string, text: string) => {
-    const wanted = wantedAt(`/assets/${name}.css`, settings)
-    const file = await files.find(wanted, { stamp, bytes: Buffer.from(text) })
-    return file?.representations.map(({ body, etag, size }) => [String(body), etag, size])
-  }
-  // A file of that name would be read if it were there.
-  t.deepEqual(await find('app', 'a{}'), [['a{}', `"${digestOf('a{}')}"`, 3]])
-  t.is(await files.find(wantedAt('/assets/app.css', settings)), undefined)
-  t.deepEqual((await find('big', 'too big for memory'))?.[0]?.[0], 'undefined')
 })
