@@ -260,22 +260,6 @@ testInEach(
   }
 )
 
-testInEach('LIV-02 the last of 300 modules is followed as well', async (t, launch) => {
-  const numbers = Array.from({ length: 300 }, (_, number) => number)
-  const modules = numbers.map(number => [
-    `javascripts/components/part-${number}.js`,
-    `export const part${number} = ${number}`
-  ])
-  const imports = numbers.map(number => `import './components/part-${number}.js'`)
-  const app = `${imports.join('\n')}\nimport { part299 } from './components/part-299.js'\nglobalThis.part299 = part299`
-  const files = { ...FILES, ...Object.fromEntries(modules), 'javascripts/app.js': app }
-  const { site, page } = await open(t, launch, {}, { files })
-  await shows(page, 'globalThis.part299', 299)
-  site.write('javascripts/components/part-299.js', 'export const part299 = "edited"')
-  await shows(page, 'globalThis.part299', 'edited')
-  t.deepEqual(page.complaints.filter(isNoClosing), [])
-})
-
 testInEach(
   'LIV-03 an error is shown over the page, with its place, and goes away when it is fixed',
   async (t, launch) => {
@@ -305,19 +289,6 @@ testInEach(
 )
 
 testInEach(
-  'LIV-03 a page that was opened with a broken stylesheet gets it when it is fixed',
-  async (t, launch) => {
-    const broken = { ...FILES, 'stylesheets/_tokens.scss': '$ink: }' }
-    const { site, page } = await open(t, launch, {}, { files: broken })
-    await shows(page, `${OVERLAY} !== ''`, true)
-    site.write('stylesheets/_tokens.scss', '$ink: rgb(5, 5, 5);\n')
-    await shows(page, styleOf('h1'), 'rgb(5, 5, 5)')
-    await shows(page, OVERLAY, '')
-    t.true(await page.evaluate('globalThis.isSamePage === true'))
-  }
-)
-
-testInEach(
   'LIV-04 a server that is killed and started again reloads the page once',
   async (t, launch) => {
     const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
@@ -339,32 +310,6 @@ testInEach(
     await shows(page, styleOf('body'), 'rgb(4, 5, 6)')
     t.true(await page.evaluate('globalThis.isSamePage'), 'no other reload')
     t.is(pages, 1)
-  }
-)
-
-testInEach(
-  'LIV-04 a page whose server was away when it first connected gets what was edited meanwhile',
-  async (t, launch) => {
-    let tries = 0
-    let isAway = true
-    const hold: Hold = (path, socket) => {
-      if (isAway && path.endsWith('/-/live')) {
-        tries++
-        socket.destroy()
-      }
-      return undefined
-    }
-    const { site, page } = await open(t, launch, {}, { hold })
-    await shows(page, styleOf('h1'), 'rgb(1, 1, 1)')
-    await until(() => tries > 0, 'a first try')
-    site.write('stylesheets/_tokens.scss', '$ink: rgb(8, 8, 8);')
-    // By the age that it had at its first try, the page would be younger than the edit.
-    const edited = Date.now()
-    const age = edited - (await page.evaluate<number>('performance.timeOrigin'))
-    await until(() => Date.now() - edited > age, 'that age has passed')
-    isAway = false
-    await shows(page, styleOf('h1'), 'rgb(8, 8, 8)')
-    t.true(await page.evaluate('globalThis.isSamePage === true'), 'no reload')
   }
 )
 

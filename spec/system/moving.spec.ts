@@ -258,72 +258,6 @@ test('the first table says what koa-static and koaAssets do', async t => {
   t.throws(() => koaAssets({ ...options, mounts: { '/': '.' } }), { code: 'mount-unusable' })
 })
 
-const LOGIN = `app.use((ctx, next) => {
-    if (!ctx.path.startsWith('/members/')) return next()
-    ctx.assert(ctx.cookies.get('user'), 401)
-    ctx.set('Cache-Control', 'private, no-cache')
-    return next()
-  })
-  app.use(
-    koaAssets({
-      serve: true,
-      mounts: { '/members': { dir: 'data/members', cacheControl: 'public, max-age=3600' } }
-    })
-  )`
-
-test('NBR-01 headers that a login check sets for a file win over the mount, and a cookie that was only read changes nothing', async t => {
-  const root = makeProject(t, { 'data/members/plan.pdf': 'plan' })
-  const lifetimeOf = async (example = '') => {
-    const { headers } = await (
-      await siteOf(t, root, example)
-    )('/members/plan.pdf', { headers: { cookie: 'user=ann' } })
-    return headers['cache-control']
-  }
-  t.is((await (await siteOf(t, root, LOGIN))('/members/plan.pdf')).status, 401)
-  t.is(await lifetimeOf(LOGIN), 'private, no-cache')
-  const silent = LOGIN.replace(/ctx\.set\(.*\)/, '')
-  t.is(await lifetimeOf(silent), 'public, max-age=3600')
-})
-
-test('SND-04 `download` takes the place of ctx.attachment, which may stay', async t => {
-  const root = makeProject(t, { 'data/a.pdf': 'a' })
-  const name = 'Größe 1.pdf'
-  const ask = await site(t, koaAssets({ root, env: 'production', apps: false }), ctx => {
-    if (ctx.path === '/stays') ctx.attachment('Plan.pdf')
-    return ctx.sendFile('a.pdf', { root: 'data', download: ctx.path === '/name' && name })
-  })
-  const fieldOf = async (path: string) => (await ask(path)).headers['content-disposition']
-  t.is(await fieldOf('/stays'), 'attachment; filename="Plan.pdf"')
-  t.is(
-    await fieldOf('/name'),
-    'attachment; filename="Gr__e 1.pdf"; filename*=UTF-8\'\'Gr%C3%B6%C3%9Fe%201.pdf'
-  )
-})
-
-test('WAY-01 `extensions` finds what it finds in koa-static and sirv', async t => {
-  const root = makeProject(t, {
-    'public/about.html': 'about',
-    'public/docs.html': 'docs',
-    'public/docs/index.html': 'index',
-    'public/docs/setup.html': 'setup'
-  })
-  const options = { dir: 'public', index: 'index.html', extensions: ['html'] }
-  const ours = await site(
-    t,
-    koaAssets({ root, env: 'production', serve: true, mounts: { '/': options } })
-  )
-  const theirs = await site(t, serve(join(root, 'public'), { extensions: ['html'] }))
-  const others = await site(t, withSirv(join(root, 'public'), { extensions: ['html'] }))
-  for (const path of ['/about', '/about.html', '/docs', '/docs/setup', '/none', '/docs/none']) {
-    const { status, text } = await ours(path)
-    for (const each of [theirs, others]) {
-      const expected = await each(path)
-      t.deepEqual([path, status], [path, expected.status])
-      if (status === 200) t.is(text, expected.text, path)
-    }
-  }
-})
-
 /** sirv as a middleware of Koa. */
 function withSirv(dir: string, options: Parameters<typeof sirv>[1]): Middleware {
   const files = sirv(dir, options)
@@ -447,18 +381,6 @@ test('the tables are right about each option of koa-static, koa-send and koa-sta
   )
 })
 
-test('koa-static-cache without `dynamic` serves the files that existed at start; a mount serves those that exist now', async t => {
-  const root = makeProject(t, { 'public/app.js': 'go()' })
-  const mounts = { '/': 'public' }
-  const ours = await site(t, koaAssets({ root, env: 'production', serve: true, mounts }))
-  const theirs = await site(t, staticCache(join(root, 'public'), { buffer: true }))
-  writeFiles(root, { 'public/app.js': 'gone()', 'public/later.js': 'later()' })
-  t.is((await theirs('/app.js')).text, 'go()')
-  t.is((await theirs('/later.js')).status, 404)
-  t.is((await ours('/app.js')).text, 'gone()')
-  t.is((await ours('/later.js')).text, 'later()')
-})
-
 test('the table for koa-range says what koa-range does, and what the 404 of koa-send reveals', async t => {
   const root = makeProject(t, { 'public/film.mp4': TEXT })
   const serving = { root, env: 'production', serve: true, mounts: { '/': 'public' } }
@@ -498,37 +420,6 @@ test('a route for every path leaves a missing file to the 404, which nobody stor
   t.deepEqual([status, headers['cache-control']], [404, 'no-store'])
 })
 
-test('two directories at one path are two koaAssets, and the first serves what both have', async t => {
-  const root = makeProject(t, {
-    'public/app.js': 'go()',
-    'more/app.js': 'other()',
-    'more/data.txt': 'data'
-  })
-  const of = (dir: string) =>
-    koaAssets({ root, env: 'production', mounts: { '/': dir }, serve: true })
-  const ours = await site(t, of('public'), of('more'))
-  t.is((await ours('/app.js')).text, 'go()')
-  t.is((await ours('/data.txt')).text, 'data')
-  t.is((await ours('/none.txt')).headers['cache-control'], 'no-store')
-})
-
-test('koa-compress behind koaAssets compresses only routes; in front, a file without a copy keeps its ETag', async t => {
-  const root = makeProject(t, { 'public/app.css': TEXT })
-  const assets = koaAssets({ root, env: 'production', mounts: { '/': 'public' }, serve: true })
-  const route: Middleware = ctx => {
-    ctx.body = TEXT
-  }
-  const gzip = { headers: { 'accept-encoding': 'gzip' } }
-  const options = { threshold: 0 }
-  const behind = await site(t, assets, compress(options), route)
-  t.is((await behind('/app.css', gzip)).headers['content-encoding'], undefined)
-  t.is((await behind('/', gzip)).headers['content-encoding'], 'gzip')
-  const before = await site(t, compress(options), assets)
-  const { headers } = await before('/app.css', gzip)
-  t.is(headers['content-encoding'], 'gzip')
-  t.is(headers.etag, (await before('/app.css')).headers.etag)
-})
-
 test('every option that the tables give for an old one exists', t => {
   const known = new Set([...Object.keys(TOP), ...Object.keys(MOUNT), 'download'])
   const named = Array.from(page.text.matchAll(/`([a-z]\w*): (?!\/)/g), ([, name = '']) => name)
@@ -538,19 +429,6 @@ test('every option that the tables give for an old one exists', t => {
     named.filter(name => !known.has(name) && !theirs.includes(name)),
     []
   )
-})
-
-test('where koa-static deferred, koaAssets behind the router lets a route win', async t => {
-  const root = makeProject(t, { 'public/hello': 'file', 'public/app.js': 'go()' })
-  const [app, router] = [new Koa(), new Router()]
-  router.get('/hello', ctx => {
-    ctx.body = 'route'
-  })
-  app.use(router.routes())
-  app.use(koaAssets({ root, env: 'production', serve: true, mounts: { '/': 'public' } }))
-  const ours = await listen(t, app)
-  t.is((await ours('/hello')).text, 'route')
-  t.is((await ours('/app.js')).text, 'go()')
 })
 
 test('the example for koa-send sends a report to those who may have it', async t => {
@@ -622,7 +500,7 @@ test('koa-static-cache, koa-static and koa-compress may stay beside koaAssets', 
   t.is((await ours('/cached.css', again)).status, 304)
 })
 
-// Layers of nine applications before and after the move: every difference is judged in differences.ts.
+// Layers of six applications before and after the move: every difference is judged in differences.ts.
 
 const table = readFileSync('spec/system/moving/README.md', 'utf8')
 const MADE = new Date('2024-05-01T10:00:00Z')

@@ -1,6 +1,6 @@
-// The static layers of nine applications, in our own words or from their packages: as they were, and with ours. What stands in
+// The static layers of six applications, in our own words or from their packages: as they were, and with ours. What stands in
 // front of such a layer, and behind it, is the same before and after.
-import { createReadStream, promises as disk, type Stats } from 'node:fs'
+import { createReadStream, type Stats } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { basename, extname, join } from 'node:path'
 import { KoaAdapter } from '@bull-board/koa'
@@ -9,7 +9,6 @@ import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import compose from 'koa-compose'
 import compress from 'koa-compress'
-import mount from 'koa-mount'
 import range from 'koa-range'
 import send from 'koa-send'
 import serve from 'koa-static'
@@ -284,72 +283,6 @@ const admin: Application = {
   }
 }
 
-/** Logto: a single-page application at /, another below it; what is no file of theirs is their page. */
-function logtoBefore(app: Koa, root: string): void {
-  const single = (dir: string, skipped: readonly string[] = []): Middleware => {
-    const files: Middleware = async (ctx, next) => {
-      if (ctx.method === 'HEAD' || ctx.method === 'GET') {
-        const isPage = ctx.path.endsWith('/') || ctx.path.endsWith('/index.html')
-        const options = { root: join(root, dir), index: 'index.html' }
-        await send(ctx, ctx.path, { ...options, ...(!isPage && { maxage: 7 * DAY_MS }) })
-      }
-      return next()
-    }
-    return async (ctx, next) => {
-      if (skipped.some(name => ctx.path.startsWith(`/${name}`))) return next()
-      const names = await disk.readdir(join(root, dir))
-      if (!names.some(name => ctx.path.startsWith(`/${name}`))) ctx.path = '/'
-      return files(ctx, next)
-    }
-  }
-  app.use(compress())
-  app.use(mount('/console', single('console/dist')))
-  app.use(single('experience/dist', ['console', 'oidc', 'api']))
-}
-
-function logtoAfter(app: Koa, root: string): void {
-  const single = { index: 'index.html', fallback: 'index.html' }
-  const cacheControl = (path: string) =>
-    /(?:\/|\.html)$/.test(path) ? 'no-cache' : 'public, max-age=604800'
-  const fallback = { file: 'index.html', except: /^\/(?:api|oidc)/ }
-  const mounts = {
-    '/console': { ...single, dir: 'console/dist', cacheControl },
-    '/': { ...single, dir: 'experience/dist', cacheControl, fallback }
-  }
-  app.use(koaAssets({ ...OURS, root, mounts }))
-  app.use(compress())
-}
-
-const logto: Application = {
-  files: {
-    'experience/dist/index.html': PAGE,
-    'experience/dist/assets/index-0a1b2c3d.js': SCRIPT,
-    'experience/dist/favicon.png': IMAGE,
-    'console/dist/index.html': `${PAGE}console`,
-    'console/dist/assets/main-0a1b2c3d.js': SCRIPT,
-    'package.json': '{}'
-  },
-  compressed: ['experience/dist', 'console/dist'],
-  before: logtoBefore,
-  after: logtoAfter,
-  behind(app) {
-    const router = new Router()
-    router.get('/api/status', ctx => void (ctx.body = { status: 'ok' }))
-    app.use(router.routes())
-  },
-  paths: {
-    script: '/assets/index-0a1b2c3d.js',
-    image: '/favicon.png',
-    folder: '/assets',
-    missing: '/assets/index-00000000.js',
-    page: '/sign-in',
-    more: [
-      ...['/', '/index.html', '/console', '/console/', '/console/applications/a.b', '/api/status'],
-      ...['/console/assets/main-0a1b2c3d.js', '/console/none.js', '/api/none', '/none.png']
-    ]
-  }
-}
-
 /** egg-static: koa-range and koa-static-cache, with what egg sets in production. */
 function eggBefore(app: Koa, root: string): void {
   const files = staticCache({
@@ -388,173 +321,6 @@ const egg: Application = {
     missing: '/public/js/none.js',
     page: '/home',
     more: ['/public/data.json', '/public/index.html', '/public/', '/public', '/none', '/none.txt']
-  }
-}
-
-/**
- * Misskey in its days with Koa (it is on Fastify now): koa-send in routes, a stream for the files of its
- * users, and its page for everything else.
- */
-function misskeyBefore(app: Koa, root: string): void {
-  const router = new Router()
-  const directory = (at: string, dir: string) =>
-    router.get(`${at}{*path}`, async ctx => {
-      const path = ctx.path.replace(at, '')
-      await send(ctx, path || '/', { root: join(root, dir), maxage: 7 * DAY_MS })
-    })
-  const one = (path: string, file: string, dir: string) =>
-    router.get(path, async ctx => void (await send(ctx, file, { root: join(root, dir) })))
-  directory('/static-assets/', 'assets')
-  directory('/client-assets/', 'client/assets')
-  directory('/assets/', 'built/client')
-  one('/apple-touch-icon.png', '/apple-touch-icon.png', 'assets')
-  one('/robots.txt', '/robots.txt', 'assets')
-  one('/sw.12.js', '/sw.js', 'built/sw')
-  one('/api-doc', '/redoc.html', 'assets')
-  router.get('/twemoji/{*path}', async ctx => {
-    const path = ctx.path.replace('/twemoji/', '')
-    if (!/^[0-9a-f-]+\.svg$/.test(path)) {
-      ctx.status = 404
-      return
-    }
-    ctx.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
-    await send(ctx, path, { root: join(root, 'twemoji/svg'), maxage: 30 * DAY_MS })
-  })
-  router.get('/files/:key', async ctx => {
-    const file = join(root, 'files', basename(ctx.params['key'] ?? ''))
-    ctx.set('Content-Security-Policy', "default-src 'none'; img-src 'self'; media-src 'self'")
-    try {
-      await disk.access(file)
-    } catch {
-      ctx.status = 404
-      ctx.set('Cache-Control', 'max-age=86400')
-      return
-    }
-    ctx.body = createReadStream(file)
-    ctx.set('Content-Type', 'video/mp4')
-    ctx.set('Cache-Control', 'max-age=31536000, immutable')
-    ctx.set('Content-Disposition', 'inline; filename="film.mp4"')
-  })
-  app.use(router.routes())
-}
-
-function misskeyAfter(app: Koa, root: string): void {
-  const router = new Router()
-  const week = 'public, max-age=604800'
-  const twemoji = {
-    dir: 'twemoji/svg',
-    cacheControl: 'public, max-age=2592000',
-    headers: { 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'" }
-  }
-  const mounts = {
-    '/static-assets': { dir: 'assets', cacheControl: week },
-    '/client-assets': { dir: 'client/assets', cacheControl: week },
-    '/assets': { dir: 'built/client', cacheControl: week },
-    '/twemoji': twemoji
-  }
-  app.use(koaAssets({ ...OURS, root, mounts }))
-  const cacheControl = 'public, max-age=0'
-  const one = (path: string, file: string, dir: string) =>
-    router.get(path, ctx => ctx.sendFile(file, { root: dir, cacheControl }))
-  one('/apple-touch-icon.png', 'apple-touch-icon.png', 'assets')
-  one('/robots.txt', 'robots.txt', 'assets')
-  one('/sw.12.js', 'sw.js', 'built/sw')
-  one('/api-doc', 'redoc.html', 'assets')
-  router.get('/files/:key', async ctx => {
-    ctx.set('Content-Security-Policy', "default-src 'none'; img-src 'self'; media-src 'self'")
-    ctx.set('Content-Disposition', 'inline; filename="film.mp4"')
-    const cacheControl = 'max-age=31536000, immutable'
-    const key = ctx.params['key'] ?? ''
-    await ctx.sendFile(key, { root: 'files', type: 'video/mp4', cacheControl })
-  })
-  const files = /^\/(?:assets|client-assets|static-assets|twemoji)\//
-  router.get(files, ctx => void (ctx.status = 404))
-  app.use(router.routes())
-}
-
-const misskey: Application = {
-  files: {
-    'built/client/app.0a1b2c3d.js': SCRIPT,
-    'built/sw/sw.js': 'self.skipWaiting()',
-    'assets/icon.png': IMAGE,
-    'assets/apple-touch-icon.png': IMAGE,
-    'assets/robots.txt': 'User-agent: *',
-    'assets/redoc.html': PAGE,
-    'client/assets/about-icon.png': IMAGE,
-    'twemoji/svg/1f600.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
-    'files/0c1d2e': 'a film',
-    'package.json': '{}'
-  },
-  compressed: ['built/client'],
-  front: framing('DENY'),
-  before: misskeyBefore,
-  after: misskeyAfter,
-  behind: everyPath,
-  paths: {
-    script: '/assets/app.0a1b2c3d.js',
-    image: '/static-assets/icon.png',
-    folder: '/assets',
-    missing: '/assets/app.00000000.js',
-    page: '/@ana@example.com',
-    more: [
-      ...['/apple-touch-icon.png', '/robots.txt', '/sw.12.js', '/twemoji/1f600.svg', '/api-doc'],
-      ...['/client-assets/about-icon.png', '/twemoji/none.svg', '/files/0c1d2e', '/files/none', '/']
-    ]
-  }
-}
-
-/** Budibase: koa-send behind koa-compress without Brotli; a path without a dot is the builder's page. */
-function budibaseBefore(app: Koa, root: string): void {
-  const router = new Router()
-  app.use(compress({ threshold: 2048, br: false }))
-  router.get('/builder{/*file}', async ctx => {
-    const { file = '' } = ctx.params
-    await send(ctx, file.includes('.') ? file : 'index.html', { root: join(root, 'builder') })
-  })
-  const client = join(root, 'client/dist')
-  router.get('/api/assets/global/client', async ctx => {
-    await send(ctx, 'budibase-client.js', { root: client })
-  })
-  router.get('/api/assets/global/{*file}', async ctx => {
-    await send(ctx, ctx.params['file'] ?? '', { root: client })
-  })
-  app.use(router.routes())
-}
-
-function budibaseAfter(app: Koa, root: string): void {
-  const router = new Router()
-  const builder = { dir: 'builder', index: 'index.html', fallback: 'index.html' }
-  const mounts = { '/builder': builder, '/api/assets/global': 'client/dist' }
-  app.use(koaAssets({ ...OURS, root, mounts }))
-  app.use(compress({ threshold: 2048, br: false }))
-  router.get('/api/assets/global/client', ctx =>
-    ctx.sendFile('budibase-client.js', { root: 'client/dist', cacheControl: 'public, no-cache' })
-  )
-  app.use(router.routes())
-}
-
-const budibase: Application = {
-  files: {
-    'builder/index.html': PAGE,
-    'builder/assets/index-0a1b2c3d.js': SCRIPT,
-    'builder/bblogo.png': IMAGE,
-    'client/dist/budibase-client.js': SCRIPT,
-    'client/dist/chunks/a.js': SCRIPT,
-    'package.json': '{}'
-  },
-  compressed: ['builder', 'client/dist'],
-  before: budibaseBefore,
-  after: budibaseAfter,
-  paths: {
-    script: '/builder/assets/index-0a1b2c3d.js',
-    image: '/builder/bblogo.png',
-    folder: '/builder',
-    missing: '/builder/assets/index-00000000.js',
-    page: '/builder/workspace/app_1/design',
-    more: [
-      ...['/builder/index.html', '/builder/app/v1.2', '/api/assets/global/client', '/builder/.env'],
-      ...['/api/assets/global/chunks/a.js', '/api/assets/global/none.js', '/api/assets/global/']
-    ]
   }
 }
 
@@ -717,6 +483,5 @@ function homePage(app: Koa): void {
 }
 
 export const applications = {
-  ...{ outline, uploads, admin, logto, egg, misskey, budibase, bundlephobia },
-  ...{ bullBoard, localWebServer }
+  ...{ outline, uploads, admin, egg, bundlephobia, bullBoard, localWebServer }
 }
