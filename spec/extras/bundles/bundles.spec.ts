@@ -9,7 +9,6 @@ import {
   HASHES,
   type StemmedFile
 } from '../../../lib/extras/bundles/manifests/bundle.ts'
-import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { pagesOf, summary } from '../../support/bundler-project.ts'
 import { growsInProportion } from '../../support/cost.ts'
@@ -69,32 +68,6 @@ test('an entry is that of the only mount that has it; one that two have needs { 
       message: `mount must be the URL path of a mount that has a manifest or dev, '/back', '/', got '${path}'`
     })
   }
-})
-
-test('a mount that is known to have an entry comes before a dev server that may have it', async t => {
-  const root = makeProject(t, TWO)
-  const dev = (port: number) => ({ dir: 'dist', dev: `http://localhost:${port}` })
-  const pageOf = (mounts: KoaAssetsOptions['mounts']) =>
-    pagesOf({ root, env: 'development', mounts })()
-  const mixed = await pageOf({ '/': mount('app'), '/new': dev(5173) })
-  t.deepEqual(summary(mixed.entry('src/main.ts')), ['module /main.js'])
-  const lost = 'src/new.ts'
-  t.is(summary(mixed.entry(lost)).at(-1), 'module http://localhost:5173/new/src/new.ts')
-  const both = await pageOf({ '/a': dev(5173), '/b': dev(5174) })
-  t.throws(() => both.entry(lost), {
-    instanceOf: TypeError,
-    message: `entry '${lost}' may be in the mounts '/a' and '/b': name one, as in { mount: '/a' }`
-  })
-})
-
-test('entry() takes several names as arguments or as a list', async t => {
-  const page = await two(t)()
-  const names = ['src/main.ts', 'src/admin.ts'] as const
-  const expected = ['module /main.js', 'module /back/admin.js']
-  const nonced = page.entry([...names], { nonce: 'x' })
-  t.deepEqual(summary(nonced), expected)
-  t.is(nonced.match(/nonce="x"/g)?.length, 2)
-  t.deepEqual(summary((await two(t)()).entry(...names)), expected)
 })
 
 test('BND-02 a project with only mounts needs no app and no precompile; its tags have integrity in staging as in production', async t => {
@@ -210,13 +183,6 @@ test('BND-01 imports in a cycle, and a file that imports itself, are followed on
     'modulepreload /static/c.js',
     'modulepreload /static/b.js'
   ])
-})
-
-test('with build.cssCodeSplit: false every entry has the only stylesheet', async t => {
-  const manifest = { 'a.ts': entryAt('a.js'), 'style.css': { file: 'style.css' } }
-  const page = await pagesOf(given(t, manifest, ['a.js', 'style.css']))()
-  const tags = ['stylesheet /static/style.css', 'module /static/a.js']
-  t.deepEqual(summary(page.entry('a.ts')), tags)
 })
 
 test("BND-08 the hash of a stylesheet follows its source's name without `.css.scss`", async t => {

@@ -165,16 +165,3 @@ test('BND-05 a file that is still being written is waited for', async t => {
   }
   await until(isGrown, 'a chunk grows without a pause')
 })
-
-test("the manifest of a mount is looked at by the mount's own `revalidate`", async t => {
-  const tagsAfter = async (revalidate: number) => {
-    const root = makeBuild(t)
-    const mounts = { '/static': { ...MOUNT, revalidate } }
-    const pages = pagesOf(optionsOf(root, { revalidate: 1, mounts }))
-    await pages()
-    build(root, { text: 'next' })
-    return summary((await pages()).entry('src/main.ts')).at(-1)
-  }
-  t.is(await tagsAfter(3600), 'module /static/main-firstX9X.js')
-  t.is(await tagsAfter(0), 'module /static/main-nextX9X9.js')
-})

@@ -70,15 +70,6 @@ test('BND-03 what the page already has is not written again, whichever helper is
   t.not(pageOf({}).entry('a'), '')
 })
 
-test('the helpers of a page have everything that those of an app have', t => {
-  const page = pageOf({})
-  const { path, entry } = page
-  t.is(path('app.js'), '/assets/app.js')
-  t.is(page.version, 'v7')
-  t.regex(entry('a'), /script/)
-  t.deepEqual(Object.keys(page.app('admin')), Object.keys(page))
-})
-
 test('an error page has the tags of its entries, although another page has begun', async t => {
   const front: Middleware = async (ctx, next) => {
     try {

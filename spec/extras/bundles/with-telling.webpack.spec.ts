@@ -3,8 +3,6 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { build, type BuildOptions, type Metafile } from 'esbuild'
-import { listMounts } from '../../../lib/extras/telling/listed-mounts.ts'
-import { settleProject } from '../../../lib/assets/extras.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import {
   attribute,
@@ -189,18 +187,4 @@ test('BND-08 only names with a hash are immutable, those of lazy chunks and imag
   }
   for (const path of ['main.js', 'main.css', 'logo.svg', 'print.css', 'other.js'])
     t.is((await without.ask(`/static/${path}`)).headers['cache-control'], REVALIDATED, path)
-})
-
-test('BND-17 each file of a build is listed with the entries that load it, at once or later', async t => {
-  await hashed
-  const [listed] = await listMounts(settleProject(optionsOf('site/dist')))
-  const loaded = (part: RegExp) => {
-    const { entries, usedBy } = listed?.files.find(({ path }) => part.test(path)) ?? {}
-    return [entries, usedBy]
-  }
-  t.deepEqual(loaded(/main[^/]*\.js$/), [['src/main.ts'], []])
-  t.deepEqual(loaded(/main[^/]*\.css$/), [['src/main.ts'], []])
-  // To esbuild it is an entry as well.
-  t.deepEqual(loaded(/lazy[^/]*\.js$/)[1], ['src/main.ts'])
-  t.deepEqual(loaded(/logo[^/]*\.svg$/), [[], ['src/main.ts']])
 })

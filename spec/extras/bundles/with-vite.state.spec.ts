@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { ServerOptions } from 'vite'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { socketsOf } from '../../../lib/extras/vite/vite-server.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import { ESBUILD, pagesOf, TWO_BUILDS, viteMount } from '../../support/bundler-project.ts'
 import { makeProject, open } from '../../support/site.ts'
@@ -66,13 +65,6 @@ for (const [what, ws, expected] of [
     )
   })
 }
-
-test('LZY-03 without a port in its configuration, Vite in the process has its default one', t => {
-  const config = { root: '', base: '', plugins: [], build: {}, server: { middlewareMode: true } }
-  t.deepEqual(socketsOf(config), ['ws://localhost:24678', 'ws://127.0.0.1:24678'])
-  const secure = { ...config, server: { ...config.server, https: {} } }
-  t.deepEqual(socketsOf(secure), ['wss://localhost:24678', 'wss://127.0.0.1:24678'])
-})
 
 async function freePort(t: ExecutionContext): Promise<number> {
   const server = createHttpServer()

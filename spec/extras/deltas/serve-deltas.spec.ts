@@ -1,7 +1,6 @@
 // Deltas: what a browser is sent that has an earlier version (RFC 9842).
 import { symlinkSync } from 'node:fs'
 import { inspect } from 'node:util'
-import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
@@ -304,15 +303,6 @@ test('S71 a delta that does not lead to its file is never sent, even if its seal
   }
 })
 
-test('S71 concurrent requests for one delta decode it once, and all of them get it', async t => {
-  const site = await make(t, { memory: { maxFileBytes: 0 } })
-  const asked = Array.from({ length: 50 }, () => site.ask(APP, { headers: offering(OLD) }))
-  for (const { bytes } of await Promise.all(asked)) t.deepEqual(bytes, deltaSent(OLD, NEW))
-  site.write(`/public${deltaName(APP, OLD)}`, Buffer.alloc(deltaFile(OLD, NEW).length))
-  t.is((await site.ask(APP, { headers: offering(OLD) })).text, NEW, 'it was replaced')
-  t.deepEqual(site.errors, [])
-})
-
 test('S55 a delta that is damaged, for other bytes or not a file of ours is never sent', async t => {
   const good = deltaFile(OLD, NEW)
   const flipped = (at: number) => Buffer.from(good).fill((good[at] ?? 0) ^ 1, at, at + 1)
@@ -348,21 +338,3 @@ test('S55 a delta that is damaged, for other bytes or not a file of ours is neve
   }
   t.deepEqual(site.errors, [])
 })
-
-for (const [added, isAdded] of [
-  ['a file that a deploy has just added', (path: string) => path !== '/public/assets/app.js'],
-  ['a file that nobody has asked for', (path: string) => path.endsWith('.dcz')]
-] as const) {
-  test(`${added} has its copies and deltas, however recent the last listing is`, async t => {
-    const all = Object.entries({ ...files, [`/public${APP}.gz`]: gzipSync(NEW) })
-    const there = Object.fromEntries(all.filter(([path]) => !isAdded(path)))
-    const site = await make(t, { revalidate: 3600 }, there)
-    t.is((await site.ask('/assets/missing')).status, 404, 'the folder is read')
-    for (const [path, bytes] of all) if (isAdded(path)) site.write(path, bytes)
-    const sent = async (headers: Record<string, string>) =>
-      (await site.ask(APP, { headers })).headers
-    t.is((await sent({ 'accept-encoding': 'gzip' }))['content-encoding'], 'gzip')
-    const { vary, 'content-encoding': coding } = await sent(offering(OLD))
-    t.deepEqual([coding, vary], ['dcz', VARY])
-  })
-}

@@ -153,22 +153,6 @@ test('REC-04 DLT-05 verify finds a damaged delta, and precompile removes it or w
   t.deepEqual(await problems(), [], 'its earlier version is gone')
 })
 
-test('REC-04 compress without an earlier build removes a damaged delta, and leaves an intact one', async t => {
-  const [damaged, intact] = ['a-DxQkLmNp.js', 'b-DxQkLmNp.js'].map(name => deltaName(name, BEFORE))
-  const { dist, deltas } = makeBuilds(t, {
-    'a-BcXr2f3k.js': BEFORE,
-    'a-DxQkLmNp.js': AFTER,
-    [String(damaged)]: deltaFile(BEFORE, AFTER).subarray(0, -9),
-    'b-BcXr2f3k.js': BEFORE,
-    'b-DxQkLmNp.js': AFTER,
-    [String(intact)]: deltaFile(BEFORE, AFTER)
-  })
-  t.is((await verifyCopies(dist)).problems.length, 1)
-  t.is((await compress(dist)).deltas, undefined)
-  t.deepEqual((await verifyCopies(dist)).problems, [])
-  t.deepEqual(deltas(), [String(intact)])
-})
-
 test('DLT-01 deltas: false writes none', async t => {
   const { deltas, report } = await makeReleases(t, [release(1), release(2)], { deltas: false })
   t.deepEqual(deltas(), [])
@@ -268,22 +252,6 @@ test('DLT-05 compress against an earlier build writes deltas from the files that
   writeFiles(join(root, 'older'), { 'assets/index-AaXr2f3k.js': `older();${BEFORE}` })
   await compress(dist, { against: join(root, 'older') })
   t.is(deltas().filter(path => expected.includes(path)).length, isAble ? 2 : 0, 'it stays')
-})
-
-test('an earlier build is named by its path', async t => {
-  const { dist } = makeBuilds(t, { 'a.js': AFTER })
-  const refused = compress(dist, { against: 42 as unknown as string })
-  await t.throwsAsync(refused, { instanceOf: TypeError, message: /^against must be / })
-})
-
-test('DLT-05 if several earlier chunks have one name, the three nearest in size are used', async t => {
-  const chunk = (lines: number) => text(7919, 390 + lines)
-  const old = [0, 1, 2, 3, 4].map(lines => [`chunk-${'ABCDE'[lines]}234567.js`, chunk(lines)])
-  const next = { 'chunk-Z234567A.js': `${chunk(4)}//` }
-  const { run, deltas } = makeBuilds(t, next, Object.fromEntries(old) as Files)
-  await run()
-  const nearest = [4, 3, 2].map(lines => deltaName('chunk-Z234567A.js', chunk(lines)))
-  t.deepEqual(deltas(), isAble ? nearest.toSorted() : [])
 })
 
 test('S55 a delta beside a file that was rebuilt under the same name is removed, and until then verify reports it', async t => {

@@ -11,7 +11,7 @@ import { koaAssets, type PrecompileReport } from '../../../lib/index.ts'
 import { run } from '../../cli/run.ts'
 import { onFailingDisk } from '../../support/failing-disk.ts'
 import { filesBelow } from '../../support/fingerprinted.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
+import { makeProject } from '../../support/site.ts'
 import { words } from '../../support/texts.ts'
 
 const ASSETS = words(`
@@ -90,23 +90,6 @@ test('init gives a TypeScript project a typed configuration, which an ES module 
     )
     const text = readFileSync(join(root, name), 'utf8')
     t.regex(text, /root: import\.meta\.dirname,?\n[^]*\} satisfies KoaAssetsOptions\n$/)
-  }
-})
-
-test('init before tsconfig.json takes a project that has typescript among its dependencies for one in TypeScript', async t => {
-  for (const [field, name] of [
-    ['devDependencies', 'assets.config.ts'],
-    ['dependencies', 'assets.config.ts'],
-    ['peerDependencies', 'assets.config.js']
-  ] as const) {
-    const packaged = { type: 'module', [field]: { typescript: '^6.0.0' } }
-    const root = makeProject(t, { 'package.json': JSON.stringify(packaged) })
-    await run(root, 'init')
-    t.true(existsSync(join(root, name)), field)
-    // A second run, after the other file has come, finds it.
-    writeFiles(root, { 'tsconfig.json': '{}' })
-    const others = (await stepsOf(root)).filter(({ action }) => action !== 'keep')
-    t.deepEqual(others, [])
   }
 })
 

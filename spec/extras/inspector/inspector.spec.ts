@@ -1,12 +1,9 @@
-// The pages of the inspector, and the same as JSON.
-import { rmSync } from 'node:fs'
 import test from 'ava'
 import type { AssetReport } from '../../../lib/extras/inspector/asset-page.ts'
 import type { LoggedRequest, PageOfAssets } from '../../../lib/extras/inspector/list-page.ts'
 import { makeSite } from '../../support/site.ts'
 import { FILES, json, listOf, makeInspected, PNG } from './inspected.ts'
 import { until } from '../../support/until.ts'
-import { isWritable } from '../../support/windows.ts'
 
 test('INS-01 every asset is listed with its state, sizes, digest and references, problems first', async t => {
   const site = await makeInspected(t)
@@ -40,20 +37,6 @@ test('INS-01 every asset is listed with its state, sizes, digest and references,
   t.deepEqual(twice?.shadowed, ['apps/web/assets/lib/twice.js'])
   t.deepEqual(menu?.shadowed, ['more/css/admin/menu.css'])
   t.deepEqual([menu?.tails, menu?.ambiguous], [['css/admin/menu.css'], ['menu.css']])
-})
-
-test('INS-01 what is fixed, added or removed shows when a page is loaded again', async t => {
-  const site = await makeInspected(t, { 'css/a.css.scss': 'a {', 'css/b.css': 'b {}' })
-  t.is((await listOf(site)).counts['broken'], 1)
-  site.write('css/a.css.scss', 'a { b: c }')
-  site.write('css/c.css', '@import "b.css";')
-  const { assets, counts } = await listOf(site, '', list => !list.counts['broken'])
-  t.deepEqual(counts, { unpublished: 3 })
-  t.deepEqual(assets.find(({ name }) => name === 'b.css')?.referredBy, ['/assets/c.css'])
-  rmSync(site.at('css/b.css'))
-  const later = await listOf(site, '', list => list.counts['problems'] === 1)
-  const problems = later.assets.map(({ name, problems }) => `${name} ${problems.length}`)
-  t.deepEqual(problems, ['c.css 1', 'a.css 0'])
 })
 
 test('INS-01 a slow compiler delays no page: meanwhile its asset is listed as not looked at yet, or as it was', async t => {
@@ -93,18 +76,6 @@ test('INS-01 a source is compiled once for all pages, until an input changes', a
   site.write('css/app.css.x', 'b {}')
   await until(async () => (await report()).texts.compiled?.text === 'b {}', 'the edit shows')
   t.is(site.read('/public/assets/app.css'), undefined, 'nothing is published')
-})
-
-test('INS-01 names with any characters are linked to their page', async t => {
-  const odd = ['a b#c?d%25&e', "it's", 'caf\u00e9', 'x/-', 'a+b']
-  const names = odd.map(name => `${name}.css`).filter(isWritable)
-  const site = await makeSite(t, Object.fromEntries(names.map(name => [`css/${name}`, name])))
-  const { text } = await site.ask('/assets/-/')
-  const links = Array.from(text.matchAll(/href="(asset\?path=[^"]+)"/g), ([, link = '']) => link)
-  t.is(links.length, names.length)
-  const found = await Promise.all(links.map(link => json<AssetReport>(site, `${link}&json`)))
-  t.deepEqual(found.map(({ asset }) => asset?.name ?? '').toSorted(), names.toSorted())
-  for (const { asset } of found) t.is((await site.ask(asset?.url ?? '')).text, asset?.name ?? '')
 })
 
 test('INS-01 with fingerprints an asset is listed with the URL that pages ask for', async t => {
@@ -159,20 +130,6 @@ test('INS-01 a source that does not compile is shown with the place and its text
   t.is(explanation.outcome, '500, as its source cannot be published')
   const page = await site.ask('/assets/-/asset?path=broken.css')
   t.is(page.text.split(escaped(reason)).length, 2, 'once')
-})
-test('INS-01 long text is cut, and what is not text is not shown as text', async t => {
-  const site = await makeInspected(t, {
-    'js/long.js': `${'x'.repeat(600)}\n${'y\n'.repeat(60_000)}`,
-    'img/a.png': PNG,
-    'js/odd.js': Buffer.from([0xff, 0xfe])
-  })
-  const { texts } = await json<AssetReport>(site, 'asset?path=long.js&json')
-  t.is(texts.source?.omitted, 'only the first 64 KiB are shown')
-  t.true(texts.source?.text.startsWith(`${'x'.repeat(500)}…\ny\n`))
-  t.true((texts.source?.text.length ?? 0) < 66_000)
-  for (const path of ['a.png', 'odd.js']) {
-    t.deepEqual((await json<AssetReport>(site, `asset?path=${path}&json`)).texts, {}, path)
-  }
 })
 
 test('INS-01 the last 100 requests have status, reason and bytes, the latest first', async t => {

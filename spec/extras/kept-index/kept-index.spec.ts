@@ -135,19 +135,6 @@ test('what a compiler of the application made is compiled again, as its code may
   t.deepEqual(published, ['/assets/other.css'])
 })
 
-test('an app with fingerprints, which keeps no index, may come first', async t => {
-  const options = { apps: { admin: { fingerprint: true }, ...OPTIONS.apps } }
-  const files = { ...FILES, '/apps/admin/x': '' }
-  const root = await makeKept(t, { files, options })
-  t.deepEqual((await restart(t, root, options)).published, [])
-})
-
-test('what caused a warning causes it again', async t => {
-  const files = { ...FILES, 'css/plain.css': 'a { background: url(none.png) }' }
-  const root = await makeKept(t, { files, kept: ['/assets/app.css', '/assets/other.css'] })
-  t.deepEqual((await restart(t, root)).published, ['/assets/plain.css'])
-})
-
 test('without node_modules nothing is kept, and a cache that cannot be written does no harm', async t => {
   const { '/node_modules/x.txt': _, ...files } = FILES
   const bare = await makeSite(t, files, OPTIONS)

@@ -174,16 +174,6 @@ test('LIV-04 a server that is closed ends its channels, and a closed tab leaves 
   t.pass()
 })
 
-test('LIV-04 a page that is older than the process is told so when it first connects', async t => {
-  const site = await makeSite(t, FILES)
-  const isLate = async (age: number) => {
-    const tab = await openTold(t, site.port, `age=${Math.round(age)}`)
-    return tab.told()[0]?.parts.find(({ key }) => key === 'instance')?.isLate
-  }
-  t.true(await isLate(performance.now() + 60_000))
-  t.false(await isLate(0))
-})
-
 test('LIV-04 over HTTP/2 a page is told as well, and a closed tab is not an error', async t => {
   const site = await makeSite(t, FILES)
   const port = await open(t, createServer(site.app.callback()))

@@ -114,20 +114,6 @@ for (const [what, options] of [
   })
 }
 
-test('the first request from this machine loads it, and unknown names are passed on', async t => {
-  const { port } = await makeSite(t, FILES, { routes: page, mounts: {} })
-  for (const name of ['live.js', 'live-overlay.js', 'live-stylesheets.js']) {
-    const { status, headers, text } = await ask(port, 'GET', `/assets/-/${name}`)
-    t.is(status, 200)
-    t.is(headers['content-type'], 'text/javascript; charset=utf-8')
-    t.is(headers['x-content-type-options'], 'nosniff')
-    t.regex(text, /^\/\/ /)
-  }
-  t.true(loaded().length > 0)
-  const missing = await ask(port, 'GET', '/assets/-/other')
-  t.deepEqual([missing.status, missing.headers['cache-control']], [404, 'no-store'])
-})
-
 test('S58 other spellings of its paths, and other methods, are passed on', async t => {
   const { port } = await makeSite(t, { ...FILES, 'js/-/live.js': 'own()' })
   t.not((await ask(port, 'GET', '/assets/-/live.js')).text, 'own()', 'no asset has such a name')
@@ -194,14 +180,4 @@ test('channels beyond the limit are refused, and open ones stay', async t => {
   t.true(tabs.every(({ answer }) => answer.statusCode === 200))
   t.is((await openTab(t, port)).answer.statusCode, 503)
   tabs[0]?.close()
-})
-
-test('in development the live channel and the inspector work without assets', async t => {
-  const options = { apps: false, public: false, mounts: { '/static': 'dist' } } as const
-  const site = await makeSite(t, { '/dist/app.js': '' }, { ...options, routes: page })
-  t.is((await site.ask('/')).text, TAG)
-  t.is((await site.ask('/assets/-/live.js')).status, 200)
-  const inspector = await site.ask('/assets/-/')
-  t.is(inspector.status, 200)
-  t.regex(inspector.text, /0 assets/)
 })

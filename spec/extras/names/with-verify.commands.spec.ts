@@ -106,9 +106,3 @@ test('VEW-01 verify --views names file, line and the nearest name, with exit sta
     stderr: message
   })
 })
-
-test('verify --views without a configuration says that it uses the defaults', async t => {
-  const root = makeShop(t, { 'app.css': 'a{}', '/views/a.ejs': '' })
-  const note = `there is no assets.config.js or .ts in ${root}: checking with the default options\n`
-  t.is((await run(root, 'verify --views views/*')).stderr, note)
-})

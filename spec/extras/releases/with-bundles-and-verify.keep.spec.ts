@@ -236,16 +236,6 @@ test('BND-16 a file that the next build has again belongs to that build, and cle
   t.true(existsSync(at(`next/${OLD}`)))
 })
 
-test('BND-16 in a directory that was not emptied the old files are listed where they are', async t => {
-  const { run, listed } = makeBuilds(t, {
-    'dist.old': { ...chunks(OLD, LAZY), [LIST]: list([1, 'gone-AbCd1234.js']) },
-    dist: { ...chunks(OLD, LAZY), ...chunks(NEXT), [LIST]: list([1, 'gone-AbCd1234.js']) }
-  })
-  const { kept, copied } = await run('dist.old', 'dist')
-  t.deepEqual([kept, copied], [[LAZY, OLD], 0])
-  t.deepEqual(listed('dist'), [[LAZY, OLD]])
-})
-
 test('BND-16 builds of esbuild are known by their metafile, even after they were moved', async t => {
   const project = makeProject(t, { 'main.js': 'console.log(1)', 'other.js': '' })
   const bundle = async (moved: string) => {

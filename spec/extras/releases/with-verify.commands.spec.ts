@@ -1,5 +1,5 @@
 // The commands that check, remove and compress what is published.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ava from 'ava'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
@@ -7,12 +7,7 @@ import { allCommands, parseCommandLine } from '../../../lib/cli/arguments.ts'
 import { UsageError } from '../../../lib/cli/command.ts'
 import { helpAt } from '../../../lib/errors.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
-import {
-  compress,
-  type CleanReport,
-  type CompressReport,
-  type VerifyReport
-} from '../../../lib/index.ts'
+import { type CleanReport, type CompressReport, type VerifyReport } from '../../../lib/index.ts'
 import { makeShop, run } from '../../cli/run.ts'
 import { WRITABLE_CODINGS } from '../../support/copies.ts'
 import { type Files, makeProject, writeFiles } from '../../support/site.ts'
@@ -59,22 +54,6 @@ test('FPR-15 clean names what it removes, by --keep and --age', async t => {
   const { stdout } = await run(root, 'clean --json')
   const nothing = { removed: [], bytes: 0, kept: 1, dryRun: false }
   t.deepEqual(JSON.parse(stdout) as CleanReport, nothing)
-})
-
-test('verify without a configuration says that it uses the defaults', async t => {
-  const root = makeShop(t, { 'app.css': 'a{}', '/views/a.ejs': '' })
-  const note = `there is no assets.config.js or .ts in ${root}: checking with the default options\n`
-  // The error that follows is often due to that.
-  const missing = await run(root, 'verify')
-  t.true(missing.stderr.startsWith(note) && missing.stderr.includes('there is no manifest'))
-  await run(root, 'precompile --quiet')
-  t.is((await run(root, 'verify')).stderr, note)
-  t.is((await run(root, 'verify --json')).stderr, '')
-  t.is((await run(root, 'verify public')).stderr, '')
-  writeFiles(root, { 'my.json': '{}' })
-  t.is((await run(root, 'verify --config my.json')).stderr, '')
-  writeFiles(root, { 'assets.config.json': '{}' })
-  t.is((await run(root, 'verify')).stderr, '')
 })
 
 const TEXT = 'body { color: red }\n'.repeat(200)
@@ -124,14 +103,6 @@ test('compress says what it leaves out, and takes several globs', async t => {
   const { stdout } = await run(root, 'compress dist --json --exclude c.* --exclude=*.css')
   const { leftOut } = JSON.parse(stdout) as CompressReport
   t.deepEqual(leftOut, ['a.css', 'a.css.map', 'b/c.js'])
-})
-
-test('two runs of compress at once do no harm', async t => {
-  const files = Array.from({ length: 30 }, (_, at) => [`${at}.css`, TEXT + at])
-  const root = makeProject(t, Object.fromEntries(files) as Files)
-  await Promise.all([compress(root), compress(root)])
-  t.is((await run(root, 'verify . -q')).status, 0)
-  t.is(readdirSync(root).length, 30 * (1 + WRITABLE_CODINGS.length))
 })
 
 test('a usage error names what a command needs or takes', async t => {

@@ -3,13 +3,11 @@ import { randomBytes } from 'node:crypto'
 import {
   appendFileSync,
   chmodSync,
-  existsSync,
   lstatSync,
   readFileSync,
   readdirSync,
   statSync,
   symlinkSync,
-  truncateSync,
   utimesSync,
   writeFileSync
 } from 'node:fs'
@@ -202,19 +200,6 @@ test('ANS-11a where compression no longer pays, the copies of previous bytes are
   t.deepEqual(names(), ['app.css', 'data.json'])
 })
 
-test('a .zst that this Node cannot read is removed when it is older than its original, else kept', async t => {
-  if (zstdDecompressSync) {
-    t.true(WRITTEN.includes('.zst'), 'this Node reads all of them')
-    return
-  }
-  const { root, at } = makeDirectory(t, { 'app.css': TEXT, 'app.css.zst': 'from a newer Node' })
-  t.is((await compress(root)).codings[1]?.removed, 0)
-  t.true(existsSync(at('app.css.zst')))
-  utimesSync(at('app.css.zst'), 1e9, 1e9)
-  t.is((await compress(root)).codings[1]?.removed, 1)
-  t.false(existsSync(at('app.css.zst')))
-})
-
 test('S24 S74 no link is followed: neither to an original, nor to a folder, nor to a copy', async t => {
   const files = { 'secret.css': TEXT, 'folder/secret.css': TEXT, copy: 'kept' }
   const outside = makeDirectory(t, files)
@@ -279,13 +264,6 @@ test('a file that is edited while it is compressed is an error, and gets no copy
   t.deepEqual(names(), ['app.css'])
   await compress(root)
   t.deepEqual((await verifyCopies(root)).problems, [])
-})
-
-test('a file that does not fit into memory is named and not compressed', async t => {
-  const { root, at, names } = makeDirectory(t, { 'app.css': TEXT, 'dump.txt': '' })
-  truncateSync(at('dump.txt'), 128 * 1024 * 1024 + 1)
-  t.deepEqual((await compress(root)).tooLarge, ['dump.txt'])
-  t.deepEqual(names(), [...withCopies('app.css'), 'dump.txt'].toSorted())
 })
 
 test('S53 a directory that is missing, a file, a project or empty is an error in compress and in verify', async t => {

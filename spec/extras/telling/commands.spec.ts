@@ -1,5 +1,5 @@
 // The commands `explain` and `list`.
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import ava from 'ava'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
@@ -86,23 +86,6 @@ None of them is precompiled: run npx koa-fresh-assets precompile
   writeFiles(root, { 'public/assets.json': '{' })
   t.is((await run(root, 'list')).status, 1)
   t.is((await run(makeShop(t, {}), 'list')).stdout, 'No assets found.\n')
-})
-
-test('list leaves out what an earlier release published where public is not served', async t => {
-  const root = makeShop(t, { 'app.css': 'a{}' })
-  t.is((await run(root, 'precompile')).status, 0)
-  writeFileSync(join(root, 'mounts.json'), JSON.stringify({ apps: false, public: false }))
-  const nothing = { status: 0, stdout: 'No assets found.\n', stderr: '' }
-  t.deepEqual(await run(root, 'list --config mounts.json'), nothing)
-})
-
-test('list names the source of a source map that precompile made', async t => {
-  const root = makeShop(t, { 'stylesheets/app.css': 'a {\n  color: red;\n}\n' })
-  await run(root, 'precompile --minify')
-  t.regex(
-    (await run(root, 'list')).stdout,
-    /^\S+app\.css\.map +apps\/web\/assets\/stylesheets\/app\.css /m
-  )
 })
 
 test('explain reads the .env.<environment> of the application, other commands that of production, and they say so', async t => {

@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava'
 import type { Explanation, Step } from '../../../lib/extras/telling/explain.ts'
 import { explain } from './told.ts'
 import { type KoaAssetsOptions, precompile } from '../../../lib/index.ts'
-import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { makeProject, makeSite } from '../../support/site.ts'
 import { CODINGS } from '../../support/copies.ts'
 import { withDigest } from '../../support/digest.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
@@ -126,22 +126,6 @@ test('explain names the candidates of an ambiguous tail, and the losers of a col
   ])
 })
 
-test('explain finds a tail, an extra source, the app with the longer prefix, and, with serving off, what is in public', async t => {
-  const { ask } = makeExplainer(t)
-  const robots = await ask('/robots.txt', { serve: false })
-  t.is(finding(robots, 'app'), 'none: a file in public, if it exists')
-  const off = "serving is off: neither serve: true nor SERVE_STATIC_ASSETS='true' is set"
-  t.is(finding(robots, 'settings'), `development; ${off}`)
-  t.is(robots.outcome, 'with serving on: 200, the file in public')
-  t.true(robots.isFound)
-  const tail = await ask('/assets/shop/menu.css')
-  t.is(tail.source, 'apps/web/assets/stylesheets/shop/menu.css')
-  t.is((await ask('lib.css')).source, 'package/assets/stylesheets/lib.css')
-  const admin = await ask('/assets/admin/app.css')
-  t.is(admin.source, 'apps/admin/assets/stylesheets/app.css')
-  t.is(finding(admin, 'app'), 'admin: compiles on request, plain names')
-})
-
 test('explain gives advice about a name that has no source', async t => {
   const { ask } = makeExplainer(t)
   const source = 'stylesheets/app.css.scss'
@@ -160,37 +144,6 @@ test('explain gives advice about a name that has no source', async t => {
     t.is(explanation.outcome, 'passed to the next middleware; a 404 gets Cache-Control: no-store')
     t.false(explanation.isFound)
   }
-})
-
-test('explain has the nearest path for one that is nowhere, wherever the other is', async t => {
-  const { root, ask } = makeExplainer(t)
-  writeFiles(root, {
-    'public/assets/hand.css': '',
-    'public/assets/.quarterly.css': '',
-    'files/Annual report.pdf': '',
-    'files/internal.md': '',
-    'other/Anual report.pdf': ''
-  })
-  const mounts = { '/files': { dir: 'files', exclude: ['**/*.md'] }, '/other': 'other' }
-  for (const [asked, near] of [
-    ['/asset/app.css', '/assets/app.css'],
-    ['/app.css', '/assets/app.css'],
-    ['/assets/hnd.css', '/assets/hand.css'],
-    ['/robot.txt', '/robots.txt'],
-    ['/files/Anual%20report.pdf', '/files/Annual%20report.pdf'],
-    // These are not sent.
-    ['/files/internl.md', undefined],
-    ['/assets/quarterly.css', undefined],
-    ['/books/7', undefined]
-  ] as const) {
-    const { isFound, steps } = await ask(asked, { mounts })
-    t.false(isFound)
-    const hints = steps.flatMap(({ details }) => details.filter(each => each.startsWith('did you')))
-    t.deepEqual(hints, near === undefined ? [] : [`did you mean ${near}?`], asked)
-  }
-  const options = { apps: false, public: false, mounts, env: 'production' } as const
-  const { steps } = await ask('/files/Anual%20report.pdf', options)
-  t.deepEqual(steps.at(-1)?.details, ['did you mean /files/Annual%20report.pdf?'])
 })
 
 test('in production explain names the manifest entry, and every representation with its headers', async t => {
@@ -236,16 +189,4 @@ test('in production explain reports a missing manifest, wrong bytes, and a link 
   t.is(led, `public${linked} is a symbolic link that may not be followed (option symlinks)`)
   const unknown = await ask('ap.css', production)
   t.regex(finding(unknown, 'helpers'), /^fail: .*; did you mean 'app\.css'\?$/)
-})
-
-test('a name that ends in 32 hex characters that are not its digest is explained as it is served', async t => {
-  const other = '0123456789abcdef'.repeat(2)
-  const name = `logo-${other}.png`
-  const images = 'apps/web/assets/images'
-  const root = makeProject(t, { [`${images}/${name}`]: 'logo', [`${images}/logo.png`]: 'another' })
-  await precompile({ root })
-  const options = { serve: true, revalidate: 0, env: 'production', root } as const
-  t.true((await explain(`/assets/${name}`, options)).isFound)
-  t.true((await explain(`/assets/${name}`, { ...options, compile: true })).isFound)
-  t.false((await explain(`/assets/absent-${other}.png`, options)).isFound)
 })

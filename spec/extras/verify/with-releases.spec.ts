@@ -13,14 +13,12 @@ import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import type { ManifestEntry } from '../../../lib/assets/building/manifest/manifest.ts'
-import { serialize } from '../../../lib/assets/building/publish-build.ts'
 import { COPIES, WRITABLE_CODINGS } from '../../support/copies.ts'
 import { clean, compress, precompile, verify, verifyCopies } from '../../../lib/index.ts'
 import { readManifest } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 import { outdatedAmong } from '../../../lib/extras/releases/clean.ts'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
-import { untilSettled } from '../../support/until.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
 import { lock } from '../../../lib/files/writing/lock.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
@@ -76,30 +74,6 @@ test('FPR-16 verify says what may have written a file under a plain name that di
     },
     { path: '/assets/logo.png', message: MISSING }
   ])
-})
-
-test('verify reports a wrong integrity, and a path that cannot be requested', async t => {
-  const { manifest, assets, target, problems } = await makePublished(t)
-  const entry = assets['/assets/app.css']
-  const wrong = new Map(Object.entries(assets))
-  if (entry) {
-    wrong.set('/assets/app.css', { ...entry, integrity: ['sha384-AAAA'] })
-    wrong.set('/assets/../secret', { ...entry, target: '/../secret' })
-  }
-  writeFileSync(manifest, serialize(wrong))
-  t.deepEqual(await problems(), [
-    {
-      path: '/assets/../secret',
-      message: 'is not a valid request path, or its target /../secret is not'
-    },
-    { path: target, message: 'does not match its integrity in the manifest' }
-  ])
-})
-
-test('verify supports apps without fingerprints, and archives that are assets', async t => {
-  const root = makeProject(t, { ...FILES, 'apps/web/assets/app.css.gz': 'an archive of its own' })
-  await precompile({ root, fingerprint: false, ...AS_WRITTEN })
-  t.deepEqual((await verify({ root, fingerprint: false })).problems, [])
 })
 
 test('without a manifest verify and clean name the command that creates it', async t => {
@@ -204,22 +178,6 @@ test('FPR-15 clean keeps what was published today, and the newest two by when th
   t.deepEqual(left(), withCopies(['app.css', nameOf(200), nameOf(300)]))
 })
 
-test('a version counts as young from the moment the manifest drops it', async t => {
-  const { root, left } = await makeDeploys(t, [3])
-  const source = join(root, 'apps/web/assets/app.css')
-  const deploy = async (day: number) => {
-    writeFileSync(source, textOf(day))
-    await precompile({ root, ...AS_WRITTEN })
-  }
-  // Back to what was there before, and on from there: 3 was live last.
-  for (const day of [1, 2, 3, 4]) {
-    await deploy(day)
-    await untilSettled()
-  }
-  await clean({ root }, { keep: 2, age: 0 })
-  t.deepEqual(left(), withCopies(['app.css', nameOf(3), nameOf(4)]))
-})
-
 test('FPR-15 versions that are not among the newest, not young and not current are removed', t => {
   const ago = (days: number) => 1e12 - days * DAY * 1000
   const removedOf = (...days: readonly number[]) => {
@@ -230,14 +188,6 @@ test('FPR-15 versions that are not among the newest, not young and not current a
   t.deepEqual(removedOf(5, 6, 7), [7])
   t.deepEqual(removedOf(2, 2, 2, 2), [2, 2], 'as after a copy of the directory')
   t.deepEqual(removedOf(-Infinity, 2, 3), [3])
-})
-
-test('what the manifest names is kept, also after a rollback to an old version', async t => {
-  const { root, deploy, left } = await makeDeploys(t, [1, 2, 3])
-  await deploy(3)
-  await clean({ root }, { keep: 1, age: 0 })
-  t.deepEqual(left(), withCopies(['app.css', nameOf(3)]))
-  t.deepEqual((await verify({ root })).problems, [])
 })
 
 test('clean never touches what precompile did not make', async t => {
