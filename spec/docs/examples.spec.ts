@@ -239,29 +239,35 @@ test('in production the server ends by itself on SIGTERM, SIGINT and the message
 
 const rollback = deployPage.take('Rolling back')
 
-test('rollback.sh brings the files of the newer release, and leaves plain names alone', async t => {
-  const release = async (number: number) => {
-    const files = { 'js/app.js': `release(${number})`.repeat(100), [`only-${number}.js`]: 'only()' }
-    const site = makeExample(t, placed(files))
-    await run({ root: site.root })
-    return site
+soakTest(
+  'rollback.sh brings the files of the newer release, and leaves plain names alone',
+  async t => {
+    const release = async (number: number) => {
+      const files = {
+        'js/app.js': `release(${number})`.repeat(100),
+        [`only-${number}.js`]: 'only()'
+      }
+      const site = makeExample(t, placed(files))
+      await run({ root: site.root })
+      return site
+    }
+    const [older, newer] = [await release(1), await release(2)]
+    const publicOf = ({ root }: typeof older) => Object.fromEntries(snapshot(join(root, 'public')))
+    const [before, theirs] = [publicOf(older), publicOf(newer)]
+    await older.follow(rollback)
+    await older.run(`sh rollback.sh ${newer.root}/public`)
+    const brought = Object.entries(theirs).filter(([path]) => withDigest(/-DIGEST\./).test(path))
+    t.true(brought.length > 2)
+    t.deepEqual(publicOf(older), { ...Object.fromEntries(brought), ...before })
   }
-  const [older, newer] = [await release(1), await release(2)]
-  const publicOf = ({ root }: typeof older) => Object.fromEntries(snapshot(join(root, 'public')))
-  const [before, theirs] = [publicOf(older), publicOf(newer)]
-  await older.follow(rollback)
-  await older.run(`sh rollback.sh ${newer.root}/public`)
-  const brought = Object.entries(theirs).filter(([path]) => withDigest(/-DIGEST\./).test(path))
-  t.true(brought.length > 2)
-  t.deepEqual(publicOf(older), { ...Object.fromEntries(brought), ...before })
-})
+)
 
 // Behind nginx, in spec/system/base.spec.ts.
 deployPage.take('Below a path')
 
 const bucket = deployPage.take('A bucket behind a CDN')
 
-test('what upload.js reads is what the commands in front of it write', async t => {
+soakTest('what upload.js reads is what the commands in front of it write', async t => {
   const site = makeExample(t, placed({ 'js/app.js': 'release()' }))
   const script = bucket.find(({ file }) => file === 'upload.js')
   for (const line of bucket[0]?.text.trim().split('\n') ?? []) {
@@ -495,7 +501,7 @@ test('ERR-01 every code has its section, no section is of another, and `help` of
   }
 })
 
-test('ERR-02 commands lead to the page that helps', async t => {
+soakTest('ERR-02 commands lead to the page that helps', async t => {
   const site = makeExample(t, { 'assets/app.css.scss': 'p {' })
   const help = (place: string) => ({
     message: new RegExp(`See node_modules/koa-fresh-assets/docs/${place}\n`)

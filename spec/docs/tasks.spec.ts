@@ -5,6 +5,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import test from 'ava'
 import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
 import { withDigest } from '../support/digest.ts'
+import { soakTest } from '../support/soak.ts'
 
 const SERVER = `import Koa from 'koa'
   import { koaAssets } from 'koa-fresh-assets'
@@ -43,7 +44,7 @@ test('what tells of a symptom is told: explain, the field for other origins, eac
   t.regex(site.said(), /app\.css\.scss in \d+ ms/)
 })
 
-test('explain says whether the import map has a bare specifier', async t => {
+soakTest('explain says whether the import map has a bare specifier', async t => {
   const site = makeExample(t, {
     'assets/app.js': "import { html } from 'lit'",
     'assets.config.js': 'export default {}',
@@ -110,47 +111,50 @@ test('S86 a signed link is for one path, GET and HEAD, until it expires; no cach
   }
 })
 
-test('a build that exists compressed alone is sent as what it is, with the rules of files', async t => {
-  const wasm = gzipSync('wasm')
-  const site = makeExample(t, {
-    'games/shop.wasm.br': brotliCompressSync('wasm'),
-    'games/shop.wasm.gz': wasm,
-    'games/shop.data.gz': gzipSync('data'),
-    'games/index.html': 'page',
-    'server.js': `import Koa from 'koa'
+soakTest(
+  'a build that exists compressed alone is sent as what it is, with the rules of files',
+  async t => {
+    const wasm = gzipSync('wasm')
+    const site = makeExample(t, {
+      'games/shop.wasm.br': brotliCompressSync('wasm'),
+      'games/shop.wasm.gz': wasm,
+      'games/shop.data.gz': gzipSync('data'),
+      'games/index.html': 'page',
+      'server.js': `import Koa from 'koa'
       import { koaFiles } from 'koa-fresh-assets'
       import { compressedBuilds } from './compressed-builds.js'
       const app = new Koa()
       app.use(compressedBuilds)
       app.use(koaFiles('games', { at: '/games' }))
       app.listen(3000)`
-  })
-  await site.follow(compressedBuilds)
-  await site.run('node server.js')
-  for (const [name, type, coding] of [
-    ['shop.wasm.br', 'application/wasm', 'br'],
-    ['shop.wasm.gz', 'application/wasm', 'gzip'],
-    ['shop.data.gz', 'application/octet-stream', 'gzip'],
-    ['', 'text/html; charset=utf-8', undefined]
-  ] as const) {
-    const { status, headers } = await site.ask(`/games/${name}`)
-    t.deepEqual(
-      [status, headers['content-type'], headers['content-encoding']],
-      [200, type, coding],
-      name
-    )
+    })
+    await site.follow(compressedBuilds)
+    await site.run('node server.js')
+    for (const [name, type, coding] of [
+      ['shop.wasm.br', 'application/wasm', 'br'],
+      ['shop.wasm.gz', 'application/wasm', 'gzip'],
+      ['shop.data.gz', 'application/octet-stream', 'gzip'],
+      ['', 'text/html; charset=utf-8', undefined]
+    ] as const) {
+      const { status, headers } = await site.ask(`/games/${name}`)
+      t.deepEqual(
+        [status, headers['content-type'], headers['content-encoding']],
+        [200, type, coding],
+        name
+      )
+    }
+    const { headers } = await site.ask('/games/shop.wasm.gz')
+    const again = { 'if-none-match': headers.etag ?? '' }
+    t.is((await site.ask('/games/shop.wasm.gz', { headers: again })).status, 304)
+    const part = await site.ask('/games/shop.wasm.gz', { headers: { range: 'bytes=0-3' } })
+    t.deepEqual([part.status, part.headers['content-encoding']], [206, 'gzip'])
+    t.true(part.bytes.equals(wasm.subarray(0, 4)))
+    const missing = await site.ask('/games/none.wasm.br')
+    t.deepEqual([missing.status, missing.headers['content-encoding']], [404, undefined])
   }
-  const { headers } = await site.ask('/games/shop.wasm.gz')
-  const again = { 'if-none-match': headers.etag ?? '' }
-  t.is((await site.ask('/games/shop.wasm.gz', { headers: again })).status, 304)
-  const part = await site.ask('/games/shop.wasm.gz', { headers: { range: 'bytes=0-3' } })
-  t.deepEqual([part.status, part.headers['content-encoding']], [206, 'gzip'])
-  t.true(part.bytes.equals(wasm.subarray(0, 4)))
-  const missing = await site.ask('/games/none.wasm.br')
-  t.deepEqual([missing.status, missing.headers['content-encoding']], [404, undefined])
-})
+)
 
-test('the precache list has every published file by its fingerprint', async t => {
+soakTest('the precache list has every published file by its fingerprint', async t => {
   const site = makeExample(t, { 'assets/app.css': 'p {}', 'assets/app.js': 'go()' })
   await site.run('npx koa-fresh-assets precompile')
   await site.follow(precache)
@@ -170,7 +174,7 @@ test('the precache list has every published file by its fingerprint', async t =>
   }
 })
 
-test('stylesheets get what the browsers of the targets need', async t => {
+soakTest('stylesheets get what the browsers of the targets need', async t => {
   const site = makeExample(t, {
     'assets/app.css': 'p { user-select: none; & b { color: red } }',
     'assets.config.js': `import { lightning } from './compilers/lightning.js'
@@ -190,22 +194,27 @@ const [exampleTest] = testingPage.take('')
 // Jest and Vitest are in spec/system/runners.spec.ts.
 const [runners] = testingPage.take('No runner reads `.env.test`')
 
-test('the test of the page passes with the environment that Node reads, and fails without', async t => {
-  const site = makeExample(t)
-  await site.run('npx koa-fresh-assets init')
-  await site.follow(exampleTest ? [exampleTest] : [])
-  const [command = ''] = runners?.text.split('\n') ?? []
-  t.regex(await site.run(`NODE_OPTIONS= ${command}`), /^(?:#|ℹ) pass 1$/m)
-  const unread = command.replace('--env-file=.env.test ', '')
-  await t.throwsAsync(site.run(`NODE_OPTIONS= ${unread}`), { message: /404/ })
-})
+soakTest(
+  'the test of the page passes with the environment that Node reads, and fails without',
+  async t => {
+    const site = makeExample(t)
+    await site.run('npx koa-fresh-assets init')
+    await site.follow(exampleTest ? [exampleTest] : [])
+    const [command = ''] = runners?.text.split('\n') ?? []
+    t.regex(await site.run(`NODE_OPTIONS= ${command}`), /^(?:#|ℹ) pass 1$/m)
+    const unread = command.replace('--env-file=.env.test ', '')
+    await t.throwsAsync(site.run(`NODE_OPTIONS= ${unread}`), { message: /404/ })
+  }
+)
 
 // docs/diagnostics.md
 
-test('outside Koa, a file from memory has its status, and fields where middleware is in front', async t => {
-  const site = makeExample(t, {
-    'files/a.txt': 'a',
-    'server.js': `import { createServer } from 'node:http'
+soakTest(
+  'outside Koa, a file from memory has its status, and fields where middleware is in front',
+  async t => {
+    const site = makeExample(t, {
+      'files/a.txt': 'a',
+      'server.js': `import { createServer } from 'node:http'
       import Koa from 'koa'
       import { koaFiles } from 'koa-fresh-assets'
       const behind = [new Koa(), new Koa().use((ctx, next) => next())]
@@ -216,16 +225,17 @@ test('outside Koa, a file from memory has its status, and fields where middlewar
         res.once('finish', () => seen.push([res.statusCode, res.getHeader('content-length') ?? null]))
         void (req.headers['x-second'] ? second : first)(req, res)
       }).listen(3000)`
-  })
-  await site.run('node server.js')
-  for (const second of [{}, {}, { 'x-second': '1' }, { 'x-second': '1' }]) {
-    const headers = { connection: 'keep-alive', ...second }
-    t.is((await site.ask('/a.txt', { headers })).headers['content-length'], '1')
+    })
+    await site.run('node server.js')
+    for (const second of [{}, {}, { 'x-second': '1' }, { 'x-second': '1' }]) {
+      const headers = { connection: 'keep-alive', ...second }
+      t.is((await site.ask('/a.txt', { headers })).headers['content-length'], '1')
+    }
+    const [, fromMemory, , behindOther] = JSON.parse((await site.ask('/seen')).text) as unknown[]
+    t.deepEqual(fromMemory, [200, null])
+    t.deepEqual(behindOther, [200, 1])
   }
-  const [, fromMemory, , behindOther] = JSON.parse((await site.ask('/seen')).text) as unknown[]
-  t.deepEqual(fromMemory, [200, null])
-  t.deepEqual(behindOther, [200, 1])
-})
+)
 
 test('every block of these pages is run here', t => {
   t.deepEqual(blocksLeft(), [])
