@@ -1,4 +1,5 @@
 // Finds Rolldown, and tells whether it is new enough.
+import { stripVTControlCharacters } from 'node:util'
 import { findPeer, loadPeer, missingPeer } from '../../assets/compilers/built-in.ts'
 import type { rolldown as Build } from 'rolldown'
 import { AssetError } from '../../errors.ts'
@@ -48,4 +49,20 @@ function isNewEnough(version: string): boolean {
   const given = version.split(/[.-]/).map(Number)
   const at = OLDEST.findIndex((least, each) => given[each] !== least)
   return at === -1 || (given[at] ?? 0) > (OLDEST[at] ?? 0)
+}
+
+interface Log {
+  readonly message: string
+  readonly id?: string
+  readonly loc?: { readonly file?: string; readonly line: number; readonly column: number }
+}
+
+/** Returns what is wrong with a module, and where; undefined for an error that is not Rolldown's. */
+export function problemIn(error: unknown) {
+  const [first] = (error as { errors?: readonly Log[] }).errors ?? []
+  if (!first) return undefined
+  // Only the first line is shown, without colours and the name of the rule; the others show the text.
+  const [text = ''] = stripVTControlCharacters(first.message).split('\n')
+  const { file = first.id, line, column = 0 } = first.loc ?? {}
+  return { what: text.replace(/^\[\w+\] /, ''), file, line, column: column + 1 }
 }

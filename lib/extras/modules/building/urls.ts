@@ -1,5 +1,5 @@
 // Publishes what modules of packages refer to by their own URL.
-import { basename, dirname, extname, join, posix } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import type { Plugin } from 'rolldown'
 import { realpathOf, statOf } from '../../../files/disk.ts'
 import { readSnapshot } from '../../../files/open-file.ts'
@@ -33,8 +33,9 @@ export function urls(resolved: Resolved): Plugin {
           const isWorker = IN_WORKER.test(before) && (await isModule(file))
           if (isWorker) workers.add(file)
           else files.set(name, file)
+          // Rolldown takes two of the same name for one.
           const meant = isWorker
-            ? `import.meta.ROLLUP_FILE_URL_${this.emitFile({ type: 'chunk', id: file, name: basename(name, extname(name)) })}`
+            ? `import.meta.ROLLUP_FILE_URL_${this.emitFile({ type: 'chunk', id: file, name: name.replace(/\.\w+$/, '') })}`
             : `"${PLACEHOLDER}${name}${url.slice(path.length)}", import.meta.url`
           edits.push([match.index, match.index + written.length, `new URL(${meant})`])
         }

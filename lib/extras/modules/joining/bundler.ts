@@ -11,7 +11,7 @@ import { decodeIfValid, encodePath } from '../../../assets/urls/canonical-path.t
 import { MAP, type Unfinished } from '../../../assets/building/final-bytes.ts'
 import { isJoined, modeOf, type JoinReport } from '../options.ts'
 import { hasRolldown, loadRolldown } from '../rolldown.ts'
-import { awaitingIn } from './awaiting.ts'
+import { apartIn } from './apart.ts'
 import { join } from './join.ts'
 import { cycleOf, type Scripts } from './package-files.ts'
 import { planOf, type Plan } from './plan.ts'
@@ -117,7 +117,7 @@ async function joinedIn(
   // A project that has nothing to join needs no Rolldown.
   if (modulesOf(await planned()).size === 0) return undefined
   const rolldown = await loadRolldown(PURPOSE, root)
-  for (const path of awaitingIn(scripts, rolldown.parseAst)) moved.add(path)
+  for (const path of apartIn(scripts, rolldown.parseAst)) moved.add(path)
   const plan = await planned()
   const all = modulesOf(plan)
   if (all.size === 0) return undefined
@@ -151,16 +151,20 @@ async function scriptOf(node: Unfinished, nodes: Nodes): Promise<Script> {
   const { references = [] } = draft.text ?? {}
   const others = new Set(loadedBy(code, dirname(node.path), nodes))
   const found = { import: new Set<string>(), 'dynamic-import': new Set<string>() }
+  const again = new Set<string>()
   for (const [at, path] of links.entries()) {
     const { kind, suffix = '' } = references[at] ?? {}
     if (path === undefined || path === node.path + MAP) continue
-    const isImport = kind === 'import' || kind === 'dynamic-import'
+    const isScript = textType(path) === 'js'
     // A URL with a query is another module than the one without.
-    if (isImport && suffix === '') found[kind].add(path)
+    if (suffix !== '' && isScript) again.add(path)
+    if (kind === 'import' && (suffix === '' || isScript)) found.import.add(path)
+    else if (kind === 'dynamic-import' && suffix === '') found[kind].add(path)
     else others.add(path)
   }
   const [imports, dynamicImports] = [[...found.import], [...found['dynamic-import']]]
-  return { name, source, code, map: draft.map, imports, dynamicImports, others: [...others] }
+  const loaded = { imports, dynamicImports, again: [...again], others: [...others] }
+  return { name, source, code, map: draft.map, ...loaded }
 }
 
 /** ``import(`./locales/${name}.js`)``, `import('./locales/' + name)` */

@@ -2,7 +2,6 @@
 import { isBuiltin } from 'node:module'
 import { basename, dirname, join as joinPath, posix, resolve } from 'node:path'
 import type { OutputChunk, Plugin, rolldown as Build } from 'rolldown'
-import { stripVTControlCharacters } from 'node:util'
 import { CompileError } from '../../../errors.ts'
 import type { Made, Script } from './script.ts'
 import type { AppSettings } from '../../../assets/settings/settings.ts'
@@ -18,7 +17,7 @@ import {
 } from '../resolving.ts'
 import { facadeOf } from '../common-js.ts'
 import { importsIn } from '../imports.ts'
-import type { Rolldown } from '../rolldown.ts'
+import { problemIn, type Rolldown } from '../rolldown.ts'
 import type { Plan } from './plan.ts'
 import { pathFrom } from '../../../files/paths.ts'
 
@@ -265,21 +264,12 @@ function writtenAt({ source }: Script, path: string, { urlPrefix }: AppSettings)
   return posix.join(urlPrefix, PACKAGES, packageName, pathFrom(directory, file))
 }
 
-interface Log {
-  readonly message: string
-  readonly id?: string
-  readonly loc?: { readonly file?: string; readonly line: number; readonly column: number }
-}
-
 /** @param isAsWritten returns true if places in a file are those of its source */
 function asCompileError(error: unknown, root: string, isAsWritten: (file: string) => boolean) {
-  const [first] = (error as { errors?: readonly Log[] }).errors ?? []
-  if (!first) return error
-  // Only the first line is shown, without colours and the name of the rule; the others show the text.
-  const [line = ''] = stripVTControlCharacters(first.message).split('\n')
-  const id = first.loc?.file ?? first.id ?? root
+  const problem = problemIn(error)
+  if (!problem) return error
+  const { what, file: id = root, line, column } = problem
   const file = id.replace(/(?<=\.[cm]ts)\.js$/i, '')
-  const { line: at, column = 0 } = (isAsWritten(id) && first.loc) || {}
-  const place = at === undefined ? { file } : { file, line: at, column: column + 1 }
-  return new CompileError(line.replace(/^\[\w+\] /, ''), place, { cause: error })
+  const place = line === undefined || !isAsWritten(id) ? { file } : { file, line, column }
+  return new CompileError(what, place, { cause: error })
 }

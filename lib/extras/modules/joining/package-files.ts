@@ -7,8 +7,6 @@ export type Scripts = ReadonlyMap<string, Script>
 
 /** Packages with fewer bytes, not minified, may share a file. */
 const SMALL = 160_000
-/** Packages with fewer bytes may be loaded by a page that does not need them. */
-const TINY = 20_000
 
 export function reachedFrom(
   paths: Iterable<string>,
@@ -56,15 +54,12 @@ export function packageFiles(
 ): [fileOf: (name: string) => string, files: ReadonlySet<string>] {
   const ownerOf = ownersIn(packagesIn(modules, isModule))
   const packages = packagesIn(modules, isModule, ownerOf)
-  const small = smallerThan(SMALL, packages)
-  const tiny = smallerThan(TINY, packages)
+  const small = smallPackages(packages)
   const first = loadersIn(loaded.scripts, loaded.first, ownerOf)
   const later = loadersIn(loaded.scripts, loaded.later, ownerOf)
   const keyOf = (name: string) => {
     const loaders = first.get(name) ?? later.get(name) ?? []
-    if (!small.has(name) || loaders.length === 0) return name
-    if (loaders.length === 1 || !tiny.has(name)) return loaders.join('\n')
-    return first.has(name) ? 'packages' : 'packages-later'
+    return small.has(name) && loaders.length > 0 ? loaders.join('\n') : name
   }
   const bySize = [...packages].toSorted(([, one], [, other]) => one.size - other.size)
   const largest = new Map(bySize.map(([name]) => [keyOf(name), name]))
@@ -95,13 +90,13 @@ function loadersIn(
   return loaders
 }
 
-/** Returns the packages that need no larger file. */
-function smallerThan(limit: number, packages: ReadonlyMap<string, Package>): ReadonlySet<string> {
+/** Returns the packages that need no large file. */
+function smallPackages(packages: ReadonlyMap<string, Package>): ReadonlySet<string> {
   const found = new Set<string>()
   for (let before = -1; before < found.size;) {
     before = found.size
     for (const [name, { size, imports }] of packages)
-      if (size < limit && [...imports].every(each => found.has(each))) found.add(name)
+      if (size < SMALL && [...imports].every(each => found.has(each))) found.add(name)
   }
   return found
 }

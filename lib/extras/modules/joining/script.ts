@@ -16,7 +16,9 @@ export interface Script {
   readonly map: string | undefined
   readonly imports: readonly string[]
   readonly dynamicImports: readonly string[]
-  /** The assets to which it refers in another way. */
+  /** Modules to which it refers, or that it imports, by a URL with a query or fragment: each such URL runs them once more. */
+  readonly again: readonly string[]
+  /** The assets to which it refers in another way than by an import. */
   readonly others: readonly string[]
 }
 

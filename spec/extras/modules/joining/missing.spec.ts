@@ -4,23 +4,24 @@ import { join } from 'node:path'
 import test from 'ava'
 import { installWithout } from '../../../cli/run.ts'
 import { placed, readManifest } from '../../../support/fingerprinted.ts'
-import { writeFiles } from '../../../support/site.ts'
-import { ALL, makeShop } from './shop.ts'
+import { makeProject, writeFiles } from '../../../support/site.ts'
+import { ALL, SHOP } from './shop.ts'
 
+const EMPTY = {
+  'javascripts/app.js': '',
+  'javascripts/later.js': '',
+  'javascripts/worker.js': ''
+}
 const WANTED = 'rolldown, which is not installed: npm install --save-dev rolldown'
 
-test('JOI-02 without Rolldown packages may name files; for modules it is an error that says how to install it', async t => {
+test('JOI-02 without Rolldown packages may name files; for modules it is an error that says how to install it, and which is needed', async t => {
   const { bundle, packages } = ALL
-  const { root } = await makeShop(t, { packages, bundle: false })
+  const root = makeProject(t, placed({ ...SHOP, ...EMPTY }))
   const runWithout = installWithout(root, 'rolldown')
   const precompile = (given: object) => {
     writeFiles(root, { 'assets.config.mjs': `export default ${JSON.stringify(given)}` })
     return runWithout('precompile')
   }
-  writeFiles(
-    root,
-    placed({ 'javascripts/app.js': '', 'javascripts/later.js': '', 'javascripts/worker.js': '' })
-  )
   for (const [options, told] of [
     [{ packages }, `the option packages needs ${WANTED}`],
     [{ bundle }, `joining modules needs ${WANTED}`]
@@ -32,18 +33,12 @@ test('JOI-02 without Rolldown packages may name files; for modules it is an erro
   const { status, stderr } = await precompile({ packages: { big: 'low.js' } })
   t.is(status, 0, stderr)
   t.true('/assets/npm/big/low.js' in readManifest(root).assets)
-})
-
-test('JOI-02 an old Rolldown is an error that says which is needed', async t => {
-  const { root } = await makeShop(t, { ...ALL, bundle: false })
-  const runWithout = installWithout(root, 'rolldown')
   const old = { name: 'rolldown', version: '1.2.18', main: 'index.js' }
   writeFiles(join(root, 'node_modules/rolldown'), {
     'package.json': JSON.stringify(old),
     'index.js': ''
   })
-  writeFiles(root, { 'assets.config.mjs': `export default ${JSON.stringify(ALL)}` })
-  const { status, stderr } = await runWithout('precompile')
-  t.is(status, 1)
-  t.true(stderr.includes('needs rolldown 1.2.19 or newer, and 1.2.18 is installed'), stderr)
+  const outdated = await precompile(ALL)
+  t.is(outdated.status, 1)
+  t.true(outdated.stderr.includes('needs rolldown 1.2.19 or newer, and 1.2.18 is installed'))
 })

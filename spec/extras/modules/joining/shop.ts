@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import type { KoaAssetsOptions } from '../../../../lib/assets/settings/options.ts'
+import type { PrecompileReport } from '../../../../lib/koa-assets.ts'
 import { placed, readManifest, run, targetOf } from '../../../support/fingerprinted.ts'
 import { makeProject, type Files } from '../../../support/site.ts'
 
@@ -50,6 +51,7 @@ export const ALL = { packages: ['big', 'tiny', 'wee'], bundle: true } as const
 
 export interface Shop {
   readonly root: string
+  readonly report: PrecompileReport
   /** Plain URL paths of scripts below the prefix. */
   readonly scripts: () => string[]
   readonly targets: () => Record<string, string>
@@ -62,13 +64,14 @@ export async function makeShop(
   files: Files = {}
 ): Promise<Shop> {
   const root = makeProject(t, placed({ ...SHOP, ...files }))
-  await run({ root, ...options })
+  const report = await run({ root, ...options })
   const targets = () =>
     Object.fromEntries(
       Object.entries(readManifest(root).assets).map(([path, { target }]) => [path, target])
     )
   return {
     root,
+    report,
     targets,
     scripts: () =>
       Object.keys(targets())

@@ -33,7 +33,7 @@ async function runModule(shop: Shop, name: string): Promise<Record<string, unkno
   return (await import(base + targetOf(shop.root, `/assets/${name}`))) as Record<string, unknown>
 }
 
-test('JOI-01 modules become the ones that nothing imports, and files of the packages that the same ones load, without what nothing uses; what is imported lazily, and a worker, are files of their own', async t => {
+test('JOI-01 modules become the ones that nothing imports, and files of the packages that the same ones load, without what nothing uses; what is imported lazily, and a worker, are files of their own; JOI-07 the manifest says which sources a file was made of, the report what was saved', async t => {
   const shop = await makeShop(t)
   const { root, text } = shop
   const { imports, dynamicImports } = readManifest(root).assets['/assets/app.js'] ?? {}
@@ -48,10 +48,24 @@ test('JOI-01 modules become the ones that nothing imports, and files of the pack
     'classic.js',
     'joined/big.js',
     'joined/count.js',
-    'joined/packages.js',
+    'joined/tiny.js',
     'later.js',
     'worker.js'
   ])
+  const { assets } = JSON.parse(readFileSync(join(root, 'public/assets.json'), 'utf8')) as {
+    assets: Record<string, { sources?: string[]; source: string }>
+  }
+  t.deepEqual(assets['/assets/app.js']?.sources, ['/assets/app.js', '/assets/widgets/picture.js'])
+  t.is(assets['/assets/app.js']?.source, 'javascripts/app.js')
+  t.deepEqual(assets['/assets/joined/big.js']?.sources?.toSorted(), [
+    '/assets/npm/big.js',
+    '/assets/npm/big/low.js',
+    '/assets/npm/wee.js'
+  ])
+  t.is(assets['/assets/classic.js']?.sources, undefined)
+  const { joined } = shop.report
+  t.like(joined, { modules: 10, files: 7 })
+  t.true((joined?.bytes ?? 0) < (joined?.insteadOf ?? 0))
   const { shown, later } = await runModule(shop, 'app.js')
   const [low, wee, count, star] = shown as unknown[]
   t.deepEqual([low, wee, count], ['low used', 'wee tiny', 1])
@@ -67,17 +81,15 @@ test('JOI-01 what a worker needs is not in the file of a large package that need
   const { root, text } = await makeShop(t, ALL, {
     '/node_modules/big/index.js': `/* ${'x'.repeat(160_000)} */\nimport { tiny } from 'tiny'\nexport const used = () => tiny`
   })
-  t.deepEqual(readManifest(root).assets['/assets/worker.js']?.imports, [
-    '/assets/joined/packages.js'
-  ])
-  t.false(text('joined/packages.js').includes('import'))
+  t.deepEqual(readManifest(root).assets['/assets/worker.js']?.imports, ['/assets/joined/tiny.js'])
+  t.false(text('joined/tiny.js').includes('import'))
   t.deepEqual(readManifest(root).assets['/assets/joined/big.js']?.imports, [
-    '/assets/joined/packages.js'
+    '/assets/joined/tiny.js'
   ])
 })
 
-test("JOI-02 with 'packages' modules of the app stay files, and name those of packages", async t => {
-  const shop = await makeShop(t, { ...ALL, bundle: 'packages' })
+test("JOI-02 by default, 'packages', modules of the app stay files, and name those of packages", async t => {
+  const shop = await makeShop(t, { packages: ALL.packages })
   const own = shop.scripts().filter(name => !/^(?:joined|npm)\//.test(name))
   t.deepEqual(own, [
     'admin.js',
@@ -100,49 +112,38 @@ test("JOI-02 with 'packages' modules of the app stay files, and name those of pa
   t.false(shop.text('joined/big.js').includes('not called'))
 })
 
-test('JOI-02 a package that no module imports has all its exports at its own name, for scripts in pages', async t => {
-  const shop = await makeShop(t, ALL, { 'javascripts/app.js': '' })
+test('JOI-02 a package that no module imports has all its exports at its own name, for scripts in pages; CommonJS has the names of its exports there as well, and for modules that stay files', async t => {
+  const old = { 'index.js': "exports.one = 1\nexports.two = 'two'" }
+  const shop = await makeShop(
+    t,
+    { ...ALL, packages: [...ALL.packages, 'old', 'older'] },
+    {
+      'javascripts/app.js': '',
+      'javascripts/main.js':
+        "import { two } from 'old'\nexport const told = [two, import.meta.url !== '']",
+      ...pkg('old', old, { type: 'commonjs' }),
+      ...pkg('older', old, { type: 'commonjs' })
+    }
+  )
   t.deepEqual(Object.keys(await runModule(shop, 'npm/big.js')), ['unused', 'used'])
   t.is(readManifest(shop.root).assets['/assets/npm/big/low.js'], undefined)
-})
-
-test('JOI-02 CommonJS has the names of its exports there as well, and for modules that stay files', async t => {
-  const old = { 'index.js': "exports.one = 1\nexports.two = 'two'" }
-  const main = "import { two } from 'old'\nexport const told = [two, import.meta.url !== '']"
-  const shop = await makeWith(t, 'old', main, pkg('old', old, { type: 'commonjs' }))
   t.deepEqual((await runModule(shop, 'main.js'))['told'], ['two', true])
-  const alone = await makeWith(t, 'old', 'export {}', pkg('old', old, { type: 'commonjs' }))
-  t.deepEqual(Object.keys(await runModule(alone, 'npm/old.js')), ['default', 'one', 'two'])
-})
-
-test('JOI-02 where Rolldown can be loaded, packages are joined without a word; false leaves all as it is', async t => {
-  const { bundle: _, ...options } = ALL
-  const usual = await makeShop(t, options)
-  t.deepEqual(usual.targets(), (await makeShop(t, { ...ALL, bundle: 'packages' })).targets())
-  const none = await makeShop(t, { ...ALL, bundle: false })
-  t.true(none.scripts().includes('npm/big.js'))
-  t.false(none.scripts().some(name => name.startsWith('joined/')))
+  t.deepEqual(Object.keys(await runModule(shop, 'npm/older.js')), ['default', 'one', 'two'])
 })
 
 for (const bundle of [true, 'packages'] as const) {
-  test(`JOI-03 an edit of the application leaves the bytes of packages alone: ${bundle}`, async t => {
+  test(`JOI-03 unchanged sources give the same bytes wherever they are, and an edit of the application leaves those of packages alone: ${bundle}`, async t => {
     const options = { ...ALL, bundle, minify: true }
     const shop = await makeShop(t, options)
-    const before = shop.targets()
+    const before = (await makeShop(t, options)).targets()
+    t.deepEqual(shop.targets(), before)
+    for (const name of shop.scripts()) t.false(shop.text(name).includes(shop.root), name)
     const edited = `${String(SHOP['javascripts/app.js'])}\nconsole.log('edited')`
     writeFiles(shop.root, placed({ 'javascripts/app.js': edited }))
     await run({ root: shop.root, ...options })
     const after = shop.targets()
     const changed = Object.keys(after).filter(path => after[path] !== before[path])
     t.deepEqual(changed, ['/assets/app.js', '/assets/app.js.map'])
-  })
-
-  test(`JOI-03 unchanged sources give the same bytes wherever they are: ${bundle}`, async t => {
-    const [one, other] = await Promise.all(
-      [true, true].map(minify => makeShop(t, { ...ALL, bundle, minify }))
-    )
-    t.deepEqual(one?.targets(), other?.targets())
-    for (const name of one?.scripts() ?? []) t.false(one?.text(name).includes(one.root), name)
   })
 }
 
@@ -165,37 +166,45 @@ test('JOI-04 source maps lead to the sources, those of TypeScript as well', asyn
   )
 })
 
-test('JOI-05 what a module does by its own URL keeps it a file of its own', async t => {
-  const { scripts, text } = await makeShop(t, ALL, {
-    'javascripts/main.js': "import { page } from './pages.js'\npage('a')",
-    'javascripts/pages.js': 'export const page = name => import(`./pages/${name}.js`)',
-    'javascripts/pages/a.js': "export const a = 'a'",
-    'javascripts/uses.js': "import { Loader } from './loader.js'\nLoader.import(document.title)",
-    'javascripts/loader.js':
-      'export class Loader { static import(name) { return name } }\n// Unlike import(name), and import.meta.url'
-  })
-  t.true(scripts().includes('pages.js'))
-  // A method of that name is none, nor is a comment.
-  t.false(scripts().includes('loader.js'))
-  t.true(text('pages.js').includes('import('))
-})
-
-test('JOI-05 so does one that a package or a page with a top-level await imports', async t => {
-  const own = { 'javascripts/own.js': 'export const own = import.meta.url' }
-  const main = "import { at } from 'finder'\nimport { own } from './own.js'\nawait at(own)"
+test('JOI-05 JOI-11 what a module does by its own URL keeps it a file of its own, and what it refers to by a URL; JSON and what is no module stay what they were', async t => {
   const finder = {
     'index.js':
       "import { base } from './base.js'\nconsole.log(base)\nexport const at = name => new URL(name, base)",
     'base.js': 'export const base = import.meta.url'
   }
-  const options = { sideEffects: true, ...EXPORTED }
-  const { text } = await makeWith(t, 'finder', main, {
-    ...pkg('finder', finder, options),
-    ...own
-  })
-  t.true(text('own.js').includes('import.meta.url'))
-  t.true(text('npm/finder/base.js').includes('import.meta.url'))
-  t.true(text('joined/finder.js').includes('new URL('))
+  const shop = await makeWith(
+    t,
+    'finder',
+    "import { page } from './pages.js'\nimport data from './data.json' with { type: 'json' }\npage(data)",
+    {
+      'javascripts/data.json': '{ "told": "by JSON" }',
+      'javascripts/pages.js':
+        "import './pages/a.js'\nexport const page = name => import(`./pages/${name}.js`)",
+      'javascripts/pages/a.js': "export const a = 'a'",
+      'javascripts/sum.js':
+        "import './locales/en.js'\nexport const load = name => import('./locales/' + name)",
+      'javascripts/locales/en.js': 'export const hello = 1',
+      'javascripts/resolves.js':
+        "import './own.js'\nexport const url = import.meta.resolve('./own.js')",
+      'javascripts/own.js': 'export const own = 1',
+      // A method of that name is none, nor is a comment.
+      'javascripts/uses.js': "import { Loader } from './loader.js'\nLoader.import(document.title)",
+      'javascripts/loader.js':
+        'export class Loader { static import(name) { return name } }\n// Unlike import(name), and import.meta.url',
+      'javascripts/waits.js':
+        "import { at } from 'finder'\nimport { here } from './here.js'\nawait at(here)",
+      'javascripts/here.js': 'export const here = import.meta.url',
+      ...pkg('finder', finder, { sideEffects: true, ...EXPORTED })
+    }
+  )
+  const files = ['pages.js', 'pages/a.js', 'locales/en.js', 'own.js', 'here.js']
+  for (const file of [...files, 'npm/finder/base.js']) t.true(shop.scripts().includes(file), file)
+  t.false(shop.scripts().includes('loader.js'))
+  t.true(shop.text('here.js').includes('import.meta.url'))
+  t.true(shop.text('npm/finder/base.js').includes('import.meta.url'))
+  t.is(shop.text('classic.js'), String(SHOP['javascripts/classic.js']))
+  const json = targetOf(shop.root, '/assets/data.json')
+  t.true(shop.text('main.js').includes(`from "${json}" with { type: "json" }`))
 })
 
 /** A package with a module that stays a file, and what that imports, at whatever distance. */
@@ -230,71 +239,6 @@ test('JOI-05 modules that it imports, and that import it, stay files as well; th
   t.true(shop.text('npm/finder.js').includes('function at'))
 })
 
-test('JOI-05 JSON and what is no module stay what they were', async t => {
-  const shop = await makeShop(t, ALL, {
-    'javascripts/main.js':
-      "import data from './data.json' with { type: 'json' }\nexport const told = data.told",
-    'javascripts/data.json': '{ "told": "by JSON" }'
-  })
-  t.is(shop.text('classic.js'), String(SHOP['javascripts/classic.js']))
-  const json = targetOf(shop.root, '/assets/data.json')
-  t.true(shop.text('main.js').includes(`from "${json}" with { type: "json" }`))
-})
-
-for (const [what, main, file] of [
-  [
-    'a query',
-    "import './count.js'\nimport './count.js?v=3'\nimport { count } from './count.js#a'",
-    'count.js'
-  ],
-  ['a query, of what no other module imports', "import './alone.js?v=3'", 'alone.js'],
-  ['an export with a query', "export * from './count.js?v=3'", 'count.js'],
-  ['an absolute path with a query', "import '/assets/count.js?v=3'", 'count.js'],
-  [
-    'an expression',
-    "import './locales/en.js'\nexport const load = name => import(`./locales/${name}.js`)",
-    'locales/en.js'
-  ],
-  [
-    'a sum',
-    "import './locales/en.js'\nexport const load = name => import('./locales/' + name)",
-    'locales/en.js'
-  ],
-  [
-    'import.meta.resolve',
-    "import './count.js'\nexport const url = import.meta.resolve('./count.js')",
-    'count.js'
-  ],
-  [
-    'new URL',
-    "import './count.js'\nexport const url = new URL('./count.js', import.meta.url)",
-    'count.js'
-  ],
-  [
-    'a worker',
-    "import './worker.js'\nexport const work = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })",
-    'worker.js'
-  ]
-] as const) {
-  test(`JOI-11 what is referred to by a URL is a file, whoever imports it besides: ${what}`, async t => {
-    const shop = await makeShop(t, ALL, {
-      'javascripts/main.js': main,
-      'javascripts/alone.js': 'globalThis.alone = 1',
-      'javascripts/locales/en.js': 'export const hello = 1'
-    })
-    t.true(shop.scripts().includes(file))
-    t.false(shop.scripts().includes(`joined/${file}`))
-    const { assets } = readManifest(shop.root)
-    for (const name of shop.scripts()) {
-      for (const [, path = ''] of shop.text(name).matchAll(/["'`](\/assets\/[^"'`?#]+\.js)/g)) {
-        const isThere =
-          path in assets || Object.values(assets).some(({ target }) => target === path)
-        t.true(isThere, `${name}: ${path}`)
-      }
-    }
-  })
-}
-
 test('JOI-06 an import that a package does not have is an error at its place, and nothing is published', async t => {
   const wrong = { 'javascripts/wrong.js': "import { used, nothing } from 'big'\nused(nothing)" }
   const error = await t.throwsAsync(makeShop(t, ALL, wrong), { instanceOf: PrecompileError })
@@ -304,55 +248,33 @@ test('JOI-06 an import that a package does not have is an error at its place, an
   )
 })
 
-for (const lost of ['fs', 'node:crypto', 'not-there']) {
-  test(`JOI-06 a package that needs '${lost}' in a browser is an error with its file, if that is used`, async t => {
-    const main = "import { half } from 'server'\nexport const halves = half()"
-    const other = `import lost from '${lost}'\nexport const other = () => lost`
-    const make = (index: string) =>
-      makeWith(t, 'server', main, pkg('server', { 'index.js': index, 'other.js': other }, EXPORTED))
-    const half = 'export const half = () => 0.5'
-    const error = await t.throwsAsync(make(`import lost from '${lost}'\nlost()\n${half}`))
-    t.regex(
-      withSlashes(error.message),
-      new RegExp(`server/index\\.js: imports '${lost}', which is`)
-    )
-    const { text } = await make(`export { other } from './other.js'\n${half}`)
-    t.false(text('joined/server.js').includes(lost))
-  })
+const SHEETS = { 'a.css': '', 'b.css': 'p { color: red }' }
+const LOST = {
+  fs: "imports 'fs', which is a module of Node",
+  'not-there': "imports 'not-there', which is not installed",
+  './a.css': "imports './a.css', which is a stylesheet"
 }
 
-test("JOI-06 a package that imports a stylesheet is an error with its file, unless it says with { type: 'css' }", async t => {
-  const main = "import { styled } from 'styled'\nexport const shown = styled()"
-  const css = { 'a.css': 'p { color: red }' }
-  const exported = { sideEffects: true, exports: { '.': './index.js', './a.css': './a.css' } }
-  const make = (index: string) =>
-    makeWith(t, 'styled', main, pkg('styled', { 'index.js': index, ...css }, exported))
-  const error = await t.throwsAsync(make("import './a.css'\nexport const styled = () => 1"))
-  t.regex(
-    withSlashes(error.message),
-    /styled\/index\.js: imports '.*a\.css', which is a stylesheet/
-  )
-  const typed =
-    "import sheet from './a.css' with { type: 'css' }\nexport const styled = () => sheet"
-  const imported = /import \w+ from ?".*a-[\da-f]{32}\.css" ?with ?\{ ?type: ?"css" ?\}/
-  t.regex((await make(typed)).text('joined/styled.js'), imported)
-})
-
-test('JOI-07 the manifest says which sources a file was made of, the report what was saved', async t => {
-  const { root } = await makeShop(t)
-  const { assets } = JSON.parse(readFileSync(join(root, 'public/assets.json'), 'utf8')) as {
-    assets: Record<string, { sources?: string[]; source: string }>
+test('JOI-06 a package that needs in a browser what none has is an error with its file, if that is used', async t => {
+  const make = (name: string, code: string, other = '') =>
+    makeWith(
+      t,
+      name,
+      `import { half } from '${name}'\nexport const halves = half()`,
+      pkg(name, { 'index.js': code, 'other.js': other, ...SHEETS }, EXPORTED)
+    )
+  const half = 'export const half = () => 0.5'
+  for (const [lost, told] of Object.entries(LOST)) {
+    const error = await t.throwsAsync(make('server', `import lost from '${lost}'\nlost()\n${half}`))
+    t.true(withSlashes(error.message).includes(`server/index.js: ${told}`), error.message)
   }
-  t.deepEqual(assets['/assets/app.js']?.sources, ['/assets/app.js', '/assets/widgets/picture.js'])
-  t.is(assets['/assets/app.js']?.source, 'javascripts/app.js')
-  t.deepEqual(assets['/assets/joined/big.js']?.sources?.toSorted(), [
-    '/assets/npm/big.js',
-    '/assets/npm/big/low.js',
-    '/assets/npm/wee.js'
-  ])
-  t.is(assets['/assets/classic.js']?.sources, undefined)
-  const { joined } = await run({ root, ...ALL })
-  t.is(joined?.modules, 10)
-  t.is(joined?.files, 7)
-  t.true((joined?.bytes ?? 0) < (joined?.insteadOf ?? 0))
+  const unused = Object.keys(LOST).map((lost, at) => `import l${at} from '${lost}'`)
+  const { text } = await make(
+    'server',
+    `export { other } from './other.js'\nimport sheet from './b.css' with { type: 'css' }\nexport const half = () => sheet`,
+    `${unused.join('\n')}\nexport const other = () => [l0, l1, l2]`
+  )
+  t.notRegex(text('joined/server.js'), /\bfs\b|not-there/)
+  const sheet = /import \w+ from ?".*b-[\da-f]{32}\.css" ?with ?\{ ?type: ?"css" ?\}/
+  t.regex(text('joined/server.js'), sheet)
 })

@@ -3,52 +3,42 @@ import { join } from 'node:path'
 import test from 'ava'
 import type { Middleware } from 'koa'
 import { run } from '../../../cli/run.ts'
-import { readManifest } from '../../../support/fingerprinted.ts'
-import { makeSite, writeFiles } from '../../../support/site.ts'
-import { ALL, makeShop } from './shop.ts'
+import { placed, readManifest } from '../../../support/fingerprinted.ts'
+import { makeProject, makeSite } from '../../../support/site.ts'
+import { ALL, makeShop, SHOP } from './shop.ts'
 
-const VIEW = `<%- assets.javascript('count', { type: 'module' }) %>
-<script type="module">import { used } from 'big'; used()</script>`
+const COUNT = "<%- assets.javascript('count', { type: 'module' }) %>"
+const BIG = `<script type="module">import { used } from 'big'; used()</script>`
 
 test('JOI-08 what a view loads is a file of its own, with all exports', async t => {
-  for (const [path, views] of [
-    ['views/page.ejs', undefined],
-    ['apps/web/views/page.ejs', undefined],
-    ['pages/page.html', 'pages/**']
+  for (const [views, files] of [
+    [undefined, { '/views/page.ejs': COUNT, '/apps/web/views/page.ejs': BIG }],
+    ['pages/**', { '/pages/page.html': COUNT + BIG }]
   ] as const) {
-    const { root, scripts, text } = await makeShop(t, { ...ALL, views }, { [`/${path}`]: VIEW })
-    t.true(scripts().includes('count.js'), path)
-    t.false(scripts().includes('joined/count.js'), path)
-    t.true(scripts().includes('npm/big.js'), path)
+    const { root, scripts, text } = await makeShop(t, { ...ALL, views }, files)
+    t.true(scripts().includes('count.js'), views)
+    t.false(scripts().includes('joined/count.js'), views)
+    t.true(scripts().includes('npm/big.js'), views)
     const big = scripts().filter(name => name.includes('big'))
-    t.true(big.map(text).join('').includes('not called'), path)
-    t.true(readManifest(root).assets['/assets/app.js']?.imports?.includes('/assets/count.js'), path)
+    t.true(big.map(text).join('').includes('not called'), views)
+    t.true(readManifest(root).assets['/assets/app.js']?.imports?.includes('/assets/count.js'))
   }
 })
 
 const ADVICE =
   'it is part of /assets/app.js; what a view names that the option views finds is a file of its own after precompile'
 
-test('JOI-08 a name that was joined into another is an error that says so, on a page and before', async t => {
-  const { root } = await makeShop(t)
-  const routes: Middleware = ctx => void (ctx.body = ctx.assets.javascript('widgets/picture'))
-  const site = await makeSite(t, {}, { root, env: 'production', ...ALL, routes })
-  t.is((await site.ask('/')).status, 500)
-  const message = `/assets/widgets/picture.js is not in ${join(root, 'public/assets.json')}: ${ADVICE}`
-  t.is(site.errors[0]?.message, message)
-  writeFiles(root, {
-    'assets.config.mjs': `export default ${JSON.stringify(ALL)}`,
-    'server/page.ts': "assets.javascript('widgets/picture')"
-  })
-  const env = { NODE_ENV: 'production' }
-  const { status, stderr } = await run(root, 'verify --views server/**', env)
-  t.is(status, 1)
-  t.true(stderr.includes(`server/page.ts:1 'widgets/picture.js' has no file: ${ADVICE}`), stderr)
-})
-
-test('JOI-07 list and explain say what a file was made of, and what a module became a part of', async t => {
-  const { root } = await makeShop(t)
-  writeFiles(root, { 'assets.config.mjs': `export default ${JSON.stringify(ALL)}` })
+test('JOI-07 precompile, list and explain say what was joined; JOI-08 the name of what became a part of another is an error that says so, on a page and before', async t => {
+  const root = makeProject(
+    t,
+    placed({
+      ...SHOP,
+      '/assets.config.mjs': `export default ${JSON.stringify(ALL)}`,
+      '/server/page.ts': "assets.javascript('widgets/picture')"
+    })
+  )
+  const made = await run(root, 'precompile')
+  t.regex(made.stdout, /^Joined +10 modules of [\d.]+ kB in 7 files of [\d.]+ k?B$/m)
   const env = { NODE_ENV: 'production' }
   const { stdout } = await run(root, 'list', env)
   t.regex(stdout, /^\/assets\/app\.js +\S+app\.js and 1 more /m)
@@ -57,11 +47,12 @@ test('JOI-07 list and explain say what a file was made of, and what a module bec
   const explained = await run(root, 'explain app.js', env)
   t.regex(explained.stdout, /made of \/assets\/app\.js, \/assets\/widgets\/picture\.js/)
   t.is((await run(root, 'verify', env)).status, 0)
-})
-
-test('JOI-07 precompile says in one line what it joined', async t => {
-  const { root } = await makeShop(t)
-  writeFiles(root, { 'assets.config.mjs': `export default ${JSON.stringify(ALL)}` })
-  const { stdout } = await run(root, 'precompile')
-  t.regex(stdout, /^Joined +10 modules of [\d.]+ kB in 7 files of [\d.]+ k?B$/m)
+  const { status, stderr } = await run(root, 'verify --views server/**', env)
+  t.is(status, 1)
+  t.true(stderr.includes(`server/page.ts:1 'widgets/picture.js' has no file: ${ADVICE}`), stderr)
+  const routes: Middleware = ctx => void (ctx.body = ctx.assets.javascript('widgets/picture'))
+  const site = await makeSite(t, {}, { root, env: 'production', ...ALL, routes })
+  t.is((await site.ask('/')).status, 500)
+  const message = `/assets/widgets/picture.js is not in ${join(root, 'public/assets.json')}: ${ADVICE}`
+  t.is(site.errors[0]?.message, message)
 })

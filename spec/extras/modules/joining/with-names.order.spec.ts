@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { placed, readManifest, run } from '../../../support/fingerprinted.ts'
-import { makeProject, type Files } from '../../../support/site.ts'
+import { makeProject, writeFiles, type Files } from '../../../support/site.ts'
 import { cases } from '../../../support/soak.ts'
 
 /** A sequence of numbers below 1 that only depends on its seed (mulberry32). */
@@ -23,25 +23,55 @@ function randomFrom(seed: number): () => number {
 interface Graph {
   readonly files: Files
   readonly packages: readonly string[]
-  readonly entries: readonly string[]
+  /** What each page loads. */
+  readonly pages: readonly (readonly string[])[]
 }
 
-const told = (what: string) => `globalThis.trace.push(${what})`
+interface Kind {
+  readonly isAwaiting: boolean
+  readonly hasCommonJs: boolean
+}
 
-/** Modules with effects that import each other, in cycles too, later, and from packages of both kinds. */
-function makeGraph(seed: number): Graph {
+/** Rolldown takes other ways for a build with one of these. */
+const KINDS: readonly Kind[] = [
+  { isAwaiting: true, hasCommonJs: true },
+  { isAwaiting: false, hasCommonJs: false },
+  { isAwaiting: false, hasCommonJs: true }
+]
+
+const told = (what: string) => `globalThis.trace.push(${what})`
+const later = (what: string) => `globalThis.later.push(() => ${what})`
+const urlOf = (path: string) => `new URL('${path}', import.meta.url)`
+const workerOf = (path: string) => `new Worker(${urlOf(path)}, { type: 'module' }).done`
+const loading = (path: string) => `load(${urlOf(path)}.href)`
+/** A module that does something by its own URL stays a file, which runs before all that is joined. */
+const OWN_NAME =
+  "globalThis.early.push(import.meta.url.replace(/.*\\//, '').replace(/-[\\da-f]{32}/, ''))"
+const OWN_URL = 'globalThis.early.push(typeof import.meta.url)'
+
+/**
+ * Modules with effects that import each other, in cycles too, later, by URLs, in workers, and from packages of both
+ * kinds.
+ */
+function makeGraph(seed: number, { isAwaiting, hasCommonJs }: Kind): Graph {
   const random = randomFrom(seed)
   const below = (limit: number) => Math.floor(random() * limit)
   const is = (chance: number) => random() < chance
+  const pick = <T>(all: readonly T[]) => all[below(all.length)] as T
   const name = `g${seed}`
   const files: Record<string, string> = {}
   const packages = Array.from({ length: below(4) }, (_, at) => ({
     name: `${name}-p${at}`,
-    isCommonJs: is(0.5)
+    isCommonJs: hasCommonJs && is(0.5)
   }))
+  const usesUrls = is(0.5)
   for (const [at, { name: own, isCommonJs }] of packages.entries()) {
-    const others = packages.slice(at + 1).filter(() => is(0.5))
+    // Where CommonJS requires a module that must be a file, that runs too early.
+    const isUsable = (each: { isCommonJs: boolean }) => each.isCommonJs || !isCommonJs || !usesUrls
+    const others = packages.slice(at + 1).filter(each => is(0.5) && isUsable(each))
     const parts = Array.from({ length: below(3) }, (_, part) => `part${part}`)
+    // A cycle must be entered at its index, or a value would be used before it is there.
+    const isCyclic = is(0.5)
     const write = (file: string, imports: readonly string[], what: string) => {
       const lines = imports.map((each, index) =>
         isCommonJs ? `const i${index} = require('${each}')` : `import * as i${index} from '${each}'`
@@ -52,8 +82,16 @@ function makeGraph(seed: number): Graph {
       const effect = told(`'${what}'`)
       const body =
         is(0.5) && isCommonJs ? [effect, ...lines, exported] : [...lines, effect, exported]
-      files[`/node_modules/${own}/${file}`] = body.join('\n')
+      if (usesUrls && !isCommonJs && file !== 'index.js') {
+        if (isCyclic && is(0.4)) body.unshift("import './index.js'")
+        if (!isCyclic && is(0.1)) body.push(later(workerOf(`./${file}`)))
+        if (is(0.2) && others.length > 0) body.push(later(`import('${pick(others).name}')`))
+        if (is(0.2)) body.push(later(loading(`./data.js${pick(SUFFIXES)}`)))
+      }
+      const isFile = usesUrls && !isCommonJs && imports.length === 0 && is(0.2)
+      files[`/node_modules/${own}/${file}`] = (isFile ? [OWN_URL, exported] : body).join('\n')
     }
+    files[`/node_modules/${own}/data.js`] = told(`'${own}/data'`)
     const kind = isCommonJs ? { main: 'index.js' } : { type: 'module', exports: './index.js' }
     files[`/node_modules/${own}/package.json`] = JSON.stringify({
       name: own,
@@ -68,45 +106,76 @@ function makeGraph(seed: number): Graph {
     }
   }
   const modules = Array.from({ length: 3 + below(5) }, (_, at) => `m${at}`)
-  const isAwaiting = is(0.2)
   for (const [at, own] of modules.entries()) {
     const others = modules.filter((_, to) => to !== at && (to > at ? is(0.4) : is(0.12)))
     const wanted = packages.filter(() => is(0.4))
     const lazy = is(0.3) ? modules.filter(() => is(0.2)) : []
+    const other = pick(modules)
     const imports = [
       ...others.map(each => `import { own as ${each} } from './${each}.js'`),
-      ...wanted.map((each, index) => `import { value as v${index} } from '${each.name}'`)
+      ...wanted.map((each, index) => `import { value as v${index} } from '${each.name}'`),
+      ...(is(0.15) ? [`import './${other}.js${pick(SUFFIXES)}'`] : [])
     ].toSorted(() => random() - 0.5)
+    const body = [
+      isAwaiting && is(0.5) ? 'await undefined' : '',
+      told([`'${own}'`, ...wanted.map((_, index) => `v${index}`)].join(' + ')),
+      ...lazy.map(each => later(`import('./${each}.js')`)),
+      is(0.15) ? later(loading(`./${other}.js${pick(SUFFIXES)}`)) : '',
+      is(0.06) ? later(workerOf(`./${other}.js`)) : ''
+    ]
     files[`javascripts/${name}/${own}.js`] = [
       ...imports,
-      isAwaiting && is(0.3) ? 'await undefined' : '',
-      told([`'${own}'`, ...wanted.map((_, index) => `v${index}`)].join(' + ')),
-      ...lazy.map(each => `globalThis.later.push(() => import('./${each}.js'))`),
+      ...(imports.length === 0 && is(0.3) ? [OWN_NAME] : body),
       `export const own = () => ['${own}', ${others.join(', ')}]`
     ].join('\n')
   }
-  const entries = modules.slice(0, 1 + below(2)).map(each => `${name}/${each}.js`)
-  return { files, packages: packages.map(each => each.name), entries }
+  const all = modules.map(each => `${name}/${each}.js`)
+  const pages = [all.slice(0, 1 + below(2)), all.slice(1, 2 + below(2))]
+  return { files, packages: packages.map(each => each.name), pages }
 }
 
-/** Loads pages: modules one after another, and then what these load later. It is a program of its own: tsx has hooks. */
-const LOADER = `
-const traces = []
-for (const urls of JSON.parse(process.argv[1])) {
-  Object.assign(globalThis, { trace: [], later: [] })
+const SUFFIXES = ['', '?v=1', '#part', '?v=1#part']
+
+/** Loads modules, and then what these load later; a worker does the same. */
+const LOAD = `
+async function traceOf(urls, Worker) {
+  const load = url => import(url)
+  Object.assign(globalThis, { trace: [], early: [], later: [], load, Worker })
   for (const url of urls) await import(url)
-  for (let load = later.shift(); load; load = later.shift()) {
+  for (let next = later.shift(); next; next = later.shift()) {
     trace.push('later')
-    await load()
+    await next()
   }
-  traces.push(trace)
+  return { trace, early: early.toSorted() }
+}`
+const IN_WORKER = `${LOAD}
+const { parentPort, workerData } = require('node:worker_threads')
+traceOf([workerData], class {}).then(trace => parentPort.postMessage(trace))`
+
+/** A program of its own: tsx has hooks. */
+const PROGRAM = `${LOAD}
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+const [pages, code] = JSON.parse(process.argv[1])
+class PageWorker {
+  constructor(url) {
+    const told = once(new Worker(code, { eval: true, execArgv: [], workerData: url.href }), 'message')
+    this.done = told.then(([inWorker]) => trace.push(inWorker.trace))
+  }
 }
+const traces = []
+for (const urls of pages) traces.push(await traceOf(urls, PageWorker))
 process.stdout.write(JSON.stringify(traces))`
 
-async function tracesOf(pages: readonly (readonly string[])[]): Promise<unknown[]> {
-  const words = ['--input-type=module', '-e', LOADER, JSON.stringify(pages)]
+interface Traces {
+  readonly trace: readonly unknown[]
+  readonly early: readonly string[]
+}
+
+async function tracesOf(pages: readonly (readonly string[])[]): Promise<Traces[]> {
+  const words = ['--input-type=module', '-e', PROGRAM, JSON.stringify([pages, IN_WORKER])]
   const { stdout } = await promisify(execFile)(process.execPath, words)
-  return JSON.parse(stdout) as unknown[]
+  return JSON.parse(stdout) as Traces[]
 }
 
 /** The files of a page as those of another folder, where they run for the first time; the import map is applied. */
@@ -122,37 +191,52 @@ function copied(root: string, folder: string, entries: readonly string[]): strin
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(
       file,
-      text.replaceAll(URLS, (_, quote: string, to: string) => quote + urlOf(to) + quote)
+      text.replaceAll(URLS, (_, quote: string, to: string) => quote + urlOf(to))
     )
   }
   return entries.map(name => urlOf(`/assets/${name}`))
 }
 
-const URLS = /(["'`])(\/assets\/[^"'`]+\.js)\1/g
+const URLS = /(["'`])(\/assets\/[^"'`?#]+\.js)(?=[^"'`]*\1)/g
 
-const TOGETHER = 10
+const TOGETHER = 15
 
 test.serial(
-  'JOI-10 modules run in the order of ECMAScript modules, built and joined in every way: random graphs',
+  'JOI-10 JOI-11 modules run in the order of ECMAScript modules, built and joined in every way, and so does what is referred to by a URL: random graphs',
   async t => {
     t.timeout(3_600_000)
     const first = Number(process.env['SEED'] ?? 1)
-    for (let seed = first; seed < first + cases(20, 200); seed += TOGETHER) {
-      const graphs = Array.from({ length: TOGETHER }, (_, at) => makeGraph(seed + at))
-      const files = Object.assign({}, ...graphs.map(each => each.files)) as Files
-      const root = makeProject(t, placed({ ...files, '/package.json': '{"type":"module"}' }))
-      // Pages load all of these entries.
-      const views = graphs.flatMap(each => each.entries).map(name => `assets.javascript('${name}')`)
-      writeFileSync(join(root, 'page.html'), views.join('\n'))
-      const source = (name: string) =>
-        pathToFileURL(join(root, 'apps/web/assets/javascripts', name)).href
-      const expected = await tracesOf(graphs.map(({ entries }) => entries.map(source)))
+    for (let seed = first; seed < first + cases(30, 500); seed += TOGETHER) {
+      const kind = KINDS[Math.floor(seed / TOGETHER) % KINDS.length] as Kind
+      const graphs = Array.from({ length: TOGETHER }, (_, at) => makeGraph(seed + at, kind))
+      const pages = graphs.flatMap(each => each.pages)
+      const views = pages.flat().map(name => `assets.javascript('${name}')`)
+      const written = graphs.map(each => each.files)
+      const files = placed(
+        Object.assign({ '/package.json': '{"type":"module"}' }, ...written) as Files
+      )
+      const root = makeProject(t, { ...files, 'page.html': views.join('\n') })
+      const expected = await tracesOf(
+        pages.map((names, at) => {
+          // Each page has modules of its own.
+          const folder = at % 2 === 0 ? root : join(root, 'again')
+          if (at === 1) writeFiles(folder, files)
+          const javascripts = join(folder, 'apps/web/assets/javascripts')
+          return names.map(name => pathToFileURL(join(javascripts, name)).href)
+        })
+      )
       for (const bundle of ['packages', true, false] as const) {
         const packages = graphs.flatMap(each => each.packages)
         await run({ root, packages, bundle, views: 'page.html' })
-        const pages = graphs.map(({ entries }, at) => copied(root, `run-${bundle}-${at}`, entries))
-        for (const [at, trace] of (await tracesOf(pages)).entries())
-          t.deepEqual(trace, expected[at], `SEED=${seed + at}, bundle: ${bundle}`)
+        const urls = pages.map((names, at) => copied(root, `run-${bundle}-${at}`, names))
+        for (const [at, { trace, early }] of (await tracesOf(urls)).entries()) {
+          const where = `SEED=${seed + Math.floor(at / 2)}, bundle: ${bundle}`
+          const wanted = expected[at] as Traces
+          t.deepEqual(trace, wanted.trace, where)
+          // What shares a file with what imports them may load more.
+          const needed = early.filter(each => wanted.early.includes(each))
+          t.deepEqual(needed, wanted.early, where)
+        }
       }
     }
   }

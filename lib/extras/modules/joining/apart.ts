@@ -1,17 +1,18 @@
-// Finds modules whose siblings run while they wait.
+// Finds modules that stay files, since they would run in another order if they were joined.
 import type { Scripts } from './package-files.ts'
 
 /**
- * A joined module that awaits at its top level would run before the ones that are imported after it, which a browser runs
- * meanwhile. One that nothing imports makes nobody wait.
+ * A joined module that awaits at its top level would make those wait that a browser runs meanwhile; one that is imported
+ * by a URL with a query would not run once more, or what is joined into it would. A module that nothing imports makes nobody wait.
  * @returns the paths of such modules, and of what imports them
  */
-export function awaitingIn(scripts: Scripts, parse: (code: string) => object): Set<string> {
+export function apartIn(scripts: Scripts, parse: (code: string) => object): Set<string> {
   const importers = new Map<string, string[]>()
-  for (const [path, { imports }] of scripts)
+  const all = [...scripts]
+  for (const [path, { imports }] of all)
     for (const to of imports) importers.set(to, [...(importers.get(to) ?? []), path])
-  const found = new Set<string>()
-  for (const [path, { code }] of scripts)
+  const found = new Set(all.flatMap(([, { again }]) => again))
+  for (const [path, { code }] of all)
     if (importers.has(path) && /\bawait\b/.test(code) && awaitsIn(code, parse)) found.add(path)
   for (const path of found) for (const importer of importers.get(path) ?? []) found.add(importer)
   return found
