@@ -1,11 +1,12 @@
 // Tells Rolldown where the imports of packages lead.
 import { isBuiltin } from 'node:module'
-import { isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import type { Plugin, PluginContext } from 'rolldown'
 import { errorCode } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { pathFrom } from '../../files/paths.ts'
 import type { AssetError } from '../../errors.ts'
+import type { SourceFile } from '../../assets/parts.ts'
 import { isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
 import { isPackage } from './options.ts'
 import { allOf, splitSpecifier, unusable, type Packages } from './packages.ts'
@@ -93,6 +94,14 @@ export class Resolved {
     const path = this.packages.pathOf(file)
     if (path !== undefined && isCanonicalBelow(path)) return path
     return this.refuse(unusable(`${pathFrom(this.#root, file)} has a name that no URL can have`))
+  }
+
+  /** Returns the files that are no modules. */
+  otherFiles(): SourceFile[] {
+    return Array.from(this.files, ([name, file]) => {
+      const { directory = dirname(file), name: packageName } = this.packages.homeOf(file) ?? {}
+      return { name: FOLDER + name, file, directory, packageName }
+    })
   }
 
   /** @throws AssetError for all that is used and not there */

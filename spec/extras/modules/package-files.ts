@@ -1,6 +1,8 @@
 // Packages in `node_modules`, and the import map of a page.
 import { join, posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { build } from '../../../lib/extras/modules/building/build-process.ts'
+import type { Wanted } from '../../../lib/extras/modules/resolving.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import type { ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
 import { makeSite, writeFiles, type Files } from '../../support/site.ts'
@@ -43,6 +45,33 @@ export const TIP: Files = {
 export const APP = {
   'javascripts/app.js': "import { base } from 'tip'\nimport { more } from 'tip/more'\nbase + more"
 }
+
+export const wantedOf = (
+  root: string,
+  specifiers: readonly string[],
+  given: Partial<Wanted> = {}
+): Wanted => ({
+  root,
+  condition: 'development',
+  mapped: [],
+  specifiers: new Map(
+    specifiers.map(each => [each, { importer: 'the option packages', names: ['given'] }])
+  ),
+  ...given
+})
+
+/** One build, in this process. */
+export async function buildIn(wanted: Wanted) {
+  const directory = join(wanted.root, `built-${wanted.condition}`)
+  const { kept, failure } = await build({ wanted, directory, key: '' })
+  const fileOf = (specifier: string) =>
+    join(kept?.directory ?? '', kept?.modules.get(specifier) ?? '')
+  /** What a module exports, run here. */
+  const load = async (specifier: string) =>
+    (await import(pathToFileURL(fileOf(specifier)).href)) as Record<string, unknown>
+  return { kept, message: failure?.message ?? '', fileOf, load }
+}
+
 interface ImportMap {
   readonly imports: Readonly<Record<string, string>>
 }
@@ -51,6 +80,8 @@ export function mapIn(html: string): ImportMap {
   const [, json = ''] = /<script type="importmap">(.*?)<\/script>/.exec(html) ?? []
   return JSON.parse(json) as ImportMap
 }
+
+let loaded = 0
 
 /** A site in development with a page of one view, by default its import map. */
 export async function makePage(
@@ -66,7 +97,6 @@ export async function makePage(
     }
   })
   const imports = async () => mapIn((await site.ask('/')).text).imports
-  let loaded = 0
   /** What a module exports, run here: it and all that it imports by relative URLs are written to files. */
   const load = async (specifier: string): Promise<Record<string, unknown>> => {
     const folder = join(site.root, `loaded-${loaded++}`)

@@ -18,7 +18,7 @@ import { scanPackages } from './build.ts'
 import { buildApart } from './build-process.ts'
 import { namedFiles } from './files.ts'
 import { importedBy, type Imported, type Script } from './imported.ts'
-import { directoryFor, isUnchanged, restoreBuild, type KeptBuild } from './kept.ts'
+import { directoryFor, isUnchanged, isWhole, restoreBuild, type KeptBuild } from './kept.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, type Import, type Wanted } from '../resolving.ts'
 import { hasModules, isJoined } from '../options.ts'
@@ -157,7 +157,9 @@ export class AppPackages implements SourceList {
     if (this.#isPrecompiled && isJoined(this.#app))
       return listScanned(await scanPackages(await loadRolldown(OPTION, root), wanted))
     const kept = await this.#built(wanted, inputs)
-    inputs.push(...kept.inputs)
+    // Another process may have removed it.
+    const scripts = kept.names.slice(0, 1).map(name => join(kept.directory, name))
+    inputs.push(...kept.inputs, ...(await observeAll(scripts)))
     this.#kept = kept
     return listBuilt(kept)
   }
@@ -169,7 +171,8 @@ export class AppPackages implements SourceList {
     const key = JSON.stringify([versions, given, wanted.mapped])
     const directory = await directoryFor(root, this.#app.name, this.#condition)
     const known = this.#kept ?? (await restoreBuild(directory, key))
-    if (known && isEnough(known, wanted) && (await isUnchanged(known.inputs))) return known
+    const isThere = known && isEnough(known, wanted) && (await isWhole(known))
+    if (isThere && (await isUnchanged(known.inputs))) return known
     const job = { wanted: withKnown(wanted, known), directory, key }
     let { kept, failure } = await buildApart(job)
     // A file that was imported once may be gone.
@@ -251,12 +254,8 @@ function listBuilt({ directory, names, files, modules, links }: KeptBuild): List
       packageName: splitSpecifier(first)[0]
     }
   })
-  const others = Array.from(files, ([name, { file, directory }]): SourceFile => {
-    const [packageName] = splitSpecifier(name.slice(FOLDER.length))
-    return { name, file, directory, packageName }
-  })
   return {
-    files: [...made, ...others],
+    files: [...made, ...files],
     imports: { names: modules, links },
     inside: new Map()
   }

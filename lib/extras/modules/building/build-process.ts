@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { errorCode, statOf } from '../../../files/disk.ts'
 import { observeAll, type Observation } from '../../../files/observation.ts'
 import { reasonOf } from '../../../errors.ts'
-import { buildPackages, BuildFailure, type Built } from './build.ts'
+import { buildPackages, type Built } from './build.ts'
 import { keepBuild, type KeptBuild } from './kept.ts'
 import { OPTION, unusable } from '../packages.ts'
 import { loadRolldown } from '../rolldown.ts'
@@ -29,7 +29,7 @@ interface Outcome {
 export async function build({ wanted, directory, key }: Job): Promise<Outcome> {
   const rolldown = await loadRolldown(OPTION, wanted.root)
   const built = await buildPackages(rolldown, wanted)
-  if (!(built instanceof BuildFailure)) return { kept: await keptIn(directory, key, built) }
+  if (!('error' in built)) return { kept: await keptIn(directory, key, built) }
   const { error, inputs } = built
   return { failure: { message: reasonOf(error), inputs: await observeAll(inputs) } }
 }

@@ -1,20 +1,20 @@
 // Makes packages fit for browsers by one build of Rolldown: a module for each specifier, and what these share.
-import { dirname, isAbsolute, join } from 'node:path'
-import { stripVTControlCharacters } from 'node:util'
+import { isAbsolute, join } from 'node:path'
 import type { OutputChunk, Plugin } from 'rolldown'
 import { pathFrom } from '../../../files/paths.ts'
+import type { SourceFile } from '../../../assets/parts.ts'
 import { facadeOf } from '../common-js.ts'
 import { Packages, unusable } from '../packages.ts'
 import { buildOptions, ENTRY, FOLDER, Resolved, resolving, type Wanted } from '../resolving.ts'
-import type { Rolldown } from '../rolldown.ts'
+import { problemIn, type Rolldown } from '../rolldown.ts'
 import { urls } from './urls.ts'
 
 /** Everything has a name, such as `npm/preact/hooks.js`. */
 export interface Built {
   /** Scripts and their source maps. */
   readonly texts: ReadonlyMap<string, string>
-  /** Other files that they refer to: absolute paths, and those of their packages. */
-  readonly files: ReadonlyMap<string, { readonly file: string; readonly directory: string }>
+  /** Other files that they refer to. */
+  readonly files: readonly SourceFile[]
   /** The names of the modules, by specifier. */
   readonly modules: ReadonlyMap<string, string>
   /** The names that CommonJS modules are known to export, by specifier: another one may be missing. */
@@ -36,7 +36,7 @@ export interface ScannedModule {
 export interface Scanned {
   readonly entries: ReadonlyMap<string, string>
   readonly modules: readonly ScannedModule[]
-  readonly files: ReadonlyMap<string, string>
+  readonly files: readonly SourceFile[]
   readonly packages: Packages
 }
 
@@ -44,15 +44,10 @@ export interface Scanned {
 const SHARED = `${FOLDER}-/`
 const FACADE = '\0package:'
 
-export class BuildFailure {
+export interface BuildFailure {
   readonly error: unknown
   /** The files that were read until then. */
   readonly inputs: readonly string[]
-
-  constructor(error: unknown, inputs: readonly string[]) {
-    this.error = error
-    this.inputs = inputs
-  }
 }
 
 /** @returns a failure for what cannot be built */
@@ -93,19 +88,14 @@ export async function buildPackages(
     ])
     return {
       texts: new Map(texts),
-      files: new Map(
-        Array.from(resolved.files, ([name, file]) => {
-          const { directory = dirname(file) } = resolved.packages.homeOf(file) ?? {}
-          return [FOLDER + name, { file, directory }]
-        })
-      ),
+      files: resolved.otherFiles(),
       commonJs,
       modules: modulesIn(chunks, resolved),
       links: new Map(chunks.map(({ fileName, imports }) => [fileName, imports.filter(isOurs)])),
       inputs: inputs()
     }
   } catch (error) {
-    return new BuildFailure(resolved.refused ?? asUnusable(error, wanted.root), inputs())
+    return { error: resolved.refused ?? asUnusable(error, wanted.root), inputs: inputs() }
   }
 }
 
@@ -117,7 +107,7 @@ export async function scanPackages(
   const packages = new Packages(wanted.root)
   const resolved = new Resolved(packages, wanted.root)
   const modules = new Map<string, readonly string[]>()
-  const { entries, targets, files } = resolved
+  const { entries, targets } = resolved
   const scanning: Plugin = {
     name: 'scan',
     resolveId: specifier =>
@@ -142,7 +132,7 @@ export async function scanPackages(
   for (const id of reached)
     for (const to of modules.get(id) ?? []) if (modules.has(to)) reached.add(to)
   const scanned = [...reached].map(file => ({ file, imports: targets.get(file) ?? new Map() }))
-  return { entries, modules: scanned, files, packages }
+  return { entries, modules: scanned, files: resolved.otherFiles(), packages }
 }
 
 const NOTHING = '\0nothing'
@@ -217,18 +207,10 @@ function modulesIn(chunks: readonly OutputChunk[], { entries }: Resolved): Map<s
 
 const isOurs = (name: string) => name.startsWith(FOLDER)
 
-interface Log {
-  readonly message: string
-  readonly id?: string
-  readonly loc?: { readonly file?: string; readonly line: number; readonly column: number }
-}
-
 function asUnusable(error: unknown, root: string): unknown {
-  const [first] = (error as { errors?: readonly Log[] }).errors ?? []
-  if (!first) return error
-  const [line = ''] = stripVTControlCharacters(first.message).split('\n')
-  const { file = first.id ?? root, line: at, column = 0 } = first.loc ?? {}
-  const place = at === undefined ? '' : `:${at}:${column + 1}`
-  const what = line.replace(/^\[\w+\] /, '')
+  const problem = problemIn(error)
+  if (!problem) return error
+  const { what, file = root, line, column } = problem
+  const place = line === undefined ? '' : `:${line}:${column}`
   return unusable(`${pathFrom(root, file)}${place} cannot be built: ${what}`, error)
 }

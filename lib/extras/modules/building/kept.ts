@@ -1,6 +1,7 @@
 // Keeps a build of packages in `node_modules/.cache`, so that a server that restarts builds nothing.
-import { readFile, rm } from 'node:fs/promises'
+import { readFile, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { deserialize, serialize } from 'node:v8'
 import { digestOf } from '../../../files/digest.ts'
 import { realpathOf, statOf, undefinedIfMissing } from '../../../files/disk.ts'
 import { observeAll, recheck, type Observation } from '../../../files/observation.ts'
@@ -10,8 +11,6 @@ import { nodeModulesFrom } from '../../../assets/compilers/compiler.ts'
 import type { Built } from './build.ts'
 
 export interface KeptBuild extends Omit<Built, 'texts' | 'inputs'> {
-  /** Everything that it was made from, but for files. */
-  readonly key: string
   /** The absolute path, without links. */
   readonly directory: string
   /** The names of the scripts and source maps in it. */
@@ -19,7 +18,8 @@ export interface KeptBuild extends Omit<Built, 'texts' | 'inputs'> {
   readonly inputs: readonly Observation[]
 }
 
-const FILE = 'build.json'
+const FILE = 'list'
+const HOUR_MS = 3_600_000
 
 /** @param app its name: it has one build for each condition */
 export async function directoryFor(root: string, app: string, condition: string): Promise<string> {
@@ -29,49 +29,65 @@ export async function directoryFor(root: string, app: string, condition: string)
   return join(folders[0] ?? root, name)
 }
 
-/** @returns undefined where there is none, or it is not whole */
+/**
+ * @param key tells everything that it was made from, but for files
+ * @returns undefined where there is none, or it is not whole
+ */
 export async function restoreBuild(directory: string, key: string): Promise<KeptBuild | undefined> {
-  const text = await undefinedIfMissing(readFile(join(directory, FILE), 'utf8'))
-  const end = text?.indexOf('\n') ?? -1
-  if (text === undefined || digestOf(text.slice(end + 1)) !== text.slice(0, end)) return undefined
-  const kept = JSON.parse(text.slice(end + 1), reviver) as KeptBuild
-  const written = await Promise.all(kept.names.map(name => statOf(join(directory, name))))
-  if (kept.key !== key || !written.every(Boolean)) return undefined
-  return { ...kept, directory: (await realpathOf(directory)) ?? directory }
+  const written = await undefinedIfMissing(readFile(join(directory, FILE)))
+  const body = written?.subarray(digestOf('').length)
+  if (!written || !body?.length || !written.equals(sealed(key, body))) return undefined
+  const kept = deserialize(body) as KeptBuild
+  return (await isWhole(kept)) ? kept : undefined
 }
 
-/** Takes the place of an earlier build in the same directory. */
+/** Another version of Node may not read it. */
+function sealed(key: string, body: Buffer): Buffer {
+  const seal = digestOf(Buffer.concat([Buffer.from(process.version + key), body]))
+  return Buffer.concat([Buffer.from(seal), body])
+}
+
+export async function isWhole({ directory, names }: KeptBuild): Promise<boolean> {
+  const written = await Promise.all(names.map(name => statOf(join(directory, name))))
+  return written.every(Boolean)
+}
+
+/**
+ * Each build has a folder of its own, with the digest of its scripts as name, and the last one is in the list: other
+ * processes may use, or write, another one.
+ */
 export async function keepBuild(
   directory: string,
   key: string,
   { texts, inputs, ...built }: Built
 ): Promise<KeptBuild> {
-  // A file may be a folder now.
-  await rm(directory, { recursive: true, force: true, maxRetries: 3 })
   await makeDirectory(directory)
+  const real = (await realpathOf(directory)) ?? directory
+  const own = join(real, digestOf(JSON.stringify([...texts])))
   const names = [...texts.keys()]
-  const kept = { ...built, key, directory, names, inputs: await observeAll(inputs) }
-  for (const [name, text] of texts) {
-    const file = join(directory, name)
-    await makeDirectory(dirname(file))
-    await writeAtomically(file, Buffer.from(text))
+  const kept = { ...built, directory: own, names, inputs: await observeAll(inputs) }
+  if (!(await isWhole(kept))) {
+    for (const [name, text] of texts) {
+      const file = join(own, name)
+      await makeDirectory(dirname(file))
+      await writeAtomically(file, Buffer.from(text))
+    }
   }
-  const text = JSON.stringify(kept, replacer)
-  await writeAtomically(join(directory, FILE), Buffer.from(`${digestOf(text)}\n${text}`))
-  return { ...kept, directory: (await realpathOf(directory)) ?? directory }
+  await writeAtomically(join(real, FILE), sealed(key, serialize(kept)))
+  await removeOlder(real, own)
+  return kept
+}
+
+/** What is younger may be in use. */
+async function removeOlder(directory: string, own: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const path = join(directory, name)
+    const stats = path === own ? undefined : await statOf(path)
+    if (stats?.isDirectory() && Date.now() - Number(stats.mtimeMs) > HOUR_MS)
+      await rm(path, { recursive: true, force: true, maxRetries: 3 })
+  }
 }
 
 export async function isUnchanged(inputs: readonly Observation[]): Promise<boolean> {
   return (await Promise.all(inputs.map(recheck))).every(Boolean)
-}
-
-const replacer = (_: string, value: unknown) => {
-  if (typeof value === 'bigint') return { bigint: String(value) }
-  return value instanceof Map ? { entries: [...(value as Map<string, unknown>)] } : value
-}
-
-const reviver = (_: string, value: unknown) => {
-  const { bigint, entries } = (value ?? {}) as { bigint?: unknown; entries?: unknown }
-  if (typeof bigint === 'string') return BigInt(bigint)
-  return Array.isArray(entries) ? new Map(entries as [string, unknown][]) : value
 }

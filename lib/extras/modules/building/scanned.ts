@@ -39,17 +39,13 @@ export function listScanned({ entries, modules, files, packages }: Scanned): Lis
       packageName
     }
   })
-  const others = Array.from(files, ([name, file]): SourceFile => {
-    const { directory = dirname(file), name: packageName } = packages.homeOf(file) ?? {}
-    return { name: FOLDER + name, file, directory, packageName }
-  })
   const inside = modules.map(({ file, imports }) => {
     const known = Array.from(imports, ([specifier, to]) => [specifier, names.get(to)] as const)
     const there = known.filter((each): each is [string, string] => each[1] !== undefined)
     return [names.get(file) ?? '', new Map(there)] as const
   })
   return {
-    files: [...listed, ...others],
+    files: [...listed, ...files],
     imports: { names: everywhere, links: new Map() },
     inside: new Map(inside)
   }

@@ -1,0 +1,333 @@
+// What a build makes of packages, and what it refuses. It runs in this process.
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { namedFiles } from '../../../../lib/extras/modules/building/files.ts'
+import { buildApart } from '../../../../lib/extras/modules/building/build-process.ts'
+import {
+  directoryFor,
+  isWhole,
+  restoreBuild
+} from '../../../../lib/extras/modules/building/kept.ts'
+import { Packages } from '../../../../lib/extras/modules/packages.ts'
+import { withSlashes } from '../../../../lib/files/paths.ts'
+import { placed, run } from '../../../support/fingerprinted.ts'
+import { makeProject, removeProject, writeFiles, type Files } from '../../../support/site.ts'
+import { buildIn, modulePkg, pkg, TIP, wantedOf } from '../package-files.ts'
+
+const MODES = { browser: { development: './dev.js', production: './min.js' }, default: './cjs.js' }
+const SECOND = { main: 'c.js', version: '2.0.0' }
+const CLAIM = { name: 'preact', version: '10.27.0', module: 'evil.js' }
+const STORE = '/node_modules/.pnpm/tip@1.0.0/node_modules/tip'
+
+const PACKAGES = {
+  ...pkg(
+    'modes',
+    { exports: { '.': MODES } },
+    {
+      'dev.js': "export const mode = 'dev ' + process.env.NODE_ENV",
+      'min.js': "export const mode = 'min ' + process.env.NODE_ENV"
+    }
+  ),
+  ...modulePkg('a', "export { default } from 'c'"),
+  ...modulePkg('b', "import c from 'c'\nimport d from 'd'\nexport default [c, d]"),
+  ...modulePkg('d', "export { default } from 'c'"),
+  ...pkg('c', { module: 'c.js' }, { 'c.js': "export default 'one'" }),
+  ...pkg('b/node_modules/c', SECOND, { 'c.js': "module.exports = 'two'" }),
+  ...pkg('d/node_modules/c', SECOND, { 'c.js': "module.exports = 'two'" }),
+  ...pkg('state', {}, { 'index.js': 'exports.seen = []' }),
+  ...modulePkg('one', "import { seen } from 'state'\nseen.push('one')\nexport * from 'two'"),
+  ...modulePkg('two', "import { seen } from 'state'\nseen.push('two')\nexport { seen }"),
+  ...pkg(
+    'named',
+    {},
+    {
+      'index.js': "exports.one = 1\nmodule.exports = { ...exports, ...require('./more') }",
+      'more.js': 'exports.two = 2'
+    }
+  ),
+  ...pkg('all', {}, { 'index.js': "for (const name of ['given', 'other']) exports[name] = name" }),
+  ...pkg('compiled', {}, { 'index.js': "exports.__esModule = true\nexports.default = 'five'" }),
+  ...modulePkg(
+    'urls',
+    `export const url = new URL('./data/a.wasm?v=1', import.meta.url).href
+export const work = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })`,
+    {
+      'data/a.wasm': 'wasm',
+      'worker.js': "import { told } from './told.js'\npostMessage(told)",
+      'told.js': "export const told = 'told'"
+    }
+  ),
+  ...modulePkg('chart', "export const a = 'chart'"),
+  ...modulePkg('chart.js', "export const a = 'chart.js'", { 'auto.js': "export const a = 'auto'" }),
+  ...modulePkg('mapping', "import 'mapped'"),
+  ...modulePkg(
+    'optional',
+    "import('gone').catch(() => 0)\nimport('./none.js').catch(() => 0)\nimport './old.cjs'",
+    { 'old.cjs': "try { require('gone') } catch {}\nmodule.exports = require('fs')" }
+  ),
+  ...pkg('evil', CLAIM, { 'evil.js': "export default 'evil'", 'a.css': 'a {}' }),
+  ...pkg('evil/node_modules/x', CLAIM, { 'evil.js': 'export {}' }),
+  ...pkg(
+    'preact',
+    { version: '10.27.0', module: 'index.js' },
+    { 'index.js': "export default 'preact'" }
+  ),
+  ...modulePkg('user', "export { default } from 'preact'"),
+  ...modulePkg('user/node_modules/preact', "export default 'copy'", {}, { version: '10.27.0' })
+}
+
+const SPECIFIERS = [
+  ...['modes', 'a', 'b', 'one', 'two', 'state', 'named', 'all', 'compiled', 'urls', 'mapping'],
+  ...['chart', 'chart.js', 'chart.js/auto', 'optional', 'preact', 'user', 'linked', 'tip/more']
+]
+
+const top = realpathSync(mkdtempSync(join(tmpdir(), 'koa-fresh-assets-')))
+const root = join(top, 'sites/shop')
+let built: Awaited<ReturnType<typeof buildIn>>
+
+// One build of all in a workspace: packages are above the root, one in a store, and one of the workspace.
+test.before(async () => {
+  const inStore = ([path, text]: [string, string | Uint8Array]) => [
+    path.replace('/node_modules/tip', STORE),
+    text
+  ]
+  const workspace = {
+    '/package.json': '{"type":"module"}',
+    '/packages/linked/package.json': '{"name":"linked"}',
+    '/packages/linked/index.js': 'export { base as linked } from "tip"',
+    '/sites/shop/package.json': '{"type":"module"}'
+  }
+  const tip = Object.fromEntries(Object.entries(TIP).map(inStore)) as Files
+  writeFiles(top, placed({ ...PACKAGES, ...tip, ...workspace }))
+  symlinkSync(join(top, STORE), join(top, 'node_modules/tip'))
+  symlinkSync(join(top, 'packages/linked'), join(top, 'node_modules/linked'))
+  built = await buildIn(wantedOf(root, SPECIFIERS, { mapped: ['mapped'] }))
+})
+test.after.always(() => removeProject(top))
+
+test('PKG-01 development and production get the builds that a package has for each', async t => {
+  t.is(built.message, '')
+  t.is((await built.load('modes'))['mode'], 'dev development')
+  const production = await buildIn(wantedOf(root, ['modes'], { condition: 'production' }))
+  t.is((await production.load('modes'))['mode'], 'min production')
+})
+
+test('PKG-01 a package that is installed in two versions is published in both, each importer has its own, and what others share is loaded once', async t => {
+  t.is((await built.load('a'))['default'], 'one')
+  t.deepEqual((await built.load('b'))['default'], ['two', 'two'])
+  t.deepEqual((await built.load('one'))['seen'], ['two', 'one'])
+})
+
+test('PKG-01 packages are found behind links and above the root, as in a workspace', async t => {
+  t.is((await built.load('tip/more'))['more'], 1)
+  t.is((await built.load('linked'))['linked'], 1)
+})
+
+test('PKG-01 CommonJS has the names that it exports, those that the app imports, and its default', async t => {
+  t.like(await built.load('named'), { one: 1, two: 2, default: { one: 1, two: 2 } })
+  const all = { given: 'given', other: 'other' }
+  t.deepEqual({ ...(await built.load('all')) }, { given: 'given', default: all })
+  t.is((await built.load('compiled'))['default'], 'five')
+})
+
+test('PKG-01 what a module refers to by its own URL is published, a worker with what it imports', async t => {
+  t.regex(String((await built.load('urls'))['url']), /\/npm\/urls\/data\/a\.wasm\?v=1$/)
+  t.true(built.kept?.files.some(({ name }) => name === 'npm/urls/data/a.wasm'))
+  const [worker = ''] = built.kept?.names.filter(name => /worker-[\da-f]+\.js$/.test(name)) ?? []
+  t.true(readFileSync(built.fileOf('urls'), 'utf8').includes(worker.replace('npm/', '')))
+  t.regex(readFileSync(join(built.kept?.directory ?? '', worker), 'utf8'), /"told"/)
+})
+
+test('PKG-01 a package whose name would be a folder of another stands aside; what imports maps is left to the map', async t => {
+  for (const name of ['chart', 'chart.js']) t.is((await built.load(name))['a'], name)
+  t.is((await built.load('chart.js/auto'))['a'], 'auto')
+  t.is(built.kept?.modules.get('chart'), 'npm/-/chart.js')
+  t.regex(readFileSync(built.fileOf('mapping'), 'utf8'), /import ["']mapped["']/)
+})
+
+test('PKG-01 a build that cannot be kept beside the packages is kept elsewhere', async t => {
+  const project = makeProject(t, placed(TIP))
+  // No folder can be made in the place of a file.
+  writeFileSync(join(project, 'built-development'), '')
+  const { kept, fileOf } = await buildIn(wantedOf(project, ['tip/more']))
+  t.not(kept?.directory, await directoryFor(project, '', ''))
+  t.true(existsSync(fileOf('tip/more')))
+  await removeProject(kept?.directory ?? '')
+})
+
+test('PKG-05 two processes that build at once have each a whole build, and one of them is kept', async t => {
+  const project = makeProject(t, placed({ ...TIP, ...PACKAGES }))
+  const directory = join(project, 'kept')
+  const jobs = [['tip'], ['tip/more', 'chart']].map(each => wantedOf(project, each))
+  for (let round = 0; round < 3; round++) {
+    const outcomes = await Promise.all(
+      jobs.map(wanted => buildApart({ wanted, directory, key: '' }))
+    )
+    const restored = await restoreBuild(directory, '')
+    t.true(outcomes.some(({ kept }) => kept?.directory === restored?.directory))
+    for (const { kept } of outcomes) {
+      t.true(kept && (await isWhole(kept)))
+      for (const name of kept?.names ?? [])
+        t.true(statSync(join(kept?.directory ?? '', name)).size > 0, name)
+    }
+  }
+  t.is(readdirSync(directory).length, 3, 'two builds, and the list')
+  const old = readdirSync(directory).find(name => name !== 'list') ?? ''
+  utimesSync(join(directory, old), 0, 0)
+  await buildApart({ wanted: wantedOf(project, ['one']), directory, key: '' })
+  t.false(existsSync(join(directory, old)))
+})
+
+test('PKG-03 what only some environments load may be missing', async t => {
+  t.is((await built.load('optional'))['default'], undefined)
+  const { message } = await buildIn(wantedOf(root, ['optional', 'lost']))
+  t.regex(message, /^the option packages names the package lost, which is not installed/)
+})
+
+test('S78 a package that claims the name and the version of another never takes its place', async t => {
+  t.is((await built.load('preact'))['default'], 'preact')
+  t.is((await built.load('user'))['default'], 'copy')
+  const { files } = await namedFiles([{ evil: ['a.css'] }], new Packages(root))
+  t.deepEqual(files[0]?.name, 'npm/evil/a.css')
+})
+
+const BROKEN = {
+  ...TIP,
+  ...modulePkg('lacks', "import 'gone'"),
+  ...modulePkg('for-node', "import { readFile } from 'node:fs'\nexport const read = readFile"),
+  ...modulePkg('styled', "import './a.css'\nimport './b.css'", { 'a.css': '', 'b.css': '' }),
+  ...modulePkg('short', "export * from './part'"),
+  ...modulePkg('wrong', 'export const a = 1\nexport const b = {'),
+  ...pkg('types-only', { exports: { '.': { types: './a.d.ts' } } }),
+  ...pkg('unreadable', {}, { 'package.json': '{' })
+}
+
+test('PKG-03 the error says of every package what is wrong, and what to write', async t => {
+  const project = makeProject(t, placed(BROKEN))
+  for (const told of [
+    {
+      'unheard-of': 'the package unheard-of, which is not installed: run npm install unheard-of',
+      'tipp/more': "did you mean 'tip', which is? If not, run npm install tipp",
+      '@pop/cor':
+        "the package @pop/cor, which is not installed: did you mean '@pop/core', which is?",
+      'tip/mor':
+        "has no export './mor' for browsers, though the option packages names it: did you mean './more'?",
+      'types-only':
+        "has no module for browsers, though the option packages names it: name files of it, packages: { 'types-only': […] }, or bundle it",
+      unreadable: 'package.json cannot be read: '
+    },
+    {
+      lacks:
+        "node_modules/lacks/index.js imports 'gone', which is not installed: run npm install gone",
+      'for-node':
+        "for-node/index.js imports 'node:fs', which is a module of Node, and no browser has it",
+      styled: "styled/index.js imports './a.css', which is a stylesheet, and no browser takes it",
+      short: "short/index.js imports './part', which is not there: install the package again"
+    },
+    { wrong: 'node_modules/wrong/index.js:2:19 cannot be built: ' }
+  ]) {
+    const { message } = await buildIn(wantedOf(project, Object.keys(told)))
+    for (const text of Object.values(told)) t.true(message.includes(text), message)
+    t.false(message.includes('b.css'), 'a package has one stylesheet or a hundred')
+  }
+})
+
+const deep = (depth: number) => '{"import":'.repeat(depth) + '"./i.js"' + '}'.repeat(depth)
+const many = Array.from({ length: 40_000 }, (_, at) => `"./${at}/${'k'.repeat(20)}":"./x"`)
+const NO_MODULE = {
+  'exports-20000-deep': `"exports":${deep(20_000)}`,
+  'nul-in-exports': '"exports":"./a\\u0000.js"',
+  'nul-in-main': '"main":"a\\u0000.js","module":"\\u0000"',
+  'megabyte-of-keys': `"exports":{${many.join()}}`
+}
+const NOT_FOUND = {
+  'own-imports': ['#x', '"imports":{"#x":"#x"}'],
+  circle: ['#y', '"imports":{"#y":"#z","#z":"#y"}'],
+  'nul-in-imports': ['#n', '"imports":{"#n":"./\\u0000.js"}'],
+  'imports-nul': ['a\0b', '"version":"1.0.0"'],
+  'imports-path': ['@a/../b', '"version":"1.0.0"']
+} as const
+
+test('S79 a hostile package.json, or import, is an error that names it, and takes linear time', async t => {
+  const hostile = (name: string, json: string, code = '') =>
+    pkg(name, {}, { 'package.json': `{"name":"${name}","version":"1.0.0",${json}}`, 'i.js': code })
+  const project = makeProject(t)
+  for (const [name, json] of Object.entries(NO_MODULE))
+    writeFiles(project, placed(hostile(name, json)))
+  for (const [name, [specifier, json]] of Object.entries(NOT_FOUND))
+    writeFiles(project, placed(hostile(name, `"module":"i.js",${json}`, `import '${specifier}'`)))
+  const before = process.cpuUsage()
+  const first = await buildIn(wantedOf(project, Object.keys(NO_MODULE)))
+  for (const name of Object.keys(NO_MODULE))
+    t.true(first.message.includes(`- ${name} 1.0.0 has no module for browsers`), first.message)
+  const second = await buildIn(wantedOf(project, Object.keys(NOT_FOUND)))
+  for (const [name, [specifier]] of Object.entries(NOT_FOUND)) {
+    const shown = specifier.replace('\0', '\\u0000')
+    const told = `node_modules/${name}/i.js imports '${shown}', which is not there: install`
+    t.true(second.message.includes(told), second.message)
+  }
+  t.true(process.cpuUsage(before).user < 30_000_000, 'linear')
+})
+
+const key = "export const key = 'the key of the application'"
+const OUT: [what: string, code: string, json?: Readonly<Record<string, unknown>>, files?: Files][] =
+  [
+    ['an import', "export * from '../../secret.js'"],
+    ['an import()', "export const key = () => import('../../secret.js')"],
+    ['a path of the disk', "export * from '/SECRET'"],
+    ['require', "module.exports = require('../../secret.cjs')", { module: undefined }],
+    ['the field module', '', { module: '../../secret.js' }],
+    [
+      'the field browser',
+      "export * from './own.js'",
+      { browser: { './own.js': '../../secret.js' } },
+      { 'own.js': '' }
+    ],
+    [
+      'the field browser for a package',
+      "export * from 'tip'",
+      { browser: { tip: '../../secret.js' } }
+    ],
+    ['imports', "export * from '#key'", { imports: { '#key': '../../secret.js' } }],
+    ['exports', '', { exports: './../../secret.js' }],
+    ['new URL()', "export const url = new URL('../../secret.js', import.meta.url)"],
+    [
+      'a worker',
+      "export const work = () => new Worker(new URL('../../secret.js', import.meta.url), { type: 'module' })"
+    ],
+    ['another package by a path', "export * from '../tip/unused.js'"]
+  ]
+
+test('S91 what is outside of a package is not published, whatever leads there', async t => {
+  const project = makeProject(
+    t,
+    placed({
+      ...TIP,
+      ...{ '/secret.js': key, '/secret.cjs': "exports.key = ''" },
+      '/node_modules/tip/unused.js': key
+    })
+  )
+  const secret = withSlashes(join(project, 'secret.js'))
+  for (const [at, [what, code, json, files]] of OUT.entries()) {
+    const name = `leaky${at}`
+    const written = code.replace('/SECRET', secret)
+    writeFiles(project, placed(modulePkg(name, written, files, json)))
+    const { message } = await buildIn(wantedOf(project, [name]))
+    t.regex(message, /outside of its package|which is not there|has no module/, what)
+    const reason = await t.throwsAsync(run({ root: project, packages: name, missing: 'ignore' }))
+    t.true(reason.message.includes(what === 'imports' ? 'which is not there' : message))
+    t.false(existsSync(join(project, 'public/assets/npm')), what)
+  }
+})
