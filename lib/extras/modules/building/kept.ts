@@ -78,7 +78,7 @@ export async function keepBuild(
   return kept
 }
 
-/** What is younger may be in use. */
+/** Another process may use what is younger. */
 async function removeOlder(directory: string, own: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const path = join(directory, name)
