@@ -1,5 +1,5 @@
 // What webpack 5 says in its stats of the pages of bundler-project.ts, and of a chunk that one loads later; the real
-// thing is in spec/system/webpack.spec.ts.
+// thing is in spec/system/building-front-ends.spec.ts.
 import { writeFiles } from './site.ts'
 
 interface Group {

@@ -346,23 +346,6 @@ test.serial(
   }
 )
 
-test.serial('a CDN: the tags and the files that scripts refer to exist', async t => {
-  const root = makeApp(t)
-  const host = 'https://cdn.example.com'
-  configure(root, 'plugins:', `base: '${host}/static/', build: { assetsInlineLimit: 0 }, plugins:`)
-  writeFiles(root, {
-    'src/leaf.svg': '<svg/>',
-    'src/main.jsx': "import leaf from './leaf.svg'; console.log(leaf)"
-  })
-  await buildWithVite(root)
-  const { urls, port } = await tagsOf(t, { root, host, mounts: VITE_MOUNTS }, 'src/main.jsx')
-  t.is(urls.length, 1)
-  t.true(urls[0]?.startsWith(`${host}/static/assets/main-`))
-  const script = await ask(port, urls[0]?.slice(host.length) ?? '')
-  t.is(script.headers['access-control-allow-origin'], '*')
-  t.regex(script.text, /https:\/\/cdn\.example\.com\/static\/assets\/leaf-/)
-})
-
 test.serial(
   'MNT-06 a single-page application: its page for navigations, 404 for files',
   async t => {

@@ -500,7 +500,7 @@ test('koa-static-cache, koa-static and koa-compress may stay beside koaAssets', 
   t.is((await ours('/cached.css', again)).status, 304)
 })
 
-// Layers of six applications before and after the move: every difference is judged in differences.ts.
+// Layers of four applications before and after the move: every difference is judged in differences.ts.
 
 const table = readFileSync('spec/system/moving/README.md', 'utf8')
 const MADE = new Date('2024-05-01T10:00:00Z')

@@ -257,24 +257,6 @@ test('ETG-02 behind Varnish a route does no work for a page that the browser or 
   t.is(renders.get('/shared'), 2, 'once, and once since it is private')
 })
 
-test('a visitor with a cookie or a password, or an error, does not keep Varnish from storing a page', async t => {
-  const port = await cached(t, ctx => {
-    const isFirst = ctx.get('X-First') !== ''
-    const { pathname } = ctx.URL
-    ctx.set('Cache-Control', isFirst && pathname === '/password' ? 'private' : 'public, max-age=60')
-    if (isFirst && pathname === '/cookie') ctx.set('Set-Cookie', 'a=b')
-    if (isFirst && pathname === '/missing') ctx.throw(404)
-    ctx.etag = 'page'
-    ctx.body = 'page'
-  })
-  for (const path of ['/password', '/cookie', '/missing']) {
-    const headers = { 'x-first': '1', ...(path === '/password' && { authorization: 'Bearer x' }) }
-    t.false(isHit(await ask(port, path, { headers })), path)
-    t.false(isHit(await ask(port, path)), path)
-    t.true(isHit(await ask(port, path)), path)
-  }
-})
-
 test('a host that could be read as part of a ban is rejected by Varnish', async t => {
   const port = await cached(t, notes())
   await note(port, 'book-7')

@@ -1,4 +1,4 @@
-// The static layers of six applications, in our own words or from their packages: as they were, and with ours. What stands in
+// The static layers of four applications, in our own words or from their packages: as they were, and with ours. What stands in
 // front of such a layer, and behind it, is the same before and after.
 import { createReadStream, type Stats } from 'node:fs'
 import type { ServerResponse } from 'node:http'
@@ -12,12 +12,9 @@ import compress from 'koa-compress'
 import range from 'koa-range'
 import send from 'koa-send'
 import serve from 'koa-static'
-import staticCache from 'koa-static-cache'
-import { LRUCache } from 'lru-cache'
 import LwsStatic from 'lws-static'
 import { koaFiles } from '../../../lib/index.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
-import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
 import type { Files } from '../../support/site.ts'
 import type { Layer } from './compare.ts'
 import type { Paths } from './requests.ts'
@@ -283,124 +280,6 @@ const admin: Application = {
   }
 }
 
-/** egg-static: koa-range and koa-static-cache, with what egg sets in production. */
-function eggBefore(app: Koa, root: string): void {
-  const files = staticCache({
-    prefix: '/public/',
-    dir: join(root, 'app/public'),
-    dynamic: true,
-    preload: false,
-    buffer: true,
-    maxAge: 31_536_000,
-    files: new LRUCache<string, object>({ max: 1000 }) as never
-  })
-  app.use(compose([range, files]))
-}
-
-function eggAfter(app: Koa, root: string): void {
-  const files = { dir: 'app/public', cacheControl: 'public, max-age=31536000' }
-  app.use(koaAssets({ ...OURS, root, mounts: { '/public': files } }))
-}
-
-const egg: Application = {
-  files: {
-    'app/public/js/main-0a1b2c3d.js': SCRIPT,
-    'app/public/logo.png': IMAGE,
-    'app/public/data.json': '{}',
-    'app/public/index.html': PAGE,
-    'package.json': '{}'
-  },
-  compressed: ['app/public'],
-  before: eggBefore,
-  after: eggAfter,
-  behind: homePage,
-  paths: {
-    script: '/public/js/main-0a1b2c3d.js',
-    image: '/public/logo.png',
-    folder: '/public/js',
-    missing: '/public/js/none.js',
-    page: '/home',
-    more: ['/public/data.json', '/public/index.html', '/public/', '/public', '/none', '/none.txt']
-  }
-}
-
-/** What koa-cache-control is: a property to assign to, read once the route is done. */
-function withCacheControl(byDefault: object): Middleware {
-  return async (ctx, next) => {
-    await next()
-    const given = (Reflect.get(ctx, 'cacheControl') ?? byDefault) as {
-      readonly noStore?: boolean
-      readonly maxAge?: number
-    }
-    const { noStore = false, maxAge } = given
-    if (noStore) ctx.set('Cache-Control', 'no-store,no-cache,max-age=0')
-    else if (maxAge !== undefined) ctx.set('Cache-Control', `max-age=${maxAge}`)
-  }
-}
-
-const SIZES = { name: 'react', gzip: 2812, description: 'words '.repeat(500) }
-
-/** @param say how a route says for how long its response may be stored */
-function sizeRoutes(app: Koa, say: (ctx: Context, maxAge: number) => void): void {
-  const router = new Router()
-  router.get('/api/size', ctx => {
-    say(ctx, ctx.query['package'] === 'react@19.0.0' ? 43_200 : 120)
-    ctx.body = SIZES
-  })
-  router.get('/api/recent', ctx => {
-    say(ctx, 1200)
-    ctx.body = [SIZES.name]
-  })
-  router.get('/api/broken', ctx => {
-    say(ctx, 0)
-    ctx.status = 500
-    ctx.body = { error: { code: 'BuildError' } }
-  })
-  router.get('/package/:name', ctx => void (ctx.body = PAGE))
-  app.use(router.routes())
-}
-
-/** Bundlephobia: koa-static, and koa-cache-control for what its routes say and do not say. */
-function bundlephobiaBefore(app: Koa, root: string): void {
-  app.use(serve(join(root, 'assets/public'), { maxage: DAY_MS }))
-  app.use(withCacheControl({ noStore: true }))
-  app.use(compress({ threshold: 2048 }))
-  sizeRoutes(app, (ctx, maxAge) => void Reflect.set(ctx, 'cacheControl', { maxAge }))
-}
-
-function bundlephobiaAfter(app: Koa, root: string): void {
-  const files = { dir: 'assets/public', cacheControl: 'public, max-age=86400' }
-  app.use(koaAssets({ ...OURS, root, mounts: { '/': files } }))
-  app.use(withCacheControl({ noStore: true }))
-  app.use(compress({ threshold: 2048 }))
-  const cacheControl = 'public, max-age=60'
-  app.use(koaHttpCache({ cacheControl, credentials: false, autoEtag: true }))
-  sizeRoutes(app, (ctx, maxAge) => ctx.cacheControl({ maxAge }))
-}
-
-const bundlephobia: Application = {
-  files: {
-    'assets/public/app-0a1b2c3d.js': SCRIPT,
-    'assets/public/img/logo.png': IMAGE,
-    'assets/public/robots.txt': 'User-agent: *',
-    'package.json': '{}'
-  },
-  compressed: [],
-  before: bundlephobiaBefore,
-  after: bundlephobiaAfter,
-  paths: {
-    script: '/app-0a1b2c3d.js',
-    image: '/img/logo.png',
-    folder: '/img',
-    missing: '/img/none.js',
-    page: '/package/react',
-    more: [
-      ...['/api/size?package=react@19.0.0', '/api/size?package=react', '/api/recent'],
-      ...['/api/broken', '/api/none', '/robots.txt', '/']
-    ]
-  }
-}
-
 /** bull-board: its adapter serves the files of its page with koa-static, below the path of the board. */
 function bullBoardBefore(app: Koa, root: string): void {
   app.use(boardOf(join(root, 'ui')))
@@ -476,12 +355,6 @@ const localWebServer: Application = {
   }
 }
 
-function homePage(app: Koa): void {
-  const router = new Router()
-  router.get('/home', page)
-  app.use(router.routes())
-}
-
 export const applications = {
-  ...{ outline, uploads, admin, egg, bundlephobia, bullBoard, localWebServer }
+  ...{ outline, uploads, admin, bullBoard, localWebServer }
 }

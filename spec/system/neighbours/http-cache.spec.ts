@@ -1,16 +1,10 @@
-// The middleware that people use with koaHttpCache, in front of it and further in.
-import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import cors from '@koa/cors'
-import etag from '@koa/etag'
 import test from 'ava'
 import Koa from 'koa'
 import compress from 'koa-compress'
 import session from 'koa-session'
-import serve from 'koa-static'
 import { koaHttpCache } from '../../../lib/index.ts'
 import { open } from '../../support/cached-site.ts'
-import { makeProject } from '../../support/site.ts'
 
 const PAGE = 'a page that is long enough to be worth compressing. '.repeat(100)
 const PUBLIC = { cacheControl: 'public, max-age=60', trace: true } as const
@@ -82,27 +76,5 @@ test('FRS-12 a default of an application with koa-compress has Accept-Encoding o
     const { headers } = await (await open(t, app)).get({ 'accept-encoding': 'gzip' })
     t.is(headers['content-encoding'], 'gzip')
     t.is(headers.vary, 'Accept-Encoding')
-  }
-})
-
-test('FRS-08 with autoEtag the files of koa-static, and tags of @koa/etag, are compared', async t => {
-  const root = makeProject(t, { 'public/app.css': 'a{}' })
-  const tagged: Koa.Middleware = ctx => void (ctx.body = Buffer.from('page'))
-  const app = new Koa()
-  for (const each of [
-    koaHttpCache({ autoEtag: true }),
-    etag(),
-    serve(join(root, 'public')),
-    tagged
-  ]) {
-    app.use(each)
-  }
-  const site = await open(t, app)
-  const date = statSync(join(root, 'public/app.css')).mtime.toUTCString()
-  t.is((await site.get({ 'if-modified-since': date }, '/app.css')).status, 304)
-  for (const path of ['/app.css', '/']) {
-    const { headers } = await site.get({}, path)
-    const again = await site.get({ 'if-none-match': headers.etag ?? '' }, path)
-    t.deepEqual([again.status, again.body, again.headers.etag], [304, '', headers.etag], path)
   }
 })
