@@ -27,7 +27,7 @@ export const LEFT_OUT = [
       'S76 * while links take the place of its temporary files*',
       'S76 the mtime of a file is not set through a link',
       'S77 *',
-      'a deploy that leads a link to another release takes public along',
+
       'a file that is *behind a link to its folder* is served after*',
       'S30 a file whose folders have more names than are remembered is served*',
       'what is excluded has no other name: a link, also below a link*',
@@ -48,7 +48,7 @@ export const LEFT_OUT = [
       'LZY-01 with Vite *',
       'without esbuild precompile says*',
       'WAY-03 a package of the workspace itself, which npm links*',
-      'a package that the file imports adds its assets',
+
       "where Node cannot import TypeScript, the project's tsx does"
     ]
   },

@@ -102,29 +102,6 @@ test('CC-06 GRP-03 S45 what is rejected leaves the fields as they were', async t
   t.is(headers['cache-group-invalidation'], '"books"')
 })
 
-test('calling a context method outside of koaHttpCache is an error', async t => {
-  const methods: readonly Route[] = [
-    ctx => ctx.expires(60),
-    ctx => ctx.cacheGroups('books'),
-    ctx => ctx.invalidateCacheGroups('books')
-  ]
-  for (const call of methods) {
-    for (const place of ['before', 'after']) {
-      const app = new Koa()
-      app.use(async (ctx, next) => {
-        const isWrong = ctx.path === '/wrong'
-        if (isWrong && place === 'before') await call(ctx)
-        await next()
-        if (isWrong && place === 'after') await call(ctx)
-      })
-      const site = await open(t, app.use(koaHttpCache()))
-      t.is((await site.get()).status, 404)
-      t.is((await site.get({}, '/wrong')).status, 500)
-      t.regex(site.errors[0]?.message ?? '', /ctx\.\w+ .*koaHttpCache/)
-    }
-  }
-})
-
 /** As koa-cache-control: writes the directives that were assigned to its property, else its default. */
 const assigned =
   (byDefault: object): Koa.Middleware =>

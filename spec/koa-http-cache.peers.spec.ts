@@ -2,7 +2,6 @@
 import { Readable } from 'node:stream'
 
 import etag from '@koa/etag'
-import { Router } from '@koa/router'
 import test from 'ava'
 import Koa from 'koa'
 import conditional from 'koa-conditional-get'
@@ -247,30 +246,6 @@ for (const [where, stack, expected] of [
     }
   })
 }
-
-test('@koa/router: on the application, on the router, on one route', async t => {
-  const app = new Koa()
-  const cached = new Router()
-  cached.use(koaHttpCache())
-  cached.get('/router', page)
-  const other = new Router()
-  other.get('/route', koaHttpCache({ cacheControl: 'no-cache' }), async ctx => {
-    await ctx.fresh('x')
-    ctx.body = PAGE
-  })
-  other.get('/none', ctx => {
-    ctx.body = typeof ctx.fresh
-  })
-  app.use(cached.routes()).use(other.routes()).use(other.allowedMethods())
-  const site = await open(t, app)
-  for (const path of ['/router', '/route']) {
-    t.is((await site.get({}, path)).status, 200, path)
-    t.is((await site.get({ 'if-none-match': '"x"' }, path)).status, 304, path)
-  }
-  t.is((await site.get({}, '/route')).headers['cache-control'], 'no-cache')
-  t.is((await site.get({}, '/none')).body, 'boolean')
-  t.is((await site.ask('DELETE', {}, '/route')).status, 405)
-})
 
 test('FRS-01 a 304 carries no policy with a nonce, any other stays', async t => {
   const names = ['content-security-policy', 'content-security-policy-report-only'] as const

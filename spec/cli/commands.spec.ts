@@ -212,14 +212,3 @@ test(`precompile stops cleanly on SIGINT, and leaves the old manifest`, async t 
     []
   )
 })
-
-test('a warning is printed once, on stderr', async t => {
-  const root = makeShop(t, {
-    'app.css': 'a { background: url(nowhere.png) }',
-    '/assets.config.json': '{ "missing": "warn" }'
-  })
-  const { status, stderr } = await run(root, 'precompile')
-  const warning = 'apps/web/assets/app.css:1:21 refers to nowhere.png, which was not found'
-  t.is(status, 0)
-  t.is(stderr.split(`warning: ${warning}\n`).length, 2, stderr)
-})

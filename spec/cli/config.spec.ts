@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import ava, { type ExecutionContext } from 'ava'
 import { allCommands, generalHelp, helpFor, parseCommandLine } from '../../lib/cli/arguments.ts'
 import { makeOutput, progressOn, UsageError } from '../../lib/cli/command.ts'
-import { count, formatBytes, formatSeconds, table } from '../../lib/cli/format.ts'
+import { count, formatBytes, formatSeconds } from '../../lib/cli/format.ts'
 import type { PrecompileReport, Progress } from '../../lib/index.ts'
 import { type Files, makeProject } from '../support/site.ts'
 import { makeShop, run, runBuilt, start } from './run.ts'
@@ -84,20 +84,6 @@ test('the error for a file that cannot be loaded has its name and the reason', a
   }
 })
 
-test('a package that the file imports adds its assets', async t => {
-  const root = makeConfigured(t, {
-    '/package.json': '{ "type": "module" }',
-    '/assets.config.js': 'import "a-package"\nexport default {}',
-    '/node_modules/a-package/package.json': '{ "type": "module", "exports": "./index.js" }',
-    '/node_modules/a-package/index.js': `import { assetSources } from 'koa-fresh-assets'
-      assetSources.append(import.meta.dirname + '/assets')`,
-    '/node_modules/a-package/assets/javascripts/theirs.js': ''
-  })
-  symlinkSync(process.cwd(), join(root, 'node_modules/koa-fresh-assets'))
-  const paths = await published(root, '', runBuilt)
-  t.deepEqual(paths, ['/assets/a.txt', '/assets/theirs.js'])
-})
-
 test("where Node cannot import TypeScript, the project's tsx does", async t => {
   const root = makeConfigured(t, {
     '/package.json': '{ "type": "module" }',
@@ -147,12 +133,6 @@ test('a usage error has a one-line message, with the nearest name or all', t => 
   ] as const) {
     t.throws(() => read(line), { instanceOf: UsageError, message })
   }
-})
-
-test('options may come before the command', t => {
-  const { command, values } = read('--root shop -q precompile')
-  t.is(command?.name, 'precompile')
-  t.like(values, { root: 'shop', quiet: true, json: undefined })
 })
 
 const WIDTH = Math.max(...COMMANDS.map(({ name }) => name.length))
@@ -211,15 +191,6 @@ test('bytes, seconds and counts are short and readable', t => {
   t.deepEqual([count(1, 'asset'), count(1234, 'asset')], ['1 asset', '1,234 assets'])
 })
 
-test('columns are as wide as their widest cell, and numbers are right-aligned', t => {
-  const rows = [
-    ['a', '1 B', 'x'],
-    ['long', '12 kB', '']
-  ]
-  t.is(table(rows, [1]), 'a       1 B  x\nlong  12 kB')
-  t.is(table([]), '')
-})
-
 function makeLog(columns?: number) {
   const written: string[] = []
   const write = (text: string) => written.push(text)
@@ -249,13 +220,4 @@ test('on a terminal a bar fills up, and what is printed takes its place; it is n
   const narrow = makeLog(20)
   progressOn(narrow.output, false)(at('compile', 1, 4))
   t.deepEqual(narrow.written, [`${CLEAR}Building ${'█'.repeat(6)}${'░'.repeat(4)}`])
-})
-
-test('in a log there is a line for each stage', t => {
-  const { output, written } = makeLog()
-  const show = progressOn(output, false)
-  for (const stage of ['compile', 'write'] as const) {
-    for (let done = 1; done <= 1000; done++) show(at(stage, done, 1000))
-  }
-  t.deepEqual(written, ['Building 1,000 assets\n', 'Writing 1,000 assets\n'])
 })

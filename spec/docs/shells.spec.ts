@@ -68,34 +68,6 @@ const found = (lines: readonly Line[]) =>
     constructsIn(text).map(construct => `${place}: ${construct}: ${text}`)
   )
 
-test('each construct is found, and what every shell runs is not', t => {
-  const only = [
-    'NODE_ENV=production node server.js',
-    'npm install && npm test',
-    "npx koa-fresh-assets verify --views 'views/*.ejs'",
-    'npx vite build --outDir $build',
-    'npx koa-fresh-assets \\',
-    'npm test # all of them',
-    'npx koa-fresh-assets list --json > list.json',
-    'curl -s -o /dev/null localhost',
-    'mkdir -p a/b',
-    'rm -rf dist'
-  ]
-  for (const [at, [name]] of CONSTRUCTS.entries())
-    t.true(constructsIn(only[at] ?? '').includes(name), name)
-  const page = `\`\`\`sh\n${only.join('\n')}\n\`\`\`\n\`\`\`bash\nrm x\n\`\`\`\n\nRun \`npm i && npm t\`.`
-  const places = commandsOf('a.md', page).map(({ place }) => place)
-  t.deepEqual(places, [...only.map((_, at) => `a.md:${at + 2}`), 'a.md:17'])
-  const everywhere = [
-    'npm install --save-dev typescript @types/koa',
-    'node --env-file=.env.production server.js',
-    'npx koa-fresh-assets verify --views "views/**/*.ejs"',
-    'npx koa-fresh-assets keep dist builds/<older>',
-    'curl -sI -H "Origin: https://shop.example.com" https://cdn.example.com/a.woff2'
-  ]
-  t.deepEqual(everywhere.flatMap(constructsIn), [])
-})
-
 test('the commands of every page run in PowerShell, in cmd and in POSIX shells', t => {
   const lines = PAGES.flatMap(path => commandsOf(path, readFileSync(path, 'utf8')))
   t.true(lines.length > 70, String(lines.length))

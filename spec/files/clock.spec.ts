@@ -1,6 +1,6 @@
 // A clock that was set back by an hour, before the server starts or while it runs: every file seems to have been
 // changed in time to come, and what was trusted for a second is not trusted for an hour.
-import { mkdirSync, renameSync, utimesSync } from 'node:fs'
+import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import ava, { type ExecutionContext } from 'ava'
 import type { Middleware } from 'koa'
@@ -59,35 +59,4 @@ test('with the clock set back a new manifest is read as soon as before', async t
   await precompile({ root })
   await until(async () => (await page()) !== before, 'the new name')
   t.pass()
-})
-
-test('with the clock set back every request is answered, with the newest bytes', async t => {
-  setBack(t)
-  const root = makeProject(t, {
-    'apps/web/assets/x/app.css': 'one',
-    'apps/web/assets/x/sheet.css.scss': '@use "part"; a { one: 1 }',
-    'apps/web/assets/x/_part.scss': 'b { one: 1 }',
-    'public/robots.txt': 'one'
-  })
-  const { port, errors } = await makeFront(t, { root, env: 'test' })
-  const see = async (what: string) => {
-    for (const path of ['/assets/app.css', '/assets/sheet.css', '/robots.txt']) {
-      const { status, text, headers } = await ask(port, 'GET', path)
-      t.is(status, 200)
-      t.true(text.includes(what), `${path} ${text}`)
-      const match = { 'If-None-Match': headers.etag ?? '' }
-      t.is((await ask(port, 'GET', path, match)).status, 304)
-    }
-  }
-  await see('one')
-  await see('one')
-  writeFiles(root, {
-    'apps/web/assets/x/app.css': 'two',
-    'apps/web/assets/x/_part.scss': 'b { two: 2 }',
-    'public/robots.txt': 'two'
-  })
-  await see('two')
-  utimesSync(join(root, 'apps/web/assets/x/_part.scss'), 4e9, 4e9)
-  await see('two')
-  t.deepEqual(errors, [])
 })

@@ -7,7 +7,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  symlinkSync,
   truncateSync,
   unlinkSync,
   writeFileSync
@@ -17,16 +16,14 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import zlib from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
-import { settle } from '../../lib/assets/settings/settings.ts'
-import { type Coding, CODINGS, compareCopy } from '../../lib/files/codings.ts'
-import { isInPlace, wouldBeInPlace } from '../../lib/files/containment.ts'
+import { type Coding, compareCopy } from '../../lib/files/codings.ts'
+import { isInPlace } from '../../lib/files/containment.ts'
 import { digestOf } from '../../lib/files/digest.ts'
-import { entriesBelow } from '../../lib/files/disk.ts'
 import { isUnmodified, withFile, type OpenFile } from '../../lib/files/open-file.ts'
 import { WRITABLE_CODINGS } from '../support/copies.ts'
 import { makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
-import { leadLink, makeProject, writeFiles } from '../support/site.ts'
+import { makeProject, writeFiles } from '../support/site.ts'
 import { words } from '../support/texts.ts'
 import { LOADER, moduleFile } from '../support/typescript.ts'
 
@@ -94,21 +91,6 @@ test('a disk that accepts no more bytes (a limit on the size of files): an error
   t.deepEqual(readdirSync(join(root, 'public/assets')).toSorted(), ['app.css', 'sheet.css'])
   writeFiles(root, { 'apps/web/assets/x/film.bin': Buffer.alloc(200, 3) })
   t.is((await ask(port, 'GET', '/assets/film.bin')).body.length, 200, 'there is room again')
-})
-
-test('a folder that is removed after it was listed is told, so that no part counts as the whole', async t => {
-  const root = makeProject(t, { 'a/one.txt': '1', 'b/two.txt': '2' })
-  const gone: string[] = []
-  const remove = (folder: string) => {
-    if (folder.endsWith('b')) rmSync(folder, { recursive: true })
-    return true
-  }
-  const entries = await entriesBelow(root, remove, folder => gone.push(folder))
-  t.deepEqual(
-    entries.filter(entry => entry.isFile()).map(({ name }) => name),
-    ['one.txt']
-  )
-  t.deepEqual(gone, [join(root, 'b')])
 })
 
 test('without free descriptors there are errors for a while, but never wrong bytes, and all is well afterwards', async t => {
@@ -198,24 +180,6 @@ test('a file that was replaced or removed since it was opened is still placed wh
   }
 })
 
-test('a deploy that leads a link to another release takes public along', async t => {
-  const above = makeProject(t, {
-    'releases/1/public/a.txt': 'a',
-    'releases/2/public/a.txt': 'a',
-    'releases/3/elsewhere/a.txt': 'a'
-  })
-  const root = join(above, 'current')
-  leadLink(root, 'releases/1')
-  const settings = settle({ root })
-  const file = join(root, 'public/a.txt')
-  t.true(await wouldBeInPlace(settings.place, file))
-  leadLink(root, 'releases/2')
-  t.true(await wouldBeInPlace(settings.place, file))
-  symlinkSync('elsewhere', join(above, 'releases/3/public'))
-  leadLink(root, 'releases/3')
-  t.false(await wouldBeInPlace(settings.place, file))
-})
-
 /** Of what gzip writes at its best level: less than with brotli's quality 9, zstd's level 9, or gzip's level 6. */
 const AT_MOST: Readonly<Record<string, number>> = { br: 0.9, zstd: 0.96, gzip: 1 }
 
@@ -232,14 +196,6 @@ test('every coding that this Node can write is written at its best level', async
     const ratio = (compressed?.length ?? Infinity) / gzipped
     t.true(ratio <= (AT_MOST[coding.name] ?? 0), `${coding.name}: ${ratio}`)
     t.true(compressed && (await expandsTo(bytes, compressed, coding)), coding.name)
-  }
-})
-
-test('a file in a coding that this Node cannot read is not taken for a copy', async t => {
-  for (const coding of CODINGS) {
-    for (const bytes of [Buffer.alloc(0), Buffer.from('broken')]) {
-      t.false(await expandsTo(bytes, Buffer.from('broken'), coding), coding.name)
-    }
   }
 })
 

@@ -221,13 +221,6 @@ test('ETG-07 what has no content to digest is rejected, at any depth', t => {
 
 // The options of koaHttpCache, and directives as a route writes them.
 
-test('nothing is written by default', t => {
-  const settings = settle({})
-  const off = { defaults: undefined, version: undefined, autoEtag: false, trace: false }
-  t.like(settings, { ...off, ifModifiedSince: 'exact', groups: {} })
-  t.true(Object.isFrozen(settings))
-})
-
 test('trace is on in development, also if NODE_ENV is not set', t => {
   const traced = (env?: string) => within(env, () => settle({}).trace)
   t.deepEqual([traced('development'), traced('production'), traced()], [true, false, true])
@@ -300,14 +293,6 @@ for (const [text, directives] of [
     t.deepEqual(fromText?.personal, fromArray?.personal)
   })
 }
-
-test('the caller’s options are not modified', t => {
-  const options = Object.freeze({ cacheControl: Object.freeze(['public' as const]), expires: 60 })
-  t.deepEqual(settle(options).defaults?.at(0).fields, [
-    { name: 'Expires', value: 'Thu, 01 Jan 1970 00:01:00 GMT' },
-    { name: 'Cache-Control', value: 'public, max-age=60' }
-  ])
-})
 
 type Directives = Parameters<typeof cacheControlFields>[0]
 

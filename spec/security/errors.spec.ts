@@ -197,28 +197,6 @@ for (const [name, under, environment] of S43) {
   })
 }
 
-test('a frozen 404 error that is thrown reaches the middleware that renders it', async t => {
-  const frozen = Object.freeze(Object.assign(new Error('nothing here'), { status: 404 }))
-  const { port } = await makeFront(t, {
-    root: makeStronghold(t),
-    env: 'development',
-    inFront: [
-      async (ctx, next) => {
-        await next().catch((error: unknown) => {
-          t.is(error, frozen)
-          ctx.body = 'rendered'
-        })
-      }
-    ],
-    wrap: assets => (ctx, next) =>
-      assets(ctx, async () => {
-        await next()
-        throw frozen
-      })
-  })
-  t.is((await ask(port, 'GET', '/assets/x.css')).text, 'rendered')
-})
-
 const modes = {
   'compiled with fingerprints': { env: 'production', compile: true, fingerprint: true },
   'compiled without': { env: 'development', fingerprint: false },

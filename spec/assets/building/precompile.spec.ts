@@ -78,24 +78,6 @@ test('FPR-07 FPR-08 files that a person put into public, among the published one
   t.false(existsSync(join(root, 'public/robots.txt.gz')))
 })
 
-test('a compressed copy that is an asset of its own is published as it is', async t => {
-  const files = {
-    'data.json': long('{"a":1}'),
-    'data.json.gz': 'own gz',
-    'data.json.br': 'own br',
-    'archive.tar': 'tar',
-    'archive.tar.gz': 'tar gz'
-  }
-  const root = makeSources(t, files)
-  for (let round = 0; round < 2; round++) {
-    await run({ root })
-    for (const [name, content] of Object.entries(files)) {
-      t.is(readPublic(root, `/assets/${name}`).toString(), content)
-      t.is(readPublic(root, targetOf(root, `/assets/${name}`)).toString(), content)
-    }
-  }
-})
-
 test('FPR-09 what earlier deploys published under fingerprints stays', async t => {
   const root = makeSources(t, { 'app.js': long('one'), 'gone.js': 'gone' })
   await run({ root })

@@ -42,23 +42,6 @@ test('REN-16 ejs', t => {
   t.is(ejs.render(view, { assets }), page)
 })
 
-test('the helpers of an app are made once, are frozen, and work when taken off the object', t => {
-  const helpersOf = makeHelpers()
-  t.is(helpersOf('web'), helpersOf('web'))
-  t.true(Object.isFrozen(helpersOf('web')))
-  const { javascript, app, version } = helpersOf('admin')
-  t.is(javascript('a'), script('admin/a.js'))
-  t.is(app('web'), helpersOf('web'))
-  t.is(version, 'v7')
-})
-
-test('version is read each time', t => {
-  let deploy = 0
-  const { app } = makeHelpers({}, () => ({ version: () => `deploy-${(deploy += 1)}` }))('web')
-  t.is(app('web').version, 'deploy-1')
-  t.is(app('web').version, 'deploy-2')
-})
-
 const cdn = makeHelpers({ host: 'https://cdn.example' })('web')
 
 test('REN-04 a name without a known extension gets one, before its query or fragment', t => {

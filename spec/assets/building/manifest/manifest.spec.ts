@@ -114,21 +114,6 @@ test('FPR-17c a manifest without apps belongs to the app web', async t => {
   t.regex((await site.ask('/')).text, withDigest(/^\/assets\/app-DIGEST\.css$/))
 })
 
-test('a manifest says where an app is, and no other option of it', t => {
-  const app = { path: '/shop', dir: 'private', sources: ['private'], compile: true }
-  const root = makeProject(t, {
-    'public/assets.json': JSON.stringify({ version: 1, apps: { shop: app }, assets: {} }),
-    'private/assets/key.txt': 'key'
-  })
-  const [shop] = settle({ root, env: 'production' }).apps
-  const { urlPrefix, compile, sources } = shop ?? {}
-  t.deepEqual([urlPrefix, compile], ['/assets/shop', false])
-  t.deepEqual(
-    sources?.map(({ dir }) => dir),
-    [join(root, 'apps/shop/assets')]
-  )
-})
-
 test('S50 a manifest with the names of object properties touches no prototype', async t => {
   const entry = JSON.stringify({ target: '/assets/a.js', source: 'a', integrity: [], size: 1 })
   const keys = ['__proto__', 'constructor', 'toString', '/assets/__proto__']

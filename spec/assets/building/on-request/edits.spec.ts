@@ -211,12 +211,3 @@ test('a deleted source of a live site is a 404 at once, and its older fingerprin
   await site.edit({ 'x/app.css': 'two' })
   t.is(await statusOf(current), 200, 'and back again')
 })
-
-test('a file that replaced a target by hand stays when the source is removed', async t => {
-  const site = await makeFingerprinted(t, 'live', { 'x/app.css': 'one', 'x/b.css': 'b' })
-  await site.path('app.css')
-  unlinkSync(site.at('x/app.css'))
-  writeFiles(site.root, { 'public/assets/app.css': 'by hand' })
-  await site.path('b.css')
-  t.is((await site.ask('/assets/app.css')).text, 'by hand')
-})

@@ -120,32 +120,6 @@ for (const [what, except] of [
   })
 }
 
-test('MNT-06 if two mounts match a navigation, the longer one with a fallback responds', async t => {
-  const files = {
-    '/admin-dist/index.html': 'admin',
-    '/site-dist/shell/app.html': 'site',
-    '/files/x.txt': 'x'
-  }
-  const site = await makeSite(t, files, {
-    mounts: {
-      '/': { dir: 'site-dist', fallback: 'shell/app.html' },
-      '/admin/files': 'files',
-      '/admin': { dir: 'admin-dist', fallback: 'index.html' }
-    }
-  })
-  for (const [path, text] of [
-    ['/', 'site'],
-    ['/admins', 'site'],
-    ['/admin', 'admin'],
-    ['/admin/users', 'admin'],
-    ['/admin/files/none', 'admin'],
-    ['/admin/files/x.txt', 'x'],
-    ['/assets/deep/link', 'site']
-  ] as const) {
-    t.is((await site.ask(path, { headers: NAVIGATION })).text, text, path)
-  }
-})
-
 test('MNT-06 S65 MOV-03 the shell has no lifetime but one by a function of the path, and keeps no-store', async t => {
   for (const [more, expected, project] of [
     [{ immutable: true }, 'no-cache'],

@@ -111,20 +111,6 @@ test('MNT-05 WAY-01 if two mounts match, the longer one that has the index file,
   t.is((await site.ask('/x/b')).headers.location, '/x/b/')
 })
 
-test('MNT-05 folders, the mount’s own too, are redirected also where misses are remembered', async t => {
-  const mounts = { '/site': { dir: 'html', index: 'index.html', revalidate: 3600 } }
-  const options = { env: 'production', fingerprint: false, revalidate: 3600, mounts }
-  const site = await makeSite(t, FILES, options)
-  for (let times = 0; times < 4; times++) {
-    for (const path of ['/site/none', '/site/docs/none', '/site/none/']) {
-      t.is((await site.ask(path)).status, 404)
-    }
-    t.is((await site.ask('/site')).headers.location, '/site/')
-    t.is((await site.ask('/site/docs')).headers.location, '/site/docs/')
-    t.is((await site.ask('/site/')).text, 'home')
-  }
-})
-
 test('S5 no spelling of a folder is redirected to another host, or anywhere but to itself', async t => {
   const root = makeProject(t, {
     'html/docs/index.html': 'docs',
