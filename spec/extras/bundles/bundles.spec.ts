@@ -96,29 +96,6 @@ test('BND-04 an unknown entry is an error with the nearest name, or with the lis
   }
 })
 
-test('wrong options of entry() are TypeErrors, and so is an entry without a mount that has a manifest', async t => {
-  const root = makeProject(t, { 'files/a.js': '' })
-  const without = await pagesOf({ root, mounts: { '/files': 'files' } })()
-  t.throws(() => without.entry('src/main.ts'), {
-    instanceOf: TypeError,
-    message: /^entry\(\) needs a mount with the option manifest, or dev in development/
-  })
-  const page = await two(t)()
-  const entry = (...args: readonly unknown[]) => Reflect.apply(page.entry, null, args) as string
-  for (const [options, message] of [
-    [{ nonse: 'x' }, "unknown option 'entry.nonse': did you mean 'nonce'?"],
-    [{ q: 1, __keywords: true }, /'entry\.q': known options: mount, nonce, reactRefresh, type$/],
-    [{ nonce: 42 }, 'nonce must be a string, got 42 (entry.nonce)'],
-    [{ type: 'defer' }, "type must be 'module' or 'classic', got 'defer' (entry.type)"],
-    [{ reactRefresh: 'yes' }, /^reactRefresh must be true or false, got 'yes' \(entry\.reactR/]
-  ] as const) {
-    t.throws(() => entry('src/main.ts', options), { instanceOf: TypeError, message })
-  }
-  t.throws(() => entry(), { instanceOf: TypeError, message: /needs the name/ })
-  // Nunjucks adds this key to the object that it makes of keyword arguments.
-  t.regex(entry('src/main.ts', { nonce: 'x', __keywords: true }), / nonce="x"/)
-})
-
 test('BND-04 a missing manifest is an error at start, with the commands that make one', t => {
   const options = given(t)
   const manifest = join(options.root, 'manifest.json')

@@ -199,23 +199,6 @@ test('NAM-01 init <app> writes no file whose name another app has', async t => {
   t.true(existsSync(join(elsewhere, 'apps/admin/assets/favicon.ico')))
 })
 
-test('init <app> says what is left to do: the option apps, a single app that moves, assets at the root', async t => {
-  const apps = { 'apps/shop/assets/a.css': '', 'assets.config.mjs': 'export default {}' }
-  const moved = await run(makeProject(t, apps), 'init admin')
-  t.true(moved.stdout.includes('shop was the only app, at /; now it is at /shop.'), moved.stdout)
-  const named = { ...apps, 'assets.config.mjs': 'export default { apps: { shop: {} } }' }
-  const configured = makeProject(t, named)
-  const { stdout } = await run(configured, 'init admin')
-  t.true(stdout.includes('add it to the option apps in assets.config.mjs: admin: {}'), stdout)
-  t.is((await run(configured, 'init shop')).status, 1)
-  const single = makeProject(t, { 'assets/app.css': '' })
-  const { status, stderr } = await run(single, 'init admin')
-  t.is(status, 1)
-  t.regex(stderr, /move them to apps\/web\/assets first\n$/)
-  t.deepEqual(filesBelow(single), ['assets/app.css'])
-  t.is((await run(single, 'init ../x')).status, 2)
-})
-
 /** Every file below a directory, with its content. */
 function tree(root: string): Readonly<Record<string, string>> {
   const read = (path: string) => readFileSync(join(root, path), 'latin1')

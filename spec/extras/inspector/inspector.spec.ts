@@ -61,36 +61,6 @@ test('INS-01 a slow compiler delays no page: meanwhile its asset is listed as no
   t.is(slow?.state, 'unpublished')
 })
 
-test('INS-01 a source is compiled once for all pages, until an input changes', async t => {
-  let compiled = 0
-  const compile = ({ code }: { code: string }) => {
-    compiled++
-    return { code }
-  }
-  const compilers = [{ extensions: '.x', target: '.css', compile }]
-  const site = await makeSite(t, { 'css/app.css.x': 'a {}' }, { compilers })
-  const report = () => json<AssetReport>(site, 'asset?path=app.css&json')
-  await Promise.all([report(), report(), listOf(site)])
-  t.is((await report()).texts.compiled?.text, 'a {}')
-  t.is(compiled, 1)
-  site.write('css/app.css.x', 'b {}')
-  await until(async () => (await report()).texts.compiled?.text === 'b {}', 'the edit shows')
-  t.is(site.read('/public/assets/app.css'), undefined, 'nothing is published')
-})
-
-test('INS-01 with fingerprints an asset is listed with the URL that pages ask for', async t => {
-  const files = { 'css/app.css': 'a{}', 'css/broken.css': "a { background: url('none.png') }" }
-  const site = await makeSite(t, files, { fingerprint: true, missing: 'error' })
-  const { assets } = await listOf(site)
-  const [broken, app] = assets
-  t.is(broken?.state, 'broken')
-  t.is(app?.state, 'published')
-  t.is(app?.url, `/assets/app-${app?.digest}.css`)
-  t.is((await site.ask(app?.url ?? '')).text, 'a{}')
-  const byUrl = await json<AssetReport>(site, `asset?json&path=${app?.url}`)
-  t.is(byUrl.asset?.path, '/assets/app.css')
-})
-
 test('INS-01 the list is filtered by text and state, and paged', async t => {
   const many = Array.from({ length: 110 }, (_, at) => [`css/many/${at}.css`, 'a{}'])
   const site = await makeInspected(t, { ...FILES, ...Object.fromEntries(many) })

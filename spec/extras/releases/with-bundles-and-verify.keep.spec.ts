@@ -325,31 +325,3 @@ test('REC-04 a list of kept files that is damaged, empty or lost is an error of 
   writeFileSync(at(`old/${LIST}`), '{"builds":[]}')
   t.deepEqual((await run('old', 'new')).kept, [NEW], 'as the message says')
 })
-
-test('a directory that is not a build, an invalid list and wrong options are errors that say what to do', async t => {
-  const { at, run } = makeBuilds(t, {
-    old: chunks(OLD),
-    new: chunks(NEW),
-    bare: { 'app.js': '' },
-    foreign: { '.vite/manifest.json': chunks(LAZY)['.vite/manifest.json'] ?? '', 'app.js': '' },
-    broken: { ...chunks(NEXT), [LIST]: list([1, '../outside.js']) }
-  })
-  for (const [older, newer, code, message] of [
-    ['none', 'new', 'directory-unusable', /none does not exist: build it first/],
-    ['new', 'new', 'directory-unusable', /are the same directory: name the earlier build/],
-    ['bare', 'new', 'manifest-missing', /no manifest \.vite\/manifest\.json, .* by the option man/],
-    ['old', 'foreign', 'manifest-broken', /names no file .*: it belongs to another build/],
-    ['broken', 'new', 'manifest-broken', /kept\.json is not a list of kept files .*: restore it/]
-  ] as const) {
-    await t.throwsAsync(run(older, newer), { code, message })
-  }
-  await t.throwsAsync(cleanKept(at('broken')), { code: 'manifest-broken' })
-  for (const [options, message] of [
-    [{ keep: -1 }, /^keep must be a whole number of builds, got -1/],
-    [{ age: 'soon' }, /^age must be a number of seconds, 0 or more, or a duration/],
-    [{ manifest: '/a.json' }, /^manifest must be a path relative to the builds, got '\/a\.json'/],
-    [{ against: 'old' }, /^unknown option 'against'/]
-  ] as const) {
-    await t.throwsAsync(run('old', 'new', options), { instanceOf: TypeError, message })
-  }
-})

@@ -7,10 +7,10 @@ import { allCommands, parseCommandLine } from '../../../lib/cli/arguments.ts'
 import { UsageError } from '../../../lib/cli/command.ts'
 import { helpAt } from '../../../lib/errors.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
-import { type CleanReport, type CompressReport, type VerifyReport } from '../../../lib/index.ts'
+import { type CleanReport, type VerifyReport } from '../../../lib/index.ts'
 import { makeShop, run } from '../../cli/run.ts'
 import { WRITABLE_CODINGS } from '../../support/copies.ts'
-import { type Files, makeProject, writeFiles } from '../../support/site.ts'
+import { makeProject, writeFiles } from '../../support/site.ts'
 
 const test = ava.serial
 
@@ -92,17 +92,6 @@ ${HAS_ZSTD ? '' : unwritable}2 files, 8.0 kB, in 0.12 s
   t.deepEqual(lines, ['Compressing a.css', 'Compressing b/c.js'])
   t.is((await run(join(root, 'dist'), `verify dist -q --root ${root}`)).status, 0)
   t.regex((await run(root, 'verify')).stderr, /loaded/)
-})
-
-test('compress says what it leaves out, and takes several globs', async t => {
-  const files = ['a.css', 'a.css.map', 'b/c.js', 'b/d.js'].map(path => [`dist/${path}`, TEXT])
-  const root = makeProject(t, Object.fromEntries(files) as Files)
-  t.regex((await run(root, 'compress dist')).stdout, /^Left out: 1 source map$/m)
-  t.regex((await run(root, 'compress dist --include *.js')).stdout, /^Left out: 2 files$/m)
-  t.notRegex((await run(root, 'compress dist --include **')).stdout, /Left out/)
-  const { stdout } = await run(root, 'compress dist --json --exclude c.* --exclude=*.css')
-  const { leftOut } = JSON.parse(stdout) as CompressReport
-  t.deepEqual(leftOut, ['a.css', 'a.css.map', 'b/c.js'])
 })
 
 test('a usage error names what a command needs or takes', async t => {

@@ -285,16 +285,3 @@ test('S53 a directory that is missing, a file, a project or empty is an error in
     t.deepEqual(names(), before)
   }
 })
-
-test('wrong arguments are TypeErrors that say what was expected', async t => {
-  for (const [directory, options, message] of [
-    ['', {}, /^directory must be the path of a directory, got /],
-    [{ root: '.' }, {}, /^directory must be the path of a directory, got /],
-    ['dist', { onprogress: t.log }, /^unknown option 'onprogress': did you mean 'onProgress'\?$/],
-    ['dist', { include: '*.js' }, /^include must be a list of globs such as .*, got '\*\.js'$/],
-    ['dist', { signal: {} }, /^signal must be an AbortSignal, got \{\}$/]
-  ] as const) {
-    const refused = compress(directory as string, options as CompressOptions)
-    await t.throwsAsync(refused, { instanceOf: TypeError, message })
-  }
-})

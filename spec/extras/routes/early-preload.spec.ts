@@ -114,24 +114,6 @@ test('once the headers are sent, nothing happens', async t => {
   t.deepEqual(errors, [])
 })
 
-test('an invalid name is a TypeError, and no header is changed', async t => {
-  const { port } = await makePage(t, ctx => {
-    const error = t.throws(() => ctx.preload('app.css', '../x.css'), { instanceOf: TypeError })
-    t.regex(error?.message ?? '', /an asset's name is a path without prefix/)
-    t.throws(() => Reflect.apply(ctx.preload, ctx, []), {
-      instanceOf: TypeError,
-      message: 'preload() needs the name of an asset'
-    })
-    for (const self of [undefined, {}, ctx.state]) {
-      t.throws(() => Reflect.apply(ctx.preload, self, ['app.css']), {
-        instanceOf: TypeError,
-        message: "preload() is a method: call it on Koa's context"
-      })
-    }
-  })
-  t.false((await ask(port)).includes('Link'))
-})
-
 test('the page of another app announces its own assets, over HTTP/2 as well', async t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': '', 'apps/admin/assets/app.css': '' })
   const app = new Koa()

@@ -264,23 +264,3 @@ test('the options say type, caching and date', async t => {
   t.is(headers['last-modified'], undefined)
   t.is(headers['cache-control'], 'private, max-age=31536000, immutable')
 })
-
-const MISTAKES: [options: object | undefined, message: RegExp][] = [
-  [undefined, /^root must be a string, got undefined \(sendFile\.root\)$/],
-  [{}, /^root must be a string, got undefined \(sendFile\.root\)$/],
-  [{ root: 'data', dowload: 1 }, /unknown option 'sendFile\.dowload': did you mean 'download'\?/],
-  [{ root: 'data', download: 1 }, /^download must be true, false or a file name, got 1/],
-  [{ root: 'data', lastModified: new Date(NaN) }, /^lastModified must be a valid Date or false/],
-  [{ root: 42 }, /^root must be a string, got 42/]
-]
-
-test('a wrong option is a TypeError that says what is expected', async t => {
-  const routes: SiteOptions['routes'] = ctx =>
-    ctx.sendFile('a.txt', MISTAKES[Number(ctx.path.slice(1))]?.[0] as SendFileOptions)
-  const site = await makeSender(t, { 'a.txt': PDF }, { routes })
-  for (const [at, [, message]] of MISTAKES.entries()) {
-    t.is((await site.ask(`/${at}`)).status, 500)
-    t.is(site.errors[at]?.name, 'TypeError')
-    t.regex(site.errors[at]?.message ?? '', message)
-  }
-})

@@ -35,17 +35,3 @@ test('PRV-02 explain says so when no mount has a path that is in public', async 
   const found = await explain('/static/app.js', options)
   t.is(found.steps.find(({ subject }) => subject === 'mounts')?.finding, 'the mount /static')
 })
-
-test('PRV-02 no step of explain speaks of apps where there are none', async t => {
-  const root = makeProject(t, { 'public/robots.txt': '', 'dist/app.js': '' })
-  for (const env of ['development', 'test', 'staging', 'production']) {
-    for (const more of [{}, { public: false }] as const) {
-      const { steps, outcome } = await explain('/robots.txt', {
-        ...{ root, env, ...ONLY_MOUNTS },
-        ...more
-      })
-      t.notRegex(JSON.stringify(steps).replaceAll(root, ''), /\bapps?\b/i)
-      t.is(outcome.includes('the file in public'), more.public !== false, outcome)
-    }
-  }
-})

@@ -6,7 +6,7 @@ import { Readable, type Writable } from 'node:stream'
 import react from '@vitejs/plugin-react'
 import test, { type ExecutionContext } from 'ava'
 import type { Middleware } from 'koa'
-import { build, resolveConfig, type InlineConfig } from 'vite'
+import { build, type InlineConfig } from 'vite'
 import type { MountOptions } from '../../../lib/assets/settings/mount-options.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
@@ -332,19 +332,3 @@ for (const [what, env, dev, origin] of [
     t.is(tags.at(-1), `module ${url}`)
   })
 }
-
-test('the plugin leaves a publicDir that is set, and says what is wrong with its options', async t => {
-  const { config } = project(t)
-  const { publicDir } = await resolveConfig({ ...config, publicDir: 'static' }, 'build')
-  t.regex(publicDir, /static$/)
-  for (const [options, message] of [
-    [{}, "mount must be a URL path such as '/admin', got undefined"],
-    [
-      { mount: '/a', input: [] },
-      'input must be the path of a script or a stylesheet, or a list of them, got []'
-    ],
-    [{ mount: '/a', input: 'a.ts', moun: '' }, "unknown option 'moun': did you mean 'mount'?"]
-  ] as const) {
-    t.throws(() => Reflect.apply(freshAssets, null, [options]), { instanceOf: TypeError, message })
-  }
-})
