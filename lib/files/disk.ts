@@ -203,3 +203,14 @@ export function hasMtime({ mtimeNs }: Pick<Stamp, 'mtimeNs'>, expected: bigint):
   const difference = mtimeNs - expected
   return difference < 4000n && difference > -4000n
 }
+
+/** Returns the mtime in milliseconds, truncated to whole seconds. */
+export function mtimeOf({ mtimeNs }: Pick<Stamp, 'mtimeNs'>): number {
+  return Number(mtimeNs / SECOND_NS) * 1000
+}
+
+/** Tells whether the second of an mtime, or the two that FAT makes of it, is not over by the clock of this machine. */
+export function isCurrentOrLater({ mtimeNs, ctimeNs }: Stamp): boolean {
+  const length = ctimeNs % SECOND_NS === 0n ? 2n : 1n
+  return (mtimeNs / SECOND_NS + length) * SECOND_NS > BigInt(Date.now()) * 1_000_000n
+}

@@ -10,12 +10,6 @@ const LATER = [1n, 2n]
 const MAX_WAIT_MS = 3000
 const LOOK_AGAIN_MS = 50
 
-/** Tells whether the second of an mtime, or the two that FAT makes of it, is not over by the clock of this machine. */
-export function isCurrentOrLater({ mtimeNs, ctimeNs }: Stamp): boolean {
-  const length = ctimeNs % SECOND_NS === 0n ? 2n : 1n
-  return (mtimeNs / SECOND_NS + length) * SECOND_NS > BigInt(Date.now()) * 1_000_000n
-}
-
 /**
  * Gives a file that was just written an mtime in a later second than what it replaces; where times cannot be
  * set, it waits for one.

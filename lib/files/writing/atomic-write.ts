@@ -7,6 +7,7 @@ import {
   errorCode,
   isSameFileAt,
   isInUse,
+  isCurrentOrLater,
   isSameInode,
   lstatOf,
   removeFile,
@@ -15,7 +16,6 @@ import {
   statOf
 } from '../disk.ts'
 import { readSnapshot, type Content, sameBytes, setMtime } from '../open-file.ts'
-import { isCurrentOrLater } from './another-second.ts'
 import { withOpened, writeTemporary, type WriteChecks } from './temporary.ts'
 import { requireInPlace, type Boundary } from '../containment.ts'
 import { pathFrom } from '../paths.ts'

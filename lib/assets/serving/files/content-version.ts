@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { digestOfHash } from '../../../files/digest.ts'
-import { isSettled, type Stamp } from '../../../files/disk.ts'
+import { isSettled, mtimeOf, type Stamp } from '../../../files/disk.ts'
 import { isUnmodified, readInto, type OpenFile } from '../../../files/open-file.ts'
 import { isModificationDate } from '../../../http/validators.ts'
 
@@ -41,11 +41,6 @@ export async function contentVersionOf(opened: OpenFile): Promise<ContentVersion
       : { digest: undefined, version: `${digest}-${numbersOf(stats)}` }
   if (isSame && isSettled(stats, openedAt)) known.set(key, made)
   return made
-}
-
-/** Returns the mtime in milliseconds, truncated to whole seconds. */
-export function mtimeOf({ mtimeNs }: Pick<Stamp, 'mtimeNs'>): number {
-  return Number(mtimeNs / 1_000_000_000n) * 1000
 }
 
 function numbersOf({ size, mtimeNs }: Stamp): string {

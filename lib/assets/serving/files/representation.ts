@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { compareCopy, type Coding } from '../../../files/codings.ts'
 import { isInPlace, type Boundary } from '../../../files/containment.ts'
 import { digestOf, digestOfStream } from '../../../files/digest.ts'
-import { stampOf, statOf, type Stamp } from '../../../files/disk.ts'
+import { mtimeOf, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
 import {
   isUnmodified,
   readOpenFile,
@@ -22,7 +22,7 @@ import {
   type Validators
 } from '../../../http/validators.ts'
 import type { Stored } from '../../parts.ts'
-import { contentVersionOf, mtimeOf } from './content-version.ts'
+import { contentVersionOf } from './content-version.ts'
 import type { SharedFields } from '../directories/served-directory.ts'
 import { MAX_ONE_WRITE_BYTES } from '../connection.ts'
 import {

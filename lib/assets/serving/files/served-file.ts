@@ -48,10 +48,8 @@ export interface Described extends Pick<ServedFile, 'copies' | 'isVerified'> {
 }
 
 /** Returns a function that makes the representations of a file, with the fields that its deltas add. */
-export function maker(own: SharedFields, sent: Sent | undefined, hasCopies: boolean): Make {
-  const copies = hasCopies ? ['Accept-Encoding'] : []
-  if (!sent) return stored => new Representation(stored, own, copies[0])
-  const vary = [...new Set([...copies, ...sent.vary])].join(', ') || undefined
+export function makerWith(sent: Sent, own: SharedFields, copies: string | undefined): Make {
+  const vary = [...new Set([copies ?? [], sent.vary].flat())].join(', ') || undefined
   const shared = { ...own, ofDeltas: sent.fields }
   return stored => new Representation(stored, shared, vary)
 }

@@ -15,7 +15,7 @@ import {
 } from '../../../files/disk.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
 import { ifReadable } from '../../../files/refusals.ts'
-import type { Sender } from '../../parts.ts'
+import type { Sender, Stored } from '../../parts.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { composed } from '../../../files/paths.ts'
@@ -25,13 +25,14 @@ import {
   findCopies,
   readCopies,
   readStored,
+  Representation,
   withDigest,
   type Copies,
   type Memory
 } from './representation.ts'
 import {
   DeltaCache,
-  maker,
+  makerWith,
   type Described,
   type Found,
   type Representations,
@@ -83,12 +84,8 @@ export class ServedFiles {
   find(wanted: Wanted, target?: Target): Promise<Found> | Found {
     const { path } = wanted
     const { stamp, bytes } = target ?? {}
-    if (
-      stamp &&
-      bytes &&
-      bytes.length <= this.#maxFileBytes &&
-      !this.directory.fingerprintOf?.(wanted)
-    )
+    const mayTake = bytes && bytes.length <= this.#maxFileBytes
+    if (stamp && mayTake && !this.directory.fingerprintOf?.(wanted))
       return this.#take(wanted, stamp, bytes)
     const known = this.#memory.get(this.#key(path)) as Found
     if (known || stamp) {
@@ -200,16 +197,16 @@ export class ServedFiles {
     const spot = await this.#spotOf(wanted, opened)
     if (!spot) return undefined
     const { names } = spot
-    const stored = await readStored('identity', opened, this.#maxFileBytes)
+    const read = await readStored('identity', opened, this.#maxFileBytes)
     const copies = await this.#copiesOf(wanted, names)
     const fingerprint = this.directory.fingerprintOf?.(wanted)
     const needsDigest = fingerprint !== undefined || copies.length > 0
-    const identity = needsDigest ? await withDigest(stored, opened) : stored
+    const identity = needsDigest ? await withDigest(read, opened) : read
     const isVerified =
       fingerprint !== undefined && isSameDigest(fingerprint.digest, identity.digest)
-    if (fingerprint && !isVerified) {
-      if (!(await this.directory.isOrdinary?.(wanted, fingerprint.name))) return undefined
-    }
+    const isDoubtful = fingerprint && !isVerified
+    if (isDoubtful && !(await this.directory.isOrdinary?.(wanted, fingerprint.name)))
+      return undefined
     const own = this.directory.fieldsOf(wanted, isVerified)
     const { place } = this.directory
     const sent =
@@ -221,14 +218,8 @@ export class ServedFiles {
       }))
     const rest =
       copies.length > 0 ? await readCopies(place, identity, copies, this.#maxFileBytes) : []
-    return this.#served(wanted, {
-      own,
-      sent,
-      isVerified,
-      copies,
-      stored: [identity, ...rest],
-      openedAt
-    })
+    const stored = [identity, ...rest] as const
+    return this.#served(wanted, { own, sent, isVerified, copies, stored, openedAt })
   }
 
   /** Is a function of its own, because what its closures hold on to is kept as long as the file. */
@@ -236,7 +227,10 @@ export class ServedFiles {
     wanted: Wanted,
     { own, sent, isVerified, copies, stored, openedAt }: Described
   ): ServedFile {
-    const make = maker(own, sent, stored.length > 1)
+    const vary = stored.length > 1 ? 'Accept-Encoding' : undefined
+    const make = sent
+      ? makerWith(sent, own, vary)
+      : (each: Stored) => new Representation(each, own, vary)
     const find = sent?.find
     const file: ServedFile = {
       representations: stored.map(make) as unknown as Representations,
