@@ -20,8 +20,10 @@ import {
   rawPath,
   type Wanted
 } from './assets/serving/request-path.ts'
-import { fallbackFor, hasFallbacks, respondWithPage } from './assets/serving/koa/fallback.ts'
 import {
+  fallbackFor,
+  hasFallbacks,
+  respondWithPage,
   isPathForKoa,
   isUntouched,
   passOnUnstored,

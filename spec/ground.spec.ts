@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
 import { oneAtATime } from '../lib/concurrency.ts'
-import { matcherOf } from '../lib/files/globs.ts'
+import { matcherOf } from '../lib/files/paths.ts'
 import { nearest, nearestPath } from '../lib/nearest.ts'
 import { printable, printableLines } from '../lib/errors.ts'
 import { costsAtMost } from './support/cost.ts'

@@ -58,13 +58,12 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'get-tsconfig': ['assets/compilers/tsconfig.ts'],
   'image-size': ['extras/media/image-size.ts'],
   'lru-cache': [
-    'assets/building/on-request/mtime-index.ts',
-    'assets/serving/files/content-version.ts',
+    'assets/building/on-request/publisher.ts',
     'assets/serving/files/folders.ts',
     'assets/serving/files/representation.ts'
   ],
   'mime-types': ['http/fields.ts'],
-  picomatch: ['files/globs.ts'],
+  picomatch: ['files/paths.ts'],
   'cjs-module-lexer': ['extras/modules/common-js.ts'],
   send: ['assets/serving/koa/socket.ts']
 }
@@ -302,7 +301,7 @@ test('an extra has 1,880 lines of code at most; the core, which one reads first,
 
 const MAX_EXTRA = 1880
 /** What it has, and 3 % to spare. Lines without imports and comments. */
-const MAX_CORE = { lines: 11_340, files: 126 }
+const MAX_CORE = { lines: 11_340, files: 116 }
 
 /** Without imports, which grow with the depth of a folder, and empty lines. */
 function linesOf(text: string): number {

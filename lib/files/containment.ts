@@ -79,7 +79,7 @@ function isMarkedDeleted(path: string): boolean {
 }
 
 /** Looks the name up again: when its real path is stable and has the same inode, that is what was opened. */
-export async function realPathByName(file: OpenFile): Promise<string | undefined> {
+async function realPathByName(file: OpenFile): Promise<string | undefined> {
   const real = await realpathOf(file.path)
   if (real === undefined || !(await isSameFileAt(real, file.stats))) return undefined
   return (await realpathOf(real)) === real ? real : undefined

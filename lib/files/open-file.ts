@@ -90,7 +90,7 @@ export function describe(path: string, fd: number): OpenFile {
 }
 
 /** Closes a file that was only read, or has been saved. */
-export function closeAtOnce(path: string, fd: number): void {
+function closeAtOnce(path: string, fd: number): void {
   asking(path, () => closeSync(fd))
 }
 

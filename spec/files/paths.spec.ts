@@ -2,8 +2,14 @@
 import { win32 } from 'node:path'
 import test from 'ava'
 import { isInUse, onceFree } from '../../lib/files/disk.ts'
-import { excluderOf, matcherOf } from '../../lib/files/globs.ts'
-import { absolutePath, isInside, pathFrom, withSlashes } from '../../lib/files/paths.ts'
+import {
+  excluderOf,
+  matcherOf,
+  absolutePath,
+  isInside,
+  pathFrom,
+  withSlashes
+} from '../../lib/files/paths.ts'
 
 test('WIN-01 what is told of a file has slashes, whatever separates folders', t => {
   t.is(pathFrom('C:\\site', 'C:\\site\\apps\\web\\app.css', win32), 'apps/web/app.css')

@@ -33,7 +33,7 @@ export interface CompilerOutput {
   readonly dependencies?: readonly string[]
 }
 
-/** What a built-in compiler returns that reads settings beside the source. */
+/** A built-in compiler that reads settings beside the source returns these as well. */
 export interface ConfiguredOutput extends CompilerOutput {
   /** The absolute paths of the files with these settings, there or not. Nothing in the text comes from them. */
   readonly configuration?: readonly string[] | undefined

@@ -33,7 +33,7 @@ export async function compileByEsbuild(
   }
 }
 
-/** What cannot be parsed has no settings to the reader. */
+/** Rejects settings that cannot be parsed: to the reader of tsconfig.json they would be none. */
 async function requireValid(esbuild: typeof Esbuild, files: readonly string[]): Promise<void> {
   for (const file of files) {
     const read = await readSnapshot(file)

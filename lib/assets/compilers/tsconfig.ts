@@ -53,7 +53,7 @@ function foldersAbove(source: string, root: string): string[] {
   for (const folder of folders) {
     const above = dirname(folder)
     if (folder === root || above === folder) break
-    // Of a source outside of the project, what is around both is nobody's.
+    // A folder around both the project and a source outside of it has no settings of either.
     if (above === root || !isInside(above, root)) folders.push(above)
   }
   return folders
@@ -81,7 +81,7 @@ const PACKAGE = /^(?:@[\w.~-]+\/)?\w/
 
 const SCRIPTS = ['.ts', '.tsx', '.mts', '.cts', '.js', '.mjs', '.jsx']
 
-/** What is in a package is found as the package is. */
+/** Leaves out files of packages, which are found as the package is. */
 async function firstFile(paths: readonly string[]): Promise<string | undefined> {
   for (const path of paths.filter(each => !`${each}${sep}`.includes(PACKAGES))) {
     const written = /\.[cm]?jsx?$/.test(path) ? [path.replace(/\.([cm]?)js(x?)$/, '.$1ts$2')] : []

@@ -1,6 +1,7 @@
-// Reports references to assets that do not exist: where they are, and what to do about them.
+// Reports references to assets that do not exist: where they are, what they most likely stand for, and what to do about
+// them.
 import { isBuiltin } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, basename, posix } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { statOf } from '../../files/disk.ts'
 import { whyHidden } from '../../files/folder-entries.ts'
@@ -10,8 +11,9 @@ import { positionsOf, type Reference } from '../references/references.ts'
 import type { Asset } from '../sources/app-sources.ts'
 import { namesSource, type Draft } from './draft.ts'
 import { remedyFor } from './module-types.ts'
-import { nearReference, unpublished } from './near-reference.ts'
-import { pathFrom } from '../../files/paths.ts'
+import { pathFrom, isInside } from '../../files/paths.ts'
+import { didYouMean, nearestPath } from '../../nearest.ts'
+import { assetPath, type AppSettings } from '../settings/app-settings.ts'
 
 /** The number of references of a compiled text that are searched for in its sources and compared with names. */
 const MAX_SEARCHES = 100
@@ -130,7 +132,7 @@ async function placesOf(referrer: Referrer, references: readonly Reference[]): P
   const read = await Promise.all(files.map(readSnapshot))
   const codes = read.map(one => (one ? new TextDecoder().decode(one.bytes) : ''))
   return references.map((reference, index) => {
-    const written = index < MAX_SEARCHES ? asWritten(reference) : undefined
+    const written = index < MAX_SEARCHES ? patternOf(reference) : undefined
     const found = files.flatMap((file, at) => {
       const code = codes[at] ?? ''
       const offset = written ? code.search(written) : -1
@@ -156,7 +158,7 @@ function placesIn(
 }
 
 /** Matches the path by itself, not as part of a longer one. */
-function asWritten(reference: Reference): RegExp {
+function patternOf(reference: Reference): RegExp {
   const literal = reference.path.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
   const quoted = isBare(reference) ? `(["'\`])${literal}\\1` : literal
   return new RegExp(`(?<![\\w./-])${quoted}(?![\\w./-])`)
@@ -168,4 +170,58 @@ async function ruleFor(path: string, files: readonly string[]): Promise<string |
   if (rule === undefined) return undefined
   const found = await Promise.all(files.map(from => statOf(join(dirname(from), path))))
   return found.some(Boolean) ? rule : undefined
+}
+
+/** Each name is compared with each reference. */
+const MAX_COMPARED = 5000
+
+/**
+ * Returns what to write instead, as a question; undefined when nothing resembles it.
+ * @param listed the assets that it may lead to
+ * @param files the absolute paths of the files that it may be written in, the source first
+ * @param isWritten true if it names a source, as `./money.ts` does
+ */
+export function nearReference(
+  path: string,
+  listed: readonly Asset[],
+  files: readonly string[],
+  isWritten: boolean
+): string | undefined {
+  const own = listed.filter(
+    ({ source }) => source.packageName === undefined && source.file !== files[0]
+  )
+  const at = new Set(files.map(file => join(dirname(file), path)))
+  const raw = own.find(({ source }) => source.compiler && at.has(source.file))
+  if (raw) {
+    const meant = posix.join(posix.dirname(path), basename(raw.name))
+    return `did you mean '${asWritten(meant, path)}'? ${raw.source.path} is published under that name`
+  }
+  const folder = dirname(files[0] ?? '')
+  const isUrl = path.startsWith('/')
+  const known = own.slice(0, MAX_COMPARED).map(({ app, name, source: { file } }) => {
+    const written = isWritten ? file : join(dirname(file), basename(name))
+    return isUrl ? assetPath(app, name) : pathFrom(folder, written)
+  })
+  const near = nearestPath(isUrl ? path : pathFrom(folder, join(folder, path)), known)
+  return near === undefined ? undefined : didYouMean(path, asWritten(near, path))
+}
+
+/** Returns the option that would publish a file which is there, such as a font beside the stylesheet of a package. */
+export async function unpublished(
+  path: string,
+  { dir, sources }: AppSettings,
+  files: readonly string[]
+): Promise<string | undefined> {
+  for (const file of files) {
+    const found = join(dirname(file), path)
+    if (sources.some(source => isInside(source.dir, found))) continue
+    if (!(await statOf(found))?.isFile()) continue
+    const folder = pathFrom(dir, dirname(found))
+    return `the file is there, but no option publishes it: add '${folder}' to sources`
+  }
+  return undefined
+}
+
+function asWritten(meant: string, path: string): string {
+  return path.startsWith('./') && !meant.startsWith('.') ? `./${meant}` : meant
 }

@@ -86,7 +86,7 @@ export function abort(res: ServerResponse): void {
  * Over HTTP/2 a client may reset a stream without an error code. Up to version 24 Node then waits until the
  * rest is sent, as long as the session lasts.
  */
-export function endOnReset(res: ServerResponse): void {
+function endOnReset(res: ServerResponse): void {
   const stream = streamOf(res)
   stream?.once('aborted', () => {
     if (stream.rstCode === NO_ERROR) stream.destroy()
@@ -107,7 +107,7 @@ export function isOfConnection(res: ServerResponse, error: unknown): boolean {
 // written as a whole, are enough.
 
 /** The size of a piece in bytes. Browsers open up to 256 streams at once (Chromium). */
-export const HTTP2_PIECE_BYTES = 32 * 1024
+const HTTP2_PIECE_BYTES = 32 * 1024
 
 /** Node writes a string of up to this size, in bytes, without allocating and in one system call. */
 export const MAX_ONE_WRITE_BYTES = 16 * 1024

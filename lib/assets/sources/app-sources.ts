@@ -1,8 +1,7 @@
 // Finds the source of a name in the directories that one app searches.
 import { join, posix } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import { matcherOf } from '../../files/globs.ts'
-import { composed, isInside, pathFrom } from '../../files/paths.ts'
+import { matcherOf, composed, isInside, pathFrom } from '../../files/paths.ts'
 import { nodeModulesFrom, type Compiler } from '../compilers/compiler.ts'
 import type { MakeSourceList, SourceFile, SourceList } from '../parts.ts'
 import { appInTheWay, ownerOf, type SourceDirectory } from '../settings/app-settings.ts'

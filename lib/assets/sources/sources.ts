@@ -1,6 +1,6 @@
 // Holds the sources of all apps.
 import { firstAnswer } from '../../concurrency.ts'
-import { matcherOf } from '../../files/globs.ts'
+import { matcherOf } from '../../files/paths.ts'
 import type { MakeSourceList, Project } from '../parts.ts'
 import type { SourceDirectory } from '../settings/app-settings.ts'
 import type { AppSettings } from '../settings/settings.ts'

@@ -14,7 +14,7 @@ import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import type { Sources } from '../../assets/sources/sources.ts'
 import { assetSources } from '../../assets/sources/third-party.ts'
-import type { IndexEntry, MtimeIndex } from '../../assets/building/on-request/mtime-index.ts'
+import type { IndexEntry, MtimeIndex } from '../../assets/building/on-request/publisher.ts'
 
 /** An entry is saved this long after it was made, together with those that follow. */
 const DELAY_MS = 1000

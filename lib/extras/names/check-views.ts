@@ -4,7 +4,7 @@ import { isAbsolute, join, posix, resolve } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { statIfThere } from '../../files/at-start.ts'
 import { bytesOf, undefinedIfMissing, statOf } from '../../files/disk.ts'
-import { matcherOf } from '../../files/globs.ts'
+import { matcherOf, isInside, pathFrom, withSlashes } from '../../files/paths.ts'
 import { didYouMean, nearestPath } from '../../nearest.ts'
 import { holdersOf, partOf, type Manifest } from '../../assets/building/manifest/manifest.ts'
 import { readEntries, readManifest } from '../../assets/building/manifest/read-manifest.ts'
@@ -20,7 +20,6 @@ import { namesInMounts } from '../bundles/bundles.ts'
 import { notInlined } from '../inline/inline.ts'
 import { isInlined } from '../inline/inlined.ts'
 import { HELPERS, literalNames, OTHERS, type LiteralName } from './literal-names.ts'
-import { isInside, pathFrom, withSlashes } from '../../files/paths.ts'
 
 /**
  * A name in a view that neither an asset nor a helper has. Its `path` consists of the view's path below the root and

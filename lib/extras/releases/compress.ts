@@ -10,7 +10,7 @@ import type { OpenFile } from '../../files/open-file.ts'
 import { prepareReplacement } from '../../files/writing/atomic-write.ts'
 import { sweepTree } from '../../files/writing/temporary.ts'
 import { withUnsaved, type Unsaved } from '../../files/writing/unsaved.ts'
-import { matcherOf } from '../../files/globs.ts'
+import { matcherOf } from '../../files/paths.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import {
   abortSignal,

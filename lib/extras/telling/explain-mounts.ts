@@ -1,9 +1,8 @@
 // Explains in which mounts a path is looked for, and what their manifests tell of it.
-import { excluderOf } from '../../files/globs.ts'
+import { excluderOf, pathFrom } from '../../files/paths.ts'
 import type { ListedMount } from './listed-mounts.ts'
 import { isMounted, locate } from '../../assets/serving/request-path.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
-import { pathFrom } from '../../files/paths.ts'
 
 /** Returns the URL path of a bundle's file by the name of its source, or of an entry; undefined for other names. */
 export function fileNamed(name: string, listed: readonly ListedMount[]): string | undefined {

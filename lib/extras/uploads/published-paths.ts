@@ -1,7 +1,7 @@
 // Lists the URL paths of the files that pages name by URLs with the option `host`.
 import { realpathOf, statOf } from '../../files/disk.ts'
 import { withoutCodingExtension } from '../../files/codings.ts'
-import { excluderOf } from '../../files/globs.ts'
+import { excluderOf } from '../../files/paths.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { requestableFiles } from '../deltas/directory.ts'
 import { readManifest } from '../../assets/building/manifest/read-manifest.ts'

@@ -1,8 +1,7 @@
 // Warns in development of globs that match nothing, as a misspelled folder does, which is then served.
 import { join } from 'node:path'
 import { entriesBelow, errorCode } from '../../files/disk.ts'
-import { excluderOf, matcherOf } from '../../files/globs.ts'
-import { pathFrom } from '../../files/paths.ts'
+import { excluderOf, matcherOf, pathFrom } from '../../files/paths.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 
 /** Globs of one option, which select below a directory. */

@@ -1,6 +1,6 @@
 // Temporary files that are complete, and folders. Whoever may write to a directory can put a link in the place of
 // any name in it, so modes and times are set through descriptors.
-import { close, constants, open } from 'node:fs'
+import { close, constants, open, write } from 'node:fs'
 import { mkdir, open as openHandle, readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { realPathOfOpen, requireInPlace, type Boundary } from '../containment.ts'
@@ -14,7 +14,8 @@ import {
   entriesBelow,
   EXACT,
   undefinedIfMissing,
-  statOf
+  statOf,
+  SECOND_NS
 } from '../disk.ts'
 import {
   describe,
@@ -23,11 +24,13 @@ import {
   withOriginal,
   writeBytes,
   type Content,
-  type OpenFile
+  type OpenFile,
+  readInto,
+  setMtime
 } from '../open-file.ts'
-import { setAnotherSecond } from './another-second.ts'
 import { sync, type Unsaved } from './unsaved.ts'
 import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 
 export interface WriteChecks {
   /**
@@ -198,4 +201,42 @@ export async function nowOnDisk(directory: string): Promise<bigint> {
     await handle.close().catch(rethrowNamed(path))
     await removeFile(path)
   }
+}
+
+// Servers in front tell one content of a name from another by their mtimes.
+
+/** FAT stamps even seconds alone, and cuts an odd one off. */
+const LATER = [1n, 2n]
+/** More than what FAT makes of a second. */
+const MAX_WAIT_MS = 3000
+const LOOK_AGAIN_MS = 50
+
+/**
+ * Gives a file that was just written an mtime in a later second than what it replaces; where times cannot be
+ * set, it waits for one.
+ * @param path by which the file is reached where a call on an open one is denied
+ */
+export async function setAnotherSecond(
+  file: OpenFile,
+  path: string,
+  { mtimeNs: taken }: Stamp
+): Promise<void> {
+  const second = taken / SECOND_NS
+  const isSame = () => describe(path, file.fd).stats.mtimeNs / SECOND_NS === second
+  for (const later of LATER) {
+    if (!(await setMtime(file, path, (second + later) * SECOND_NS))) break
+    if (!isSame()) return
+  }
+  const end = performance.now() + MAX_WAIT_MS
+  while (isSame() && performance.now() < end) {
+    await setTimeout(LOOK_AGAIN_MS)
+    await writeAgain(file)
+  }
+}
+
+/** Writes its first byte again. */
+async function writeAgain(file: OpenFile): Promise<void> {
+  const byte = Buffer.alloc(1)
+  const length = await readInto(byte, file, 0)
+  await promised<number>(done => write(file.fd, byte, 0, length, 0, done))
 }

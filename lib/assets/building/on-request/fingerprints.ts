@@ -16,8 +16,14 @@ import { Builder, type BuildResult } from '../builder.ts'
 import { Manifest } from '../manifest/manifest.ts'
 import { entriesOf, publishedPath, type Assets, type Built } from '../listed-assets.ts'
 import { commitAll, SourceEdited, writeAsset } from '../write-asset.ts'
-import { publishingOf, sourcedNameIn, type Publisher } from './publisher.ts'
-import { hasSameTargets, MtimeIndex, withdraw } from './mtime-index.ts'
+import {
+  publishingOf,
+  sourcedNameIn,
+  type Publisher,
+  hasSameTargets,
+  MtimeIndex,
+  withdraw
+} from './publisher.ts'
 
 // Bounds the number of open files.
 const CONCURRENCY = 16

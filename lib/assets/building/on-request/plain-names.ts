@@ -13,8 +13,15 @@ import { publicFile } from '../../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
 import type { Asset } from '../../sources/app-sources.ts'
 import type { Sources } from '../../sources/sources.ts'
-import type { Publisher, Target } from './publisher.ts'
-import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
+import {
+  type Publisher,
+  type Target,
+  hasSameInputs,
+  hasSameTargets,
+  MtimeIndex,
+  NEVER,
+  withdraw
+} from './publisher.ts'
 
 /** The number of attempts while others remove the source. */
 const MAX_ATTEMPTS = 5

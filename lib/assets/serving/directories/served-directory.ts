@@ -4,7 +4,7 @@ import { withoutCodingExtension } from '../../../files/codings.ts'
 import type { Boundary } from '../../../files/containment.ts'
 import { DIGEST_PATTERN } from '../../../files/digest.ts'
 import { realpathOf } from '../../../files/disk.ts'
-import { excluderOf } from '../../../files/globs.ts'
+import { excluderOf, isInside, pathFrom } from '../../../files/paths.ts'
 import { isCacheControl } from '../../../http/cache-control.ts'
 import { contentType } from '../../../http/fields.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
@@ -18,7 +18,6 @@ import {
 } from '../../urls/fingerprint.ts'
 import type { Fields } from '../response-fields.ts'
 import { isBelow, type Wanted } from '../request-path.ts'
-import { isInside, pathFrom } from '../../../files/paths.ts'
 
 export interface ServedDirectory {
   readonly place: Boundary

@@ -1,9 +1,14 @@
-// The part of serving that knows Koa, beside the files: requests that have none, and what is added in development.
+// Responds to requests that have no file, with a page or a status, and adds what development shows.
 import type { Context, Next } from 'koa'
 import { missed, requestLine, served } from '../../../diagnostics.ts'
 import { errorCode } from '../../../files/disk.ts'
-import { canonicalSegments } from '../../urls/canonical-path.ts'
-import { hasOneSpelling, rawPath } from '../request-path.ts'
+import { canonicalSegments, pageSegments } from '../../urls/canonical-path.ts'
+import { hasOneSpelling, rawPath, isBelow, wantedAt, type Wanted } from '../request-path.ts'
+import type { IncomingMessage } from 'node:http'
+import { extname } from 'node:path'
+import { isNavigation } from '../../../http/requests.ts'
+import type { MountSettings, Settings } from '../../settings/settings.ts'
+import { pageCacheControl } from '../directories/served-directory.ts'
 
 // The second one since Node 26, for a port that is not a number.
 const REJECTED = new Set(['ERR_INVALID_URL', 'ERR_INVALID_ARG_VALUE'])
@@ -102,4 +107,69 @@ export function setTiming(
   // A file that is replaced before it is opened is found twice.
   const isSet = String(ctx.res.getHeader('Server-Timing')).includes(value)
   if (!isSet) ctx.append('Server-Timing', value)
+}
+
+/**
+ * A path with one of these extensions is that of a file: HTML in its place would hide that it is missing.
+ * `br` is not among them: it ends host names, as in `/@ana@example.com.br`.
+ */
+export const FILE_EXTENSIONS: ReadonlySet<string> = new Set(
+  [
+    'js mjs cjs jsx ts mts cts tsx wasm',
+    'css scss sass less',
+    'map',
+    'png apng jpg jpeg gif webp avif jxl heic svg ico bmp tif tiff',
+    'woff woff2 ttf otf eot',
+    'mp3 m4a aac ogg oga opus flac wav weba mp4 m4v mov webm ogv mkv avi m3u8 mpd vtt srt',
+    'zip gz tgz tar zst bz2 xz 7z rar',
+    'json jsonl ndjson geojson webmanifest xml rss atom txt csv tsv yaml yml toml pdf'
+  ].flatMap(list => list.split(' '))
+)
+
+// A navigation that the rest of the stack leaves as a 404 gets the page of a single-page application.
+
+/** A navigation that would end in a 404 gets a file or a page of the mount. */
+export interface Fallback {
+  readonly mount: MountSettings
+  /** The mount's file; undefined for a page. */
+  readonly wanted: Wanted | undefined
+}
+
+export function hasFallbacks({ mounts }: Settings): boolean {
+  return mounts.some(hasFallback)
+}
+
+export function fallbackFor(req: IncomingMessage, settings: Settings): Fallback | undefined {
+  if (!hasFallbacks(settings)) return undefined
+  const path = rawPath(req.url ?? '')
+  return isNavigation(req, path) ? fallbackAt(path, settings) : undefined
+}
+
+/** @param raw as it was sent, with or without a slash at its end */
+export function fallbackAt(raw: string, settings: Settings): Fallback | undefined {
+  const segments = raw === '/' ? [] : pageSegments(raw.replace(/\/$/, ''))
+  if (!Array.isArray(segments)) return undefined
+  const extension = extname(segments.at(-1) ?? '').slice(1)
+  if (FILE_EXTENSIONS.has(extension.toLowerCase())) return undefined
+  const path = ['', ...segments, ...(raw.endsWith('/') ? [''] : [])].join('/')
+  const mount = settings.mounts.find(each => hasFallback(each) && isBelow(`${path}/`, each.urlPath))
+  if (!mount || mount.isExcepted?.(path)) return undefined
+  const { urlPath, fallback } = mount
+  return { mount, wanted: fallback ? wantedAt(`${urlPath}/${fallback}`, settings) : undefined }
+}
+
+function hasFallback({ fallback, fallbackPage }: MountSettings): boolean {
+  return fallbackPage !== undefined || fallback !== undefined
+}
+
+/** @returns false for a mount without such a page, and where its function returns none */
+export async function respondWithPage(ctx: Context, mount: MountSettings): Promise<boolean> {
+  const html = await mount.fallbackPage?.(ctx)
+  if (html === undefined) return false
+  ctx.status = 200
+  ctx.type = 'html'
+  if (!ctx.res.hasHeader('Cache-Control'))
+    ctx.set('Cache-Control', pageCacheControl(mount, ctx.path))
+  ctx.body = html
+  return true
 }
