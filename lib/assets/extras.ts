@@ -17,6 +17,7 @@ import { modules } from '../extras/modules/extra.ts'
 import { names } from '../extras/names/extra.ts'
 import { releases } from '../extras/releases/extra.ts'
 import { routes } from '../extras/routes/extra.ts'
+import { stylesheets } from '../extras/stylesheets/extra.ts'
 import { telling } from '../extras/telling/extra.ts'
 import { uploads } from '../extras/uploads/extra.ts'
 import { verify } from '../extras/verify/extra.ts'
@@ -37,6 +38,7 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   names,
   releases,
   routes,
+  stylesheets,
   telling,
   uploads,
   verify,

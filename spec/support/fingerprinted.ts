@@ -104,6 +104,7 @@ interface WrittenManifest {
       integrity: string[]
       size: number
       from?: number
+      sources?: readonly string[]
       imports?: string[]
       dynamicImports?: string[]
       imageSize?: Record<string, number>

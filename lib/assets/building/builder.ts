@@ -35,7 +35,7 @@ export interface BuilderOptions {
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((done: number, total: number, path: string) => void) | undefined
   readonly transforms?: readonly Transform[]
-  readonly bundler?: Bundler | undefined
+  readonly bundlers?: readonly Bundler[]
 }
 
 export interface BuildResult {
@@ -104,13 +104,14 @@ export class Builder {
   }
 
   async #finish(all: readonly Drafted[], failures: Failure[]): Promise<BuildResult> {
-    const { warn, bundler } = this.#options
+    const { warn, bundlers = [] } = this.#options
     const drafted = new Map(all.map(place => [place.path, place]))
     const nodes = new Map<string, Unfinished>()
     for (const place of all) {
       const { path, draft } = place
       const { found, errors, warnings } = await this.#renderer.resolveAll(place, draft)
-      const isTaken = place.source.packageName !== undefined && bundler?.takes(place.app)
+      const isTaken =
+        place.source.packageName !== undefined && bundlers.some(each => each.takes(place.app))
       // The bundler knows more ways to find a module.
       if (!isTaken) {
         warnings.forEach(warn)
@@ -123,11 +124,11 @@ export class Builder {
       nodes.set(path, { ...place, links, ownMap })
     }
     const isAsked =
-      all.some(({ app, draft }) => app.fingerprint && draft.mayBeModule) ||
+      all.some(({ app, draft }) => app.fingerprint && draft.mayImport) ||
       this.#settings.apps.some(app => app.fingerprint && app.imports.size > 0)
     const mentions = isAsked ? await this.#mentions() : []
-    if (failures.length === 0)
-      await bundler?.join(nodes, mentions).catch((error: unknown) => {
+    for (const bundler of failures.length === 0 ? bundlers : [])
+      await bundler.join(nodes, mentions).catch((error: unknown) => {
         if (!(error instanceof AssetError)) throw error
         failures.push({ path: '', error })
       })
@@ -178,11 +179,11 @@ export class Builder {
 
   async #draftAnew(place: ListedAsset): Promise<Draft | undefined> {
     const { app, name, source } = place
-    const { transforms = [], bundler } = this.#options
+    const { transforms = [], bundlers = [] } = this.#options
     const transform = textType(name) && transforms.find(each => each.takes(app, name))
     const first = await this.#renderer.draft(place, transform !== undefined)
     if (!first) return undefined
-    const isTaken = transform && bundler?.takes(app) && (await isModule(first))
+    const isTaken = transform && bundlers.some(each => each.takes(app)) && (await isModule(first))
     const draft =
       transform && !isTaken ? await this.#renderer.transformed(place, first, transform) : first
     if (draft.text || draft.map) return draft

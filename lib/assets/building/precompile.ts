@@ -1,6 +1,6 @@
 // Publishes all assets for production: builds, compresses and writes them, and the manifest last.
 import { dirname, join } from 'node:path'
-import { firstAnswer, inParallel } from '../../concurrency.ts'
+import { inParallel } from '../../concurrency.ts'
 import { AssetError, PrecompileError, warnOnce } from '../../errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../files/containment.ts'
 import { lock } from '../../files/writing/lock.ts'
@@ -131,11 +131,10 @@ async function publishAll(
     await sweep(dirname(directory))
     await sweepTree(directory, LEFT_MS)
     const isMinified = (app: AppSettings) => transforms.some(each => each.minifies(app))
-    const bundler = await firstAnswer(extras, extra =>
-      extra.bundler?.(settings, sources, isMinified)
-    )
+    const made = extras.map(async extra => extra.bundler?.(settings, sources, isMinified))
+    const bundlers = (await Promise.all(made)).filter(each => each !== undefined)
     const builder = new Builder(settings, sources, {
-      bundler,
+      bundlers,
       transforms,
       warn,
       signal,
@@ -151,8 +150,9 @@ async function publishAll(
       publishBuild(settings, { assets, inViews }, { ...options, unsaved })
     )
     const seconds = (performance.now() - startedAt) / 1000
+    const joined = bundlers.map(each => each.report() as Partial<PrecompileRows>)
     const rows = await rowsOf<Partial<PrecompileRows>>(transforms)
-    const all = { ...report, ...bundler?.report(), ...rows, seconds }
+    const all = Object.assign(report, ...joined, rows, { seconds })
     return { manifest: manifestFile(settings), ...all }
   } finally {
     await held.release()

@@ -42,8 +42,8 @@ export interface Draft {
   readonly content: Content
   /** The text with its references; undefined if nothing in it refers to another asset. */
   readonly text?: Text | undefined
-  /** True for a script with one of the words that make it a module: views import no other. */
-  readonly mayBeModule?: boolean
+  /** True for a text with a word of those that import others: views import no other scripts, and name what it imports. */
+  readonly mayImport?: boolean
   readonly inputs: readonly Observation[]
   /** False when a dependency changed during compilation: the next request compiles again. */
   readonly isSettled: boolean
@@ -110,6 +110,8 @@ export async function draft(
   return draftText(asset, bytes, input, options)
 }
 
+const IMPORTS = { js: /\b(?:import|export)\b/, css: /@import\b/i } as const
+
 async function draftText(
   asset: Asset,
   bytes: Buffer,
@@ -133,7 +135,7 @@ async function draftText(
   return {
     content,
     text: code === undefined ? undefined : await textOf(asset, code, compiledIn, lead, encoding),
-    mayBeModule: type === 'js' && /\b(?:import|export)\b/.test(code ?? ''),
+    mayImport: code !== undefined && IMPORTS[type ?? 'js'].test(code),
     inputs: [input, ...others, ...settings],
     isSettled: files.every(({ stamp }) => isSettled(stamp, startedAt)),
     compileDuration: output?.duration

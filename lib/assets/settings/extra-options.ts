@@ -15,6 +15,7 @@ import {
   type MinifyRow,
   type PrecompileMinifyOptions
 } from '../../extras/minify/options.ts'
+import type { SheetRow } from '../../extras/stylesheets/options.ts'
 import { ROUTES, type RouteOptions } from '../../extras/routes/options.ts'
 import type { PreloadHelpers } from '../../extras/routes/preload-links.ts'
 import { NAMES, type NameOptions } from '../../extras/names/options.ts'
@@ -54,7 +55,7 @@ export const PRECOMPILE_EXTRAS = {
 } as const
 
 /** Rows of extras in `PrecompileReport`. */
-export interface PrecompileRows extends DeltaPrecompileRow, MinifyRow, JoinRow {}
+export interface PrecompileRows extends DeltaPrecompileRow, MinifyRow, JoinRow, SheetRow {}
 
 export const MOUNT_EXTRAS = {
   ...MANIFEST,

@@ -13,6 +13,7 @@ import { CompileError, reasonOf } from '../../errors.ts'
 import type { MinifyReport, PrecompileMinifyOptions } from './options.ts'
 import { pathFrom } from '../../files/paths.ts'
 import { keepingColors } from './colors.ts'
+import { importsTwice } from './import-rules.ts'
 
 /**
  * @param warn receives the warnings of esbuild, each with its place
@@ -56,6 +57,7 @@ function minifierBy(esbuild: typeof Esbuild, { root, wish, warn }: Use): Transfo
     // The name of a minified file shows it.
     takes: (app, name) => minifies(app) && !/\.min\.\w+$/i.test(name),
     async apply(text) {
+      if (isSheet(text.name) && importsTwice(text.code)) return undefined
       const result = await transform(esbuild, text).catch((error: unknown) => {
         if (wish(text.app) || !(error instanceof CompileError)) throw error
         const { file, line, column } = error.location
@@ -76,12 +78,14 @@ function minifierBy(esbuild: typeof Esbuild, { root, wish, warn }: Use): Transfo
 
 const INLINE_MAP = /\n?\/[/*]# sourceMappingURL=data:[^]*$/
 
+const isSheet = (name: string) => extname(name).toLowerCase() === '.css'
+
 /** No output format is set, so a classic script keeps its global names. */
 async function transform(
   esbuild: typeof Esbuild,
   { name, file, code, isCompiled }: TransformedText
 ) {
-  const isCss = extname(name).toLowerCase() === '.css'
+  const isCss = isSheet(name)
   const minify = (text: string) =>
     esbuild.transform(text, {
       loader: isCss ? 'css' : 'js',

@@ -30,7 +30,7 @@ export interface ModuleOptions {
    * Precompile joins modules with Rolldown, and leaves out what no module uses of packages. `'packages'`: those of
    * each package; modules of the app stay files of their own. `true`: those of the app as well, into the ones that
    * no other imports, that `import()` loads, that are workers, or that views name (see `views`). `false`: none.
-   * Needs fingerprints, and Rolldown. Default: `'packages'`.
+   * Needs fingerprints, and Rolldown; stylesheets are joined alike, by esbuild. Default: `'packages'`.
    */
   bundle?: boolean | 'packages' | undefined
 }

@@ -1,4 +1,4 @@
-// Finds what views load: scripts by the helpers, and modules by their inline scripts.
+// Finds what views load: scripts and stylesheets by the helpers, and modules by their inline scripts.
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { bytesOf } from '../../files/disk.ts'
@@ -12,8 +12,8 @@ const PLACES = ['views', 'templates', 'src/views', 'src/templates']
 const USUAL = [...PLACES, `apps/*/{${PLACES.join(',')}}`].map(place => `${place}/**`)
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*(["'`])([^"'`\s]+)\1/g
-/** Names of scripts may be in options, or in variables. */
-const SCRIPT = /(["'`])([^"'`\s]+\.m?js)\1/g
+/** Names of scripts and stylesheets may be in options, or in variables. */
+const FILE = /(["'`])([^"'`\s]+\.(?:m?js|css))\1/g
 /** Other code of a template imports nothing for a browser. */
 const INLINE = /<script\b[^>]*>([^]*?)<\/script/gi
 const IS_SCRIPT = /\.[cm]?[jt]sx?$/i
@@ -25,14 +25,16 @@ export async function mentionsIn({ root, apps, base, options }: Project): Promis
     const text = String((await bytesOf(join(root, file))) ?? '')
     const own = appOfView(apps, root, file)
     const named = literalNames(text).flatMap(({ app = own, helper, name }): Mention[] =>
-      helper === undefined ? [] : [name, `${name}.js`].map(each => ({ app, name: each }))
+      helper === undefined
+        ? []
+        : [name, `${name}.js`, `${name}.css`].map(each => ({ app, name: each }))
     )
     const foundIn = (code: string, pattern: RegExp) =>
       Array.from(code.matchAll(pattern), ([, , name = '']): Mention => ({
         app: own,
         name: withoutBase(name, base)
       }))
-    const others = [IMPORT, SCRIPT].flatMap(pattern => foundIn(text, pattern))
+    const others = [IMPORT, FILE].flatMap(pattern => foundIn(text, pattern))
     const inline = Array.from(text.matchAll(INLINE), ([, code = '']) => code)
     // Pug has no end tags; a partial may be what is in a script.
     const isWhole = IS_SCRIPT.test(file) || inline.length === 0

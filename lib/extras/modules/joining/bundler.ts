@@ -186,7 +186,7 @@ function loadedBy(code: string, directory: string, nodes: Nodes): string[] {
   return begun.length + whole.length > 0 ? [...nodes.keys()].filter(isLoaded) : []
 }
 
-async function pathsOf(
+export async function pathsOf(
   mentions: readonly Mention[],
   app: AppSettings,
   sources: Sources
@@ -203,7 +203,7 @@ async function pathsOf(
   return found.flat()
 }
 
-async function nodeOf(
+export async function nodeOf(
   { name, code, map, from }: Made,
   app: AppSettings,
   nodes: Nodes
@@ -227,7 +227,7 @@ async function nodeOf(
 }
 
 /** Joined scripts refer to assets by their plain URLs. */
-function linked(node: Unfinished, all: Nodes): Unfinished {
+export function linked(node: Unfinished, all: Nodes): Unfinished {
   if (!node.sources) return node
   const links = (node.draft.text?.references ?? []).map(({ path: url }) => {
     const to = posix.resolve(dirname(node.path), decodeIfValid(url) ?? '')

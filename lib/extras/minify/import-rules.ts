@@ -1,0 +1,29 @@
+// Finds the rules by which a stylesheet imports others.
+
+export interface ImportRule {
+  /** The offset of the first character of the URL, without quotes. */
+  readonly url: number
+  /** The URL as it is written. */
+  readonly written: string
+  /** The layer, the conditions and the media, as they are written; empty for none. */
+  readonly condition: string
+}
+
+const COMMENT = /\/\*[^]*?\*\//g
+const RULE =
+  /@import\s*(?:url\(\s*)?(?:"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<bare>[^\s"';)]+))\s*\)?(?<condition>[^;{}]*)/dgi
+
+export function importRules(css: string): ImportRule[] {
+  const code = css.replace(COMMENT, comment => ' '.repeat(comment.length))
+  return Array.from(code.matchAll(RULE), ({ groups = {}, indices }) => {
+    const name = ['double', 'single', 'bare'].find(each => groups[each] !== undefined) ?? ''
+    const [url = 0] = indices?.groups?.[name] ?? []
+    return { url, written: groups[name] ?? '', condition: (groups['condition'] ?? '').trim() }
+  })
+}
+
+/** Tells whether a stylesheet imports a URL twice: esbuild writes one of them behind a rule, where it is none. */
+export function importsTwice(css: string): boolean {
+  const urls = importRules(css).map(({ written }) => written)
+  return new Set(urls).size < urls.length
+}

@@ -1,0 +1,15 @@
+// Joins stylesheets with those that they import, when they are precompiled.
+import type { Extra } from '../../assets/parts.ts'
+import type { Sources } from '../../assets/sources/sources.ts'
+import { modeOf } from '../modules/options.ts'
+
+export const stylesheets: Extra = {
+  name: 'stylesheets',
+  standsOn: ['minify', 'modules'],
+  async bundler(project, sources, isMinified) {
+    if (!project.apps.some(modeOf)) return undefined
+    const { makeBundler } = await import('./bundler.ts')
+    return makeBundler(project, sources as Sources, isMinified)
+  },
+  rows: async report => (await import('./additions.ts')).rowsOf(report)
+}

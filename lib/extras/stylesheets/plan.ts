@@ -1,0 +1,104 @@
+// Plans which imports of stylesheets are joined. The text of an import stands where it is imported, but other imports
+// must be in front of all rules (css-cascade-5 section 2), so one that stays keeps those before it.
+import { isUtf8 } from 'node:buffer'
+import type { Unfinished } from '../../assets/building/final-bytes.ts'
+import { textType } from '../../assets/rendering/draft.ts'
+import type { AppSettings } from '../../assets/settings/app-settings.ts'
+import { importRules, importsTwice } from '../minify/import-rules.ts'
+import { modeOf } from '../modules/options.ts'
+
+export type Nodes = ReadonlyMap<string, Unfinished>
+
+/** Maps the paths of stylesheets to those of the imports that are joined into them. */
+export type Plan = ReadonlyMap<string, ReadonlySet<string>>
+
+interface Joined {
+  /** The paths of the imports that are joined into it. */
+  readonly imports: ReadonlySet<string>
+  /** True if no other import stays: only such a sheet is joined into others. */
+  readonly isWhole: boolean
+  /** The paths of all sheets in it; true for those under a layer, a medium or another condition. */
+  readonly conditional: ReadonlyMap<string, boolean>
+}
+
+const NOTHING: Joined = { imports: new Set(), isWhole: false, conditional: new Map() }
+
+export function planOf(nodes: Nodes): Plan {
+  const known = new Map<string, Joined>()
+  const joinedIn = (path: string): Joined => {
+    const found = known.get(path)
+    if (found) return found
+    // A cycle is left to the browser.
+    known.set(path, NOTHING)
+    const node = nodes.get(path)
+    const joined = (node && joinImports(node, nodes, joinedIn)) ?? NOTHING
+    known.set(path, joined)
+    return joined
+  }
+  return new Map(
+    Array.from(nodes.keys(), path => [path, joinedIn(path).imports] as const).filter(
+      ([, imports]) => imports.size > 0
+    )
+  )
+}
+
+function joinImports(
+  node: Unfinished,
+  nodes: Nodes,
+  joinedIn: (path: string) => Joined
+): Joined | undefined {
+  const all = importsOf(node, nodes)
+  if (!all) return undefined
+  const last = all.findLastIndex(({ to }) => to === undefined || !joinedIn(to).isWhole)
+  const conditional = new Map([[node.path, false]])
+  const imports = new Set<string>()
+  for (const { to = '', isConditional } of all.slice(last + 1)) {
+    for (const [path, isNested] of joinedIn(to).conditional) {
+      const isUnder = isConditional || isNested
+      // Of a sheet that is there twice, esbuild keeps the last one, which is the same only without conditions.
+      const before = conditional.get(path)
+      if (before !== undefined && (before || isUnder)) return { ...NOTHING, conditional }
+      conditional.set(path, isUnder)
+    }
+    imports.add(to)
+  }
+  return { imports, isWhole: last === -1, conditional }
+}
+
+/** Of a layer without a name esbuild makes one for each sheet in it. */
+const ANONYMOUS = /^layer(?![\w(-])/i
+
+interface Import {
+  /** The path of a stylesheet that may be joined. */
+  readonly to: string | undefined
+  readonly isConditional: boolean
+}
+
+/**
+ * Returns the imports of a stylesheet in order. The result is undefined for what is no stylesheet, or cannot be
+ * joined.
+ */
+function importsOf(node: Unfinished, nodes: Nodes): Import[] | undefined {
+  const { name, app, source, draft, links } = node
+  const { content, text, mayImport } = draft
+  if (textType(name) !== 'css' || modeOf(app) === false) return undefined
+  if ('copyOf' in content || !isUtf8(content)) return undefined
+  if (!text) return mayImport ? undefined : []
+  const { code, references } = text
+  if (importsTwice(code)) return undefined
+  return importRules(code).map(({ url, condition }) => {
+    const at = references.findIndex(({ start, end }) => start <= url && url < end)
+    const to = nodes.get(links[at] ?? '')
+    // A URL with a query is another file.
+    const isUsual = references[at]?.suffix === '' && !ANONYMOUS.test(condition)
+    const isJoined = to && isUsual && mayJoin(app, source.packageName, to)
+    return { to: isJoined ? to.path : undefined, isConditional: condition !== '' }
+  })
+}
+
+/** By default those of a package are joined with each other alone, as modules are. */
+function mayJoin(app: AppSettings, from: string | undefined, to: Unfinished): boolean {
+  if (modeOf(app) === true) return modeOf(to.app) === true
+  const { packageName } = to.source
+  return packageName !== undefined && packageName === from
+}
