@@ -101,7 +101,7 @@ async function join(esbuild: typeof Esbuild, { nodes, plan, node, isMinified }: 
       bundle: true,
       write: false,
       outdir: '/',
-      // What minifying shortens was shortened before; here colors would become others.
+      // The texts are minified already; shortening them here would change colors.
       minifyWhitespace: isMinified(node.app) && !/\.min\.css$/i.test(name),
       sourcemap: 'external',
       metafile: true,

@@ -55,7 +55,7 @@ function joinImports(
   for (const { to = '', isConditional } of all.slice(last + 1)) {
     for (const [path, isNested] of joinedIn(to).conditional) {
       const isUnder = isConditional || isNested
-      // Of a sheet that is there twice, esbuild keeps the last one, which is the same only without conditions.
+      // esbuild keeps the last one of a sheet that is there twice, which is the same only without conditions.
       const before = conditional.get(path)
       if (before !== undefined && (before || isUnder)) return { ...NOTHING, conditional }
       conditional.set(path, isUnder)
@@ -65,7 +65,7 @@ function joinImports(
   return { imports, isWhole: last === -1, conditional }
 }
 
-/** Of a layer without a name esbuild makes one for each sheet in it. */
+/** esbuild makes a layer of its own for each sheet in a layer without a name. */
 const ANONYMOUS = /^layer(?![\w(-])/i
 
 interface Import {
