@@ -283,7 +283,7 @@ test('a file has 222 lines at most, without its imports and comments', t => {
   t.deepEqual(long, [])
 })
 
-test('an extra has 1,880 lines of code at most; the core, which one reads first, is bounded as well', t => {
+test('an extra has 1,910 lines of code at most; the core, which one reads first, is bounded as well', t => {
   const total = (test: (file: string) => boolean, count: (text: string) => number) =>
     [...files].filter(([file]) => test(file)).reduce((sum, [, text]) => sum + count(text), 0)
   // A docstring more is no reason for a move.
@@ -299,7 +299,7 @@ test('an extra has 1,880 lines of code at most; the core, which one reads first,
   t.true(number <= MAX_CORE.files, String(number))
 })
 
-const MAX_EXTRA = 1880
+const MAX_EXTRA = 1910
 /** What it has, and 3 % to spare. Lines without imports and comments. */
 const MAX_CORE = { lines: 11_340, files: 116 }
 
@@ -379,9 +379,9 @@ test('the package says what it runs on, and has an entry for both halves and one
   t.true(packed.includes('dist'))
 })
 
-test('Koa, its types, what the compilers load, Vite and Rolldown are peers; all but Koa are optional', t => {
+test('Koa, its types, what the compilers load, browserslist, Vite and Rolldown are peers; all but Koa are optional', t => {
   const { dependencies, peerDependencies, peerDependenciesMeta } = readPackage()
-  const peers = ['@types/koa', 'koa', 'rolldown', 'vite', ...PEERS].toSorted()
+  const peers = ['@types/koa', 'browserslist', 'koa', 'rolldown', 'vite', ...PEERS].toSorted()
   t.deepEqual(Object.keys(peerDependencies).toSorted(), peers)
   t.deepEqual(
     Object.keys(peerDependenciesMeta).toSorted(),

@@ -18,6 +18,7 @@ import { names } from '../extras/names/extra.ts'
 import { releases } from '../extras/releases/extra.ts'
 import { routes } from '../extras/routes/extra.ts'
 import { stylesheets } from '../extras/stylesheets/extra.ts'
+import { target } from '../extras/target/extra.ts'
 import { telling } from '../extras/telling/extra.ts'
 import { uploads } from '../extras/uploads/extra.ts'
 import { verify } from '../extras/verify/extra.ts'
@@ -39,6 +40,7 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   releases,
   routes,
   stylesheets,
+  target,
   telling,
   uploads,
   verify,

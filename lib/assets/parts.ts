@@ -70,17 +70,17 @@ export interface Extra<Whole = unknown> {
   /** Keeps the index of publications on request, which the core makes and reads. */
   keepIndex?(pipeline: Whole): Promise<IndexKeeper | undefined>
   /**
-   * Makes stylesheets and scripts smaller between the compilers and the references of the core; undefined if no app
-   * wants it.
+   * Changes stylesheets and scripts between the compilers and the references of the core; undefined if no app wants it.
+   * @param by what a precompile was asked for; without it, only what every text passes is made
    * @throws AssetError for a package that an app needs and that is not there
    */
-  transform?(project: Project, asked: PrecompileExtras, warn: Warn): Promise<Transform | undefined>
+  transform?(project: Project, ...by: Precompiling): Promise<Transform | undefined>
   /** Joins modules between the references and the fingerprints of the core; undefined if no app wants it. */
   bundler?(
     project: Project,
     /** The sources of all apps, which belong to a room above this one. */
     sources: unknown,
-    isMinified: (app: AppSettings) => boolean
+    transforms: readonly Transform[]
   ): Promise<Bundler | undefined>
   /** Finds deltas for the files that the core sends. It is made at start; undefined if no delta is wanted. */
   sender?(settings: Settings): Sender | undefined
@@ -96,6 +96,7 @@ export interface Extra<Whole = unknown> {
 }
 
 type Warn = (message: string) => void
+type Precompiling = readonly [asked?: PrecompileExtras, warn?: Warn]
 
 export interface IndexKeeper {
   /** Reads what an earlier process kept, when it is first called. */
@@ -348,13 +349,22 @@ export interface Transform {
   /** Tells whether the texts of an app are to get smaller, by whatever means. */
   minifies(app: AppSettings): boolean
   takes(app: AppSettings, name: string): boolean
+  /** Returns the browsers whose syntax the texts of an app get, by esbuild's names; undefined: any syntax. */
+  targetOf?(app: AppSettings): readonly string[] | undefined
   /**
    * Transforms a text; undefined: it is published as it is.
    * @throws CompileError for a source that is not valid
    */
-  apply(text: TransformedText): Promise<{ readonly code: string; readonly map: string } | undefined>
+  apply(text: TransformedText): Promise<Transformed | undefined>
   /** Returns its rows of the report. */
   report(): Promise<object>
+}
+
+export interface Transformed {
+  readonly code: string
+  /** The source map as JSON; undefined for one that is in the code, or none. */
+  readonly map?: string
+  readonly warnings?: readonly string[]
 }
 
 export interface TransformedText {
@@ -365,6 +375,10 @@ export interface TransformedText {
   /** The text, with its own source map inline. */
   readonly code: string
   readonly isCompiled: boolean
+  /** The browsers whose syntax the text has already. */
+  readonly target?: readonly string[] | undefined
+  /** True if the code is to end with an inline source map. */
+  readonly isMapped?: boolean
 }
 
 // The representations of files follow.

@@ -189,7 +189,7 @@ export class Builder {
     if (draft.text || draft.map) return draft
     const sums = await checksumsOf(draft.content, app.integrity)
     const details = await detailsIn(this.#settings.extras, name, draft.content, place)
-    const isHeld = source.compiler !== undefined || this.#mayHold(draft.content)
+    const isHeld = source.compiler !== undefined || draft.isLowered || this.#mayHold(draft.content)
     return { ...draft, content: isHeld ? draft.content : { copyOf: source.file }, sums, details }
   }
 

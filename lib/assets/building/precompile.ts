@@ -15,7 +15,7 @@ import {
   type PrecompileRows
 } from '../settings/extra-options.ts'
 import { manifestFile, publicFile } from '../settings/public-directory.ts'
-import type { AppSettings, Settings } from '../settings/settings.ts'
+import type { Settings } from '../settings/settings.ts'
 import { type Sources, withSources } from '../sources/sources.ts'
 import { Builder } from './builder.ts'
 import { listAssets } from './listed-assets.ts'
@@ -130,8 +130,7 @@ async function publishAll(
   try {
     await sweep(dirname(directory))
     await sweepTree(directory, LEFT_MS)
-    const isMinified = (app: AppSettings) => transforms.some(each => each.minifies(app))
-    const made = extras.map(async extra => extra.bundler?.(settings, sources, isMinified))
+    const made = extras.map(async extra => extra.bundler?.(settings, sources, transforms))
     const bundlers = (await Promise.all(made)).filter(each => each !== undefined)
     const builder = new Builder(settings, sources, {
       bundlers,

@@ -73,9 +73,9 @@ export function nodeModulesFrom(directory: string): string[] {
 }
 
 /** Returns the project directory. */
-export function rootFor({ loadPaths }: CompilerInput): string | undefined {
+export function rootFor({ loadPaths }: CompilerInput): string {
   const nodeModules = loadPaths.find(path => basename(path) === 'node_modules')
-  return nodeModules && dirname(nodeModules)
+  return nodeModules ? dirname(nodeModules) : process.cwd()
 }
 
 /** Makes the paths of a source map relative to its file: absolute ones would publish the layout of a machine. */

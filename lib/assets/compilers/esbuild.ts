@@ -4,7 +4,7 @@ import type * as Esbuild from 'esbuild'
 import { CompileError } from '../../errors.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { rootFor, type CompilerInput, type ConfiguredOutput } from './compiler.ts'
-import { jsxSourceIn, tsconfigFor } from './tsconfig.ts'
+import { tsconfigFor } from './tsconfig.ts'
 
 export { loadReader as loadBeforehand } from './tsconfig.ts'
 
@@ -14,33 +14,25 @@ export async function compileByEsbuild(
   loader: 'ts' | 'tsx' | 'jsx'
 ): Promise<ConfiguredOutput> {
   const { code, path, sourceMap } = input
-  const tsconfig = await tsconfigFor(path, rootFor(input) ?? process.cwd())
-  const { files: configuration, lead, compilerOptions } = tsconfig
-  await requireValid(esbuild, configuration)
-  const isAutomatic = loader !== 'ts' && jsxSourceIn(code, tsconfig) !== undefined
+  const { files, lead, compilerOptions } = await tsconfigFor(path, rootFor(input))
+  let file = path
   try {
+    // The reader takes a file that cannot be parsed for an empty one.
+    for (file of files)
+      await esbuild.transform('', {
+        tsconfigRaw: (await readSnapshot(file))?.bytes.toString() ?? '{}'
+      })
+    file = path
     const result = await esbuild.transform(code, {
       loader,
       sourcefile: basename(path),
       sourcemap: sourceMap ? 'inline' : false,
       target: 'es2022',
-      tsconfigRaw: { compilerOptions },
-      ...(isAutomatic && { jsx: 'automatic' })
+      tsconfigRaw: { compilerOptions }
     })
-    return { code: result.code, configuration, lead }
+    return { code: result.code, configuration: files, lead }
   } catch (error) {
-    throw asCompileError(error, path)
-  }
-}
-
-/** Rejects settings that cannot be parsed: to the reader of tsconfig.json they would be none. */
-async function requireValid(esbuild: typeof Esbuild, files: readonly string[]): Promise<void> {
-  for (const file of files) {
-    const read = await readSnapshot(file)
-    if (!read) continue
-    await esbuild.transform('', { tsconfigRaw: read.bytes.toString() }).catch((error: unknown) => {
-      throw asCompileError(error, file)
-    })
+    throw asCompileError(error, file)
   }
 }
 

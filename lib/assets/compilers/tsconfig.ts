@@ -92,15 +92,3 @@ async function firstFile(paths: readonly string[]): Promise<string | undefined> 
   }
   return undefined
 }
-
-const IMPORT_SOURCE = /@jsxImportSource\s+(\S+)/
-const RUNTIME = /@jsxRuntime\s+(\w+)/
-
-/** Returns the package whose `jsx-runtime` the compiled text imports; undefined for none. */
-export function jsxSourceIn(code: string, { compilerOptions }: Tsconfig): string | undefined {
-  const { jsx, jsxImportSource = 'react' } = compilerOptions
-  const [, source = String(jsxImportSource)] = IMPORT_SOURCE.exec(code) ?? []
-  const isSet = jsx === 'react-jsx' || IMPORT_SOURCE.test(code)
-  const [, runtime = isSet ? 'automatic' : 'classic'] = RUNTIME.exec(code) ?? []
-  return runtime === 'automatic' && /<[\w>]/.test(code) ? source : undefined
-}

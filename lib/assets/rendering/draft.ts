@@ -47,6 +47,9 @@ export interface Draft {
   readonly inputs: readonly Observation[]
   /** False when a dependency changed during compilation: the next request compiles again. */
   readonly isSettled: boolean
+  /** True for a text that is not the one of its source, nor of its compiler: places in it are others. */
+  readonly isLowered?: boolean
+  readonly warnings?: readonly string[] | undefined
   /** The source map of minified text, as JSON. */
   readonly map?: string | undefined
   /** The checksums of the content, once it is known to be final. */

@@ -19,7 +19,7 @@ import { assetPath, type AppSettings } from '../settings/app-settings.ts'
 const MAX_SEARCHES = 100
 
 /** A text with references, and its source. */
-export interface Referrer extends Pick<Draft, 'text' | 'map'> {
+export interface Referrer extends Pick<Draft, 'text' | 'map' | 'isLowered'> {
   readonly root: string
   readonly asset: Pick<Asset, 'app' | 'source'>
 }
@@ -44,8 +44,7 @@ export async function referenceErrors(
   const errors = await Promise.all(
     lost.map(async (reference, at) => {
       const { path, file } = reference
-      const { root } = referrer
-      const given = file === undefined ? asset.app.imports.get(path) : pathFrom(root, file)
+      const given = file === undefined ? asset.app.imports.get(path) : pathFrom(referrer.root, file)
       const by = file === undefined ? 'the option imports' : 'paths of tsconfig.json'
       const name = isBare(reference) ? ` (${given} by ${by})` : ''
       const rule = await ruleFor(path, files)
@@ -142,8 +141,8 @@ async function placesOf(referrer: Referrer, references: readonly Reference[]): P
   })
 }
 
-function isAsWritten({ asset, map }: Referrer): boolean {
-  return !asset.source.compiler && map === undefined
+function isAsWritten({ asset, map, isLowered }: Referrer): boolean {
+  return !asset.source.compiler && map === undefined && !isLowered
 }
 
 function placesIn(

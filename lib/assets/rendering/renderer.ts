@@ -6,18 +6,18 @@ import type { AssetError } from '../../errors.ts'
 import type { Boundary } from '../../files/containment.ts'
 import { statOf } from '../../files/disk.ts'
 import { readContent, type Content } from '../../files/open-file.ts'
-import type { Transform } from '../parts.ts'
+import { firstAnswer, once } from '../../concurrency.ts'
+import type { Project, Transform } from '../parts.ts'
 import { isBare } from '../references/module-references.ts'
 import { isInModule, replaceReferences, type Reference } from '../references/references.ts'
 import { appAt, assetPath, ownerOf, type AppSettings } from '../settings/app-settings.ts'
 import { isAbsoluteUrl } from '../settings/option-table.ts'
 import { publicFile } from '../settings/public-directory.ts'
-import type { Settings } from '../settings/settings.ts'
 import { memoized } from '../sources/catalog.ts'
 import type { Asset } from '../sources/app-sources.ts'
 import type { Sources } from '../sources/sources.ts'
 import { decodeIfValid, encodePath } from '../urls/canonical-path.ts'
-import { draft, finish, namesSource, textOf, type Draft, type Text } from './draft.ts'
+import { draft, finish, namesSource, textOf, textType, type Draft, type Text } from './draft.ts'
 import { isRefused } from './module-types.ts'
 import { importErrors, referenceErrors, typeErrors } from './reference-errors.ts'
 import { pathFrom } from '../../files/paths.ts'
@@ -39,13 +39,17 @@ interface Resolved {
 }
 
 export class Renderer {
-  readonly #settings: Settings
+  readonly #settings: Project
   readonly #sources: Sources
   /** Makes one value for each source directory, whose real path is looked up once. */
   readonly #placeOf: (directory: string) => Boundary
 
-  constructor(settings: Settings, sources: Sources) {
-    const { symlinks } = settings
+  /** Makes what lowers the syntax of texts, in every environment. */
+  readonly #lowering: () => Promise<Transform | undefined>
+
+  constructor(settings: Project, sources: Sources) {
+    const { symlinks, extras } = settings
+    this.#lowering = once(() => firstAnswer(extras, extra => extra.transform?.(settings)))
     this.#settings = settings
     this.#sources = sources
     this.#placeOf = memoized(directory => ({ root: directory, dir: directory, symlinks }))
@@ -56,34 +60,43 @@ export class Renderer {
    * directory.
    * @param sourceMap asks the compiler for an inline map, whatever the environment
    */
-  draft(asset: Asset, sourceMap?: boolean): Promise<Draft | undefined> {
+  async draft(asset: Asset, sourceMap?: boolean): Promise<Draft | undefined> {
     const { env } = this.#settings
     const { compiler, directory } = asset.source
-    return draft(asset, this.#placeOf(directory), {
+    const lowering = textType(asset.name) && (await this.#lowering())
+    const isLowered = lowering?.targetOf?.(asset.app) !== undefined
+    const isMapped = sourceMap || env === 'development'
+    const drafted = await draft(asset, this.#placeOf(directory), {
       loadPaths: compiler ? this.#sources.of(asset.app).loadPaths : [],
       env,
-      sourceMap: sourceMap || env === 'development'
+      // The places of warnings are found by the map.
+      sourceMap: isMapped || isLowered
     })
+    return drafted && isLowered ? this.transformed(asset, drafted, lowering, isMapped) : drafted
   }
 
   /**
    * Transforms the text of a draft, before its references get URLs: these move the text after them, and
    * final-bytes.ts adjusts the map.
    */
-  async transformed(asset: Asset, drafted: Draft, transform: Transform): Promise<Draft> {
+  async transformed(asset: Asset, drafted: Draft, transform: Transform, isMapped = true) {
     const bytes = await readContent(drafted.content)
     // Text in any other encoding stays as it is.
     if (bytes.length === 0 || !isUtf8(bytes)) return drafted
     const { app, name, source } = asset
     const code = await this.#withInlineMap(asset, drafted, new TextDecoder().decode(bytes))
     const isCompiled = source.compiler !== undefined
-    const made = await transform.apply({ app, name, file: source.file, code, isCompiled })
+    const target = (await this.#lowering())?.targetOf?.(app)
+    const { file } = source
+    const made = await transform.apply({ app, name, file, code, isCompiled, target, isMapped })
     if (!made) return (await this.draft(asset)) ?? drafted
     return {
       ...drafted,
       content: Buffer.from(made.code),
       text: await textOf(asset, made.code, drafted.text?.dependencies ?? [], drafted.text?.lead),
-      map: made.map
+      map: made.map,
+      isLowered: target !== undefined,
+      warnings: made.warnings ?? drafted.warnings
     }
   }
 
@@ -102,9 +115,10 @@ export class Renderer {
    * Finds the assets that a draft refers to. By the option `missing`, a reference that is not found, an import that
    * no import map of ours resolves and a module that cannot be parsed are errors or warnings.
    */
-  async resolveAll(asset: Asset, { text, map }: Draft): Promise<Resolved> {
+  async resolveAll(asset: Asset, drafted: Draft): Promise<Resolved> {
+    const { text } = drafted
     const errors: AssetError[] = []
-    const warnings: string[] = []
+    const warnings = [...(drafted.warnings ?? [])]
     if (!text) return { found: [], errors, warnings }
     const { missing } = asset.app
     const { references } = text
@@ -114,7 +128,7 @@ export class Renderer {
       else warnings.push(error.message)
     }
     if (missing !== 'ignore') {
-      const referrer = { root: this.#settings.root, asset, text, map }
+      const referrer = { ...drafted, root: this.#settings.root, asset }
       // A missing source map is not a mistake in the text.
       const lost = references.filter(({ kind }, at) => !found[at] && kind !== 'source-map')
       const list = () => this.#sources.of(asset.app).list()

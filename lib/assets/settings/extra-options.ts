@@ -19,13 +19,14 @@ import type { SheetRow } from '../../extras/stylesheets/options.ts'
 import { ROUTES, type RouteOptions } from '../../extras/routes/options.ts'
 import type { PreloadHelpers } from '../../extras/routes/preload-links.ts'
 import { NAMES, type NameOptions } from '../../extras/names/options.ts'
+import { TARGET, type TargetOptions } from '../../extras/target/options.ts'
 import { DELTAS, type DeltaOptions, type DeltaPrecompileRow } from '../../extras/deltas/options.ts'
 
 /** Options of extras in `KoaAssetsOptions`. */
 export interface ProjectExtras extends DeltaOptions, NameOptions, RouteOptions {}
 
 /** Options of extras in `LayeredOptions`. */
-export interface LayeredExtras extends InlineOptions, ModuleOptions, MinifyOptions {}
+export interface LayeredExtras extends InlineOptions, ModuleOptions, MinifyOptions, TargetOptions {}
 
 /** Options of extras in `MountOptions`. */
 export interface MountExtras extends ManifestOptions, DevOptions {}
@@ -38,7 +39,8 @@ export interface HelperExtras
 export const LAYERED_EXTRAS = {
   ...INLINE,
   ...MODULES,
-  ...MINIFY
+  ...MINIFY,
+  ...TARGET
 } as const
 
 export const PROJECT_EXTRAS = {

@@ -15,18 +15,21 @@ export async function keepingColors(
   code: string,
   minify: Minify
 ): Promise<Esbuild.TransformResult> {
-  const hidden = code.replace(COLOR, letter => shifted(letter, OFFSET))
+  const hidden = hiddenColors(code)
   if (hidden === code) return minify(code)
   // An error shows the text as it was written.
   const result = await minify(hidden).catch(() => minify(code))
   return {
     ...result,
-    code: shown(result.code),
-    map: shown(result.map),
-    warnings: result.warnings.map(warning => ({ ...warning, text: shown(warning.text) }))
+    code: shownColors(result.code),
+    map: shownColors(result.map),
+    warnings: result.warnings.map(warning => ({ ...warning, text: shownColors(warning.text) }))
   }
 }
 
-const shown = (text: string) => text.replace(HIDDEN, character => shifted(character, -OFFSET))
+export const hiddenColors = (code: string) => code.replace(COLOR, letter => shifted(letter, OFFSET))
+
+export const shownColors = (text: string) =>
+  text.replace(HIDDEN, character => shifted(character, -OFFSET))
 
 const shifted = (character: string, by: number) => String.fromCharCode(character.charCodeAt(0) + by)

@@ -4,7 +4,9 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 
 export const minify: Extra<Pipeline> = {
   name: 'minify',
-  transform: async (...given) => (await import('./minify.ts')).minifier(...given),
+  async transform(project, asked, warn) {
+    return asked && warn && (await import('./minify.ts')).minifier(project, asked, warn)
+  },
   commandLine: () => import('./additions.ts'),
   rows: async rows => (await import('./additions.ts')).rowsOf(rows)
 }

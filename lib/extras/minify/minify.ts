@@ -83,13 +83,14 @@ const isSheet = (name: string) => extname(name).toLowerCase() === '.css'
 /** No output format is set, so a classic script keeps its global names. */
 async function transform(
   esbuild: typeof Esbuild,
-  { name, file, code, isCompiled }: TransformedText
+  { name, file, code, isCompiled, target }: TransformedText
 ) {
   const isCss = isSheet(name)
   const minify = (text: string) =>
     esbuild.transform(text, {
       loader: isCss ? 'css' : 'js',
       minify: true,
+      ...(target && { target: [...target] }),
       sourcemap: 'external',
       sourcesContent: true,
       sourcefile: basename(file),

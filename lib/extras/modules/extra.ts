@@ -14,9 +14,9 @@ export const modules: Extra<Pipeline> = {
     advise: async (app, specifier, { root }) =>
       (await import('./advice.ts')).adviceOn(app, specifier, root)
   },
-  async bundler(project, sources: Sources, isMinified) {
+  async bundler(project, sources: Sources, transforms) {
     if (!project.apps.some(isJoined)) return undefined
-    return (await import('./joining/bundler.ts')).makeBundler(project, sources, isMinified)
+    return (await import('./joining/bundler.ts')).makeBundler(project, sources, transforms)
   },
   commandLine: () => import('./additions.ts'),
   rows: async report => (await import('./additions.ts')).rowsOf(report)

@@ -1,5 +1,5 @@
 // Finds imports in a text, whether it is JavaScript or a source that is compiled to it.
-import { jsxSourceIn, tsconfigFor } from '../../assets/compilers/tsconfig.ts'
+import { tsconfigFor, type Tsconfig } from '../../assets/compilers/tsconfig.ts'
 import { errorCode } from '../../files/disk.ts'
 
 // A source with JSX or types is no JavaScript yet: the lexer finds only some imports of it, or none.
@@ -50,4 +50,15 @@ export async function importsOfJsx(code: string, file: string, root: string) {
 /** The source itself tells of it. */
 function noneIfBroken(error: unknown): undefined {
   if (errorCode(error) !== 'compile-failed') throw error
+}
+
+const IMPORT_SOURCE = /@jsxImportSource\s+(\S+)/
+const RUNTIME = /@jsxRuntime\s+(\w+)/
+
+/** Returns the package whose `jsx-runtime` the compiled text imports; undefined for none. */
+function jsxSourceIn(code: string, { compilerOptions }: Tsconfig): string | undefined {
+  const { jsx, jsxImportSource = 'react' } = compilerOptions
+  const [, source = String(jsxImportSource)] = IMPORT_SOURCE.exec(code) ?? []
+  const [, runtime = jsx === 'react-jsx' ? 'automatic' : 'classic'] = RUNTIME.exec(code) ?? []
+  return runtime === 'automatic' && /<[\w>]/.test(code) ? source : undefined
 }

@@ -6,10 +6,12 @@ import { modeOf } from '../modules/options.ts'
 export const stylesheets: Extra = {
   name: 'stylesheets',
   standsOn: ['minify', 'modules'],
-  async bundler(project, sources, isMinified) {
+  async bundler(project, sources, transforms) {
     if (!project.apps.some(modeOf)) return undefined
     const { makeBundler } = await import('./bundler.ts')
-    return makeBundler(project, sources as Sources, isMinified)
+    return makeBundler(project, sources as Sources, app =>
+      transforms.some(each => each.minifies(app))
+    )
   },
   rows: async report => (await import('./additions.ts')).rowsOf(report)
 }

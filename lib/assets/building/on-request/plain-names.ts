@@ -5,12 +5,12 @@ import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
 import { isMiss, stampOf } from '../../../files/disk.ts'
 import { rethrowAsPublishError, prepareReplacement } from '../../../files/writing/atomic-write.ts'
 import { isBuiltIn } from '../../compilers/built-in.ts'
-import type { IndexKeeper } from '../../parts.ts'
+import type { IndexKeeper, Project } from '../../parts.ts'
 import type { Draft } from '../../rendering/draft.ts'
 import { Renderer } from '../../rendering/renderer.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
-import type { AppSettings, Settings } from '../../settings/settings.ts'
+import type { AppSettings } from '../../settings/settings.ts'
 import type { Asset } from '../../sources/app-sources.ts'
 import type { Sources } from '../../sources/sources.ts'
 import {
@@ -32,14 +32,14 @@ export class PlainNames implements Publisher {
   readonly manifest = undefined
   readonly index: MtimeIndex
   keeper: IndexKeeper | undefined
-  readonly #settings: Settings
+  readonly #settings: Project
   readonly #sources: Sources
   readonly #warn: (message: string) => void
   readonly #renderer: Renderer
   /** Publications by URL path: a request waits for one that begins after it, as an older one may lack an edit. */
   readonly #inTurns = inTurns<Target | undefined>()
 
-  constructor(settings: Settings, sources: Sources, warn: (message: string) => void) {
+  constructor(settings: Project, sources: Sources, warn: (message: string) => void) {
     this.index = new MtimeIndex(settings.index.max)
     this.#settings = settings
     this.#sources = sources
@@ -126,7 +126,8 @@ export class PlainNames implements Publisher {
     if (errors[0]) throw errors[0]
     const { compiler } = asset.source
     // Another process would make the same from the same inputs, and has nothing to warn about.
-    const isReproducible = (!compiler || isBuiltIn(compiler)) && warnings.length === 0
+    const isReproducible =
+      (!compiler || isBuiltIn(compiler)) && !draft.isLowered && warnings.length === 0
     return { ...draft, content: this.#renderer.plain(draft, found), isReproducible }
   }
 

@@ -1,6 +1,6 @@
 // Replaces modules by the scripts into which they are joined.
 import { dirname, posix } from 'node:path'
-import type { Bundler, Mention, Project } from '../../../assets/parts.ts'
+import type { Bundler, Mention, Project, Transform } from '../../../assets/parts.ts'
 import { finish, textOf, textType } from '../../../assets/rendering/draft.ts'
 import { readContent } from '../../../files/open-file.ts'
 import { AssetError } from '../../../errors.ts'
@@ -21,14 +21,19 @@ const CONCURRENCY = 16
 const PURPOSE = 'joining modules'
 
 type Nodes = ReadonlyMap<string, Unfinished>
-type IsMinified = (app: AppSettings) => boolean
+/** The browsers for which an app is minified, none for any; undefined: it is not. */
+type MinifyTarget = (app: AppSettings) => readonly string[] | undefined
 
 export async function makeBundler(
   { apps, root }: Project,
   sources: Sources,
-  isMinified: IsMinified
+  transforms: readonly Transform[]
 ): Promise<Bundler<Map<string, Unfinished>>> {
   const isReady = await hasRolldown(root)
+  const minifyTarget: MinifyTarget = app =>
+    transforms.some(each => each.minifies(app))
+      ? transforms.flatMap(each => each.targetOf?.(app) ?? [])
+      : undefined
   const reports: JoinReport[] = []
   return {
     takes: app => isReady && isJoined(app),
@@ -37,7 +42,7 @@ export async function makeBundler(
       for (const app of apps.filter(isJoined)) {
         const scripts = await scriptsOf(app, nodes)
         const named = await namedBy({ app, nodes, scripts, mentions, sources })
-        const found = await joinedIn(app, { root, scripts, named, isMinified })
+        const found = await joinedIn(app, { root, scripts, named, minifyTarget })
         if (!found) continue
         for (const path of found.replaced) for (const ending of ['', MAP]) all.delete(path + ending)
         for (const made of found.made) {
@@ -103,13 +108,13 @@ interface Joining {
   readonly root: string
   readonly scripts: Scripts
   readonly named: ReadonlySet<string>
-  readonly isMinified: IsMinified
+  readonly minifyTarget: MinifyTarget
 }
 
 /** Joins again with modules apart that turn out to be in another file than that of their name. */
 async function joinedIn(
   app: AppSettings,
-  { root, scripts, named, isMinified }: Joining
+  { root, scripts, named, minifyTarget }: Joining
 ): Promise<JoinedApp | undefined> {
   const moved = new Set<string>()
   const planned = () => planOf(scripts, named, { mode: modeOf(app), moved })
@@ -121,7 +126,7 @@ async function joinedIn(
   const plan = await planned()
   const all = modulesOf(plan)
   if (all.size === 0) return undefined
-  const options = { root, app, isMinified: isMinified(app) }
+  const options = { root, app, minifyTarget: minifyTarget(app) }
   let result = await join(rolldown, { ...options, plan })
   while (result.moved.length > 0) {
     for (const path of result.moved) for (const each of cycleOf(path, scripts)) moved.add(each)

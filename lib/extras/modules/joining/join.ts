@@ -24,7 +24,7 @@ import { pathFrom } from '../../../files/paths.ts'
 interface Joining {
   readonly root: string
   readonly app: AppSettings
-  readonly isMinified: boolean
+  readonly minifyTarget: readonly string[] | undefined
   readonly plan: Plan
 }
 
@@ -105,7 +105,7 @@ interface Modules {
 
 async function chunksOf(
   rolldown: typeof Build,
-  { root, app, isMinified, plan: { groups, commonJs, hasCommonJs } }: Joining,
+  { root, app, minifyTarget, plan: { groups, commonJs, hasCommonJs } }: Joining,
   modules: Modules
 ): Promise<OutputChunk[]> {
   const { scripts, byFile, entries, inside } = modules
@@ -124,7 +124,9 @@ async function chunksOf(
   })
   const { output } = await build.generate({
     format: 'es',
-    minify: isMinified,
+    minify: minifyTarget?.length
+      ? { compress: { target: [...minifyTarget] }, mangle: true, codegen: true }
+      : minifyTarget !== undefined,
     sourcemap: 'hidden',
     // Modules that are not joined are a file each, and the browser runs them.
     strictExecutionOrder: inside.size > 0,

@@ -1,0 +1,257 @@
+// The option target: what browsers get, in every environment.
+import test, { type ExecutionContext } from 'ava'
+import { browsersOf } from '../../../lib/extras/target/browsers.ts'
+import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
+import { installWithout } from '../../cli/run.ts'
+import {
+  makeFingerprinted,
+  MODES,
+  placed,
+  readPublic,
+  run,
+  targetOf
+} from '../../support/fingerprinted.ts'
+import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+/** The text of an asset, without blanks, in each of the ways in which it is made. */
+async function published(
+  t: ExecutionContext,
+  files: Files,
+  name: string,
+  options: KoaAssetsOptions
+) {
+  const all: Record<string, string> = {}
+  const site = await makeSite(t, files, options)
+  all['development'] = (await site.ask(`/assets/${name}`)).text
+  for (const mode of MODES) {
+    const other = await makeFingerprinted(t, mode, files, options)
+    all[mode] = (await other.ask(await other.path(name))).text
+  }
+  const root = makeProject(t, placed(files))
+  await run({ ...options, root, minify: true })
+  all['minified'] = readPublic(root, targetOf(root, `/assets/${name}`)).toString()
+  await run({ ...options, root, minify: true, bundle: true })
+  all['joined'] = readPublic(root, targetOf(root, `/assets/${name}`)).toString()
+  const entries = Object.entries(all).map(([way, text]) => [way, plain(text)] as const)
+  return entries
+}
+
+const plain = (text: string) =>
+  text
+    .replace(/\n?\/[/*]# sourceMappingURL=.*$/s, '')
+    .replaceAll(/\s+/g, '')
+    .replaceAll(';}', '}')
+
+const OLD = ['chrome80', 'firefox72', 'safari13']
+const SHEETS: ReadonlyArray<readonly [target: string | string[], css: string, made: string]> = [
+  ['safari17.5', 'a { user-select: none }', 'a{-webkit-user-select:none;user-select:none}'],
+  [
+    'baseline widely available',
+    'a { user-select: none }',
+    'a{-webkit-user-select:none;user-select:none}'
+  ],
+  [
+    'safari17.5',
+    'a { backdrop-filter: none }',
+    'a{-webkit-backdrop-filter:none;backdrop-filter:none}'
+  ],
+  [OLD, 'a { & b { top: 0 } }', 'ab{top:0}'],
+  [OLD, 'a { inset: 0 }', 'a{top:0;right:0;bottom:0;left:0}'],
+  [OLD, 'a { top: 0; right: 0; bottom: 0; left: 0 }', 'a{top:0;right:0;bottom:0;left:0}'],
+  ['chrome125', 'a { & b { inset: 0 } }', 'a{&b{inset:0}}'],
+  ['chrome125', 'a { color: oklch(60% 0.1 200) }', 'a{color:oklch(60%0.1200)}'],
+  [OLD, 'a { color: oklch(60% 0.1 200) }', 'a{color:#0d9298;color:oklch(60%0.1200)}'],
+  [
+    OLD,
+    'a { color: lab(50% 40 20) !important }',
+    'a{color:#b95857!important;color:lab(50%4020)!important}'
+  ],
+  [OLD, 'a { --b: oklch(60% 0.1 200) }', 'a{--b:oklch(60%0.1200)}'],
+  [OLD, 'a { content: "oklch(1)" }', 'a{content:"oklch(1)"}']
+]
+
+test('TGT-01 stylesheets get the syntax and the prefixes that the target needs, in every environment', async t => {
+  for (const [target, css, made] of SHEETS) {
+    const all = await published(t, { 'app.css': css }, 'app.css', { target })
+    for (const [way, text] of all) t.is(text, squeezed(made, way), `${way}: ${css}`)
+  }
+})
+
+/** Minifying writes numbers and colors shorter. */
+const squeezed = (text: string, way: string) =>
+  way === 'minified' || way === 'joined' ? text.replaceAll('0.1200', '.1200') : text
+
+test('TGT-02 scripts get the syntax of the target, compiled, plain and joined', async t => {
+  const files = {
+    'javascripts/part.js': 'export const or = (a, b) => a ?? b',
+    'javascripts/plain.js':
+      "import { or } from './part.js'\nglobalThis.told = or(globalThis.a?.b, 1n)",
+    'javascripts/typed.ts':
+      "import { or } from './part.js'\nglobalThis.told = or(globalThis.a?.b as string, '')"
+  }
+  for (const name of ['plain.js', 'typed.js']) {
+    for (const [way, text] of await published(t, files, name, { target: ['chrome67'] }))
+      t.notRegex(text, /\?\.|\?\?/, `${way}: ${name}`)
+    for (const [way, text] of await published(t, files, name, { target: 'es2020' }))
+      t.regex(text, /\?\./, `${way}: ${name}`)
+  }
+})
+
+test('TGT-03 without the option nothing is lowered, and a source that is copied is copied', async t => {
+  const css = 'a { user-select: none; & b { color: oklch(60% 0.1 200) } }\n'
+  const js = 'globalThis.told = globalThis.a?.b ?? 1\n'
+  const site = await makeSite(t, { 'app.css': css, 'app.js': js })
+  t.is((await site.ask('/assets/app.css')).text, css)
+  t.is((await site.ask('/assets/app.js')).text, js)
+})
+
+test('TGT-04 an app has its own target, and each level overrides the one before', async t => {
+  const css = 'a { inset: 0 }'
+  const files = {
+    'apps/web/assets/app.css': css,
+    'apps/admin/assets/app.css': css,
+    'apps/old/assets/app.css': css
+  }
+  const root = makeProject(t, files)
+  const options = {
+    root,
+    target: 'chrome125',
+    apps: { web: {}, admin: { target: OLD }, old: { configure: { development: { target: OLD } } } }
+  }
+  const site = await makeSite(t, {}, options)
+  t.regex((await site.ask('/assets/app.css')).text, /inset/)
+  for (const app of ['admin', 'old'])
+    t.notRegex((await site.ask(`/assets/${app}/app.css`)).text, /inset/, app)
+})
+
+const WARNED: ReadonlyArray<readonly [name: string, text: string, target: string[], told: RegExp]> =
+  [
+    [
+      'app.css',
+      'a {\n  color: light-dark(red, blue) }',
+      OLD,
+      /app\.css:2:10: light-dark\(\) is not lowered, and chrome80 of/
+    ],
+    [
+      'app.css',
+      'a { --b: oklch(60% 0.1 200) }',
+      OLD,
+      /app\.css:1:10: a modern color in a custom property is not/
+    ],
+    [
+      'app.css',
+      'a { background: linear-gradient(in oklch, red, blue) }',
+      OLD,
+      /app\.css:1:\d+: a gradient with a color space is not/
+    ],
+    ['app.css', 'a:has(b) { top: 0 }', OLD, /app\.css:1:2: :has\(\) is not lowered/],
+    [
+      'app.css',
+      'a { & b, c { & + & { top: 0 } } }',
+      OLD,
+      /app\.css:1:\d+: Transforming this CSS nesting syntax is not supported/
+    ],
+    [
+      'app.css.scss',
+      '$a: 1;\n\na { color: light-dark(red, blue) }',
+      OLD,
+      /app\.css\.scss:3:\d+: light-dark\(\)/
+    ],
+    [
+      'app.js',
+      '\nawait 1; export {}',
+      ['chrome67'],
+      /app\.js:2:1: Top-level await is not available .*; it is published as it is/
+    ],
+    [
+      'app.ts',
+      '\n\nexport const big: bigint = 10n',
+      ['chrome60'],
+      /app\.ts:3:28: Big integer literals are not available/
+    ],
+    [
+      'app.js',
+      "import './a.css' with { type: 'css' }",
+      ['chrome100'],
+      /app\.js:1:18: an import attribute is not lowered/
+    ]
+  ]
+
+test('TGT-05 what esbuild cannot lower is a warning with its name and place, in development and in a precompile', async t => {
+  for (const [name, text, target, told] of WARNED) {
+    const files = { [name]: text, 'a.css': '' }
+    const site = await makeSite(t, files, { target })
+    const path = `/assets/${name.replace('.scss', '').replace('.ts', '.js')}`
+    t.is((await site.ask(path)).status, 200)
+    t.regex(warningsAbout(name).at(-1) ?? '', told)
+    const root = makeProject(t, placed(files))
+    const { warnings } = await run({ root, target, missing: 'ignore' })
+    t.true(
+      warnings.some(each => told.test(each)),
+      warnings.join('\n')
+    )
+  }
+  const none = makeProject(
+    t,
+    placed({ 'app.css': '/* light-dark() */ a:has(b) { content: ":has(" }' })
+  )
+  t.deepEqual((await run({ root: none, target: 'chrome125' })).warnings, [])
+})
+
+test('TGT-06 text that does not parse is published as it is, with a warning; an edit is lowered again', async t => {
+  const site = await makeSite(t, { 'app.js': 'var class' }, { target: 'chrome67', revalidate: 0 })
+  t.is((await site.ask('/assets/app.js')).text, 'var class')
+  t.regex(
+    warningsAbout(`app.js:1:5`).at(-1) ?? '',
+    /Expected identifier.*; it is published as it is/
+  )
+  site.write('app.js', 'go(a ?? b)')
+  t.notRegex((await site.ask('/assets/app.js')).text, /\?\?/)
+})
+
+test('TGT-07 a missing import is told at its place in the source, though the text was lowered', async t => {
+  const files = { 'app.css': '/* a */ b { & c { top: 0 } }\n\n  d { background: url(none.png) }' }
+  const root = makeProject(t, placed(files))
+  const error = await t.throwsAsync(run({ root, target: OLD }))
+  t.regex(error?.message ?? '', /app\.css:3:\d+ refers to none\.png, which was not found/)
+})
+
+test('TGT-08 texts of browserslist mean the oldest version of each browser; names of esbuild mean themselves', async t => {
+  const of = (target: string | readonly string[]) => browsersOf(target, process.cwd())
+  t.deepEqual(await of('Chrome109, safari15.4'), ['chrome109', 'safari15.4'])
+  t.deepEqual(await of(['es2020', 'ios14']), ['es2020', 'ios14'])
+  t.deepEqual(await of('chrome 100-102, ios 15.2-15.3'), ['chrome100', 'ios15.2'])
+  const mixed = await of(['firefox >= 110 and firefox < 112', 'and_chr 200 or chrome 90'])
+  t.deepEqual(mixed.toSorted(), ['chrome90', 'firefox110'])
+  const baseline = await of('baseline widely available')
+  t.deepEqual(baseline.map(each => each.replace(/[\d.]+/, '')).toSorted(), [
+    'chrome',
+    'edge',
+    'firefox',
+    'ios',
+    'safari'
+  ])
+  await t.throwsAsync(of('nonsense 1'), { message: /the option target cannot be 'nonsense 1': / })
+  await t.throwsAsync(of('op_mini all'), { message: /it means no browser that esbuild knows/ })
+  for (const target of [42, '', [], ['chrome1', 2]])
+    await t.throwsAsync(makeSite(t, {}, { target } as never), {
+      message: /target must be browsers, such as/
+    })
+})
+
+test('TGT-09 without browserslist or esbuild the error says what to install', async t => {
+  for (const [peer, target] of [
+    ['browserslist', 'defaults'],
+    ['esbuild', 'chrome100']
+  ] as const) {
+    const root = makeProject(t, placed({ 'app.css': 'a {}' }))
+    writeFiles(root, { 'assets.config.mjs': `export default { target: '${target}' }` })
+    const { status, stderr } = await installWithout(root, peer)('precompile')
+    t.is(status, 1)
+    t.regex(
+      stderr,
+      new RegExp(`the option target.* needs ${peer}, which is not installed: npm install`)
+    )
+  }
+})
