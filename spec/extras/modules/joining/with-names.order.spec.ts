@@ -84,7 +84,7 @@ function makeGraph(seed: number, { isAwaiting, hasCommonJs }: Kind): Graph {
         is(0.5) && isCommonJs ? [effect, ...lines, exported] : [...lines, effect, exported]
       if (usesUrls && !isCommonJs && file !== 'index.js') {
         if (isCyclic && is(0.4)) body.unshift("import './index.js'")
-        if (!isCyclic && is(0.1)) body.push(later(workerOf(`./${file}`)))
+        if (!isCyclic && is(0.05)) body.push(later(workerOf(`./${file}`)))
         if (is(0.2) && others.length > 0) body.push(later(`import('${pick(others).name}')`))
         if (is(0.2)) body.push(later(loading(`./data.js${pick(SUFFIXES)}`)))
       }
@@ -121,7 +121,7 @@ function makeGraph(seed: number, { isAwaiting, hasCommonJs }: Kind): Graph {
       told([`'${own}'`, ...wanted.map((_, index) => `v${index}`)].join(' + ')),
       ...lazy.map(each => later(`import('./${each}.js')`)),
       is(0.15) ? later(loading(`./${other}.js${pick(SUFFIXES)}`)) : '',
-      is(0.06) ? later(workerOf(`./${other}.js`)) : ''
+      is(0.02) ? later(workerOf(`./${other}.js`)) : ''
     ]
     files[`javascripts/${name}/${own}.js`] = [
       ...imports,
