@@ -37,14 +37,13 @@ interface Loaded {
 }
 
 interface Package {
-  readonly importers: Set<string>
   readonly imports: Set<string>
   size: number
 }
 
 /**
- * A package that only one other imports is a part of that one's file. Small ones share the file of those that the same
- * scripts load, and what a script loads loads no less: no file is imported by one that it imports.
+ * Small packages share the file of those that the same scripts load, and what a script loads loads no less: no file is
+ * imported by one that it imports.
  * @returns the name of each package's file, and all files, each after those that it imports
  */
 export function packageFiles(
@@ -52,21 +51,17 @@ export function packageFiles(
   loaded: Loaded,
   isModule: (code: string) => boolean | undefined
 ): [fileOf: (name: string) => string, files: ReadonlySet<string>] {
-  const ownerOf = ownersIn(packagesIn(modules, isModule))
-  const packages = packagesIn(modules, isModule, ownerOf)
+  const packages = packagesIn(modules, isModule)
   const small = smallPackages(packages)
-  const first = loadersIn(loaded.scripts, loaded.first, ownerOf)
-  const later = loadersIn(loaded.scripts, loaded.later, ownerOf)
+  const first = loadersIn(loaded.scripts, loaded.first)
+  const later = loadersIn(loaded.scripts, loaded.later)
   const keyOf = (name: string) => {
     const loaders = first.get(name) ?? later.get(name) ?? []
     return small.has(name) && loaders.length > 0 ? loaders.join('\n') : name
   }
   const bySize = [...packages].toSorted(([, one], [, other]) => one.size - other.size)
   const largest = new Map(bySize.map(([name]) => [keyOf(name), name]))
-  const fileOf = (name: string) => {
-    const key = keyOf(ownerOf(name))
-    return key.startsWith('/') ? (largest.get(key) ?? key) : key
-  }
+  const fileOf = (name: string) => largest.get(keyOf(name)) ?? name
   const importsOf = (file: string) =>
     [...packages].flatMap(([name, { imports }]) => (fileOf(name) === file ? [...imports] : []))
   const files = Array.from(packages.keys(), fileOf)
@@ -76,16 +71,14 @@ export function packageFiles(
 /** Returns for each package the scripts that load it, in the same order for all. */
 function loadersIn(
   scripts: Scripts,
-  roots: readonly string[],
-  ownerOf: (name: string) => string
+  roots: readonly string[]
 ): ReadonlyMap<string, readonly string[]> {
   const loaders = new Map<string, string[]>()
   for (const root of roots.toSorted()) {
     const groups = [...reachedFrom([root], scripts, true)].flatMap(
       path => scripts.get(path)?.source.packageName ?? []
     )
-    for (const name of new Set(groups.map(ownerOf)))
-      loaders.set(name, [...(loaders.get(name) ?? []), root])
+    for (const name of new Set(groups)) loaders.set(name, [...(loaders.get(name) ?? []), root])
   }
   return loaders
 }
@@ -101,40 +94,23 @@ function smallPackages(packages: ReadonlyMap<string, Package>): ReadonlySet<stri
   return found
 }
 
-function ownersIn(packages: ReadonlyMap<string, Package>): (name: string) => string {
-  return name => {
-    const seen = new Set<string>()
-    for (let owner = name; ;) {
-      const [importer, ...others] = packages.get(owner)?.importers ?? []
-      // The application is an importer without a name.
-      if (!importer || others.length > 0 || seen.has(owner)) return owner
-      seen.add(owner)
-      owner = importer
-    }
-  }
-}
-
 function packagesIn(
   modules: Scripts,
-  isModule: (code: string) => boolean | undefined,
-  ownerOf = (name: string) => name
+  isModule: (code: string) => boolean | undefined
 ): Map<string, Package> {
   const packages = new Map<string, Package>()
   const at = (name: string) => {
-    const known = packages.get(name) ?? { importers: new Set(), imports: new Set(), size: 0 }
+    const known = packages.get(name) ?? { imports: new Set(), size: 0 }
     packages.set(name, known)
     return known
   }
   for (const { source, code, imports, dynamicImports } of modules.values()) {
-    const from = source.packageName === undefined ? '' : ownerOf(source.packageName)
+    const from = source.packageName
     // Modules that CommonJS requires are not known here.
-    if (from !== '') at(from).size += isModule(code) ? code.length : SMALL
+    if (from !== undefined) at(from).size += isModule(code) ? code.length : SMALL
     for (const path of [...imports, ...dynamicImports]) {
-      const packageName = modules.get(path)?.source.packageName
-      const to = packageName === undefined ? from : ownerOf(packageName)
-      if (to === from) continue
-      at(to).importers.add(from)
-      if (from !== '') at(from).imports.add(to)
+      const to = modules.get(path)?.source.packageName
+      if (from !== undefined && to !== undefined && to !== from) at(from).imports.add(to)
     }
   }
   return packages
