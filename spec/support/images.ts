@@ -7,6 +7,7 @@ export const IMAGES = {
   'a.jpg': jpeg(),
   'a.webp': bytes('52494646 1e000000 57454250 56503858 0a000000 00000000 270000 1d0000'),
   'a.avif': avif(),
+  'a.jxl': bytes(`ff0a e8004e00 ${'00'.repeat(16)}`),
   'a.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30px"/>',
   'box.svg': '<?xml version="1.0"?>\n<svg viewBox="0 0 40 30"><path d="M0 0"/></svg>'
 } as const

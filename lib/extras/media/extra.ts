@@ -6,7 +6,7 @@ export const media: Extra = {
   name: 'media',
   run: () => ({ helpers: HELPERS }),
   details: {
-    isFor: name => /\.(?:apng|avif|gif|jpe?g|png|svg|webp)$/i.test(name),
+    isFor: name => /\.(?:apng|avif|gif|jpe?g|jxl|png|svg|webp)$/i.test(name),
     load: async () => {
       const { sizeOf } = await import('./image-size.ts')
       return bytes => ({ imageSize: sizeOf(bytes) })

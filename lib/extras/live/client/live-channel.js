@@ -103,7 +103,7 @@ function replace({ key, version, url }) {
   /** @param {string} other */
   const isSame = other => keys.get(pathOf(other) || '') === key
   if (/\.css$/i.test(key)) return replaceStylesheets(key, isSame, next)
-  return /\.(?:avif|gif|ico|jpe?g|png|svg|webp)$/i.test(key) && replaceImages(key, isSame, next)
+  return /\.(?:avif|gif|ico|jpe?g|jxl|png|svg|webp)$/i.test(key) && replaceImages(key, isSame, next)
 }
 
 /** @param {string} url @returns {string | undefined} a path for a URL of this site */
