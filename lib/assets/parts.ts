@@ -1,4 +1,5 @@
 // Declares the parts of an extra: the core reaches extras in no other way. A part is here because an extra uses it.
+import type { AssetError } from '../errors.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Context } from 'koa'
 import type { OptionSpecs, Output, Values } from '../command-line.ts'
@@ -327,11 +328,17 @@ export interface Bundler<Nodes = unknown> {
   takes(app: AppSettings): boolean
   /**
    * Joins modules by changing the nodes.
+   * @returns what joined code refers to and is nowhere, by the option `missing`
    * @throws AssetError for a module that cannot be read
    */
-  join(nodes: Nodes, mentions: readonly Mention[]): Promise<void>
+  join(nodes: Nodes, mentions: readonly Mention[]): Promise<Reported | undefined>
   /** Returns its rows of the report. */
   report(): object
+}
+
+export interface Reported {
+  readonly errors: readonly AssetError[]
+  readonly warnings: readonly string[]
 }
 
 /** A name in a view. */

@@ -127,11 +127,14 @@ export class Builder {
       all.some(({ app, draft }) => app.fingerprint && draft.mayImport) ||
       this.#settings.apps.some(app => app.fingerprint && app.imports.size > 0)
     const mentions = isAsked ? await this.#mentions() : []
-    for (const bundler of failures.length === 0 ? bundlers : [])
-      await bundler.join(nodes, mentions).catch((error: unknown) => {
+    for (const bundler of failures.length === 0 ? bundlers : []) {
+      const reported = await bundler.join(nodes, mentions).catch((error: unknown) => {
         if (!(error instanceof AssetError)) throw error
-        failures.push({ path: '', error })
+        return { errors: [error], warnings: [] }
       })
+      reported?.warnings.forEach(warn)
+      failures.push(...(reported?.errors ?? []).map(error => ({ path: '', error })))
+    }
     const assets = finishAll(nodes, warn, this.#settings.base)
     const inViews = importedInViews(mentions, assets, this.#settings)
     return { assets, inViews, failures: failures.toSorted(byPath) }

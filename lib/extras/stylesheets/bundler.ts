@@ -29,11 +29,11 @@ export function makeBundler(
     takes: () => false,
     async join(nodes, mentions) {
       const plan = planOf(nodes)
-      if (plan.size === 0) return
+      if (plan.size === 0) return undefined
       const esbuild = await esbuildIn(root)
       if (esbuild instanceof AssetError) {
         sheets = { files: 0, imports: 0, problem: esbuild.message }
-        return
+        return undefined
       }
       const named = new Set<string>()
       for (const app of apps)
@@ -50,6 +50,7 @@ export function makeBundler(
       for (const node of made) nodes.set(node.path, linked(node, nodes))
       const imports = files.reduce((sum, path) => sum + (plan.get(path)?.size ?? 0), 0)
       sheets = { files: files.length, imports }
+      return undefined
     },
     report: () => ({ sheets })
   }

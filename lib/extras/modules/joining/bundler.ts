@@ -13,6 +13,7 @@ import { isJoined, modeOf, type JoinReport } from '../options.ts'
 import { hasRolldown, loadRolldown } from '../rolldown.ts'
 import { apartIn } from './apart.ts'
 import { join } from './join.ts'
+import { leftIn } from './left.ts'
 import { cycleOf, type Scripts } from './package-files.ts'
 import { planOf, type Plan } from './plan.ts'
 import type { Made, Script } from './script.ts'
@@ -38,6 +39,7 @@ export async function makeBundler(
   return {
     takes: app => isReady && isJoined(app),
     async join(nodes, mentions) {
+      const written = new Map(nodes)
       const all = new Map(nodes)
       for (const app of apps.filter(isJoined)) {
         const scripts = await scriptsOf(app, nodes)
@@ -53,7 +55,17 @@ export async function makeBundler(
         reports.push(found.report)
       }
       for (const path of nodes.keys()) if (!all.has(path)) nodes.delete(path)
-      for (const [path, node] of all) nodes.set(path, linked(node, all))
+      const errors = new Array<AssetError>()
+      const warnings = new Array<string>()
+      for (const [path, node] of all) {
+        const made = linked(node, all)
+        nodes.set(path, made)
+        const { missing } = node.app
+        const lost = missing === 'ignore' ? [] : await leftIn(root, made, written)
+        if (missing === 'error') errors.push(...lost)
+        else warnings.push(...lost.map(({ message }) => message))
+      }
+      return { errors, warnings }
     },
     report: () => ({ joined: reports.length > 0 ? reports.reduce(total) : undefined })
   }

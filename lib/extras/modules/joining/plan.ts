@@ -81,8 +81,12 @@ export async function planOf(
   return { modules, entries: entries.toSorted(), groups, placed, commonJs, hasCommonJs, apart }
 }
 
-async function modulesIn(scripts: Scripts): Promise<Scripts> {
+/** Rolldown runs at once what is imported so. */
+const DEFERRED = /\bimport\s+defer\s*\*/
+
+async function modulesIn(all: Scripts): Promise<Scripts> {
   const { isModule } = await loadModuleLexer()
+  const scripts = new Map([...all].filter(([, { code }]) => !DEFERRED.test(code)))
   const found = new Set<string>()
   for (const [path, { source, code }] of scripts)
     if (source.specifiers !== undefined || isModule(code)) found.add(path)

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import type { KoaAssetsOptions } from '../../../../lib/assets/settings/options.ts'
-import type { PrecompileReport } from '../../../../lib/koa-assets.ts'
 import { placed, readManifest, run, targetOf } from '../../../support/fingerprinted.ts'
 import { makeProject, type Files } from '../../../support/site.ts'
 
@@ -51,7 +50,7 @@ export const ALL = { packages: ['big', 'tiny', 'wee'], bundle: true } as const
 
 export interface Shop {
   readonly root: string
-  readonly report: PrecompileReport
+  readonly report: Awaited<ReturnType<typeof run>>
   /** Plain URL paths of scripts below the prefix. */
   readonly scripts: () => string[]
   readonly targets: () => Record<string, string>

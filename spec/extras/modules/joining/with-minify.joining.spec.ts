@@ -278,3 +278,34 @@ test('JOI-06 a package that needs in a browser what none has is an error with it
   const sheet = /import \w+ from ?".*b-[\da-f]{32}\.css" ?with ?\{ ?type: ?"css" ?\}/
   t.regex(text('joined/server.js'), sheet)
 })
+
+test('JOI-12 a file that a joined package refers to, and that is nowhere, is reported at its place by the option missing; import defer keeps a file', async t => {
+  const files = pkg(
+    'lazy',
+    {
+      'index.js': `export const none = () => import('./none.js')
+export const url = new URL('./gone.wasm', import.meta.url)
+export const optional = () => import('optional').catch(() => 0)`
+    },
+    EXPORTED
+  )
+  const main =
+    "import * as lazy from 'lazy'\nimport defer * as late from './count.js'\nlazy.none(late)"
+  const lost = [
+    'node_modules/lazy/index.js:1:34 refers to ./none.js, which was not found',
+    'node_modules/lazy/index.js:2:28 refers to ./gone.wasm, which was not found'
+  ]
+  const error = await t.throwsAsync(makeWith(t, 'lazy', main, files))
+  for (const told of lost) t.true(error.message.includes(told), error.message)
+  for (const bundle of [true, 'packages'] as const) {
+    const options = {
+      ...ALL,
+      packages: [...ALL.packages, 'lazy'],
+      bundle,
+      missing: 'warn'
+    } as const
+    const shop = await makeShop(t, options, { 'javascripts/main.js': main, ...files })
+    t.deepEqual(shop.report.warnings, lost)
+    t.regex(shop.text('main.js'), /import defer \* as late from "\/assets\/count-/)
+  }
+})
