@@ -1,5 +1,5 @@
 // What programs can observe: the channels of node:diagnostics_channel, and Server-Timing.
-import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import ava, { type ExecutionContext } from 'ava'
 import type { Context } from 'koa'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
@@ -132,18 +132,6 @@ test('a route that was halted is reported with the reason', async t => {
     { method: 'GET', path: '/page', status: 304, reason: 'If-None-Match names the ETag' },
     { method: 'PUT', path: '/page', status: 412, reason: 'If-Match does not name the ETag' }
   ])
-})
-
-test('nothing is published where nobody listens', async t => {
-  const site = await makeSite(t, { 'css/app.css.scss': 'a { b: c }' })
-  const channels = NAMES.map(name => channel(`koa-fresh-assets:${name}`))
-  t.true(channels.every(({ hasSubscribers }) => !hasSubscribers))
-  for (const each of channels) {
-    each.publish = () => t.fail(`a message was made for ${String(each.name)}`)
-    t.teardown(() => Reflect.deleteProperty(each, 'publish'))
-  }
-  t.is((await site.ask('/assets/app.css')).status, 200)
-  t.is((await site.ask('/assets/none.css')).status, 404)
 })
 
 test('docs/diagnostics.md names every channel with every property, and its example logs what was compiled', async t => {

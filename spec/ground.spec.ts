@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
 import { oneAtATime } from '../lib/concurrency.ts'
-import { matcherOf } from '../lib/files/paths.ts'
 import { nearest, nearestPath } from '../lib/nearest.ts'
 import { printable, printableLines } from '../lib/errors.ts'
 import { costsAtMost } from './support/cost.ts'
@@ -110,33 +109,4 @@ test('calls during a run share the next run, which takes place though the first 
   runs[2]?.resolve()
   await fourth
   t.is(runs.length, 3)
-})
-
-test('a call between two runs starts no third run beside them', async t => {
-  const { runs, ask } = makeWork()
-  const asked = [ask(), ask()]
-  runs[0]?.resolve()
-  // One question in every turn of the promises until the next run has begun.
-  for (let at = 0; at < 20; at++) {
-    await Promise.resolve()
-    asked.push(ask())
-    t.true(runs.length <= 2)
-  }
-  runs[1]?.resolve()
-  await turn()
-  t.is(runs.length, 3)
-  runs[2]?.resolve()
-  await Promise.all(asked)
-})
-
-test('a glob matches whole paths; one without a slash matches files in any folder', t => {
-  const paths = ['app.js', 'app.js.map', 'vendor/a.js', 'vendor/b/c.js.map', '.well-known/d.map']
-  const named = (...globs: string[]) => paths.filter(matcherOf(globs)).join(' ')
-  t.is(named(), '')
-  t.is(named('*.map'), 'app.js.map vendor/b/c.js.map .well-known/d.map')
-  t.is(named('**/*.map'), 'app.js.map vendor/b/c.js.map .well-known/d.map')
-  t.is(named('vendor/**'), 'vendor/a.js vendor/b/c.js.map')
-  t.is(named('./vendor/*'), 'vendor/a.js')
-  t.is(named('{app,a}.js', 'd.*'), 'app.js vendor/a.js .well-known/d.map')
-  t.throws(() => matcherOf(['']), { instanceOf: TypeError })
 })

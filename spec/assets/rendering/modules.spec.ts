@@ -68,27 +68,6 @@ for (const mode of MODES) {
     t.is(digestIn(a), digestOf('export const a = 1'))
   })
 
-  test(`JSM-02 a module has one URL, however it is referred to (${mode})`, async t => {
-    const files = {
-      'javascripts/lib/store.js': 'export {}',
-      'javascripts/a.js': "import './lib/store.js'",
-      'javascripts/lib/b.js': "import './store.js'",
-      'javascripts/c.js': "import '/assets/lib/store.js'",
-      'javascripts/d.js': "import '../javascripts/lib/store.js'",
-      'javascripts/e.js': "import '/assets/store.js'",
-      'javascripts/f.js': "import 'store'",
-      'javascripts/lib/page.js.ts': "export { a } from './store.js'\nexport type B = 1"
-    }
-    const site = await makeFingerprinted(t, mode, files, { imports: { store: 'lib/store' } })
-    const store = await site.path('lib/store.js')
-    for (const name of ['a.js', 'lib/b.js', 'c.js', 'd.js', 'e.js', 'f.js', 'lib/page.js']) {
-      t.true((await textOf(site, name)).includes(`"${store}"`), name)
-    }
-    const map = await site.render(assets => assets.importMap())
-    t.true(map.includes(`"/assets/lib/store.js":"${store}"`))
-    t.true(map.includes(`"store":"${store}"`))
-  })
-
   test(`JSM-04 modules that import each other keep plain names, which importMap() resolves (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       '(a).js': "import './b.js'; import './leaf.js'",

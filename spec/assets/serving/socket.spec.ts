@@ -16,7 +16,6 @@ import { exchange } from '../../support/raw.ts'
 import { open as openServer } from '../../support/site.ts'
 import { LOADER, moduleFile } from '../../support/typescript.ts'
 import { until } from '../../support/until.ts'
-import { cases } from '../../support/soak.ts'
 
 const run = promisify(execFile)
 
@@ -114,17 +113,6 @@ test('a replaced writeHead is called each time, and a replaced end gets every bo
   t.deepEqual(seen, ['body', 'body', '', '', '', '', 'body', '', 'body'])
 })
 
-test('the head that Node keeps for loggers contains no body', async t => {
-  const seen = new Set<string>()
-  const prepare = (res: ServerResponse) => {
-    res.on('finish', () => seen.add(String(Reflect.get(res, '_header')).replace(/^[^]*\r\n/, '')))
-  }
-  const port = await open(t, writeResponse, { prepare })
-  // By the second conversation heads are reused.
-  for (let times = 0; times < 2; times++) await converse(port)
-  t.deepEqual([...seen], [''])
-})
-
 test('a method replaced on the prototype before the module is loaded gets every head and every body', async t => {
   const child = `
     import { once } from 'node:events'
@@ -199,22 +187,6 @@ const WRITTEN: Readonly<Record<string, Case>> = {
   'no Content-Length': { fields: [] }
 }
 
-// What takes part in a head (`_storeHeader` and `writeHead` of Node 20 to 24), and a value of its own for each.
-const FLAGS: Readonly<Record<string, unknown>> = {
-  shouldKeepAlive: false,
-  useChunkedEncodingByDefault: false,
-  sendDate: false,
-  chunkedEncoding: true,
-  maxRequestsOnConnectionReached: true,
-  _defaultKeepAlive: false,
-  _hasBody: false,
-  _keepAliveTimeout: 7000,
-  _maxRequestsPerSocket: 7,
-  _removedConnection: true,
-  _removedContLen: true,
-  _removedTE: true
-}
-
 for (const [title, one] of Object.entries(WRITTEN)) {
   const verb = one.isNew ? 'made anew' : 'reused'
   test(`a head that is ${verb} has the bytes that Node would send for ${title}`, async t => {
@@ -232,17 +204,6 @@ for (const [title, one] of Object.entries(WRITTEN)) {
     t.is(made.every(Boolean), one.isNew === true)
   })
 }
-
-test('what is set on one response does not affect another', async t => {
-  for (const [flag, value] of Object.entries(FLAGS)) {
-    for (const rest of [0, 1, 2].slice(0, cases(1, 3))) {
-      const prepare: Case['prepare'] = (res, _, count) =>
-        count % 3 === rest && Reflect.set(res, flag, value)
-      const expected = await sent(t, usual, { prepare })
-      t.deepEqual(await sent(t, writeResponse, { prepare }), expected, flag)
-    }
-  }
-})
 
 test('S45 a value with a line break is rejected, after responses without', async t => {
   const failures: unknown[] = []

@@ -9,7 +9,7 @@ import { cases } from '../../support/soak.ts'
 /** While one waits for the disk, others go on. */
 const AT_ONCE = 4
 
-test('PUB-12 PUB-13 PUB-14 PUB-15 PUB-20 PKG-04 a name has one source in development, on request and precompiled, or none in all of them', async t => {
+test('JSM-02 PUB-12 PUB-13 PUB-14 PUB-15 PUB-20 PKG-04 a name has one source in development, on request and precompiled, or none in all of them', async t => {
   let names = 0
   const property = fc.asyncProperty(aPlan, async plan => {
     names += await check(plan)

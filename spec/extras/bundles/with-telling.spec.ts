@@ -1,10 +1,27 @@
 // Bundles in what the commands tell.
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import ava from 'ava'
+import ava, { type ExecutionContext } from 'ava'
+import { build, type BuildOptions, type Metafile } from 'esbuild'
 import { makeShop, run } from '../../cli/run.ts'
-import { helpAt } from '../../../lib/errors.ts'
+import { settleProject } from '../../../lib/assets/extras.ts'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import { settle } from '../../../lib/assets/settings/settings.ts'
+import { helpAt, AssetError } from '../../../lib/errors.ts'
+import { listMounts } from '../../../lib/extras/telling/listed-mounts.ts'
+import { precompile } from '../../../lib/koa-assets.ts'
+import {
+  attribute,
+  makeBundlerProject,
+  PAGES,
+  pagesOf,
+  sha384,
+  summary,
+  unhashed
+} from '../../support/bundler-project.ts'
+import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { writeStats } from '../../support/webpack-stats.ts'
 
 const test = ava.serial
 
@@ -98,4 +115,215 @@ file                  source           size  br  zstd  gzip  entries
   t.regex((await run(root, 'list')).stdout, /there is no .*list\.json: build first\n/)
   rmSync(join(root, 'dist'), { recursive: true })
   t.is((await run(root, 'verify')).status, 1, 'nothing was built')
+})
+
+// What a mount with a manifest needs when a server starts.
+
+const startMounts = (options: KoaAssetsOptions) => () => settle(options, {})
+
+test('MNT-03 UPL-02 BND-15 the directory of a mount may be made after precompile and the start, in production only without a manifest', async t => {
+  const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}' })
+  const mounts = { '/x': { dir: 'none', manifest: 'none/manifest.json' } }
+  for (const env of ['production', 'development', 'test']) {
+    t.notThrows(startMounts({ root, env, mounts: { '/x': 'none', '/y': 'none/below' } }))
+    if (env !== 'production') t.notThrows(startMounts({ root, env, mounts }))
+  }
+  await precompile({ root, mounts })
+  t.throws(startMounts({ root, env: 'production', mounts }), {
+    code: 'mount-unusable',
+    message: `the mount /x is ${join(root, 'none')}, which is not a directory: build it first, or correct the path`
+  })
+})
+
+test('MOV-03 list leaves out what exclude names', async t => {
+  const manifest = { 'a.ts': { file: 'a.js', isEntry: true }, 'b.ts': { file: 'vendor/b.js' } }
+  const root = makeProject(t, { 'dist/manifest.json': JSON.stringify(manifest) })
+  const mount = { dir: 'dist', manifest: 'dist/manifest.json', exclude: ['vendor'] }
+  for (const env of ['development', 'production']) {
+    const site = settleProject({ root, env, apps: false, mounts: { '/x': mount } }, {})
+    const [listed] = await listMounts(site)
+    t.deepEqual(
+      listed?.files.map(({ path }) => path),
+      ['/x/a.js']
+    )
+  }
+})
+
+// What webpack and esbuild built, by its stats and its metafile and by manifests that plugins make of them.
+
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+const REVALIDATED = 'public, max-age=0, must-revalidate'
+
+const { root, remove } = makeBundlerProject(PAGES)
+ava.after.always(remove)
+
+const optionsOf = (dir: string, manifest = `${dir}.json`) => ({
+  root,
+  apps: false as const,
+  mounts: { '/static': { dir, manifest } }
+})
+
+/** Each file of the tags has the integrity of its bytes. */
+function areOf(t: ExecutionContext, dir: string, tags: readonly string[]): void {
+  for (const tag of tags) {
+    const url = attribute('href', tag) ?? attribute('src', tag) ?? ''
+    t.is(attribute('integrity', tag), sha384(join(root, url.replace('/static', dir))))
+    t.is(attribute('crossorigin', tag), 'anonymous')
+  }
+}
+
+const stats = writeStats(root, 'webpack')
+
+test('BND-07 MNT-04 an entrypoint is its stylesheets, then its scripts in their order, with defer; every file with a hash is immutable', async t => {
+  const page = await pagesOf(optionsOf('webpack'))()
+  const tags = page.entry('admin').split('\n')
+  t.deepEqual(unhashed(summary(tags.join('\n'))), [
+    'stylesheet /static/373.css',
+    'stylesheet /static/843.css',
+    'stylesheet /static/admin.css',
+    'text/javascript defer /static/runtime.js',
+    'text/javascript defer /static/843.js',
+    'text/javascript defer /static/admin.js'
+  ])
+  areOf(t, 'webpack', tags)
+  t.regex(page.path('src/logo.svg'), /^\/static\/[0-9a-f]{20}\.svg$/)
+  const { ask } = await makeSite(t, {}, { ...optionsOf('webpack'), env: 'production' })
+  for (const { name } of stats.assets)
+    t.is((await ask(`/static/${name}`)).headers['cache-control'], IMMUTABLE, name)
+})
+
+test('BND-08 a hash in the query does not make the path immutable, and is in the tag; scripts of output.module are modules', async t => {
+  const hash = '0fc1a5ed7a847a4bcb69'
+  const name = `main-c0ffee12.js?${hash}`
+  const info = { contenthash: hash, immutable: true, javascriptModule: true }
+  const stats = { entrypoints: { main: { assets: [{ name }] } }, assets: [{ name, info }] }
+  const files = { 'dist/main-c0ffee12.js': 'main()', 'stats.json': JSON.stringify(stats) }
+  const options = { ...optionsOf('dist', 'stats.json'), root: makeProject(t, files) }
+  const page = await pagesOf(options)()
+  t.deepEqual(summary(page.entry('main')), [`module /static/${name}`])
+  const { ask } = await makeSite(t, {}, { ...options, env: 'production' })
+  const { status, headers } = await ask(`/static/${name}`)
+  t.deepEqual([status, headers['cache-control']], [200, REVALIDATED])
+})
+
+test('manifests of plugins that list entrypoints are read as well', async t => {
+  const files = stats.entrypoints['admin']?.assets.map(({ name }) => name) ?? []
+  const of = (extension: string) => files.filter(file => file.endsWith(extension))
+  const expected = (await pagesOf(optionsOf('webpack'))()).entry('admin')
+  const path = (file: string) => `/static/${file}`
+  const [js, css] = [of('.js'), of('.css')]
+  const shapes = {
+    'webpack-assets-manifest': { assets: { js, css } },
+    'webpack-assets-manifest with publicPath': { assets: { js: js.map(path), css: css.map(path) } },
+    'webpack-manifest-plugin with generate': files,
+    'webpack 4': { assets: files }
+  }
+  for (const [what, admin] of Object.entries(shapes)) {
+    const manifest = { entrypoints: { admin }, 'main.js': path('gone.js') }
+    writeFiles(root, { 'plugin.json': JSON.stringify(manifest) })
+    t.is((await pagesOf(optionsOf('webpack', 'plugin.json'))()).entry('admin'), expected, what)
+  }
+})
+
+test('BND-04 stats that leave assets out are an error at start that says what to set', async t => {
+  const filtered = { ...stats, assets: [{ type: 'assets by status', filteredChildren: 8 }] }
+  for (const [shape, message] of [
+    [filtered, /cachedAssets: true/],
+    [{ entrypoints: { main: { chunks: [1] } } }, /entrypoint main lists no assets/],
+    [{ entrypoints: { main: { assets: [], filteredAssets: 3 } } }, /entrypoint main omits some/],
+    [{ entrypoints: { main: { assets: ['https://cdn.example/a.js'] } } }, /not a path below/],
+    [{ entrypoints: { main: { assets: ['../a.js'] } } }, /not a path below/],
+    [{ entrypoints: {} }, /it has no entry/]
+  ] as const) {
+    writeFiles(root, { 'incomplete.json': JSON.stringify(shape) })
+    const start = () => pagesOf(optionsOf('webpack', 'incomplete.json'))
+    t.throws(start, { instanceOf: AssetError, code: 'manifest-broken', message })
+  }
+})
+
+// Tags for what esbuild built, by its metafile.
+
+const entryPoints = ['src/main.ts', 'src/admin.ts', 'src/other.ts', 'src/print.css']
+
+async function runEsbuild(at: string, options: BuildOptions = {}): Promise<Metafile> {
+  const { metafile } = await build({
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    loader: { '.svg': 'file' },
+    logLevel: 'silent',
+    absWorkingDir: root,
+    entryPoints: entryPoints.map(path => join(root, path)),
+    outdir: at,
+    entryNames: '[name]-[hash]',
+    ...options,
+    metafile: true
+  })
+  writeFiles(root, { [`${at}.json`]: JSON.stringify(metafile) })
+  return metafile
+}
+
+const hashed = runEsbuild('site/dist')
+const short = (tags: string) => summary(tags).map(tag => tag.replace(/-[A-Z2-7]{8}(?=\.)/, '-HASH'))
+const ADMIN = [
+  'stylesheet /static/admin-HASH.css',
+  'module /static/admin-HASH.js',
+  'modulepreload /static/chunk-HASH.js',
+  'modulepreload /static/chunk-HASH.js'
+]
+
+test('BND-07 an entry of the metafile is its stylesheet, its module, and a preload for each import', async t => {
+  await hashed
+  const pages = pagesOf(optionsOf('site/dist'))
+  const [page, other] = [await pages(), await pages()]
+  t.deepEqual(short(other.entry('src/admin.ts')), ADMIN)
+  t.deepEqual(short(other.entry('src/print.css')), ['stylesheet /static/print-HASH.css'])
+  const tags = page.entry('src/main.ts', 'src/admin.ts', 'src/other.ts').split('\n')
+  t.is(new Set(tags).size, tags.length)
+  t.false(tags.join().includes('lazy'), 'dynamic imports are not loaded')
+  areOf(t, 'site/dist', tags)
+  t.regex(page.path('src/logo.svg'), /^\/static\/logo-[A-Z2-7]{8}\.svg$/)
+})
+
+test('the outputs are found whatever directory esbuild was started in', async t => {
+  for (const [at, absWorkingDir, outdir] of [
+    ['two/dist', join(root, 'two'), 'dist'],
+    ['three/dist', join(root, 'src'), '../three/dist'],
+    ['four/dist', join(root, 'four/dist'), '.']
+  ] as const) {
+    mkdirSync(absWorkingDir, { recursive: true })
+    const { outputs } = await runEsbuild(at, { absWorkingDir, outdir })
+    const names = Object.values(outputs).map(({ entryPoint = '' }) => entryPoint)
+    const name = names.find(each => /(?:^|src\/)admin\.ts$/.test(each)) ?? ''
+    t.deepEqual(short((await pagesOf(optionsOf(at))()).entry(name)), ADMIN, at)
+  }
+})
+
+test('type: classic loads an IIFE with defer; without it, it is a module', async t => {
+  const names = { entryNames: '[name]', assetNames: '[name]' }
+  await runEsbuild('classic', { splitting: false, format: 'iife', ...names })
+  const pages = pagesOf(optionsOf('classic'))
+  t.deepEqual(summary((await pages()).entry('src/other.ts', { type: 'classic' })), [
+    'stylesheet /static/other.css',
+    'text/javascript defer /static/other.js'
+  ])
+  t.is(summary((await pages()).entry('src/other.ts'))[1], 'module /static/other.js')
+})
+
+test('BND-08 only names with a hash are immutable, those of lazy chunks and images too', async t => {
+  const { outputs } = await hashed
+  await runEsbuild('plain', {
+    entryNames: '[name]',
+    chunkNames: '[name]-[hash]',
+    assetNames: '[name]'
+  })
+  const withHash = await makeSite(t, {}, { ...optionsOf('site/dist'), env: 'production' })
+  const without = await makeSite(t, {}, { ...optionsOf('plain'), env: 'production' })
+  t.true(/lazy.*\.js/.test(Object.keys(outputs).join()))
+  for (const path of Object.keys(outputs)) {
+    const { headers } = await withHash.ask(path.replace('site/dist', '/static'))
+    t.is(headers['cache-control'], IMMUTABLE, path)
+  }
+  for (const path of ['main.js', 'main.css', 'logo.svg', 'print.css', 'other.js'])
+    t.is((await without.ask(`/static/${path}`)).headers['cache-control'], REVALIDATED, path)
 })

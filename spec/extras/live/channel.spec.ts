@@ -1,16 +1,18 @@
 import { once } from 'node:events'
-import { connect, createServer } from 'node:http2'
 import { renameSync, rmSync, utimesSync } from 'node:fs'
+import { connect, createServer } from 'node:http2'
 import test from 'ava'
 import type { Middleware } from 'koa'
-import type { LinkedReport } from '../../../lib/extras/live/page-state.ts'
+import { makeHelpers } from '../../assets/views/view-helpers-site.ts'
 import { encodePath } from '../../../lib/assets/urls/canonical-path.ts'
+import type { LinkedReport } from '../../../lib/extras/live/page-state.ts'
+import { helpersOf } from '../../../lib/extras/live/tag.ts'
 import { withSlashes } from '../../../lib/files/paths.ts'
-import { openTab, openTold } from './tab.ts'
 import { startProcess } from '../../support/processes.ts'
 import { makeProject, makeSite, open, writeFiles, type Site } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { isWindows } from '../../support/windows.ts'
+import { openTab, openTold } from './tab.ts'
 
 const FILES = {
   'css/app.css.scss': "@use 'part';",
@@ -188,4 +190,28 @@ test('LIV-04 over HTTP/2 a page is told as well, and a closed tab is not an erro
   stream.close()
   await once(stream, 'close')
   t.deepEqual(site.errors, [])
+})
+
+/** The tag of the live channel. */
+
+const helpers = makeHelpers({ host: 'https://cdn.example' }, undefined, [
+  helpersOf('/assets/-/live.js')
+])
+
+test('live() writes a script of this server with the nonce, in every app of a live page, and nothing in any other; an unknown option is an error', t => {
+  const { live, app } = helpers('web', true)
+  t.is(live(), '<script src="/assets/-/live.js" type="module" async="async"></script>')
+  const tag =
+    '<script src="/assets/-/live.js" type="module" async="async" nonce="&quot;&gt;"></script>'
+  t.is(live({ nonce: '">' }), tag)
+  t.is(app('admin').live({ nonce: '">' }), tag)
+  t.is(helpers('web').live({ nonce: 'n' }), '')
+  t.is(helpers('web', false).app('admin').live(), '')
+  for (const isLive of [true, false]) {
+    const { live } = helpers('web', isLive)
+    t.throws(() => live({ nonse: 'n' } as object), { instanceOf: TypeError, message: /nonce/ })
+    t.throws(() => live({ q: 1, __keywords: true } as object), {
+      message: "unknown option 'live.q': known options: nonce"
+    })
+  }
 })

@@ -1,17 +1,19 @@
 // Names in views that no asset has, found without rendering them.
-import { rmSync, symlinkSync } from 'node:fs'
+import { rmSync, symlinkSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
+import { checkViews } from './check.ts'
+import { run as runCommand } from '../../cli/run.ts'
 import { settleForPrecompile, settleProject } from '../../../lib/assets/extras.ts'
-import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { checkViews as check } from '../../../lib/extras/names/check-views.ts'
 import { literalNames } from '../../../lib/extras/names/literal-names.ts'
-import { placed, run } from '../../support/fingerprinted.ts'
+import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
+import { placed, run, makeFingerprinted, MODES, readManifest } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 import { soakTest } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
-import { checkViews } from './check.ts'
+import { complaints, makeTyped, TYPED } from './typed.ts'
 
 const ASSETS = {
   'css/app.css': 'a{}',
@@ -185,4 +187,163 @@ test('INL-02 a name that inline() cannot write is reported, before and after pre
   await run(options)
   const { problems } = await check(settleForPrecompile(options), ['views/*.ejs'], true)
   t.deepEqual(problems, before.problems)
+})
+
+// Names as types: a mistyped one does not compile, and the file follows the sources.
+
+test.serial(
+  'TYP-01 a mistyped name does not compile, and the error suggests the nearest one',
+  async t => {
+    const root = makeTyped(t)
+    const mistyped = [
+      "assets.stylesheet('ap.css')",
+      "assets.javascript('pages/hom', { defer: true })",
+      "assets.image('loga.svg', { alt: '' })",
+      "assets.path('intr.woff2')",
+      "assets.stylesheet('app', 'menus')",
+      "assets.app('admn')"
+    ]
+    const { status, stdout } = await runCommand(root, 'types')
+    t.deepEqual([status, stdout], [0, `${join(root, 'assets.d.ts')} was written\n`])
+    const fine = [
+      "assets.stylesheet('app', 'menu.css', { media: 'print' })",
+      "assets.javascript('home', { type: 'module' })",
+      "assets.image('logo.svg#leaf', { alt: '' }) + assets.image('https://cdn.example/a.png')",
+      "assets.path('images/logo.svg') + assets.path('app.css?v=2', { mount: '/' })",
+      "assets.favicon() + assets.favicon('logo.svg') + assets.app('admin').stylesheet('menu')",
+      "assets.preload('app', { as: 'style' }) + assets.entry('src/any.tsx')",
+      "assets.path(name as AssetName) + assets.stylesheet(name as AssetName<'stylesheet'>)"
+    ]
+    const said = complaints(root, ...mistyped, ...fine)
+    for (const near of ['app.css', 'pages/home', 'logo.svg', 'inter.woff2', 'menu', 'admin']) {
+      t.true(said.includes(`"${near}"`), `${near}: ${said}`)
+    }
+    t.is(said.match(/^server\.ts\(\d+,\d+\): error/gm)?.length, mistyped.length)
+    t.regex((await runCommand(root, 'types')).stdout, / is current\n$/)
+  }
+)
+
+test.serial(
+  'NAM-02 the file is the same in every environment, by the command and by the server',
+  async t => {
+    const config = { configure: { production: { sources: ['../../more'] } } }
+    const root = makeTyped(t, {
+      '/more/later.svg': '<svg/>',
+      '/assets.config.json': JSON.stringify(config)
+    })
+    const file = join(root, 'assets.d.ts')
+    const texts = []
+    for (const env of ['development', 'test', 'production', undefined]) {
+      rmSync(file, { force: true })
+      const { status, stderr } = await runCommand(root, 'types', { NODE_ENV: env })
+      t.is(status, 0, stderr)
+      texts.push(readFileSync(file, 'utf8'))
+    }
+    writeFileSync(file, '')
+    koaAssets({ root, env: 'development', live: false, ...config })
+    await until(() => readFileSync(file, 'utf8') !== '', 'the server has written it')
+    t.deepEqual(new Set([...texts, readFileSync(file, 'utf8')]).size, 1)
+    t.true(texts[0]?.includes('"later.svg"'))
+  }
+)
+
+test.serial(
+  'TYP-01 in development the file follows the sources, if it exists, and is written only then',
+  async t => {
+    const root = makeProject(t, placed(TYPED))
+    const file = join(root, 'assets.d.ts')
+    const text = () => readFileSync(file, 'utf8')
+    writeFileSync(file, '')
+    koaAssets({ root, env: 'development', live: false })
+    await until(() => text().includes('"app.css"'), 'it is current soon after the start')
+    const [before, { ino }] = [text(), statSync(file)]
+    writeFiles(root, placed({ 'stylesheets/app.css.scss': 'b{}', 'images/new.png': '' }))
+    await until(() => text().includes('"new.png"'), 'it has the new name')
+    t.not(statSync(file).ino, ino)
+    rmSync(join(root, 'apps/web/assets/images/new.png'))
+    await until(() => text() === before, 'it has the name no more')
+    const other = makeProject(t, placed(TYPED))
+    koaAssets({ root: other, env: 'development', live: false })
+    t.throws(() => statSync(join(other, 'assets.d.ts')), { code: 'ENOENT' })
+  }
+)
+
+// What scripts in views import, in the import map of a page that names its entry.
+
+const FILES = {
+  'app.js': "import './count.js'",
+  'count.js': 'let counted = 0\nexport const count = () => ++counted',
+  'confetti.js': "import './paper.js'",
+  'paper.js': 'export {}',
+  'unused.js': 'export {}'
+}
+const OPTIONS = {
+  imports: {
+    confetti: 'confetti.js',
+    unused: 'unused.js',
+    cdn: 'https://cdn.example/x.js'
+  }
+}
+const SCRIPT = `import { count } from '/assets/count.js'
+import 'confetti'
+import('cdn')
+import 'unknown'`
+
+for (const mode of MODES) {
+  for (const [path, text] of [
+    ['views/page.ejs', `<script nonce="<%= nonce %>" type="module">${SCRIPT}</script>`],
+    ['apps/web/views/page.pug', `script(type='module').\n  ${SCRIPT.replaceAll('\n', '\n  ')}`],
+    [
+      'templates/page.tsx',
+      `<script type="module" dangerouslySetInnerHTML={{ __html: \`${SCRIPT}\` }} />`
+    ]
+  ] as const) {
+    test(`JSM-08 importMap({ entry }) has what a script in a view imports: ${path} (${mode})`, async t => {
+      const base = path.endsWith('.ejs') ? '/shop' : ''
+      const files = { ...FILES, [`/${path}`]: text.replace('/assets/', `${base}/assets/`) }
+      const site = await makeFingerprinted(t, mode, files, { ...OPTIONS, base })
+      const [count, confetti = '', paper = ''] = await Promise.all(
+        ['count', 'confetti', 'paper'].map(name => site.path(`${name}.js`))
+      )
+      const tag = await site.render(assets => assets.importMap({ entry: 'app' }))
+      const { imports, integrity } = JSON.parse(/>(.*)</.exec(tag)?.[1] ?? '{}') as {
+        imports: object
+        integrity: object
+      }
+      t.deepEqual(imports, {
+        [`${base}/assets/count.js`]: count,
+        cdn: 'https://cdn.example/x.js',
+        confetti
+      })
+      t.deepEqual(Object.keys(integrity), [confetti, paper].toSorted(), 'no tag has it')
+    })
+  }
+
+  test(`JSM-08 importMap({ entry }) is no tag where scripts in views import nothing by such names (${mode})`, async t => {
+    const page = `<% const { x } = await import('confetti') %>
+<script type="module" src="<%= assets.path('app.js') %>"></script>
+<script type="module">import x from '<%= assets.path('count.js') %>'</script>`
+    const site = await makeFingerprinted(t, mode, { ...FILES, '/views/page.ejs': page }, OPTIONS)
+    t.is(await site.render(assets => assets.importMap({ entry: 'app' })), '')
+  })
+}
+
+for (const mode of MODES) {
+  test(`JSM-08 views are read only where a script may be a module, or imports are mapped (${mode})`, async t => {
+    const view = `<script type="module">import '/assets/old.js'</script>`
+    const files = { 'old.js': 'count = 1', '/views/page.html': view }
+    const site = await makeFingerprinted(t, mode, files, {})
+    const importMap = () => site.render(assets => assets.importMap({ entry: 'old' }))
+    t.is(await importMap(), '')
+    await site.edit({ 'old.js': 'export const count = 1' })
+    t.regex(await importMap(), /"\/assets\/old\.js":/)
+  })
+}
+
+test('JSM-08 a manifest has what scripts in views import, once one of them does', async t => {
+  const site = await makeFingerprinted(t, 'precompiled', FILES, OPTIONS)
+  const inViews = () => (readManifest(site.root) as { inViews?: readonly string[] }).inViews
+  t.is(inViews(), undefined)
+  await site.edit({ '/views/page.html': `<script type="module">${SCRIPT}</script>` })
+  t.deepEqual(inViews(), ['/assets/count.js', 'cdn', 'confetti'])
 })

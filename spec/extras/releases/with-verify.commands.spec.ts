@@ -1,16 +1,19 @@
 // The commands that check, remove and compress what is published.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readFileSync, rmSync, writeFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import ava from 'ava'
+import { makeShop, run } from '../../cli/run.ts'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { allCommands, parseCommandLine } from '../../../lib/cli/arguments.ts'
 import { UsageError } from '../../../lib/cli/command.ts'
 import { helpAt } from '../../../lib/errors.ts'
-import { digestOf } from '../../../lib/files/digest.ts'
-import { type CleanReport, type VerifyReport } from '../../../lib/index.ts'
-import { makeShop, run } from '../../cli/run.ts'
+import { digestOf, DIGEST_LENGTHS, isSameDigest } from '../../../lib/files/digest.ts'
+import type { CleanReport, VerifyReport } from '../../../lib/index.ts'
+import { clean, verify } from '../../../lib/koa-assets.ts'
 import { WRITABLE_CODINGS } from '../../support/copies.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
+import { placed, run as build } from '../../support/fingerprinted.ts'
+import { makeProject, writeFiles, makeSite } from '../../support/site.ts'
 
 const test = ava.serial
 
@@ -111,5 +114,44 @@ test('a usage error names what a command needs or takes', async t => {
   ] as const) {
     const stderr = `koa-fresh-assets: ${message}\n`
     t.deepEqual(await run(makeProject(t), line), { status: 2, stdout: '', stderr })
+  }
+})
+
+// A release may make shorter or longer digests. What earlier builds published under theirs stays as it was.
+
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+const OLD = 'old { color: red }'
+const SHA256 = createHash('sha256').update(OLD).digest('hex')
+
+for (const length of DIGEST_LENGTHS) {
+  test(`FPR-02 what a build published under names with ${length} digits is verified, immutable after the next build, and removed by clean`, async t => {
+    const [name, damaged] = [SHA256, 'f'.repeat(64)].map(hex => `app-${hex.slice(0, length)}.css`)
+    const target = `/assets/${name}`
+    const entry = { target, source: 'css/app.css', integrity: [], size: OLD.length }
+    const root = makeProject(t, {
+      'public/assets.json': JSON.stringify({ version: 1, assets: { '/assets/app.css': entry } }),
+      'public/assets/app.css': OLD,
+      [`public/assets/${name}`]: OLD
+    })
+    t.deepEqual((await verify({ root })).problems, [])
+    writeFiles(root, placed({ 'css/app.css': 'new {}' }))
+    t.is((await build({ root })).kept, 1)
+    writeFiles(root, { [`public/assets/${damaged}`]: OLD })
+    const site = await makeSite(t, {}, { root, env: 'production' })
+    const sent = await site.ask(target)
+    t.deepEqual([sent.status, sent.text, sent.headers['cache-control']], [200, OLD, IMMUTABLE])
+    t.is((await site.ask(`/assets/${damaged}`)).status, 404)
+    t.deepEqual((await clean({ root }, { keep: 0, age: 0 })).removed, [target])
+    const left = readdirSync(join(root, 'public/assets'))
+    t.true(left.includes(damaged ?? ''), 'not made by precompile')
+  })
+}
+
+test('FPR-02 digests of two lengths are the same when one begins with the other', t => {
+  const digest = digestOf(OLD)
+  for (const other of [SHA256, digest]) t.true(isSameDigest(digest, other))
+  t.true(isSameDigest(SHA256, digest))
+  for (const other of [digest.slice(1), digest.slice(0, 8), '', undefined, digestOf('new {}')]) {
+    t.false(isSameDigest(digest, other), other)
   }
 })

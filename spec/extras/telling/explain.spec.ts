@@ -2,13 +2,18 @@
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { settleProject } from '../../../lib/assets/extras.ts'
 import type { Explanation, Step } from '../../../lib/extras/telling/explain.ts'
-import { explain } from './told.ts'
+import { overview, printOverview } from '../../../lib/extras/telling/overview.ts'
 import { type KoaAssetsOptions, precompile } from '../../../lib/index.ts'
-import { makeProject, makeSite } from '../../support/site.ts'
+import { koaAssets } from '../../../lib/koa-assets.ts'
+import { AS_WRITTEN } from '../../support/as-written.ts'
 import { CODINGS } from '../../support/copies.ts'
 import { withDigest } from '../../support/digest.ts'
-import { AS_WRITTEN } from '../../support/as-written.ts'
+import { makeProject, makeSite } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+import { explain, listAssets } from './told.ts'
 
 const FILES = {
   'apps/web/assets/stylesheets/app.css.scss': 'a { color: red; }',
@@ -189,4 +194,139 @@ test('in production explain reports a missing manifest, wrong bytes, and a link 
   t.is(led, `public${linked} is a symbolic link that may not be followed (option symlinks)`)
   const unknown = await ask('ap.css', production)
   t.regex(finding(unknown, 'helpers'), /^fail: .*; did you mean 'app\.css'\?$/)
+})
+
+// Where explain and list find what is not in the folders of apps.
+
+test('MNT-02 explain says that a mount of public leaves what is below the prefix to the apps', async t => {
+  const root = makeProject(t, { 'public/index.html': '', 'assets/stylesheets/site.css': 'p{}' })
+  const { steps } = await explain('/assets/site.css', { root, mounts: { '/': 'public' } })
+  const mounts = steps.find(({ subject }) => subject === 'mounts')
+  t.is(mounts?.finding, 'none has this path')
+  t.deepEqual(mounts?.details, ['/…: public, except /assets/…, which the apps publish'])
+})
+
+test('PKG-04 list names the source of the first place that has the name', async t => {
+  const root = makeProject(t, { 'a/star.svg': '', 'b/star.svg': '' })
+  const sources = ['../../a', '../../b'].map(dir => ({ dir, at: 'icons' }))
+  const listed = await listAssets({ root, sources, apps: { web: {} } })
+  t.deepEqual(
+    listed.map(({ path, source }) => [path, source]),
+    [['/assets/icons/star.svg', 'a/star.svg']]
+  )
+})
+
+const ONLY_MOUNTS = { serve: true, apps: false, mounts: { '/static': 'dist' } } as const
+
+test('PRV-02 explain says so when no mount has a path that is in public', async t => {
+  const root = makeProject(t, { 'public/robots.txt': '', 'dist/app.js': '' })
+  const options = { root, ...ONLY_MOUNTS, public: false } as const
+  const { steps, outcome } = await explain('/robots.txt', options)
+  t.is(outcome, 'passed to the next middleware')
+  t.deepEqual(steps.map(({ subject, finding }) => [subject, finding]).slice(2), [
+    ['mounts', 'none has this path'],
+    ['file', 'no mount has /robots.txt']
+  ])
+  const found = await explain('/static/app.js', options)
+  t.is(found.steps.find(({ subject }) => subject === 'mounts')?.finding, 'the mount /static')
+})
+
+// The overview of a server that starts in development.
+
+const PROJECT = {
+  'apps/web/assets/css/app.css': 'a{}',
+  'apps/admin/assets/css/app.css': 'a{}',
+  'lib/assets/a.css': 'a{}',
+  'dist/index.html': ''
+}
+
+test('UPL-02 the block names apps, their directories, and mounts, unless nothing is served', t => {
+  const root = makeProject(t, PROJECT)
+  const apps = { web: {}, admin: { sources: '../../lib/assets' } }
+  const options = { root, apps, mounts: { '/docs': 'dist' }, serve: true, live: false }
+  t.is(
+    overview(settleProject(options), 'development'),
+    `koa-fresh-assets: development, in ${root}
+  /assets/admin/…  apps/admin/assets, lib/assets
+  /assets/…        apps/web/assets
+  /docs/…          dist
+  This process serves them, and everything in public.`
+  )
+  const silent = overview(settleProject({ root, env: 'development', prefix: '/d\u00e4ta' }, {}), '')
+  t.regex(silent, /^  \/däta\/admin\/…  apps\/admin\/assets$/m)
+  t.regex(
+    silent,
+    /^  .* does not serve them \(serve is off\): a front web server must serve public\.$/m
+  )
+  const none = overview(settleProject({ root, mounts: { '/uploads': 'a\u001b[2J\n' } }, {}), '')
+  t.regex(none, /^  \/uploads\/… +a\\u001b\[2J\\u000a, which does not exist yet$/m)
+})
+
+/** The headings of the blocks that these instances print. */
+async function printedBy(all: readonly KoaAssetsOptions[], processEnv: NodeJS.ProcessEnv = {}) {
+  const printed: string[] = []
+  for (const options of all) {
+    const settings = settleProject({ serve: true, ...options }, processEnv)
+    await printOverview(settings, { processEnv, print: text => printed.push(text) })
+  }
+  return printed.map(block => block.split('\n')[0])
+}
+
+test('the block is printed once for the same settings, and says why the environment is development', async t => {
+  const root = makeProject(t, PROJECT)
+  const heading = `koa-fresh-assets: development, as NODE_ENV is not set, in ${root}`
+  t.deepEqual(await printedBy([{ root }, { root }, { root, prefix: '/a' }]), [heading, heading])
+  const named = `koa-fresh-assets: development, in ${root}`
+  t.deepEqual(await printedBy([{ root }], { NODE_ENV: 'development' }), [named])
+})
+
+test('no block is printed under test, in production, and with live: false', async t => {
+  const root = makeProject(t, PROJECT)
+  for (const [options, processEnv] of [
+    [{ env: 'development' }, { NODE_ENV: 'test' }],
+    [{}, { NODE_TEST_CONTEXT: 'child-v8' }],
+    [{ fingerprint: false }, { NODE_ENV: 'production' }],
+    [{ live: false }, {}]
+  ] as const) {
+    t.deepEqual(await printedBy([{ root, ...options }], processEnv), [])
+  }
+})
+
+test.serial('koaAssets() prints the block as a warning', async t => {
+  const root = makeProject(t, PROJECT)
+  process.env.NODE_ENV = 'development'
+  t.teardown(() => (process.env.NODE_ENV = 'test'))
+  koaAssets({ root, serve: true })
+  await until(() => warningsAbout(`development, in ${root}`).length > 0, 'the block')
+  t.pass()
+})
+
+test('PRV-02 the overview says what is served, and what is not', t => {
+  const root = makeProject(t, { 'dist/app.js': '' })
+  const common = { root, env: 'development', live: false, apps: false } as const
+  const mounts = { '/static': 'dist' }
+  for (const [options, expected] of [
+    [{ serve: true }, 'serves everything in public.'],
+    [{ serve: true, mounts }, 'serves them, and everything in public.'],
+    [{ serve: true, mounts, public: false }, 'serves them, and nothing else.'],
+    [
+      { serve: false, mounts, public: false },
+      'does not serve them (serve is off): a front web server must do so.'
+    ]
+  ] as const) {
+    const lines = overview(settleProject({ ...common, ...options }, {}), '').split('\n')
+    const served = 'mounts' in options ? ['  /static/…  dist'] : []
+    t.deepEqual(lines.slice(1), [...served, `  This process ${expected}`])
+  }
+})
+
+test('PRV-02 the overview speaks of no apps where there are none', t => {
+  const root = makeProject(t, { 'dist/app.js': '' })
+  for (const env of ['development', 'test', 'staging', 'production']) {
+    for (const more of [{}, { public: false }] as const) {
+      const options = { root, env, serve: true, apps: false, mounts: { '/x': 'dist' }, ...more }
+      const block = overview(settleProject(options as KoaAssetsOptions, {}), env).replace(root, '')
+      t.notRegex(block, /\bapps?\b/i)
+    }
+  }
 })

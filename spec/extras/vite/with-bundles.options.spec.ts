@@ -1,8 +1,11 @@
 import { join } from 'node:path'
 import test from 'ava'
+import type { Context } from 'koa'
+import { settleProject } from '../../../lib/assets/extras.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
-import { makeProject } from '../../support/site.ts'
+import { DEV } from '../../../lib/extras/vite/options.ts'
+import { makeProject, makeSite } from '../../support/site.ts'
 
 const starting = (options: KoaAssetsOptions) => () => settle(options, {})
 
@@ -23,3 +26,25 @@ test('MNT-03 while `dev` is in force the manifest is not read; `dev: condition &
     if (!isRead) t.throws(inProduction, { code: 'mount-unusable' })
   }
 })
+
+// The option dev: a mount whose files a dev server has.
+
+test('SET-11 a wrong dev is an error at start, with what it must be', t => {
+  for (const dev of ['localhost:5173', 'http://localhost:5173/base']) {
+    const options = { mounts: { '/a': { dir: '.', dev } } }
+    const message = `dev must be ${DEV.dev.expected}, got '${dev}' (mounts./a.dev)`
+    t.throws(() => settleProject(options, {}), { instanceOf: TypeError, message })
+  }
+})
+
+test('a mount serves nothing while dev is in force', async t => {
+  const files = { '/build/logo.png': 'png', '/public/static/logo.png': 'hidden by the mount' }
+  const mounts = { '/static': { dir: 'build', dev: true } }
+  const { ask } = await makeSite(t, files, { mounts, routes: sayDevServer })
+  t.is((await ask('/static/logo.png')).text, 'hidden by the mount')
+  t.is((await ask('/static/js/deep/a.js')).text, 'the dev server')
+})
+
+function sayDevServer(ctx: Context): void {
+  ctx.body = 'the dev server'
+}

@@ -270,17 +270,6 @@ for (const mode of MODES) {
     t.is((await site.ask(`/assets/app-${digestOf('a{}')}.css`)).status, 200)
   })
 
-  test(`a name that has its own digest is left alone, one that has another gets its own as well (${mode})`, async t => {
-    const [own, another] = [`own-${digestOf('vendor()')}.js`, `vendor-${other}.js`]
-    const site = await makeFingerprinted(t, mode, { [own]: 'vendor()', [another]: 'vendor()' })
-    const longer = `/assets/vendor-${other}-${digestOf('vendor()')}.js`
-    t.deepEqual([await site.path(own), await site.path(another)], [`/assets/${own}`, longer])
-    for (const path of [`/assets/${own}`, longer]) {
-      const { headers, text } = await site.ask(path)
-      t.deepEqual([text, headers['cache-control']], ['vendor()', IMMUTABLE])
-    }
-  })
-
   test(`a name that ends in 32 other hex characters is an ordinary name (${mode})`, async t => {
     const [logo, twin] = [`logo-${other}.png`, `app-${other}.css`]
     const site = await makeFingerprinted(t, mode, {

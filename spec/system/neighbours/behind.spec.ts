@@ -1,5 +1,3 @@
-// The middleware that people use, where koaAssets has sent the response already or tells a page of its edits.
-import { createServer } from 'node:http'
 import test from 'ava'
 import Koa from 'koa'
 import compose from 'koa-compose'
@@ -9,7 +7,7 @@ import { koaAssets } from '../../../lib/koa-assets.ts'
 import { ask } from '../../support/ask.ts'
 import { open } from '../../support/cached-site.ts'
 import { openTab } from '../../extras/live/tab.ts'
-import { makeProject, makeSite, open as openServer, type Site } from '../../support/site.ts'
+import { makeProject, makeSite, type Site } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
@@ -17,31 +15,6 @@ const TEXT = '0123456789'
 
 const connectionsOf = ({ server }: Site) =>
   new Promise<number>(resolve => server.getConnections((_, count) => resolve(count)))
-
-test('middleware behind koaAssets sees pages and no files', async t => {
-  const seen: string[] = []
-  const root = makeProject(t, { 'public/a.txt': TEXT })
-  const app = new Koa()
-  app.use(koaAssets({ root, env: 'production', compile: false, fingerprint: false, serve: true }))
-  app.use((ctx, next) => {
-    seen.push(ctx.path)
-    return next()
-  })
-  app.use(session({ signed: false, rolling: true }, app))
-  app.use(compress({ threshold: 0 }))
-  app.use(ctx => {
-    Object.assign(ctx.session ?? {}, { visited: true })
-    ctx.body = 'page'
-  })
-  const port = await openServer(t, createServer(app.callback()))
-  const headers = { 'accept-encoding': 'gzip' }
-  const file = await ask(port, '/a.txt', { headers })
-  t.deepEqual([file.text, file.headers['set-cookie']], [TEXT, undefined])
-  const page = await ask(port, '/page', { headers })
-  t.is(page.headers['content-encoding'], 'gzip')
-  t.truthy(page.headers['set-cookie'])
-  t.deepEqual(seen, ['/page'])
-})
 
 test('a koa-session in front that is changed is reported beside a file, and one that only reads is not', async t => {
   for (const [name, change, count] of [
