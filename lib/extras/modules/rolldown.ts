@@ -31,7 +31,18 @@ export async function rolldownVersion(purpose: string, root: string): Promise<st
   return (await foundFor(purpose, root)).version
 }
 
+/** @throws AssetError with Yarn's Plug'n'Play: what is in its archives cannot be built */
+export function requireFolders(purpose: string): void {
+  if (process.versions['pnp'] === undefined) return
+  const advice = 'write nodeLinker: node-modules into .yarnrc.yml, and run yarn install'
+  throw new AssetError(
+    'compiler-missing',
+    `${purpose} needs packages in node_modules, and Yarn's Plug'n'Play keeps them in archives: ${advice}`
+  )
+}
+
 async function foundFor(purpose: string, root: string) {
+  requireFolders(purpose)
   const found = await findPeer(PEER, root)
   if (!found) throw new AssetError('compiler-missing', missingPeer(PEER, purpose))
   const { require } = found

@@ -22,7 +22,7 @@ import { directoryFor, isUnchanged, isWhole, restoreBuild, type KeptBuild } from
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, type Import, type Wanted } from '../resolving.ts'
 import { hasModules, isJoined } from '../options.ts'
-import { loadRolldown, rolldownVersion } from '../rolldown.ts'
+import { loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
 import { listScanned, type Listed } from './scanned.ts'
 
 export interface PackageSettings {
@@ -36,6 +36,7 @@ export interface PackageSettings {
 /** @throws AssetError where Rolldown is needed and not there */
 export async function packagesOf(project: Project): Promise<MakeSourceList> {
   const { apps, root } = project
+  requireFolders(OPTION)
   const isNeeded = apps.some(hasModules)
   const version = isNeeded ? await rolldownVersion(OPTION, root) : ''
   return (app, own) => {

@@ -1,9 +1,9 @@
-// A machine without Rolldown.
+// A machine without Rolldown, or with packages in archives.
 
 import { join } from 'node:path'
 import test from 'ava'
 import { installWithout } from '../../../cli/run.ts'
-import { placed, readManifest } from '../../../support/fingerprinted.ts'
+import { placed, readManifest, run } from '../../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../../support/site.ts'
 import { ALL, SHOP } from './shop.ts'
 
@@ -41,4 +41,14 @@ test('JOI-02 without Rolldown packages may name files; for modules it is an erro
   const outdated = await precompile(ALL)
   t.is(outdated.status, 1)
   t.true(outdated.stderr.includes('needs rolldown 1.2.19 or newer, and 1.2.18 is installed'))
+})
+
+test.serial("JOI-02 with Yarn's Plug'n'Play it is an error that says what to write", async t => {
+  const root = makeProject(t, placed({ ...SHOP, ...EMPTY }))
+  Object.assign(process.versions, { pnp: '3' })
+  t.teardown(() => Reflect.deleteProperty(process.versions, 'pnp'))
+  for (const options of [{ packages: { big: 'low.js' } }, { bundle: true }])
+    await t.throwsAsync(run({ root, ...options }), {
+      message: /Plug'n'Play .*: write nodeLinker: node-modules into \.yarnrc\.yml/
+    })
 })
