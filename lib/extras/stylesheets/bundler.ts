@@ -48,7 +48,7 @@ export function makeBundler(
       for (const path of gone) for (const ending of ['', MAP]) nodes.delete(path + ending)
       for (const node of made) nodes.set(node.path, node)
       for (const node of made) nodes.set(node.path, linked(node, nodes))
-      const imports = files.reduce((sum, path) => sum + (plan.get(path)?.size ?? 0), 0)
+      const imports = [...plan.values()].reduce((sum, joined) => sum + joined.size, 0)
       sheets = { files: files.length, imports }
       return undefined
     },

@@ -50,7 +50,7 @@ test('STY-01 what a stylesheet imports is in its file, with its media, layer and
       '@layer base{@font-face{font-family:a;src:url(/assets/a.woff2)}}@layer base{*{margin:0}}@media print{a{color:#000}}' +
       '@supports (display: grid){.grid{background:url(/images/missing.png#x)}}.app{color:oklch(.5 .2 30)}'
   })
-  t.deepEqual(report.sheets, { files: 1, imports: 3 })
+  t.deepEqual(report.sheets, { files: 1, imports: 4 })
   const names = ['app', 'base/reset', 'base/fonts', 'print', 'grid']
   t.deepEqual(
     assets['/assets/app.css']?.sources?.toSorted(),
