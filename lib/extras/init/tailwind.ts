@@ -3,6 +3,7 @@
 export const TAILWIND_STYLES = {
   'stylesheets/app.pcss': `@import 'tailwindcss' source(none);
 @source '../../../../views';
+@source '../javascripts';
 `
 }
 
