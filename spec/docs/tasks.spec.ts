@@ -72,6 +72,8 @@ const links = recipes.take('Signed links')
 const compressedBuilds = recipes.take('Builds that exist compressed alone')
 const precache = recipes.take('A list for a service worker')
 const lightning = recipes.take('Browser targets')
+// spec/system/fonts.spec.ts shows it in a browser.
+recipes.take('A font without a jump')
 
 test('S86 a signed link is for one path, GET and HEAD, until it expires; no cache stores what it leads to', async t => {
   const site = makeExample(t, {
