@@ -103,7 +103,7 @@ for (const [what, options] of Object.entries({
     t.deepEqual(warnings, [])
     const asked = paths.filter(path => path.startsWith('/assets/'))
     const modules = asked.filter(path => /\.m?js$/.test(path))
-    t.true(modules.length >= 4 && modules.length <= 24, String(modules.length))
+    t.true(modules.length >= 3 && modules.length <= 24, String(modules.length))
     t.deepEqual([...new Set(modules)], modules)
     const isPlain = (path: string) => !withDigest(/-DIGEST\.\w+$/).test(path)
     if (options.env === 'production') t.deepEqual(asked.filter(isPlain), [])

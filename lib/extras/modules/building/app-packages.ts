@@ -174,10 +174,7 @@ export class AppPackages implements SourceList {
     const known = this.#kept ?? (await restoreBuild(directory, key))
     const isThere = known && isEnough(known, wanted) && (await isWhole(known))
     if (isThere && (await isUnchanged(known.inputs))) return known
-    const job = { wanted: withKnown(wanted, known), directory, key }
-    let { kept, failure } = await buildApart(job)
-    // A file that was imported once may be gone.
-    if (!kept && known) ({ kept, failure } = await buildApart({ ...job, wanted }))
+    const { kept, failure } = await buildApart({ wanted, directory, key })
     if (kept) return kept
     inputs.push(...(failure?.inputs ?? []))
     throw unusable(failure?.message ?? '')
@@ -226,19 +223,6 @@ function isEnough({ modules, commonJs }: KeptBuild, { specifiers }: Wanted): boo
     const known = commonJs.get(specifier)
     return modules.has(specifier) && (!known || names.every(each => known.includes(each)))
   })
-}
-
-/** Keeps what was imported before, so that a page that is edited back and forth waits once. */
-function withKnown(wanted: Wanted, known: KeptBuild | undefined): Wanted {
-  if (!known) return wanted
-  const specifiers = new Map(wanted.specifiers)
-  for (const specifier of known.modules.keys()) {
-    const { importer = OPTION, names = [] } = specifiers.get(specifier) ?? {}
-    const all = new Set([...names, ...(known.commonJs.get(specifier) ?? [])])
-    specifiers.set(specifier, { importer, names: [...all].toSorted() })
-  }
-  const sorted = [...specifiers].toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return { ...wanted, specifiers: new Map(sorted) }
 }
 
 function listBuilt({ directory, names, files, modules, links }: KeptBuild): Listed {
