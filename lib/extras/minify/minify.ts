@@ -13,6 +13,7 @@ import { CompileError, reasonOf } from '../../errors.ts'
 import type { MinifyReport, PrecompileMinifyOptions } from './options.ts'
 import { pathFrom } from '../../files/paths.ts'
 import { keepingColors } from './colors.ts'
+import { LEFT } from './syntax.ts'
 import { importsTwice } from './import-rules.ts'
 
 /**
@@ -90,7 +91,7 @@ async function transform(
     esbuild.transform(text, {
       loader: isCss ? 'css' : 'js',
       minify: true,
-      ...(target && { target: [...target] }),
+      ...(target && { target: [...target], supported: LEFT }),
       sourcemap: 'external',
       sourcesContent: true,
       sourcefile: basename(file),

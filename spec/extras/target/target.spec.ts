@@ -1,4 +1,5 @@
 // The option target: what browsers get, in every environment.
+import { SourceMap, type SourceMapPayload } from 'node:module'
 import test, { type ExecutionContext } from 'ava'
 import { browsersOf } from '../../../lib/extras/target/browsers.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
@@ -98,6 +99,17 @@ test('TGT-02 scripts get the syntax of the target, compiled, plain and joined', 
   }
 })
 
+test('TGT-01 the source map of development shows the stylesheet as it was written', async t => {
+  const css = 'a {\n  color: oklch(60% 0.1 200);\n  top: 0 }'
+  const site = await makeSite(t, { 'app.css': css }, { target: OLD })
+  const { text } = await site.ask('/assets/app.css')
+  const [, data = ''] = /base64,(\S+)/.exec(text) ?? []
+  const map = JSON.parse(Buffer.from(data, 'base64').toString()) as SourceMapPayload
+  t.deepEqual(map.sourcesContent, [css])
+  const line = text.split('\n').findIndex(each => each.includes('top:'))
+  t.like(new SourceMap(map).findEntry(line, 2), { originalLine: 2 })
+})
+
 test('TGT-03 without the option nothing is lowered, and a source that is copied is copied', async t => {
   const css = 'a { user-select: none; & b { color: oklch(60% 0.1 200) } }\n'
   const js = 'globalThis.told = globalThis.a?.b ?? 1\n'
@@ -162,7 +174,7 @@ const WARNED: ReadonlyArray<readonly [name: string, text: string, target: string
       'app.js',
       '\nawait 1; export {}',
       ['chrome67'],
-      /app\.js:2:1: Top-level await is not available .*; it is published as it is/
+      /app\.js:2:1: Top-level await is not available .*; it is left as it is/
     ],
     [
       'app.ts',
@@ -197,6 +209,16 @@ test('TGT-05 what esbuild cannot lower is a warning with its name and place, in 
     placed({ 'app.css': '/* light-dark() */ a:has(b) { content: ":has(" }' })
   )
   t.deepEqual((await run({ root: none, target: 'chrome125' })).warnings, [])
+})
+
+test('TGT-06 what cannot be lowered keeps nothing else from it, and is a warning once for a file', async t => {
+  const files = { 'app.js': 'const [one] = globalThis.all ?? []\nconst [two] = [one?.two]' }
+  const root = makeProject(t, placed(files))
+  const { warnings } = await run({ root, target: 'safari13', minify: true })
+  const told =
+    /^apps\/web\/assets\/app\.js:1:7: Transforming destructuring .* is not supported yet; it is left as it is$/
+  t.regex(warnings.join('\n'), told)
+  t.notRegex(readPublic(root, targetOf(root, '/assets/app.js')).toString(), /\?\?|\?\./)
 })
 
 test('TGT-06 text that does not parse is published as it is, with a warning; an edit is lowered again', async t => {
