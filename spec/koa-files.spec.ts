@@ -6,11 +6,8 @@ import { brotliCompressSync } from 'node:zlib'
 import test from 'ava'
 import Koa, { type Middleware } from 'koa'
 import mount from 'koa-mount'
-import { settleProject } from '../lib/assets/extras.ts'
 import type { KoaAssetsOptions } from '../lib/assets/settings/options.ts'
-import { noticesAtStart } from '../lib/extras/warnings/notices.ts'
 import { koaAssets, koaFiles } from '../lib/index.ts'
-import { precompile } from '../lib/koa-assets.ts'
 import { ask } from './support/ask.ts'
 import { withDigest } from './support/digest.ts'
 import { makeProject, open, type Files, makeSite } from './support/site.ts'
@@ -147,7 +144,6 @@ const BARE_FILES: Files = {
 }
 const BUNDLE = { dir: 'dist', manifest: 'dist/.vite/manifest.json' }
 const MOUNTS: KoaAssetsOptions['mounts'] = { '/assets': 'assets', '/static': BUNDLE }
-const ENVIRONMENTS = ['development', 'test', 'staging', 'production']
 
 for (const env of ['development', 'production']) {
   test(`a folder assets/ that is something else is mounted with apps: false, in ${env}`, async t => {
@@ -180,17 +176,6 @@ for (const [where, options] of SERVING) {
     t.deepEqual(site.errors, [])
   })
 }
-
-test('PRV-02 no message speaks of apps', async t => {
-  const root = makeProject(t, BARE_FILES)
-  for (const env of ENVIRONMENTS) {
-    const options = { root, env, serve: true, apps: false, mounts: MOUNTS } as const
-    t.deepEqual(noticesAtStart(settleProject(options, {}), options, {}), [])
-  }
-  const { assets, changes } = await precompile({ root, apps: false, public: false })
-  t.deepEqual([assets, changes], [0, { added: [], changed: [], removed: [] }])
-  t.false(existsSync(join(root, 'public/assets.json')))
-})
 
 test('PRV-02 public: false needs apps: false, as assets are published in public', t => {
   const root = makeProject(t, BARE_FILES)

@@ -290,15 +290,6 @@ test('HLT-12a links are followed, also in a cycle', async t => {
   t.is(readFileSync(join(root, 'views/shared/part.ejs'), 'utf8'), 'edited')
 })
 
-test('versionOf starts at the current directory', async t => {
-  const version = within('production', () => versionOf('package.json'))
-  t.throws(version, {
-    message: /package\.json has not been read yet: call it in a route behind koaHttpCache/
-  })
-  const site = await openRoute(t, ctx => void (ctx.body = version()))
-  t.regex((await site.get()).body, new RegExp(`^${DIGEST_PATTERN}$`))
-})
-
 test('versionOf rejects missing files and wrong arguments at start', t => {
   const root = makeProject(t)
   const missing = /^versionOf: .*views does not exist; relative names start at /

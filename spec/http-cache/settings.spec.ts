@@ -354,15 +354,6 @@ for (const [claim, directives, expected] of [
   })
 }
 
-test('CC-11 FRS-07 a target has a field of its own, a structured dictionary', t => {
-  const more = { maxAge: 60, extension: { 'X-Up': 5 } }
-  const value = 'max-age=60, x-up=5'
-  const { fields } = cacheControlFields([{ target: 'CDN', ...more }])
-  t.deepEqual(fields, [{ name: 'CDN-Cache-Control', value }])
-  const own = cacheControlFields([{ target: 'Surrogate-Control', ...more }])
-  t.deepEqual(own.fields, [{ name: 'Surrogate-Control', value }])
-})
-
 const IN_SECONDS = /^max-age must be whole seconds/
 const CONTRADICTION = /contradict each other/
 const WRONG_DIRECTIVES: readonly [given: unknown, message: RegExp][] = [

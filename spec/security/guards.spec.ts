@@ -191,16 +191,6 @@ test('S19 an app’s own prefix is as strict as its guard', async t => {
   }
 })
 
-test('S19 a host that Node rejects is not an error in koaAssets', async t => {
-  const root = makeStronghold(t)
-  const { port, errors } = await makeFront(t, { root, env: 'development' })
-  for (const host of ['a:b', 'a:1:2', 'a[b', '[::1', ']', 'xn--a', ':@']) {
-    const answer = await ask(port, 'GET', `http://${host}/assets/none.css`)
-    t.true([400, 404].includes(answer.status), `${host} ${answer.status}`)
-  }
-  t.deepEqual(errors, [])
-})
-
 // What must not be mixed up: sites, codings, names, hosts: S31, S32, S35, S36, S37.
 
 function siteOf(text: string) {

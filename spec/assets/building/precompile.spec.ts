@@ -6,7 +6,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import test from 'ava'
 import { finishAll, type Unfinished } from '../../../lib/assets/building/final-bytes.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
-import { type PrecompileOptions, precompile } from '../../../lib/koa-assets.ts'
+import { precompile } from '../../../lib/koa-assets.ts'
 import { PrecompileError } from '../../../lib/errors.ts'
 import { COPIES } from '../../support/copies.ts'
 import {
@@ -177,20 +177,6 @@ test('FPR-10 a project without any asset is an error, and nothing is created', a
     t.deepEqual(filesBelow(root), before)
     t.false(existsSync(join(root, 'public')))
   }
-})
-
-test('wrong options of precompile are TypeErrors, and nothing is created', async t => {
-  const root = makeSources(t, { 'app.js': 'go()' })
-  for (const [options, message] of [
-    [{ wran: true }, "unknown option 'wran': did you mean 'warn'?"],
-    [{ onProgress: 'log' }, "onProgress must be a function, got 'log'"],
-    [{ signal: 'SIGINT' }, "signal must be an AbortSignal, got 'SIGINT'"],
-    [[], 'options must be an object, got []']
-  ] as const) {
-    const refused = precompile({ root }, options as PrecompileOptions)
-    await t.throwsAsync(refused, { instanceOf: TypeError, message })
-  }
-  t.false(existsSync(join(root, 'public')))
 })
 
 test('a published file that was damaged or taken away is written again, its copies too, although size and mtime are the same', async t => {

@@ -146,15 +146,6 @@ for (const [tool, name, hint] of [
   })
 }
 
-test('LZY-01 an entry comes before a lazy module of that name in another mount', async t => {
-  const manifest = { 'src/lazy.ts': { file: 'own.js', isEntry: true } }
-  writeFiles(root, { 'other/own.js': '', 'other.json': JSON.stringify(manifest) })
-  const mounts = { ...optionsOf('vite').mounts, '/other': { dir: 'other', manifest: 'other.json' } }
-  const page = await pagesOf({ root, apps: false, mounts })()
-  t.deepEqual(summary(page.entry('src/lazy.ts')), ['module /other/own.js'])
-  t.regex(page.entry('src/lazy.ts', { mount: '/static' }), /assets\/lazy-/)
-})
-
 test('LZY-01 a lazy chunk that is missing on disk keeps nobody from starting', async t => {
   const manifest = {
     'src/main.ts': { file: 'main.js', isEntry: true, dynamicImports: ['src/lazy.ts'] },

@@ -3,9 +3,7 @@ import test from 'ava'
 import type { AssetReport } from '../../../lib/extras/inspector/asset-page.ts'
 import { treemap } from '../../../lib/extras/inspector/treemap.ts'
 import type { WeightReport } from '../../../lib/extras/inspector/weight-page.ts'
-import { settleProject } from '../../../lib/assets/extras.ts'
-import { overview } from '../../../lib/extras/telling/overview.ts'
-import { makeProject, makeSite } from '../../support/site.ts'
+import { makeSite } from '../../support/site.ts'
 import { json, listOf, makeInspected } from './inspected.ts'
 
 test('INS-01 the page of an asset has the steps of explain, its texts, and a reason for each header', async t => {
@@ -62,21 +60,6 @@ test('INS-01 the reason that a fingerprinted file may be stored is its name', as
   const { assets } = await listOf(site)
   const byUrl = await json<AssetReport>(site, `asset?json&path=${assets[0]?.url}`)
   t.regex(byUrl.representations[0]?.headers[2]?.reason ?? '', /fingerprint is their digest/)
-})
-
-test('what a server in development prints says where the pages are, unless they are off', t => {
-  const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
-  const options = { root, env: 'development', prefix: '/d\u00e4ta', serve: true }
-  const last = (more: object) =>
-    overview(settleProject({ ...options, ...more }), '')
-      .split('\n')
-      .at(-1)
-  t.is(last({}), '  To inspect them, open /d%C3%A4ta/-/ on this server.')
-  t.is(
-    last({ base: '/shop', prefix: '/assets' }),
-    '  To inspect them, open /shop/assets/-/ behind the proxy that cuts off /shop.'
-  )
-  t.is(last({ live: false }), '  This process serves them, and everything in public.')
 })
 
 test('the page about a weight shows each package and source, with areas in proportion, and says what it is from', async t => {

@@ -10,7 +10,6 @@ import { literalNames } from '../../../lib/extras/names/literal-names.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { placed, run, makeFingerprinted, MODES, readManifest } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
-import { soakTest } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 import { complaints, makeTyped, TYPED } from './typed.ts'
@@ -136,21 +135,6 @@ test('NAM-01 a view names what each app has whose pages may have it; otherwise i
   await run({ root })
   for (const app of ['web', 'admin']) rmSync(join(root, 'apps', app, 'assets'), { recursive: true })
   t.deepEqual(await problemsIn({}), [...expected, ...shared])
-})
-
-soakTest('VEW-01 a thousand views are read in less than a second of CPU time', async t => {
-  const view =
-    "<p>text</p>\n<%- assets.stylesheet('app') %><%- assets.image('lgo.png') %>\n".repeat(20)
-  const views = Array.from({ length: 1000 }, (_, at) => [`views/${at % 40}/${at}.ejs`, view])
-  const images = Array.from({ length: 1000 }, (_, at) => [`images/photo-${at}.png`, 'x'])
-  const root = makeProject(t, { ...placed(ASSETS), ...placed(Object.fromEntries(images)) })
-  writeFiles(root, Object.fromEntries(views))
-  const before = process.cpuUsage()
-  const { files, names, problems } = await checkViews({ root }, ['views/**/*.ejs'])
-  const { user, system } = process.cpuUsage(before)
-  // The other app has neither of them.
-  t.deepEqual([files, names, problems.length], [1000, 40_000, 40_000])
-  t.true(user + system < 1e6, `${(user + system) / 1e6} s`)
 })
 
 test('SET-11 views that are no globs are an error at start', t => {

@@ -14,7 +14,7 @@ import { koaHttpCache } from '../../../../lib/koa-http-cache.ts'
 import { costsAtMost } from '../../../support/cost.ts'
 import { withDigest } from '../../../support/digest.ts'
 import { digestOf, makeFingerprinted, MODES, placed, run } from '../../../support/fingerprinted.ts'
-import { makeProject, makeSite, writeFiles } from '../../../support/site.ts'
+import { makeProject, makeSite } from '../../../support/site.ts'
 
 test('FPR-04 fingerprint mode without a manifest is an error at start', t => {
   const root = makeProject(t, { 'apps/web/assets/app.js': 'go()' })
@@ -23,19 +23,6 @@ test('FPR-04 fingerprint mode without a manifest is an error at start', t => {
     code: 'manifest-missing',
     message: `there is no manifest ${join(root, 'public/assets.json')}: run npx koa-fresh-assets precompile`
   })
-})
-
-test('FPR-04 a site with only mounts needs no manifest; an asset of its own is an error that names it', async t => {
-  const root = makeProject(t, { 'dist/app.js': 'go()' })
-  const options = { root, env: 'production', mounts: { '/static': 'dist' } }
-  const routes: Middleware = ctx => void (ctx.body = ctx.assets.javascript('app'))
-  const site = await makeSite(t, {}, { ...options, routes })
-  t.is((await site.ask('/static/app.js')).text, 'go()')
-  t.is((await site.ask('/')).status, 500)
-  t.is(site.errors[0]?.message, `/assets/app.js is not in ${join(root, 'public/assets.json')}`)
-
-  writeFiles(root, { 'apps/web/assets/app.js': 'go()' })
-  t.throws(() => koaAssets(options), { code: 'manifest-missing' })
 })
 
 const ENTRY = { target: '/assets/a', source: 'a', integrity: [], size: 1 }

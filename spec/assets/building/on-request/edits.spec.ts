@@ -1,14 +1,4 @@
-// Sources that change all the time: the answer is always what was complete before the request.
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import {
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync
-} from 'node:fs'
+import { renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import type { Compiler } from '../../../../lib/assets/compilers/compiler.ts'
@@ -18,7 +8,7 @@ import { makeFront } from '../../../support/front.ts'
 import { ask } from '../../../support/raw.ts'
 import { makeProject, writeFiles } from '../../../support/site.ts'
 import { cases } from '../../../support/soak.ts'
-import { until, untilSettled } from '../../../support/until.ts'
+import { untilSettled } from '../../../support/until.ts'
 
 const MIB = 1024 * 1024
 
@@ -177,37 +167,3 @@ for (const [what, change] of Object.entries({
     t.deepEqual(site.errors, [])
   })
 }
-
-test('PUB-09 a fingerprinted file that is deleted as soon as it is written is written again', async t => {
-  const site = await makeFingerprinted(t, 'live', { 'once.css': 'once' })
-  let path = ''
-  const remove = (message: unknown) => {
-    if (!(message as { source: string }).source.startsWith(site.root)) return
-    const names = readdirSync(join(site.root, 'public/assets'))
-    path = `/assets/${names.find(name => name.startsWith('once-'))}`
-    unlinkSync(join(site.root, 'public', path))
-  }
-  subscribe('koa-fresh-assets:published', remove)
-  t.teardown(() => unsubscribe('koa-fresh-assets:published', remove))
-  await site.ask('/assets/once.css')
-  unsubscribe('koa-fresh-assets:published', remove)
-  t.is((await site.ask(path)).text, 'once')
-})
-
-test('a deleted source of a live site is a 404 at once, and its older fingerprints stay', async t => {
-  const site = await makeFingerprinted(t, 'live', { 'x/app.css': 'one', 'x/other.css': 'other' })
-  const older = await site.path('app.css')
-  await site.edit({ 'x/app.css': 'two' })
-  const current = await site.path('app.css')
-  const statusOf = async (path: string) => (await site.ask(path)).status
-  for (const path of [older, current, '/assets/app.css']) t.is(await statusOf(path), 200, path)
-  unlinkSync(site.at('x/app.css'))
-  // Before any page is made.
-  await until(async () => (await statusOf(current)) === 404, 'it is gone')
-  await t.throwsAsync(() => site.path('app.css'), { code: 'asset-unknown' })
-  t.is(await statusOf('/assets/app.css'), 404)
-  t.is(await statusOf(older), 200)
-  t.is(await statusOf('/assets/other.css'), 200)
-  await site.edit({ 'x/app.css': 'two' })
-  t.is(await statusOf(current), 200, 'and back again')
-})
