@@ -12,7 +12,8 @@ const AT_ONCE = 4
 test('JSM-02 PUB-12 PUB-13 PUB-14 PUB-15 PUB-20 PKG-04 a name has one source in development, on request and precompiled, or none in all of them', async t => {
   let names = 0
   const property = fc.asyncProperty(aPlan, async plan => {
-    names += await check(plan)
+    const found = await check(plan)
+    names += found
   })
   const numRuns = cases(40, 3000) / AT_ONCE
   await Promise.all(

@@ -100,9 +100,11 @@ export class Server {
     const written = WRITTEN.exec(text)?.[1]?.split(' ') ?? []
     for (const [at, [, reference = '']] of [...text.matchAll(REFERENCE)].entries()) {
       const isAbsolute = reference.startsWith('/')
+      // A browser encodes what is written without.
+      const url = encodeURI(decodeURI(reference))
       const to = isAbsolute
-        ? withoutBase(reference, this.#pipeline.settings.base)
-        : posix.join(posix.dirname(path), reference)
+        ? withoutBase(url, this.#pipeline.settings.base)
+        : posix.join(posix.dirname(path), url)
       references.set(written[at] ?? '', MARK.exec((await this.#textAt(to)) ?? '')?.[0])
     }
     return { mark, references }

@@ -59,7 +59,7 @@ const APPS: readonly (readonly App[])[] = [
   [ADMIN, { name: 'shop', path: '/menu/x.y' }]
 ]
 const FOLDERS = words('css images admin shop menu x.y')
-const STEMS = words('app logo menu admin a.b x.y')
+const STEMS = words('app logo menu admin a.b x.y é')
 /** `.up` is compiled to `.css`. */
 const EXTENSIONS = ['.css', '.css', '.js', '.svg', '.svg', '', '.up', '.css.up']
 
