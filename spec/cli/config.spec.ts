@@ -41,10 +41,8 @@ test('the options come from a file, as an object, a promise or a function that r
 test('NODE_ENV is the environment that a command names, before the file and its compilers are loaded', async t => {
   for (const [line, given, expected] of [
     ['precompile', undefined, 'production'],
-    ['precompile', '', 'production'],
     ['precompile', 'staging', 'staging'],
-    ['precompile --env test', 'staging', 'test'],
-    ['precompile --env development', undefined, 'development']
+    ['precompile --env test', 'staging', 'test']
   ] as const) {
     const root = makeConfigured(t, {
       '/assets.config.mjs': 'console.warn(`loaded for ${process.env.NODE_ENV}`)\nexport default {}'

@@ -132,27 +132,30 @@ const FILES = {
 
 const makeShop = (t: ExecutionContext) => makeExample(t, FILES)
 
-test('built, verified and started: files for a year, compressed, without sources or manifest', async t => {
-  const site = makeShop(t)
-  const started = site.follow(serving)
-  await t.throwsAsync(started, { message: /there is no manifest .*koa-fresh-assets precompile/s })
-  await site.follow(build)
-  rmSync(join(site.root, 'assets'), { recursive: true })
-  await site.follow(serving)
-  const { text: path } = await site.ask('/')
-  const { status, headers } = await site.ask(path, { headers: { 'accept-encoding': 'br' } })
-  t.is(status, 200)
-  t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
-  t.is(headers['content-encoding'], 'br')
-  t.is((await site.ask('/assets.json')).status, 404)
-  await site.follow(
-    serving.map(block => ({ ...block, text: block.text.replace(/^SERVE_.*/m, '') }))
-  )
-  t.is((await site.ask('/')).text, path)
-  t.is((await site.ask(path)).status, 404)
-  site.write({ [`public${path}`]: 'p {}' })
-  await t.throwsAsync(site.run('npx koa-fresh-assets verify'), { message: /verify: 1\n/ })
-})
+soakTest(
+  'built, verified and started: files for a year, compressed, without sources or manifest',
+  async t => {
+    const site = makeShop(t)
+    const started = site.follow(serving)
+    await t.throwsAsync(started, { message: /there is no manifest .*koa-fresh-assets precompile/s })
+    await site.follow(build)
+    rmSync(join(site.root, 'assets'), { recursive: true })
+    await site.follow(serving)
+    const { text: path } = await site.ask('/')
+    const { status, headers } = await site.ask(path, { headers: { 'accept-encoding': 'br' } })
+    t.is(status, 200)
+    t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
+    t.is(headers['content-encoding'], 'br')
+    t.is((await site.ask('/assets.json')).status, 404)
+    await site.follow(
+      serving.map(block => ({ ...block, text: block.text.replace(/^SERVE_.*/m, '') }))
+    )
+    t.is((await site.ask('/')).text, path)
+    t.is((await site.ask(path)).status, 404)
+    site.write({ [`public${path}`]: 'p {}' })
+    await t.throwsAsync(site.run('npx koa-fresh-assets verify'), { message: /verify: 1\n/ })
+  }
+)
 
 soakTest('a running server takes the next release over, and keeps the last one', async t => {
   const site = makeShop(t)

@@ -23,7 +23,7 @@ const [explainBare] = troubleshooting.take('Failed to resolve module specifier')
 const [curl] = troubleshooting.take('CORS')
 const [showCompiles] = troubleshooting.take('It compiles for ever')
 
-test('what tells of a symptom is told: explain, the field for other origins, each compile', async t => {
+soakTest('what tells of a symptom is told: explain, the field for other origins, each compile', async t => {
   const site = makeExample(t, {
     'assets/app.css.scss': 'p { color: red }',
     'assets/fonts/inter.woff2': 'font',
