@@ -23,27 +23,30 @@ const [explainBare] = troubleshooting.take('Failed to resolve module specifier')
 const [curl] = troubleshooting.take('CORS')
 const [showCompiles] = troubleshooting.take('It compiles for ever')
 
-soakTest('what tells of a symptom is told: explain, the field for other origins, each compile', async t => {
-  const site = makeExample(t, {
-    'assets/app.css.scss': 'p { color: red }',
-    'assets/fonts/inter.woff2': 'font',
-    'server.js': SERVER
-  })
-  await site.run('npx koa-fresh-assets precompile')
-  for (const command of explain?.text.trim().split('\n') ?? []) {
-    t.regex(await site.run(command), /serving is off[^]*\nresponse /, command)
+soakTest(
+  'what tells of a symptom is told: explain, the field for other origins, each compile',
+  async t => {
+    const site = makeExample(t, {
+      'assets/app.css.scss': 'p { color: red }',
+      'assets/fonts/inter.woff2': 'font',
+      'server.js': SERVER
+    })
+    await site.run('npx koa-fresh-assets precompile')
+    for (const command of explain?.text.trim().split('\n') ?? []) {
+      t.regex(await site.run(command), /serving is off[^]*\nresponse /, command)
+    }
+    t.regex(curl?.text ?? '', /-H "Origin: .*\/assets\/inter\.woff2$/m)
+    await site.follow(showCompiles ? [showCompiles] : [])
+    await site.run('node --import ./show-compiles.js server.js')
+    // This server is one of development.
+    const origin = { headers: { origin: 'http://localhost:5173' } }
+    const font = await site.ask('/assets/inter.woff2', origin)
+    t.is(font.headers['access-control-allow-origin'], origin.headers.origin)
+    site.write({ 'assets/app.css.scss': 'p { color: green }' })
+    t.regex((await site.ask('/assets/app.css')).text, /green/)
+    t.regex(site.said(), /app\.css\.scss in \d+ ms/)
   }
-  t.regex(curl?.text ?? '', /-H "Origin: .*\/assets\/inter\.woff2$/m)
-  await site.follow(showCompiles ? [showCompiles] : [])
-  await site.run('node --import ./show-compiles.js server.js')
-  // This server is one of development.
-  const origin = { headers: { origin: 'http://localhost:5173' } }
-  const font = await site.ask('/assets/inter.woff2', origin)
-  t.is(font.headers['access-control-allow-origin'], origin.headers.origin)
-  site.write({ 'assets/app.css.scss': 'p { color: green }' })
-  t.regex((await site.ask('/assets/app.css')).text, /green/)
-  t.regex(site.said(), /app\.css\.scss in \d+ ms/)
-})
+)
 
 soakTest('explain says whether the import map has a bare specifier', async t => {
   const site = makeExample(t, {
