@@ -73,6 +73,29 @@ test('TSC-03 a plain file of the name has it, whether money.ts or money.js is im
   t.regex(warningsAbout(site.root).join('\n'), /money\.js is used, .*money\.ts ignored/)
 })
 
+test('TSC-03 modules import what any compiler makes a script by the name of its source, whichever kind they are', async t => {
+  const civet = {
+    extensions: 'civet',
+    target: '.js',
+    compile: ({ code }: { code: string }) => ({ code })
+  }
+  const files = {
+    'javascripts/app.js': "import './lib/dial.civet'; export * from './dial.js.civet'",
+    'javascripts/dial.js.civet': "import './app.css.scss'",
+    'javascripts/lib/dial.civet': "import('../dial.js.civet')"
+  }
+  const site = await makeSite(t, files, { compilers: [civet], missing: 'ignore' })
+  const texts = ['app.js', 'lib/dial.js', 'dial.js'].map(name => site.ask(`/assets/${name}`))
+  t.deepEqual(
+    (await Promise.all(texts)).map(({ text }) => text),
+    [
+      'import "/assets/lib/dial.js"; export * from "/assets/dial.js"',
+      'import("/assets/dial.js")',
+      "import './app.css.scss'"
+    ]
+  )
+})
+
 test('TSC-04 a source that appears is found with the next request, and one that goes is missed', async t => {
   const files = { 'javascripts/app.ts': "import './late.ts'" }
   const site = await makeSite(t, files, { missing: 'error', revalidate: 0 })
