@@ -97,7 +97,7 @@ function isInMount(raw: string, urlPath: string): boolean {
 
 function isUnder(raw: string, urlPath: string): boolean {
   if (isBelow(raw, urlPath)) return true
-  return !hasOneSpelling(urlPath) && isBelow(raw, encodeURI(urlPath))
+  return raw.includes('%') && isBelow(raw, encodeURI(urlPath))
 }
 
 /** Tells whether a path begins with a URL path and a slash. */

@@ -3,11 +3,18 @@
 import { join } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { futureRealpath, readIfThere, statIfThere } from '../../files/at-start.ts'
-import { realpathOf, statOf } from '../../files/disk.ts'
+import { realpathOf, statOf, type Stamp } from '../../files/disk.ts'
 import { isRecord } from '../../check-options.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import type { CommonSettings } from './option-table.ts'
 import { isInside, pathFrom } from '../../files/paths.ts'
+
+/** A file in `public`. */
+export interface Target {
+  readonly stamp: Stamp
+  /** The bytes that were just written, if they are in memory. */
+  readonly bytes?: Uint8Array | undefined
+}
 
 /** Returns the absolute path of the file in `public` for a decoded URL path. */
 export function publicFile({ publicDir }: Pick<CommonSettings, 'publicDir'>, path: string): string {

@@ -9,13 +9,12 @@ import type { IndexKeeper, Project } from '../../parts.ts'
 import type { Draft } from '../../rendering/draft.ts'
 import { Renderer } from '../../rendering/renderer.ts'
 import { assetPath } from '../../settings/app-settings.ts'
-import { publicFile } from '../../settings/public-directory.ts'
+import { publicFile, type Target } from '../../settings/public-directory.ts'
 import type { AppSettings } from '../../settings/settings.ts'
 import type { Asset } from '../../sources/app-sources.ts'
 import type { Sources } from '../../sources/sources.ts'
 import {
   type Publisher,
-  type Target,
   hasSameInputs,
   hasSameTargets,
   MtimeIndex,

@@ -1,9 +1,10 @@
 // Declares what brings the files of an app into `public`, one publisher for each app, chosen when the pipeline is made;
 // and the index of what was published on request.
 import type { AssetError } from '../../../errors.ts'
-import { type Stamp, removeFile } from '../../../files/disk.ts'
+import { removeFile } from '../../../files/disk.ts'
 import type { AppSettings } from '../../settings/settings.ts'
 import type { Sources } from '../../sources/sources.ts'
+import type { Target } from '../../settings/public-directory.ts'
 import { splitFingerprint } from '../../urls/fingerprint.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import { LRUCache } from 'lru-cache'
@@ -27,13 +28,6 @@ export interface Publisher {
   publish?(app: AppSettings, name: string): Promise<Target | undefined>
   /** Returns why the asset at a plain path cannot be published, if that is known before a request for it. */
   failureOf?(path: string): AssetError | undefined
-}
-
-/** A file in `public`. */
-export interface Target {
-  readonly stamp: Stamp
-  /** The bytes that were just written, if they are in memory. */
-  readonly bytes?: Uint8Array | undefined
 }
 
 /** `plain` and `fingerprints` are published on request; `none`: nothing is, and pages use plain names. */

@@ -1,6 +1,5 @@
 // A served file: all that responses need of it, with the deltas that a request may be sent instead.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Stamp } from '../../../files/disk.ts'
 import type { OpenFile } from '../../../files/open-file.ts'
 import type { Delta, Sent, Stored } from '../../parts.ts'
 import type { SharedFields } from '../directories/served-directory.ts'
@@ -29,13 +28,6 @@ export interface ServedFile extends CacheEntry {
 }
 
 export type Found = ServedFile | undefined
-
-/** A file of `public`. */
-export interface Target {
-  readonly stamp: Stamp
-  /** The bytes, if they were just written. */
-  readonly bytes?: Uint8Array | undefined
-}
 
 export type UseOpened<T> = (file: ServedFile, opened: OpenFile) => Promise<T> | T
 

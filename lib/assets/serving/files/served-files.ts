@@ -16,6 +16,7 @@ import {
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
 import { ifReadable } from '../../../files/refusals.ts'
 import type { Sender, Stored } from '../../parts.ts'
+import type { Target } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { composed } from '../../../files/paths.ts'
@@ -37,7 +38,6 @@ import {
   type Found,
   type Representations,
   type ServedFile,
-  type Target,
   type UseOpened
 } from './served-file.ts'
 
