@@ -83,6 +83,8 @@ const ROWS = {
       'looks again before each removal':
         'of compress it expects an error, which ends without one as it finds no file in a folder that became a link',
       'since it was opened is still placed where it was': 'only a descriptor tells that',
+      'S52 nothing is written outside while a folder of public':
+        'only a descriptor tells where an empty temporary file is, which is removed elsewhere',
       'whenever it is looked at is a 200':
         'a file is judged by its name, which the spec gives to another one at each look'
     }
