@@ -77,13 +77,16 @@ function removeSocket(tree) {
 // As `npm test` runs them, though a soak test may ask.
 const { SOAK: _, ...env } = process.env
 
+/** Packages of other lanes may lie in spec/. */
+const isOwn = path => basename(path) !== 'node_modules'
+
 /** @param specs the compiled ones that must pass, as globs; undefined: none, and nothing is built */
 function check(tree, names, takeOut, specs) {
   const run = (command, ...words) => execFileSync(command, words, { cwd: tree, stdio: 'pipe', env })
   try {
     for (const each of [...COPIED, ...MADE])
       rmSync(join(tree, each), { recursive: true, force: true })
-    for (const each of COPIED) cpSync(each, join(tree, each), { recursive: true })
+    for (const each of COPIED) cpSync(each, join(tree, each), { recursive: true, filter: isOwn })
     for (const name of readdirSync(join(tree, 'spec')).filter(each => OF_ALL.test(each)))
       rmSync(join(tree, 'spec', name), { recursive: true })
     takeOut(tree)
