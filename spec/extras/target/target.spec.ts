@@ -14,6 +14,7 @@ import {
 } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
 import { warningsAbout } from '../../support/warnings.ts'
+import { LAYERED } from '../../../lib/assets/settings/option-table.ts'
 
 /** The text of an asset, without blanks, in each of the ways in which it is made. */
 async function published(
@@ -32,11 +33,14 @@ async function published(
   const root = makeProject(t, placed(files))
   await run({ ...options, root, minify: true })
   all['minified'] = readPublic(root, targetOf(root, `/assets/${name}`)).toString()
-  await run({ ...options, root, minify: true, bundle: true })
+  await run({ ...options, root, minify: true, ...JOINED })
   all['joined'] = readPublic(root, targetOf(root, `/assets/${name}`)).toString()
   const entries = Object.entries(all).map(([way, text]) => [way, plain(text)] as const)
   return entries
 }
+
+/** Where modules can be joined, they are. */
+const JOINED: object = 'bundle' in LAYERED ? { bundle: true } : {}
 
 const plain = (text: string) =>
   text

@@ -1,0 +1,95 @@
+// A project without assets of its own: `apps: false`, and `public: false` where only mounts are served. PRV-02.
+import { existsSync } from 'node:fs'
+import test from 'ava'
+import type { KoaAssetsOptions } from '../lib/assets/settings/options.ts'
+import { koaAssets } from '../lib/index.ts'
+import { withDigest } from './support/digest.ts'
+import { makeProject, makeSite, type Files } from './support/site.ts'
+import { warningsAbout } from './support/warnings.ts'
+import { ENVIRONMENTS as SERVING } from './support/ways.ts'
+
+const BARE_FILES: Files = {
+  '/package.json': '{}',
+  '/assets/crate.txt': 'not an asset of a page',
+  '/apps/web/assets/app.css': 'a{}',
+  '/dist/app.js': 'app',
+  '/dist/.vite/manifest.json':
+    '{"main.js":{"file":"main-B1a2C3d4.js","isEntry":true,"name":"main"}}',
+  '/dist/main-B1a2C3d4.js': 'main()',
+  '/public/robots.txt': 'robots',
+  '/public/assets/old.css': 'old'
+}
+const BUNDLE = { dir: 'dist', manifest: 'dist/.vite/manifest.json' }
+const MOUNTS: KoaAssetsOptions['mounts'] = { '/assets': 'assets', '/static': BUNDLE }
+
+for (const env of ['development', 'production']) {
+  test(`a folder assets/ that is something else is mounted with apps: false, in ${env}`, async t => {
+    const site = await makeSite(t, BARE_FILES, { env, apps: false, mounts: MOUNTS })
+    t.is((await site.ask('/assets/crate.txt')).text, 'not an asset of a page')
+    t.is((await site.ask('/static/app.js')).text, 'app')
+    t.is((await site.ask('/robots.txt')).text, 'robots')
+    for (const path of ['/assets/app.css', '/assets/app.css.scss', '/app.css']) {
+      t.is((await site.ask(path)).status, 404, path)
+    }
+    t.deepEqual(site.errors, [])
+    t.deepEqual(warningsAbout(site.root), [])
+    t.false(existsSync(site.at('/public/assets.json')))
+  })
+}
+
+for (const [where, options] of SERVING) {
+  test(`PRV-02 with public: false nothing but the mounts is served, ${where}`, async t => {
+    const only = { apps: false, public: false, mounts: MOUNTS } as const
+    const site = await makeSite(t, BARE_FILES, { ...options, ...only })
+    for (let times = 0; times < 2; times++) {
+      t.is((await site.ask('/assets/crate.txt')).text, 'not an asset of a page')
+      for (const path of ['/robots.txt', '/assets/old.css', '/crate.txt', '/', '/package.json']) {
+        for (const method of ['GET', 'OPTIONS']) {
+          const { status, headers } = await site.ask(path, { method })
+          t.deepEqual([path, method, status, headers.allow], [path, method, 404, undefined])
+        }
+      }
+    }
+    t.deepEqual(site.errors, [])
+  })
+}
+
+test('PRV-02 public: false needs apps: false, as assets are published in public', t => {
+  const root = makeProject(t, BARE_FILES)
+  for (const apps of [undefined, { web: {} }]) {
+    t.throws(() => koaAssets({ root, apps, public: false }), {
+      instanceOf: TypeError,
+      message: 'public must be a directory unless apps is false, got false'
+    })
+  }
+})
+
+test('pages have the entries of bundles and one version; a name of an asset is an error that says why', async t => {
+  const site = await makeSite(t, BARE_FILES, {
+    env: 'production',
+    apps: false,
+    public: false,
+    mounts: MOUNTS,
+    routes: async ctx => {
+      if (ctx.path === '/file') return ctx.sendFile('robots.txt', { root: 'public' })
+      const { assets } = ctx
+      const thrown = t.throws(() => assets.stylesheet('app'), { code: 'asset-unknown' })
+      t.regex(
+        thrown?.message ?? '',
+        /^'app\.css' is not an asset: this project has none of its own/
+      )
+      t.throws(() => assets.app('web'), { message: "unknown app 'web': the apps are: none" })
+      t.is(assets.path('https://cdn.example/a.css'), 'https://cdn.example/a.css')
+      t.is(assets.importMap(), '')
+      ctx.body = `${assets.entry('main.js')} ${assets.version}`
+      return undefined
+    }
+  })
+  const { text } = await site.ask('/page')
+  t.regex(
+    text,
+    withDigest(/<script src="\/static\/main-B1a2C3d4\.js" type="module" .*<\/script> DIGEST$/)
+  )
+  t.is((await site.ask('/file')).text, 'robots')
+  t.deepEqual(site.errors, [])
+})
