@@ -14,7 +14,7 @@ export default {
   ],
   environmentVariables: { SOAK: 'true' },
   workerThreads: false,
-  concurrency: 2,
+  concurrency: 3,
   // For what hangs: a copy of the tree passes its specs in one of them.
   timeout: '20m'
 }
