@@ -146,7 +146,7 @@ function sheetsFrom(nodes: Nodes, plan: Plan): Esbuild.Plugin {
   }
 }
 
-/** A relative URL that leads to no asset would lead elsewhere from another file. */
+/** Returns a URL that leads to the same place from the joined file, whose folder may be another. */
 function fromRoot(url: string, importer: string): string {
   return /^(?:[a-z][a-z\d+.-]*:|[/#?]|$)/i.test(url)
     ? url

@@ -102,7 +102,7 @@ test('TSC-08 model: after each edit the nearest tsconfig.json counts, with what 
   })
   await fc.assert(
     fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 6 }), async edits => {
-      // A file above the project is nobody's.
+      // A tsconfig.json above the project does not count.
       const root = join(makeProject(t, { 'tsconfig.json': config('above') }), 'shop')
       const site = await makeSite(t, { 'javascripts/app.jsx': JSX }, { root, revalidate: 0 })
       const known = new Map<string, string>()
