@@ -26,7 +26,9 @@ const sheet = fc.record({
     }),
     { maxLength: 4 }
   ),
-  rules: fc.array(rule, { maxLength: 3 })
+  rules: fc.array(rule, { maxLength: 3 }),
+  /** The part that is moved to the end: a browser ignores imports behind others. */
+  isLast: fc.constantFrom(undefined, undefined, undefined, undefined, 0, 1, 2)
 })
 
 type Sheet = typeof sheet extends fc.Arbitrary<infer Value> ? Value : never
@@ -36,7 +38,7 @@ const project = fc.array(sheet, { minLength: SHEETS, maxLength: SHEETS })
 
 function filesOf(sheets: readonly Sheet[]): Files {
   return Object.fromEntries(
-    sheets.map(({ layers, imports, rules }, at) => {
+    sheets.map(({ layers, imports, rules, isLast }, at) => {
       const later = imports.filter(({ to }) => at + 1 + to < SHEETS)
       const imported = later.map(({ to, condition, supports, isElsewhere }, nth) => {
         const own = `./s${at + 1 + to}.css`
@@ -49,7 +51,9 @@ function filesOf(sheets: readonly Sheet[]): Files {
         const own = `.e${element} { --p: s${at}-${nth}${isImportant ? ' !important' : ''} }`
         return around ? `${around} { ${own} }` : own
       })
-      return [`s${at}.css`, [layers, ...imported, ...written].join('\n')]
+      const parts = [layers, ...imported, ...written]
+      const moved = isLast === undefined ? [] : parts.splice(isLast, 1)
+      return [`s${at}.css`, [...parts, ...moved].join('\n')]
     })
   )
 }

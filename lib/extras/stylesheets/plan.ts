@@ -4,7 +4,12 @@ import { isUtf8 } from 'node:buffer'
 import type { Unfinished } from '../../assets/building/final-bytes.ts'
 import { textType } from '../../assets/rendering/draft.ts'
 import type { AppSettings } from '../../assets/settings/app-settings.ts'
-import { importRules, importsTwice } from '../minify/import-rules.ts'
+import {
+  blankComments,
+  importRules,
+  importsTwice,
+  type ImportRule
+} from '../minify/import-rules.ts'
 import { modeOf } from '../modules/options.ts'
 
 export type Nodes = ReadonlyMap<string, Unfinished>
@@ -17,7 +22,7 @@ interface Joined {
   readonly imports: ReadonlySet<string>
   /** True if no other import stays: only such a sheet is joined into others. */
   readonly isWhole: boolean
-  /** The paths of all sheets in it; true for those under a layer, a medium or another condition. */
+  /** The paths of all sheets in it, and LAYERS; true for those under a layer, a medium or another condition. */
   readonly conditional: ReadonlyMap<string, boolean>
 }
 
@@ -49,10 +54,11 @@ function joinImports(
 ): Joined | undefined {
   const all = importsOf(node, nodes)
   if (!all) return undefined
-  const last = all.findLastIndex(({ to }) => to === undefined || !joinedIn(to).isWhole)
+  const last = all.imports.findLastIndex(({ to }) => to === undefined || !joinedIn(to).isWhole)
   const conditional = new Map([[node.path, false]])
+  if (all.hasLayers) conditional.set(LAYERS, false)
   const imports = new Set<string>()
-  for (const { to = '', isConditional } of all.slice(last + 1)) {
+  for (const { to = '', isConditional } of all.imports.slice(last + 1)) {
     for (const [path, isNested] of joinedIn(to).conditional) {
       const isUnder = isConditional || isNested
       // esbuild keeps the last one of a sheet that is there twice, which is the same only without conditions.
@@ -68,25 +74,37 @@ function joinImports(
 /** esbuild makes a layer of its own for each sheet in a layer without a name. */
 const ANONYMOUS = /^layer(?![\w(-])/i
 
+/** Stands for the statements `@layer a, b;` in front of imports: esbuild keeps one of those that are equal, too. */
+const LAYERS = '@layer'
+
 interface Import {
   /** The path of a stylesheet that may be joined. */
   readonly to: string | undefined
   readonly isConditional: boolean
 }
 
+interface Imports {
+  readonly hasLayers: boolean
+  readonly imports: readonly Import[]
+}
+
+const NONE: Imports = { hasLayers: false, imports: [] }
+
 /**
  * Returns the imports of a stylesheet in order. The result is undefined for what is no stylesheet, or cannot be
  * joined.
  */
-function importsOf(node: Unfinished, nodes: Nodes): Import[] | undefined {
+function importsOf(node: Unfinished, nodes: Nodes): Imports | undefined {
   const { name, app, source, draft, links } = node
   const { content, text, mayImport } = draft
   if (textType(name) !== 'css' || modeOf(app) === false) return undefined
   if ('copyOf' in content || !isUtf8(content)) return undefined
-  if (!text) return mayImport ? undefined : []
+  if (!text) return mayImport ? undefined : NONE
   const { code, references } = text
-  if (importsTwice(code)) return undefined
-  return importRules(code).map(({ url, condition }) => {
+  const rules = importRules(code)
+  const lead = leadOf(code, rules)
+  if (lead === undefined || importsTwice(code)) return undefined
+  const imports = rules.map(({ url, condition }) => {
     const at = references.findIndex(({ start, end }) => start <= url && url < end)
     const to = nodes.get(links[at] ?? '')
     // A URL with a query is another file.
@@ -94,6 +112,21 @@ function importsOf(node: Unfinished, nodes: Nodes): Import[] | undefined {
     const isJoined = to && isUsual && mayJoin(app, source.packageName, to)
     return { to: isJoined ? to.path : undefined, isConditional: condition !== '' }
   })
+  return { hasLayers: /@layer/i.test(lead), imports }
+}
+
+const LEAD = /^(?:\uFEFF?\s*@charset[^;{}]*;)?(?:\s*@layer[^;{}]*;)*\s*$/i
+
+/**
+ * Returns what is in front of the imports, or undefined where a browser ignores one of them, since anything else is
+ * (css-cascade-5 section 2).
+ */
+function leadOf(css: string, rules: readonly ImportRule[]): string | undefined {
+  const code = blankComments(css)
+  const [lead = '', ...between] = rules.map(({ start }, at) =>
+    code.slice(rules[at - 1]?.end ?? 0, start)
+  )
+  return LEAD.test(lead) && between.every(text => /^[\s;]*$/.test(text)) ? lead : undefined
 }
 
 /** By default those of a package are joined with each other alone, as modules are. */
