@@ -16,6 +16,9 @@ export const viteApp = { dir: 'vite/dist', manifest: 'vite/dist/.vite/manifest.j
 // The apps are found: apps/web and apps/admin.
 export default {
   root: import.meta.dirname,
+  // Modules may import them by name, and views may write these SVG files into a page.
+  packages: ['react', 'react-dom'],
+  inline: 'icons/*.svg',
   live: { watch: ['apps/web/views', 'apps/admin/views'], editor: 'vscode' },
   mounts: {
     ...(hasVite && { '/vite-app': viteApp }),

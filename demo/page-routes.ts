@@ -11,6 +11,7 @@ pageRoutes.get('/health', ctx => {
   ctx.body = 'ok'
 })
 pageRoutes.get('/', ctx => render(ctx, 'web/home', { assetsOfThePage }))
+pageRoutes.get('/packages', ctx => render(ctx, 'web/packages'))
 pageRoutes.get('/caching', ctx => render(ctx, 'web/caching'))
 pageRoutes.get('/admin', ctx => render(ctx, 'admin/records', { records }))
 

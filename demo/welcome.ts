@@ -17,6 +17,7 @@ Press Ctrl-C to stop.`
 function inDevelopment(address: string): string {
   return `  ${address}          edit demo/apps/web/assets/stylesheets/base/_tokens.scss and watch
   ${address}/caching  send requests and watch 200, 304 and 412
+  ${address}/packages  a React component, without a bundler to set up
   ${address}/admin    a second application with a stylesheet of the same name
   ${address}/assets/-/  the inspector: every asset, what is wrong with it, the last requests
 
@@ -28,6 +29,7 @@ function inDevelopment(address: string): string {
 function inProduction(address: string): string {
   return `  ${address}          fingerprinted URLs; scripts and stylesheets with integrity
   ${address}/caching  send requests and watch 200, 304 and 412
+  ${address}/packages  a React component, whose packages were joined into few files
   ${address}/admin    a second application with a stylesheet of the same name
 
 Nothing is compiled on request: after an edit, run npm run demo:production again.
