@@ -1,6 +1,6 @@
 // Shows what a page loads: a treemap by package and source, visits, and the same as tables.
 import { formatBytes } from '../../cli/format.ts'
-import { weigh, type Group, type Weighed, type Weight } from '../telling/weight.ts'
+import { originOf, weigh, type Group, type Weighed, type Weight } from '../telling/weight.ts'
 import { html, layout, table, type Html } from './page-html.ts'
 import type { Survey } from './survey.ts'
 import { treemap, type Area, type Placed } from './treemap.ts'
@@ -41,12 +41,13 @@ export function weightPage({ asked, names, weight }: WeightReport): string {
   )
 }
 
-function shown({ builtAt, entries, files, groups, visits }: Weight): Html {
+function shown(weight: Weight): Html {
+  const { entries, files, groups, visits } = weight
   const whole = groups.reduce((sum, { size }) => sum + size, 0)
-  const from = builtAt ? `precompiled at ${builtAt.toISOString()}` : 'estimated from the sources'
   const share = (size: number) => `${((100 * size) / whole).toFixed(1)} %`
   return html`<p class="note">
-      ${entries.join(', ')}: ${from}; brotli, without headers, deltas, the page and its images
+      ${entries.join(', ')}: ${originOf(weight)}; brotli, without headers, deltas, the page and its
+      images
     </p>
     ${table('Visits', visits)} ${picture(groups, share)}
     ${table(

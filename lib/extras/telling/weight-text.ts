@@ -1,8 +1,9 @@
 // Formats what a page loads as tables for people.
-import type { Weight } from './weight.ts'
 import { formatBytes, table } from '../../cli/format.ts'
+import { originOf, type Weight } from './weight.ts'
 
-export function weightText({ builtAt, entries, files, groups, visits }: Weight): string {
+export function weightText(weight: Weight): string {
+  const { entries, files, groups, visits } = weight
   if (entries.length === 0) return 'No script or stylesheet has such a name.'
   const sections = [
     [
@@ -18,7 +19,6 @@ export function weightText({ builtAt, entries, files, groups, visits }: Weight):
       })
     ]
   ]
-  const from = builtAt ? `precompiled at ${builtAt.toISOString()}` : 'estimated from the sources'
   const texts = sections.map(rows => table(rows, rows[0]?.[2]?.startsWith('br') ? [1, 2] : [1]))
-  return [`${entries.join(', ')}, ${from}`, ...texts].join('\n\n')
+  return [`${entries.join(', ')}, ${originOf(weight)}`, ...texts].join('\n\n')
 }

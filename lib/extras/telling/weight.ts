@@ -196,8 +196,18 @@ function sourceNodes({ settings, sources }: Parts, known: ReadonlyMap<string, Ow
   }
 }
 
-const PACKAGE = /\/(?:npm|node_modules)\/(?<name>(?:@[^/]+\/)?[^/]+)/
+// Files that packages share have the name of one of them, and a digest.
+const PACKAGE =
+  /\/(?:npm|node_modules)\/(?:-\/(?<sharing>.+)-[\da-f]{8}\.js$|(?<alone>(?:@[^/]+\/)?[^/]+)\.js$|(?<name>(?:@[^/]+\/)?[^/]+))/
 
 function partOf(path: string, size: number): Weighed {
-  return { path, group: PACKAGE.exec(path)?.groups?.['name'] ?? '', size: Math.round(size) }
+  const { sharing, alone, name = '' } = PACKAGE.exec(path)?.groups ?? {}
+  return { path, group: sharing ?? alone ?? name, size: Math.round(size) }
+}
+
+/** Says in words where the sizes are from. */
+export function originOf({ builtAt }: Weight): string {
+  return builtAt
+    ? `precompiled at ${builtAt.toISOString()}`
+    : 'estimated from the sources, with packages as built for development'
 }
