@@ -416,6 +416,9 @@ soakTest('a package brings its assets, in development and in production', async 
 
 const modulesPage = readPage('docs/modules.md')
 const example = modulesPage.take('')
+// In spec/system/npm-assets.spec.ts, where the packages are.
+for (const section of ['Packages', 'Sass and Less from a package', 'Directories of a package'])
+  modulesPage.take(section)
 
 const SOURCES = {
   'apps/web/assets/javascripts/lib/dial.js': 'export const turn = async () => 1',

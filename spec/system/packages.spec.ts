@@ -110,12 +110,12 @@ for (const [what, options] of Object.entries({
   })
 }
 
-const [MAP = ''] = blocksOf(readFileSync('docs/npm-assets.md', 'utf8')).flatMap(({ file, text }) =>
+const [MAP = ''] = blocksOf(readFileSync('docs/modules.md', 'utf8')).flatMap(({ file, text }) =>
   file?.endsWith('/map.js') ? text : []
 )
 
 for (const env of ['development', 'production']) {
-  test(`the map of docs/npm-assets.md has its marker with icon and shadow, in ${env}`, async t => {
+  test(`the map of docs/modules.md has its marker with icon and shadow, in ${env}`, async t => {
     const root = makeProject(t, placed({ 'javascripts/map.js': MAP }))
     const options = {
       ...{ root, env, imports: { leaflet: 'leaflet-src.esm.js' } },
