@@ -287,26 +287,6 @@ soakTest('what upload.js reads is what the commands in front of it write', async
 // docs/coming-from.md
 
 const comingFromPage = readPage('docs/coming-from.md')
-const program = comingFromPage.take('')
-
-soakTest('the example responds with its assets, and with 304', async t => {
-  const book =
-    "{ id: 7, revision: 1, title: 'Walden', updatedAt: new Date('2024-05-01T10:00:00Z') }"
-  const site = makeExample(t, {
-    'books.js': `export const books = { find: () => (${book}) }`,
-    'apps/web/assets/stylesheets/app.css': 'p {}',
-    'apps/web/assets/images/logo.png': 'png',
-    'apps/polls/assets/stylesheets/app.css': 'h1 {}'
-  })
-  await site.follow(program)
-  await site.run('NODE_ENV=development node server.js')
-  const { text, headers } = await site.ask('/books/7')
-  t.regex(text, /<link href="\/assets\/app\.css".*<img src="\/assets\/logo\.png" alt="Logo">/s)
-  t.is(headers.etag, '"7-1"')
-  t.is((await site.ask('/books/7', { headers: { 'if-none-match': '"7-1"' } })).status, 304)
-  t.is((await site.ask('/assets/polls/app.css')).text, 'h1 {}')
-  t.regex(await site.run('npx koa-fresh-assets explain /assets/polls/app.css'), /apps\/polls/)
-})
 
 const said = comingFromPage.text.matchAll(/^## (.*)$/gm)
 const stanzas = Array.from(said, ([, section = '']) => section).flatMap(section =>
