@@ -73,7 +73,12 @@ test('AXE-01 axe finds nothing on the pages of the demo', async t => {
       () => false
     )
   await until(listens, 'the demo listens')
-  await checkAll(t, port, ['/', '/caching', '/caching/notes', '/packages', '/admin', '/vite'], ['light'])
+  await checkAll(
+    t,
+    port,
+    ['/', '/caching', '/caching/notes', '/packages', '/admin', '/vite'],
+    ['light']
+  )
 })
 
 const LONG = 'long '.repeat(200)

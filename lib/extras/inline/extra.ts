@@ -1,13 +1,16 @@
 // Writes SVG files into pages, as elements that stylesheets reach.
 import type { Extra, Project } from '../../assets/parts.ts'
-import { HELPERS } from './inline.ts'
+import { HELPERS, recording } from './inline.ts'
 import { isInlined } from './inlined.ts'
+import { WrittenIcons } from './written.ts'
 
 export const inline: Extra = {
   name: 'inline',
   run(project) {
     requireFingerprints(project)
-    return { helpers: HELPERS }
+    const isSeen =
+      project.env === 'development' && project.apps.some(app => app.inline !== undefined)
+    return isSeen ? new WrittenIcons(recording) : { helpers: HELPERS }
   },
   details: {
     isFor: (name, asset) => asset !== undefined && isInlined(name, asset),

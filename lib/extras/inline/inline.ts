@@ -3,6 +3,7 @@
 import type { OfName } from '../../assets/views/asset-names.ts'
 import { detailsOf, type Helpers, type UrlOf } from '../../assets/views/asset-url.ts'
 import { openTag, readAttributes, type Attributes } from '../../assets/views/html.ts'
+import type { WrittenIcons } from './written.ts'
 
 export interface InlineHelpers extends ReturnType<typeof inlineHelpers> {}
 
@@ -16,7 +17,21 @@ export const HELPERS: Helpers = {
   }
 }
 
-function inlineHelpers(urlOf: UrlOf) {
+/** Makes helpers that record what they write, page by page. */
+export function recording(icons: WrittenIcons): Helpers {
+  return {
+    isPerPage: true,
+    shared: {},
+    of({ urlOf, host }) {
+      const record = icons.recorder(host, urlOf)
+      return page => inlineHelpers(urlOf, (name, html) => record(page, name, html))
+    }
+  }
+}
+
+type Wrote = (name: string, html: string) => void
+
+function inlineHelpers(urlOf: UrlOf, wrote?: Wrote) {
   return {
     /**
      * Returns the `<svg>` of a file that the option `inline` names. Attributes replace those of the file, but for
@@ -31,7 +46,10 @@ function inlineHelpers(urlOf: UrlOf) {
     inline: ((name: string, attributes: Attributes = {}) => {
       const { svg } = detailsOf(urlOf(name))
       if (!svg) throw new TypeError(notInlined(name))
-      return `${openTag('svg', ...merged(svg.attributes, readAttributes(attributes)))}${svg.content}</svg>`
+      const tag = openTag('svg', ...merged(svg.attributes, readAttributes(attributes)))
+      const html = `${tag}${svg.content}</svg>`
+      wrote?.(name, html)
+      return html
     }) as OfName<'image', Attributes>
   } as const
 }

@@ -4,6 +4,6 @@ import type { Pipeline } from '../../assets/pipeline.ts'
 
 export const inspector: Extra<Pipeline> = {
   name: 'inspector',
-  standsOn: ['telling'],
+  standsOn: ['inline', 'telling'],
   pages: async pipeline => (await import('./pages.ts')).inspectorPages(pipeline)
 }

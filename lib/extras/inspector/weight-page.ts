@@ -1,5 +1,6 @@
 // Shows what a page loads: a treemap by package and source, visits, and the same as tables.
 import { formatBytes } from '../../cli/format.ts'
+import { iconsIn } from '../inline/written.ts'
 import { originOf, weigh, type Group, type Weighed, type Weight } from '../telling/weight.ts'
 import { html, layout, table, type Html } from './page-html.ts'
 import type { Survey } from './survey.ts'
@@ -21,10 +22,11 @@ export async function weightOf({ pipeline, places }: Survey, asked: string) {
   const given = asked.split(/\s+/).filter(Boolean)
   const entries = given.length > 0 ? given : [main?.replace(/\.js$/, '') ?? names[0] ?? []].flat()
   const weight = await weigh(pipeline, entries)
-  return { asked: entries, names: names.slice(0, MAX_NAMES), weight }
+  const icons = iconsIn(pipeline.running).map(({ path, size, times }) => ({ path, size, times }))
+  return { asked: entries, names: names.slice(0, MAX_NAMES), weight, icons }
 }
 
-export function weightPage({ asked, names, weight }: WeightReport): string {
+export function weightPage({ asked, names, weight, icons }: WeightReport): string {
   const text = asked.join(' ')
   return layout(
     'Weight',
@@ -37,7 +39,8 @@ export function weightPage({ asked, names, weight }: WeightReport): string {
         <datalist id="names">${names.map(name => html`<option>${name}</option>`)}</datalist>
         <button>Weigh</button>
       </form>
-      ${weight && weight.entries.length > 0 ? shown(weight) : html`<p role="status">No script or stylesheet has such a name.</p>`}`
+      ${weight && weight.entries.length > 0 ? shown(weight) : html`<p role="status">No script or stylesheet has such a name.</p>`}
+      ${icons.length > 0 && iconsTable(icons)}`
   )
 }
 
@@ -71,6 +74,24 @@ function shown(weight: Weight): Html {
         size: formatBytes(size),
         loaded: isLater ? 'by import()' : 'at once',
         lastDeploy: isChanged ? 'changed' : ''
+      }))
+    )}`
+}
+
+/** Icons are bytes of pages, so no other sum contains them. */
+function iconsTable(icons: WeightReport['icons']): Html {
+  const rows = icons.toSorted((one, other) => other.size * other.times - one.size * one.times)
+  return html`<p class="note">
+      Icons that inline() has written since the server started are a part of the HTML, before
+      compression, and in no sum above.
+    </p>
+    ${table(
+      'Icons in the HTML',
+      rows.map(({ path, size, times }) => ({
+        path,
+        size: formatBytes(size),
+        mostInOnePage: times,
+        together: formatBytes(size * times)
       }))
     )}`
 }

@@ -10,7 +10,7 @@ import { suppressDisconnects } from '../../assets/serving/koa/serve.ts'
 import { isBelow } from '../../assets/serving/request-path.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { bundlesIn } from '../bundles/bundles.ts'
-import { type AssetState, type Part, stateOf, watchedFiles } from './page-state.ts'
+import { type AssetState, type Part, stateOf, statesOfIcons, watchedFiles } from './page-state.ts'
 
 const MAX_CONNECTIONS = 256
 /** Assets with fingerprints that are looked up at the same time share one check of all sources. */
@@ -103,6 +103,7 @@ export class Channel {
     const states = await inParallel(used, CONCURRENCY, async path => {
       return [path, await stateOf(this.#pipeline, path)] as const
     })
+    const icons = await statesOfIcons(this.#pipeline)
     const { base } = this.#pipeline.settings
     const bundles = bundlesIn(this.#pipeline.running)?.followed ?? []
     const builds = bundles.map(bundle => {
@@ -116,7 +117,7 @@ export class Channel {
       const used = builds.filter(({ path }) => connection.used.some(each => isBelow(each, path)))
       const built = used.flatMap(({ key, build }) => (build ? { key, ...build } : []))
       const notes = used.flatMap(({ note }) => note ?? [])
-      connection.tell([this.#instance, watched, ...built], new Map(states), notes)
+      connection.tell([this.#instance, watched, ...built], new Map(states), icons, notes)
     }
   }
 }
@@ -171,9 +172,10 @@ class Connection {
   tell(
     shared: readonly Part[],
     assets: ReadonlyMap<string, AssetState | undefined>,
+    icons: readonly AssetState[],
     notes: readonly string[]
   ): void {
-    const used = this.used.flatMap(path => assets.get(path) ?? [])
+    const used = [...this.used.flatMap(path => assets.get(path) ?? []), ...icons]
     const parts = [...shared, ...used.map(({ part }) => part)].map(({ changedAt, ...part }) => {
       // The asset changed between opening the page and connecting. A time in the future would reload the page again
       // and again.

@@ -19,6 +19,7 @@ import type { Settings } from '../../assets/settings/settings.ts'
 import { Tree } from '../../assets/sources/tree.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
 import { bundlesIn } from '../bundles/bundles.ts'
+import { iconsIn } from '../inline/written.ts'
 
 /** A page compares the version of each part with the one that it has. */
 export interface Part {
@@ -67,11 +68,39 @@ export async function stateOf(
       part: { key, version: etag, changedAt, path, url: base + pipeline.requested.addressOf(plain) }
     }
   } catch (error) {
-    if (!(error instanceof AssetError)) throw error
-    const report = await errorReport(error, pipeline.settings)
     const part = { key, version: null, changedAt: 0, path, url: base + key }
-    return { part, problem: { ...report, link: linkTo(error, pipeline.settings) } }
+    return { part, problem: await problemOf(error, pipeline.settings) }
   }
+}
+
+/** @throws any other error than one about an asset */
+async function problemOf(error: unknown, settings: Settings): Promise<LinkedReport> {
+  if (!(error instanceof AssetError)) throw error
+  return { ...(await errorReport(error, settings)), link: linkTo(error, settings) }
+}
+
+/**
+ * Returns the states of the icons that pages contain. Their parts have no URL, since only a reload shows a change. All
+ * open pages are told about all of them: a page does not tell which icons it has got, and may have fetched more.
+ */
+export async function statesOfIcons(pipeline: Pipeline): Promise<AssetState[]> {
+  const { settings, running, requested } = pipeline
+  const states = await inParallel([...iconsIn(running)], CONCURRENCY, async icon => {
+    const wanted = locate(icon.path, settings)
+    if (typeof wanted !== 'object') return []
+    const key = `icon in pages: ${(await requested.plain(wanted)).path}`
+    try {
+      const state = await stateOf(pipeline, settings.base + icon.path)
+      if (!state) return []
+      // Half a file is a problem, and reloads no page.
+      const version = state.problem ? null : digestOf(JSON.stringify(icon.read()))
+      return [{ ...state, part: { key, version, changedAt: state.part.changedAt } }]
+    } catch (error) {
+      const part = { key, version: null, changedAt: 0 }
+      return [{ part, problem: await problemOf(error, settings) }]
+    }
+  })
+  return states.flat()
 }
 
 /** Pages are told about a build as a whole: its files are written one after the other. */

@@ -24,7 +24,7 @@ function liveHelpers(src: string | undefined) {
   return {
     /**
      * Returns the script of the live channel: an edited stylesheet or image is replaced in the page, an edited script
-     * reloads it, and an error is shown. Empty unless the environment is `development` and the request
+     * or an icon of `inline` reloads it, and an error is shown. Empty unless the environment is `development` and the request
      * comes from this machine (the option `live`).
      *
      * @example
