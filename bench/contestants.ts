@@ -14,6 +14,8 @@ import koaStatic from 'koa-static'
 import koaStaticCache from 'koa-static-cache'
 import serveStatic from 'serve-static'
 import sirv from 'sirv'
+import { serve } from 'srvx'
+import { staticMiddleware } from 'srvx/static'
 import { koaAssets, koaHttpCache, type KoaAssetsOptions } from '../dist/index.js'
 
 /** The project to serve. `public/assets` has the files of `apps/web/assets`, with gzip copies. */
@@ -107,6 +109,18 @@ export const contestants: Readonly<Record<string, Contestant>> = {
       ctx.respond = false
       return sendChecked(directory + (ctx.req.url ?? ''), ctx.res)
     })
+  },
+  'srvx, static': async ({ root }, port) => {
+    const middleware = [staticMiddleware({ dir: join(root, 'public'), encodings: true })]
+    const fetch = () => new Response(undefined, { status: 404 })
+    await serve({
+      port,
+      hostname: '127.0.0.1',
+      silent: true,
+      gracefulShutdown: false,
+      middleware,
+      fetch
+    }).ready()
   },
   '@fastify/static': async ({ root }, port) => {
     const app = fastify()

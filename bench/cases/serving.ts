@@ -27,7 +27,10 @@ interface Request {
 }
 
 const OURS = 'koa-fresh-assets'
-const PEERS = ['koa-static', 'koa-static-cache', 'sirv', '@fastify/static', 'express serve-static']
+const PEERS = [
+  ...['koa-static', 'koa-static-cache', 'sirv', 'srvx, static', '@fastify/static'],
+  'express serve-static'
+]
 const TO_KOA = `${OURS}, given to Koa`
 const CONSTANT = ['bare node:http', 'Koa, ctx.body = buffer']
 
