@@ -1,5 +1,5 @@
 // npm run test:refused: the specs of the core on systems that refuse a call (Windows, WSL, CIFS, FUSE, sandboxes), that
-// stamp files with whole or even seconds (HFS+, FAT), or that ignore case. Rows may be named: npm run test:refused -- link
+// stamp files with even seconds (FAT), or that ignore case. Rows may be named: npm run test:refused -- link
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -24,7 +24,8 @@ const READING = [
   ...['files/*', 'assets/serving/files/*', 'assets/serving/directories/*', 'extras/routes/*'],
   ...['security/links', 'security/paths', 'security/replaced', 'security/swapped']
 ]
-const WATCHING = ['assets/sources/*', 'assets/building/on-request/*', 'extras/live/*']
+const LIVE = ['extras/live/*']
+const WATCHING = ['assets/sources/*', 'assets/building/on-request/*', ...LIVE]
 
 const WITHOUT_MODES = {
   'with its folders and mode 0644': 'its claim is about modes',
@@ -90,16 +91,11 @@ const ROWS = {
     }
   },
   inotify: { refused: { inotify_init: ENOSYS }, specs: WATCHING, without: WITHOUT_EVENTS },
-  watches: { refused: { inotify_add_watch: ENOSPC }, specs: WATCHING, without: WITHOUT_EVENTS },
+  watches: { refused: { inotify_add_watch: ENOSPC }, specs: LIVE, without: WITHOUT_EVENTS },
   'even-seconds': {
     seconds: 2,
     specs: [...WRITING, ...WATCHING],
     without: { ...WITHOUT_TIMES, ...WITHIN_A_TICK }
-  },
-  'whole-seconds': {
-    seconds: 1,
-    specs: ['files/**/*', 'assets/building/*', 'assets/serving/files/*', ...WATCHING],
-    without: WITHOUT_TIMES
   },
   'ignored-case': {
     disk: 'ignore_case',

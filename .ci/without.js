@@ -105,7 +105,7 @@ function check(tree, names, takeOut, specs) {
   }
 }
 
-const RESPONSES = ['assets/serving/**', 'security/**', 'koa-*', 'extras/routes/**']
+const RESPONSES = ['assets/serving/**', 'koa-*', 'extras/routes/**']
 
 function checkWithout(tree, name) {
   const specs = RESPONSES.map(each => `.spec/spec/${each}`)
