@@ -134,8 +134,8 @@ for (const kind of Object.keys(KINDS)) {
       }
       for (const [path, response] of Object.entries(good.after))
         t.regex(response, path.includes('/private/') ? /^404 / : /^200 /, path)
-      // Of our own modules, which are several hundred alike, a fifth.
-      const isDrawn = (at: number) => at % cases(1, 5) === 0 || !isModule(good.opened[at - 1])
+      // Of our own modules, which are several hundred alike, a tenth.
+      const isDrawn = (at: number) => at % cases(1, 10) === 0 || !isModule(good.opened[at - 1])
       const drawn = sample(good.opened.length, cases(3, Infinity)).filter(isDrawn)
       const faults = drawn.map(at => {
         return { at, code: at % 2 === 0 ? 'EMFILE' : 'EIO' } as const
