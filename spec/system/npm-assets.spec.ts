@@ -14,6 +14,29 @@ const servers = page.take('').filter(({ file }) => file === 'server.js')
 const preprocessed = page.take('Sass and Less from a package')
 const modules = page.take('Packages')
 const files = page.take('Directories of a package')
+const SERVER = `import Koa from 'koa'
+import { koaAssets } from 'koa-fresh-assets'
+import options from './assets.config.js'
+
+const app = new Koa()
+
+app.use(koaAssets(options))
+
+app.use(ctx => {
+  const { assets } = ctx
+  ctx.preload('inter-latin-400-normal.woff2')
+  ctx.type = 'html'
+  ctx.body = \`<!doctype html>
+    <title>Map</title>
+    <div id="map"></div>
+    \${assets.stylesheet('app', 'fonts', 'fontawesome', 'solid', 'leaflet')}
+    \${assets.importMap()}
+    \${assets.javascript('bootstrap.bundle.min', { defer: true })}
+    \${assets.javascript('map', { type: 'module' })}\`
+})
+
+app.listen(3000)
+`
 const STYLESHEETS = Array.from(page.text.matchAll(/`(npm\/\S+\.css)`/g), ([, name]) => `'${name}'`)
 
 test('Bootstrap is compiled, and fonts, icons and scripts of packages are served by name', async t => {
@@ -22,6 +45,7 @@ test('Bootstrap is compiled, and fonts, icons and scripts of packages are served
   await site.run(`npm install ${packages}`)
   await site.follow(preprocessed)
   await site.follow(files)
+  site.write({ 'server.js': SERVER })
   await site.run('SERVE_STATIC_ASSETS=true node server.js')
   t.regex((await site.ask('/')).text, /"leaflet": ?"\/assets\/leaflet-src\.esm\.js"/)
   t.is((await site.ask('/assets/leaflet-src.esm.js')).status, 200)
