@@ -112,7 +112,6 @@ const productionPage = readPage('docs/production.md')
 const build = productionPage.take('Precompile')
 const serving = productionPage.take('Start')
 const release = productionPage.take('The next release')
-const inCode = productionPage.take('In code')
 
 const FILES = {
   'assets.config.js': 'export default { root: import.meta.dirname }',
@@ -170,14 +169,6 @@ soakTest('a running server takes the next release over, and keeps the last one',
     return after !== before
   }, 'the new manifest is taken over')
   for (const path of [before, after]) t.is((await site.ask(path)).status, 200)
-})
-
-soakTest('the same in code: built, verified, minified', async t => {
-  const site = makeShop(t)
-  await site.follow(inCode)
-  await site.run('node release.js')
-  t.regex(await site.run('npx koa-fresh-assets verify'), /no problems/)
-  t.regex(site.read('public/assets/app.css'), /^p\{color:green\}/)
 })
 
 // docs/deploy.md
