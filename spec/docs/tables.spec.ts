@@ -378,6 +378,12 @@ test('docs/README.md links to every page, and README to docs/README.md', t => {
   t.true(linksOf('README.md').includes('docs/README.md'))
 })
 
+test('the pages have 27,000 words at most', t => {
+  const pages = PAGES.filter(path => isPage(path) && path !== 'docs/decisions.md')
+  const words = pages.flatMap(path => read(path).match(/\S+/g) ?? [])
+  t.true(words.length > 10_000 && words.length <= 27_000, String(words.length))
+})
+
 test('every page says in its first sentence whom it is for', t => {
   for (const path of PAGES.filter(path => isPage(path) && path !== 'docs/decisions.md')) {
     const [first] = read(path).match(/^(?![#!\n]).+$/m) ?? []
