@@ -227,7 +227,7 @@ async function fileOf(
 }
 
 /** A package may be made of subpaths alone, and be named as a whole. */
-function isOptional(specifier: string, specifiers: Wanted['specifiers']): boolean {
+export function isOptional(specifier: string, specifiers: Wanted['specifiers']): boolean {
   return [...specifiers.keys()].some(
     other => other !== specifier && splitSpecifier(other)[0] === specifier
   )

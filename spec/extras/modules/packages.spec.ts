@@ -109,10 +109,20 @@ test('PKG-01 a new import, an edit and an update are in the next page; a server 
   const all = { 'index.js': "for (const name of ['three', 'four']) exports[name] = name" }
   const source = (name: string) =>
     `import { ${name}, type Other } from 'all'\nexport const App = () => <b>{${name}}</b>`
-  const files = { ...TIP, ...pkg('all', {}, all), 'javascripts/list.tsx': source('three') }
-  const options = { packages: ['tip', 'all'] }
+  const files = {
+    ...TIP,
+    ...pkg('all', {}, all),
+    ...pkg('parts', { exports: { './one': './one.js' } }, { 'one.js': '' }),
+    'javascripts/list.tsx': source('three'),
+    'javascripts/parts.js': "import 'parts/one'"
+  }
+  const options = { packages: ['tip', 'all', 'parts'] }
   const first = await makePage(t, { ...files, 'javascripts/app.js': '' }, options)
-  t.deepEqual(await first.imports(), { all: '/assets/npm/all.js', tip: '/assets/npm/tip.js' })
+  t.deepEqual(await first.imports(), {
+    all: '/assets/npm/all.js',
+    'parts/one': '/assets/npm/parts/one.js',
+    tip: '/assets/npm/tip.js'
+  })
   const { three, four } = await first.load('all')
   t.deepEqual([three, four], ['three', undefined])
   first.write('javascripts/list.tsx', source('four'))
@@ -138,7 +148,7 @@ test('PKG-01 a new import, an edit and an update are in the next page; a server 
   for (const [path, text] of Object.entries(pkg('tip', second, { 'v2.js': 'export const v2 = 1' })))
     page.write(path, text)
   page.write('javascripts/app.js', "import 'tip'")
-  t.deepEqual(Object.keys(await page.imports()), ['all', 'tip'])
+  t.deepEqual(Object.keys(await page.imports()), ['all', 'parts/one', 'tip'])
   t.deepEqual({ ...(await page.load('tip')) }, { v2: 1 })
   t.is(readdirSync(kept).length, 1)
 })

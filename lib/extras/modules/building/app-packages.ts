@@ -20,7 +20,7 @@ import { namedFiles } from './files.ts'
 import { importedBy, type Imported, type Script } from './imported.ts'
 import { directoryFor, isUnchanged, isWhole, restoreBuild, type KeptBuild } from './kept.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
-import { FOLDER, type Import, type Wanted } from '../resolving.ts'
+import { FOLDER, isOptional, type Import, type Wanted } from '../resolving.ts'
 import { hasModules, isJoined } from '../options.ts'
 import { loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
 import { listScanned, type Listed } from './scanned.ts'
@@ -218,8 +218,9 @@ function linksOf(
   return links
 }
 
-function isEnough({ modules, commonJs }: KeptBuild, { specifiers }: Wanted): boolean {
+function isEnough({ modules, withoutMain, commonJs }: KeptBuild, { specifiers }: Wanted): boolean {
   return [...specifiers].every(([specifier, { names }]) => {
+    if (withoutMain.includes(specifier)) return isOptional(specifier, specifiers)
     const known = commonJs.get(specifier)
     return modules.has(specifier) && (!known || names.every(each => known.includes(each)))
   })

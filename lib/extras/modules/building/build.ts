@@ -17,6 +17,8 @@ export interface Built {
   readonly files: readonly SourceFile[]
   /** The names of the modules, by specifier. */
   readonly modules: ReadonlyMap<string, string>
+  /** The packages that are made of subpaths alone. */
+  readonly withoutMain: readonly string[]
   /** The names that CommonJS modules are known to export, by specifier: another one may be missing. */
   readonly commonJs: ReadonlyMap<string, readonly string[]>
   /** The names of what a script imports statically. */
@@ -91,6 +93,7 @@ export async function buildPackages(
       files: resolved.otherFiles(),
       commonJs,
       modules: modulesIn(chunks, resolved),
+      withoutMain: [...wanted.specifiers.keys()].filter(each => !resolved.entries.has(each)),
       links: new Map(chunks.map(({ fileName, imports }) => [fileName, imports.filter(isOurs)])),
       inputs: inputs()
     }
