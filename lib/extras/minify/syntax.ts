@@ -12,7 +12,8 @@ export const KEPT = each(
 export const LEFT = {
   ...KEPT,
   ...each(
-    ...['array-spread', 'arrow', 'class', 'const-and-let', 'default-argument', 'destructuring'],
+    ...['arbitrary-module-namespace-names', 'array-spread', 'arrow', 'class', 'const-and-let'],
+    ...['default-argument', 'destructuring'],
     ...['for-of', 'generator', 'new-target', 'object-extensions', 'rest-argument'],
     'top-level-await'
   )

@@ -108,7 +108,7 @@ function messageOf(
   { text: reason, location }: Esbuild.Message
 ) {
   const { line = 1, column = 0 } = location ?? {}
-  return `${placeOf(root, text, line - 1, column)}: ${reason}`
+  return `${placeOf(root, text, line - 1, column)}: ${reason.replace(/ \+ \d+ overrides?(?=\))/, '')}`
 }
 
 /** Returns the place in the source. Without a map that of compiled text is not known. */

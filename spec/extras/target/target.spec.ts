@@ -1,7 +1,10 @@
 // The option target: what browsers get, in every environment.
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import test, { type ExecutionContext } from 'ava'
+import { transform } from 'esbuild'
+import { KEPT, LEFT } from '../../../lib/extras/minify/syntax.ts'
 import { browsersOf } from '../../../lib/extras/target/browsers.ts'
+import { lackingIn } from '../../../lib/extras/target/features.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { installWithout } from '../../cli/run.ts'
 import {
@@ -190,7 +193,7 @@ const WARNED: ReadonlyArray<readonly [name: string, text: string, target: string
       'app.js',
       "import './a.css' with { type: 'css' }",
       ['chrome100'],
-      /app\.js:1:18: an import attribute is not lowered/
+      /app\.js:1:18: a stylesheet as a module is not lowered/
     ]
   ]
 
@@ -213,6 +216,80 @@ test('TGT-05 what esbuild cannot lower is a warning with its name and place, in 
     placed({ 'app.css': '/* light-dark() */ a:has(b) { content: ":has(" }' })
   )
   t.deepEqual((await run({ root: none, target: 'chrome125' })).warnings, [])
+})
+
+/** Texts that old browsers do not know and that esbuild leaves as they are, or makes a call that throws. */
+const UNKNOWN: readonly (readonly [feature: string, text: string])[] = [
+  ['light-dark()', 'a{color:light-dark(red,#00f)}'],
+  ['color-mix()', 'a{color:color-mix(in oklab,red,#00f)}'],
+  ...['rgb(from red r g b)', 'hsl(from red h s l)', 'oklch(from red l c h)'].map(
+    color => ['a color made from another', `a{color:${color}}`] as const
+  ),
+  ...['oklch(60% .1 200)', 'lab(50% 4 20)', 'hwb(120 10% 10%)'].map(
+    color => ['a modern color in a custom property', `a{--b:${color}}`] as const
+  ),
+  ...['oklab', 'rec2020', 'hsl longer hue'].map(
+    space =>
+      [
+        'a gradient with a color space',
+        `a{background:linear-gradient(in ${space},red,#00f)}`
+      ] as const
+  ),
+  [':has()', 'a:has(b){top:0}'],
+  [':is()', ':is(a,b) c{top:0}'],
+  [':where()', ':where(a,b){top:0}'],
+  [':not() with a list', ':not(a,b){top:0}'],
+  [':focus-visible', 'a:focus-visible{top:0}'],
+  ['@container', '@container (width>1px){a{top:0}}'],
+  ['@layer', '@layer b{a{top:0}}'],
+  ['@layer', '@import"a.css"layer(b);'],
+  ['@scope', '@scope (.a){b{top:0}}'],
+  ['subgrid', 'a{grid-template-columns:subgrid}'],
+  ['an import attribute', 'import a from"./a.json"with{type:"json"};a()'],
+  ['an import attribute', 'import("./a.json",{with:{type:"json"}});'],
+  ['a stylesheet as a module', 'import a from"./a.css"with{type:"css"};a()'],
+  ['a lookbehind in a regular expression', 'go(/(?<=a)b/)'],
+  ['a modifier in a regular expression', 'go(/(?i:a)/)']
+]
+
+test('TGT-05 esbuild lowers nothing that is warned of, and current browsers are warned of nothing', async t => {
+  const target = ['chrome61', 'firefox67', 'safari13.1']
+  const never: Record<string, string> = { 'a stylesheet as a module': 'safari26.2' }
+  for (const [feature, text] of UNKNOWN) {
+    const isCss = !/import[( ]|go\(/.test(text)
+    const told = (browser: string) => lackingIn(text, isCss, [browser]).map(({ name }) => name)
+    for (const old of ['chrome61', 'firefox67', 'safari8', 'ios8', 'edge18', 'opera40', 'ie11'])
+      t.deepEqual(told(old), [feature], `${old}: ${text}`)
+    for (const current of ['chrome150', 'firefox150', 'safari26.2', 'opera136', 'node24'])
+      t.deepEqual(told(current), current === never[feature] ? [feature] : [], `${current}: ${text}`)
+    const loader = isCss ? 'css' : 'js'
+    const { code, warnings } = await transform(text, { loader, target, supported: KEPT })
+    t.deepEqual(warnings, [])
+    const isCall = text.includes('(?<=')
+    t.is(squeeze(code), isCall ? 'go(newRegExp("(?<=a)b"))' : squeeze(text))
+  }
+})
+
+const squeeze = (text: string) =>
+  text.replaceAll(/\s+|;(?=\s*\}|\s*$)/g, '').replaceAll('blue', '#00f')
+
+/** A text for each entry of LEFT that is no entry of KEPT: esbuild refuses it where it has to be lowered. */
+const REFUSED = [
+  ...['export{a as"b c"}from"./a.js"', 'go(()=>1,[...a])', 'class A{}', 'const a=1;go(a)'],
+  ...['function go(a=1){}', 'var{a}=b', 'for(let a of b);', 'function*go(){}'],
+  ...['function go(){return new.target}', 'go({a(){},get[b](){return 1}})', 'function go(...a){}'],
+  ...[
+    'await 1;export{}',
+    'async function go(){for await(var a of b);}',
+    'class A{#a=1;static{go()}}'
+  ]
+]
+
+test('TGT-06 esbuild takes every script once it leaves what it refuses to lower', async t => {
+  for (const text of REFUSED) {
+    await t.throwsAsync(transform(text, { target: 'ie11', supported: KEPT }), undefined, text)
+    await t.notThrowsAsync(transform(text, { target: 'ie11', supported: LEFT }), text)
+  }
 })
 
 test('TGT-06 what cannot be lowered keeps nothing else from it, and is a warning once for a file', async t => {
