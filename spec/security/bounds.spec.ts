@@ -34,8 +34,8 @@ function contentsOf(directory: string): Record<string, string> {
   return Object.fromEntries(files.map(path => [withSlashes(path), contentOf(path)]))
 }
 
-const FLOOD = cases(1500, 50_000)
-const WARM_UP = cases(200, 5000)
+const FLOOD = cases(1500, 10_000)
+const WARM_UP = cases(200, 2000)
 
 const ways: Readonly<Record<string, readonly [count: number, url: (at: number) => string]>> = {
   'missing names': [FLOOD, at => `/assets/${PADDING}/${at}-${PADDING}.css`],
