@@ -128,9 +128,10 @@ function partOf(id) {
 const PARTS = [
   [/^building\/(?:precompile|publish-build)|^minify\/minify/, 'building-precompile'],
   [
-    /^building\/report|^deltas\/directory|^telling\/(?:listed|own)|^releases\/(?:build|clean|compress)\.|^verify\/verify(?:-all)?\.|^deltas\/(?:write|delta-faults)/,
+    /^building\/report|^deltas\/directory|^telling\/(?:listed|own)|^releases\/(?:build|clean|compress)\.|^deltas\/(?:write|delta-faults)/,
     'building-copies'
   ],
+  [/^verify\/verify(?:-all)?\./, 'verify-checks'],
   [/^modules\/building/, 'packages'],
   [/^modules\/joining/, 'joining'],
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],

@@ -123,7 +123,7 @@ async function pack(): Promise<Packed> {
 }
 
 soakTest(
-  'the package has less than 390 kB, and every page and picture that its pages link to',
+  'the package has less than 368 kB, and every page and picture that its pages link to',
   async t => {
     const { size, files } = await pack()
     const paths = files.map(({ path }) => path)
@@ -135,7 +135,7 @@ soakTest(
         t.true(has(linked), `${page} links to ${linked}`)
       }
     }
-    t.true(size < 390_000, `${size} bytes`)
+    t.true(size < 368_000, `${size} bytes`)
   }
 )
 
