@@ -1,5 +1,6 @@
-// node .ci/without.js [extra…]: a copy of the tree without each of these in turn, by default each extra, must type-check.
-// What stands on an extra goes with it. Then a copy without all extras must build, and pass the specs of the core.
+// node .ci/without.js: a copy of lib without each extra in turn must type-check. What stands on an extra goes with it. Then
+// a copy without all extras must build, and pass the specs of the core. With names of extras, a copy of lib and spec
+// without each of these must type-check.
 // `socket` is the exit to the socket: without it, the specs of responses must pass.
 import { execFileSync } from 'node:child_process'
 import {
@@ -80,6 +81,8 @@ const { SOAK: _, ...env } = process.env
 /** Packages of other lanes may lie in spec/. */
 const isOwn = path => basename(path) !== 'node_modules'
 
+const isNamed = process.argv.length > 2
+
 /** @param specs the compiled ones that must pass, as globs; undefined: none, and nothing is built */
 function check(tree, names, takeOut, specs) {
   const run = (command, ...words) => execFileSync(command, words, { cwd: tree, stdio: 'pipe', env })
@@ -90,7 +93,8 @@ function check(tree, names, takeOut, specs) {
     for (const name of readdirSync(join(tree, 'spec')).filter(each => OF_ALL.test(each)))
       rmSync(join(tree, 'spec', name), { recursive: true })
     takeOut(tree)
-    run('npx', 'tsc', '-p', 'spec', ...(specs ? [] : ['--noEmit']))
+    const project = specs || isNamed ? 'spec' : '.'
+    run('npx', 'tsc', '-p', project, ...(specs ? [] : ['--noEmit']))
     if (specs) {
       run('npx', 'tsc', '--emitDeclarationOnly')
       run('node', '.ci/bundle.js')
