@@ -106,9 +106,9 @@ async function run(trial: Trial): Promise<Outcome> {
 const REMEMBERS = Number.parseInt(process.versions.node, 10) < 24
 const isModule = (file = '') => /\.[cm]?[jt]s$|\/package\.json$/.test(file)
 
-function sample(length: number, most: number): number[] {
-  const step = Math.max(1, length / most)
-  return Array.from({ length: Math.ceil(length / step) }, (_, at) => Math.floor(at * step) + 1)
+function sample<T>(all: readonly T[], most: number): T[] {
+  const step = Math.max(1, all.length / most)
+  return all.filter((_, at) => Math.floor(at / step) > Math.floor((at - 1) / step))
 }
 
 async function stage(t: ExecutionContext, kind: string): Promise<KoaAssetsOptions> {
@@ -135,9 +135,8 @@ for (const kind of Object.keys(KINDS)) {
       for (const [path, response] of Object.entries(good.after))
         t.regex(response, path.includes('/private/') ? /^404 / : /^200 /, path)
       // Of our own modules, which are several hundred alike, a tenth.
-      const isDrawn = (at: number) => at % cases(1, 10) === 0 || !isModule(good.opened[at - 1])
-      const drawn = sample(good.opened.length, cases(3, Infinity)).filter(isDrawn)
-      const faults = drawn.map(at => {
+      const all = good.opened.flatMap((file, at) => (isModule(file) && at % 10 > 0 ? [] : at + 1))
+      const faults = sample(all, cases(3, Infinity)).map(at => {
         return { at, code: at % 2 === 0 ? 'EMFILE' : 'EIO' } as const
       })
       await inParallel(faults, 2, async fault => {

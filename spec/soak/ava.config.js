@@ -12,7 +12,7 @@ export default {
     '.spec/spec/soak/**/*.spec.js',
     ...graded.map(name => `.spec/spec/${name.replace(/ts$/, 'js')}`)
   ],
-  environmentVariables: { SOAK: 'true' },
+  environmentVariables: { SOAK: process.env.SOAK ?? '1' },
   workerThreads: false,
   concurrency: 3,
   // For what hangs: a copy of the tree passes its specs in one of them.
