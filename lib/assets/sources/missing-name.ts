@@ -60,8 +60,9 @@ export function makeNameCheck(
 ): NameCheck {
   const problemOf = async (app: AppSettings, name: string, whose: string) => {
     const own = sources.of(app)
-    const { source, warning } = await own.explain(name)
-    if (source) return undefined
+    // Everything is listed again only for a name that is not in the list.
+    if (await own.find(name)) return undefined
+    const { warning } = own.chosen(name)
     const path = assetPath(app, name)
     const isThere = (await statOf(publicFile(settings, path)))?.isFile()
     const searched = own.directories.map(path => pathFrom(settings.root, path) || '.').join(', ')

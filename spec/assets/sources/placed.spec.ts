@@ -2,6 +2,10 @@
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
+import { settleProject } from '../../../lib/assets/extras.ts'
+import type { SourceList } from '../../../lib/assets/parts.ts'
+import { makeNameCheck } from '../../../lib/assets/sources/missing-name.ts'
+import { Sources } from '../../../lib/assets/sources/sources.ts'
 import type { Middleware } from 'koa'
 import { precompile } from '../../../lib/index.ts'
 import { makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
@@ -157,4 +161,25 @@ test('REN-14 a helper looks nothing up before its page is written, and never out
   }
   await until(() => warningsAbout('unseen-in-development').length > 0, 'the name is logged')
   t.deepEqual([...warningsAbout('unseen-in-test'), ...warningsAbout('unseen-in-staging')], [])
+})
+
+test('names in pages that have a source do not list all sources again', async t => {
+  const root = makeProject(t, { 'apps/web/assets/css/app.css': '' })
+  const names = Array.from({ length: 50 }, (_, at) => `npm/${at}.js`)
+  let times = 0
+  const list: SourceList = {
+    place: 'node_modules',
+    files: names.map(name => ({ name, file: join(root, name), directory: root })),
+    version: 1,
+    owns: name => name.startsWith('npm/'),
+    verify: () => Promise.resolve(void times++)
+  }
+  const project = settleProject({ root, env: 'development' })
+  const warned = await new Promise<string>(warn => {
+    const sources = new Sources(project, warn, [() => list])
+    const check = makeNameCheck(project, sources, () => Promise.resolve(false), warn)
+    for (const app of project.apps) for (const name of [...names, 'npm/none.js']) check(app, name)
+  })
+  t.regex(warned, /links to \/assets\/npm\/none\.js, which has no source/)
+  t.true(times < 5, `${times} times`)
 })
