@@ -1,8 +1,8 @@
 // Tells by their real paths whether files are inside a directory: a link may lead out of it.
 import { dirname, join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import { isSameFileAt, realpathOf, removeFile } from './disk.ts'
-import { isInside, pathFrom } from './paths.ts'
+import { isSameFileAt, isSameInode, realpathOf, removeFile, statOf } from './disk.ts'
+import { folded, isInside, pathFrom } from './paths.ts'
 import { pathOfDescriptor, readOpenFile, withFile, type OpenFile } from './open-file.ts'
 
 export type Symlinks = 'inside' | 'follow' | 'deny'
@@ -59,7 +59,21 @@ function isKnownInPlace(place: Boundary, path: string, real: string | undefined)
 async function isRealInPlace(place: Boundary, path: string, real: string | undefined) {
   if (isKnownInPlace(place, path, real)) return true
   await lookFor(place)
-  return isKnownInPlace(place, path, real)
+  return (
+    isKnownInPlace(place, path, real) || isKnownInPlace(place, path, await respelled(place, real))
+  )
+}
+
+/**
+ * Returns a real path with the directory spelled as it was first seen: where case is ignored, Linux names the path of a
+ * descriptor as its folders were looked up last, by whoever did.
+ */
+async function respelled(place: Boundary, real = ''): Promise<string | undefined> {
+  const directory = seen.get(place)?.real ?? ''
+  const [start, rest] = [real.slice(0, directory.length), real.slice(directory.length)]
+  if (start === directory || folded(start) !== folded(directory)) return undefined
+  const [one, other] = await Promise.all([start, directory].map(statOf))
+  return one && other && isSameInode(one, other) ? directory + rest : undefined
 }
 
 /** The real path of an open file; undefined when it cannot be determined. */

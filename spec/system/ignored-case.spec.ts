@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import type { ExecutionContext } from 'ava'
 import type { Middleware } from 'koa'
 import { program } from '../../demo/deploy/program.ts'
@@ -70,3 +71,22 @@ for (const revalidate of [0, 3600]) {
     t.deepEqual(errors, [])
   })
 }
+
+const LOOKER = `const { statSync } = require('node:fs'), { workerData } = require('node:worker_threads')
+  for (;;) statSync(workerData)`
+
+test('S70 a folder above the project may be looked up in another case at any time where the file system ignores it', async t => {
+  const files = { 'files/admin/x.txt': 'secret', 'Site/files/y.txt': 'open' }
+  const top = makeProject(t, { ...files, 'Site/apps/web/assets/css/app.css': 'a { color: red }' })
+  const root = join(top, 'Site')
+  const options = { root, env: 'development', memory: { maxBytes: 0 } } as const
+  const { port, errors } = await makeFront(t, { ...options, mounts: { '/files': 'files' } })
+  const looker = new Worker(LOOKER, { eval: true, workerData: join(top, 'site') })
+  t.teardown(() => looker.terminate())
+  for (let round = 0; round < 100; round++) {
+    writeFileSync(join(root, 'apps/web/assets/css/app.css'), `a { width: ${round}px }`)
+    t.is((await ask(port, 'GET', '/assets/app.css')).text, `a { width: ${round}px }`)
+    t.is((await ask(port, 'GET', '/files/y.txt')).text, 'open', `in round ${round}`)
+  }
+  t.deepEqual(errors, [])
+})
