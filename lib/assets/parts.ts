@@ -343,7 +343,7 @@ export interface Reported {
 
 /** A name in a view. */
 export interface Mention {
-  /** The app whose name it is; undefined: any app may be meant. */
+  /** The app whose name it is; if it is undefined, any app may be meant. */
   readonly app: string | undefined
   /** The name of an asset, or a bare specifier that an inline script imports. */
   readonly name: string
@@ -356,7 +356,7 @@ export interface Transform {
   /** Tells whether the texts of an app are to get smaller, by whatever means. */
   minifies(app: AppSettings): boolean
   takes(app: AppSettings, name: string): boolean
-  /** Returns the browsers whose syntax the texts of an app get, by esbuild's names; undefined: any syntax. */
+  /** Returns the browsers whose syntax the texts of an app get, by esbuild's names; if it is undefined, any syntax will do. */
   targetOf?(app: AppSettings): readonly string[] | undefined
   /**
    * Transforms a text; undefined: it is published as it is.

@@ -1,9 +1,8 @@
 // Finds the rules by which a stylesheet imports others.
 
 export interface ImportRule {
-  /** The offsets of its first character, and of that behind its last one. */
-  readonly start: number
-  readonly end: number
+  /** The text between the rule before and this one, without comments. */
+  readonly before: string
   /** The offset of the first character of the URL, without quotes. */
   readonly url: number
   /** The URL as it is written. */
@@ -17,21 +16,19 @@ const RULE =
   /@import\s*(?:url\(\s*)?(?:"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<bare>[^\s"';)]+))\s*\)?(?<condition>[^;{}]*)/dgi
 
 export function importRules(css: string): ImportRule[] {
-  return Array.from(blankComments(css).matchAll(RULE), ({ groups = {}, indices }) => {
-    const [start = 0, end = 0] = indices?.[0] ?? []
+  const code = css.replace(COMMENT, comment => ' '.repeat(comment.length))
+  let end = 0
+  return Array.from(code.matchAll(RULE), ({ 0: rule, index, groups = {}, indices }) => {
+    const before = code.slice(end, index)
+    end = index + rule.length
     const name = ['double', 'single', 'bare'].find(each => groups[each] !== undefined) ?? ''
     const [url = 0] = indices?.groups?.[name] ?? []
     const condition = (groups['condition'] ?? '').trim()
-    return { start, end, url, written: groups[name] ?? '', condition }
+    return { before, url, written: groups[name] ?? '', condition }
   })
 }
 
-/** Returns the text with each comment replaced by as many blanks. */
-export const blankComments = (css: string) =>
-  css.replace(COMMENT, comment => ' '.repeat(comment.length))
-
 /** Tells whether a stylesheet imports a URL twice: esbuild writes one of them behind a rule, where it is none. */
-export function importsTwice(css: string): boolean {
-  const urls = importRules(css).map(({ written }) => written)
-  return new Set(urls).size < urls.length
+export function importsTwice(rules: readonly ImportRule[]): boolean {
+  return new Set(rules.map(({ written }) => written)).size < rules.length
 }

@@ -14,7 +14,7 @@ import type { MinifyReport, PrecompileMinifyOptions } from './options.ts'
 import { pathFrom } from '../../files/paths.ts'
 import { keepingColors } from './colors.ts'
 import { LEFT } from './syntax.ts'
-import { importsTwice } from './import-rules.ts'
+import { importRules, importsTwice } from './import-rules.ts'
 
 /**
  * @param warn receives the warnings of esbuild, each with its place
@@ -58,7 +58,7 @@ function minifierBy(esbuild: typeof Esbuild, { root, wish, warn }: Use): Transfo
     // The name of a minified file shows it.
     takes: (app, name) => minifies(app) && !/\.min\.\w+$/i.test(name),
     async apply(text) {
-      if (isSheet(text.name) && importsTwice(text.code)) return undefined
+      if (isSheet(text.name) && importsTwice(importRules(text.code))) return undefined
       const result = await transform(esbuild, text).catch((error: unknown) => {
         if (wish(text.app) || !(error instanceof CompileError)) throw error
         const { file, line, column } = error.location

@@ -4,12 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Unfinished } from '../../assets/building/final-bytes.ts'
 import { textType } from '../../assets/rendering/draft.ts'
 import type { AppSettings } from '../../assets/settings/app-settings.ts'
-import {
-  blankComments,
-  importRules,
-  importsTwice,
-  type ImportRule
-} from '../minify/import-rules.ts'
+import { importRules, importsTwice, type ImportRule } from '../minify/import-rules.ts'
 import { modeOf } from '../modules/options.ts'
 
 export type Nodes = ReadonlyMap<string, Unfinished>
@@ -102,8 +97,8 @@ function importsOf(node: Unfinished, nodes: Nodes): Imports | undefined {
   if (!text) return mayImport ? undefined : NONE
   const { code, references } = text
   const rules = importRules(code)
-  const lead = leadOf(code, rules)
-  if (lead === undefined || importsTwice(code)) return undefined
+  const lead = leadOf(rules)
+  if (lead === undefined || importsTwice(rules)) return undefined
   const imports = rules.map(({ url, condition }) => {
     const at = references.findIndex(({ start, end }) => start <= url && url < end)
     const to = nodes.get(links[at] ?? '')
@@ -121,11 +116,8 @@ const LEAD = /^(?:\uFEFF?\s*@charset[^;{}]*;)?(?:\s*@layer[^;{}]*;)*\s*$/i
  * Returns what is in front of the imports, or undefined where a browser ignores one of them, since anything else is
  * (css-cascade-5 section 2).
  */
-function leadOf(css: string, rules: readonly ImportRule[]): string | undefined {
-  const code = blankComments(css)
-  const [lead = '', ...between] = rules.map(({ start }, at) =>
-    code.slice(rules[at - 1]?.end ?? 0, start)
-  )
+function leadOf(rules: readonly ImportRule[]): string | undefined {
+  const [lead = '', ...between] = rules.map(({ before }) => before)
   return LEAD.test(lead) && between.every(text => /^[\s;]*$/.test(text)) ? lead : undefined
 }
 
