@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import fastifyStatic from '@fastify/static'
 import express from 'express'
 import fastify from 'fastify'
+import { createAssetServer } from '@remix-run/assets'
 import Koa, { type Middleware, type Next } from 'koa'
 import koaStatic from 'koa-static'
 import koaStaticCache from 'koa-static-cache'
@@ -112,15 +113,19 @@ export const contestants: Readonly<Record<string, Contestant>> = {
   },
   'srvx, static': async ({ root }, port) => {
     const middleware = [staticMiddleware({ dir: join(root, 'public'), encodings: true })]
-    const fetch = () => new Response(undefined, { status: 404 })
-    await serve({
-      port,
-      hostname: '127.0.0.1',
-      silent: true,
-      gracefulShutdown: false,
-      middleware,
-      fetch
-    }).ready()
+    await serveFetch(port, () => new Response(undefined, { status: 404 }), middleware)
+  },
+  "Remix's assets": async ({ root }, port) => {
+    const assets = createAssetServer({
+      rootDir: root,
+      basePath: '/assets',
+      fileMap: { '/*path': 'public/assets/*path' },
+      allow: ['public/assets/**'],
+      watch: false
+    })
+    const fetch = async (request: Request) =>
+      (await assets.fetch(request)) ?? new Response(undefined, { status: 404 })
+    await serveFetch(port, fetch)
   },
   '@fastify/static': async ({ root }, port) => {
     const app = fastify()
@@ -222,6 +227,15 @@ async function koa(port: number, ...middleware: Middleware[]): Promise<void> {
     else if (ctx.path === '/styled') styled(ctx)
   })
   await listen(port, app.callback())
+}
+
+async function serveFetch(
+  port: number,
+  fetch: (request: Request) => Promise<Response> | Response,
+  middleware: readonly unknown[] = []
+): Promise<void> {
+  const options = { hostname: '127.0.0.1', silent: true, gracefulShutdown: false }
+  await serve({ ...options, port, middleware, fetch }).ready()
 }
 
 function listen(

@@ -54,7 +54,9 @@ function versionsOf(): string[] {
     'fastify',
     '@fastify/static',
     'express',
-    'serve-static'
+    'serve-static',
+    'srvx',
+    '@remix-run/assets'
   ]
   const packages = names.map(name => {
     const file = ['node_modules', '../node_modules']

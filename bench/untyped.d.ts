@@ -1,5 +1,6 @@
 // Installed by `npm run bench` alone; npm test checks the types of the rest.
 declare module '@fastify/static'
+declare module '@remix-run/assets'
 declare module 'express'
 declare module 'fastify'
 declare module 'koa-compress'

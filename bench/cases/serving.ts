@@ -31,6 +31,8 @@ const PEERS = [
   ...['koa-static', 'koa-static-cache', 'sirv', 'srvx, static', '@fastify/static'],
   'express serve-static'
 ]
+/** It serves scripts and stylesheets alone. */
+const REMIX = "Remix's assets"
 const TO_KOA = `${OURS}, given to Koa`
 const CONSTANT = ['bare node:http', 'Koa, ctx.body = buffer']
 
@@ -54,7 +56,16 @@ const REQUESTS: readonly Request[] = [
     path: '/assets/app.js',
     status: 200,
     contestants: [
-      ...[OURS, TO_KOA, `${OURS}, observed`, `${OURS}, a mount`, ...CONSTANT, ...PEERS, 'nginx'],
+      ...[
+        OURS,
+        TO_KOA,
+        `${OURS}, observed`,
+        `${OURS}, a mount`,
+        ...CONSTANT,
+        ...PEERS,
+        REMIX,
+        'nginx'
+      ],
       `${OURS}, send only`
     ]
   },
@@ -68,7 +79,7 @@ const REQUESTS: readonly Request[] = [
     contestants: [
       ...[OURS, TO_KOA, `${OURS}, observed`],
       ...PEERS.filter(name => name !== 'koa-static'),
-      ...['sirv, in Koa', 'Koa, an empty 304', 'nginx']
+      ...[REMIX, 'sirv, in Koa', 'Koa, an empty 304', 'nginx']
     ]
   },
   {
@@ -131,7 +142,12 @@ const REQUESTS: readonly Request[] = [
     status: 200,
     contestants: [`${OURS}, memory off`, 'koa-static', 'sirv', 'Koa, the calls to the disk']
   },
-  { title: '404', path: '/assets/none.js', status: 404, contestants: [OURS, ...PEERS, 'nginx'] },
+  {
+    title: '404',
+    path: '/assets/none.js',
+    status: 404,
+    contestants: [OURS, ...PEERS, REMIX, 'nginx']
+  },
   { title: 'a page behind it', path: '/page', status: 200, contestants: [OURS, 'Koa, a page'] },
   {
     title: 'a page behind both',
@@ -211,7 +227,7 @@ async function load(
 
 type Files = Readonly<Record<string, Buffer>>
 
-const text = 'export const answer = 42 // the same line over and over\n'.repeat(4000)
+const text = "answers.push('one line of a script, over and over and over...')\n".repeat(4000)
 
 function fewFiles(): Files {
   return {

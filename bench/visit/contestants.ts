@@ -1,7 +1,8 @@
 // The same shop, built and served in several ways.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import etag from '@koa/etag'
+import { createAssetServer } from '@remix-run/assets'
 import type { Context, Middleware } from 'koa'
 import compress from 'koa-compress'
 import conditional from 'koa-conditional-get'
@@ -17,12 +18,16 @@ export interface Contestant {
   readonly build: string
   readonly again?: string
   readonly middleware: (root: string) => readonly Middleware[]
-  readonly tags: (ctx: Context, root: string) => Tags
+  readonly tags: (ctx: Context, root: string) => Promise<Tags> | Tags
 }
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const CLI = `node ${ROOT}/dist/cli.js`
 const VITE = `node ${ROOT}/node_modules/vite/bin/vite.js build`
+const PACKAGES_OF = join(ROOT, 'bench/node_modules')
+const SASS = `node ${ROOT}/node_modules/sass/sass.js --no-source-map --quiet --load-path ${PACKAGES_OF}`
+const ASSETS = 'apps/web/assets'
+const STYLESHEETS = `${ASSETS}/stylesheets`
 
 export const contestants: readonly Contestant[] = [
   ours('koa-fresh-assets', PACKAGES),
@@ -59,6 +64,24 @@ export const contestants: readonly Contestant[] = [
       return [compress(), conditional(), etag(), below('/static', serve)]
     },
     tags: (_, root) => tagsOfVite(join(root, 'dist'))
+  },
+  {
+    name: "Remix's assets, koa-static, koa-etag",
+    // It knows neither Sass nor packages in stylesheets.
+    build: `mkdir css && ${SASS} ${STYLESHEETS}/app.css.scss css/app.css && sed -i 's#@fontsource/dm-sans/#/static/fonts/#' css/app.css && { cat ${PACKAGES_OF}/leaflet/dist/leaflet.css; grep -v @import ${STYLESHEETS}/map.css; } > css/map.css`,
+    again: `${SASS} ${STYLESHEETS}/app.css.scss css/app.css && sed -i 's#@fontsource/dm-sans/#/static/fonts/#' css/app.css`,
+    middleware: root => {
+      const forAYear = { maxage: 365 * 24 * 3600 * 1000 }
+      return [
+        compress(),
+        conditional(),
+        etag(),
+        below('/static/fonts', koaStatic(`${PACKAGES_OF}/@fontsource/dm-sans`, forAYear)),
+        below('/static/images', koaStatic(join(root, ASSETS, 'images'), forAYear)),
+        compiledBy(remix(root))
+      ]
+    },
+    tags: (_, root) => tagsOfRemix(remix(root), root)
   }
 ]
 
@@ -82,10 +105,9 @@ function ours(name: string, options: KoaAssetsOptions): Contestant {
   }
 }
 
-const ASSETS = 'apps/web/assets'
 const scriptOf = (name: string) => `${ASSETS}/javascripts/${name}.js`
 const SHEETS: Readonly<Record<string, string>> = { app: 'app.css.scss', map: 'map.css' }
-const stylesheetOf = (name: string) => SHEETS[name] && `${ASSETS}/stylesheets/${SHEETS[name]}`
+const stylesheetOf = (name: string) => SHEETS[name] && `${STYLESHEETS}/${SHEETS[name]}`
 
 interface Chunk {
   readonly file: string
@@ -113,6 +135,76 @@ function tagsOfVite(dist: string): Tags {
       ].join('\n')
     },
     image: name => `<img src="/static/${name}" alt="">`
+  }
+}
+
+/** What is used of an asset server of Remix's. */
+interface AssetServer {
+  fetch(request: Request): Promise<Response | null>
+  getHref(path: string): Promise<string>
+  getPreloads(path: string): Promise<string[]>
+}
+
+const remixServers = new Map<string, AssetServer>()
+
+/** Compiles what is requested, each module by itself, and keeps it in memory; one for each deploy. */
+function remix(root: string): AssetServer {
+  const folder = relative(ROOT, root)
+  const server =
+    remixServers.get(root) ??
+    (createAssetServer({
+      rootDir: ROOT,
+      basePath: '/static',
+      fileMap: {
+        '/app/*path': `${folder}/*path`,
+        '/npm/*path': 'bench/node_modules/*path'
+      },
+      allow: [`${folder}/**`, 'bench/node_modules/**'],
+      watch: false,
+      minify: true,
+      sourceMaps: 'external',
+      fingerprint: { buildId: folder },
+      scripts: { define: { 'process.env.NODE_ENV': '"production"' } }
+    }) as AssetServer)
+  remixServers.set(root, server)
+  return server
+}
+
+function compiledBy(server: AssetServer): Middleware {
+  return async (ctx, next) => {
+    const headers = Object.entries(ctx.headers).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value] as [string, string]] : []
+    )
+    const response = await server.fetch(new Request(ctx.URL, { headers, method: ctx.method }))
+    if (!response) {
+      await next()
+      return
+    }
+    for (const [name, value] of response.headers) ctx.set(name, value)
+    ctx.status = response.status
+    ctx.body = Buffer.from(await response.arrayBuffer())
+  }
+}
+
+async function tagsOfRemix(server: AssetServer, root: string): Promise<Tags> {
+  const heads = new Map<string, { sheet: string; script: string; preloads: readonly string[] }>()
+  for (const name of ['app', 'product', 'map']) {
+    const script = join(root, scriptOf(name))
+    const sheet = SHEETS[name] ? await server.getHref(join(root, 'css', `${name}.css`)) : ''
+    const preloads = await server.getPreloads(script)
+    heads.set(name, { sheet, script: await server.getHref(script), preloads })
+  }
+  return {
+    head: names => {
+      const parts = names.flatMap(name => heads.get(name) ?? [])
+      const preloads = new Set(parts.flatMap(part => part.preloads))
+      return [
+        ...parts.map(({ sheet }) => sheet && `<link rel="stylesheet" href="${sheet}">`),
+        ...parts.map(({ script }) => `<script type="module" src="${script}"></script>`),
+        ...Array.from(preloads, url => `<link rel="modulepreload" href="${url}">`)
+      ].join('\n')
+    },
+    image: name => `<img src="/static/images/${name}" alt="">`
   }
 }
 

@@ -6,10 +6,10 @@ import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
-import Koa, { type Context } from 'koa'
+import Koa from 'koa'
 import { launch, type Browser } from '../../spec/system/chromium.ts'
 import type { Contestant } from './contestants.ts'
-import { pageOf } from './pages.ts'
+import { pageOf, type Tags } from './pages.ts'
 
 /** Below the packages of the bench, which the sources import. */
 const WORK = join(import.meta.dirname, '../node_modules/.visit')
@@ -107,8 +107,8 @@ export async function visitsOf({ contestant, before, after }: Built): Promise<Vi
 /** The sizes of what the helpers write into the head of a page: as text, and in brotli. */
 export async function tagsOf({ contestant, before }: Built): Promise<readonly [number, number]> {
   let head = ''
-  const app = applicationOf(contestant, before, ctx => {
-    head = contestant.tags(ctx, before).head(['app', 'product'])
+  const app = applicationOf(contestant, before, tags => {
+    head = tags.head(['app', 'product'])
   })
   const server = createServer(app.callback())
   const origin = await listen(server)
@@ -120,14 +120,15 @@ export async function tagsOf({ contestant, before }: Built): Promise<readonly [n
 function applicationOf(
   { middleware, tags }: Contestant,
   root: string,
-  look?: (ctx: Context) => void
+  look?: (tags: Tags) => void
 ): Koa {
   const app = new Koa({ env: 'production' })
   app.silent = true
   for (const each of middleware(root)) app.use(each)
-  app.use(ctx => {
-    look?.(ctx)
-    const page = pageOf(ctx.path, tags(ctx, root))
+  app.use(async ctx => {
+    const written = await tags(ctx, root)
+    look?.(written)
+    const page = pageOf(ctx.path, written)
     if (page === undefined) return
     ctx.set('Cache-Control', 'no-cache')
     ctx.type = 'html'
