@@ -204,6 +204,7 @@ summary { cursor: pointer }
 .map rect { fill: var(--tint); stroke: var(--page) }
 .map text { fill: var(--text); pointer-events: none }
 .map .part { font-weight: 400 }
+.map .down { writing-mode: vertical-rl }
 .map a:focus-visible rect { stroke: var(--accent); stroke-width: 3 }
 .t0 { --tint: light-dark(#bfe3d3, #1c4a3b) }
 .t1 { --tint: light-dark(#c9dcf5, #203f68) }

@@ -126,8 +126,13 @@ function tile({ item, ...area }: Placed<Weighed>, whole: Area): Html {
 }
 
 function nameOf({ item, ...area }: Placed<Weighed>, whole: Area): Html {
-  if (!isRoomy(area)) return html``
   const name = item.path.slice(item.path.lastIndexOf('/') + 1)
+  if (isNarrow(area)) {
+    return html`<svg ${placed(area, whole)}>
+      <text x="50%" y="8" class="part down">${name}</text>
+    </svg>`
+  }
+  if (!isRoomy(area)) return html``
   return html`<svg ${placed(area, whole)}>
     <text x="6" y="100%" dy="-8" class="part">${name}</text>
   </svg>`
@@ -135,6 +140,10 @@ function nameOf({ item, ...area }: Placed<Weighed>, whole: Area): Html {
 
 /** Below the name and the size of its group there is room for the name of a source. */
 const isRoomy = ({ x, y, width, height }: Area) => width > 8 && height > (x + y === 0 ? 12 : 5)
+
+/** A line of text fits only from the top to the bottom; beside the first one, which has the name of the group. */
+const isNarrow = ({ x, y, width, height }: Area) =>
+  x + y > 0 && width > 2 && width <= 8 && height > 20
 
 /** Positions are in per cent, so that the text keeps its size when the picture is made narrow. */
 function placed({ x, y, width: w, height: h }: Area, { width, height }: Area): Html {

@@ -1,4 +1,5 @@
 // The page about an asset, or about any path, as explain tells it.
+import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import type { AssetReport } from '../../../lib/extras/inspector/asset-page.ts'
 import { treemap } from '../../../lib/extras/inspector/treemap.ts'
@@ -62,11 +63,15 @@ test('INS-01 the reason that a fingerprinted file may be stored is its name', as
   t.regex(byUrl.representations[0]?.headers[2]?.reason ?? '', /fingerprint is their digest/)
 })
 
+/** Text that cannot be compressed much. */
+const noise = (bytes: number) => randomBytes(bytes / 2).toString('hex')
+
 test('the page about a weight shows each package and source, with areas in proportion, and says what it is from', async t => {
   const site = await makeSite(t, {
     'js/app.js': "import './npm/big/index.js'",
     'js/other.js': '',
-    'js/npm/big/index.js': `export default '${'big '.repeat(300)}'`,
+    'js/npm/big/index.js': `import './thin.js'; export default '${noise(400)}'`,
+    'js/npm/big/thin.js': 'a = 1',
     'css/app.css': 'a { color: red }'
   })
   const { asked, names, weight } = await json<WeightReport>(site, 'weight?json')
@@ -79,10 +84,10 @@ test('the page about a weight shows each package and source, with areas in propo
     text.matchAll(/aria-label="([^",]+), [\d.]+ k?B, /g),
     ([, name]) => name
   )
-  t.deepEqual(labels, ['the application', 'big'])
+  t.deepEqual(labels, ['big', 'the application'])
   const tiles = Array.from(text.matchAll(/class="part">([^<]+)</g), ([, name]) => name)
-  t.is(tiles.length, 2, 'a package of one file has its name')
-  for (const name of ['app.css', 'app.js']) t.true(tiles.includes(name), name)
+  t.deepEqual(tiles, ['index.js', 'app.js', 'app.css'])
+  t.regex(text, /class="part down">thin\.js</, 'in a narrow area, from the top to the bottom')
   for (const [, id] of text.matchAll(/href="#(of-[^"]+)"/g)) t.true(text.includes(`id="${id}"`), id)
   for (const { path } of weight?.files ?? []) t.true(text.includes(path), path)
   const unknown = await site.ask('/assets/-/weight?entry=%3Cscript%3E')
