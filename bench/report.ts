@@ -67,7 +67,12 @@ function versionsOf(): string[] {
   })
   // `nginx -v` writes to stderr.
   const nginx = execFileSync('sh', ['-c', 'nginx -v 2>&1'], { encoding: 'utf8' })
-  return [...packages, nginx.trim().replace(/^.*nginx\//, 'nginx ')]
+  const chromium = execFileSync('chromium', ['--version'], { encoding: 'utf8' })
+  return [
+    ...packages,
+    nginx.trim().replace(/^.*nginx\//, 'nginx '),
+    chromium.replace(/^(\S+ \S+).*/s, '$1')
+  ]
 }
 
 const WIDTH = 720
