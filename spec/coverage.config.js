@@ -6,5 +6,8 @@ rmSync('coverage', { recursive: true, force: true })
 
 export default {
   ...config,
-  nodeArguments: [`--import=${new URL('../.ci/record-coverage.js', import.meta.url).href}`]
+  nodeArguments: [
+    ...config.nodeArguments,
+    `--import=${new URL('../.ci/record-coverage.js', import.meta.url).href}`
+  ]
 }

@@ -26,7 +26,7 @@ export const loadReader = () => import('get-tsconfig')
  * @throws CompileError for one that extends a file which is not there, or has options of a wrong type
  */
 export async function tsconfigFor(source: string, root: string): Promise<Tsconfig> {
-  // That of a package is for its authors.
+  // A file of a package has been compiled: its tsconfig.json is for its authors.
   if (source.includes(PACKAGES)) return NONE
   const looked = foldersAbove(source, root).map(folder => join(folder, 'tsconfig.json'))
   const stats = await Promise.all(looked.map(statOf))

@@ -40,7 +40,7 @@ export function connected(res: ServerResponse): Promise<boolean> | boolean {
   return isWaiting ? turnOf(res, socket).then(() => isAwaited(res)) : isAwaited(res)
 }
 
-// In a pipeline. Node itself stops reading only while responses that are already written wait.
+// A pipeline may be longer: Node itself stops reading only while responses that are already written wait.
 const MAX_WAITING = 20
 
 // A connection that closes does not notify the responses that wait for it. Thousands may wait, so each
