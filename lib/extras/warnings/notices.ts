@@ -45,6 +45,9 @@ function neitherMode({ env, apps }: Settings, options: KoaAssetsOptions): string
   return `neither compile nor fingerprint is on in the environment ${inspect(env)}, so no source is published (apps: ${names}). Set ${configure({ compile: true })}, or precompile and set ${configure({ fingerprint: true })}`
 }
 
+/** In production a server in front may send the files, so only a value that is not a no means that this process should. */
+const NO = /^(?:false|0|no|off)$/i
+
 /** In development a variable with another value is worth a warning, too; elsewhere precompile publishes the sources. */
 function notServing(
   { env, serve, apps, mounts }: Settings,
@@ -52,9 +55,11 @@ function notServing(
   { SERVE_STATIC_ASSETS: given }: NodeJS.ProcessEnv
 ): string | undefined {
   const isDevelopment = env === 'development'
-  if (serve || options.serve === false || (given && !isDevelopment)) return undefined
+  if (serve || options.serve === false) return undefined
+  if (given && !isDevelopment && NO.test(given)) return undefined
+  const isSought = isDevelopment ? apps.some(hasSources) : given && apps.length > 0
   const what = [
-    ...(isDevelopment && apps.some(hasSources) ? ['assets'] : []),
+    ...(isSought ? ['assets'] : []),
     ...(mounts.some(({ isServed }) => isServed) ? ['mounts'] : [])
   ]
   if (what.length === 0) return undefined

@@ -70,14 +70,21 @@ testNotices('SET-03 what is not served is reported, with what the variable is', 
   [{}, undefined, 'true'],
   [{ serve: false }],
   [{ env: 'test' }],
-  [{ env: 'production', compile: true }, undefined, '1'],
+  [{ env: 'production', compile: true }, notServed('assets are', "is '1', not 'true'"), '1'],
+  [{ env: 'production', compile: true }, notServed('assets are', "is 'True', not 'true'"), 'True'],
+  [{ env: 'production', compile: true }],
+  ...['false', 'False', '0', 'off'].map((no): Row => [
+    { ...MOUNT, env: 'production' },
+    undefined,
+    no
+  ]),
   ...['development', 'test', 'staging', 'production'].flatMap((env): Row[] => [
     [{ ...MOUNT, env }, notServed('mounts are'), ''],
     [{ ...MOUNT, env }, undefined, 'true'],
     [{ ...MOUNT, env, serve: false }],
     [{ apps: false, env }]
   ]),
-  [{ ...MOUNT, env: 'production' }, undefined, '1'],
+  [{ ...MOUNT, env: 'production' }, notServed('mounts are', "is '1', not 'true'"), '1'],
   [{ mounts: { '/x': 'dist' } }, notServed('assets and mounts are')]
 ])
 
