@@ -262,7 +262,7 @@ const MISSING = `is missing: copy it again, or ${REMEDY}`
 const NO_ORIGINAL = 'has no original, so it is not needed: remove it'
 
 function writtenSince(target: string): string {
-  return `differs from ${target}, as when a development server has written it since: ${REMEDY}`
+  return `differs from ${target}: a development server has written it since, or the manifest is that of another release: ${REMEDY}`
 }
 
 /** Archives have the format of gzip as well: `sitemap.xml.gz` is one, unless a `.br` is beside it. */

@@ -70,7 +70,7 @@ test('FPR-16 verify says what may have written a file under a plain name that di
   t.deepEqual(await problems(), [
     {
       path: '/assets/app.css',
-      message: `differs from ${target}, as when a development server has written it since: run npx koa-fresh-assets precompile`
+      message: `differs from ${target}: a development server has written it since, or the manifest is that of another release: run npx koa-fresh-assets precompile`
     },
     { path: '/assets/logo.png', message: MISSING }
   ])
