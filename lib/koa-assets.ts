@@ -106,8 +106,15 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   if (settings.serve) return new AssetServer(pipeline, helpers, development).middleware
   // A server in front forwards requests for files that it does not have yet.
   const unstored: Middleware = (ctx, next) =>
-    isOurs(rawPath(ctx.req.url ?? ''), settings) ? passOnUnstored(ctx, next) : next()
+    isOurs(rawPath(ctx.req.url ?? ''), settings) ? passOnUnserved(pipeline, ctx, next) : next()
   return compose([unstored, helpers])
+}
+
+async function passOnUnserved(pipeline: Pipeline, ctx: Context, next: Next): Promise<void> {
+  await passOnUnstored(ctx, next)
+  if (ctx.status !== 404 || !isRead(ctx.req)) return
+  const wanted = locate(rawPath(ctx.req.url ?? ''), pipeline.settings)
+  if (typeof wanted === 'object') pipeline.requested.reportMissing(wanted)
 }
 
 /**

@@ -111,7 +111,7 @@ export class Pipeline {
     const { settings, running, directories } = this
     const { apps, publicApp } = settings
     const parts = { onRequest: this.#onRequest, precompiled: this.#precompiled, running }
-    const requested = new RequestedFiles(settings, directories, parts)
+    const requested = new RequestedFiles(settings, directories, parts, this.#warn)
     const addresses = makeAddresses(settings, app => requested.publisherOf(app), parts)
     this.requested = requested
     this.#dependencies = dependenciesOf(settings, parts)

@@ -10,6 +10,7 @@ import { wantedAt, type Wanted } from './serving/request-path.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
 import { encodePath } from './urls/canonical-path.ts'
+import { splitFingerprint } from './urls/fingerprint.ts'
 
 /** The parts that publish, each undefined if no app needs it. */
 export interface PublishingParts {
@@ -33,14 +34,19 @@ export class RequestedFiles {
   readonly #directories: Directories
   readonly #onRequest: OnRequest | undefined
   readonly #publishers: ReadonlyMap<AppSettings, Publisher>
+  readonly #warn: (message: string) => void
+  /** The manifest of which a file was reported. */
+  #reported: Manifest | undefined
 
   constructor(
     settings: Settings,
     directories: Directories,
-    { onRequest, precompiled }: PublishingParts
+    { onRequest, precompiled }: PublishingParts,
+    warn: (message: string) => void
   ) {
     this.#settings = settings
     this.#directories = directories
+    this.#warn = warn
     this.#onRequest = onRequest
     const recall = directories.recall.bind(directories)
     const fingerprints = onRequest?.fingerprints
@@ -125,12 +131,29 @@ export class RequestedFiles {
     return this.#directories.public.has(wanted)
   }
 
-  /** Warns in development of the probable reason for a 404; source maps and pages for developers are left out. */
-  reportMissing({ app, name }: Wanted): void {
-    const { env, apps } = this.#settings
-    const isSought = env === 'development' && app.compile && apps.includes(app)
+  /** Warns of the probable reason for a 404; in development source maps and pages for developers are left out. */
+  reportMissing(wanted: Wanted): void {
+    const { env, apps, serve } = this.#settings
+    const { app, name } = wanted
+    if (!app.compile) this.#reportUnsent(wanted)
+    const isSought = env === 'development' && serve && app.compile && apps.includes(app)
     if (!isSought || name.length > MAX_WRITTEN || /^-\/|\.map$/.test(name)) return
     this.#onRequest?.checkName(app, name, 'a browser asked for')
+  }
+
+  /** Warns of a file that pages of this release name. One of them is enough: where it is missing, mostly all are. */
+  #reportUnsent({ app, name, path }: Wanted): void {
+    const plain = splitFingerprint(name)?.name
+    const manifest = this.manifestOf(app)
+    if (plain === undefined || !manifest || manifest === this.#reported) return
+    const entry = manifest.assets.get(encodePath(assetPath(app, plain)))
+    if (entry?.target !== encodePath(path)) return
+    this.#reported = manifest
+    this.#warn(
+      this.#settings.serve
+        ? `${path} is a 404, though the manifest names it: public lacks this file, or has other bytes under its name. npx koa-fresh-assets verify lists all such files`
+        : `${path} is a 404, as serve is off: set SERVE_STATIC_ASSETS=true or serve: true, or let the web server in front send public`
+    )
   }
 
   /** Returns the path of the same asset without a fingerprint. */
