@@ -14,7 +14,7 @@ import std;
 import var;
 
 sub vcl_init {
-  # Only for its hash.
+  # Only for its hash: without backends, `varnishadm backend.list` always shows it as sick.
   new groups = directors.shard();
 }
 
