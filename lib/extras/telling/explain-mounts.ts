@@ -1,8 +1,13 @@
-// Explains in which mounts a path is looked for, and what their manifests tell of it.
+// Explains in which mounts a path is looked for, what their manifests tell of it, and why there is no file.
+import { digestOfFile, isSameDigest } from '../../files/digest.ts'
+import { statOf } from '../../files/disk.ts'
 import { excluderOf, pathFrom } from '../../files/paths.ts'
 import type { ListedMount } from './listed-mounts.ts'
-import { isMounted, locate } from '../../assets/serving/request-path.ts'
+import { fallbackAt } from '../../assets/serving/koa/no-file.ts'
+import { isMounted, locate, type Wanted } from '../../assets/serving/request-path.ts'
+import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
+import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
 
 /** Returns the URL path of a bundle's file by the name of its source, or of an entry; undefined for other names. */
 export function fileNamed(name: string, listed: readonly ListedMount[]): string | undefined {
@@ -50,4 +55,27 @@ function detailsOf({ manifest, problem, files }: ListedMount, path: string): str
   }
   if (usedBy.length > 0) details.push(`used by ${usedBy.join(', ')}, whose tags do not include it`)
   return details
+}
+
+/** Says why there is no file for a request. */
+export async function whyNoFile(settings: Settings, wanted: Wanted): Promise<string> {
+  const { app, name, path, mounts } = wanted
+  if (!settings.servesPublic) return `no mount has ${path}`
+  const file = publicFile(settings, path)
+  const stats = await statOf(file)
+  const shown = pathFrom(settings.root, file)
+  if (!stats && mounts.length > 0) return `no mount has ${path}, and ${shown} does not exist`
+  if (!stats) return `${shown} does not exist`
+  if (!stats.isFile()) return `${shown} is not a file`
+  const fingerprint = app === settings.publicApp ? undefined : splitFingerprint(name)
+  return fingerprint && !isSameDigest(await digestOfFile(file), fingerprint.digest)
+    ? `${shown} does not match its fingerprint, and is not served`
+    : `${shown} is a symbolic link that may not be followed (option symlinks)`
+}
+
+/** Says what happens to a request for which there is no file. @param path is encoded, as in the request */
+export function goesOn(settings: Settings, path: string, storing = ''): string {
+  const shell = fallbackAt(path, settings)
+  const got = shell && `; a navigation that remains a 404 gets ${shell.wanted?.path ?? 'a page'}`
+  return `passed to the next middleware${storing}${got ?? ''}`
 }

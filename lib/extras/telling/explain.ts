@@ -1,15 +1,17 @@
 // Shows step by step how a URL path is resolved, by asking the code that resolves it.
 import { AssetError } from '../../errors.ts'
-import { digestOfFile, isSameDigest } from '../../files/digest.ts'
-import { statOf } from '../../files/disk.ts'
 import { sourcedNameIn } from '../../assets/building/on-request/publisher.ts'
 import { listAssets } from '../../assets/building/listed-assets.ts'
 import { Pipeline } from '../../assets/pipeline.ts'
-import { fallbackAt } from '../../assets/serving/koa/no-file.ts'
-import { isManifest, isOurs, locate, type Wanted } from '../../assets/serving/request-path.ts'
+import {
+  isManifest,
+  isOurs,
+  locate,
+  wantedAt,
+  type Wanted
+} from '../../assets/serving/request-path.ts'
 import { assetPath } from '../../assets/settings/app-settings.ts'
 import type { Project } from '../../assets/parts.ts'
-import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../assets/settings/settings.ts'
 import { adviseOn } from '../../assets/sources/missing-name.ts'
 import { encodePath, whyNotCanonical } from '../../assets/urls/canonical-path.ts'
@@ -17,7 +19,7 @@ import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
 import { listMounts } from './listed-mounts.ts'
 import { ownPath, pathOf } from './own-assets.ts'
 import { readSource, verdictOn, type Verdict } from './state.ts'
-import { fileNamed, mountsFinding } from './explain-mounts.ts'
+import { fileNamed, goesOn, mountsFinding, whyNoFile } from './explain-mounts.ts'
 import { nearPath } from './near-path.ts'
 import { pathFrom } from '../../files/paths.ts'
 import { isInlined } from '../inline/inlined.ts'
@@ -129,8 +131,9 @@ function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step {
 }
 
 /** Finds the source of a name, with a fingerprint or without, and what the helpers write for it. */
-async function findSource(pipeline: Pipeline, { app, name: given }: Wanted, verdictOf: VerdictOn) {
+async function findSource(pipeline: Pipeline, wanted: Wanted, verdictOf: VerdictOn) {
   const { settings, sources } = pipeline
+  const { app, name: given } = wanted
   const sourced = await sourcedNameIn(sources, app, given)
   const name = sourced ?? splitFingerprint(given)?.name ?? given
   const { source, clash, warning, candidates } = await sources.of(app).explain(name)
@@ -145,12 +148,13 @@ async function findSource(pipeline: Pipeline, { app, name: given }: Wanted, verd
   if (advice !== undefined && advice !== finding) details.push(advice)
   const emitted = helpersFinding(pipeline, app, source?.name ?? name)
   const made = madeOf(pipeline, app, source?.name ?? name)
+  const unsent = await whyUnsent(pipeline, wanted, source?.name ?? name)
   const inlined =
     source && isInlined(source.name, { app, source }) ? ['inline() writes its element'] : []
   const verdict = source && app.compile ? await verdictOf(assetPath(app, source.name)) : undefined
   const steps: Step[] = [
     { subject: 'sources', finding, details },
-    { subject: 'helpers', finding: emitted, details: [...made, ...inlined] }
+    { subject: 'helpers', finding: emitted, details: [...made, ...inlined, ...unsent] }
   ]
   return { source, sourced: source && name, steps, verdict, isAdvised: advice !== undefined }
 }
@@ -176,6 +180,19 @@ const verdictsOf =
 function madeOf(pipeline: Pipeline, app: AppSettings, name: string): string[] {
   const { sources = [] } = pipeline.requested.manifestOf(app)?.find(app, name)?.[1] ?? {}
   return sources.length > 1 ? [`made of ${sources.join(', ')}`] : []
+}
+
+/** Says why a page does not get what its helpers name. What was asked for is judged by itself. */
+async function whyUnsent(
+  { settings, requested, directories }: Pipeline,
+  { app, path }: Wanted,
+  name: string
+): Promise<string[]> {
+  const entry = app.compile ? undefined : requested.manifestOf(app)?.find(app, name)?.[1]
+  if (!entry) return []
+  const target = wantedAt(decodeURIComponent(entry.target), settings)
+  const isSent = target.path === path || (await directories.public.find(target)) !== undefined
+  return isSent ? [] : [await whyNoFile(settings, target)]
 }
 
 function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): string {
@@ -246,24 +263,4 @@ function detailsOf({ coding, size, headers }: Explanation['representations'][num
   if (coding !== 'identity') return [`${coding}: ${size} bytes, ETag ${headers['ETag']}`]
   const shown = SHOWN_HEADERS.filter(name => name in headers)
   return [`identity: ${size} bytes`, ...shown.map(name => `${name}: ${headers[name]}`)]
-}
-
-async function whyNoFile(settings: Settings, { app, name, path }: Wanted): Promise<string> {
-  if (!settings.servesPublic) return `no mount has ${path}`
-  const file = publicFile(settings, path)
-  const stats = await statOf(file)
-  const shown = pathFrom(settings.root, file)
-  if (!stats) return `${shown} does not exist`
-  if (!stats.isFile()) return `${shown} is not a file`
-  const fingerprint = app === settings.publicApp ? undefined : splitFingerprint(name)
-  return fingerprint && !isSameDigest(await digestOfFile(file), fingerprint.digest)
-    ? `${shown} does not match its fingerprint, and is not served`
-    : `${shown} is a symbolic link that may not be followed (option symlinks)`
-}
-
-/** Says what happens to a request for which there is no file. @param path is encoded, as in the request */
-function goesOn(settings: Settings, path: string, storing = ''): string {
-  const shell = fallbackAt(path, settings)
-  const got = shell && `; a navigation that remains a 404 gets ${shell.wanted?.path ?? 'a page'}`
-  return `passed to the next middleware${storing}${got ?? ''}`
 }

@@ -185,7 +185,13 @@ test('in production explain reports a missing manifest, wrong bytes, and a link 
   await precompile({ ...OPTIONS, root })
   const emitted = finding(await ask('app.css', production), 'helpers')
   const target = emitted.replace('emit /assets/', 'public/assets/')
+  const helpers = async (asked: string) => step(await ask(asked, production), 'helpers')?.details
+  t.deepEqual(await helpers('app.css'), [])
   writeFileSync(join(root, target), 'edited')
+  t.deepEqual(await helpers('app.css'), [
+    `${target} does not match its fingerprint, and is not served`
+  ])
+  t.deepEqual(await helpers(`/${target.replace('public/', '')}`), [])
   const edited = await ask(`/${target.replace('public/', '')}`, production)
   t.is(finding(edited, 'file'), `${target} does not match its fingerprint, and is not served`)
   const linked = '/assets/package/assets/stylesheets/lib.css'
@@ -227,6 +233,11 @@ test('PRV-02 explain says so when no mount has a path that is in public', async 
     ['mounts', 'none has this path'],
     ['file', 'no mount has /robots.txt']
   ])
+  const none = await explain('/static/none.js', { ...options, public: 'public' })
+  t.is(
+    finding(none, 'file'),
+    'no mount has /static/none.js, and public/static/none.js does not exist'
+  )
   const found = await explain('/static/app.js', options)
   t.is(found.steps.find(({ subject }) => subject === 'mounts')?.finding, 'the mount /static')
 })
