@@ -63,7 +63,8 @@ export const LEFT_OUT = [
       'without free descriptors there are errors for a while*',
       'S73 verify does not look into a folder*',
       'what cannot be read or written is a 500 that names it, until it can be*',
-      'S73 what the process may not read in a mount or public is a 404*'
+      'S73 what the process may not read in a mount or public is a 404*',
+      'a directory that this process may not look into is an error at start that says so'
     ]
   },
   {

@@ -4,6 +4,7 @@ import { chmodSync, chownSync, readdirSync, utimesSync } from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import test from 'ava'
+import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import type { Answer } from '../../support/ask.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
 import { LOADER, moduleFile } from '../../support/typescript.ts'
@@ -104,6 +105,29 @@ test('S73 what the process may not read in a mount or public is a 404, with one 
     warnings,
     [...denied, 'build/open.txt.gz'].map(path => `koa-fresh-assets: ${join(root, path)} ${reason}`)
   )
+})
+
+test('a directory that this process may not look into is an error at start that says so', t => {
+  const root = makeProject(t, { 'public/a.txt': 'a', 'build/a.txt': 'a' })
+  const start = (options: KoaAssetsOptions) => () => koaAssets({ root, apps: false, ...options })
+  const isRoot = process.getuid?.() === 0
+  hand(root, ['.'])
+  for (const path of ['public', 'build']) chmodSync(join(root, path), 0o000)
+  if (isRoot) process.seteuid?.(65_534)
+  try {
+    t.throws(start({}), {
+      code: 'public-unusable',
+      message:
+        'the option public is public, which this process may not read: correct its permissions or its owner'
+    })
+    t.throws(start({ public: false, mounts: { '/static': 'build' } }), {
+      code: 'mount-unusable',
+      message: `the mount /static is ${join(root, 'build')}, which this process may not read: correct its permissions or its owner`
+    })
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+    for (const path of ['public', 'build']) chmodSync(join(root, path), 0o755)
+  }
 })
 
 test('a directory where the target belongs is a 500 that names it; one with the name of a source is not found', async t => {
