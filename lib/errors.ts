@@ -2,6 +2,11 @@
 // cursor, start a line of its own, or change the reading direction.
 import { inspect } from 'node:util'
 
+/** That of `Error`, which only the libraries of ES2022 and later call `ErrorOptions`. */
+interface ErrorCause {
+  readonly cause?: unknown
+}
+
 /**
  * The base class of every error that this package throws on purpose, apart from the TypeError for an invalid
  * option or argument.
@@ -20,7 +25,7 @@ export class AssetError extends Error {
   /** Keeps Koa from sending `message` to the client. */
   readonly expose: boolean = false
 
-  constructor(code: AssetErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: AssetErrorCode, message: string, options?: ErrorCause) {
     // The message contains file names and is logged: no name may start a new line.
     super(MULTILINE.has(code) ? printableLines(message) : printable(message), options)
     this.code = code
@@ -117,7 +122,7 @@ export class CompileError extends AssetError {
   /** The compiler's message, without the location. */
   readonly reason: string
 
-  constructor(reason: string, location: SourceLocation, options?: ErrorOptions) {
+  constructor(reason: string, location: SourceLocation, options?: ErrorCause) {
     const { file, line, column } = location
     const place = [file, line, column].filter(part => part !== undefined).join(':')
     super('compile-failed', `${printable(place)}: ${reason}`, options)
