@@ -101,12 +101,20 @@ export function stripsTypes(): boolean {
   return Boolean((process.features as { typescript?: unknown }).typescript)
 }
 
-/** If the configuration was not copied with the files, mounts and other directories would be left unchecked. */
-export async function projectOf({ output, values, loadProject }: Call): Promise<Project> {
-  const project = await loadProject('deployment')
+/**
+ * Notes that there is no configuration: if it was not copied with the files, or the application has its options
+ * elsewhere, mounts and other directories are left out.
+ */
+export async function projectOf(
+  { output, values, loadProject }: Call,
+  use: Parameters<Call['loadProject']>[0] = 'deployment'
+): Promise<Project> {
+  const project = await loadProject(use)
   const { root } = project
   if (findConfig(root, values.config) === undefined) {
-    output.note(`there is no assets.config.js or .ts in ${root}: checking with the default options`)
+    output.note(
+      `there is no assets.config.js or .ts in ${root}: these are the default options, whatever the application passes to koaAssets`
+    )
   }
   return project
 }

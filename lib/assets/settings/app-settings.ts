@@ -250,7 +250,8 @@ function findApps(basis: Basis, needsManifest: boolean): Readonly<Record<string,
   const names = appsIn(root)
   if (names.length > 0) return Object.fromEntries(names.map(name => [name, {}]))
   const published = needsManifest ? appsAtStart(manifestFile(basis)) : undefined
-  return published ?? { web: isDirectory(join(root, 'assets')) ? { dir: root } : {} }
+  if (published && Object.keys(published).some(name => name !== 'web')) return published
+  return { web: { ...published?.['web'], ...(isDirectory(join(root, 'assets')) && { dir: root }) } }
 }
 
 /** Returns the names of the apps that are found without the option `apps`. */

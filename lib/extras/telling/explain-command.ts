@@ -1,6 +1,7 @@
 // The `explain` command.
 import { explain as resolve } from './explain.ts'
 import { OK, FAILED } from '../../cli/command.ts'
+import { projectOf } from '../../cli/config.ts'
 import type { Command } from '../../assets/parts.ts'
 import { table } from '../../cli/format.ts'
 import { helpAt } from '../../errors.ts'
@@ -21,8 +22,10 @@ written. The exit status is 1 when the response is not a file.`,
     ['koa-fresh-assets explain /assets/app.css', 'Where does this stylesheet come from?'],
     ['koa-fresh-assets explain app.css --env production', 'And in production?']
   ],
-  async run({ output, loadProject, args: [asked = ''] }) {
-    const explanation = await resolve(asked, await loadProject('development'))
+  async run(call) {
+    const { output } = call
+    const [asked = ''] = call.args
+    const explanation = await resolve(asked, await projectOf(call, 'development'))
     const { steps, outcome, isFound, verdict } = explanation
     const reason = verdict?.reason === undefined ? [] : [['', verdict.reason]]
     const advice = reason.length > 0 ? 'errors.md' : 'troubleshooting.md#a-404'

@@ -18,7 +18,7 @@ test('explain prints one step per line, and exits with 1 when the response is no
   const env = { SERVE_STATIC_ASSETS: 'true' }
   t.deepEqual(await run(root, 'explain /assets/app.css', env), {
     status: 0,
-    stderr: '',
+    stderr: `there is no assets.config.js or .ts in ${root}: these are the default options, whatever the application passes to koaAssets\n`,
     stdout: `settings  development; serving is on
           root: ${root}
           public: public

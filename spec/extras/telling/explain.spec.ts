@@ -40,6 +40,16 @@ function makeExplainer(t: ExecutionContext) {
   return { root, ask }
 }
 
+test('explain finds the source of a project with one folder of assets after a precompile', async t => {
+  const root = makeProject(t, { 'assets/css/site.css': 'a{}' })
+  const options = { root, env: 'production' }
+  await precompile(options)
+  t.like(step(await explain('site.css', options), 'sources'), {
+    finding: 'found assets/css/site.css',
+    details: ['assets: css/site.css']
+  })
+})
+
 const step = ({ steps }: Explanation, subject: Step['subject']): Step | undefined =>
   steps.find(one => one.subject === subject)
 
