@@ -72,8 +72,13 @@ export function makeNameCheck(
         ? `${missing}: public has what a precompile made of one that is gone`
         : `${missing}: public has a file of that name, but with fingerprints no helper finds it: write its URL in the page, or move it to the sources`
     if (warning !== undefined) return warning
-    const advice = await adviseOn(sources, app, name)
+    const advice = (await adviseOn(sources, app, name)) ?? (await adviceOnFolder(own.directories))
     return advice === undefined ? missing : `${missing}; ${advice}`
+  }
+  const adviceOnFolder = async (directories: readonly string[]) => {
+    const found = settings.findsApps && (await Promise.all(directories.map(statOf)))
+    if (!found || found.some(Boolean)) return undefined
+    return 'if it is in the folder assets, restart this process, which looked for that folder at its start'
   }
   const seen = new Map<string, number>()
   let last: Promise<unknown> = Promise.resolve()

@@ -147,6 +147,24 @@ test('REN-14 a name without a source is logged once, with the nearest name; one 
   t.regex(warningsAbout('/shopp.js')[0] ?? '', /no source in .*; did you mean 'shop\.js'\?$/)
 })
 
+test('REN-14 where no folder of assets was there at start, the log says that one called assets needs a restart', async t => {
+  const root = makeProject(t, { 'public/robots.txt': '' })
+  const [found, named] = [
+    await makePages(t, {}, { root }),
+    await makePages(t, {}, { root, apps: { web: { dir: '.' } } })
+  ]
+  writeFiles(root, { 'assets/css/site.css': 'a{}' })
+  await found.ask('/?late-site.css')
+  await named.ask('/?late-other.css')
+  await until(() => warningsAbout('/late-other.css').length > 0, 'the last name is logged')
+  t.deepEqual(warningsAbout('/late-site.css'), [
+    'koa-fresh-assets: a page links to /assets/late-site.css, which has no source in apps/web/assets; if it is in the ' +
+      'folder assets, restart this process, which looked for that folder at its start'
+  ])
+  t.deepEqual(warningsAbout('restart this process').length, 1)
+  t.is((await named.ask('/assets/site.css')).status, 200)
+})
+
 test('REN-14 a helper looks nothing up before its page is written, and never outside development', async t => {
   for (const env of ['test', 'staging', 'development']) {
     let warned = -1
