@@ -73,7 +73,7 @@ function missingInMounts({ root, serve, mounts }: Settings): (string | undefined
     if (!isDirectory(dir)) {
       // Before the first build the page names the remedy, and in production the build is required.
       if (manifest !== undefined) return undefined
-      return `the directory ${pathFrom(root, dir)} of the mount ${urlPath || '/'} does not exist: its files are a 404 until it does`
+      return `the directory ${pathFrom(root, dir)} of the mount ${urlPath || '/'} does not exist in ${root}: its files are a 404 until it does`
     }
     if (fallback === undefined || statIfThere(join(dir, fallback))?.isFile()) return undefined
     const file = pathFrom(root, join(dir, fallback))

@@ -89,7 +89,7 @@ testNotices('SET-03 what is not served is reported, with what the variable is', 
 ])
 
 const UPLOADS =
-  'the directory data/uploads of the mount /up does not exist: its files are a 404 until it does'
+  'the directory data/uploads of the mount /up does not exist in ROOT: its files are a 404 until it does'
 const FALLBACK =
   'the mount /admin has the fallback app.html, but there is no file dist/app.html: until it is built, navigations end in a 404'
 const APP = { dir: 'dist', fallback: 'app.html' }

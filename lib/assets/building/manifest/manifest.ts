@@ -58,6 +58,7 @@ export function partOf(holder: string): string {
 }
 
 interface MoreOfManifest {
+  /** The words by which errors name it. */
   readonly file?: string | undefined
   readonly inViews?: readonly string[]
   readonly kept?: Iterable<Entry>

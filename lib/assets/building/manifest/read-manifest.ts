@@ -118,7 +118,8 @@ export class ReloadedManifest extends ReloadedFile {
     this.#settings = settings
     const bytes = readIfThere(path)
     if (bytes === undefined) requireNoManifest(settings, path)
-    this.current = bytes ? parseManifest(bytes, path) : new Manifest(new Map(), { file: path })
+    const none = { file: `${path}, which does not exist` }
+    this.current = bytes ? parseManifest(bytes, path) : new Manifest(new Map(), none)
     this.version = this.current.prepare(settings.apps).version
   }
 

@@ -25,6 +25,16 @@ test('FPR-04 fingerprint mode without a manifest is an error at start', t => {
   })
 })
 
+test('FPR-04 a page of a site with nothing but mounts learns that there is no manifest', t => {
+  const root = makeProject(t)
+  const settings = settle({ root, env: 'production', mounts: { '/x': 'dist' } })
+  const { current } = new ReloadedManifest(settings, t.log)
+  const message = `/assets/app.css is not in ${join(root, 'public/assets.json')}, which does not exist`
+  for (const app of settings.apps)
+    t.throws(() => current.entry(app, 'app.css', settings.apps), { code: 'asset-unknown', message })
+  t.is(settings.apps.length, 1)
+})
+
 const ENTRY = { target: '/assets/a', source: 'a', integrity: [], size: 1 }
 const withEntry = (entry: object, key = '/assets/a.js') =>
   JSON.stringify({ version: 1, assets: { [key]: entry } })
