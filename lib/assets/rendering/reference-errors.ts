@@ -14,6 +14,7 @@ import { remedyFor } from './module-types.ts'
 import { pathFrom, isInside } from '../../files/paths.ts'
 import { didYouMean, nearestPath } from '../../nearest.ts'
 import { assetPath, type AppSettings } from '../settings/app-settings.ts'
+import type { Settings } from '../settings/settings.ts'
 
 /** The number of references of a compiled text that are searched for in its sources and compared with names. */
 const MAX_SEARCHES = 100
@@ -21,6 +22,8 @@ const MAX_SEARCHES = 100
 /** A text with references, and its source. */
 export interface Referrer extends Pick<Draft, 'text' | 'map' | 'isLowered'> {
   readonly root: string
+  /** Where files without a helper are; undefined for what was in no `public` before. */
+  readonly beside?: Pick<Settings, 'publicDir' | 'base'>
   readonly asset: Pick<Asset, 'app' | 'source'>
 }
 
@@ -52,6 +55,7 @@ export async function referenceErrors(
       const meant = file === undefined ? path : pathFrom(dirname(asset.source.file), file)
       const advice = isSearched
         ? ((await unpublished(meant, asset.app, files)) ??
+          (await inPublic(path, referrer)) ??
           nearReference(meant, listed, files, namesSource(asset.app, reference)))
         : rule
       const reason = advice === undefined ? '' : `: ${advice}`
@@ -219,6 +223,15 @@ export async function unpublished(
     return `the file is there, but no option publishes it: add '${folder}' to sources`
   }
   return undefined
+}
+
+/** Returns how to refer to a file that stayed in `public` when the stylesheet or script beside it became an asset. */
+async function inPublic(path: string, { root, beside, asset }: Referrer) {
+  if (!beside || path.startsWith('/')) return undefined
+  const url = posix.join('/', posix.dirname(asset.source.path), path)
+  const file = join(beside.publicDir, url)
+  if (!(await statOf(file))?.isFile()) return undefined
+  return `${pathFrom(root, file)} is no asset: write '${beside.base}${url}', or move it to the sources`
 }
 
 function asWritten(meant: string, path: string): string {

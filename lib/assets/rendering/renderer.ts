@@ -128,7 +128,7 @@ export class Renderer {
       else warnings.push(error.message)
     }
     if (missing !== 'ignore') {
-      const referrer = { ...drafted, root: this.#settings.root, asset }
+      const referrer = { ...drafted, root: this.#settings.root, beside: this.#settings, asset }
       // A missing source map is not a mistake in the text.
       const lost = references.filter(({ kind }, at) => !found[at] && kind !== 'source-map')
       const list = () => this.#sources.of(asset.app).list()

@@ -1,4 +1,5 @@
 // Gives advice about a name that has no source, and warns in development about one in a page.
+import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { reasonOf } from '../../errors.ts'
 import { statOf } from '../../files/disk.ts'
@@ -72,10 +73,19 @@ export function makeNameCheck(
         ? `${missing}: public has what a precompile made of one that is gone`
         : `${missing}: public has a file of that name, but with fingerprints no helper finds it: write its URL in the page, or move it to the sources`
     if (warning !== undefined) return warning
-    const advice = (await adviseOn(sources, app, name)) ?? (await adviceOnFolder(own.directories))
+    const advice =
+      (await adviseOnFile(name)) ??
+      (await adviseOn(sources, app, name)) ??
+      (await adviseOnFolder(own.directories))
     return advice === undefined ? missing : `${missing}; ${advice}`
   }
-  const adviceOnFolder = async (directories: readonly string[]) => {
+  const adviseOnFile = async (name: string) => {
+    const isThere = (await statOf(join(settings.publicDir, name)))?.isFile()
+    return isThere
+      ? `public has a file of that name, which needs no helper: write ${settings.base}/${name} in the page`
+      : undefined
+  }
+  const adviseOnFolder = async (directories: readonly string[]) => {
     const found = settings.findsApps && (await Promise.all(directories.map(statOf)))
     if (!found || found.some(Boolean)) return undefined
     return 'if it is in the folder assets, restart this process, which looked for that folder at its start'

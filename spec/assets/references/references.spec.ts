@@ -149,6 +149,27 @@ test('a missing reference is a warning, once, with its line and column in the fi
   ])
 })
 
+test('a reference to what stayed in public, where the stylesheet was, is told how to reach it', async t => {
+  const site = await makeSite(
+    t,
+    {
+      'css/moved.css':
+        '@import "stayed.css";\na { b: url(../images/stayed.png) url(/images/stayed.png) }',
+      '/public/css/stayed.css': '',
+      '/public/images/stayed.png': ''
+    },
+    { base: '/shop' }
+  )
+  await site.ask('/assets/moved.css')
+  const warning = (place: string, path: string, at: string) =>
+    `koa-fresh-assets: apps/web/assets/css/moved.css:${place} refers to ${path}, which was not found: public${at} is no ` +
+    `asset: write '/shop${at}', or move it to the sources`
+  t.deepEqual(warningsAbout('moved.css'), [
+    warning('1:9', 'stayed.css', '/css/stayed.css'),
+    warning('2:12', '../images/stayed.png', '/images/stayed.png')
+  ])
+})
+
 test("with missing: 'ignore' nothing is reported, on request and in precompile, with 'warn' it is once, and with 'error' it is an error", async t => {
   const css = 'a{b:url(quiet.png)}'
   const site = await makeSite(t, { 'css/quiet.css': css }, { missing: 'ignore' })

@@ -115,6 +115,7 @@ test('REN-14 a name without a source is logged once, with the nearest name; one 
     'css/dashboard.css': 'a{}',
     'javascripts/shop.js': '',
     'css/deep/known.css.scss': 'a { b: c }',
+    '/public/js/jquery.js': '',
     'css/one/twice.css': 'a{}',
     'css/two/twice.css': 'b{}',
     '/apps/admin/assets/images/seal.svg': ''
@@ -125,7 +126,7 @@ test('REN-14 a name without a source is logged once, with the nearest name; one 
   const page = await site.ask(`/?${names.join('&')}`)
   const written = names.with(2, 'deep/known.css').map(name => `/assets/${name}`)
   t.is(page.text, written.join(' '), 'a tail is no part of a URL')
-  await site.ask('/?dashbord.css&last.png')
+  await site.ask('/?dashbord.css&js/jquery.js&last.png')
   t.is((await site.ask('/map?shopp')).status, 200)
   await until(() => warningsAbout('last.png').length > 0, 'the last name is logged')
   const [nearest, ...others] = warningsAbout('dashbord.css')
@@ -134,6 +135,9 @@ test('REN-14 a name without a source is logged once, with the nearest name; one 
     nearest,
     "koa-fresh-assets: a page links to /assets/dashbord.css, which has no source in apps/web/assets; did you mean 'dashboard.css'?"
   )
+  const plain =
+    'public has a file of that name, which needs no helper: write /js/jquery.js in the page'
+  t.true(warningsAbout('/assets/js/jquery.js')[0]?.endsWith(plain))
   t.regex(warningsAbout('nowhere-else.png')[0] ?? '', /no source in apps\/web\/assets$/)
   const other = "no source in apps/web/assets; 'admin' has it, as in assets.app('admin')"
   t.true(warningsAbout('/assets/seal.svg')[0]?.endsWith(other))
