@@ -36,7 +36,7 @@ test("a container leaves another's temporary files and lock alone", async t => {
   t.is(await text(startContained('visit', directory).stdout), 'process 1 undefined\n')
 })
 
-test('an image has neither secrets nor history, and builds for itself what others have built', t => {
+test('an image has neither secrets, history nor uploads, and builds for itself what others have built', t => {
   const lines = readFileSync('demo/deploy/Dockerfile.dockerignore', 'utf8').split('\n')
   const patterns = lines.filter(line => line !== '' && !line.startsWith('#'))
   // Docker leaves out what is below a directory that a pattern names, and has no other rule for dots.
@@ -49,6 +49,7 @@ test('an image has neither secrets nor history, and builds for itself what other
     '.env.production': false,
     'packages/web/.env.local': false,
     '.git/config': false,
+    'data/uploads/cv.pdf': false,
     'node_modules/koa/package.json': false,
     'packages/web/node_modules/koa/package.json': false,
     'public/assets/app.css': false,
