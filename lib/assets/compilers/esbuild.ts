@@ -28,6 +28,8 @@ export async function compileByEsbuild(
       sourcefile: basename(path),
       sourcemap: sourceMap ? 'inline' : false,
       target: 'es2022',
+      // What is left out would make a browser refuse the stylesheet or the data.
+      supported: { 'import-attributes': true },
       tsconfigRaw: { compilerOptions }
     })
     return { code: result.code, configuration: files, lead }

@@ -311,7 +311,8 @@ import 'https://cdn.test/x.css'`,
     'logo.svg': '<svg/>',
     'data.json': '{}',
     'other.js': '',
-    'typed.js.ts': "let n: number = 1\nimport './data.json'"
+    'typed.js.ts':
+      "let n: number = 1\nimport './data.json'\nimport look from './look.css' with { type: 'css' }\nlook"
   }
   const root = makeProject(t, placed(files))
   const refused = (place: string, path: string, remedy: string) =>
