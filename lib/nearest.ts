@@ -54,7 +54,8 @@ function editsBetween(a: string, b: string): number {
 
 /**
  * Returns the nearest path: a candidate that differs only in its leading folders is preferred to one spelled
- * similarly, the one with the longest common tail first.
+ * similarly, the one with the longest common tail first. Where there is none, it is the module that the path has as a
+ * folder: `npm/tip.js` for `npm/tip/dist/tip.esm.js`.
  */
 export function nearestPath(path: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined
@@ -65,7 +66,13 @@ export function nearestPath(path: string, candidates: readonly string[]): string
     best = candidate
     common = length
   }
-  return best ?? nearest(path, candidates)
+  return best ?? nearest(path, candidates) ?? moduleAround(path, candidates)
+}
+
+function moduleAround(path: string, candidates: readonly string[]): string | undefined {
+  if (!/\.m?js$/.test(path)) return undefined
+  const around = candidates.filter(each => path.startsWith(each.replace(/\.js$/, '/')))
+  return around.toSorted((a, b) => b.length - a.length)[0]
 }
 
 function isTail(tail: string, path: string): boolean {

@@ -18,6 +18,7 @@ import { hasSameInputs, NEVER, type MtimeIndex } from './on-request/publisher.ts
 import {
   byPath,
   findFailures,
+  findLostImports,
   importedInViews,
   listAssets,
   type Assets,
@@ -80,7 +81,9 @@ export class Builder {
     const places = listed ?? (await listAssets(this.#settings, this.#sources, only))
     const failures = findFailures(this.#settings, places, this.#options.warn)
     const all = await this.#draftAll(places, failures)
-    if (!this.#options.index) failures.push(...(await this.#addedSince(places)))
+    if (!this.#options.index) {
+      failures.push(...(await this.#addedSince(places)), ...(await this.#lostImports(all)))
+    }
     const drafts = all.map(({ draft }) => draft)
     const last = this.#last
     const isSame = drafts.length === last?.drafts.length
@@ -89,6 +92,18 @@ export class Builder {
     // After failures it looks again: a missing file may have been added to `public`.
     this.#last = result.failures.length === 0 ? { drafts, result } : undefined
     return result
+  }
+
+  #lostImports(all: readonly Drafted[]): Promise<Failure[]> {
+    const keyOf = ({ name }: AppSettings, path: string) => JSON.stringify([name, path])
+    const own = all.filter(({ source }) => source.packageName === undefined)
+    const imported = new Set(
+      own.flatMap(({ app, draft }) =>
+        (draft.text?.references ?? []).map(({ path }) => keyOf(app, path))
+      )
+    )
+    const isImported = (app: AppSettings, path: string) => imported.has(keyOf(app, path))
+    return findLostImports(this.#settings, this.#sources, isImported, this.#options.warn)
   }
 
   /** A folder that is not there while a checkout replaces it would leave its assets out of a precompile. */

@@ -2,9 +2,11 @@
 import { AssetError, printable } from '../../errors.ts'
 import type { Content } from '../../files/open-file.ts'
 import type { Details, Imports, Mention } from '../parts.ts'
-import { assetPath } from '../settings/app-settings.ts'
+import { assetPath, ownerOf } from '../settings/app-settings.ts'
+import { isAbsoluteUrl } from '../settings/option-table.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Listed } from '../sources/app-sources.ts'
+import { adviseOn } from '../sources/missing-name.ts'
 import type { Sources } from '../sources/sources.ts'
 import { encodePath, whyNotCanonical } from '../urls/canonical-path.ts'
 import { withFingerprint } from '../urls/fingerprint.ts'
@@ -82,6 +84,42 @@ export function importedInViews(
   const names = ({ path, source }: Built) => [encodePath(path), ...(source.specifiers ?? [])]
   const known = new Set([...byOption, ...[...assets.values()].flatMap(names)])
   return [...imported].filter(name => known.has(name)).toSorted()
+}
+
+/**
+ * Finds entries of the option `imports` whose asset no app has: an import map with them could not be written.
+ * @param isImported tells whether a module imports the specifier, where its loss is reported with a place
+ */
+export async function findLostImports(
+  settings: Settings,
+  sources: Sources,
+  isImported: (app: AppSettings, specifier: string) => boolean,
+  warn: (message: string) => void
+): Promise<Failure[]> {
+  const given = settings.apps
+    .filter(({ fingerprint, missing }) => fingerprint && missing !== 'ignore')
+    .flatMap(app => Array.from(app.imports, ([specifier, name]) => ({ app, specifier, name })))
+    .filter(({ name }) => !isAbsoluteUrl(name))
+  const found = await Promise.all(
+    given.map(async ({ app, name }) => {
+      const owner = ownerOf(settings, app, name)
+      return (await sources.of(owner.app).find(owner.name)) !== undefined
+    })
+  )
+  // The option may be set for all apps, of which one has the asset.
+  const done = new Set(given.filter((_, at) => found[at]).map(({ name }) => name))
+  const failures: Failure[] = []
+  for (const { app, specifier, name } of given) {
+    if (done.has(name) || isImported(app, specifier)) continue
+    done.add(name)
+    const told = given.filter(each => each.name === name)
+    const advice = await Promise.all(told.map(each => adviseOn(sources, each.app, name)))
+    const reasons = advice.flatMap(each => (each === undefined ? [] : `: ${each}`))
+    const message = `the option imports leads '${specifier}' to ${name}, which was not found${reasons[0] ?? ''}`
+    if (app.missing === 'warn') warn(message)
+    else failures.push({ path: '', error: new AssetError('reference-missing', message) })
+  }
+  return failures
 }
 
 /** Lists every asset, in the order of paths. */

@@ -265,6 +265,25 @@ test('JSM-03 a module may do without what it imports dynamically: that is a warn
   t.regex(warnings[0] ?? '', /^apps\/web\/assets\/app\.js:1:8 imports 'lit', which/)
 })
 
+test('JSM-03 what the option imports names, and no app has, is an error of precompile though no module imports it', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/javascripts/app.js': '',
+    'apps/web/assets/javascripts/vendor/dial.js': '',
+    'apps/admin/assets/javascripts/admin.js': ''
+  })
+  const imports = { dial: 'vendor/dial.js', dail: 'vendor/dail', lit: 'https://cdn.example/lit.js' }
+  const told =
+    "the option imports leads 'dail' to vendor/dail.js, which was not found: did you mean 'vendor/dial.js'?"
+  const error = await t.throwsAsync(run({ root, imports }), { instanceOf: PrecompileError })
+  t.deepEqual(
+    error?.problems.map(each => [each.code, each.message]),
+    [['reference-missing', told]]
+  )
+  t.deepEqual((await run({ root, imports, missing: 'warn' })).warnings[0], told)
+  for (const quiet of [{ missing: 'ignore' }, { fingerprint: false }] as const)
+    t.deepEqual((await run({ root, imports, ...quiet })).warnings, [])
+})
+
 test('JSM-03 a missing import is an error of precompile, with its file, line and column', async t => {
   const root = makeProject(t, {
     'assets/javascripts/lib/app.js':
