@@ -171,6 +171,13 @@ const CASES: Readonly<Record<string, Case>> = {
     }
     return built(t, { ...TIP, ...APP }, { ...PACKAGES, ...optionsIn(had) })
   },
+  "`imports: { other: 'npm/tip/dist/tip.esm.js' }`, for another name": async (t, { had, now }) => {
+    for (const imported of ['', "import { tip } from 'other'\nconsole.log(tip)"]) {
+      const files = { ...TIP, 'javascripts/app.js': imported }
+      t.regex(await built(t, files, { ...PACKAGES, ...optionsIn(now) }), /app\.js/)
+    }
+    return built(t, { ...TIP, ...APP }, { ...PACKAGES, ...optionsIn(had) })
+  },
   "a list of the URLs of packages' files": async (t, { now }) => {
     const json = JSON.stringify({ name: 'tip', version: '1.0.0', main: 'dist/tip.cjs' })
     const files = { ...TIP, ...APP, '/node_modules/tip/package.json': json }
@@ -290,6 +297,31 @@ const CASES: Readonly<Record<string, Case>> = {
     const said = await rendered(t, files, codes(had)[0] ?? '')
     t.regex(said, /^TypeError: .*tracks/)
     return said
+  },
+  "`assets.audio('a.mp3', { content: 'None' })`": async (t, { had, now }) => {
+    const files = { 'a.mp3': '' }
+    t.regex(await rendered(t, files, codes(now)[0] ?? ''), /^<audio src="[^"]+">None<\/audio>$/)
+    return rendered(t, files, codes(had)[0] ?? '')
+  },
+  "`views: 'views/*.ejs'`, several apps, and `assets.path('x.css')` of one": async (
+    t,
+    { had, now }
+  ) => {
+    const [views = '', call = ''] = codes(had)
+    const verified = async (view: string, code: string) => {
+      const root = makeProject(t, {
+        'apps/web/assets/x.css': '',
+        'apps/admin/assets/admin.css': '',
+        [view]: `<%- ${code} %>`,
+        'assets.config.mjs': `export default { ${views.replace('views/', '**/')} }`
+      })
+      await runCommand(root, 'precompile')
+      const { status, stdout, stderr } = await runCommand(root, 'verify')
+      return `${status} ${stdout}${stderr}`
+    }
+    t.regex(await verified('views/a.ejs', codes(now)[0] ?? ''), /^0 /)
+    t.regex(await verified(`${codes(now)[1]}/views/a.ejs`, call), /^0 /)
+    return `verify: ${await verified('views/a.ejs', call)}`
   },
   "`assets.image('logo.png')`, and `img { max-width: 100% }`": async (t, { had }) => {
     const files = { 'logo.png': png(320, 80) }
