@@ -28,3 +28,18 @@ test.serial('files of a package, and those that packages share, weigh for a pack
   const names = groups.map(({ path }) => path).toSorted()
   t.deepEqual(names, ['one', 'state', 'the application', 'two'])
 })
+
+test.serial('what a CommonJS module of a package requires weighs for the package', async t => {
+  const root = makeShop(t, {
+    'js/app.js': "import { seen } from 'one'\nconsole.log(seen)",
+    '/assets.config.json': JSON.stringify({ packages: ['one'] }),
+    '/node_modules/one/package.json': JSON.stringify({ name: 'one', version: '1.0.0' }),
+    '/node_modules/one/index.js': "module.exports = require('./cjs/one.js')",
+    '/node_modules/one/cjs/one.js': `exports.seen = Date.now() + '${'seen '.repeat(40)}'`
+  })
+  await run(root, 'precompile')
+  const { stdout } = await run(root, 'list --entry app --env production --json')
+  const { groups } = JSON.parse(stdout) as Weight
+  const paths = groups.flatMap(({ path, parts }) => parts.map(part => `${path}: ${part.path}`))
+  t.true(paths.includes('one: /assets/npm/one/cjs/one.js'), paths.join('\n'))
+})

@@ -248,8 +248,11 @@ function madeOf(
     const file = resolve(root, 'dist', dirname(fileName), source)
     const path = pathOf(file)
     const from = plan.modules.get(path ?? '') ?? plan.apart.get(path ?? '')
-    if (path === undefined || !from) return basename(file)
-    return posix.relative(here, writtenAt(from, path, app))
+    if (path !== undefined && from) return posix.relative(here, writtenAt(from, path, app))
+    // What a CommonJS module requires is no module of its own.
+    const [, required] = /(?:^|.*\/)node_modules\/(.+)/.exec(pathFrom(root, file)) ?? []
+    if (required === undefined) return basename(file)
+    return posix.relative(here, posix.join(app.urlPrefix, PACKAGES, required))
   })
   return {
     name: fileName,
