@@ -53,7 +53,7 @@ export async function checkViews(
   isPublished = false
 ): Promise<ViewsReport> {
   const { root } = settings
-  const views = await viewsIn(root, globs)
+  const views = await viewsIn(settings, globs)
   const apps = await ownNames(settings, isPublished)
   const problemOf = await makeCheck(settings, apps)
   // The names in a partial belong to many views.
@@ -74,10 +74,19 @@ export async function checkViews(
   return { files: views.length, names, problems: problems.flat() }
 }
 
-/** Returns paths relative to the root, sorted. */
-export async function viewsIn(root: string, globs: readonly string[]): Promise<string[]> {
+/**
+ * Returns paths relative to the root, sorted. Assets and declarations of types are no views, whatever a glob matches:
+ * they name what no page loads by itself.
+ */
+export async function viewsIn(
+  { root, apps }: Pick<Project, 'root' | 'apps'>,
+  globs: readonly string[]
+): Promise<string[]> {
   const files = await inParallel(globs, 1, glob => filesOf(root, glob))
-  return [...new Set(files.flat())].toSorted()
+  const isAsset = (file: string) =>
+    apps.some(({ dir }) => isInside(join(dir, 'assets'), resolve(root, file)))
+  const views = files.flat().filter(file => !/\.d\.[cm]?ts$/.test(file) && !isAsset(file))
+  return [...new Set(views)].toSorted()
 }
 
 /** Returns a message for each glob of the option `views` that matches no file. */

@@ -19,8 +19,9 @@ const INLINE = /<script\b[^>]*>([^]*?)<\/script/gi
 const IS_SCRIPT = /\.[cm]?[jt]sx?$/i
 const CONCURRENCY = 16
 
-export async function mentionsIn({ root, apps, base, options }: Project): Promise<Mention[]> {
-  const views = await viewsIn(root, options.views === undefined ? USUAL : [options.views].flat())
+export async function mentionsIn(project: Project): Promise<Mention[]> {
+  const { root, apps, base, options } = project
+  const views = await viewsIn(project, options.views === undefined ? USUAL : [options.views].flat())
   const all = await inParallel(views, CONCURRENCY, async file => {
     const text = String((await bytesOf(join(root, file))) ?? '')
     const own = appOfView(apps, root, file)

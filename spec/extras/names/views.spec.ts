@@ -331,3 +331,13 @@ test('JSM-08 a manifest has what scripts in views import, once one of them does'
   await site.edit({ '/views/page.html': `<script type="module">${SCRIPT}</script>` })
   t.deepEqual(inViews(), ['/assets/count.js', 'cdn', 'confetti'])
 })
+
+test('JSM-08 assets and declarations of types are no views, though a glob matches them', async t => {
+  const files = { ...FILES, 'shop.ts': "import 'confetti'", '/assets.d.ts': "import('cdn')" }
+  const given = { ...OPTIONS, views: '**/*.ts', bundle: true }
+  const site = await makeFingerprinted(t, 'precompiled', files, given)
+  const inViews = () => (readManifest(site.root) as { inViews?: readonly string[] }).inViews
+  t.is(inViews(), undefined)
+  await site.edit({ '/page.ts': "import 'confetti'" })
+  t.deepEqual(inViews(), ['confetti'])
+})
