@@ -123,9 +123,9 @@ async function passOnUnserved(pipeline: Pipeline, ctx: Context, next: Next): Pro
 async function beginDevelopment(pipeline: Pipeline): Promise<void> {
   const warn = warnOnce()
   tellRefusals(warn)
+  await pipeline.loading?.catch((error: unknown) => warn(reasonOf(error)))
   for (const extra of pipeline.settings.extras) {
     try {
-      await pipeline.loading
       await extra.start?.(pipeline)
     } catch (error) {
       warn(`cannot start ${extra.name} beside the server: ${reasonOf(error)}`)

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import test from 'ava'
-import { installWithout } from '../../../cli/run.ts'
+import { installWithout, startNode } from '../../../cli/run.ts'
 import { placed, readManifest, run } from '../../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../../support/site.ts'
 import { ALL, SHOP } from './shop.ts'
@@ -41,6 +41,20 @@ test('JOI-02 without Rolldown packages may name files; for modules it is an erro
   const outdated = await precompile(ALL)
   t.is(outdated.status, 1)
   t.true(outdated.stderr.includes('needs rolldown 1.2.19 or newer, and 1.2.18 is installed'))
+})
+
+test('JOI-02 a development server without Rolldown says so once when it starts', async t => {
+  const root = makeProject(t, placed({ ...SHOP, ...EMPTY }))
+  installWithout(root, 'rolldown')
+  const server =
+    "import { koaAssets } from 'koa-fresh-assets'; koaAssets({ serve: true, packages: ['big'] })"
+  const words = ['--input-type=module', '--eval', server]
+  const { outcome } = startNode(root, words, { NODE_ENV: 'development' })
+  const { stderr } = await outcome
+  t.deepEqual(
+    stderr.split('\n').filter(line => /rolldown|cannot start/.test(line)),
+    [`koa-fresh-assets: the option packages needs ${WANTED}`]
+  )
 })
 
 test.serial("JOI-02 with Yarn's Plug'n'Play it is an error that says what to write", async t => {
