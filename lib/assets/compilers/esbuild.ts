@@ -28,7 +28,7 @@ export async function compileByEsbuild(
       sourcefile: basename(path),
       sourcemap: sourceMap ? 'inline' : false,
       target: 'es2022',
-      // What is left out would make a browser refuse the stylesheet or the data.
+      // A browser refuses a stylesheet or data without them.
       supported: { 'import-attributes': true },
       tsconfigRaw: { compilerOptions }
     })

@@ -249,7 +249,7 @@ function madeOf(
     const path = pathOf(file)
     const from = plan.modules.get(path ?? '') ?? plan.apart.get(path ?? '')
     if (path !== undefined && from) return posix.relative(here, writtenAt(from, path, app))
-    // What a CommonJS module requires is no module of its own.
+    // CommonJS modules require files that are no modules of their own.
     const [, required] = /(?:^|.*\/)node_modules\/(.+)/.exec(pathFrom(root, file)) ?? []
     if (required === undefined) return basename(file)
     return posix.relative(here, posix.join(app.urlPrefix, PACKAGES, required))
