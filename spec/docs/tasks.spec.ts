@@ -238,6 +238,7 @@ test('every block of these pages is run here', t => {
 const page = readPage('docs/typescript.md')
 const install = page.take('')
 const preact = page.take('Preact, React and Lit')
+const sheets = page.take('Stylesheets of components')
 const stripTypes = page.take('Without esbuild')
 const shared = page.take('Shared with the server')
 
@@ -277,6 +278,27 @@ test('TSC-06 with the tsconfig.json of the page, JSX is that of Preact', async t
   await site.follow(preact)
   await site.run('node server.js')
   t.regex((await site.ask('/assets/app.js')).text, /from "preact\/jsx-runtime"/)
+})
+
+test('the stylesheet beside a component is in that of the page, and a module that imports it keeps its attribute', async t => {
+  const site = makeExample(t, {
+    'apps/web/assets/javascripts/components/card.css': '.card { color: teal }',
+    'server.js': `import Koa from 'koa'
+      import { koaAssets } from 'koa-fresh-assets'
+      new Koa().use(koaAssets({ serve: true })).listen(3000)`
+  })
+  await site.follow(sheets)
+  await site.run('node server.js')
+  t.regex((await site.ask('/assets/app.css')).text, /@import "\/assets\/components\/card\.css"/)
+  const attribute = /"\.\/card\.css" with \{ type: "css" \}/
+  t.regex((await site.ask('/assets/components/card.js')).text, attribute)
+  await site.run('npx koa-fresh-assets precompile')
+  t.regex(
+    site.read('public/assets/app.css'),
+    withDigest(/@import ?"\/assets\/components\/card-DIGEST\.css"/)
+  )
+  const card = withDigest(/"\/assets\/components\/card-DIGEST\.css" ?with ?\{ ?type: ?"css" ?\}/)
+  t.regex(site.read('public/assets/components/card.js'), card)
 })
 
 test('TSC-13 Node from 22.13 on publishes TypeScript without esbuild; an older one says which is needed', async t => {

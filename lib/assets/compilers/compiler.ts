@@ -39,6 +39,7 @@ export interface ConfiguredOutput extends CompilerOutput {
   readonly configuration?: readonly string[] | undefined
   /** Returns the absolute path of the file that a bare specifier means. */
   readonly lead?: ((specifier: string) => Promise<string | undefined>) | undefined
+  readonly warnings?: readonly string[] | undefined
 }
 
 /**

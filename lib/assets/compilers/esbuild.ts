@@ -3,10 +3,14 @@ import { basename } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../../errors.ts'
 import { readSnapshot } from '../../files/open-file.ts'
+import { pathFrom } from '../../files/paths.ts'
 import { rootFor, type CompilerInput, type ConfiguredOutput } from './compiler.ts'
 import { tsconfigFor } from './tsconfig.ts'
 
 export { loadReader as loadBeforehand } from './tsconfig.ts'
+
+const UNBOUND =
+  'has JSX that calls React.createElement, and does not import React: set "jsx": "react-jsx" in tsconfig.json'
 
 export async function compileByEsbuild(
   esbuild: typeof Esbuild,
@@ -14,7 +18,8 @@ export async function compileByEsbuild(
   loader: 'ts' | 'tsx' | 'jsx'
 ): Promise<ConfiguredOutput> {
   const { code, path, sourceMap } = input
-  const { files, lead, compilerOptions } = await tsconfigFor(path, rootFor(input))
+  const root = rootFor(input)
+  const { files, lead, compilerOptions } = await tsconfigFor(path, root)
   let file = path
   try {
     // The reader takes a file that cannot be parsed for an empty one.
@@ -32,7 +37,9 @@ export async function compileByEsbuild(
       supported: { 'import-attributes': true },
       tsconfigRaw: { compilerOptions }
     })
-    return { code: result.code, configuration: files, lead }
+    const isUnbound = result.code.includes('React.createElement(') && !/\bReact\b/.test(code)
+    const warnings = isUnbound ? [`${pathFrom(root, path)} ${UNBOUND}`] : []
+    return { code: result.code, configuration: files, lead, warnings }
   } catch (error) {
     throw asCompileError(error, file)
   }

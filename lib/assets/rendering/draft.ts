@@ -124,7 +124,7 @@ async function draftText(
   const { file, compiler } = asset.source
   const startedAt = Date.now()
   const output = compiler && (await compile(compiler, bytes, { path: file, ...options }))
-  const { content = bytes, dependencies = [], configuration = [], lead } = output ?? {}
+  const { content = bytes, dependencies = [], configuration = [], lead, warnings } = output ?? {}
   const imported = new Set(dependencies.filter(path => path !== file))
   const others = imported.size > 0 ? await observeAll(imported) : []
   const settings = configuration.length > 0 ? await observeAll(configuration) : []
@@ -141,7 +141,8 @@ async function draftText(
     mayImport: code !== undefined && IMPORTS[type ?? 'js'].test(code),
     inputs: [input, ...others, ...settings],
     isSettled: files.every(({ stamp }) => isSettled(stamp, startedAt)),
-    compileDuration: output?.duration
+    compileDuration: output?.duration,
+    warnings
   }
 }
 

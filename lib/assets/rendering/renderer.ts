@@ -96,7 +96,7 @@ export class Renderer {
       text: await textOf(asset, made.code, drafted.text?.dependencies ?? [], drafted.text?.lead),
       map: made.map,
       isLowered: target !== undefined,
-      warnings: made.warnings ?? drafted.warnings
+      warnings: [...new Set([...(drafted.warnings ?? []), ...(made.warnings ?? [])])]
     }
   }
 

@@ -3,9 +3,10 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
-import { makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
+import { makeFingerprinted, MODES, placed, run } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, type Files } from '../../support/site.ts'
 import { followed } from '../../support/module-graph.ts'
+import { warningsAbout } from '../../support/warnings.ts'
 
 const JSX = 'export const cart = <><b /></>'
 const FIELDS = 'class Cart { total = 1 }; console.log(Cart)'
@@ -60,6 +61,22 @@ test('TSC-06 each setting that changes the output counts, in development and in 
     const site = await makeFingerprinted(t, mode, files, { missing: 'ignore' })
     t.regex((await site.ask(await site.path('app.js'))).text, PREACT)
   }
+})
+
+test('TSC-06 JSX that calls a React which the module lacks is a warning, in development and in a precompile', async t => {
+  const files = {
+    'javascripts/lost.tsx': 'export const cart = <b />',
+    'javascripts/bound.tsx': "import React from 'react'\nexport const cart = <b />",
+    'javascripts/made.tsx': '/** @jsxRuntime automatic */ export const cart = <b />'
+  }
+  const told =
+    'apps/web/assets/javascripts/lost.tsx has JSX that calls React.createElement, and does not import React: set "jsx": "react-jsx" in tsconfig.json'
+  const root = makeProject(t, placed(files))
+  const { warnings } = await run({ root, missing: 'ignore', target: 'es2022' })
+  t.deepEqual(warnings, [told])
+  const site = await makeSite(t, {}, { root, missing: 'ignore' })
+  for (const name of ['lost', 'bound', 'made']) await site.ask(`/assets/${name}.js`)
+  t.deepEqual(warningsAbout('lost.tsx has JSX'), [`koa-fresh-assets: ${told}`])
 })
 
 /** What the file says about the factory of JSX, if anything. */
