@@ -21,12 +21,20 @@ function firstOfEach(warn = warnOnce()): Report {
   }
 }
 
-function watchResponse({ req, res }: Context, report: Report): void {
+function watchResponse(ctx: Context, report: Report): void {
+  const { req, res } = ctx
   if (res.headersSent) return
   const valueOf = (name: string) => String(res.getHeader(name) ?? '')
   const hadCookie = res.hasHeader('Set-Cookie')
   const range = valueOf('Content-Range')
   const { method, path } = requestLine(req)
+  if (hasReadCookie(ctx) && !hadCookie && !FOR_ONE_VISITOR.test(valueOf('Cache-Control'))) {
+    report(
+      'guard',
+      `${method} ${path} responds with a file for everybody, although middleware in front has read a cookie: if that ` +
+        'guards the file, let it set Cache-Control to private, no-cache; if not, register koaAssets before it'
+    )
+  }
   res.once('finish', () => {
     const isNew = res.hasHeader('Set-Cookie') && !hadCookie
     if (isNew && !FOR_ONE_VISITOR.test(valueOf('Cache-Control'))) {
@@ -47,6 +55,11 @@ function watchResponse({ req, res }: Context, report: Report): void {
       )
     }
   })
+}
+
+/** Koa keeps `ctx.cookies` under a symbol once they are read. */
+function hasReadCookie(ctx: Context): boolean {
+  return Object.getOwnPropertySymbols(ctx).some(each => each.description === 'context#cookies')
 }
 
 // Production would send as `public` what development sends as `no-cache`.

@@ -55,6 +55,35 @@ for (const [kind, [options, count]] of Object.entries(COOKIES)) {
   })
 }
 
+const guard =
+  (cacheControl?: string): Middleware =>
+  (ctx, next) => {
+    if (!ctx.cookies.get('user')) ctx.throw(401)
+    if (cacheControl !== undefined) ctx.set('Cache-Control', cacheControl)
+    return next()
+  }
+
+const GUARDS: Readonly<Record<string, readonly [SiteOptions, count: number]>> = {
+  'that sets no Cache-Control': [{ front: guard() }, 1],
+  'that sets a private one': [{ front: guard('private, no-cache') }, 0],
+  'before a private mount': [{ front: guard(), mounts: cached('private, max-age=60') }, 0],
+  'behind koaAssets': [{ routes: guard() }, 0],
+  'in production': [{ front: guard(), env: 'production' }, 0]
+}
+
+for (const [kind, [options, count]] of Object.entries(GUARDS)) {
+  test(`NBR-06 a guard by cookie ${kind} is reported ${count === 1 ? 'once' : 'never'}`, async t => {
+    const name = `guard-${kind.replaceAll(' ', '-')}`
+    const site = await siteOf(t, name, options)
+    for (const path of [`/f/${name}.txt`, `/f/${name}-2.txt`]) {
+      t.is((await site.ask(path, { headers: { cookie: 'user=ann' } })).status, 200)
+    }
+    const said = warningsAbout(name)
+    t.is(said.length, count)
+    if (count > 0) t.regex(said[0] ?? '', /GET \/f\/\S+ .*set Cache-Control to private, no-cache/)
+  })
+}
+
 const sending: Middleware = ctx => ctx.sendFile(ctx.path.slice(3), { root: 'files' })
 
 const RANGES: Readonly<Record<string, readonly [SiteOptions, asked: string, count: number]>> = {
