@@ -102,10 +102,11 @@ export async function explainBy(
 }
 
 function settingsStep({ settings, failure }: Pipeline): Step {
-  const { env, root, serve, publicDir, servesPublic } = settings
+  const { env, root, serve, publicDir, servesPublic, host } = settings
   const serving = serve ? 'on' : "off: neither serve: true nor SERVE_STATIC_ASSETS='true' is set"
   const details = [`root: ${root}`]
   if (servesPublic) details.push(`public: ${pathFrom(root, publicDir)}`)
+  if (host) details.push(`host: ${host}, in front of every URL that helpers emit`)
   if (failure) details.push(`koaAssets() throws: ${failure.message}`)
   return { subject: 'settings', finding: `${env}; serving is ${serving}`, details }
 }

@@ -105,6 +105,13 @@ test('explain follows a path, a name and a URL from the request to the response'
 
 const AMBIGUOUS = 'it contains a backslash, a colon, a control character or an encoded slash'
 
+test('explain shows the host that pages name', async t => {
+  const { ask } = makeExplainer(t)
+  const explained = await ask('app.css', { host: 'https://cdn.example' })
+  const shown = 'host: https://cdn.example, in front of every URL that helpers emit'
+  t.is(step(explained, 'settings')?.details.at(-1), shown)
+})
+
 test('explain shows why a path is not an asset path', async t => {
   const { ask } = makeExplainer(t)
   for (const [path, reason] of [
