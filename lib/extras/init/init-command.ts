@@ -139,7 +139,12 @@ function nextOf(
   const hasMoved = !apps && others.length === 1 && others[0] !== 'web'
   return [
     ...(apps === undefined ? [] : [`\nNext: add it to the option apps in ${config}: ${app}: {}`]),
-    ...(hasMoved ? [`\n${others[0]} was the only app, at /; now it is at /${others[0]}.`] : []),
+    ...(hasMoved
+      ? [
+          `\n${others[0]} was the only app, at /; now it is at /${others[0]}. To keep it there,`,
+          `set apps: { '${others[0]}': { path: '/' }, '${app}': {} } in ${config}.`
+        ]
+      : []),
     `\nIts pages are those below /${app}, its assets those below ${prefix}/${app}. In its views,`,
     `assets.stylesheet('${app}') is its stylesheet; in all others, assets.app('${app}').stylesheet('${app}').`
   ].join('\n')

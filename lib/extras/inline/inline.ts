@@ -70,7 +70,7 @@ function merged(
 /** Returns the message for a name that no page may contain. */
 export function notInlined(name: string): string {
   return (
-    `inline() cannot write '${name}': the option inline does not name it, as inline: ['icons/**'] ` +
-    'names .svg files that are not compiled; name a file of a third party by its whole name'
+    `inline() cannot write '${name}': it is no source, or the option inline does not name it, as ` +
+    "inline: ['icons/**'] names .svg files that are not compiled; name a file of a third party by its whole name"
   )
 }

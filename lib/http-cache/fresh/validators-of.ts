@@ -88,6 +88,7 @@ function asState(given: Exclude<FreshValidators, null>): ResourceState {
   // They may be accessors, which are not own keys.
   const hasValidator = KEYS.some(key => key !== 'weak' && given[key] !== undefined)
   if (hasValidator && unknown === undefined) return given
+  if (types.isPromise(given)) throw new TypeError('ctx.fresh got a Promise: await it first')
   if (!isPlainObject(given)) throw new TypeError(`ctx.fresh got ${className(given)}: ${ADVICE}`)
   if (unknown !== undefined) throw unknownName('key', unknown, KEYS, { advice: ADVICE })
   throw optionError(ARGUMENT, 'an etag, a lastModified, or null', given)

@@ -11,7 +11,7 @@ import { koaAssets, type PrecompileReport } from '../../../lib/index.ts'
 import { run } from '../../cli/run.ts'
 import { onFailingDisk } from '../../support/failing-disk.ts'
 import { filesBelow } from '../../support/fingerprinted.ts'
-import { makeProject } from '../../support/site.ts'
+import { makeProject, writeFiles } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { words } from '../../support/texts.ts'
 
@@ -178,6 +178,18 @@ test('init <app> adds an app to a project, says where it is, and keeps what is t
   const message = "there is an app 'admin' already, in apps/admin/assets: nothing was written"
   t.is(again.status, 1)
   t.true(again.stderr.endsWith(`koa-fresh-assets: ${message}\n`), again.stderr)
+})
+
+test('init <app> says what keeps the only app at /, and that does', async t => {
+  const root = makeProject(t, { 'apps/shop/assets/app.css': 'a{}', 'package.json': '{}' })
+  const { stdout } = await run(root, 'init admin')
+  const [, apps = ''] = /set (apps: .*) in assets\.config\.js\./.exec(stdout) ?? []
+  writeFiles(root, { 'assets.config.js': `module.exports = { ${apps} }` })
+  const paths = await published(root)
+  t.deepEqual(
+    paths.filter(path => path.endsWith('.css')),
+    ['/assets/admin/admin.css', '/assets/app.css']
+  )
 })
 
 test('NAM-01 init <app> writes no file whose name another app has', async t => {

@@ -72,7 +72,8 @@ for (const mode of MODES) {
     const files = { 'images/logo.svg': CART, 'images/icons/a.png': 'png' }
     const site = await makePages(t, mode, files, { inline: ['icons/**', 'icons/sun.svg'] })
     for (const name of ['logo.svg', 'icons/a.png', 'icons/moon.svg', 'https://cdn.example/a.svg']) {
-      const message = /^inline\(\) cannot write '.*': the option inline does not name it/
+      const message =
+        /^inline\(\) cannot write '.*': it is no source, or the option inline does not name it/
       await t.throwsAsync(
         site.render(assets => assets.inline(name)),
         { instanceOf: TypeError, message },
