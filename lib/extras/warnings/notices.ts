@@ -63,8 +63,9 @@ function notServing(
     ...(mounts.some(({ isServed }) => isServed) ? ['mounts'] : [])
   ]
   if (what.length === 0) return undefined
+  const off = isDevelopment ? 'set serve: false' : "set it to 'false'"
   const reason = given ? `is ${inspect(given)}, not 'true'` : 'is not set'
-  return `${what.join(' and ')} are not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, set serve: false`
+  return `${what.join(' and ')} are not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, ${off}`
 }
 
 function missingInMounts({ root, serve, mounts }: Settings): (string | undefined)[] {

@@ -58,8 +58,9 @@ testNotices('SET-02 neither compile nor fingerprint is reported, with the remedy
   [{ env: 'production', fingerprint: false, ...served }]
 ])
 
-const notServed = (what: string, reason = 'is not set') =>
-  `${what} not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, set serve: false`
+const notServed = (what: string, reason = 'is not set', env = 'development') =>
+  `${what} not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, ${env === 'development' ? 'set serve: false' : "set it to 'false'"}`
+const inProduction = (what: string, reason: string) => notServed(what, reason, 'production')
 const MOUNT = { apps: false, mounts: { '/x': 'dist' } } as const
 
 testNotices('SET-03 what is not served is reported, with what the variable is', FILES, [
@@ -70,8 +71,12 @@ testNotices('SET-03 what is not served is reported, with what the variable is', 
   [{}, undefined, 'true'],
   [{ serve: false }],
   [{ env: 'test' }],
-  [{ env: 'production', compile: true }, notServed('assets are', "is '1', not 'true'"), '1'],
-  [{ env: 'production', compile: true }, notServed('assets are', "is 'True', not 'true'"), 'True'],
+  [{ env: 'production', compile: true }, inProduction('assets are', "is '1', not 'true'"), '1'],
+  [
+    { env: 'production', compile: true },
+    inProduction('assets are', "is 'True', not 'true'"),
+    'True'
+  ],
   [{ env: 'production', compile: true }],
   ...['false', 'False', '0', 'off'].map((no): Row => [
     { ...MOUNT, env: 'production' },
@@ -79,12 +84,12 @@ testNotices('SET-03 what is not served is reported, with what the variable is', 
     no
   ]),
   ...['development', 'test', 'staging', 'production'].flatMap((env): Row[] => [
-    [{ ...MOUNT, env }, notServed('mounts are'), ''],
+    [{ ...MOUNT, env }, notServed('mounts are', undefined, env), ''],
     [{ ...MOUNT, env }, undefined, 'true'],
     [{ ...MOUNT, env, serve: false }],
     [{ apps: false, env }]
   ]),
-  [{ ...MOUNT, env: 'production' }, notServed('mounts are', "is '1', not 'true'"), '1'],
+  [{ ...MOUNT, env: 'production' }, inProduction('mounts are', "is '1', not 'true'"), '1'],
   [{ mounts: { '/x': 'dist' } }, notServed('assets and mounts are')]
 ])
 
