@@ -142,11 +142,14 @@ export function rethrowAsPublishError(project: Root, path: string) {
 
 const OPEN_ELSEWHERE =
   '; another program has it open, such as an editor, a download or a virus scanner, or it is read-only: close it, or correct that'
-const PERMISSION = '; allow this process to read the sources and to write to public'
+// A container without NODE_ENV compiles on request, as an unprivileged user: opening `public` to it would be wrong.
+const PERMISSION =
+  '; allow this process to read the sources and to write to public, or, on a server in production, set NODE_ENV=production'
 const ADVICE: Readonly<Record<string, string>> = {
   EACCES: PERMISSION,
   EPERM: PERMISSION,
-  EROFS: '; public is on a read-only file system: precompile, and set compile to false',
+  EROFS:
+    '; public is on a read-only file system: precompile where it can be written, and start with NODE_ENV=production',
   ENOSPC: '; the disk is full',
   EDQUOT: '; the disk quota is exceeded',
   EFBIG: '; this process may not write files of that size: see ulimit -f',
