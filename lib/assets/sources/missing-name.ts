@@ -68,10 +68,13 @@ export function makeNameCheck(
     const isThere = (await statOf(publicFile(settings, path)))?.isFile()
     const searched = own.directories.map(path => pathFrom(settings.root, path) || '.').join(', ')
     const missing = `${whose} ${path}, which has no source in ${searched}`
-    if (isThere)
-      return (await isPrecompiled(encodePath(path)))
-        ? `${missing}: public has what a precompile made of one that is gone`
-        : `${missing}: public has a file of that name, but with fingerprints no helper finds it: write its URL in the page, or move it to the sources`
+    if (isThere && !(await isPrecompiled(encodePath(path))))
+      return `${missing}: public has a file of that name, but with fingerprints no helper finds it: write its URL in the page, or move it to the sources`
+    if (isThere) {
+      const near = await adviseOn(sources, app, name)
+      const rest = near === undefined ? '' : `; ${near}`
+      return `${missing}: public has what a precompile made of one that is gone${rest}`
+    }
     if (warning !== undefined) return warning
     const advice =
       (await adviseOnFile(name)) ??

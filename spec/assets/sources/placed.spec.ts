@@ -92,14 +92,18 @@ test('REN-14 what no page names is logged when a browser asks for it in vain: a 
 test('REN-14 a page that lives on what a precompile has left of a source is told of, before production fails', async t => {
   const root = makeProject(t, {
     'apps/web/assets/images/old.svg': '',
+    'apps/web/assets/images/half-moon.svg': '',
     'apps/web/assets/app.css': ''
   })
   await precompile({ root })
+  const images = join(root, 'apps/web/assets/images')
+  renameSync(join(images, 'half-moon.svg'), join(images, 'halfmoon.svg'))
   writeFiles(root, { 'public/assets/by-hand.svg': '' })
   rmSync(join(root, 'apps/web/assets/images/old.svg'))
   const site = await makePages(t, {}, { root })
-  t.is((await site.ask('/?by-hand.svg&old.svg')).status, 200)
+  t.is((await site.ask('/?by-hand.svg&half-moon.svg&old.svg')).status, 200)
   await until(() => warningsAbout('old.svg').length > 0, 'it is logged')
+  t.regex(warningsAbout('half-moon.svg')[0] ?? '', / is gone; did you mean 'halfmoon\.svg'\?$/)
   t.deepEqual(warningsAbout('old.svg'), [
     'koa-fresh-assets: a page links to /assets/old.svg, which has no source in apps/web/assets: public has what a ' +
       'precompile made of one that is gone'
