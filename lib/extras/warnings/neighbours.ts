@@ -69,17 +69,19 @@ const providers = new WeakMap<Context, Settings>()
 
 /** Warns of a koaAssets that is about to replace the `ctx.assets` of one in front. */
 function providerWatch(settings: Settings): Watch['provider'] {
-  const { prefix } = settings
+  const { prefix, base } = settings
   const warn = warnOnce()
   return ctx => {
     const inFront = providers.get(ctx)
     providers.set(ctx, settings)
     if (inFront === undefined || inFront === settings || settings.apps.length === 0) return
-    if (!inFront.serve || inFront.apps.length === 0 || inFront.prefix !== prefix) return
+    if (!inFront.serve || inFront.apps.length === 0) return
+    // Requests for an application below koa-mount, which has a base, do not end at the one in front.
+    if (inFront.base + inFront.prefix !== base + prefix) return
     warn(
       `two koaAssets with apps share the prefix ${prefix}: the first responds to every URL below it, and ctx.assets ` +
-        'is that of the second, which knows no mounts of the first. Give the second apps: false, or a prefix and ' +
-        'a public directory of its own'
+        'is that of the second, which knows no mounts of the first. Give the second apps: false, or, below ' +
+        'koa-mount, its path as base, or a prefix and a public directory of its own'
     )
   }
 }

@@ -132,6 +132,7 @@ test('a second koaAssets that takes the place of the first is reported once, and
       'with the same apps': [koaAssets({ ...common, prefix, mounts }), 1],
       'without apps': [koaAssets({ ...common, prefix, apps: false, mounts }), 0],
       'with a prefix of its own': [koaAssets({ ...common, prefix: `${prefix}-2` }), 0],
+      'below a path, with base': [koaAssets({ ...common, prefix, base: '/blog' }), 0],
       'that is koaFiles': [koaFiles('files', { root }), 0],
       'in production': [koaAssets({ ...common, prefix, env: 'test', mounts }), 0]
     }
