@@ -170,6 +170,8 @@ export interface Check {
   readonly problems: readonly Problem[]
   /** The number of checks, for the end of the report: `12 names in 3 views`. */
   readonly total: string
+  /** The section of the documentation that says more about the problems. */
+  readonly help: string
   /** The report as JSON. */
   readonly report: object
   /** Warnings for `precompile` and `verify` that are no problems. */

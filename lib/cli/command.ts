@@ -128,19 +128,23 @@ export function progressOn({ note, status }: Output, everyAsset = false) {
   }
 }
 
-/** @param directory is put before the paths @returns the exit status */
+/**
+ * @param directory is put before the paths
+ * @param help is the section of the documentation that says more about problems
+ * @returns the exit status
+ */
 export function printProblems(
   output: Output,
   report: { readonly problems: readonly Problem[] },
   totals: readonly string[],
-  directory = ''
+  { directory = '', help = 'troubleshooting.md' } = {}
 ): number {
   const { problems } = report
   for (const { path, message } of output.isJson ? [] : problems) {
     output.error(`${printable(withSlashes(join(directory, path)))} ${message}`)
   }
   const verdict = problems.length === 0 ? 'no problems' : count(problems.length, 'problem')
-  const help = problems.length === 0 ? '' : `\nSee ${helpAt('troubleshooting.md')}`
-  output.result(report, `${[...totals, verdict].join(', ')}${help}`)
+  const more = problems.length === 0 ? '' : `\nSee ${helpAt(help)}`
+  output.result(report, `${[...totals, verdict].join(', ')}${more}`)
   return problems.length === 0 ? OK : FAILED
 }

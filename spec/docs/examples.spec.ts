@@ -492,6 +492,16 @@ soakTest('ERR-02 commands lead to the page that helps', async t => {
   await site.run('npx koa-fresh-assets precompile')
   rmSync(join(site.root, 'public/assets/app.css'))
   await t.throwsAsync(site.run('npx koa-fresh-assets verify'), help('troubleshooting.md'))
+  await site.run('npx koa-fresh-assets precompile')
+  site.write({
+    'a.ejs': "<%- assets.stylesheet('apq') %>",
+    'assets.config.json': '{ "views": "*.ejs" }'
+  })
+  for (const command of ['verify', 'verify --views'])
+    await t.throwsAsync(
+      site.run(`npx koa-fresh-assets ${command}`),
+      help('production.md#names-in-views')
+    )
   t.true(existsSync(join(site.root, troubleshooting)))
 })
 

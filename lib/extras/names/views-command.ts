@@ -42,7 +42,7 @@ async function verifyViews(output: Output, project: Project, given: string | tru
   const globs = given === true ? globsOf(project) : [given]
   if (globs.length === 0) throw new UsageError('--views requires a glob, or the option views')
   const report = await checkViews(project, globs)
-  if (report.files > 0) return printProblems(output, report, [textOf(report)])
+  if (report.files > 0) return printProblems(output, report, [textOf(report)], { help: HELP })
   throw new UsageError(`--views: no file in ${project.root} matches ${globs.join(', ')}`)
 }
 
@@ -54,10 +54,13 @@ export async function checkOption(project: Project): Promise<Check> {
   return {
     problems,
     total: textOf(report),
+    help: HELP,
     report: { views: report },
     doubts: files === 0 ? [doubt] : []
   }
 }
+
+const HELP = 'production.md#names-in-views'
 
 const globsOf = ({ options }: Project) => [options.views ?? []].flat()
 

@@ -43,7 +43,7 @@ that exists.`,
     const report = await verifyCopies(directoryAt(values, directory))
     const { files } = report
     const named = files === undefined ? [] : [`${count(files, 'file')} of the build`]
-    return printProblems(output, report, [...named, copiesText(report)], directory)
+    return printProblems(output, report, [...named, copiesText(report)], { directory })
   }
 }
 
@@ -64,7 +64,8 @@ async function verifyPublic(output: Output, project: Project): Promise<number> {
     { ...report, problems },
     ...checks.map(each => each.report)
   )
-  return printProblems(output, all, [...totals, ...checks.map(({ total }) => total)])
+  const help = report.problems.length > 0 ? undefined : checks[0]?.help
+  return printProblems(output, all, [...totals, ...checks.map(({ total }) => total)], { help })
 }
 
 function copiesText({ copies, unread }: { readonly copies: number; readonly unread: number }) {

@@ -81,7 +81,7 @@ test('VEW-01 verify --views names file, line and the nearest name, with exit sta
   })
   const { status, stdout, stderr } = await run(root, `verify --views ${views}`)
   t.is(status, 1)
-  t.regex(stdout, /^\d+ names in 1 view, 7 problems\nSee .*troubleshooting\.md\n$/)
+  t.regex(stdout, /^\d+ names in 1 view, 7 problems\nSee .*production\.md#names-in-views\n$/)
   const expected = VIEW.flatMap(([, problem], at) => {
     return problem ? [`views/a.ejs:${at + 1} ${problem}\n`] : []
   })
@@ -109,7 +109,7 @@ test('VEW-01 verify --views names file, line and the nearest name, with exit sta
   t.is((await run(root, 'verify --views')).stderr, message)
   t.deepEqual(await run(root, 'verify'), {
     status: 1,
-    stdout: `4 assets, 1 name in 1 view, 1 problem\nSee ${helpAt('troubleshooting.md')}\n`,
+    stdout: `4 assets, 1 name in 1 view, 1 problem\nSee ${helpAt('production.md#names-in-views')}\n`,
     stderr: message
   })
 })
