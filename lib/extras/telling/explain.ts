@@ -1,6 +1,5 @@
 // Shows step by step how a URL path is resolved, by asking the code that resolves it.
 import { AssetError } from '../../errors.ts'
-import { sourcedNameIn } from '../../assets/building/on-request/publisher.ts'
 import { listAssets } from '../../assets/building/listed-assets.ts'
 import { Pipeline } from '../../assets/pipeline.ts'
 import {
@@ -15,9 +14,8 @@ import type { Project } from '../../assets/parts.ts'
 import type { AppSettings, Settings } from '../../assets/settings/settings.ts'
 import { adviseOn } from '../../assets/sources/missing-name.ts'
 import { encodePath, whyNotCanonical } from '../../assets/urls/canonical-path.ts'
-import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
 import { listMounts } from './listed-mounts.ts'
-import { ownPath, pathOf } from './own-assets.ts'
+import { choiceOf, ownPath, pathOf } from './own-assets.ts'
 import { readSource, verdictOn, type Verdict } from './state.ts'
 import { fileNamed, goesOn, mountsFinding, whyNoFile } from './explain-mounts.ts'
 import { nearPath } from './near-path.ts'
@@ -135,9 +133,7 @@ function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step {
 async function findSource(pipeline: Pipeline, wanted: Wanted, verdictOf: VerdictOn) {
   const { settings, sources } = pipeline
   const { app, name: given } = wanted
-  const sourced = await sourcedNameIn(sources, app, given)
-  const name = sourced ?? splitFingerprint(given)?.name ?? given
-  const { source, clash, warning, candidates } = await sources.of(app).explain(name)
+  const { name, source, clash, warning, candidates } = await choiceOf(sources, app, given)
   const shown = (path: string) => pathFrom(settings.root, path) || '.'
   const missing = warning ?? `no source is published as ${name}`
   const finding = source ? `found ${shown(source.file)}` : missing

@@ -4,10 +4,12 @@ import { sourcedNameIn } from '../../assets/building/on-request/publisher.ts'
 import { listAssets, type ListedAsset } from '../../assets/building/listed-assets.ts'
 import type { Pipeline } from '../../assets/pipeline.ts'
 import { locate, rawPath } from '../../assets/serving/request-path.ts'
-import { assetPath } from '../../assets/settings/app-settings.ts'
+import { assetPath, type AppSettings } from '../../assets/settings/app-settings.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import type { Sources } from '../../assets/sources/sources.ts'
 import { encodePath, withoutBase } from '../../assets/urls/canonical-path.ts'
+import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
+import { AssetError } from '../../errors.ts'
 import { pathFrom } from '../../files/paths.ts'
 
 export interface OwnAsset {
@@ -30,7 +32,10 @@ export async function listOwn(
   sources: Sources,
   published: ManifestEntries
 ): Promise<OwnAsset[]> {
-  const listed = await listAssets(settings, sources)
+  const listed = await listAssets(settings, sources).catch((error: unknown) => {
+    if (published.size === 0 || !isAbsent(error, settings.apps)) throw error
+    return []
+  })
   const places = new Map(listed.map(place => [encodePath(place.path), place]))
   const paths = new Set([...places.keys(), ...published.keys()])
   return [...paths].toSorted().map(path => {
@@ -56,4 +61,22 @@ export async function ownPath({ settings, sources }: Pipeline, asked: string) {
   const sourced = await sourcedNameIn(sources, app, name)
   const source = sourced === undefined ? undefined : await sources.of(app).find(sourced)
   return source && assetPath(app, source.name)
+}
+
+/** Chooses the source of a name, with a fingerprint or without; of a package that is absent, the warning says so. */
+export async function choiceOf(sources: Sources, app: AppSettings, given: string) {
+  const name = splitFingerprint(given)?.name ?? given
+  try {
+    const sourced = (await sourcedNameIn(sources, app, given)) ?? name
+    return { name: sourced, ...(await sources.of(app).explain(sourced)) }
+  } catch (error) {
+    if (!isAbsent(error, [app])) throw error
+    return { name, source: undefined, clash: undefined, warning: error.message, candidates: [] }
+  }
+}
+
+/** A server in production has what a precompile made of packages, but seldom the packages. */
+function isAbsent(error: unknown, apps: readonly AppSettings[]): error is AssetError {
+  const isUnusable = error instanceof AssetError && error.code === 'package-unusable'
+  return isUnusable && apps.every(({ fingerprint }) => fingerprint)
 }

@@ -1,4 +1,6 @@
 // Packages in the overview at start, and in the weight of a page.
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'ava'
 import { settleProject } from '../../../lib/assets/extras.ts'
 import { overview } from '../../../lib/extras/telling/overview.ts'
@@ -43,3 +45,27 @@ test.serial('what a CommonJS module of a package requires weighs for the package
   const paths = groups.flatMap(({ path, parts }) => parts.map(part => `${path}: ${part.path}`))
   t.true(paths.includes('one: /assets/npm/one/cjs/one.js'), paths.join('\n'))
 })
+
+test.serial(
+  'PKG-01 where a server lacks the packages, list and explain tell of what a precompile made of them',
+  async t => {
+    const root = makeShop(t, {
+      'css/app.css': 'a{}',
+      '/assets.config.json': JSON.stringify({ packages: [{ tip: 'dist/tip.css' }] }),
+      '/node_modules/tip/package.json': JSON.stringify({ name: 'tip', version: '1.0.0' }),
+      '/node_modules/tip/dist/tip.css': 'b{}'
+    })
+    await run(root, 'precompile')
+    for (const path of ['apps', 'node_modules/tip']) rmSync(join(root, path), { recursive: true })
+    const absent = 'the option packages names the package tip, which is not installed'
+    const explained = await run(root, 'explain npm/tip/dist/tip.css --env production')
+    t.is(explained.status, 0, explained.stderr)
+    t.true(explained.stdout.includes(absent))
+    t.regex(explained.stdout, /^helpers +emit \/assets\/npm\/tip\/dist\/tip-\w+\.css$/m)
+    const listed = await run(root, 'list')
+    t.is(listed.status, 0, listed.stderr)
+    t.regex(listed.stdout, /^\/assets\/npm\/tip\/dist\/tip\.css /m)
+    rmSync(join(root, 'public'), { recursive: true })
+    t.true((await run(root, 'list')).stderr.includes(absent))
+  }
+)
