@@ -63,7 +63,8 @@ function rowsOf(all: readonly Measured[], key: keyof Visits): readonly Row[] {
     const visits = rounds.map(round => round[key])
     const middle = (of: 'requests' | 'bytes' | 'load') => median(visits.map(visit => visit[of]))
     const ratios = visits.map(({ load }, round) => load / (ours?.rounds[round]?.[key].load ?? NaN))
-    const size = `${middle('requests')} requests, ${kilobytes(middle('bytes'))}`
+    const requests = middle('requests')
+    const size = `${requests} request${requests === 1 ? '' : 's'}, ${kilobytes(middle('bytes'))}`
     return {
       contestant: name,
       result: `${size}, ${(middle('load') / 1000).toFixed(2)} s`,
