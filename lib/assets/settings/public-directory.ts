@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { futureRealpath, readIfThere, statIfThere } from '../../files/at-start.ts'
-import { errorCode, realpathOf, statOf, type Stamp } from '../../files/disk.ts'
+import { realpathOf, statOf, type Stamp } from '../../files/disk.ts'
 import { isRecord } from '../../check-options.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import type { CommonSettings } from './option-table.ts'
@@ -87,36 +87,37 @@ export function checkPublic(
   const isFile = statIfThere(project.publicDir)?.isDirectory() === false
   const reason = whyPrivate(project, project.publicDir)
   if (!isFile && reason === undefined) return
-  if (reason === UNREADABLE)
-    throw new AssetError(
-      'public-unusable',
-      `the option public is ${given}, which ${reason}: ${PERMIT}`
-    )
+  const exposing = isUnreadable(reason)
+    ? `the option public is ${given}, which ${reason}: ${PERMIT}`
+    : `everything in public is served, but ${given} ${reason}: set public to a directory of its own, such as public: 'public'`
   const message = isFile
     ? `public must be a directory, but ${given} is a file: move it, or set public to another path`
-    : `everything in public is served, but ${given} ${reason}: set public to a directory of its own, such as public: 'public'`
+    : exposing
   throw new AssetError('public-unusable', message)
 }
 
-/** The reason of a directory that cannot be judged, and what to do. */
-export const UNREADABLE = 'this process may not read'
+const UNREADABLE = 'this process may not read'
 export const PERMIT = 'correct its permissions or its owner'
+
+/** Tells whether the reason is that the directory cannot be judged. */
+export function isUnreadable(reason: string | undefined): boolean {
+  return reason?.startsWith(UNREADABLE) === true
+}
 
 /** Returns why a directory may not be served; completes "which …". */
 export function whyPrivate({ root, apps }: Private, directory: string): string | undefined {
-  let isPackage: boolean
   try {
-    isPackage = statIfThere(join(directory, PACKAGE)) !== undefined
+    return exposed(
+      futureRealpath(directory),
+      statIfThere(join(directory, PACKAGE)) !== undefined,
+      futureRealpath(root),
+      sourcesOf(apps).map(source => [pathFrom(root, source), futureRealpath(source)])
+    )
   } catch (error) {
-    if (errorCode(error) === 'EACCES') return UNREADABLE
+    const { code, path = '' } = error as NodeJS.ErrnoException
+    if (code === 'EACCES') return `${UNREADABLE} (EACCES: ${pathFrom(root, path)})`
     throw error
   }
-  return exposed(
-    futureRealpath(directory),
-    isPackage,
-    futureRealpath(root),
-    sourcesOf(apps).map(source => [pathFrom(root, source), futureRealpath(source)])
-  )
 }
 
 /**

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
+import { EXTRAS } from '../../../lib/assets/extras.ts'
 import { makeFingerprinted, MODES, placed, run } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, type Files } from '../../support/site.ts'
 import { followed } from '../../support/module-graph.ts'
@@ -72,7 +73,8 @@ test('TSC-06 JSX that calls a React which the module lacks is a warning, in deve
   const told =
     'apps/web/assets/javascripts/lost.tsx has JSX that calls React.createElement, and does not import React: set "jsx": "react-jsx" in tsconfig.json'
   const root = makeProject(t, placed(files))
-  const { warnings } = await run({ root, missing: 'ignore', target: 'es2022' })
+  const target = EXTRAS.some(({ name }) => name === 'target') && { target: 'es2022' }
+  const { warnings } = await run({ root, missing: 'ignore', ...target })
   t.deepEqual(warnings, [told])
   const site = await makeSite(t, {}, { root, missing: 'ignore' })
   for (const name of ['lost', 'bound', 'made']) await site.ask(`/assets/${name}.js`)

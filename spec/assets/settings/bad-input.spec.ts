@@ -119,11 +119,11 @@ test('a directory that this process may not look into is an error at start that 
     t.throws(start({}), {
       code: 'public-unusable',
       message:
-        'the option public is public, which this process may not read: correct its permissions or its owner'
+        'the option public is public, which this process may not read (EACCES: public/package.json): correct its permissions or its owner'
     })
     t.throws(start({ public: false, mounts: { '/static': 'build' } }), {
       code: 'mount-unusable',
-      message: `the mount /static is ${join(root, 'build')}, which this process may not read: correct its permissions or its owner`
+      message: `the mount /static is ${join(root, 'build')}, which this process may not read (EACCES: build/package.json): correct its permissions or its owner`
     })
   } finally {
     if (isRoot) process.seteuid?.(0)
