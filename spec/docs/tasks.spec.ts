@@ -268,12 +268,14 @@ test('TSC-05 one module runs in the server and in the page, in development and p
   t.regex(await site.run('npx koa-fresh-assets explain app.js --env development || true'), told)
 })
 
+const WITH_ASSETS = `import Koa from 'koa'
+  import { koaAssets } from 'koa-fresh-assets'
+  new Koa().use(koaAssets({ serve: true })).listen(3000)`
+
 test('TSC-06 with the tsconfig.json of the page, JSX is that of Preact', async t => {
   const site = makeExample(t, {
     'assets/javascripts/app.tsx': 'export const cart = <b />',
-    'server.js': `import Koa from 'koa'
-      import { koaAssets } from 'koa-fresh-assets'
-      new Koa().use(koaAssets({ serve: true })).listen(3000)`
+    'server.js': WITH_ASSETS
   })
   await site.follow(preact)
   await site.run('node server.js')
@@ -283,9 +285,7 @@ test('TSC-06 with the tsconfig.json of the page, JSX is that of Preact', async t
 test('the stylesheet beside a component is in that of the page, and a module that imports it keeps its attribute', async t => {
   const site = makeExample(t, {
     'apps/web/assets/javascripts/components/card.css': '.card { color: teal }',
-    'server.js': `import Koa from 'koa'
-      import { koaAssets } from 'koa-fresh-assets'
-      new Koa().use(koaAssets({ serve: true })).listen(3000)`
+    'server.js': WITH_ASSETS
   })
   await site.follow(sheets)
   await site.run('node server.js')
