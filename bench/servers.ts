@@ -2,10 +2,10 @@
 import { execFile, fork, type ChildProcess } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildSync } from 'esbuild'
+import { freePort } from '../demo/deploy/stack.ts'
 
 const run = promisify(execFile)
 
@@ -70,15 +70,6 @@ function usageOf(child: ChildProcess): Promise<Usage> {
       resolve({ cpu: cpu.user + cpu.system, rss: rss / 2 ** 20 })
     })
     child.send('usage')
-  })
-}
-
-function freePort(): Promise<number> {
-  return new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
   })
 }
 

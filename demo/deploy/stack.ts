@@ -1,9 +1,10 @@
 /** Starts nginx and Varnish with the configurations of this directory, on ports of one's choice. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { program } from './program.ts'
@@ -156,12 +157,21 @@ export async function isListening(port: number): Promise<boolean> {
   return connected
 }
 
-/** A port on which nothing listens. */
+/**
+ * A port on which nothing listens. It is below those that a system hands out by itself, so no
+ * socket that is opened meanwhile is given the same one. Above 11,000 no browser refuses it.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+  for (;;) {
+    const port = randomInt(11_000, 32_768)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false
+    )
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }

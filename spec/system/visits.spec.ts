@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import test from 'ava'
 import { canMakeDeltas } from '../../lib/extras/deltas/delta-format.ts'
 
-const CELLS = /^\|[^|]*\| koa-fresh-assets, bundle: true \| (\d+) requests, ([\d.]+) (k?B),/gm
+const CELLS = /^\|[^|]*\| koa-fresh-assets, bundle: true \| (\d+) requests?, ([\d.]+) (k?B),/gm
 
 test('modules that were joined cost a visitor what a bundle costs, and after a deploy what has changed', async t => {
   const node = (...words: string[]) =>

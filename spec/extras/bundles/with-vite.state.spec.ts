@@ -4,10 +4,11 @@ import { createServer as createHttpServer } from 'node:http'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { ServerOptions } from 'vite'
+import { freePort } from '../../../demo/deploy/stack.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import { ESBUILD, pagesOf, TWO_BUILDS, viteMount } from '../../support/bundler-project.ts'
-import { makeProject, open } from '../../support/site.ts'
+import { makeProject } from '../../support/site.ts'
 import { startVite } from '../../support/vite-server.ts'
 
 const VITE = viteMount()
@@ -56,7 +57,7 @@ for (const [what, ws, expected] of [
 ] as const) {
   test(`LZY-03 devOrigins of Vite in the process has what 'self' does not allow: its WebSocket is at ${what}`, async t => {
     const root = makeProject(t, TWO_BUILDS)
-    const port = await freePort(t)
+    const port = await freePort()
     const { server: dev } = await serve(t, root, { middlewareMode: true, ws: ws(port) })
     const { devOrigins } = await inDevelopment(root, { '/static': { ...VITE, dev } })()
     t.deepEqual(
@@ -64,13 +65,6 @@ for (const [what, ws, expected] of [
       expected.map(host => `ws://${host}:${port}`)
     )
   })
-}
-
-async function freePort(t: ExecutionContext): Promise<number> {
-  const server = createHttpServer()
-  const port = await open(t, server)
-  await new Promise(resolve => server.close(resolve))
-  return port
 }
 
 test('LZY-03 what an announcement says of sockets adds nothing else to a policy', async t => {
