@@ -1,5 +1,5 @@
 // Some specs run in both lanes: with few cases in `npm test`, with all of them in `npm run test:soak`,
-// whose configuration sets SOAK. With SOAK=0.25 there are a quarter of them.
+// whose configuration sets SOAK. With SOAK=0.1 there are a tenth of them.
 import test, { type Implementation } from 'ava'
 
 const { SOAK } = process.env
