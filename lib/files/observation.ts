@@ -91,3 +91,19 @@ export async function recheck<T extends Observation>(observation: T): Promise<T 
     ? { ...observation, stamp: stampOf(stats) }
     : observation
 }
+
+/**
+ * Looks at what was observed, before it is read again.
+ * @returns a function that tells whether one of the files that were read is another than before, or was not observed: it
+ *   may have changed since it was read. Times alone do not tell, as the clock of a disk may be late.
+ */
+export async function lookBefore(observations: readonly Observation[] | undefined) {
+  const look = async ({ path }: Observation) => [path, await statOf(path)] as const
+  const before = observations && new Map(await Promise.all(observations.map(look)))
+  const isOther = (read: Observation) => {
+    if (!before || !isFileObservation(read)) return false
+    const stats = before.get(read.path)
+    return !stats || !sameStamp(stats, read.stamp)
+  }
+  return (inputs: readonly Observation[]) => inputs.some(isOther)
+}

@@ -3,6 +3,7 @@
 import { inParallel, once } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { checksumsOf, digestOf } from '../../files/digest.ts'
+import { lookBefore } from '../../files/observation.ts'
 import { readContent, type Content } from '../../files/open-file.ts'
 import { undefinedIfMissing } from '../../files/disk.ts'
 import { textType, type Draft } from '../rendering/draft.ts'
@@ -184,11 +185,13 @@ export class Builder {
     const entry = index?.get(path)
     const isKnown = entry?.source === source.file && entry.generation === this.#sources.generation
     if (isKnown && (await hasSameInputs(entry))) return entry.draft
+    const mayHaveChanged = await lookBefore(entry?.inputs)
     // Only the source can be missing here: a compiler's failure is a CompileError.
     const draft = await undefinedIfMissing(this.#draftAnew(place))
     if (!draft && !index) throw removed(pathFrom(this.#settings.root, source.file))
     if (!draft) return undefined
-    const { inputs, isSettled } = draft
+    const { inputs } = draft
+    const isSettled = draft.isSettled && !mayHaveChanged(inputs)
     const generation = isSettled ? this.#sources.generation : NEVER
     const { targets = [], published } = entry ?? {}
     index?.set(path, { source: source.file, generation, inputs, targets, published, draft })

@@ -86,31 +86,41 @@ test('CMP-05 what was not edited is not compiled again, even with imports', asyn
   t.is(calls.length, 2)
 })
 
-for (const fingerprint of [false, true])
-  test(`an edit that is saved while its importer compiles is in the next GET, fingerprint: ${fingerprint}`, async t => {
-    let [part, edit] = ['', '']
-    const racing: Compiler = {
-      extensions: '.racing',
-      target: '.css',
-      compile() {
-        const code = readFileSync(part, 'utf8')
-        if (edit) writeFileSync(part, edit)
-        edit = ''
-        return { code, dependencies: [part] }
+const now = Date.now
+for (const fingerprint of [false, true]) {
+  for (const late of [0, 3_600_000]) {
+    // Alone, as the clock is that of the process.
+    const title = `an edit that is saved while its importer compiles is in the next GET, fingerprint: ${fingerprint}`
+    test.serial(`${title}, and the clock of the disk is ${late} ms late`, async t => {
+      let [part, edit] = ['', '']
+      const racing: Compiler = {
+        extensions: '.racing',
+        target: '.css',
+        compile() {
+          const code = readFileSync(part, 'utf8')
+          if (edit) writeFileSync(part, edit)
+          edit = ''
+          return { code, dependencies: [part] }
+        }
       }
-    }
-    const files = { 's/app.css.racing': 'x', 's/part.txt': 'edit-000' }
-    const site = await makeSite(t, files, { compilers: [racing], fingerprint })
-    part = site.at('s/part.txt')
-    for (let round = 0; round < 10; round++) {
-      edit = `edit-10${round}`
-      site.write('s/app.css.racing', `round ${round}`)
-      await site.ask('/assets/app.css')
-      t.is((await site.ask('/assets/app.css')).text, `edit-10${round}`)
-    }
-    unlinkSync(site.at('s/app.css.racing'))
-    t.is((await site.ask('/assets/app.css')).status, 404, 'the target goes with its source')
-  })
+      const files = { 's/app.css.racing': 'x', 's/part.txt': 'edit-000' }
+      const site = await makeSite(t, files, { compilers: [racing], fingerprint })
+      part = site.at('s/part.txt')
+      Date.now = () => now() + late
+      t.teardown(() => (Date.now = now))
+      t.is((await site.ask('/assets/app.css')).text, 'edit-000')
+      for (let round = 0; round < 10; round++) {
+        edit = `edit-10${round}`
+        site.write('s/app.css.racing', `round ${round}`)
+        await site.ask('/assets/app.css')
+        t.is(edit, '', 'it was compiled')
+        t.is((await site.ask('/assets/app.css')).text, `edit-10${round}`)
+      }
+      unlinkSync(site.at('s/app.css.racing'))
+      t.is((await site.ask('/assets/app.css')).status, 404, 'the target goes with its source')
+    })
+  }
+}
 
 // First, as the sources of third parties are those of the process.
 test.serial('CMP-12 Sass files of the app and of a third party find each other', async t => {

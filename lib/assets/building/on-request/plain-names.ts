@@ -3,6 +3,7 @@ import { inTurns } from '../../../concurrency.ts'
 import { published } from '../../../diagnostics.ts'
 import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
 import { isMiss, stampOf } from '../../../files/disk.ts'
+import { lookBefore } from '../../../files/observation.ts'
 import { rethrowAsPublishError, prepareReplacement } from '../../../files/writing/atomic-write.ts'
 import { isBuiltIn } from '../../compilers/built-in.ts'
 import type { IndexKeeper, Project } from '../../parts.ts'
@@ -91,6 +92,7 @@ export class PlainNames implements Publisher {
   async #publishFrom(asset: Asset, path: string, generation: number) {
     const startedAt = performance.now()
     const file = publicFile(this.#settings, path)
+    const mayHaveChanged = await lookBefore(this.index.peek(path)?.inputs)
     const plain = await this.#render(asset)
     if (!plain) return 'gone'
     if (!(await wouldBeInPlace(this.#settings.place, file))) {
@@ -101,7 +103,8 @@ export class PlainNames implements Publisher {
     if (stamp === 'gone') return 'gone'
     const source = asset.source.file
     const at = performance.now()
-    const { inputs, isSettled, isReproducible, compileDuration } = plain
+    const { inputs, isReproducible, compileDuration } = plain
+    const isSettled = plain.isSettled && !mayHaveChanged(inputs)
     const publication = { path, source, duration: at - startedAt, compileDuration }
     if (published.hasSubscribers) published.publish(publication)
     this.index.set(path, {
