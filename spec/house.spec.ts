@@ -301,7 +301,7 @@ test('an extra has 1,910 lines of code at most; the core, which one reads first,
 
 const MAX_EXTRA = 1910
 /** What it has, and 3 % to spare. Lines without imports and comments. */
-const MAX_CORE = { lines: 11_355, files: 116 }
+const MAX_CORE = { lines: 11_340, files: 116 }
 
 /** Without imports, which grow with the depth of a folder, and empty lines. */
 function linesOf(text: string): number {

@@ -93,17 +93,14 @@ export async function recheck<T extends Observation>(observation: T): Promise<T 
 }
 
 /**
- * Looks at what was observed, before it is read again.
- * @returns a function that tells whether one of the files that were read is another than before, or was not observed: it
- *   may have changed since it was read. Times alone do not tell, as the clock of a disk may be late.
+ * Looks at the observed files before they are read again.
+ * @returns a function that tells whether all files that were then read had the same stamps before; true if none was
+ *   known. Any other may have been saved after it was read: times do not tell, as the clock of a disk may be late.
  */
-export async function lookBefore(observations: readonly Observation[] | undefined) {
-  const look = async ({ path }: Observation) => [path, await statOf(path)] as const
-  const before = observations && new Map(await Promise.all(observations.map(look)))
-  const isOther = (read: Observation) => {
-    if (!before || !isFileObservation(read)) return false
-    const stats = before.get(read.path)
-    return !stats || !sameStamp(stats, read.stamp)
-  }
-  return (inputs: readonly Observation[]) => inputs.some(isOther)
+export async function lookBefore(known: readonly Observation[] = []) {
+  const stats = await Promise.all(known.map(({ path }) => statOf(path)))
+  const wasThere = ({ path, stamp }: FileObservation) =>
+    stats.some((now, at) => known[at]?.path === path && now && sameStamp(now, stamp))
+  return (inputs: readonly Observation[]) =>
+    known.length === 0 || inputs.filter(isFileObservation).every(wasThere)
 }

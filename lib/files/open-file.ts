@@ -311,8 +311,7 @@ export function readUnchanged(file: OpenFile, end: number, cut: () => void) {
 
 /** Reads them in pieces, as they may be larger than memory. */
 export async function sameBytes(one: string, other: string): Promise<boolean> {
-  const same = withFile(one, a => withFile(other, b => sameContent(a, b)))
-  return (await same) ?? false
+  return (await withFile(one, a => withFile(other, b => sameContent(a, b)))) ?? false
 }
 
 async function sameContent(a: OpenFile, b: OpenFile): Promise<boolean> {

@@ -185,14 +185,13 @@ export class Builder {
     const entry = index?.get(path)
     const isKnown = entry?.source === source.file && entry.generation === this.#sources.generation
     if (isKnown && (await hasSameInputs(entry))) return entry.draft
-    const mayHaveChanged = await lookBefore(entry?.inputs)
+    const areAsBefore = await lookBefore(entry?.inputs)
     // Only the source can be missing here: a compiler's failure is a CompileError.
     const draft = await undefinedIfMissing(this.#draftAnew(place))
     if (!draft && !index) throw removed(pathFrom(this.#settings.root, source.file))
     if (!draft) return undefined
-    const { inputs } = draft
-    const isSettled = draft.isSettled && !mayHaveChanged(inputs)
-    const generation = isSettled ? this.#sources.generation : NEVER
+    const { inputs, isSettled } = draft
+    const generation = isSettled && areAsBefore(inputs) ? this.#sources.generation : NEVER
     const { targets = [], published } = entry ?? {}
     index?.set(path, { source: source.file, generation, inputs, targets, published, draft })
     return draft

@@ -218,8 +218,7 @@ export class Renderer {
     const found = await this.#named(app, name)
     // A tail is found, but only a name is part of a URL.
     if (found) return { ...found, isDirect: found.name === name }
-    const inPublic = await statOf(publicFile(this.#settings, url))
-    return inPublic?.isFile() ? 'elsewhere' : undefined
+    return (await statOf(publicFile(this.#settings, url)))?.isFile() ? 'elsewhere' : undefined
   }
 
   async #named(from: AppSettings, given: string): Promise<Referenced | undefined> {

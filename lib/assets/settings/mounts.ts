@@ -19,7 +19,7 @@ import {
 } from './mount-options.ts'
 import type { CommonSettings } from './option-table.ts'
 import type { KoaAssetsOptions } from './options.ts'
-import { manifestFile, isUnreadable, mayBeServed, PERMIT, whyPrivate } from './public-directory.ts'
+import { manifestFile, mayBeServed, PERMIT, UNREADABLE, whyPrivate } from './public-directory.ts'
 
 export type MountSettings = ReturnType<typeof settleMount>
 
@@ -128,7 +128,7 @@ function requireServable(project: Surroundings, path: string, isBuilt: boolean, 
   const reason = isThere ? whyPrivate(project, dir) : 'is not a directory'
   if (reason === undefined) return
   const served = 'everything in a mount is served: mount a directory of its own'
-  const readable = isUnreadable(reason) ? PERMIT : served
+  const readable = reason.startsWith(UNREADABLE) ? PERMIT : served
   const advice = isThere ? readable : 'build it first, or correct the path'
   const message = `the mount ${path || '/'} is ${dir}, which ${reason}: ${advice}`
   throw new AssetError('mount-unusable', message)

@@ -87,7 +87,7 @@ export function checkPublic(
   const isFile = statIfThere(project.publicDir)?.isDirectory() === false
   const reason = whyPrivate(project, project.publicDir)
   if (!isFile && reason === undefined) return
-  const exposing = isUnreadable(reason)
+  const exposing = reason?.startsWith(UNREADABLE)
     ? `the option public is ${given}, which ${reason}: ${PERMIT}`
     : `everything in public is served, but ${given} ${reason}: set public to a directory of its own, such as public: 'public'`
   const message = isFile
@@ -96,13 +96,9 @@ export function checkPublic(
   throw new AssetError('public-unusable', message)
 }
 
-const UNREADABLE = 'this process may not read'
+/** Begins the reason of a directory that cannot be judged. */
+export const UNREADABLE = 'this process may not read'
 export const PERMIT = 'correct its permissions or its owner'
-
-/** Tells whether the reason is that the directory cannot be judged. */
-export function isUnreadable(reason: string | undefined): boolean {
-  return reason?.startsWith(UNREADABLE) === true
-}
 
 /** Returns why a directory may not be served; completes "which …". */
 export function whyPrivate({ root, apps }: Private, directory: string): string | undefined {

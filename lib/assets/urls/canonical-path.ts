@@ -144,8 +144,7 @@ export function decodeIfValid(encoded: string): string | undefined {
  * loaded twice if two spellings of its URL differ (URL Standard, "path percent-encode set").
  */
 export function encodeAsImported(decoded: string): string {
-  const escaped = decoded.replace(/[%?#\\]/g, encodeURIComponent)
-  return new URL(`http://localhost${escaped}`).pathname
+  return new URL(`http://localhost${decoded.replace(/[%?#\\]/g, encodeURIComponent)}`).pathname
 }
 
 /** A path of these characters needs no escape, wherever a URL is written. */

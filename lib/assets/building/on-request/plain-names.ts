@@ -92,7 +92,7 @@ export class PlainNames implements Publisher {
   async #publishFrom(asset: Asset, path: string, generation: number) {
     const startedAt = performance.now()
     const file = publicFile(this.#settings, path)
-    const mayHaveChanged = await lookBefore(this.index.peek(path)?.inputs)
+    const areAsBefore = await lookBefore(this.index.peek(path)?.inputs)
     const plain = await this.#render(asset)
     if (!plain) return 'gone'
     if (!(await wouldBeInPlace(this.#settings.place, file))) {
@@ -103,13 +103,12 @@ export class PlainNames implements Publisher {
     if (stamp === 'gone') return 'gone'
     const source = asset.source.file
     const at = performance.now()
-    const { inputs, isReproducible, compileDuration } = plain
-    const isSettled = plain.isSettled && !mayHaveChanged(inputs)
+    const { inputs, isSettled, isReproducible, compileDuration } = plain
     const publication = { path, source, duration: at - startedAt, compileDuration }
     if (published.hasSubscribers) published.publish(publication)
     this.index.set(path, {
       source,
-      generation: isSettled ? generation : NEVER,
+      generation: isSettled && areAsBefore(inputs) ? generation : NEVER,
       inputs,
       targets: [{ path: file, stamp: stampOf(stamp) }],
       published: { ...publication, at },
@@ -135,8 +134,7 @@ export class PlainNames implements Publisher {
 
   async #write(file: string, { content }: Pick<Draft, 'content'>) {
     try {
-      const { place } = this.#settings
-      const made = await prepareReplacement(file, content, { place })
+      const made = await prepareReplacement(file, content, { place: this.#settings.place })
       await made.commit()
       return await made.stamp()
     } catch (error) {

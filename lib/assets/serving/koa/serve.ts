@@ -132,8 +132,7 @@ const PRECONDITIONS = { ifModifiedSince: 'before' } as const
 /** RFC 9110: a representation (section 12), preconditions (section 13), a range (section 14). */
 function decide(ctx: Context, offers: Representations, fixedStatus?: number): Answer {
   const { headers, method = 'GET' } = ctx.req
-  const isChoice = offers.length > 1
-  const found = (isChoice && chooseCoding(headers['accept-encoding'], offers)) || offers[0]
+  const found = (offers.length > 1 && chooseCoding(headers['accept-encoding'], offers)) || offers[0]
   const readable = headers.origin === undefined ? found : found.forOrigin(headers.origin)
   const chosen = isForOneVisitor(ctx, readable) ? readable.privately() : readable
   const body = method === 'HEAD' ? undefined : (chosen.body ?? 'on disk')
