@@ -78,3 +78,13 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
     return run
   }
 }
+
+/** Calls `make` once for each key. */
+export function memoized<K, V>(make: (key: K) => V): (key: K) => V {
+  const known = new Map<K, V>()
+  return key => {
+    const value = known.get(key) ?? make(key)
+    known.set(key, value)
+    return value
+  }
+}

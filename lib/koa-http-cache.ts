@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa'
 import { halted, requestLine } from './diagnostics.ts'
 import { isCacheControl } from './http/cache-control.ts'
 import { policiesWithNonce } from './http/fields.ts'
-import { compareResponse, isA, isStream, reportUncompared } from './http-cache/compare-response.ts'
+import { compareResponse, isA, isStream } from './http-cache/compare-response.ts'
 import { stateOf } from './http-cache/context-methods.ts'
 import { isHalt } from './http-cache/fresh/fresh.ts'
 import {
@@ -17,7 +17,6 @@ import {
   forbidStoringError,
   mayHaveDefaults,
   replaceWritten,
-  reportSharing,
   writeDefaults
 } from './http-cache/shared-caches.ts'
 import { refreshes, refreshVersions } from './http-cache/version-of.ts'
@@ -44,8 +43,6 @@ export type { HttpCacheMethods } from './http-cache/context-methods.ts'
 const CONTENT_FIELDS = ['Type', 'Length', 'Encoding', 'Language', 'Range'].map(
   name => `Content-${name}`
 )
-
-const CONDITIONS = ['if-match', 'if-unmodified-since', 'if-none-match', 'if-modified-since']
 
 /**
  * Middleware that gives the routes behind it `ctx.cacheControl`, `ctx.expires`, `ctx.fresh` and `ctx.cacheGroups`,
@@ -98,7 +95,6 @@ function isLeftToKoa(ctx: Context): boolean {
 function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
   if (state.offer !== undefined && isUntouched(ctx)) state.decision ??= state.offer
   if (state.decision === undefined) {
-    if (state.isReadAsBoolean) reportReadAsBoolean(ctx, settings)
     if (!state.isCompared && settings.autoEtag)
       state.decision = compareResponse(ctx, state, settings)
   }
@@ -115,13 +111,6 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   // A browser would replace its stored policy, with the nonce of the stored body (RFC 9111 section 3.2).
   if (statusCode === 304 && isOutermost)
     policiesWithNonce(ctx.res).forEach(name => ctx.remove(name))
-  // The response that a 304 confirms has reported what the 304 could.
-  if (settings.isDevelopment && isOutermost && statusCode !== 304) {
-    const warn = (problem: string) => settings.warn(`${nameOf(ctx)} ${problem}`)
-    if (CONDITIONS.some(name => name in ctx.req.headers))
-      reportUncompared(ctx, state, settings, warn)
-    reportSharing(ctx, state, warn)
-  }
   if (settings.trace && (state.reason !== NOT_CALLED || mayCallFresh(ctx)))
     ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
 }
@@ -134,28 +123,6 @@ function isUntouched({ body, response }: Context): boolean {
 // Served files have already been compared with the request, and a 404 behind this middleware may become a file.
 function mayCallFresh(ctx: Context): boolean {
   return ctx.status === 200 && !ctx.res.hasHeader('Accept-Ranges')
-}
-
-// The path is the requested one, regardless of koa-mount.
-function nameOf({ req }: Context): string {
-  const { method, path } = requestLine(req)
-  return `${method} ${path}`
-}
-
-// Code that takes ctx.fresh, which is a function here, for Koa's boolean responds 304 to every request, or never.
-function reportReadAsBoolean(ctx: Context, settings: HttpCacheSettings): void {
-  const instead = 'write await ctx.fresh(…) in a route, or read ctx.request.fresh'
-  if (isUntouched(ctx)) {
-    settings.warn(
-      `${nameOf(ctx)} read ctx.fresh as a boolean and has no body: it is a function, so never false; ${instead}`
-    )
-  }
-  if (ctx.status !== 304 || ctx.request.fresh) return
-  throw new Error(
-    'code behind koaHttpCache read ctx.fresh as a boolean and responded 304 to a request that has no matching ' +
-      `validator: ${instead}; if it is a middleware, register it (koa-conditional-get, koa-static-cache) before ` +
-      'koaHttpCache'
-  )
 }
 
 /** Koa destroys a Node.js stream when another body replaces it, but not a web stream. */

@@ -59,7 +59,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'image-size': ['extras/media/image-size.ts'],
   'lru-cache': [
     'assets/building/on-request/publisher.ts',
-    'assets/serving/files/folders.ts',
+    'assets/serving/files/spelling.ts',
     'assets/serving/files/representation.ts'
   ],
   'mime-types': ['http/fields.ts'],

@@ -5,7 +5,7 @@ import type { Context } from 'koa'
 import type { OptionSpecs, Output, Values } from '../command-line.ts'
 import type { Boundary } from '../files/containment.ts'
 import type { Stamp } from '../files/disk.ts'
-import type { Unsaved } from '../files/writing/unsaved.ts'
+import type { Unsaved } from '../files/writing/write.ts'
 import type { Compiler } from './compilers/compiler.ts'
 import type { PrecompileExtras } from './settings/extra-options.ts'
 import type { KoaAssetsOptions } from './settings/options.ts'
@@ -423,8 +423,6 @@ export interface SentFile extends Stored {
   readonly around: WithoutHash
   /** The path without our fingerprint; undefined for a file that precompile did not write. */
   readonly plain: string | undefined
-  /** The composed names in its folder, as far as they are known; the last ones may be missing. */
-  readonly names: ReadonlyMap<string, unknown> | undefined
   /** Returns the same with its digest, unless the file changed meanwhile. */
   readonly digested: () => Promise<Stored>
 }

@@ -99,8 +99,7 @@ export class Pipeline {
   async #load(): Promise<void> {
     await this.#loadRooms()
     const { makeOnRequest } = await import('./building/on-request/on-request.ts')
-    const forget = (path: string) => this.directories.public.forget({ path })
-    const onRequest = await makeOnRequest(this.settings, this.#warn, forget)
+    const onRequest = await makeOnRequest(this.settings, this.#warn)
     this.#onRequest = onRequest
     this.#join()
     for (const extra of this.settings.extras)

@@ -110,22 +110,18 @@ export async function wouldBeInPlace(place: Boundary, file: string): Promise<boo
 }
 
 /**
- * Returns a check of whether `symlinks` allows an open file in a place; it takes the real path, where that is known.
- * The descriptor is checked, not the path, so swapping a link has no effect.
+ * Returns a check of whether `symlinks` allows an open file in a place. The descriptor is checked, not the path, so
+ * swapping a link has no effect.
  */
 export function isInPlace(place: Boundary) {
-  return (file: OpenFile, real?: string): Promise<boolean> | boolean => {
+  return (file: OpenFile): Promise<boolean> | boolean => {
     if (place.symlinks === 'follow') return true
-    const path = real ?? pathOfDescriptor(file.fd)
+    const path = pathOfDescriptor(file.fd)
     if (path !== undefined && !isMarkedDeleted(path) && isKnownInPlace(place, file.path, path)) {
       return true
     }
-    return isOpenInPlace(place, file, real)
+    return realPathOfOpen(file).then(real => isRealInPlace(place, file.path, real))
   }
-}
-
-async function isOpenInPlace(place: Boundary, file: OpenFile, real: string | undefined) {
-  return isRealInPlace(place, file.path, real ?? (await realPathOfOpen(file)))
 }
 
 /** The bytes of a file, and the stamp that belongs to them; undefined for one that is not in the place. */
@@ -136,27 +132,14 @@ export function readInPlace(place: Boundary, path: string, maxBytes: number) {
   })
 }
 
-/**
- * Checks what is about to be written or to get another mode or mtime: Node has no `openat`, so a directory above it may
- * have become a link since its path was checked.
- * @param real the real path, where it is known
- * @throws AssetError when the file is outside
- */
-export async function requireInPlace(
-  place: Boundary,
-  file: OpenFile,
-  real?: string
-): Promise<void> {
+/** @throws AssetError for a file that was opened outside of the place */
+export async function requireInPlace(place: Boundary, file: OpenFile): Promise<void> {
   // A directory above the place was made for it.
-  if (!isInside(place.dir, file.path) || (await isInPlace(place)(file, real))) return
+  if (!isInside(place.dir, file.path) || (await isInPlace(place)(file))) return
   throw outsidePlace(place, dirname(file.path))
 }
 
-/**
- * Removes a file that may not exist. Node has no `unlinkat` either: what becomes a link between this check and the
- * removal is not noticed.
- * @throws AssetError when the file is outside
- */
+/** Removes a file that may not exist. @throws AssetError when it is outside */
 export async function removeInPlace(place: Boundary, path: string): Promise<void> {
   if (!(await wouldBeInPlace(place, path))) throw outsidePlace(place, path, 'removed')
   await removeFile(path)

@@ -4,10 +4,8 @@ import {
   closeSync,
   constants,
   createReadStream,
-  fchmod,
   fstat,
   fstatSync,
-  futimesSync,
   open,
   read,
   readlinkSync,
@@ -16,9 +14,7 @@ import {
   type BigIntStats,
   type ReadStream
 } from 'node:fs'
-import { chmod, lutimes } from 'node:fs/promises'
 import {
-  errorCode,
   EXACT,
   hasMtime,
   undefinedIfMissing,
@@ -31,7 +27,7 @@ import {
   type Stamp,
   stampOf
 } from './disk.ts'
-import { isRefusal, unlessRefused } from './refusals.ts'
+import { isRefusal } from './refusals.ts'
 
 /** A regular file that `withFile` opened, and closes. */
 export interface OpenFile {
@@ -188,36 +184,6 @@ export async function writeBytes({ path, fd }: OpenFile, bytes: Uint8Array): Pro
       ? asking(path, () => writeSync(fd, bytes, from, length))
       : await promised<number>(done => write(fd, bytes, from, length, null, done))
   }
-}
-
-/**
- * @param path by which the file is reached where a call on an open one is denied
- * @returns whether the system did it
- */
-export function setMtime({ fd }: OpenFile, path: string, mtimeNs: bigint): Promise<boolean> {
-  const seconds = Number(mtimeNs) / 1e9
-  return unlessRefused('utimes', path, async () => {
-    try {
-      futimesSync(fd, seconds, seconds)
-    } catch (error) {
-      await byName(error, () => lutimes(path, seconds, seconds))
-    }
-  })
-}
-
-/** Sets the permissions of a file that has others, unless the system refuses it. */
-export async function setMode({ fd, stats }: OpenFile, path: string, mode: number): Promise<void> {
-  if ((Number(stats.mode) & 0o777) === mode) return
-  const set = promised<void>(done => fchmod(fd, mode, done))
-  await unlessRefused('chmod', path, () =>
-    set.catch(error => byName(error, () => chmod(path, mode)))
-  )
-}
-
-/** Node's permission model allows no such calls on open files, only on names. */
-function byName(error: unknown, call: () => Promise<void>): Promise<void> {
-  if (errorCode(error) !== 'ERR_ACCESS_DENIED') throw error
-  return call()
 }
 
 export type Content = Uint8Array | Copy

@@ -85,3 +85,8 @@ export function excluderOf(globs: readonly string[]): (path: string) => boolean 
   const matches = matcherOf(globs)
   return path => pathsDownTo(path).some(matches)
 }
+
+/** `scss` -> `.scss` */
+export function withDot(extension: string): string {
+  return extension.startsWith('.') ? extension : `.${extension}`
+}

@@ -2,7 +2,7 @@
 // behind has set, and with `autoEtag` by the digest of its content.
 import type { Context } from 'koa'
 import { digestOf } from '../files/digest.ts'
-import { evaluatePreconditions, isRetrieval } from '../http/preconditions.ts'
+import { isRetrieval } from '../http/preconditions.ts'
 import { parseHttpDate, type Validators } from '../http/validators.ts'
 import type { RequestState, Decision } from './request-state.ts'
 import type { HttpCacheSettings } from './settings.ts'
@@ -18,46 +18,6 @@ export function compareResponse(
   const etag = own.etag ?? etagOfContent(ctx)
   if ((etag ?? own.lastModified) === undefined) return undefined
   return state.evaluate({ ...own, etag }, settings, isByDateAlone(ctx, settings))
-}
-
-// The line below is logged once for each koaHttpCache: koa-static alone would cause one for each file.
-const reported = new WeakSet<HttpCacheSettings>()
-
-/** Development logs once that a comparison with the sent validators would have saved a response. */
-export function reportUncompared(
-  ctx: Context,
-  state: RequestState,
-  settings: HttpCacheSettings,
-  warn: (problem: string) => void
-): void {
-  // After `{ halt: false }` the route decides.
-  if (reported.has(settings) || state.offer !== undefined || isByDateAlone(ctx, settings)) return
-  const wasCompared = state.isCompared
-  // Upstream, koa-etag has yet to set its tag, and koa-conditional-get has yet to compare it.
-  ctx.res.once('finish', () => {
-    if (!isConditional(ctx) || reported.has(settings)) return
-    const { headers } = ctx.req
-    // The innermost koaHttpCache has compared the date by its own settings.
-    if (wasCompared && headers['if-none-match'] === undefined) return
-    const { status } = evaluatePreconditions(ctx.method, headers, validatorsOf(ctx), settings)
-    if (status === undefined) return
-    reported.add(settings)
-    warn(wasCompared ? comparedTooEarly(status) : neverCompared(status))
-  })
-}
-
-function neverCompared(status: number): string {
-  return (
-    `has an ETag or a Last-Modified that is never compared with the request, which could have been a ${status}: ` +
-    'koaHttpCache({ autoEtag: true }) compares it, or await ctx.fresh(…) in the route'
-  )
-}
-
-function comparedTooEarly(status: number): string {
-  return (
-    `has an ETag that was set after the request had been compared, which could have been a ${status}: remove what ` +
-    'sets it, such as koa-etag, or give ctx.fresh an etag'
-  )
 }
 
 // RFC 9110 section 13.2.1: conditions are ignored unless the response would be a success without them.

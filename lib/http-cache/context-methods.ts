@@ -1,5 +1,4 @@
 // koaHttpCache adds these methods to Koa's context: ctx.cacheControl, ctx.expires, ctx.fresh and the cache groups.
-import { inspect } from 'node:util'
 import type { Context, ExtendableContext } from 'koa'
 import { formatGroups, formatKeys } from '../http/cache-control.ts'
 import { isSafe } from '../http/preconditions.ts'
@@ -78,13 +77,9 @@ declare module 'koa' {
   }
 }
 
-// All copies of a release share the symbol, because Jest may load it as ES modules and as CommonJS.
-const STATE = Symbol.for(`koa-fresh-assets.http-cache ${process.env.PACKAGE_VERSION ?? ''}`)
+const STATE = Symbol('state of koaHttpCache')
 
-/** Middleware in front of koaHttpCache has assigned this value to `ctx.cacheControl`. */
-const IN_FRONT = Symbol('ctx.cacheControl in front of koaHttpCache')
-
-type WithState = ExtendableContext & { [STATE]?: RequestState; [IN_FRONT]?: unknown }
+type WithState = ExtendableContext & { [STATE]?: RequestState }
 
 /** The first koaHttpCache that a request enters creates its state. */
 export function stateOf(ctx: Context): RequestState {
@@ -93,72 +88,25 @@ export function stateOf(ctx: Context): RequestState {
   return (withState[STATE] ??= new RequestState(ctx))
 }
 
-/** Adds the methods to an application's context. Another release of this package keeps its own for its requests. */
 function addContextMethods({ context, request }: Context['app']): void {
   watchNegotiation(request)
-  const methods = { expires, cacheGroups, invalidateCacheGroups }
-  for (const [name, method] of Object.entries(methods)) {
-    const other = Reflect.get(context, name) as typeof method | undefined
-    const either = function (this: WithState, ...given: readonly never[]): void {
-      const isOthers = this[STATE]?.settings === undefined && other !== undefined
-      Reflect.apply(isOthers ? other : method, this, given)
-    }
-    Reflect.set(context, name, either)
-  }
+  Object.assign(context, { cacheControl, expires, cacheGroups, invalidateCacheGroups })
   Object.defineProperties(context, {
     [STATE]: { value: undefined, writable: true },
-    fresh: freshProperty(Object.getOwnPropertyDescriptor(context, 'fresh')),
-    ...cacheControlProperties(Object.getOwnPropertyDescriptor(context, 'cacheControl'))
-  })
-}
-
-/** @param other the property of another release in the same application */
-function freshProperty(other: PropertyDescriptor | undefined): PropertyDescriptor {
-  return {
-    // koa-conditional-get and koa-static-cache, upstream, still read Koa's boolean.
-    get(this: WithState): unknown {
-      const state = this[STATE]
-      if (state?.settings !== undefined) return state.fresh
-      return other?.get === undefined ? this.request.fresh : other.get.call(this)
-    },
-    configurable: true
-  }
-}
-
-// koa-cache-control, upstream, reads its directives from a property of this name, and writes its default if there are
-// none. Once a route has called our method, it finds the function and writes nothing.
-function cacheControlProperties(other: PropertyDescriptor | undefined) {
-  return {
-    [IN_FRONT]: { value: other?.value as unknown, writable: true },
-    cacheControl: {
+    fresh: {
+      // koa-conditional-get and koa-static-cache, upstream, still read Koa's boolean.
       get(this: WithState): unknown {
         const state = this[STATE]
-        if (state?.settings !== undefined || state?.isWrittenByRoute === true) return cacheControl
-        return other?.get === undefined ? this[IN_FRONT] : other.get.call(this)
-      },
-      set(this: WithState, value: unknown): void {
-        const state = this[STATE]
-        if (state?.settings !== undefined) throw assignedError(value)
-        if (state !== undefined) state.isWrittenByRoute = false
-        if (other?.set === undefined) this[IN_FRONT] = value
-        else other.set.call(this, value)
+        return state?.settings === undefined ? this.request.fresh : state.fresh
       },
       configurable: true
     }
-  }
-}
-
-function assignedError(value: unknown): TypeError {
-  const given = inspect(value, { depth: 1, breakLength: Infinity, maxStringLength: 200 })
-  return new TypeError(
-    `ctx.cacheControl is a function behind koaHttpCache: call ctx.cacheControl(${given}) instead of assigning to it`
-  )
+  })
 }
 
 function cacheControl(this: WithState, ...directives: readonly CacheDirective[]): void {
   const state = requireState(this, 'cacheControl')
   state.write(cacheControlFields(directives))
-  state.isWrittenByRoute = true
 }
 
 function expires(
@@ -168,7 +116,6 @@ function expires(
 ): void {
   const state = requireState(this, 'expires')
   state.write(expiryFields(lifetime, directives, Date.now()))
-  state.isWrittenByRoute = true
 }
 
 function cacheGroups(this: WithState, ...added: readonly string[]): void {

@@ -68,11 +68,6 @@ export function negotiatedFields(request: object): readonly string[] {
   return asked.includes(UNKNOWN) ? ALL_NEGOTIATED : asked
 }
 
-/** Lists the negotiated fields that are certain. */
-export function certainFields(request: object): readonly string[] {
-  return askedOf(request).filter(field => field !== UNKNOWN)
-}
-
 // Koa creates `_accept` when one of these methods is first called.
 function askedOf(request: Watched): readonly string[] {
   return request[ASKED] ?? ('_accept' in request ? UNSEEN : NOTHING)

@@ -1,18 +1,11 @@
 // Shared caches must not store a response to one visitor, or a failure, for everybody; the fields by which a response
 // was negotiated belong in Vary.
 import type { Context } from 'koa'
-import { isCacheControl } from '../http/cache-control.ts'
 import { policiesWithNonce } from '../http/fields.ts'
 import { isRecord } from '../check-options.ts'
 import type { CachingFields } from './cache-directive.ts'
 import { isStream } from './compare-response.ts'
-import {
-  certainFields,
-  cookieUse,
-  type Dependencies,
-  dependenciesOf,
-  negotiatedFields
-} from './dependencies.ts'
+import { cookieUse, type Dependencies, dependenciesOf, negotiatedFields } from './dependencies.ts'
 import type { RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 
@@ -125,86 +118,4 @@ export function replaceWritten(ctx: Context, state: RequestState): boolean {
     ctx.set('Cache-Control', 'no-store')
   }
   return true
-}
-
-/**
- * Reports in development, once the response has been sent, why a shared cache must not store it. Only then is it known
- * what middleware in front has added.
- */
-export function reportSharing(
-  ctx: Context,
-  state: RequestState,
-  report: (problem: string) => void
-): void {
-  // A cookie that is read later, as by a log, does not change the page.
-  const use = cookieUse(ctx)
-  ctx.res.once('finish', () => {
-    const { res } = ctx
-    const fields = res.getHeaderNames().map(name => [name, String(res.getHeader(name))] as const)
-    const shared = fields.filter(([name, value]) => isShared(name, value))
-    const [first] = shared
-    if (first === undefined) return
-    const withCookies = shared.find(([, value]) => !LEAVES_OUT_COOKIES.test(value))
-    // A file has the same bytes for everybody: it contains no nonce, and no language was chosen.
-    const isFile = res.hasHeader('Accept-Ranges')
-    for (const [field, problem] of [
-      [withCookies, cookieProblem(ctx, state, use)],
-      [first, isFile ? undefined : nonceProblem(ctx)],
-      [first, isFile ? undefined : varyProblem(ctx)]
-    ] as const) {
-      if (field && problem) report(`responds with ${field.join(': ')} and ${problem}`)
-    }
-  })
-}
-
-// `private` and `no-cache` may be limited to this field (RFC 9111 sections 5.2.2.4 and 5.2.2.7).
-const LEAVES_OUT_COOKIES = /"[^"]*set-cookie/i
-
-function cookieProblem(
-  ctx: Context,
-  { sharesCookies }: RequestState,
-  earlier: string | undefined
-): string | undefined {
-  const use = ctx.res.hasHeader('Set-Cookie') ? 'sets a cookie' : earlier
-  if (sharesCookies || use === undefined) return undefined
-  return (
-    `${use}, but a shared cache may send the response to other visitors: use 'private', or add ` +
-    `{ cookies: 'shared' } if every visitor may have it`
-  )
-}
-
-function nonceProblem(ctx: Context): string | undefined {
-  const [name] = policiesWithNonce(ctx.res)
-  if (name === undefined) return undefined
-  return (
-    `a nonce in ${name}, but a shared cache sends one nonce to every visitor, so it protects nobody: put the ` +
-    `scripts into files and allow 'self', or allow inline scripts by their hashes; otherwise use 'private'`
-  )
-}
-
-function varyProblem(ctx: Context): string | undefined {
-  const vary = String(ctx.res.getHeader('Vary'))
-    .toLowerCase()
-    .split(/\s*,\s*/)
-  if (vary.includes('*')) return undefined
-  // Koa itself negotiates the text of a redirect.
-  const isRedirect = ctx.res.hasHeader('Location')
-  const missing = certainFields(ctx.request).filter(
-    field => !vary.includes(field.toLowerCase()) && !(isRedirect && field === 'Accept')
-  )
-  if (missing.length === 0) return undefined
-  const names = missing.map(field => `'${field}'`).join(', ')
-  const argument = missing.length > 1 ? `[${names}]` : names
-  return (
-    `depends on ${missing.join(', ')} by ctx.accepts…(), but a shared cache may send the response to visitors ` +
-    `who ask for another one: add ctx.vary(${argument})`
-  )
-}
-
-// Only shared caches read a targeted field (RFC 9213).
-function isShared(name: string, value: string): boolean {
-  if (!isCacheControl(name)) return false
-  return name === 'cache-control'
-    ? /(?:^|[ ,])(?:public|s-maxage=)/i.test(value)
-    : !/(?:^|[ ,])(?:private|no-store|no-cache)(?:,|$)/i.test(value)
 }

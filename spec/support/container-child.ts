@@ -3,7 +3,7 @@
 import { writeFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { lock } from '../../lib/files/writing/lock.ts'
-import { sweep, temporaryName } from '../../lib/files/writing/temporary.ts'
+import { sweep, temporaryName } from '../../lib/files/writing/write.ts'
 
 const [what = '', directory = ''] = process.argv.slice(2)
 

@@ -15,7 +15,7 @@ import type { Bundler, Mention, Project, Transform } from '../parts.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import type { Sources } from '../sources/sources.ts'
 import { finishAll, MAP, type Unfinished } from './final-bytes.ts'
-import { hasSameInputs, NEVER, type MtimeIndex } from './on-request/publisher.ts'
+import { hasSameInputs, NEVER, type MtimeIndex } from './on-request/mtime-index.ts'
 import {
   byPath,
   findFailures,

@@ -8,7 +8,7 @@ import {
   prepareReplacement,
   touch,
   type Replacement
-} from '../../files/writing/atomic-write.ts'
+} from '../../files/writing/write.ts'
 import {
   manifestApps,
   type ManifestApps,
@@ -17,7 +17,7 @@ import {
 } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Project } from '../parts.ts'
-import type { Unsaved } from '../../files/writing/unsaved.ts'
+import type { Unsaved } from '../../files/writing/write.ts'
 import type { BuildResult } from './builder.ts'
 import { entriesOf, publishedPath, type Built } from './listed-assets.ts'
 import type { PrecompileRows } from '../settings/extra-options.ts'

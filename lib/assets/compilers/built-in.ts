@@ -4,8 +4,10 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import type * as Sass from 'sass'
+import { memoized } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { errorCode, statOf } from '../../files/disk.ts'
+import { withDot } from '../../files/paths.ts'
 import {
   nodeModulesFrom,
   rootFor,
@@ -76,6 +78,16 @@ export function withPeer({ extensions, target, peers, compile }: BuiltInCompiler
 }
 
 export const builtInCompilers: readonly Compiler[] = TABLE.map(withPeer)
+
+/** Returns the compilers of an app by extension, with its dot. */
+export const compilersFor = memoized(
+  (own: readonly Compiler[]): ReadonlyMap<string, Compiler> =>
+    new Map(
+      [...builtInCompilers, ...own].flatMap(compiler =>
+        [compiler.extensions].flat().map(name => [withDot(name).toLowerCase(), compiler] as const)
+      )
+    )
+)
 
 export function isBuiltIn(compiler: Compiler): boolean {
   return builtInCompilers.includes(compiler)

@@ -63,10 +63,6 @@ export interface Compiler {
   readonly compile: (input: CompilerInput) => CompilerOutput | Promise<CompilerOutput>
 }
 
-export function withDot(extension: string): string {
-  return extension.startsWith('.') ? extension : `.${extension}`
-}
-
 /** Returns the folders in which Node looks for packages from a directory, the nearest first. */
 export function nodeModulesFrom(directory: string): string[] {
   const above = dirname(directory)

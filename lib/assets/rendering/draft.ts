@@ -15,15 +15,12 @@ import {
   type FileObservation,
   type Observation
 } from '../../files/observation.ts'
-import {
-  withDot,
-  type Compiler,
-  type CompilerInput,
-  type ConfiguredOutput
-} from '../compilers/compiler.ts'
+import { compilersFor } from '../compilers/built-in.ts'
+import type { Compiler, CompilerInput, ConfiguredOutput } from '../compilers/compiler.ts'
+import { withDot } from '../../files/paths.ts'
 import type { Details } from '../parts.ts'
 import type { AppSettings } from '../settings/app-settings.ts'
-import type { Asset } from '../sources/app-sources.ts'
+import type { Asset } from '../sources/snapshot.ts'
 import { isBare, loadModuleLexer } from '../references/module-references.ts'
 import {
   findReferences,
@@ -265,7 +262,7 @@ export function namesSource({ compilers }: AppSettings, reference: Reference): b
   const { path, file } = reference
   if (file !== undefined) return true
   if (!isInModule(reference) || isBare(reference) || path.startsWith('/')) return false
-  const compiler = compilers.get(extname(path).toLowerCase())
+  const compiler = compilersFor(compilers).get(extname(path).toLowerCase())
   return compiler !== undefined && /\.m?js$/.test(withDot(compiler.target))
 }
 

@@ -14,8 +14,6 @@ import {
   type Expectation
 } from '../../check-options.ts'
 import { nearest } from '../../nearest.ts'
-import { builtInCompilers } from '../compilers/built-in.ts'
-import { withDot, type Compiler } from '../compilers/compiler.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import { LAYERED_EXTRAS } from './extra-options.ts'
 import { ENVIRONMENTS, isAbsoluteUrl, LAYERED, type CommonSettings } from './option-table.ts'
@@ -213,8 +211,8 @@ function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
     integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
     /** The name of an asset, or an absolute URL, for each bare module specifier. */
     imports: new Map(entriesGiven(imports).map(([bare, name]) => [bare, scriptName(name)])),
-    /** The compilers by extension, with its dot. */
-    compilers: compilersByExtension(compilers),
+    /** The option `compilers`. */
+    compilers,
     /** The option `revalidate`, in seconds. */
     revalidate: basis.options.revalidate ?? (plain.compile ? 0 : 1),
     /** True if a tail of an asset's path finds the asset. */
@@ -225,13 +223,6 @@ function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
 /** Appends `.js` to a name without a known extension, as `javascript()` does. */
 function scriptName(name: string): string {
   return isAbsoluteUrl(name) || mediaTypeOf(name) !== undefined ? name : `${name}.js`
-}
-
-function compilersByExtension(own: readonly Compiler[]): ReadonlyMap<string, Compiler> {
-  const rows = [...builtInCompilers, ...own].flatMap(compiler =>
-    [compiler.extensions].flat().map(name => [withDot(name).toLowerCase(), compiler] as const)
-  )
-  return new Map(rows)
 }
 
 /** Normalizes the path of an app or the prefix: `/admin/` -> `/admin`, `/` -> the empty string. */

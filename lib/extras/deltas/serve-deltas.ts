@@ -2,6 +2,7 @@
 // hash that a request sends.
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import {
   canMakeDeltas,
   deltaExtension,
@@ -15,16 +16,14 @@ import {
 import { DELTA_CODING, offeredDictionary, useAsDictionary } from './dictionary-fields.ts'
 import { digestOf, digestOfHash } from '../../files/digest.ts'
 import { readInPlace } from '../../files/containment.ts'
-import { isSettled } from '../../files/disk.ts'
+import { isSettled, sameStamp, statOf, type Stamp } from '../../files/disk.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import { withFingerprint, withoutHash } from '../../assets/urls/fingerprint.ts'
 import type { Sender, Sent, SentFile, Stored } from '../../assets/parts.ts'
 import { composed } from '../../files/paths.ts'
-import { namesIn } from '../../assets/serving/files/folders.ts'
+import { namesIn } from '../../assets/serving/files/spelling.ts'
 import { ifReadable } from '../../files/refusals.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
-
-const MINUTE_MS = 60_000
 
 /** The file that deltas lead to. */
 interface Target extends SentFile {
@@ -66,32 +65,29 @@ async function sentWith(file: SentFile, maxBytes: number): Promise<Sent | undefi
 async function dictionariesOf(file: SentFile): Promise<readonly string[] | undefined> {
   // A delta that this Node cannot decode is trusted only from precompile, which has decoded it.
   if (file.plain === undefined && !(await canMakeDeltas())) return undefined
-  const name = composed(basename(file.path))
-  const { names } = file
-  const known = names && dictionariesAmong(names).get(name)
-  // A delta is written after its file, and that may be since the names were read.
-  const isSure = known || (names && isSettled(file.stamp, Date.now() - MINUTE_MS))
-  if (isSure) return known
-  const now = new Map((await namesIn(dirname(file.file))).map(each => [composed(each), each]))
-  return dictionariesAmong(now).get(name)
+  return (await dictionariesIn(dirname(file.file))).get(composed(basename(file.path)))
 }
 
 /** The digests of dictionaries, by the name of the file that the deltas lead to. */
 type Dictionaries = ReadonlyMap<string, readonly string[]>
 
-/** A folder is listed once for all of its files. */
-const listed = new WeakMap<ReadonlyMap<string, unknown>, Dictionaries>()
+/** A folder is listed once for all of its files, and again once a name has come. */
+const listed = new LRUCache<string, { readonly stamp: Stamp; readonly dictionaries: Dictionaries }>(
+  { max: 100 }
+)
 
-function dictionariesAmong(names: ReadonlyMap<string, unknown>): Dictionaries {
-  const known = listed.get(names)
-  if (known) return known
+async function dictionariesIn(folder: string): Promise<Dictionaries> {
+  const stamp = await statOf(folder)
+  const known = listed.get(folder)
+  if (known && stamp && sameStamp(known.stamp, stamp)) return known.dictionaries
+  const lookedAt = Date.now()
   const dictionaries = new Map<string, string[]>()
-  for (const each of names.keys()) {
-    const { name, digest } = splitDelta(each) ?? {}
+  for (const each of await namesIn(folder)) {
+    const { name, digest } = splitDelta(composed(each)) ?? {}
     if (name === undefined || !digest) continue
     dictionaries.set(name, [...(dictionaries.get(name) ?? []), digest])
   }
-  listed.set(names, dictionaries)
+  if (stamp && isSettled(stamp, lookedAt)) listed.set(folder, { stamp, dictionaries })
   return dictionaries
 }
 

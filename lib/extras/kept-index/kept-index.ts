@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { digestOf } from '../../files/digest.ts'
 import { errorCode, undefinedIfMissing, statOf } from '../../files/disk.ts'
-import { writeAtomically } from '../../files/writing/atomic-write.ts'
+import { writeAtomically } from '../../files/writing/write.ts'
 import { once } from '../../concurrency.ts'
-import { isBuiltIn, PEERS } from '../../assets/compilers/built-in.ts'
+import { compilersFor, isBuiltIn, PEERS } from '../../assets/compilers/built-in.ts'
 import { nodeModulesFrom } from '../../assets/compilers/compiler.ts'
 import type { IndexKeeper } from '../../assets/parts.ts'
 import { appAt } from '../../assets/settings/app-settings.ts'
@@ -14,7 +14,7 @@ import { publicFile } from '../../assets/settings/public-directory.ts'
 import type { Settings } from '../../assets/settings/settings.ts'
 import type { Sources } from '../../assets/sources/sources.ts'
 import { assetSources } from '../../assets/sources/third-party.ts'
-import type { IndexEntry, MtimeIndex } from '../../assets/building/on-request/publisher.ts'
+import type { IndexEntry, MtimeIndex } from '../../assets/building/on-request/mtime-index.ts'
 
 /** An entry is saved this long after it was made, together with those that follow. */
 const DELAY_MS = 1000
@@ -86,7 +86,9 @@ async function fileFor(settings: Settings): Promise<string | undefined> {
 
 function optionsOf({ root, env, base, prefix, symlinks, apps }: Settings): object {
   const own = apps.map(({ compilers }) =>
-    [...compilers].flatMap(([extension, compiler]) => (isBuiltIn(compiler) ? [] : extension))
+    [...compilersFor(compilers)].flatMap(([extension, compiler]) =>
+      isBuiltIn(compiler) ? [] : extension
+    )
   )
   return { root, env, base, prefix, symlinks, apps, own, thirdParty: assetSources.list() }
 }

@@ -13,7 +13,7 @@ import { assetPath, ofApp, ownerOf } from '../../assets/settings/app-settings.ts
 import { manifestFile, publicFile } from '../../assets/settings/public-directory.ts'
 import type { AppSettings } from '../../assets/settings/settings.ts'
 import { encodePath } from '../../assets/urls/canonical-path.ts'
-import { memoized } from '../../assets/sources/catalog.ts'
+import { memoized } from '../../concurrency.ts'
 import { withSources } from '../../assets/sources/sources.ts'
 import { assetName } from '../../assets/views/asset-url.ts'
 import { namesInMounts } from '../bundles/bundles.ts'

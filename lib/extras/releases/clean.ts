@@ -11,7 +11,7 @@ import {
 import { digestOfFile, isSameDigest } from '../../files/digest.ts'
 import { errorCode, statOf } from '../../files/disk.ts'
 import { lock } from '../../files/writing/lock.ts'
-import { nowOnDisk } from '../../files/writing/temporary.ts'
+import { nowOnDisk } from '../../files/writing/write.ts'
 import {
   check,
   flag,

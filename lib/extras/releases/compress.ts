@@ -7,9 +7,9 @@ import { CODINGS, compareOpen, copyFor, type Coding } from '../../files/codings.
 import { readInPlace, removeInPlace, type Boundary } from '../../files/containment.ts'
 import { digestOf } from '../../files/digest.ts'
 import type { OpenFile } from '../../files/open-file.ts'
-import { prepareReplacement } from '../../files/writing/atomic-write.ts'
-import { sweepTree } from '../../files/writing/temporary.ts'
-import { withUnsaved, type Unsaved } from '../../files/writing/unsaved.ts'
+import { prepareReplacement } from '../../files/writing/write.ts'
+import { sweepTree } from '../../files/writing/write.ts'
+import { withUnsaved, type Unsaved } from '../../files/writing/write.ts'
 import { matcherOf } from '../../files/paths.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import {

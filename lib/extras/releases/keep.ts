@@ -12,9 +12,9 @@ import {
   touch,
   writeAtomically,
   rethrowAsPublishError
-} from '../../files/writing/atomic-write.ts'
-import { nowOnDisk } from '../../files/writing/temporary.ts'
-import { withUnsaved, type Unsaved } from '../../files/writing/unsaved.ts'
+} from '../../files/writing/write.ts'
+import { nowOnDisk } from '../../files/writing/write.ts'
+import { withUnsaved, type Unsaved } from '../../files/writing/write.ts'
 import { check, flag } from '../../check-options.ts'
 import { outdatedAmong, removeFiles, withCopies, type CleanReport } from './clean.ts'
 import { COPY_OPTIONS, type CopyOptions, type CompressReport, compress } from './compress.ts'

@@ -20,7 +20,7 @@ import {
 } from '../disk.ts'
 import { readSnapshot } from '../open-file.ts'
 import { unlessRefused } from '../refusals.ts'
-import { temporaryName, makeDirectory } from './temporary.ts'
+import { temporaryName, makeDirectory } from './write.ts'
 
 const HEARTBEAT_MS = 1000
 /** Two heartbeats, also where a disk stamps whole seconds. */

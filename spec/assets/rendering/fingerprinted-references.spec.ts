@@ -8,7 +8,7 @@ import { findReferences, replaceReferences } from '../../../lib/assets/reference
 import { referenceErrors } from '../../../lib/assets/rendering/reference-errors.ts'
 import { shiftInlineMap, shiftMap } from '../../../lib/assets/rendering/shift-map.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
-import type { Source } from '../../../lib/assets/sources/catalog.ts'
+import type { Source } from '../../../lib/assets/sources/snapshot.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { growsInProportion } from '../../support/cost.ts'
 import {

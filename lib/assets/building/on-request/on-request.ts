@@ -16,12 +16,7 @@ import { PlainNames } from './plain-names.ts'
 
 export type OnRequest = Awaited<ReturnType<typeof makeOnRequest>>
 
-/** @param forget receives the URL path of each file that is removed */
-export async function makeOnRequest(
-  settings: Project,
-  warn: (message: string) => void,
-  forget: (path: string) => void
-) {
+export async function makeOnRequest(settings: Project, warn: (message: string) => void) {
   const { env, extras } = settings
   const readDetails = await loadDetails(settings)
   if (env !== 'development') await loadBeforehand(extras)
@@ -35,7 +30,7 @@ export async function makeOnRequest(
     /** Returns the sources of an app with plain names; undefined where a manifest has the names. */
     listed: (app: AppSettings) => (publishingOf(app) === 'plain' ? sources.of(app) : undefined),
     plain: new PlainNames(settings, sources, warn),
-    fingerprints: isNeeded ? new Fingerprints(settings, sources, warn, forget) : undefined,
+    fingerprints: isNeeded ? new Fingerprints(settings, sources, warn) : undefined,
     checkName: makeNameCheck(settings, sources, isPrecompiled, warn),
     detailsOf: env === 'production' ? undefined : detailsInSources(sources, readDetails)
   }

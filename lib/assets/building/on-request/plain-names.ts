@@ -4,7 +4,7 @@ import { published } from '../../../diagnostics.ts'
 import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
 import { isMiss, stampOf } from '../../../files/disk.ts'
 import { lookBefore } from '../../../files/observation.ts'
-import { rethrowAsPublishError, prepareReplacement } from '../../../files/writing/atomic-write.ts'
+import { rethrowAsPublishError, prepareReplacement } from '../../../files/writing/write.ts'
 import { isBuiltIn } from '../../compilers/built-in.ts'
 import type { IndexKeeper, Project } from '../../parts.ts'
 import type { Draft } from '../../rendering/draft.ts'
@@ -12,16 +12,10 @@ import { Renderer } from '../../rendering/renderer.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile, type Target } from '../../settings/public-directory.ts'
 import type { AppSettings } from '../../settings/settings.ts'
-import type { Asset } from '../../sources/app-sources.ts'
+import type { Asset } from '../../sources/snapshot.ts'
 import type { Sources } from '../../sources/sources.ts'
-import {
-  type Publisher,
-  hasSameInputs,
-  hasSameTargets,
-  MtimeIndex,
-  NEVER,
-  withdraw
-} from './publisher.ts'
+import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
+import { type Publisher } from './publisher.ts'
 
 /** The number of attempts while others remove the source. */
 const MAX_ATTEMPTS = 5

@@ -23,10 +23,6 @@ export interface ServedDirectory {
   readonly place: Boundary
   /** The decoded path: `/static`; the empty string for `/`. */
   readonly urlPath: string
-  /** The folder that publishing an asset may make: `assets`. */
-  readonly top?: string | undefined
-  /** The file that stands for a folder. */
-  readonly index?: string | undefined
   /** Prefixes a path in the memory that all directories share; no path contains a line break or a NUL. */
   readonly memoryKey: string
   /** Seconds for which a stat result is reused. */
@@ -104,7 +100,6 @@ export function publicDirectory(
   return {
     place: settings.place,
     urlPath: '',
-    top,
     memoryKey: '',
     revalidate: ({ app }) => app.revalidate,
     revalidateMiss: ({ app, path }) =>
@@ -158,7 +153,7 @@ export function mountDirectory(
   { isHidden, isHashed }: Pick<ServedDirectory, 'isHidden'> & { readonly isHashed: IsHashed }
 ): ServedDirectory {
   const { base, publicApp } = settings
-  const { urlPath, place, index, exclude } = mount
+  const { urlPath, place, exclude } = mount
   const crossOrigin = crossOriginOf(settings)
   const revalidate = () => mount.revalidate ?? publicApp.revalidate
   const shells = new Set(
@@ -167,7 +162,6 @@ export function mountDirectory(
   return {
     place,
     urlPath,
-    index,
     memoryKey: `${urlPath}\n`,
     revalidate,
     revalidateMiss: revalidate,

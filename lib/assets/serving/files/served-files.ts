@@ -1,6 +1,5 @@
 // The files of a directory, found, checked and prepared once, so that a request only writes a response. What this
 // process may not read is treated like what does not exist.
-import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { CODINGS } from '../../../files/codings.ts'
 import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
@@ -15,13 +14,14 @@ import {
 } from '../../../files/disk.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
 import { ifReadable } from '../../../files/refusals.ts'
+import { isCompressibleType } from '../../../http/fields.ts'
 import type { Sender, Stored } from '../../parts.ts'
 import type { Target } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
-import { composed } from '../../../files/paths.ts'
 import { hasOneSpelling, type Wanted } from '../request-path.ts'
-import { Folders, type Names, type Spot } from './folders.ts'
+import { composed } from '../../../files/paths.ts'
+import { ignoresCase, isSpelled, namesIn } from './spelling.ts'
 import {
   findCopies,
   readCopies,
@@ -41,10 +41,15 @@ import {
   type UseOpened
 } from './served-file.ts'
 
+/** The names of a directory with more are not remembered. */
+const MAX_TOP = 5000
+
 export class ServedFiles {
   readonly directory: ServedDirectory
   readonly #memory: Memory
-  readonly #folders: Folders
+  /** The names in the directory itself: a path that begins with none of them needs no look at the disk. */
+  #top: { readonly names: ReadonlySet<string>; readonly until: number } | undefined
+  #ignoresCase: Promise<boolean> | undefined
   readonly #sender: Sender | undefined
   readonly #isInPlace: ReturnType<typeof isInPlace>
   readonly #maxFileBytes: number
@@ -61,7 +66,6 @@ export class ServedFiles {
   ) {
     this.directory = directory
     this.#memory = memory
-    this.#folders = new Folders(directory)
     this.#deltas = new DeltaCache(memory)
     this.#sender = sender
     this.#isInPlace = isInPlace(directory.place)
@@ -73,8 +77,7 @@ export class ServedFiles {
   recall(rawPath: string): Found | 'missing' {
     const known = this.#memory.get(this.directory.memoryKey + rawPath) as Found
     if (known?.isAtHand && known.trustedUntil > performance.now()) return known
-    // The folders are known by decoded paths.
-    return hasOneSpelling(rawPath) && this.#folders.lack(rawPath) ? 'missing' : undefined
+    return hasOneSpelling(rawPath) && this.#lacks(rawPath) ? 'missing' : undefined
   }
 
   /**
@@ -92,8 +95,6 @@ export class ServedFiles {
       if (known && !stamp && known.trustedUntil > performance.now()) return known
       return ifReadable(this.#file(path), this.#look(wanted, known, stamp))
     }
-    // The others were asked for by `recall`.
-    if (!hasOneSpelling(path) && this.#folders.lack(composed(path))) return undefined
     const trust = this.directory.revalidateMiss(wanted)
     // Opening a file shows its stamp.
     if (trust > 0) return this.#loads.get(path) ?? this.#load(wanted, trust)
@@ -139,8 +140,8 @@ export class ServedFiles {
   /** Tells whether there is a file that can be sent, without reading it. */
   async has(wanted: Pick<Wanted, 'app' | 'path'>): Promise<boolean> {
     const file = this.#file(wanted.path)
-    const isServed = withFile(file, opened => this.#spotOf(wanted, opened))
-    return (await ifReadable(file, isServed)) !== undefined
+    const isServed = withFile(file, opened => this.#mayServe(opened))
+    return (await ifReadable(file, isServed)) === true
   }
 
   async #look(wanted: Wanted, known?: ServedFile, stamp?: Stamp): Promise<Found> {
@@ -161,8 +162,7 @@ export class ServedFiles {
     const now = performance.now()
     if (known.copiesTrustedUntil <= now) {
       known.copiesTrustedUntil = now + this.#copiesTrust
-      const { names } = await this.#folders.spotOf(path, this.directory.revalidateMiss(wanted))
-      const copies = await this.#copiesOf(wanted, names)
+      const copies = await this.#copiesOf(wanted)
       if (!isDeepStrictEqual(known.copies, copies)) return false
     }
     if (!known.isVerified) known.trustedUntil = this.#trustedUntil(wanted)
@@ -185,7 +185,7 @@ export class ServedFiles {
         this.open(wanted, each => each)
       )
       if (file && isCurrent()) this.#memory.set(this.#key(path), file)
-      if (!file && trust > 0) await this.#folders.learn(path, trust)
+      if (!file && trust > 0 && !this.#isTopKnown) await this.#readTop(trust)
       return file ?? this.#drop(path)
     } finally {
       if (isCurrent()) this.#loads.delete(path)
@@ -194,11 +194,9 @@ export class ServedFiles {
 
   async #describe(wanted: Wanted, opened: OpenFile): Promise<Found> {
     const openedAt = Date.now()
-    const spot = await this.#spotOf(wanted, opened)
-    if (!spot) return undefined
-    const { names } = spot
+    if (!(await this.#mayServe(opened))) return undefined
     const read = await readStored('identity', opened, this.#maxFileBytes)
-    const copies = await this.#copiesOf(wanted, names)
+    const copies = await this.#copiesOf(wanted)
     const fingerprint = this.directory.fingerprintOf?.(wanted)
     const needsDigest = fingerprint !== undefined || copies.length > 0
     const identity = needsDigest ? await withDigest(read, opened) : read
@@ -213,7 +211,7 @@ export class ServedFiles {
       own.around &&
       (await this.#sender?.of({
         ...identity,
-        ...{ path: wanted.path, place, around: own.around, plain: fingerprint?.name, names },
+        ...{ path: wanted.path, place, around: own.around, plain: fingerprint?.name },
         digested: () => withDigest(identity, opened)
       }))
     const rest =
@@ -271,23 +269,40 @@ export class ServedFiles {
     return served
   }
 
-  /** Returns where an open file is; undefined for one that may not be served, whatever links lead to it. */
-  async #spotOf(wanted: Pick<Wanted, 'app' | 'path'>, opened: OpenFile): Promise<Spot | undefined> {
-    const { isHidden } = this.directory
-    if (!(await this.#isInPlace(opened))) return undefined
-    const spot = await this.#folders.spotOf(wanted.path, this.directory.revalidateMiss(wanted))
-    if (!spot.isSpelled) return undefined
+  /** Tells whether an open file may be served, whatever links lead to it. */
+  async #mayServe(opened: OpenFile): Promise<boolean> {
+    const { isHidden, place } = this.directory
+    if (!(await this.#isInPlace(opened))) return false
+    const isCaseIgnored = await (this.#ignoresCase ??= ignoresCase(place.dir))
+    if (!(await isSpelled(place.dir, opened.path, isCaseIgnored))) return false
     for (const name of isHidden ? [opened.path, (await realPathOfOpen(opened)) ?? ''] : [])
-      if (await isHidden?.(name)) return undefined
-    return spot
+      if (await isHidden?.(name)) return false
+    return true
   }
 
-  /** @param names beside the file, as far as they are known */
-  #copiesOf(wanted: Wanted, names: Names | undefined): Promise<Copies> | Copies {
-    if (this.directory.isPublishedOnRequest?.(wanted)) return []
-    const name = composed(basename(wanted.path))
-    const codings = names ? CODINGS.filter(({ extension }) => names.has(name + extension)) : CODINGS
-    return codings.length === 0 ? [] : findCopies(this.#file(wanted.path), codings)
+  #copiesOf(wanted: Wanted): Promise<Copies> | Copies {
+    const isCopied =
+      isCompressibleType(wanted.path) && !this.directory.isPublishedOnRequest?.(wanted)
+    return isCopied ? findCopies(this.#file(wanted.path), CODINGS) : []
+  }
+
+  get #isTopKnown(): boolean {
+    return this.#top !== undefined && this.#top.until > performance.now()
+  }
+
+  /** A name with a dot is looked for: a deploy may just have added it, and a page refers to it at once. */
+  #lacks(path: string): boolean {
+    if (!this.#isTopKnown) return false
+    const start = this.directory.urlPath.length + 1
+    const end = path.indexOf('/', start)
+    const first = path.slice(start, end === -1 ? undefined : end)
+    return first !== '' && !first.includes('.') && this.#top?.names.has(first) === false
+  }
+
+  async #readTop(trust: number): Promise<void> {
+    const names = await namesIn(this.directory.place.dir)
+    const until = performance.now() + trust * 1000
+    if (names.length <= MAX_TOP) this.#top = { names: new Set(names.map(composed)), until }
   }
 
   #drop(path: string): undefined {
