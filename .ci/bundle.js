@@ -117,7 +117,7 @@ const isOurs = id => id.includes('/lib/')
 function partOf(id) {
   const [, path] = id.split('/lib/')
   if (ENTRIES.has(path)) return undefined
-  const inRoom = path.replace(/^(?:assets|extras)\/(?=.*\/)/, '')
+  const inRoom = path.replace(/^(?:runtime|publishing|extras)\//, '')
   const [, part] = PARTS.find(([pattern]) => pattern.test(inRoom)) ?? []
   if (part !== undefined) return part
   const [room, rest] = inRoom.split('/')
@@ -135,17 +135,17 @@ const PARTS = [
   [/^modules\/building/, 'packages'],
   [/^modules\/joining/, 'joining'],
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
-  [/^building\/on-request\/(?!mtime)|^kept-index\/kept/, 'building-on-request'],
+  [/^building\/(?:on-request|fingerprints|plain-names)|^kept-index\/kept/, 'building-on-request'],
   [/^[^/]+\/extra\.ts$/, 'extras'],
   [/^bundles\/entry\.|^inline\/inlined?\.|^live\/tag|^media\/media/, 'views'],
   [/^bundles\/manifests/, 'bundles-manifests'],
-  [/^(?:releases|verify)\/exports/, 'assets'],
-  [/^files\/writing/, 'files-writing'],
+  [/^(?:releases|verify)\/exports/, 'app'],
   [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],
   [/-command\.ts$|^init\/|^(?:deltas|modules|minify)\/(?:additions|column)/, 'cli'],
   [/^cli\/format|^telling\/weight/, 'weight'],
   [/^inspector\/(?:weight-page|treemap|page-html)/, 'inspector-html'],
   [/^telling\//, 'inventory'],
+  [/^urls\/(?:read-)?manifest|^app\/(?:details|third-party|publisher|command-line)/, 'manifest'],
   [/^serving\/koa/, 'serving-koa'],
   [/^serving\/(?:directories|files)/, 'serving-files']
 ]

@@ -17,9 +17,9 @@ import { basename, join } from 'node:path'
 
 /** What names the extras. */
 const TABLES = [
-  'lib/assets/extras.ts',
-  'lib/assets/extra-exports.ts',
-  'lib/assets/settings/extra-options.ts'
+  'lib/runtime/app/extras.ts',
+  'lib/runtime/app/extra-exports.ts',
+  'lib/runtime/settings/extra-options.ts'
 ]
 
 const COPIED = ['.ci', 'demo', 'docs', 'lib', 'spec', 'package.json', 'tsconfig.json']
@@ -68,7 +68,7 @@ function standingOn(extra) {
 
 /** The exit to the socket is one file, with one line that calls it. */
 function removeSocket(tree) {
-  rmSync(join(tree, 'lib/assets/serving/koa/socket.ts'))
+  rmSync(join(tree, 'lib/runtime/serving/koa/socket.ts'))
   rmSync(join(tree, 'spec/assets/serving/socket.spec.ts'))
   const file = join(tree, 'lib/koa-assets.ts')
   const lines = readFileSync(file, 'utf8').split('\n')

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 // The command-line program: runs a command, and turns every outcome into an exit status.
 import { readFile } from 'node:fs/promises'
-import { allCommands, generalHelp, helpFor, parseCommandLine } from './cli/arguments.ts'
-import { settleProject } from './assets/extras.ts'
-import { FAILED, makeOutput, OK, UsageError, USAGE_ERROR } from './cli/command.ts'
-import type { Call } from './assets/parts.ts'
-import { loadOptions } from './cli/config.ts'
-import { AssetError, reasonOf, printableLines } from './errors.ts'
-import { errorCode } from './files/disk.ts'
-import { tellRefusals } from './files/refusals.ts'
+import { allCommands, generalHelp, helpFor, parseCommandLine } from './publishing/cli/arguments.ts'
+import { settleProject } from './runtime/app/extras.ts'
+import { FAILED, makeOutput, OK, UsageError, USAGE_ERROR } from './publishing/cli/command.ts'
+import type { Call } from './runtime/app/parts.ts'
+import { loadOptions } from './publishing/cli/config.ts'
+import { AssetError, reasonOf, printableLines } from './runtime/errors.ts'
+import { errorCode } from './runtime/files/disk.ts'
+import { tellRefusals } from './runtime/files/refusals.ts'
 
 // A reader that closes the pipe early, as in `koa-fresh-assets list | head`, is not an error.
 process.stdout.on('error', error => {

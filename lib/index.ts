@@ -1,8 +1,8 @@
 // Exports both middleware, and koaFiles. Each half has an entry of its own as well, which does not load the context
 // types of the other.
 import type { Middleware } from 'koa'
-import { ELSEWHERE, MOUNT, type MountOptions } from './assets/settings/mount-options.ts'
-import { check, checked, isText, record, text } from './check-options.ts'
+import { ELSEWHERE, MOUNT, type MountOptions } from './runtime/settings/mount-options.ts'
+import { check, checked, isText, record, text } from './runtime/check-options.ts'
 import { koaAssets } from './koa-assets.ts'
 
 export * from './koa-assets.ts'

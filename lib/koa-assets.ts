@@ -1,8 +1,8 @@
 // The asset middleware, with the route of one request; and precompile, which a deploy calls.
 import compose from 'koa-compose'
 import type { Context, Middleware, Next } from 'koa'
-import type { PrecompileOptions, PrecompileReport } from './assets/building/precompile.ts'
-import type { ContextExtras } from './assets/extra-exports.ts'
+import type { PrecompileOptions, PrecompileReport } from './publishing/building/precompile.ts'
+import type { ContextExtras } from './runtime/app/extra-exports.ts'
 import {
   hasAssets,
   makeDevelopment,
@@ -10,8 +10,8 @@ import {
   showError,
   type Development,
   type OwnContext
-} from './assets/context.ts'
-import { Pipeline } from './assets/pipeline.ts'
+} from './runtime/app/context.ts'
+import { Pipeline } from './runtime/app/pipeline.ts'
 import {
   isOurs,
   isRead,
@@ -19,7 +19,7 @@ import {
   mountsAt,
   rawPath,
   type Wanted
-} from './assets/serving/request-path.ts'
+} from './runtime/serving/request-path.ts'
 import {
   fallbackFor,
   hasFallbacks,
@@ -31,7 +31,7 @@ import {
   respondBadRequest,
   respondMethodNotAllowed,
   setTiming
-} from './assets/serving/koa/no-file.ts'
+} from './runtime/serving/koa/no-file.ts'
 import {
   reportDisconnects,
   suppressDisconnects,
@@ -39,32 +39,32 @@ import {
   respondWithFile,
   toKoa,
   type Exit
-} from './assets/serving/koa/serve.ts'
-import type { Found } from './assets/serving/files/served-file.ts'
-import { exitToSocket } from './assets/serving/koa/socket.ts'
-import type { Running, Watch } from './assets/parts.ts'
-import type { KoaAssetsOptions } from './assets/settings/options.ts'
-import { settleForPrecompile, settleProject } from './assets/extras.ts'
-import { MALFORMED } from './assets/urls/canonical-path.ts'
-import { AssetError, logInFullOnce, reasonOf, warnOnce } from './errors.ts'
-import { tellRefusals } from './files/refusals.ts'
+} from './runtime/serving/koa/serve.ts'
+import type { Found } from './runtime/serving/files/served-file.ts'
+import { exitToSocket } from './runtime/serving/koa/socket.ts'
+import type { Running, Watch } from './runtime/app/parts.ts'
+import type { KoaAssetsOptions } from './runtime/settings/options.ts'
+import { settleForPrecompile, settleProject } from './runtime/app/extras.ts'
+import { MALFORMED } from './runtime/urls/canonical-path.ts'
+import { AssetError, logInFullOnce, reasonOf, warnOnce } from './runtime/errors.ts'
+import { tellRefusals } from './runtime/files/refusals.ts'
 
-export { assetSources } from './assets/sources/third-party.ts'
-export type { IntegrityAlgorithm } from './files/digest.ts'
+export { assetSources } from './runtime/app/third-party.ts'
+export type { IntegrityAlgorithm } from './runtime/files/digest.ts'
 
-export type { PrecompileOptions, PrecompileReport, Progress } from './assets/building/precompile.ts'
-export * from './assets/extra-exports.ts'
-export type { Problem as VerifyProblem } from './assets/parts.ts'
-export type { DiagnosticMessages } from './diagnostics.ts'
+export type { PrecompileOptions, PrecompileReport, Progress } from './publishing/building/precompile.ts'
+export * from './runtime/app/extra-exports.ts'
+export type { Problem as VerifyProblem } from './runtime/app/parts.ts'
+export type { DiagnosticMessages } from './runtime/diagnostics.ts'
 export {
   AssetError,
   CompileError,
   PrecompileError,
   type AssetErrorCode,
   type SourceLocation
-} from './errors.ts'
-export type { Compiler, CompilerInput, CompilerOutput } from './assets/compilers/compiler.ts'
-export type { FallbackPage, MountOptions } from './assets/settings/mount-options.ts'
+} from './runtime/errors.ts'
+export type { Compiler, CompilerInput, CompilerOutput } from './publishing/compilers/compiler.ts'
+export type { FallbackPage, MountOptions } from './runtime/settings/mount-options.ts'
 export type {
   AppOptions,
   Configure,
@@ -72,9 +72,9 @@ export type {
   LayeredOptions,
   LiveOptions,
   SourceOptions
-} from './assets/settings/options.ts'
-export type { AppName, AssetName } from './assets/views/asset-names.ts'
-export type { ViewHelpers } from './assets/views/view-helpers.ts'
+} from './runtime/settings/options.ts'
+export type { AppName, AssetName } from './runtime/views/asset-names.ts'
+export type { ViewHelpers } from './runtime/views/view-helpers.ts'
 
 /** The members that koaAssets adds to Koa's context. */
 export interface AssetContext extends OwnContext, ContextExtras {}
@@ -288,6 +288,6 @@ export async function precompile(
   options: KoaAssetsOptions = {},
   precompileOptions: PrecompileOptions = {}
 ): Promise<PrecompileReport> {
-  const room = await import('./assets/building/precompile.ts')
+  const room = await import('./publishing/building/precompile.ts')
   return room.precompile(settleForPrecompile(options), precompileOptions)
 }

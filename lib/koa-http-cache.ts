@@ -1,43 +1,43 @@
 // The caching middleware gives routes their methods, and sends the response of a route that was halted.
 import type { Context, Middleware } from 'koa'
-import { halted, requestLine } from './diagnostics.ts'
-import { isCacheControl } from './http/cache-control.ts'
-import { policiesWithNonce } from './http/fields.ts'
-import { compareResponse, isA, isStream } from './http-cache/compare-response.ts'
-import { stateOf } from './http-cache/context-methods.ts'
-import { isHalt } from './http-cache/fresh/fresh.ts'
+import { halted, requestLine } from './runtime/diagnostics.ts'
+import { isCacheControl } from './runtime/http/cache-control.ts'
+import { policiesWithNonce } from './runtime/http/fields.ts'
+import { compareResponse, isA, isStream } from './runtime/http-cache/compare-response.ts'
+import { stateOf } from './runtime/http-cache/context-methods.ts'
+import { isHalt } from './runtime/http-cache/fresh/fresh.ts'
 import {
   isStatusSet,
   NOT_CALLED,
   type Decision,
   type RequestState
-} from './http-cache/request-state.ts'
-import { type KoaHttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
+} from './runtime/http-cache/request-state.ts'
+import { type KoaHttpCacheOptions, type HttpCacheSettings, settle } from './runtime/http-cache/settings.ts'
 import {
   forbidStoringError,
   mayHaveDefaults,
   replaceWritten,
   writeDefaults
-} from './http-cache/shared-caches.ts'
-import { refreshes, refreshVersions } from './http-cache/version-of.ts'
+} from './runtime/http-cache/shared-caches.ts'
+import { refreshes, refreshVersions } from './runtime/http-cache/version-of.ts'
 
 export type {
   CacheDirective,
   CacheDirectiveName,
   CacheDirectiveOptions,
   Lifetime
-} from './http-cache/cache-directive.ts'
-export type { DiagnosticMessages } from './diagnostics.ts'
-export { type Fresh, type FreshOptions, type FreshOutcome, Halt } from './http-cache/fresh/fresh.ts'
-export type { FreshValidators, ResourceState } from './http-cache/fresh/validators-of.ts'
+} from './runtime/http-cache/cache-directive.ts'
+export type { DiagnosticMessages } from './runtime/diagnostics.ts'
+export { type Fresh, type FreshOptions, type FreshOutcome, Halt } from './runtime/http-cache/fresh/fresh.ts'
+export type { FreshValidators, ResourceState } from './runtime/http-cache/fresh/validators-of.ts'
 export type {
   GroupOptions,
   KoaHttpCacheOptions,
   KoaHttpCacheOptions as HttpCacheOptions
-} from './http-cache/settings.ts'
-export { versionOf, type VersionOfOptions } from './http-cache/version-of.ts'
+} from './runtime/http-cache/settings.ts'
+export { versionOf, type VersionOfOptions } from './runtime/http-cache/version-of.ts'
 // This export also loads the types of ctx into a file that imports this one.
-export type { HttpCacheMethods } from './http-cache/context-methods.ts'
+export type { HttpCacheMethods } from './runtime/http-cache/context-methods.ts'
 
 // A 304 has no content, so it must not describe any (RFC 9110 section 15.4.5); Content-Location is kept.
 const CONTENT_FIELDS = ['Type', 'Length', 'Encoding', 'Language', 'Range'].map(

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
-import { oneAtATime } from '../lib/concurrency.ts'
-import { nearest, nearestPath } from '../lib/nearest.ts'
-import { printable, printableLines } from '../lib/errors.ts'
+import { oneAtATime } from '../lib/runtime/concurrency.ts'
+import { nearest, nearestPath } from '../lib/runtime/nearest.ts'
+import { printable, printableLines } from '../lib/runtime/errors.ts'
 import { costsAtMost } from './support/cost.ts'
 import { cases } from './support/soak.ts'
 

@@ -1,7 +1,7 @@
 // A project without assets of its own: `apps: false`, and `public: false` where only mounts are served. PRV-02.
 import { existsSync } from 'node:fs'
 import test from 'ava'
-import type { KoaAssetsOptions } from '../lib/assets/settings/options.ts'
+import type { KoaAssetsOptions } from '../lib/runtime/settings/options.ts'
 import { koaAssets } from '../lib/index.ts'
 import { withDigest } from './support/digest.ts'
 import { makeProject, makeSite, type Files } from './support/site.ts'

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join, relative } from 'node:path'
-import { inParallel } from '../../lib/concurrency.ts'
+import { inParallel } from '../../lib/runtime/concurrency.ts'
 import type { Run } from './precompile-once.ts'
 
 async function main(root: string): Promise<void> {

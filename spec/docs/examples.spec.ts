@@ -6,9 +6,9 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { Context } from 'koa'
-import { allCommands, SHARED_OPTIONS } from '../../lib/cli/arguments.ts'
+import { allCommands, SHARED_OPTIONS } from '../../lib/publishing/cli/arguments.ts'
 import type { KoaAssetsOptions } from '../../lib/koa-assets.ts'
-import { AssetError, type AssetErrorCode } from '../../lib/errors.ts'
+import { AssetError, type AssetErrorCode } from '../../lib/runtime/errors.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { ask } from '../support/ask.ts'
 import { freePort } from '../../demo/deploy/stack.ts'
@@ -465,7 +465,7 @@ const errorsPage = readPage('docs/errors.md')
 const reporting = errorsPage.take('')
 
 test('ERR-01 every code has its section, no section is of another, and `help` of an error leads there', t => {
-  const source = readFileSync('lib/errors.ts', 'utf8')
+  const source = readFileSync('lib/runtime/errors.ts', 'utf8')
   const [, union = ''] = /type AssetErrorCode =([^]*?)\n\n/.exec(source) ?? []
   const codes = Array.from(union.matchAll(/'([\w-]+)'/g), ([, code = '']) => code)
   const named = Array.from(errorsPage.text.matchAll(/^### `([\w-]+)`$/gm), ([, code = '']) => code)

@@ -5,15 +5,15 @@ import test from 'ava'
 import ejs from 'ejs'
 import Koa, { type Middleware } from 'koa'
 import supertest from 'supertest'
-import { builtInCompilers } from '../../lib/assets/compilers/built-in.ts'
-import { evaluatePreconditions } from '../../lib/http/preconditions.ts'
+import { builtInCompilers } from '../../lib/publishing/compilers/built-in.ts'
+import { evaluatePreconditions } from '../../lib/runtime/http/preconditions.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { koaFiles } from '../../lib/index.ts'
 import { viteBuild } from '../support/bundler-project.ts'
 import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
 import { makeSite, makeProject } from '../support/site.ts'
 import { soakTest } from '../support/soak.ts'
-import { FILE_EXTENSIONS } from '../../lib/assets/serving/koa/no-file.ts'
+import { FILE_EXTENSIONS } from '../../lib/runtime/serving/koa/no-file.ts'
 
 const httpCachingPage = readPage('docs/http-caching.md')
 const [server] = httpCachingPage.take('')

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { allCommands, generalHelp, helpFor } from '../../lib/cli/arguments.ts'
+import { allCommands, generalHelp, helpFor } from '../../lib/publishing/cli/arguments.ts'
 
 const PROGRAMS =
   'cat|chmod|chown|cp|export|find|grep|kill|ln|ls|mv|rm|sed|set|sh|source|sudo|touch|uname|which'

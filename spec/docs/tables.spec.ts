@@ -8,13 +8,13 @@ import Router from '@koa/router'
 import ejs from 'ejs'
 import Koa from 'koa'
 import supertest from 'supertest'
-import { MOUNT } from '../../lib/assets/settings/mount-options.ts'
-import { APP, LAYERED, LIVE, TOP } from '../../lib/assets/settings/option-table.ts'
-import { allCommands, SHARED_OPTIONS } from '../../lib/cli/arguments.ts'
+import { MOUNT } from '../../lib/runtime/settings/mount-options.ts'
+import { APP, LAYERED, LIVE, TOP } from '../../lib/runtime/settings/option-table.ts'
+import { allCommands, SHARED_OPTIONS } from '../../lib/publishing/cli/arguments.ts'
 import * as assets from '../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
-import type { Expectation } from '../../lib/check-options.ts'
-import { DIGEST_LENGTHS } from '../../lib/files/digest.ts'
+import type { Expectation } from '../../lib/runtime/check-options.ts'
+import { DIGEST_LENGTHS } from '../../lib/runtime/files/digest.ts'
 import {
   asBody,
   blocksLeft,

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, unlinkSyn
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { readSnapshot, withFile } from '../../lib/files/open-file.ts'
+import { readSnapshot, withFile } from '../../lib/runtime/files/open-file.ts'
 import { filesBelow, makeFingerprinted, placed, run } from '../support/fingerprinted.ts'
 import { isNotOurs, makeFront, makeFronts } from '../support/front.ts'
 import { ask } from '../support/raw.ts'

@@ -1,4 +1,4 @@
-import { digestOf } from '../../lib/files/digest.ts'
+import { digestOf } from '../../lib/runtime/files/digest.ts'
 import { words } from '../support/texts.ts'
 
 const DIGEST = digestOf('')

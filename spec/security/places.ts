@@ -1,5 +1,5 @@
 // Where the attacked folder `public` is served from: by default, or as a mount, which is attacked alike.
-import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
+import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { cases } from '../support/soak.ts'
 import { SENDERS } from '../support/ways.ts'
 

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'no
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import Koa, { type Context } from 'koa'
-import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
-import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
+import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
+import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
 import { writeFiles, type Files } from './site.ts'
 

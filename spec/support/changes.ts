@@ -2,7 +2,7 @@
 import { closeSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
-import { errorCode } from '../../lib/files/disk.ts'
+import { errorCode } from '../../lib/runtime/files/disk.ts'
 import type { StartedReplica } from './replica.ts'
 import { writeFiles, type Files } from './site.ts'
 import { until } from './until.ts'

@@ -2,8 +2,8 @@
 // file and takes the lock until its input ends; `visit` sweeps, and asks for the lock.
 import { writeFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { lock } from '../../lib/files/writing/lock.ts'
-import { sweep, temporaryName } from '../../lib/files/writing/write.ts'
+import { lock } from '../../lib/publishing/writing/lock.ts'
+import { sweep, temporaryName } from '../../lib/publishing/writing/write.ts'
 
 const [what = '', directory = ''] = process.argv.slice(2)
 

@@ -1,6 +1,6 @@
 // The compressed copies that this version of Node can make, in the order of their names.
 import * as zlib from 'node:zlib'
-import * as known from '../../lib/files/codings.ts'
+import * as known from '../../lib/runtime/files/codings.ts'
 
 const zstd = 'zstdCompress' in zlib
 

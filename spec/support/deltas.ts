@@ -2,7 +2,7 @@
 // is between them.
 import { createHash } from 'node:crypto'
 import * as zlib from 'node:zlib'
-import { digestOf } from '../../lib/files/digest.ts'
+import { digestOf } from '../../lib/runtime/files/digest.ts'
 
 export const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest()
 

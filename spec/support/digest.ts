@@ -1,4 +1,4 @@
-import { DIGEST_LENGTHS, DIGEST_PATTERN } from '../../lib/files/digest.ts'
+import { DIGEST_LENGTHS, DIGEST_PATTERN } from '../../lib/runtime/files/digest.ts'
 
 /** Of the names that are made now. */
 export const [DIGEST_LENGTH] = DIGEST_LENGTHS

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { ExecutionContext } from 'ava'
 import Koa, { type Middleware } from 'koa'
-import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
+import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
 import { ask, signature } from './raw.ts'
 import { open } from './site.ts'

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { build } from 'esbuild'
-import { PEERS } from '../../lib/assets/compilers/built-in.ts'
+import { PEERS } from '../../lib/publishing/compilers/built-in.ts'
 import { moduleFile } from './typescript.ts'
 
 const PROGRAM = moduleFile('spec/support/precompile-child.ts')

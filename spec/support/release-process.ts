@@ -2,7 +2,7 @@
 // tells its parent what it was asked for.
 import { createServer } from 'node:http'
 import Koa from 'koa'
-import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
+import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
 
 export interface ReplicaSetup {

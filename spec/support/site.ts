@@ -20,7 +20,7 @@ import { dirname, join } from 'node:path'
 import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import Koa, { type Middleware } from 'koa'
-import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
+import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
 import { ask, type Answer, type Question } from './ask.ts'
 // oxlint-disable-next-line import/no-unassigned-import -- what a site's log is told belongs to no report

@@ -3,11 +3,11 @@ import test from 'ava'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isBare, loadModuleLexer } from '../../lib/assets/references/module-references.ts'
-import { findReferences } from '../../lib/assets/references/references.ts'
-import type { Compiler } from '../../lib/assets/compilers/compiler.ts'
-import type { AppOptions } from '../../lib/assets/settings/options.ts'
-import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
+import { isBare, loadModuleLexer } from '../../lib/publishing/references/module-references.ts'
+import { findReferences } from '../../lib/publishing/references/references.ts'
+import type { Compiler } from '../../lib/publishing/compilers/compiler.ts'
+import type { AppOptions } from '../../lib/runtime/settings/options.ts'
+import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
 import {
   digestIn,
   digestOf,

@@ -1,8 +1,8 @@
 // Modules in a browser: each is loaded and evaluated once.
 import { randomBytes } from 'node:crypto'
 import test, { type ExecutionContext } from 'ava'
-import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
-import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
+import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
+import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, writeFiles, type Files } from '../support/site.ts'
 import { visit, type View as PageView } from './page.ts'

@@ -1,7 +1,7 @@
 // View helpers in a template engine that escapes what it writes.
 import test from 'ava'
 import nunjucks from 'nunjucks'
-import { makeHelpers } from '../assets/views/view-helpers-site.ts'
+import { makeHelpers } from '../runtime/views/view-helpers-site.ts'
 
 const assets = makeHelpers()('web')
 const PAGE =

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import ava, { type ExecutionContext } from 'ava'
 import { clean } from '../../lib/koa-assets.ts'
 import { ask } from '../support/ask.ts'
-import { start } from '../cli/run.ts'
+import { start } from '../publishing/cli/run.ts'
 import {
   digestIn,
   digestOf,

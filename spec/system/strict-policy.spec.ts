@@ -1,7 +1,7 @@
 // Pages for everybody under the strictest policy: no nonce, and no script without integrity.
 import { createHash } from 'node:crypto'
 import test, { type ExecutionContext } from 'ava'
-import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
+import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, type Files } from '../support/site.ts'
 import { visit, type View } from './page.ts'

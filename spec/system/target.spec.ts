@@ -1,6 +1,6 @@
 // What the option target makes of stylesheets and scripts, in a Chromium that knows all that was lowered.
 import test, { type ExecutionContext } from 'ava'
-import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
+import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
 import { visit } from './page.ts'

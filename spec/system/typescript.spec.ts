@@ -1,6 +1,6 @@
 // Preact, React and Lit in TypeScript, as their own documentation sets them up, in Chromium.
 import test, { type ExecutionContext } from 'ava'
-import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
+import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, type Files } from '../support/site.ts'
 import { linkPackages } from './installed.ts'

@@ -1,8 +1,8 @@
 /** What compiles is a promise, too. Checked by `tsc -p spec/types`, never run. */
 
-import { plainAddress, type AppAssets } from '../../lib/assets/views/asset-url.ts'
-import type { Attributes } from '../../lib/assets/views/html.ts'
-import { makeViewHelpers, type ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
+import { plainAddress, type AppAssets } from '../../lib/runtime/views/asset-url.ts'
+import type { Attributes } from '../../lib/runtime/views/html.ts'
+import { makeViewHelpers, type ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
 
 declare const assets: ViewHelpers
 const site: AppAssets = {

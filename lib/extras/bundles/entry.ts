@@ -1,7 +1,7 @@
 /** `entry` returns the tags of a bundler's entry point. */
 
-import { check, flag, oneOf, text, type Expectation } from '../../check-options.ts'
-import type { AssetName, NamesThen, OfName } from '../../assets/views/asset-names.ts'
+import { check, flag, oneOf, text, type Expectation } from '../../runtime/check-options.ts'
+import type { AssetName, NamesThen, OfName } from '../../runtime/views/asset-names.ts'
 import {
   checkString,
   MAX_LISTS,
@@ -11,9 +11,9 @@ import {
   type Helpers,
   type LoadedUrl,
   type Memory
-} from '../../assets/views/asset-url.ts'
-import { escapeInScript, withoutKeywords, writeAttribute } from '../../assets/views/html.ts'
-import { assetTag } from '../../assets/views/tags.ts'
+} from '../../runtime/views/asset-url.ts'
+import { escapeInScript, withoutKeywords, writeAttribute } from '../../runtime/views/html.ts'
+import { assetTag } from '../../runtime/views/tags.ts'
 
 export interface EntryOptions {
   /** The URL path of the mount, as in the option `mounts`. Default: the only one that has the entry. */

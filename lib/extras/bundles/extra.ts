@@ -1,5 +1,5 @@
 // Reads bundlers' manifests: entries, hashed names, files by source.
-import type { Extra } from '../../assets/parts.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
 import { startBundles } from './bundles.ts'
 
 export const bundles: Extra = { name: 'bundles', standsOn: ['vite'], run: startBundles }

@@ -1,9 +1,9 @@
 // Reads and writes the list of the files of earlier builds that `keep` has brought into a build: a dotfile in it,
 // which is never served.
 import { join } from 'node:path'
-import { AssetError, reasonOf } from '../../errors.ts'
-import { isRecord, isText } from '../../check-options.ts'
-import { isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
+import { AssetError, reasonOf } from '../../runtime/errors.ts'
+import { isRecord, isText } from '../../runtime/check-options.ts'
+import { isCanonicalBelow } from '../../runtime/urls/canonical-path.ts'
 
 export interface KeptFile {
   /** The time when the last build that named it was replaced, in milliseconds since 1970. */

@@ -1,11 +1,11 @@
 // The bundle of a mount is read at start, and again before a page once its manifest has changed.
-import { AssetError } from '../../errors.ts'
-import { ReloadedFile } from '../../files/at-start.ts'
-import type { MountSettings } from '../../assets/settings/mounts.ts'
-import type { AssetAddress, LoadedUrl } from '../../assets/views/asset-url.ts'
+import { AssetError } from '../../runtime/errors.ts'
+import { ReloadedFile } from '../../runtime/files/at-start.ts'
+import type { MountSettings } from '../../runtime/settings/mounts.ts'
+import type { AssetAddress, LoadedUrl } from '../../runtime/views/asset-url.ts'
 import { sourceUrl, type EntrySource } from '../vite/entry-source.ts'
 import type { Bundle, LoadedFile } from './manifests/bundle.ts'
-import { isSettled, type Stamp } from '../../files/disk.ts'
+import { isSettled, type Stamp } from '../../runtime/files/disk.ts'
 import { addressAt, REMEDY, type BundleMount } from './manifests/read-bundle.ts'
 import { BuildReader, type Build, type Reading, type ReadingOptions } from './read-build.ts'
 

@@ -1,5 +1,5 @@
-import { absolutePath } from '../../files/paths.ts'
-import { text, type Expectation } from '../../check-options.ts'
+import { absolutePath } from '../../runtime/files/paths.ts'
+import { text, type Expectation } from '../../runtime/check-options.ts'
 
 export interface ManifestOptions {
   /**

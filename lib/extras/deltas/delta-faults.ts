@@ -1,8 +1,8 @@
 // Finds damaged deltas beside a file, and removes them.
-import { removeInPlace, type Boundary } from '../../files/containment.ts'
+import { removeInPlace, type Boundary } from '../../runtime/files/containment.ts'
 import { dictionaryIn, isIntactDelta, isSealedDelta, splitDelta } from './delta-format.ts'
-import { digestOf, digestOfHash } from '../../files/digest.ts'
-import { readSnapshot } from '../../files/open-file.ts'
+import { digestOf, digestOfHash } from '../../runtime/files/digest.ts'
+import { readSnapshot } from '../../runtime/files/open-file.ts'
 import type { PublishedFile } from './directory.ts'
 
 /**

@@ -2,9 +2,9 @@
 // tell that they are whole and lead to the bytes of the file beside it. Deltas are made and decoded where zlib takes
 // a dictionary for Zstandard: Node 22.19, 24.6 and newer.
 import { createHash, randomBytes } from 'node:crypto'
-import { unzstd, ZSTD, zstd } from '../../files/codings.ts'
-import { DIGEST_PATTERN, digestOf } from '../../files/digest.ts'
-import { errorCode } from '../../files/disk.ts'
+import { unzstd, ZSTD, zstd } from '../../runtime/files/codings.ts'
+import { DIGEST_PATTERN, digestOf } from '../../runtime/files/digest.ts'
+import { errorCode } from '../../runtime/files/disk.ts'
 
 const MIB = 1024 * 1024
 /** A larger file has no deltas, and is not used as a dictionary. */

@@ -1,7 +1,7 @@
 // Reads and writes the fields of Compression Dictionary Transport (RFC 9842): the dictionary that a request offers,
 // and the requests for which a response may become one.
 import type { IncomingHttpHeaders } from 'node:http'
-import { isOwnPage, weightsIn } from '../../http/requests.ts'
+import { isOwnPage, weightsIn } from '../../runtime/http/requests.ts'
 
 /** The content coding of a delta, Dictionary-Compressed Zstandard (section 5). */
 export const DELTA_CODING = 'dcz'

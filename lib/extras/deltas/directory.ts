@@ -1,15 +1,15 @@
 // Lists files: those of a built directory that can be requested, the versions of published files by their names, and
 // the deltas beside them.
 import { join, resolve } from 'node:path'
-import { AssetError } from '../../errors.ts'
-import { entriesBelow, realpathOf, statOf } from '../../files/disk.ts'
-import { isText, optionError } from '../../check-options.ts'
-import { canonicalSegments, encodePath } from '../../assets/urls/canonical-path.ts'
-import { splitFingerprint, withoutHash, type Fingerprinted } from '../../assets/urls/fingerprint.ts'
-import { publicFile } from '../../assets/settings/public-directory.ts'
-import type { Settings } from '../../assets/settings/settings.ts'
-import { pathFrom } from '../../files/paths.ts'
-import type { Boundary } from '../../files/containment.ts'
+import { AssetError } from '../../runtime/errors.ts'
+import { entriesBelow, realpathOf, statOf } from '../../runtime/files/disk.ts'
+import { isText, optionError } from '../../runtime/check-options.ts'
+import { canonicalSegments, encodePath } from '../../runtime/urls/canonical-path.ts'
+import { splitFingerprint, withoutHash, type Fingerprinted } from '../../runtime/urls/fingerprint.ts'
+import { publicFile } from '../../runtime/settings/public-directory.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
+import type { Boundary } from '../../runtime/files/containment.ts'
 import { splitDelta } from './delta-format.ts'
 
 export interface BuiltDirectory {

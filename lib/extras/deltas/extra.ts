@@ -1,6 +1,6 @@
 // Sends and writes deltas from earlier versions of files, for browsers that have one of these (RFC 9842).
-import type { Extra } from '../../assets/parts.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { senderOf } from './serve-deltas.ts'
 
 export const deltas: Extra<Pipeline> = {

@@ -1,5 +1,5 @@
 // The options of deltas, and their part of reports.
-import { flag, withDefault, type Expectation } from '../../check-options.ts'
+import { flag, withDefault, type Expectation } from '../../runtime/check-options.ts'
 
 export interface DeltaOptions {
   /**

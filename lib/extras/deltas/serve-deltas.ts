@@ -14,16 +14,16 @@ import {
   splitDelta
 } from './delta-format.ts'
 import { DELTA_CODING, offeredDictionary, useAsDictionary } from './dictionary-fields.ts'
-import { digestOf, digestOfHash } from '../../files/digest.ts'
-import { readInPlace } from '../../files/containment.ts'
-import { isSettled, sameStamp, statOf, type Stamp } from '../../files/disk.ts'
-import { isCompressibleType } from '../../http/fields.ts'
-import { withFingerprint, withoutHash } from '../../assets/urls/fingerprint.ts'
-import type { Sender, Sent, SentFile, Stored } from '../../assets/parts.ts'
-import { composed } from '../../files/paths.ts'
-import { namesIn } from '../../assets/serving/files/spelling.ts'
-import { ifReadable } from '../../files/refusals.ts'
-import type { Settings } from '../../assets/settings/settings.ts'
+import { digestOf, digestOfHash } from '../../runtime/files/digest.ts'
+import { readInPlace } from '../../runtime/files/containment.ts'
+import { isSettled, sameStamp, statOf, type Stamp } from '../../runtime/files/disk.ts'
+import { isCompressibleType } from '../../runtime/http/fields.ts'
+import { withFingerprint, withoutHash } from '../../runtime/urls/fingerprint.ts'
+import type { Sender, Sent, SentFile, Stored } from '../../runtime/app/parts.ts'
+import { composed } from '../../runtime/files/paths.ts'
+import { namesIn } from '../../runtime/serving/files/spelling.ts'
+import { ifReadable } from '../../runtime/files/refusals.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
 
 /** The file that deltas lead to. */
 interface Target extends SentFile {

@@ -1,7 +1,7 @@
 // Writes deltas beside files. Precompile makes them from the versions of earlier deploys of an asset that changed,
 // `compress` from an earlier build.
 import { join } from 'node:path'
-import { readInPlace, removeInPlace, type Boundary } from '../../files/containment.ts'
+import { readInPlace, removeInPlace, type Boundary } from '../../runtime/files/containment.ts'
 import {
   canMakeDeltas,
   deltaExtension,
@@ -11,20 +11,20 @@ import {
   SEAL_BYTES,
   splitDelta
 } from './delta-format.ts'
-import { digestOf } from '../../files/digest.ts'
-import { statOf, type Stamp } from '../../files/disk.ts'
-import { readSnapshot } from '../../files/open-file.ts'
-import { writeAtomically } from '../../files/writing/write.ts'
-import type { Unsaved } from '../../files/writing/write.ts'
-import { once } from '../../concurrency.ts'
-import { isCompressibleType } from '../../http/fields.ts'
-import { MAP } from '../../assets/building/final-bytes.ts'
-import { publicFile } from '../../assets/settings/public-directory.ts'
-import type { Settings } from '../../assets/settings/settings.ts'
-import { encodePath } from '../../assets/urls/canonical-path.ts'
-import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
-import { sum } from '../../assets/building/report.ts'
-import type { DeltaWriter } from '../../assets/parts.ts'
+import { digestOf } from '../../runtime/files/digest.ts'
+import { statOf, type Stamp } from '../../runtime/files/disk.ts'
+import { readSnapshot } from '../../runtime/files/open-file.ts'
+import { writeAtomically } from '../../publishing/writing/write.ts'
+import type { Unsaved } from '../../publishing/writing/write.ts'
+import { once } from '../../runtime/concurrency.ts'
+import { isCompressibleType } from '../../runtime/http/fields.ts'
+import { MAP } from '../../publishing/building/final-bytes.ts'
+import { publicFile } from '../../runtime/settings/public-directory.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
+import { encodePath } from '../../runtime/urls/canonical-path.ts'
+import { splitFingerprint } from '../../runtime/urls/fingerprint.ts'
+import { sum } from '../../publishing/building/report.ts'
+import type { DeltaWriter } from '../../runtime/app/parts.ts'
 import {
   groupBy,
   listPublished,

@@ -12,9 +12,9 @@ import {
   writeFileSync
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { futureRealpath } from '../../files/at-start.ts'
-import { named } from '../../files/disk.ts'
-import { isInside } from '../../files/paths.ts'
+import { futureRealpath } from '../../runtime/files/at-start.ts'
+import { named } from '../../runtime/files/disk.ts'
+import { isInside } from '../../runtime/files/paths.ts'
 
 /** A file, and what is done with it. */
 export interface FileStep {

@@ -1,10 +1,10 @@
 // Finds the configuration file of a project, or writes a new one.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { isRecord } from '../../check-options.ts'
-import { CONFIG_NAMES } from '../../cli/config.ts'
-import { reasonOf } from '../../errors.ts'
-import { readIfThere } from '../../files/at-start.ts'
+import { isRecord } from '../../runtime/check-options.ts'
+import { CONFIG_NAMES } from '../../publishing/cli/config.ts'
+import { reasonOf } from '../../runtime/errors.ts'
+import { readIfThere } from '../../runtime/files/at-start.ts'
 import { compilerOf } from './tailwind.ts'
 
 export interface Config {

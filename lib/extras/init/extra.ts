@@ -1,6 +1,6 @@
 // Writes the files of a new project, or of another app in it.
-import type { Extra } from '../../assets/parts.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const init: Extra<Pipeline> = {
   name: 'init',

@@ -1,5 +1,5 @@
 // Writes SVG files into pages, as elements that stylesheets reach.
-import type { Extra, Project } from '../../assets/parts.ts'
+import type { Extra, Project } from '../../runtime/app/parts.ts'
 import { HELPERS, recording } from './inline.ts'
 import { isInlined } from './inlined.ts'
 import { WrittenIcons } from './written.ts'

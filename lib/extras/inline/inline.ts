@@ -1,8 +1,8 @@
 /** `inline`: the element of an SVG file in the page itself, where stylesheets reach it. */
 
-import type { OfName } from '../../assets/views/asset-names.ts'
-import { detailsOf, type Helpers, type UrlOf } from '../../assets/views/asset-url.ts'
-import { openTag, readAttributes, type Attributes } from '../../assets/views/html.ts'
+import type { OfName } from '../../runtime/views/asset-names.ts'
+import { detailsOf, type Helpers, type UrlOf } from '../../runtime/views/asset-url.ts'
+import { openTag, readAttributes, type Attributes } from '../../runtime/views/html.ts'
 import type { WrittenIcons } from './written.ts'
 
 export interface InlineHelpers extends ReturnType<typeof inlineHelpers> {}

@@ -1,7 +1,7 @@
 // The option `inline` names files by globs.
-import type { AppSource } from '../../assets/parts.ts'
-import type { AppSettings } from '../../assets/settings/settings.ts'
-import { matcherOf } from '../../files/paths.ts'
+import type { AppSource } from '../../runtime/app/parts.ts'
+import type { AppSettings } from '../../runtime/settings/settings.ts'
+import { matcherOf } from '../../runtime/files/paths.ts'
 
 /** @param name without a query */
 export function isInlined(name: string, { app, source }: AppSource): boolean {

@@ -1,4 +1,4 @@
-import { isGlob, type Option } from '../../check-options.ts'
+import { isGlob, type Option } from '../../runtime/check-options.ts'
 
 export interface InlineOptions {
   /**

@@ -9,9 +9,9 @@ import {
   type XmlDocument,
   type XmlNode
 } from '@rgrove/parse-xml'
-import type { InlineSvg } from '../../assets/parts.ts'
-import { escapeHtml, writeAttribute } from '../../assets/views/html.ts'
-import { CompileError } from '../../errors.ts'
+import type { InlineSvg } from '../../runtime/app/parts.ts'
+import { escapeHtml, writeAttribute } from '../../runtime/views/html.ts'
+import { CompileError } from '../../runtime/errors.ts'
 
 /** The bytes of a drawing; a larger one is better off as an image that browsers keep. */
 const MAX_SIZE = 64 * 1024

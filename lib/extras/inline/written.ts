@@ -5,7 +5,7 @@ import {
   type Helpers,
   type InlineSvg,
   type UrlOf
-} from '../../assets/views/asset-url.ts'
+} from '../../runtime/views/asset-url.ts'
 
 export interface WrittenIcon {
   /** The URL path of its file, without the base. */

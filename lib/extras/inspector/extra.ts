@@ -1,6 +1,6 @@
 // Shows developers what is published, from what, and what was asked for.
-import type { Extra } from '../../assets/parts.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const inspector: Extra<Pipeline> = {
   name: 'inspector',

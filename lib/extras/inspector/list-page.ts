@@ -1,9 +1,9 @@
 // Lists assets, a page at a time, mounts as they are on disk now, and the latest requests.
 import { subscribe } from 'node:diagnostics_channel'
 import { sep } from 'node:path'
-import type { DiagnosticMessages } from '../../diagnostics.ts'
-import type { ListedAsset } from '../../assets/building/listed-assets.ts'
-import { withSlashes } from '../../files/paths.ts'
+import type { DiagnosticMessages } from '../../runtime/diagnostics.ts'
+import type { ListedAsset } from '../../publishing/building/listed-assets.ts'
+import { withSlashes } from '../../runtime/files/paths.ts'
 import type { ListedMount } from '../telling/listed-mounts.ts'
 import { assetLink, facts, html, type Html, layout, list, table } from './page-html.ts'
 import { recordOf, soon, type AssetRecord, type Survey } from './survey.ts'

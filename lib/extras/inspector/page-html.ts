@@ -1,6 +1,6 @@
 // Renders what all pages of the inspector have in common. It works without scripts, and allows none.
-import { printableLines } from '../../errors.ts'
-import { escapeHtml } from '../../assets/views/html.ts'
+import { printableLines } from '../../runtime/errors.ts'
+import { escapeHtml } from '../../runtime/views/html.ts'
 
 const PAGES = { Assets: './', Weight: 'weight', Mounts: 'mounts', Requests: 'requests' }
 

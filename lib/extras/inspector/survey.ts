@@ -1,18 +1,18 @@
 // Surveys all assets: reads each source that has changed, and finds what it refers to, what is wrong,
 // and whether its target is current. Publishes nothing.
 import { setTimeout } from 'node:timers/promises'
-import { inParallel, oneAtATime } from '../../concurrency.ts'
-import { DIGEST_PATTERN } from '../../files/digest.ts'
-import { isFileObservation } from '../../files/observation.ts'
-import { mediaTypeOf } from '../../http/fields.ts'
-import { hasSameInputs } from '../../assets/building/on-request/mtime-index.ts'
-import { listAssets, type ListedAsset } from '../../assets/building/listed-assets.ts'
+import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
+import { DIGEST_PATTERN } from '../../runtime/files/digest.ts'
+import { isFileObservation } from '../../runtime/files/observation.ts'
+import { mediaTypeOf } from '../../runtime/http/fields.ts'
+import { hasSameInputs } from '../../publishing/building/mtime-index.ts'
+import { listAssets, type ListedAsset } from '../../publishing/building/listed-assets.ts'
 import { readSource, verdictOn, type Reading, type Verdict } from '../telling/state.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
-import { wantedAt } from '../../assets/serving/request-path.ts'
-import { encodePath } from '../../assets/urls/canonical-path.ts'
-import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
-import { pathFrom } from '../../files/paths.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import { wantedAt } from '../../runtime/serving/request-path.ts'
+import { encodePath } from '../../runtime/urls/canonical-path.ts'
+import { splitFingerprint } from '../../runtime/urls/fingerprint.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
 
 type Seen = Reading & Verdict
 

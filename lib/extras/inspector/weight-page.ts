@@ -1,5 +1,5 @@
 // Shows what a page loads: a treemap by package and source, visits, and the same as tables.
-import { formatBytes } from '../../cli/format.ts'
+import { formatBytes } from '../../publishing/cli/format.ts'
 import { iconsIn } from '../inline/written.ts'
 import { originOf, weigh, type Group, type Weighed, type Weight } from '../telling/weight.ts'
 import { html, layout, table, type Html } from './page-html.ts'

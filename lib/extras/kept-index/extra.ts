@@ -1,6 +1,6 @@
 // Keeps the index of what was published on request for the next process.
-import type { Extra } from '../../assets/parts.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const keptIndex: Extra<Pipeline> = {
   name: 'kept-index',

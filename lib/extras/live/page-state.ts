@@ -1,23 +1,23 @@
 // Finds what the live channel tells a page: the versions of what it was made from, and what is broken.
 import { join } from 'node:path'
-import { inParallel } from '../../concurrency.ts'
-import { AssetError, CompileError } from '../../errors.ts'
-import { digestOf } from '../../files/digest.ts'
-import { isSettled, sameStamp, statOf, type Stamp } from '../../files/disk.ts'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { AssetError, CompileError } from '../../runtime/errors.ts'
+import { digestOf } from '../../runtime/files/digest.ts'
+import { isSettled, sameStamp, statOf, type Stamp } from '../../runtime/files/disk.ts'
 import {
   isFileObservation,
   observe,
   recheck,
   type FileObservation
-} from '../../files/observation.ts'
-import { readSnapshot } from '../../files/open-file.ts'
-import { withSlashes } from '../../files/paths.ts'
-import { errorReport, type ErrorReport } from '../../assets/error-page.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
-import { isBelow, locate } from '../../assets/serving/request-path.ts'
-import type { Settings } from '../../assets/settings/settings.ts'
-import { Tree } from '../../assets/sources/tree.ts'
-import { encodePath } from '../../assets/urls/canonical-path.ts'
+} from '../../runtime/files/observation.ts'
+import { readSnapshot } from '../../runtime/files/open-file.ts'
+import { withSlashes } from '../../runtime/files/paths.ts'
+import { errorReport, type ErrorReport } from '../../publishing/error-page.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import { isBelow, locate } from '../../runtime/serving/request-path.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
+import { Tree } from '../../publishing/sources/tree.ts'
+import { encodePath } from '../../runtime/urls/canonical-path.ts'
 import { bundlesIn } from '../bundles/bundles.ts'
 import { iconsIn } from '../inline/written.ts'
 

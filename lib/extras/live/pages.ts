@@ -1,8 +1,8 @@
 // Serves what an open page loads and connects to, below `<prefix>/-/`.
 import { readFile } from 'node:fs/promises'
 import type { Context } from 'koa'
-import type { Pages } from '../../assets/parts.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
+import type { Pages } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { Channel } from './channel.ts'
 
 /** The scripts for browsers refer to each other by relative URLs. */

@@ -1,8 +1,8 @@
 /** `live` returns the script tag of the live channel. */
 
-import type { Helpers } from '../../assets/views/asset-url.ts'
-import { openTag, withoutKeywords } from '../../assets/views/html.ts'
-import { check, text, type Expectation } from '../../check-options.ts'
+import type { Helpers } from '../../runtime/views/asset-url.ts'
+import { openTag, withoutKeywords } from '../../runtime/views/html.ts'
+import { check, text, type Expectation } from '../../runtime/check-options.ts'
 
 export interface LiveTagOptions {
   /** The nonce is for a Content-Security-Policy without `unsafe-inline`. */

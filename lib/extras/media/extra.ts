@@ -1,5 +1,5 @@
 // Adds tags of images, films and sounds to views, and the sizes of images.
-import type { Extra } from '../../assets/parts.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
 import { HELPERS } from './media.ts'
 
 export const media: Extra = {

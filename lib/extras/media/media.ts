@@ -2,10 +2,10 @@
 
 import { posix } from 'node:path'
 import { inspect } from 'node:util'
-import { checked } from '../../check-options.ts'
-import { encodeUrl } from '../../assets/urls/canonical-path.ts'
-import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
-import type { AssetName, OfName } from '../../assets/views/asset-names.ts'
+import { checked } from '../../runtime/check-options.ts'
+import { encodeUrl } from '../../runtime/urls/canonical-path.ts'
+import { splitFingerprint } from '../../runtime/urls/fingerprint.ts'
+import type { AssetName, OfName } from '../../runtime/views/asset-names.ts'
 import {
   detailsOf,
   mediaType,
@@ -14,13 +14,13 @@ import {
   type ImageSize,
   type MountChoice,
   type UrlOf
-} from '../../assets/views/asset-url.ts'
+} from '../../runtime/views/asset-url.ts'
 import {
   openTag,
   readAttributes,
   type Attributes,
   type AttributeValue
-} from '../../assets/views/html.ts'
+} from '../../runtime/views/html.ts'
 
 /** Other sizes of an image are listed by name: `{ 'logo@2x.png': '2x' }`, `[['wide.jpg', '1200w']]`. */
 export type Srcset =

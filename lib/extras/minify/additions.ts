@@ -1,6 +1,6 @@
 // Adds the option and the report of minifying to the command `precompile`.
-import type { Addition } from '../../assets/parts.ts'
-import { savingsText } from '../../cli/format.ts'
+import type { Addition } from '../../runtime/app/parts.ts'
+import { savingsText } from '../../publishing/cli/format.ts'
 import type { MinifyRow } from './options.ts'
 
 export const additions: readonly Addition[] = [

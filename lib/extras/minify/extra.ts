@@ -1,6 +1,6 @@
 // Makes stylesheets and scripts smaller in production, with esbuild.
-import type { Extra } from '../../assets/parts.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const minify: Extra<Pipeline> = {
   name: 'minify',

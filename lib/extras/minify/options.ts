@@ -1,5 +1,5 @@
 // The options of minifying, and its part of a report.
-import { flag, type Expectation, type Option } from '../../check-options.ts'
+import { flag, type Expectation, type Option } from '../../runtime/check-options.ts'
 
 export interface MinifyOptions {
   /**

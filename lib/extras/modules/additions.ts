@@ -1,6 +1,6 @@
 // Adds joined modules to the report of the command `precompile`.
-import { count, formatBytes } from '../../cli/format.ts'
-import type { Addition } from '../../assets/parts.ts'
+import { count, formatBytes } from '../../publishing/cli/format.ts'
+import type { Addition } from '../../runtime/app/parts.ts'
 import type { JoinRow } from './options.ts'
 
 export const additions: readonly Addition[] = [

@@ -1,10 +1,10 @@
 // Advises what to do about a bare specifier that nothing maps.
 import { join } from 'node:path'
 import { isBuiltin } from 'node:module'
-import { statOf } from '../../files/disk.ts'
-import { nearest } from '../../nearest.ts'
-import { nodeModulesFrom } from '../../assets/compilers/compiler.ts'
-import type { AppSettings } from '../../assets/settings/settings.ts'
+import { statOf } from '../../runtime/files/disk.ts'
+import { nearest } from '../../runtime/nearest.ts'
+import { nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
+import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { isPackage } from './options.ts'
 import { nearestInstalled, splitSpecifier } from './packages.ts'
 

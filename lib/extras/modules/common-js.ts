@@ -1,6 +1,6 @@
 // Gives a CommonJS module names that other files can import.
 import type { PluginContext } from 'rolldown'
-import { readSnapshot } from '../../files/open-file.ts'
+import { readSnapshot } from '../../runtime/files/open-file.ts'
 
 const NOT_NAMED = new Set(['default', '__esModule', 'module.exports'])
 

@@ -1,7 +1,7 @@
 // Builds npm packages, and joins modules when they are precompiled; both with Rolldown.
-import type { Extra } from '../../assets/parts.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
-import type { Sources } from '../../assets/sources/sources.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import type { Sources } from '../../publishing/sources/sources.ts'
 import { isJoined } from './options.ts'
 
 export const modules: Extra<Pipeline> = {

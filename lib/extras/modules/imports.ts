@@ -1,6 +1,6 @@
 // Finds imports in a text, whether it is JavaScript or a source that is compiled to it.
-import { tsconfigFor, type Tsconfig } from '../../assets/compilers/tsconfig.ts'
-import { errorCode } from '../../files/disk.ts'
+import { tsconfigFor, type Tsconfig } from '../../publishing/compilers/tsconfig.ts'
+import { errorCode } from '../../runtime/files/disk.ts'
 
 // A source with JSX or types is no JavaScript yet: the lexer finds only some imports of it, or none.
 const IMPORT =

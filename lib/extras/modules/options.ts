@@ -5,8 +5,8 @@ import {
   isText,
   type Expectation,
   type Option
-} from '../../check-options.ts'
-import { isCanonicalBelow } from '../../assets/urls/canonical-path.ts'
+} from '../../runtime/check-options.ts'
+import { isCanonicalBelow } from '../../runtime/urls/canonical-path.ts'
 
 /** Paths in packages, by the name of the package. */
 export type PackageFiles = Readonly<Record<string, string | readonly string[] | undefined>>

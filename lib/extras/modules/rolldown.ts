@@ -1,8 +1,8 @@
 // Finds Rolldown, and tells whether it is new enough.
 import { stripVTControlCharacters } from 'node:util'
-import { findPeer, loadPeer, missingPeer } from '../../assets/compilers/built-in.ts'
+import { findPeer, loadPeer, missingPeer } from '../../publishing/compilers/built-in.ts'
 import type { rolldown as Build } from 'rolldown'
-import { AssetError } from '../../errors.ts'
+import { AssetError } from '../../runtime/errors.ts'
 
 export interface Rolldown {
   readonly rolldown: typeof Build

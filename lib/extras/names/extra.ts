@@ -1,8 +1,8 @@
 // Writes the names of assets as types, and checks those in views.
-import type { Extra } from '../../assets/parts.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
-import { statIfThere } from '../../files/at-start.ts'
-import { warnOnce } from '../../errors.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import { statIfThere } from '../../runtime/files/at-start.ts'
+import { warnOnce } from '../../runtime/errors.ts'
 import { typesFile } from './options.ts'
 
 export const names: Extra<Pipeline> = {

@@ -1,5 +1,5 @@
 // Finds literal names in calls of the helpers in the text of a view, whatever its language.
-import type { ViewHelpers } from '../../assets/views/view-helpers.ts'
+import type { ViewHelpers } from '../../runtime/views/view-helpers.ts'
 
 /** Each helper that takes names has the extension that it appends to a name without a known one. */
 export const HELPERS = {

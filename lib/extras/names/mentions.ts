@@ -1,9 +1,9 @@
 // Finds what views load: scripts and stylesheets by the helpers, and modules by their inline scripts.
 import { join } from 'node:path'
-import { inParallel } from '../../concurrency.ts'
-import { bytesOf } from '../../files/disk.ts'
-import type { Mention, Project } from '../../assets/parts.ts'
-import { withoutBase } from '../../assets/urls/canonical-path.ts'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { bytesOf } from '../../runtime/files/disk.ts'
+import type { Mention, Project } from '../../runtime/app/parts.ts'
+import { withoutBase } from '../../runtime/urls/canonical-path.ts'
 import { appOfView, viewsIn } from './check-views.ts'
 import { literalNames } from './literal-names.ts'
 

@@ -1,15 +1,15 @@
 // The names of all assets as types, so that a mistyped name does not compile: `assets.d.ts`, by the command
 // `types`, and kept current by a server in development.
 import { setTimeout } from 'node:timers/promises'
-import { oneAtATime } from '../../concurrency.ts'
-import { reasonOf, printable, warnOnce } from '../../errors.ts'
-import { bytesOf, statOf } from '../../files/disk.ts'
-import { writeAtomically } from '../../files/writing/write.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
-import type { Project } from '../../assets/parts.ts'
-import { mediaType } from '../../assets/views/asset-url.ts'
+import { oneAtATime } from '../../runtime/concurrency.ts'
+import { reasonOf, printable, warnOnce } from '../../runtime/errors.ts'
+import { bytesOf, statOf } from '../../runtime/files/disk.ts'
+import { writeAtomically } from '../../publishing/writing/write.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import type { Project } from '../../runtime/app/parts.ts'
+import { mediaType } from '../../runtime/views/asset-url.ts'
 import { namesInMounts, type KnownNames } from '../bundles/bundles.ts'
-import { loadSources, type Sources } from '../../assets/sources/sources.ts'
+import { loadSources, type Sources } from '../../publishing/sources/sources.ts'
 import { typesFile } from './options.ts'
 
 /** Names are taken from this. */

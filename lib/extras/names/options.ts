@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { isText, type Expectation } from '../../check-options.ts'
+import { isText, type Expectation } from '../../runtime/check-options.ts'
 
 export interface NameOptions {
   /**

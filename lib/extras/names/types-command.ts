@@ -1,8 +1,8 @@
 // The `types` command.
 import { namedInProduction, writeNameTypes } from './name-types.ts'
 import { typesFile } from './options.ts'
-import { OK } from '../../cli/command.ts'
-import type { Command } from '../../assets/parts.ts'
+import { OK } from '../../publishing/cli/command.ts'
+import type { Command } from '../../runtime/app/parts.ts'
 
 export const types: Command = {
   name: 'types',

@@ -1,10 +1,10 @@
 // Checks names in views: those of `verify --views`, and those of the option `views` for `verify` and `precompile`.
-import { statIfThere } from '../../files/at-start.ts'
-import type { Output } from '../../command-line.ts'
-import type { Addition, Check, Project } from '../../assets/parts.ts'
-import { printProblems, UsageError } from '../../cli/command.ts'
-import { projectOf } from '../../cli/config.ts'
-import { count } from '../../cli/format.ts'
+import { statIfThere } from '../../runtime/files/at-start.ts'
+import type { Output } from '../../runtime/app/command-line.ts'
+import type { Addition, Check, Project } from '../../runtime/app/parts.ts'
+import { printProblems, UsageError } from '../../publishing/cli/command.ts'
+import { projectOf } from '../../publishing/cli/config.ts'
+import { count } from '../../publishing/cli/format.ts'
 import { checkViews, type ViewsReport } from './check-views.ts'
 
 export const views: Addition = {

@@ -1,17 +1,17 @@
 // Reads the directory of a build: its files, what its bundler's manifest says about them, and what was kept in it.
 import { basename, join } from 'node:path'
-import { inParallel } from '../../concurrency.ts'
-import { AssetError } from '../../errors.ts'
-import { digestOfFile, isSameDigest } from '../../files/digest.ts'
-import { errorCode, statOf } from '../../files/disk.ts'
-import { readSnapshot } from '../../files/open-file.ts'
-import { wholeNumber, type Duration, type Expectation } from '../../check-options.ts'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { AssetError } from '../../runtime/errors.ts'
+import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
+import { errorCode, statOf } from '../../runtime/files/disk.ts'
+import { readSnapshot } from '../../runtime/files/open-file.ts'
+import { wholeNumber, type Duration, type Expectation } from '../../runtime/check-options.ts'
 import { AGE_IN_SECONDS } from './clean.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { versionKey, type BuiltDirectory } from '../deltas/directory.ts'
 import { keptListIn, readKept, type KeptFiles } from '../bundles/kept-files.ts'
 import { readManifest, type ManifestNames } from '../bundles/manifests/read-bundle.ts'
-import { pathFrom } from '../../files/paths.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
 
 /** Limits how many earlier builds are kept, and for how long. */
 export interface BuildLimits {

@@ -1,10 +1,10 @@
 // The `clean` command.
 import { AGE, clean as prune, KEEP, type CleanReport } from './clean.ts'
-import { secondsOf } from '../../check-options.ts'
-import { directoryAt, OK, UsageError } from '../../cli/command.ts'
-import type { Output, Values } from '../../command-line.ts'
-import type { Command } from '../../assets/parts.ts'
-import { count, formatBytes } from '../../cli/format.ts'
+import { secondsOf } from '../../runtime/check-options.ts'
+import { directoryAt, OK, UsageError } from '../../publishing/cli/command.ts'
+import type { Output, Values } from '../../runtime/app/command-line.ts'
+import type { Command } from '../../runtime/app/parts.ts'
+import { count, formatBytes } from '../../publishing/cli/format.ts'
 import { cleanKept } from './keep.ts'
 
 /** Every command that keeps earlier files has these options. */

@@ -1,17 +1,17 @@
 // Removes the fingerprinted files of earlier deploys that open pages no longer ask for.
 import { join } from 'node:path'
-import { inParallel } from '../../concurrency.ts'
-import { CODINGS } from '../../files/codings.ts'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { CODINGS } from '../../runtime/files/codings.ts'
 import {
   outsidePlace,
   removeInPlace,
   wouldBeInPlace,
   type Boundary
-} from '../../files/containment.ts'
-import { digestOfFile, isSameDigest } from '../../files/digest.ts'
-import { errorCode, statOf } from '../../files/disk.ts'
-import { lock } from '../../files/writing/lock.ts'
-import { nowOnDisk } from '../../files/writing/write.ts'
+} from '../../runtime/files/containment.ts'
+import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
+import { errorCode, statOf } from '../../runtime/files/disk.ts'
+import { lock } from '../../publishing/writing/lock.ts'
+import { nowOnDisk } from '../../publishing/writing/write.ts'
 import {
   check,
   flag,
@@ -19,14 +19,14 @@ import {
   wholeNumber,
   type Duration,
   type Expectation
-} from '../../check-options.ts'
-import { warnOnce } from '../../errors.ts'
-import type { Project } from '../../assets/parts.ts'
-import { manifestFile, publicFile } from '../../assets/settings/public-directory.ts'
-import { encodePath } from '../../assets/urls/canonical-path.ts'
-import { splitFingerprint, withFingerprint } from '../../assets/urls/fingerprint.ts'
-import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
-import { sum } from '../../assets/building/report.ts'
+} from '../../runtime/check-options.ts'
+import { warnOnce } from '../../runtime/errors.ts'
+import type { Project } from '../../runtime/app/parts.ts'
+import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
+import { encodePath } from '../../runtime/urls/canonical-path.ts'
+import { splitFingerprint, withFingerprint } from '../../runtime/urls/fingerprint.ts'
+import { readManifest } from '../../runtime/urls/read-manifest.ts'
+import { sum } from '../../publishing/building/report.ts'
 import { listPublished, type PublishedFile } from '../deltas/directory.ts'
 
 export interface CleanOptions {

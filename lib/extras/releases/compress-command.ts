@@ -1,11 +1,11 @@
 // The `compress` command.
 import { type CompressReport, compress as compressDirectory } from './compress.ts'
 import { rowsOf } from '../deltas/additions.ts'
-import { CODINGS } from '../../files/codings.ts'
-import { directoryAt, longRun, OK } from '../../cli/command.ts'
-import type { Output } from '../../command-line.ts'
-import type { Command } from '../../assets/parts.ts'
-import { count, formatBytes, formatSeconds, table } from '../../cli/format.ts'
+import { CODINGS } from '../../runtime/files/codings.ts'
+import { directoryAt, longRun, OK } from '../../publishing/cli/command.ts'
+import type { Output } from '../../runtime/app/command-line.ts'
+import type { Command } from '../../runtime/app/parts.ts'
+import { count, formatBytes, formatSeconds, table } from '../../publishing/cli/format.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 

@@ -1,17 +1,17 @@
 // Compresses the files of a directory that anybody else built.
 import { join } from 'node:path'
-import { inParallel } from '../../concurrency.ts'
-import { AssetError, reasonOf } from '../../errors.ts'
-import { errorCode, lstatOf, sameStamp, statOf } from '../../files/disk.ts'
-import { CODINGS, compareOpen, copyFor, type Coding } from '../../files/codings.ts'
-import { readInPlace, removeInPlace, type Boundary } from '../../files/containment.ts'
-import { digestOf } from '../../files/digest.ts'
-import type { OpenFile } from '../../files/open-file.ts'
-import { prepareReplacement } from '../../files/writing/write.ts'
-import { sweepTree } from '../../files/writing/write.ts'
-import { withUnsaved, type Unsaved } from '../../files/writing/write.ts'
-import { matcherOf } from '../../files/paths.ts'
-import { isCompressibleType } from '../../http/fields.ts'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { AssetError, reasonOf } from '../../runtime/errors.ts'
+import { errorCode, lstatOf, sameStamp, statOf } from '../../runtime/files/disk.ts'
+import { CODINGS, compareOpen, copyFor, type Coding } from '../../runtime/files/codings.ts'
+import { readInPlace, removeInPlace, type Boundary } from '../../runtime/files/containment.ts'
+import { digestOf } from '../../runtime/files/digest.ts'
+import type { OpenFile } from '../../runtime/files/open-file.ts'
+import { prepareReplacement } from '../../publishing/writing/write.ts'
+import { sweepTree } from '../../publishing/writing/write.ts'
+import { withUnsaved, type Unsaved } from '../../publishing/writing/write.ts'
+import { matcherOf } from '../../runtime/files/paths.ts'
+import { isCompressibleType } from '../../runtime/http/fields.ts'
 import {
   abortSignal,
   callback,
@@ -20,8 +20,8 @@ import {
   listOf,
   text,
   type Expectation
-} from '../../check-options.ts'
-import { sum } from '../../assets/building/report.ts'
+} from '../../runtime/check-options.ts'
+import { sum } from '../../publishing/building/report.ts'
 import { openDirectory } from '../deltas/directory.ts'
 import type { DeltaReport } from '../deltas/options.ts'
 import { writerAgainst } from '../deltas/write-deltas.ts'

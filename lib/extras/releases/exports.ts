@@ -1,6 +1,6 @@
 // The functions that a deploy script calls, each loaded when it is called.
-import { settleForPrecompile } from '../../assets/extras.ts'
-import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
+import { settleForPrecompile } from '../../runtime/app/extras.ts'
+import type { KoaAssetsOptions } from '../../runtime/settings/options.ts'
 import type { CleanOptions, CleanReport } from './clean.ts'
 import type { CompressOptions, CompressReport } from './compress.ts'
 import type { CleanKeptOptions, KeepOptions, KeepReport } from './keep.ts'

@@ -1,6 +1,6 @@
 // Keeps the files of earlier builds for open pages, removes them, and compresses the directories of builds.
-import type { Extra } from '../../assets/parts.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const releases: Extra<Pipeline> = {
   name: 'releases',

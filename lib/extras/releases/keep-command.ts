@@ -1,8 +1,8 @@
 // The `keep` command.
 import { keep as keepFiles } from './keep.ts'
-import { directoryAt, longRun, OK } from '../../cli/command.ts'
-import type { Command } from '../../assets/parts.ts'
-import { count, formatBytes } from '../../cli/format.ts'
+import { directoryAt, longRun, OK } from '../../publishing/cli/command.ts'
+import type { Command } from '../../runtime/app/parts.ts'
+import { count, formatBytes } from '../../publishing/cli/format.ts'
 import { LIMIT_OPTIONS, limitsIn, MANIFEST } from './clean-command.ts'
 import { GLOB_OPTIONS, summary, warnOfLarge } from './compress-command.ts'
 

@@ -1,28 +1,28 @@
 // Brings what open pages still ask for into a new build, the hashed files of the builds before it, and removes them
 // once no page does.
 import { join } from 'node:path'
-import { inParallel } from '../../concurrency.ts'
-import { AssetError } from '../../errors.ts'
-import { lstatOf, statOf } from '../../files/disk.ts'
-import { isInPlace, outsidePlace, removeInPlace, wouldBeInPlace } from '../../files/containment.ts'
-import { digestOfFile, isSameDigest } from '../../files/digest.ts'
-import { readSnapshot, sameBytes } from '../../files/open-file.ts'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { AssetError } from '../../runtime/errors.ts'
+import { lstatOf, statOf } from '../../runtime/files/disk.ts'
+import { isInPlace, outsidePlace, removeInPlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
+import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
+import { readSnapshot, sameBytes } from '../../runtime/files/open-file.ts'
 import {
   prepareReplacement,
   touch,
   writeAtomically,
   rethrowAsPublishError
-} from '../../files/writing/write.ts'
-import { nowOnDisk } from '../../files/writing/write.ts'
-import { withUnsaved, type Unsaved } from '../../files/writing/write.ts'
-import { check, flag } from '../../check-options.ts'
+} from '../../publishing/writing/write.ts'
+import { nowOnDisk } from '../../publishing/writing/write.ts'
+import { withUnsaved, type Unsaved } from '../../publishing/writing/write.ts'
+import { check, flag } from '../../runtime/check-options.ts'
 import { outdatedAmong, removeFiles, withCopies, type CleanReport } from './clean.ts'
 import { COPY_OPTIONS, type CopyOptions, type CompressReport, compress } from './compress.ts'
-import { sum } from '../../assets/building/report.ts'
+import { sum } from '../../publishing/building/report.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { openDirectory, type BuiltDirectory } from '../deltas/directory.ts'
 import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from '../bundles/kept-files.ts'
-import { hasFixedUrl, withoutHash } from '../../assets/urls/fingerprint.ts'
+import { hasFixedUrl, withoutHash } from '../../runtime/urls/fingerprint.ts'
 import {
   findBuild,
   keptIn,

@@ -1,10 +1,10 @@
 // `ctx.preload` adds links to the `Link` header, and sends them ahead of the response in a 103 (RFC 8297).
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
-import type { Pipeline } from '../../assets/pipeline.ts'
-import { rawPath } from '../../assets/serving/request-path.ts'
-import { appOfPage } from '../../assets/settings/app-settings.ts'
-import { splitArguments } from '../../assets/views/asset-url.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import { rawPath } from '../../runtime/serving/request-path.ts'
+import { appOfPage } from '../../runtime/settings/app-settings.ts'
+import { splitArguments } from '../../runtime/views/asset-url.ts'
 import { linksTo, type NamesThenPreloadOptions, type PreloadOptions } from './preload-links.ts'
 import { requireContext } from './send-file.ts'
 

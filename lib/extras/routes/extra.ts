@@ -1,6 +1,6 @@
 // Adds the methods that routes call: for a file, and for what a page is about to load.
-import type { Extra } from '../../assets/parts.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { makePreload, type Preload } from './early-preload.ts'
 import { HELPERS } from './preload-links.ts'
 import { makeSendFile, type SendFile } from './send-file.ts'

@@ -1,4 +1,4 @@
-import { flag, withDefault, type Expectation } from '../../check-options.ts'
+import { flag, withDefault, type Expectation } from '../../runtime/check-options.ts'
 
 export interface RouteOptions {
   /**

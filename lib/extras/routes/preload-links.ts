@@ -1,9 +1,9 @@
 /** `preload` returns a value of the `Link` header that makes a browser fetch an asset early (RFC 8288). */
 
 import { inspect } from 'node:util'
-import { optionError } from '../../check-options.ts'
-import { encodeUrl } from '../../assets/urls/canonical-path.ts'
-import type { NamesThen, OfName } from '../../assets/views/asset-names.ts'
+import { optionError } from '../../runtime/check-options.ts'
+import { encodeUrl } from '../../runtime/urls/canonical-path.ts'
+import type { NamesThen, OfName } from '../../runtime/views/asset-names.ts'
 import {
   mediaType,
   withoutQuery,
@@ -12,7 +12,7 @@ import {
   type LoadedUrl,
   type MountChoice,
   type UrlOf
-} from '../../assets/views/asset-url.ts'
+} from '../../runtime/views/asset-url.ts'
 
 // Each destination has the extension that a tag appends to a name without one.
 const DESTINATIONS = {

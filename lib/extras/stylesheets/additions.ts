@@ -1,5 +1,5 @@
 // Adds joined stylesheets to the report of the command `precompile`.
-import { count } from '../../cli/format.ts'
+import { count } from '../../publishing/cli/format.ts'
 import type { SheetRow } from './options.ts'
 
 export function rowsOf({ sheets }: SheetRow): (readonly [heading: string, text: string])[] {

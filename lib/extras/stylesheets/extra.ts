@@ -1,6 +1,6 @@
 // Joins stylesheets with those that they import, when they are precompiled.
-import type { Extra } from '../../assets/parts.ts'
-import type { Sources } from '../../assets/sources/sources.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { Sources } from '../../publishing/sources/sources.ts'
 import { modeOf } from '../modules/options.ts'
 
 export const stylesheets: Extra = {

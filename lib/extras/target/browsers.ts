@@ -1,6 +1,6 @@
 // Finds esbuild's names for the browsers of the option `target`.
-import { loadPeer } from '../../assets/compilers/built-in.ts'
-import { AssetError, reasonOf } from '../../errors.ts'
+import { loadPeer } from '../../publishing/compilers/built-in.ts'
+import { AssetError, reasonOf } from '../../runtime/errors.ts'
 import type { Target } from './options.ts'
 
 type Browserslist = (queries: readonly string[], options: { readonly path: string }) => string[]

@@ -1,6 +1,6 @@
 // Lowers the syntax of stylesheets and scripts to what the browsers of the option `target` know.
-import type { Extra } from '../../assets/parts.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const target: Extra<Pipeline> = {
   name: 'target',

@@ -1,4 +1,4 @@
-import { isText, type Expectation, type Option } from '../../check-options.ts'
+import { isText, type Expectation, type Option } from '../../runtime/check-options.ts'
 
 /** Browsers, as browserslist or esbuild names them. */
 export type Target = string | readonly string[]

@@ -1,10 +1,10 @@
 // The `explain` command.
 import { explain as resolve } from './explain.ts'
-import { OK, FAILED } from '../../cli/command.ts'
-import { projectOf } from '../../cli/config.ts'
-import type { Command } from '../../assets/parts.ts'
-import { table } from '../../cli/format.ts'
-import { helpAt } from '../../errors.ts'
+import { OK, FAILED } from '../../publishing/cli/command.ts'
+import { projectOf } from '../../publishing/cli/config.ts'
+import type { Command } from '../../runtime/app/parts.ts'
+import { table } from '../../publishing/cli/format.ts'
+import { helpAt } from '../../runtime/errors.ts'
 
 export const explain: Command = {
   name: 'explain',

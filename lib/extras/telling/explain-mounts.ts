@@ -1,13 +1,13 @@
 // Explains in which mounts a path is looked for, what their manifests tell of it, and why there is no file.
-import { digestOfFile, isSameDigest } from '../../files/digest.ts'
-import { statOf } from '../../files/disk.ts'
-import { excluderOf, pathFrom } from '../../files/paths.ts'
+import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
+import { statOf } from '../../runtime/files/disk.ts'
+import { excluderOf, pathFrom } from '../../runtime/files/paths.ts'
 import type { ListedMount } from './listed-mounts.ts'
-import { fallbackAt } from '../../assets/serving/koa/no-file.ts'
-import { isMounted, locate, type Wanted } from '../../assets/serving/request-path.ts'
-import { publicFile } from '../../assets/settings/public-directory.ts'
-import type { Settings } from '../../assets/settings/settings.ts'
-import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
+import { fallbackAt } from '../../runtime/serving/koa/no-file.ts'
+import { isMounted, locate, type Wanted } from '../../runtime/serving/request-path.ts'
+import { publicFile } from '../../runtime/settings/public-directory.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
+import { splitFingerprint } from '../../runtime/urls/fingerprint.ts'
 
 /** Returns the URL path of a bundle's file by the name of its source, or of an entry; undefined for other names. */
 export function fileNamed(name: string, listed: readonly ListedMount[]): string | undefined {

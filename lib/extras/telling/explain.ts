@@ -1,25 +1,25 @@
 // Shows step by step how a URL path is resolved, by asking the code that resolves it.
-import { AssetError } from '../../errors.ts'
-import { listAssets } from '../../assets/building/listed-assets.ts'
-import { Pipeline } from '../../assets/pipeline.ts'
+import { AssetError } from '../../runtime/errors.ts'
+import { listAssets } from '../../publishing/building/listed-assets.ts'
+import { Pipeline } from '../../runtime/app/pipeline.ts'
 import {
   isManifest,
   isOurs,
   locate,
   wantedAt,
   type Wanted
-} from '../../assets/serving/request-path.ts'
-import { assetPath } from '../../assets/settings/app-settings.ts'
-import type { Project } from '../../assets/parts.ts'
-import type { AppSettings, Settings } from '../../assets/settings/settings.ts'
-import { adviseOn } from '../../assets/sources/missing-name.ts'
-import { encodePath, whyNotCanonical } from '../../assets/urls/canonical-path.ts'
+} from '../../runtime/serving/request-path.ts'
+import { assetPath } from '../../runtime/settings/app-settings.ts'
+import type { Project } from '../../runtime/app/parts.ts'
+import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
+import { adviseOn } from '../../publishing/sources/missing-name.ts'
+import { encodePath, whyNotCanonical } from '../../runtime/urls/canonical-path.ts'
 import { listMounts } from './listed-mounts.ts'
 import { choiceOf, ownPath, pathOf } from './own-assets.ts'
 import { readSource, verdictOn, type Verdict } from './state.ts'
 import { fileNamed, goesOn, mountsFinding, whyNoFile } from './explain-mounts.ts'
 import { nearPath } from './near-path.ts'
-import { pathFrom } from '../../files/paths.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
 import { isInlined } from '../inline/inlined.ts'
 
 type VerdictOn = (path: string) => Promise<Verdict | undefined>

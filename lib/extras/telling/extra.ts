@@ -1,6 +1,6 @@
 // Lists what there is, and explains why a request gets what it gets.
-import type { Extra } from '../../assets/parts.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const telling: Extra<Pipeline> = {
   name: 'telling',

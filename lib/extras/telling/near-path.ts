@@ -2,12 +2,12 @@
 // beside it.
 import { readdir } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
-import { undefinedIfMissing } from '../../files/disk.ts'
-import { nearest, nearestPath } from '../../nearest.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
-import { isMounted, locate } from '../../assets/serving/request-path.ts'
-import type { Settings } from '../../assets/settings/settings.ts'
-import { encodePath } from '../../assets/urls/canonical-path.ts'
+import { undefinedIfMissing } from '../../runtime/files/disk.ts'
+import { nearest, nearestPath } from '../../runtime/nearest.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import { isMounted, locate } from '../../runtime/serving/request-path.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
+import { encodePath } from '../../runtime/urls/canonical-path.ts'
 import type { ListedMount } from './listed-mounts.ts'
 import { listOwn } from './own-assets.ts'
 

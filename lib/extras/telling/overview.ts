@@ -1,13 +1,13 @@
 // Prints an overview when a server starts in development: what a newcomer wants to know first.
 import { setImmediate } from 'node:timers/promises'
-import type { Running, Project } from '../../assets/parts.ts'
-import { assetSources } from '../../assets/sources/third-party.ts'
-import { encodePath } from '../../assets/urls/canonical-path.ts'
-import { isDirectory } from '../../files/at-start.ts'
-import { printable } from '../../errors.ts'
+import type { Running, Project } from '../../runtime/app/parts.ts'
+import { assetSources } from '../../runtime/app/third-party.ts'
+import { encodePath } from '../../runtime/urls/canonical-path.ts'
+import { isDirectory } from '../../runtime/files/at-start.ts'
+import { printable } from '../../runtime/errors.ts'
 import { bundlesIn } from '../bundles/bundles.ts'
 import { namesOf } from '../modules/options.ts'
-import { pathFrom } from '../../files/paths.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
 
 const printed = new Set<string>()
 

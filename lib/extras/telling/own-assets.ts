@@ -1,16 +1,16 @@
 // Lists the project's own assets: those that have a source, and those that only a manifest has.
-import type { ManifestEntries, ManifestEntry } from '../../assets/building/manifest/manifest.ts'
-import { sourcedNameIn } from '../../assets/building/on-request/publisher.ts'
-import { listAssets, type ListedAsset } from '../../assets/building/listed-assets.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
-import { locate, rawPath } from '../../assets/serving/request-path.ts'
-import { assetPath, type AppSettings } from '../../assets/settings/app-settings.ts'
-import type { Settings } from '../../assets/settings/settings.ts'
-import type { Sources } from '../../assets/sources/sources.ts'
-import { encodePath, withoutBase } from '../../assets/urls/canonical-path.ts'
-import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
-import { AssetError } from '../../errors.ts'
-import { pathFrom } from '../../files/paths.ts'
+import type { ManifestEntries, ManifestEntry } from '../../runtime/urls/manifest.ts'
+import { sourcedNameIn } from '../../runtime/app/publisher.ts'
+import { listAssets, type ListedAsset } from '../../publishing/building/listed-assets.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import { locate, rawPath } from '../../runtime/serving/request-path.ts'
+import { assetPath, type AppSettings } from '../../runtime/settings/app-settings.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
+import type { Sources } from '../../publishing/sources/sources.ts'
+import { encodePath, withoutBase } from '../../runtime/urls/canonical-path.ts'
+import { splitFingerprint } from '../../runtime/urls/fingerprint.ts'
+import { AssetError } from '../../runtime/errors.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
 
 export interface OwnAsset {
   /** The plain URL path, encoded. */

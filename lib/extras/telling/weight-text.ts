@@ -1,5 +1,5 @@
 // Formats what a page loads as tables for people.
-import { formatBytes, table } from '../../cli/format.ts'
+import { formatBytes, table } from '../../publishing/cli/format.ts'
 import { originOf, type Weight } from './weight.ts'
 
 export function weightText(weight: Weight): string {

@@ -1,6 +1,6 @@
 // Lists what a script uploads to object storage behind a CDN.
-import type { Extra } from '../../assets/parts.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const uploads: Extra<Pipeline> = {
   name: 'uploads',

@@ -1,17 +1,17 @@
 // Lists the URL paths of the files that pages name by URLs with the option `host`.
-import { realpathOf, statOf } from '../../files/disk.ts'
-import { withoutCodingExtension } from '../../files/codings.ts'
-import { excluderOf } from '../../files/paths.ts'
+import { realpathOf, statOf } from '../../runtime/files/disk.ts'
+import { withoutCodingExtension } from '../../runtime/files/codings.ts'
+import { excluderOf } from '../../runtime/files/paths.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { requestableFiles } from '../deltas/directory.ts'
-import { readManifest } from '../../assets/building/manifest/read-manifest.ts'
+import { readManifest } from '../../runtime/urls/read-manifest.ts'
 import { listOwn } from '../telling/own-assets.ts'
-import type { Project } from '../../assets/parts.ts'
-import { isMounted, locate } from '../../assets/serving/request-path.ts'
-import { manifestFile } from '../../assets/settings/public-directory.ts'
-import { withSources } from '../../assets/sources/sources.ts'
-import { encodePath } from '../../assets/urls/canonical-path.ts'
-import { warnOnce } from '../../errors.ts'
+import type { Project } from '../../runtime/app/parts.ts'
+import { isMounted, locate } from '../../runtime/serving/request-path.ts'
+import { manifestFile } from '../../runtime/settings/public-directory.ts'
+import { withSources } from '../../publishing/sources/sources.ts'
+import { encodePath } from '../../runtime/urls/canonical-path.ts'
+import { warnOnce } from '../../runtime/errors.ts'
 
 /** Paths are encoded, and do not include compressed copies and other representations. */
 export async function listPublishedPaths(project: Project): Promise<readonly string[]> {

@@ -1,8 +1,8 @@
 // The `upload-plan` command.
 import { planUploads } from './upload-plan.ts'
-import { OK, printProblems } from '../../cli/command.ts'
-import type { Command } from '../../assets/parts.ts'
-import { formatBytes, table } from '../../cli/format.ts'
+import { OK, printProblems } from '../../publishing/cli/command.ts'
+import type { Command } from '../../runtime/app/parts.ts'
+import { formatBytes, table } from '../../publishing/cli/format.ts'
 
 export const uploadPlan: Command = {
   name: 'upload-plan',

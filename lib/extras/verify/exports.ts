@@ -1,6 +1,6 @@
 // The functions that a deploy script calls, each loaded when it is called.
-import { settleForPrecompile } from '../../assets/extras.ts'
-import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
+import { settleForPrecompile } from '../../runtime/app/extras.ts'
+import type { KoaAssetsOptions } from '../../runtime/settings/options.ts'
 import type { VerifyCopiesReport, VerifyReport } from './verify.ts'
 
 /**

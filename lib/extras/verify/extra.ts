@@ -1,6 +1,6 @@
 // Checks what is published, and the directories of builds.
-import type { Extra } from '../../assets/parts.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const verify: Extra<Pipeline> = {
   name: 'verify',

@@ -1,11 +1,11 @@
 // The `verify` command.
 import { verify as compare, verifyCopies } from './verify.ts'
-import type { Output } from '../../command-line.ts'
-import type { Command, Project } from '../../assets/parts.ts'
-import { inParallel } from '../../concurrency.ts'
-import { directoryAt, printProblems } from '../../cli/command.ts'
-import { projectOf } from '../../cli/config.ts'
-import { count } from '../../cli/format.ts'
+import type { Output } from '../../runtime/app/command-line.ts'
+import type { Command, Project } from '../../runtime/app/parts.ts'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { directoryAt, printProblems } from '../../publishing/cli/command.ts'
+import { projectOf } from '../../publishing/cli/config.ts'
+import { count } from '../../publishing/cli/format.ts'
 
 export const verify: Command = {
   name: 'verify',

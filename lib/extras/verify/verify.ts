@@ -1,31 +1,31 @@
 // Checks what a project serves: its own assets, the directories of its mounts, and the compressed copies and other
 // representations beside any files.
 import { join } from 'node:path'
-import { inParallel, once } from '../../concurrency.ts'
+import { inParallel, once } from '../../runtime/concurrency.ts'
 import {
   checksumsOf,
   INTEGRITY_ALGORITHMS,
   digestOfFile,
   isSameDigest
-} from '../../files/digest.ts'
-import { CODINGS, withoutCodingExtension, compareFile, type Coding } from '../../files/codings.ts'
-import { sameBytes } from '../../files/open-file.ts'
-import { realpathOf, statOf } from '../../files/disk.ts'
-import { isCompressibleType } from '../../http/fields.ts'
+} from '../../runtime/files/digest.ts'
+import { CODINGS, withoutCodingExtension, compareFile, type Coding } from '../../runtime/files/codings.ts'
+import { sameBytes } from '../../runtime/files/open-file.ts'
+import { realpathOf, statOf } from '../../runtime/files/disk.ts'
+import { isCompressibleType } from '../../runtime/http/fields.ts'
 import { checkDirectory } from '../releases/build.ts'
 import { listMounts } from '../telling/listed-mounts.ts'
-import { isMounted } from '../../assets/serving/request-path.ts'
-import { manifestFile } from '../../assets/settings/public-directory.ts'
-import type { Problem, Project } from '../../assets/parts.ts'
+import { isMounted } from '../../runtime/serving/request-path.ts'
+import { manifestFile } from '../../runtime/settings/public-directory.ts'
+import type { Problem, Project } from '../../runtime/app/parts.ts'
 import {
   canonicalSegments,
   encodeAsImported,
   encodePath
-} from '../../assets/urls/canonical-path.ts'
-import { withSources } from '../../assets/sources/sources.ts'
-import { splitFingerprint } from '../../assets/urls/fingerprint.ts'
-import type { ManifestEntry } from '../../assets/building/manifest/manifest.ts'
-import { readManifest, REMEDY } from '../../assets/building/manifest/read-manifest.ts'
+} from '../../runtime/urls/canonical-path.ts'
+import { withSources } from '../../publishing/sources/sources.ts'
+import { splitFingerprint } from '../../runtime/urls/fingerprint.ts'
+import type { ManifestEntry } from '../../runtime/urls/manifest.ts'
+import { readManifest, REMEDY } from '../../runtime/urls/read-manifest.ts'
 import { faultOfDelta } from '../deltas/delta-faults.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import {

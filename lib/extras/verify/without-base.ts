@@ -1,10 +1,10 @@
 // Finds scripts and stylesheets that a bundler wrote for another base than that of the site.
 import { join } from 'node:path'
-import { inParallel } from '../../concurrency.ts'
-import { bytesOf } from '../../files/disk.ts'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { bytesOf } from '../../runtime/files/disk.ts'
 import type { ListedFile } from '../telling/listed-mounts.ts'
-import type { Problem } from '../../assets/parts.ts'
-import type { MountSettings } from '../../assets/settings/settings.ts'
+import type { Problem } from '../../runtime/app/parts.ts'
+import type { MountSettings } from '../../runtime/settings/settings.ts'
 
 const CONCURRENCY = 8
 const TEXT = /\.(?:[cm]?js|css)$/

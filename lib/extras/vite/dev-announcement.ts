@@ -3,11 +3,11 @@ import { readdir } from 'node:fs/promises'
 import { get as getOverHttp } from 'node:http'
 import { get as getOverHttps } from 'node:https'
 import { join, resolve } from 'node:path'
-import { isRecord, isText } from '../../check-options.ts'
-import { undefinedIfMissing } from '../../files/disk.ts'
-import { readOpenFile, withFile } from '../../files/open-file.ts'
-import type { MountSettings } from '../../assets/settings/settings.ts'
-import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
+import { isRecord, isText } from '../../runtime/check-options.ts'
+import { undefinedIfMissing } from '../../runtime/files/disk.ts'
+import { readOpenFile, withFile } from '../../runtime/files/open-file.ts'
+import type { MountSettings } from '../../runtime/settings/settings.ts'
+import { encodeAsImported } from '../../runtime/urls/canonical-path.ts'
 
 /** Our plugin writes this beside the build while its dev server runs. */
 export interface Announcement {

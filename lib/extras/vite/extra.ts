@@ -1,8 +1,8 @@
 // Connects pages with Vite's dev servers. The plugin is an entry point of its own.
-import type { Extra, Running } from '../../assets/parts.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
-import { isBelow } from '../../assets/serving/request-path.ts'
-import type { Settings } from '../../assets/settings/settings.ts'
+import type { Extra, Running } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import { isBelow } from '../../runtime/serving/request-path.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
 
 export const vite: Extra<Pipeline> = {
   name: 'vite',

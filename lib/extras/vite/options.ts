@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { isRecord, isText, optionError, type Expectation } from '../../check-options.ts'
-import { undefinedIfMissing } from '../../files/disk.ts'
-import { encodeAsImported } from '../../assets/urls/canonical-path.ts'
+import { isRecord, isText, optionError, type Expectation } from '../../runtime/check-options.ts'
+import { undefinedIfMissing } from '../../runtime/files/disk.ts'
+import { encodeAsImported } from '../../runtime/urls/canonical-path.ts'
 
 /** The part of Vite's resolved configuration that is used. */
 export interface ViteConfig {

@@ -5,7 +5,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import type { Plugin, ResolvedConfig, ViteDevServer } from 'vite'
-import { BASE } from '../../assets/urls/canonical-path.ts'
+import { BASE } from '../../runtime/urls/canonical-path.ts'
 import { STYLESHEET } from './entry-source.ts'
 import {
   announcementIn,
@@ -14,9 +14,9 @@ import {
   type DevServerStatus
 } from './dev-announcement.ts'
 import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
-import { readIfThere } from '../../files/at-start.ts'
-import { check, isRecord, isText, listOf, text, type Expectation } from '../../check-options.ts'
-import { pathFrom } from '../../files/paths.ts'
+import { readIfThere } from '../../runtime/files/at-start.ts'
+import { check, isRecord, isText, listOf, text, type Expectation } from '../../runtime/check-options.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
 
 export interface FreshAssetsOptions {
   /** The URL path of the mount, as in the option `mounts` of koaAssets: `/admin`. With `base`, it is Vite's `base`. */

@@ -1,6 +1,6 @@
 // Asks Vite's dev server in this process for what the rest of the stack leaves as a 404.
 import type { Context } from 'koa'
-import { rawPath } from '../../assets/serving/request-path.ts'
+import { rawPath } from '../../runtime/serving/request-path.ts'
 import type { ViteServer } from './options.ts'
 
 /**

@@ -1,8 +1,8 @@
 // Asks Vite's dev server for its entries, what was edited, and where its client connects.
 import { resolve } from 'node:path'
-import { isRecord, isText } from '../../check-options.ts'
+import { isRecord, isText } from '../../runtime/check-options.ts'
 import type { ViteConfig, ViteServer } from './options.ts'
-import { pathFrom } from '../../files/paths.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
 
 /** The name of our plugin for Vite, which gives the entries React's preamble. */
 export const PLUGIN = 'koa-fresh-assets'

@@ -1,7 +1,7 @@
 // Warns of doubtful settings when a server starts, and in development of what other middleware does.
-import type { Extra } from '../../assets/parts.ts'
-import { warnOnce } from '../../errors.ts'
-import type { Pipeline } from '../../assets/pipeline.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import { warnOnce } from '../../runtime/errors.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { watchNeighbours } from './neighbours.ts'
 import { noticesAtStart } from './notices.ts'
 

@@ -1,9 +1,9 @@
 // Warns once, in development, of other middleware that changes files or names of koaAssets.
 import type { Context } from 'koa'
-import { requestLine } from '../../diagnostics.ts'
-import { warnOnce } from '../../errors.ts'
-import type { Watch } from '../../assets/parts.ts'
-import type { Settings } from '../../assets/settings/settings.ts'
+import { requestLine } from '../../runtime/diagnostics.ts'
+import { warnOnce } from '../../runtime/errors.ts'
+import type { Watch } from '../../runtime/app/parts.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
 
 export function watchNeighbours(settings: Settings): Watch {
   const report = firstOfEach()

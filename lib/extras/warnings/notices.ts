@@ -1,14 +1,14 @@
 // Finds settings under which nothing is served: possibly intended, more often a mistake.
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { isDirectory, readDirectory, statIfThere } from '../../files/at-start.ts'
-import { entriesGiven } from '../../check-options.ts'
-import { hasSources } from '../../assets/settings/app-settings.ts'
-import { ENVIRONMENTS } from '../../assets/settings/option-table.ts'
-import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
-import type { Settings } from '../../assets/settings/settings.ts'
-import { assetSources } from '../../assets/sources/third-party.ts'
-import { pathFrom } from '../../files/paths.ts'
+import { isDirectory, readDirectory, statIfThere } from '../../runtime/files/at-start.ts'
+import { entriesGiven } from '../../runtime/check-options.ts'
+import { hasSources } from '../../runtime/settings/app-settings.ts'
+import { ENVIRONMENTS } from '../../runtime/settings/option-table.ts'
+import type { KoaAssetsOptions } from '../../runtime/settings/options.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
+import { assetSources } from '../../runtime/app/third-party.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
 
 /** Returns one message for each problem, with its remedy. */
 export function noticesAtStart(

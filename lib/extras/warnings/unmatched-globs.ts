@@ -1,8 +1,8 @@
 // Warns in development of globs that match nothing, as a misspelled folder does, which is then served.
 import { join } from 'node:path'
-import { entriesBelow, errorCode } from '../../files/disk.ts'
-import { excluderOf, matcherOf, pathFrom } from '../../files/paths.ts'
-import type { Settings } from '../../assets/settings/settings.ts'
+import { entriesBelow, errorCode } from '../../runtime/files/disk.ts'
+import { excluderOf, matcherOf, pathFrom } from '../../runtime/files/paths.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
 
 /** Globs of one option, which select below a directory. */
 interface Selection {

@@ -5,9 +5,9 @@ import react from '@vitejs/plugin-react'
 import test from 'ava'
 import type { Middleware } from 'koa'
 import { build } from 'vite'
-import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { listMounts } from '../../../lib/extras/telling/listed-mounts.ts'
-import { settleProject } from '../../../lib/assets/extras.ts'
+import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import {
   attribute,
   makeBundlerProject,

@@ -1,6 +1,6 @@
 // What is sent of a delta, and deltas whose seal is right and that lead to something else.
 import { sealDelta } from '../../../lib/extras/deltas/delta-format.ts'
-import { digestOf } from '../../../lib/files/digest.ts'
+import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { deltaFile, sha256 } from '../../support/deltas.ts'
 
 /** A delta as it is sent. */

@@ -2,8 +2,8 @@
 import { symlinkSync } from 'node:fs'
 import { inspect } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
-import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
-import { digestOf } from '../../../lib/files/digest.ts'
+import { withFingerprint } from '../../../lib/runtime/urls/fingerprint.ts'
+import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { sealDelta } from '../../../lib/extras/deltas/delta-format.ts'
 import {
   available,

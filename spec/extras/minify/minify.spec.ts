@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { runInThisContext } from 'node:vm'
 import test from 'ava'
 import { precompile } from '../../../lib/koa-assets.ts'
-import { type CompileError, PrecompileError } from '../../../lib/errors.ts'
-import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import { type CompileError, PrecompileError } from '../../../lib/runtime/errors.ts'
+import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import {
   digestIn,
   digestOf,
@@ -18,7 +18,7 @@ import {
   targetOf
 } from '../../support/fingerprinted.ts'
 import { type Files, makeProject, writeFiles } from '../../support/site.ts'
-import { installWithout, makeShop, run as runCommand } from '../../cli/run.ts'
+import { installWithout, makeShop, run as runCommand } from '../../publishing/cli/run.ts'
 import { readMapped } from '../../support/source-map.ts'
 import { withDigest } from '../../support/digest.ts'
 

@@ -3,8 +3,8 @@ import { join, posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from '../../../lib/extras/modules/building/build-process.ts'
 import type { Wanted } from '../../../lib/extras/modules/resolving.ts'
-import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import type { ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
+import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
+import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { makeSite, writeFiles, type Files } from '../../support/site.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -2,8 +2,8 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import type { ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
-import { settle } from '../../../lib/assets/settings/settings.ts'
+import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
+import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { MODULES } from '../../../lib/extras/modules/options.ts'
 import { withDigest } from '../../support/digest.ts'
 import {

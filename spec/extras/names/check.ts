@@ -1,4 +1,4 @@
-import { settleForPrecompile } from '../../../lib/assets/extras.ts'
+import { settleForPrecompile } from '../../../lib/runtime/app/extras.ts'
 import { checkViews as check } from '../../../lib/extras/names/check-views.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import ava from 'ava'
-import { run as runCommand } from '../../cli/run.ts'
+import { run as runCommand } from '../../publishing/cli/run.ts'
 import { viteBuild, viteMount } from '../../support/bundler-project.ts'
 import { placed } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'

@@ -16,9 +16,9 @@ import test, { type ExecutionContext } from 'ava'
 import { build as buildWithEsbuild } from 'esbuild'
 import type { Middleware } from 'koa'
 import { build as buildWithVite } from 'vite'
-import { run } from '../../cli/run.ts'
-import { allCommands, parseCommandLine } from '../../../lib/cli/arguments.ts'
-import { helpAt } from '../../../lib/errors.ts'
+import { run } from '../../publishing/cli/run.ts'
+import { allCommands, parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
+import { helpAt } from '../../../lib/runtime/errors.ts'
 import {
   cleanKept,
   compress,

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
-import { CODINGS } from '../../../lib/files/codings.ts'
+import { CODINGS } from '../../../lib/runtime/files/codings.ts'
 import { WRITABLE_CODINGS } from '../../support/copies.ts'
 import {
   type CompressOptions,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { placed, readManifest, run } from '../../support/fingerprinted.ts'
-import { installWithout } from '../../cli/run.ts'
+import { installWithout } from '../../publishing/cli/run.ts'
 import { makeProject, type Files } from '../../support/site.ts'
 
 /** Precompiles, and returns the text of each stylesheet by name, without digests and white space that means nothing. */

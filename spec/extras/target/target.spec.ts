@@ -6,7 +6,7 @@ import { KEPT, LEFT } from '../../../lib/extras/minify/syntax.ts'
 import { browsersOf } from '../../../lib/extras/target/browsers.ts'
 import { lackingIn } from '../../../lib/extras/target/features.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
-import { installWithout } from '../../cli/run.ts'
+import { installWithout } from '../../publishing/cli/run.ts'
 import {
   makeFingerprinted,
   MODES,
@@ -17,7 +17,7 @@ import {
 } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
 import { warningsAbout } from '../../support/warnings.ts'
-import { LAYERED } from '../../../lib/assets/settings/option-table.ts'
+import { LAYERED } from '../../../lib/runtime/settings/option-table.ts'
 
 /** The text of an asset, without blanks, in each of the ways in which it is made. */
 async function published(

@@ -2,9 +2,9 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import ava from 'ava'
-import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
-import { digestOf } from '../../../lib/files/digest.ts'
-import { makeShop, run, start } from '../../cli/run.ts'
+import { withFingerprint } from '../../../lib/runtime/urls/fingerprint.ts'
+import { digestOf } from '../../../lib/runtime/files/digest.ts'
+import { makeShop, run, start } from '../../publishing/cli/run.ts'
 import { writeFiles } from '../../support/site.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 

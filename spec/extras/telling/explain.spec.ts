@@ -2,7 +2,7 @@
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { settleProject } from '../../../lib/assets/extras.ts'
+import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import type { Explanation, Step } from '../../../lib/extras/telling/explain.ts'
 import { overview, printOverview } from '../../../lib/extras/telling/overview.ts'
 import { type KoaAssetsOptions, precompile } from '../../../lib/index.ts'

@@ -1,6 +1,6 @@
 // What the commands tell, for options as they are given.
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
-import { settleForPrecompile, settleProject } from '../../../lib/assets/extras.ts'
+import { settleForPrecompile, settleProject } from '../../../lib/runtime/app/extras.ts'
 import { explain as explainAt } from '../../../lib/extras/telling/explain.ts'
 import { listAssets as list } from '../../../lib/extras/telling/list-command.ts'
 

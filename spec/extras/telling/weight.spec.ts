@@ -2,7 +2,7 @@
 import ava, { type ExecutionContext } from 'ava'
 import type { Weight } from '../../../lib/extras/telling/weight.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
-import { makeShop, run } from '../../cli/run.ts'
+import { makeShop, run } from '../../publishing/cli/run.ts'
 import { writeFiles } from '../../support/site.ts'
 
 const test = ava.serial

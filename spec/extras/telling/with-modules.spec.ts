@@ -2,10 +2,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { settleProject } from '../../../lib/assets/extras.ts'
+import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { overview } from '../../../lib/extras/telling/overview.ts'
 import type { Weight } from '../../../lib/extras/telling/weight.ts'
-import { makeShop, run } from '../../cli/run.ts'
+import { makeShop, run } from '../../publishing/cli/run.ts'
 import { makeProject } from '../../support/site.ts'
 import { modulePkg } from '../modules/package-files.ts'
 

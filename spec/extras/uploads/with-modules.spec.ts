@@ -1,6 +1,6 @@
 // Commands judge packages as the precompile did that joined them.
 import ava from 'ava'
-import { makeShop, run } from '../../cli/run.ts'
+import { makeShop, run } from '../../publishing/cli/run.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 import { pkg } from '../modules/package-files.ts'
 

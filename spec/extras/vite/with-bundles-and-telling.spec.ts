@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 
-import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import { ESBUILD, TWO_BUILDS, viteMount } from '../../support/bundler-project.ts'
 import { makeProject } from '../../support/site.ts'

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import test from 'ava'
 import type { Context } from 'koa'
-import { settleProject } from '../../../lib/assets/extras.ts'
-import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { settle } from '../../../lib/assets/settings/settings.ts'
+import { settleProject } from '../../../lib/runtime/app/extras.ts'
+import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
+import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { DEV } from '../../../lib/extras/vite/options.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { noticesAtStart } from '../../../lib/extras/warnings/notices.ts'
-import { settleProject } from '../../../lib/assets/extras.ts'
+import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { makeProject } from '../../support/site.ts'
 
 test('MNT-06 in development nothing is said of a mount that has yet to be built', t => {

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { fillDisk } from '../../support/changes.ts'
 import { assetAt, bodyOf, writeVersion } from '../../support/versions.ts'
 import { Replica } from './replicas.ts'

@@ -1,8 +1,8 @@
 // Compares what the modes answer with the rule.
-import { precompile } from '../../../lib/assets/building/precompile.ts'
-import { settleForPrecompile } from '../../../lib/assets/extras.ts'
-import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { PrecompileError } from '../../../lib/errors.ts'
+import { precompile } from '../../../lib/publishing/building/precompile.ts'
+import { settleForPrecompile } from '../../../lib/runtime/app/extras.ts'
+import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
+import { PrecompileError } from '../../../lib/runtime/errors.ts'
 import { type Mode, Server } from './modes.ts'
 import { make, type Plan } from './project.ts'
 import { Rule } from './rule.ts'

@@ -2,12 +2,12 @@
 // of its speed.
 import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { settleProject } from '../../../lib/assets/extras.ts'
-import { Pipeline } from '../../../lib/assets/pipeline.ts'
-import { locate, rawPath } from '../../../lib/assets/serving/request-path.ts'
-import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { withoutBase } from '../../../lib/assets/urls/canonical-path.ts'
-import { AssetError } from '../../../lib/errors.ts'
+import { settleProject } from '../../../lib/runtime/app/extras.ts'
+import { Pipeline } from '../../../lib/runtime/app/pipeline.ts'
+import { locate, rawPath } from '../../../lib/runtime/serving/request-path.ts'
+import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
+import { withoutBase } from '../../../lib/runtime/urls/canonical-path.ts'
+import { AssetError } from '../../../lib/runtime/errors.ts'
 import type { App } from './project.ts'
 
 export const MODES = {

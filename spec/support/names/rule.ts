@@ -1,6 +1,6 @@
 // The rule by which a name has one source, as docs/assets.md states it.
 import { posix } from 'node:path'
-import { matcherOf } from '../../../lib/files/paths.ts'
+import { matcherOf } from '../../../lib/runtime/files/paths.ts'
 import {
   BY_HAND,
   type App,

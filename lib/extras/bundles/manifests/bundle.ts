@@ -1,10 +1,10 @@
 // Everything that is read from a bundler's manifest, whichever bundler wrote it. Files are paths below the mount's
 // directory.
 import { posix } from 'node:path'
-import { isRecord } from '../../../check-options.ts'
-import { hasFixedUrl } from '../../../assets/urls/fingerprint.ts'
-import type { LoadedUrl } from '../../../assets/views/asset-url.ts'
-import { importOrder } from '../../../assets/views/modules.ts'
+import { isRecord } from '../../../runtime/check-options.ts'
+import { hasFixedUrl } from '../../../runtime/urls/fingerprint.ts'
+import type { LoadedUrl } from '../../../runtime/views/asset-url.ts'
+import { importOrder } from '../../../runtime/views/modules.ts'
 
 export interface Bundle {
   /** True if Vite wrote it, whose dev server stands in for the build while it runs. */

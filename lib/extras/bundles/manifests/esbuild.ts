@@ -1,5 +1,5 @@
 // Reads esbuild's metafile: the result of a build with `metafile: true`.
-import { isRecord } from '../../../check-options.ts'
+import { isRecord } from '../../../runtime/check-options.ts'
 import {
   type Bundle,
   type Chunk,

@@ -1,5 +1,5 @@
 // Reads Vite's manifest: `build.manifest`, written to `.vite/manifest.json`.
-import { isRecord } from '../../../check-options.ts'
+import { isRecord } from '../../../runtime/check-options.ts'
 import { LEGACY } from '../../vite/entry-source.ts'
 import {
   type Bundle,

@@ -1,19 +1,19 @@
 // Lists the files of packages that an app publishes: those of a build, and those that the option names.
 import { isDeepStrictEqual } from 'node:util'
 import { dirname, join, posix } from 'node:path'
-import { oneAtATime } from '../../../concurrency.ts'
-import { errorCode, realpathOf } from '../../../files/disk.ts'
-import { digestOf } from '../../../files/digest.ts'
-import { observeAll, type Observation } from '../../../files/observation.ts'
-import { pathFrom } from '../../../files/paths.ts'
+import { oneAtATime } from '../../../runtime/concurrency.ts'
+import { errorCode, realpathOf } from '../../../runtime/files/disk.ts'
+import { digestOf } from '../../../runtime/files/digest.ts'
+import { observeAll, type Observation } from '../../../runtime/files/observation.ts'
+import { pathFrom } from '../../../runtime/files/paths.ts'
 import type {
   KnownImports,
   MakeSourceList,
   Project,
   SourceFile,
   SourceList
-} from '../../../assets/parts.ts'
-import type { AppSettings } from '../../../assets/settings/settings.ts'
+} from '../../../runtime/app/parts.ts'
+import type { AppSettings } from '../../../runtime/settings/settings.ts'
 import { scanPackages } from './build.ts'
 import { buildApart } from './build-process.ts'
 import { namedFiles } from './files.ts'

@@ -1,8 +1,8 @@
 // Makes packages fit for browsers by one build of Rolldown: a module for each specifier, and what these share.
 import { isAbsolute, join } from 'node:path'
 import type { OutputChunk, Plugin } from 'rolldown'
-import { pathFrom } from '../../../files/paths.ts'
-import type { SourceFile } from '../../../assets/parts.ts'
+import { pathFrom } from '../../../runtime/files/paths.ts'
+import type { SourceFile } from '../../../runtime/app/parts.ts'
 import { facadeOf } from '../common-js.ts'
 import { Packages, unusable } from '../packages.ts'
 import { buildOptions, ENTRY, FOLDER, Resolved, resolving, type Wanted } from '../resolving.ts'

@@ -1,9 +1,9 @@
 // Finds what the application's own modules import from packages.
-import { inParallel } from '../../../concurrency.ts'
-import { observe, observeAll, type Observation } from '../../../files/observation.ts'
-import { readSnapshot } from '../../../files/open-file.ts'
+import { inParallel } from '../../../runtime/concurrency.ts'
+import { observe, observeAll, type Observation } from '../../../runtime/files/observation.ts'
+import { readSnapshot } from '../../../runtime/files/open-file.ts'
 import { importsIn, importsOfJsx } from '../imports.ts'
-import { loadModuleLexer } from '../../../assets/references/module-references.ts'
+import { loadModuleLexer } from '../../../publishing/references/module-references.ts'
 
 export interface Script {
   readonly name: string

@@ -2,12 +2,12 @@
 import { readFile, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
-import { digestOf } from '../../../files/digest.ts'
-import { realpathOf, statOf, undefinedIfMissing } from '../../../files/disk.ts'
-import { observeAll, recheck, type Observation } from '../../../files/observation.ts'
-import { makeDirectory } from '../../../files/writing/write.ts'
-import { writeAtomically } from '../../../files/writing/write.ts'
-import { nodeModulesFrom } from '../../../assets/compilers/compiler.ts'
+import { digestOf } from '../../../runtime/files/digest.ts'
+import { realpathOf, statOf, undefinedIfMissing } from '../../../runtime/files/disk.ts'
+import { observeAll, recheck, type Observation } from '../../../runtime/files/observation.ts'
+import { makeDirectory } from '../../../publishing/writing/write.ts'
+import { writeAtomically } from '../../../publishing/writing/write.ts'
+import { nodeModulesFrom } from '../../../publishing/compilers/compiler.ts'
 import type { Built } from './build.ts'
 
 export interface KeptBuild extends Omit<Built, 'texts' | 'inputs'> {

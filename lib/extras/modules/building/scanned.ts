@@ -1,6 +1,6 @@
 // Lists modules of packages as they were written, for a build that joins them with those of the app.
 import { dirname } from 'node:path'
-import type { KnownImports, SourceFile } from '../../../assets/parts.ts'
+import type { KnownImports, SourceFile } from '../../../runtime/app/parts.ts'
 import type { Scanned } from './build.ts'
 import { FOLDER } from '../resolving.ts'
 

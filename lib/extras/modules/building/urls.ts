@@ -1,10 +1,10 @@
 // Publishes what modules of packages refer to by their own URL.
 import { dirname, join, posix } from 'node:path'
 import type { Plugin } from 'rolldown'
-import { realpathOf, statOf } from '../../../files/disk.ts'
-import { readSnapshot } from '../../../files/open-file.ts'
-import { loadModuleLexer } from '../../../assets/references/module-references.ts'
-import { decodeIfValid } from '../../../assets/urls/canonical-path.ts'
+import { realpathOf, statOf } from '../../../runtime/files/disk.ts'
+import { readSnapshot } from '../../../runtime/files/open-file.ts'
+import { loadModuleLexer } from '../../../publishing/references/module-references.ts'
+import { decodeIfValid } from '../../../runtime/urls/canonical-path.ts'
 import { FOLDER, PLACEHOLDER, type Resolved } from '../resolving.ts'
 
 const OWN_URL =

@@ -2,10 +2,10 @@
 import { isBuiltin } from 'node:module'
 import { basename, dirname, join as joinPath, posix, resolve } from 'node:path'
 import type { OutputChunk, Plugin, rolldown as Build } from 'rolldown'
-import { CompileError } from '../../../errors.ts'
+import { CompileError } from '../../../runtime/errors.ts'
 import type { Made, Script } from './script.ts'
-import type { AppSettings } from '../../../assets/settings/settings.ts'
-import { decodeIfValid, encodePath } from '../../../assets/urls/canonical-path.ts'
+import type { AppSettings } from '../../../runtime/settings/settings.ts'
+import { decodeIfValid, encodePath } from '../../../runtime/urls/canonical-path.ts'
 import {
   buildOptions,
   EMPTY,
@@ -19,7 +19,7 @@ import { facadeOf } from '../common-js.ts'
 import { importsIn } from '../imports.ts'
 import { problemIn, type Rolldown } from '../rolldown.ts'
 import type { Plan } from './plan.ts'
-import { pathFrom } from '../../../files/paths.ts'
+import { pathFrom } from '../../../runtime/files/paths.ts'
 
 interface Joining {
   readonly root: string

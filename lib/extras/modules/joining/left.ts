@@ -1,9 +1,9 @@
 // Reports references of packages to files that are nowhere, where joined code has kept them.
-import { referenceErrors } from '../../../assets/rendering/reference-errors.ts'
-import { isBare } from '../../../assets/references/module-references.ts'
-import { isInModule, type Reference } from '../../../assets/references/references.ts'
-import type { Unfinished } from '../../../assets/building/final-bytes.ts'
-import type { AssetError } from '../../../errors.ts'
+import { referenceErrors } from '../../../publishing/rendering/reference-errors.ts'
+import { isBare } from '../../../publishing/references/module-references.ts'
+import { isInModule, type Reference } from '../../../publishing/references/references.ts'
+import type { Unfinished } from '../../../publishing/building/final-bytes.ts'
+import type { AssetError } from '../../../runtime/errors.ts'
 
 const ELSEWHERE = /^(?:[a-z][a-z\d+.-]*:|\/\/)/i
 

@@ -1,5 +1,5 @@
 // Decides into which files the packages go whose modules are joined.
-import { importOrder } from '../../../assets/views/modules.ts'
+import { importOrder } from '../../../runtime/views/modules.ts'
 import type { Script } from './script.ts'
 
 /** Scripts are found by path. */

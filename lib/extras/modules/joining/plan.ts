@@ -1,5 +1,5 @@
 // Plans which modules are joined, and which of them are entries.
-import { loadModuleLexer } from '../../../assets/references/module-references.ts'
+import { loadModuleLexer } from '../../../publishing/references/module-references.ts'
 import type { Script } from './script.ts'
 import { packageFiles, reachedFrom, type Scripts } from './package-files.ts'
 

@@ -21,7 +21,7 @@ import {
   restoreBuild
 } from '../../../../lib/extras/modules/building/kept.ts'
 import { Packages } from '../../../../lib/extras/modules/packages.ts'
-import { withSlashes } from '../../../../lib/files/paths.ts'
+import { withSlashes } from '../../../../lib/runtime/files/paths.ts'
 import { placed, run } from '../../../support/fingerprinted.ts'
 import { makeProject, removeProject, writeFiles, type Files } from '../../../support/site.ts'
 import { buildIn, modulePkg, pkg, TIP, wantedOf } from '../package-files.ts'

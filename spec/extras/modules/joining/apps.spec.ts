@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import test from 'ava'
-import { withSlashes } from '../../../../lib/files/paths.ts'
+import { withSlashes } from '../../../../lib/runtime/files/paths.ts'
 import { readManifest, run } from '../../../support/fingerprinted.ts'
 import { makeProject } from '../../../support/site.ts'
 import { ALL, makeShop, pkg } from './shop.ts'

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import test from 'ava'
-import { installWithout, startNode } from '../../../cli/run.ts'
+import { installWithout, startNode } from '../../../publishing/cli/run.ts'
 import { placed, readManifest, run } from '../../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../../support/site.ts'
 import { ALL, SHOP } from './shop.ts'

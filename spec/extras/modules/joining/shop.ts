@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
-import type { KoaAssetsOptions } from '../../../../lib/assets/settings/options.ts'
+import type { KoaAssetsOptions } from '../../../../lib/runtime/settings/options.ts'
 import { placed, readManifest, run, targetOf } from '../../../support/fingerprinted.ts'
 import { makeProject, type Files } from '../../../support/site.ts'
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { run } from '../../../cli/run.ts'
+import { run } from '../../../publishing/cli/run.ts'
 import { makeProject, writeFiles } from '../../../support/site.ts'
 
 test('JOI-02 a new project has its modules joined, and init says what that needs and lacks', async t => {

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import test from 'ava'
 import type { Middleware } from 'koa'
-import { run } from '../../../cli/run.ts'
+import { run } from '../../../publishing/cli/run.ts'
 import { placed, readManifest } from '../../../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../../../support/site.ts'
 import { ALL, makeShop, SHOP } from './shop.ts'

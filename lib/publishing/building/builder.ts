@@ -1,0 +1,252 @@
+// Builds all assets at once: reads and compiles their sources, and gives references the URLs of the assets they lead
+// to.
+import { inParallel, once } from '../../runtime/concurrency.ts'
+import { AssetError } from '../../runtime/errors.ts'
+import { checksumsOf, digestOf } from '../../runtime/files/digest.ts'
+import { lookBefore } from '../../runtime/files/observation.ts'
+import { readContent, type Content } from '../../runtime/files/open-file.ts'
+import { undefinedIfMissing } from '../../runtime/files/disk.ts'
+import { textType, type Draft } from '../rendering/draft.ts'
+import { detailsIn } from '../../runtime/app/details.ts'
+import { Renderer } from '../rendering/renderer.ts'
+import { loadModuleLexer } from '../references/module-references.ts'
+import { assetPath } from '../../runtime/settings/app-settings.ts'
+import type { Bundler, Mention, Project, Transform } from '../../runtime/app/parts.ts'
+import type { AppSettings } from '../../runtime/settings/settings.ts'
+import type { Sources } from '../sources/sources.ts'
+import { finishAll, MAP, type Unfinished } from './final-bytes.ts'
+import { hasSameInputs, NEVER, type MtimeIndex } from './mtime-index.ts'
+import {
+  byPath,
+  findFailures,
+  findLostImports,
+  importedInViews,
+  listAssets,
+  type Assets,
+  type Failure,
+  type ListedAsset
+} from './listed-assets.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
+
+export interface BuilderOptions {
+  readonly warn: (message: string) => void
+  /** Selects the apps whose assets refer to each other by the URLs that `all` makes. Default: all. */
+  readonly only?: (app: AppSettings) => boolean
+  /** Keeps drafts until an input changes. */
+  readonly index?: MtimeIndex
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((done: number, total: number, path: string) => void) | undefined
+  readonly transforms?: readonly Transform[]
+  readonly bundlers?: readonly Bundler[]
+}
+
+export interface BuildResult {
+  readonly assets: Assets
+  /** The specifiers by which inline scripts of views import assets, sorted. */
+  readonly inViews: readonly string[]
+  /** The failures in the order of paths. */
+  readonly failures: readonly Failure[]
+}
+
+type Drafted = Omit<Unfinished, 'links'>
+
+// Enough to keep the disk busy while a compiler works.
+const CONCURRENCY = 16
+/** The small images of most projects are read once by a precompile. */
+const HELD_BYTES = 64 * 1024 * 1024
+
+export class Builder {
+  readonly #settings: Project
+  readonly #sources: Sources
+  readonly #renderer: Renderer
+  readonly #options: BuilderOptions
+  /** The names in views, which are searched for once. */
+  readonly #mentions: () => Promise<readonly Mention[]>
+  #held = 0
+  #last: { readonly drafts: readonly Draft[]; readonly result: BuildResult } | undefined
+
+  constructor(settings: Project, sources: Sources, options: BuilderOptions) {
+    this.#settings = settings
+    this.#sources = sources
+    this.#renderer = new Renderer(settings, sources)
+    this.#options = options
+    this.#mentions = once(() => mentionsIn(settings))
+  }
+
+  /**
+   * Builds every asset; the result is the same object if nothing has changed.
+   * @param listed the assets, if they were just listed
+   */
+  async all(listed?: readonly ListedAsset[]): Promise<BuildResult> {
+    const { only } = this.#options
+    const places = listed ?? (await listAssets(this.#settings, this.#sources, only))
+    const failures = findFailures(this.#settings, places, this.#options.warn)
+    const all = await this.#draftAll(places, failures)
+    if (!this.#options.index) {
+      failures.push(...(await this.#addedSince(places)), ...(await this.#lostImports(all)))
+    }
+    const drafts = all.map(({ draft }) => draft)
+    const last = this.#last
+    const isSame = drafts.length === last?.drafts.length
+    if (isSame && drafts.every((draft, at) => draft === last.drafts[at])) return last.result
+    const result = await this.#finish(all, failures)
+    // After failures it looks again: a missing file may have been added to `public`.
+    this.#last = result.failures.length === 0 ? { drafts, result } : undefined
+    return result
+  }
+
+  #lostImports(all: readonly Drafted[]): Promise<Failure[]> {
+    const keyOf = ({ name }: AppSettings, path: string) => JSON.stringify([name, path])
+    const own = all.filter(({ source }) => source.packageName === undefined)
+    const imported = new Set(
+      own.flatMap(({ app, draft }) =>
+        (draft.text?.references ?? []).map(({ path }) => keyOf(app, path))
+      )
+    )
+    const isImported = (app: AppSettings, path: string) => imported.has(keyOf(app, path))
+    return findLostImports(this.#settings, this.#sources, isImported, this.#options.warn)
+  }
+
+  /** A folder that is not there while a checkout replaces it would leave its assets out of a precompile. */
+  async #addedSince(places: readonly ListedAsset[]): Promise<Failure[]> {
+    const known = new Set(places.map(({ path }) => path))
+    const now = await listAssets(this.#settings, this.#sources, this.#options.only)
+    return now
+      .filter(({ path }) => !known.has(path))
+      .map(({ path, source }) => ({
+        path,
+        error: added(pathFrom(this.#settings.root, source.file))
+      }))
+  }
+
+  async #finish(all: readonly Drafted[], failures: Failure[]): Promise<BuildResult> {
+    const { warn, bundlers = [] } = this.#options
+    const drafted = new Map(all.map(place => [place.path, place]))
+    const nodes = new Map<string, Unfinished>()
+    for (const place of all) {
+      const { path, draft } = place
+      const { found, errors, warnings } = await this.#renderer.resolveAll(place, draft)
+      const isTaken =
+        place.source.packageName !== undefined && bundlers.some(each => each.takes(place.app))
+      // The bundler knows more ways to find a module.
+      if (!isTaken) {
+        warnings.forEach(warn)
+        failures.push(...errors.map(error => ({ path, error })))
+      }
+      const links = found.map(to => to && assetPath(to.app, to.source.name))
+      const map = links.includes(path + MAP) ? drafted.get(path + MAP) : undefined
+      const isRewritten = links.some(link => link !== undefined && link !== path + MAP)
+      const ownMap = map && isRewritten ? await readAgain(map.draft) : undefined
+      nodes.set(path, { ...place, links, ownMap })
+    }
+    const isAsked =
+      all.some(({ app, draft }) => app.fingerprint && draft.mayImport) ||
+      this.#settings.apps.some(app => app.fingerprint && app.imports.size > 0)
+    const mentions = isAsked ? await this.#mentions() : []
+    for (const bundler of failures.length === 0 ? bundlers : []) {
+      const reported = await bundler.join(nodes, mentions).catch((error: unknown) => {
+        if (!(error instanceof AssetError)) throw error
+        return { errors: [error], warnings: [] }
+      })
+      reported?.warnings.forEach(warn)
+      failures.push(...(reported?.errors ?? []).map(error => ({ path: '', error })))
+    }
+    const assets = finishAll(nodes, warn, this.#settings.base)
+    const inViews = importedInViews(mentions, assets, this.#settings)
+    return { assets, inViews, failures: failures.toSorted(byPath) }
+  }
+
+  async #draftAll(places: readonly ListedAsset[], failures: Failure[]): Promise<Drafted[]> {
+    const { onProgress, signal } = this.#options
+    let done = 0
+    const draftOne = async (place: ListedAsset) => {
+      const { path } = place
+      const draft = await this.#draft(place).catch((error: unknown) => {
+        if (!(error instanceof AssetError)) throw error
+        failures.push({ path, error })
+      })
+      onProgress?.(++done, places.length, path)
+      return draft ? [{ ...place, draft }] : []
+    }
+    const all = (await inParallel(places, CONCURRENCY, draftOne, signal)).flat()
+    // The map of a transformed text replaces the one that its source has.
+    const maps = new Set(all.flatMap(({ path, draft }) => (draft.map ? path + MAP : [])))
+    return all.filter(({ path }) => !maps.has(path))
+  }
+
+  /**
+   * Drafts an asset. The result is undefined for a source that was removed after it was listed, if a server looks
+   * again for the next page.
+   * @throws AssetError otherwise
+   */
+  async #draft(place: ListedAsset): Promise<Draft | undefined> {
+    const { index } = this.#options
+    const { path, source } = place
+    const entry = index?.get(path)
+    const isKnown = entry?.source === source.file && entry.generation === this.#sources.generation
+    if (isKnown && (await hasSameInputs(entry))) return entry.draft
+    const areAsBefore = await lookBefore(entry?.inputs)
+    // Only the source can be missing here: a compiler's failure is a CompileError.
+    const draft = await undefinedIfMissing(this.#draftAnew(place))
+    if (!draft && !index) throw removed(pathFrom(this.#settings.root, source.file))
+    if (!draft) return undefined
+    const { inputs, isSettled } = draft
+    const generation = isSettled && areAsBefore(inputs) ? this.#sources.generation : NEVER
+    const { targets = [], published } = entry ?? {}
+    index?.set(path, { source: source.file, generation, inputs, targets, published, draft })
+    return draft
+  }
+
+  async #draftAnew(place: ListedAsset): Promise<Draft | undefined> {
+    const { app, name, source } = place
+    const { transforms = [], bundlers = [] } = this.#options
+    const transform = textType(name) && transforms.find(each => each.takes(app, name))
+    const first = await this.#renderer.draft(place, transform !== undefined)
+    if (!first) return undefined
+    const isTaken = transform && bundlers.some(each => each.takes(app)) && (await isModule(first))
+    const draft =
+      transform && !isTaken ? await this.#renderer.transformed(place, first, transform) : first
+    if (draft.text || draft.map) return draft
+    const sums = await checksumsOf(draft.content, app.integrity)
+    const details = await detailsIn(this.#settings.extras, name, draft.content, place)
+    const isHeld = source.compiler !== undefined || draft.isLowered || this.#mayHold(draft.content)
+    return { ...draft, content: isHeld ? draft.content : { copyOf: source.file }, sums, details }
+  }
+
+  /** Tells whether an unchanged copy stays in memory until it is written. Otherwise its source is read again. */
+  #mayHold(content: Content): boolean {
+    const isKept = this.#options.index !== undefined
+    if (isKept || 'copyOf' in content || this.#held + content.length > HELD_BYTES) return false
+    this.#held += content.length
+    return true
+  }
+}
+
+async function isModule({ text, content }: Draft): Promise<boolean> {
+  const code = text?.code ?? new TextDecoder().decode(await readContent(content))
+  return (await loadModuleLexer()).isModule(code) === true
+}
+
+async function mentionsIn(project: Project): Promise<Mention[]> {
+  const found = await Promise.all(project.extras.map(async each => each.views?.mentions(project)))
+  return found.flatMap(each => each ?? [])
+}
+
+function added(file: string): AssetError {
+  const advice = 'run precompile again when nothing changes the sources'
+  return new AssetError('source-missing', `${file} appeared during the precompile: ${advice}`)
+}
+
+function removed(file: string): AssetError {
+  const advice = 'run precompile again when nothing changes the sources'
+  return new AssetError('source-missing', `${file} was removed during the precompile: ${advice}`)
+}
+
+/**
+ * Returns the text of a draft; undefined if the source was edited or removed meanwhile, which its publication
+ * reports.
+ */
+async function readAgain({ content, sums }: Draft): Promise<string | undefined> {
+  const bytes = await undefinedIfMissing(readContent(content))
+  return bytes && digestOf(bytes) === sums?.digest ? new TextDecoder().decode(bytes) : undefined
+}

@@ -1,0 +1,212 @@
+// Gives assets their final bytes. A stylesheet contains the fingerprints of its images, so every asset follows those
+// that it refers to.
+import { createHash } from 'node:crypto'
+import { checksumsOfBytes, digestOfHash } from '../../runtime/files/digest.ts'
+import { finish, textType, type Draft } from '../rendering/draft.ts'
+import type { Imports } from '../../runtime/app/parts.ts'
+import { isBare } from '../references/module-references.ts'
+import { isInModule, type Reference, type Urls } from '../references/references.ts'
+import { shiftMap } from '../rendering/shift-map.ts'
+import { encodePath } from '../../runtime/urls/canonical-path.ts'
+import { byPath, publishedUrl, type Assets, type Built, type ListedAsset } from './listed-assets.ts'
+
+/** An asset whose references have no URLs yet. */
+export interface Unfinished extends ListedAsset {
+  readonly draft: Draft
+  /** The path of the asset that each reference leads to; undefined leaves it as it is written. */
+  readonly links: readonly (string | undefined)[]
+  /** The source map, as JSON, that the text came with and refers to. */
+  readonly ownMap?: string | undefined
+  /** The decoded paths of the assets that were bundled into it; undefined for one that has its source alone. */
+  readonly sources?: readonly string[] | undefined
+}
+
+/**
+ * Finishes all assets.
+ * @param base precedes every path that is written
+ * @returns the assets by path; each follows those that it refers to
+ */
+export function finishAll(
+  nodes: ReadonlyMap<string, Unfinished>,
+  warn: (message: string) => void,
+  base = ''
+): Assets {
+  const assets = new Map<string, Built>()
+  const edges = ({ links }: Unfinished) => links.flatMap(path => nodes.get(path ?? '') ?? [])
+  for (const group of groupsInOrder(nodes.values(), edges)) {
+    const isCycle = group.length > 1 || group.some(node => edges(node).includes(node))
+    const cycle = new Set(isCycle ? group.map(({ path }) => path) : [])
+    const hasStyles = group.some(({ name }) => textType(name) === 'css')
+    const urlsOf = (node: Unfinished, query = '') =>
+      urlsIn(node, assets, cycle, query).map(url => url && base + url)
+    const query = isCycle && hasStyles ? `?${digestOfCycle(group, urlsOf)}` : ''
+    const modules = group.filter(({ path, name }) => cycle.has(path) && textType(name) === 'js')
+    if (modules.length > 0) warn(cycleFound(modules.map(({ path }) => path).toSorted()))
+    for (const node of group) {
+      shiftOwnMap(node, urlsOf(node, query), assets)
+      const finished = finishOne(node, urlsOf(node, query), { cycle, base })
+      for (const built of finished) assets.set(built.path, built)
+    }
+  }
+  return assets
+}
+
+function cycleFound(paths: readonly string[]): string {
+  const shown = paths.length > 10 ? [...paths.slice(0, 10), '…'] : paths
+  return `modules refer to each other: ${shown.join(', ')}; they import each other by plain names, so break the cycle or write importMap() before the first module of a page, which would otherwise load them twice`
+}
+
+function urlsIn(
+  { links, draft }: Unfinished,
+  assets: Assets,
+  cycle: ReadonlySet<string>,
+  query: string
+): Urls {
+  return links.map((path, at) => {
+    const reference = draft.text?.references[at]
+    if (path === undefined || !reference) return undefined
+    // An import map resolves plain URLs, not those with a query.
+    if (cycle.has(path)) return encodePath(path) + (isInModule(reference) ? '' : query)
+    const built = assets.get(path)
+    return built ? publishedUrl(built) : encodePath(path)
+  })
+}
+
+/**
+ * Stylesheets in a cycle cannot contain each other's digests. They share one digest: they refer to each other by
+ * plain names with that digest as the query, so a change in one changes the bytes, and the fingerprint, of each.
+ */
+function digestOfCycle(group: readonly Unfinished[], urlsOf: (node: Unfinished) => Urls): string {
+  const hash = createHash('sha256')
+  for (const node of group.toSorted(byPath)) {
+    const content = finish(node.draft, urlsOf(node))
+    hash.update(node.path).update('\0')
+    if (!('copyOf' in content)) hash.update(content).update('\0')
+    hash.update(node.draft.map ?? '').update('\0')
+  }
+  return digestOfHash(hash.digest())
+}
+
+/** The text refers to its map by fingerprint, so the map comes first. */
+function shiftOwnMap(
+  { path, draft: { text }, ownMap }: Unfinished,
+  urls: Urls,
+  assets: Map<string, Built>
+): void {
+  const map = assets.get(path + MAP)
+  if (ownMap === undefined || !map || !text) return
+  const content = Buffer.from(shiftMap(ownMap, text, urls))
+  const sums = checksumsOfBytes(content, map.app.integrity)
+  assets.set(map.path, { ...map, content, ...sums })
+}
+
+/** The suffix that makes the path of an asset that of its source map. */
+export const MAP = '.map'
+
+/** Minified text names its map by fingerprint, so the map comes first. */
+function finishOne(
+  node: Unfinished,
+  urls: Urls,
+  { cycle, base }: { readonly cycle: ReadonlySet<string>; readonly base: string }
+): Built[] {
+  const { draft, links: _, ownMap: __, sources, ...place } = node
+  const { integrity } = place.app
+  const content = finish(draft, urls)
+  const known = { ...encoded(importsOf(node, cycle)), sources: sources?.map(encodePath) }
+  if (draft.map === undefined) {
+    const sums = draft.sums ?? checksumsOfBytes(content as Uint8Array, integrity)
+    return [{ ...place, content, ...sums, ...known, ...draft.details }]
+  }
+  const { text } = draft
+  const json = text ? shiftMap(draft.map, text, urls) : draft.map
+  const mapContent = Buffer.from(json)
+  const map: Built = {
+    ...place,
+    name: place.name + MAP,
+    path: place.path + MAP,
+    content: mapContent,
+    ...checksumsOfBytes(mapContent, integrity)
+  }
+  const directive = `# sourceMappingURL=${base}${publishedUrl(map)}`
+  const comment = /\.css$/i.test(place.name) ? `/*${directive} */\n` : `//${directive}\n`
+  const code = Buffer.concat([content as Buffer, Buffer.from(comment)])
+  return [map, { ...place, content: code, ...checksumsOfBytes(code, integrity), ...known }]
+}
+
+function encoded({ imports, dynamicImports, unresolved }: Imports = {}): Imports {
+  const [urls, later] = [imports, dynamicImports].map(paths => paths?.map(encodePath))
+  return { imports: urls, dynamicImports: later, unresolved }
+}
+
+/**
+ * Returns the imports of a module, as decoded paths; undefined for an asset that is no script, or was not searched
+ * for imports.
+ */
+export function importsOf(
+  { app, name, draft, links }: Unfinished,
+  cycle: ReadonlySet<string> = new Set()
+): Imports | undefined {
+  if (textType(name) !== 'js' || !app.fingerprint) return undefined
+  const { references = [], isOpen = false } = draft.text ?? {}
+  const of = (kind: Reference['kind']) =>
+    [...new Set(links.filter((_, at) => references[at]?.kind === kind))].filter(
+      path => path !== undefined
+    )
+  const dynamicImports = of('dynamic-import')
+  const left = references.flatMap((reference, at) => {
+    const path = links[at]
+    if (path === undefined) return isBare(reference) ? reference.path : []
+    return cycle.has(path) && isInModule(reference) ? encodePath(path) : []
+  })
+  const unresolved = [...new Set([...left, ...(isOpen ? ['*'] : [])])]
+  const known = { imports: of('import'), unresolved }
+  return dynamicImports.length > 0 ? { ...known, dynamicImports } : known
+}
+
+/** A node whose edges are being followed. */
+interface Visit<T> {
+  readonly node: T
+  readonly index: number
+  readonly edges: Iterator<T>
+  lowest: number
+}
+
+/**
+ * Groups the nodes of a graph so that every group follows the groups it refers to. Nodes of one cycle
+ * share a group (Tarjan's algorithm).
+ */
+function groupsInOrder<T>(nodes: Iterable<T>, edgesOf: (node: T) => readonly T[]): T[][] {
+  const groups: T[][] = []
+  // A group that is complete has the index Infinity, as no later node leads back to it.
+  const indexes = new Map<T, number>()
+  const open: T[] = []
+  // The stack is explicit, as a chain of references may be longer than the call stack.
+  const visits: Visit<T>[] = []
+  const enter = (node: T) => {
+    const index = indexes.size
+    indexes.set(node, index)
+    open.push(node)
+    visits.push({ node, index, edges: edgesOf(node).values(), lowest: index })
+  }
+  for (const first of nodes) {
+    if (!indexes.has(first)) enter(first)
+    for (let visit = visits.at(-1); visit; visit = visits.at(-1)) {
+      const next = visit.edges.next()
+      if (!next.done) {
+        const known = indexes.get(next.value)
+        if (known === undefined) enter(next.value)
+        else visit.lowest = Math.min(visit.lowest, known)
+        continue
+      }
+      visits.pop()
+      const { node, index, lowest } = visit
+      const above = visits.at(-1)
+      if (above) above.lowest = Math.min(above.lowest, lowest)
+      if (lowest !== index) continue
+      const group = open.splice(open.lastIndexOf(node))
+      for (const member of group) indexes.set(member, Infinity)
+      groups.push(group)
+    }
+  }
+  return groups
+}

@@ -1,0 +1,163 @@
+// Lists the assets of all apps with the URL paths under which they are published, and finds those that cannot be.
+import { AssetError, printable } from '../../runtime/errors.ts'
+import type { Content } from '../../runtime/files/open-file.ts'
+import type { Details, Imports, Mention } from '../../runtime/app/parts.ts'
+import { assetPath, ownerOf } from '../../runtime/settings/app-settings.ts'
+import { isAbsoluteUrl } from '../../runtime/settings/option-table.ts'
+import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
+import type { Listed } from '../sources/snapshot.ts'
+import { adviseOn } from '../sources/missing-name.ts'
+import type { Sources } from '../sources/sources.ts'
+import { encodePath, whyNotCanonical } from '../../runtime/urls/canonical-path.ts'
+import { withFingerprint } from '../../runtime/urls/fingerprint.ts'
+import type { ManifestEntry } from '../../runtime/urls/manifest.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
+
+/** A source, and the path at which it is published. */
+export interface ListedAsset extends Listed {
+  /** The plain URL path, decoded: `/assets/app.css`. */
+  readonly path: string
+}
+
+/** An asset that cannot be published. */
+export interface Failure {
+  /** The plain URL path, decoded. */
+  readonly path: string
+  readonly error: AssetError
+}
+
+/** An asset with its manifest entry and content. */
+export interface Built
+  extends
+    ListedAsset,
+    Pick<ManifestEntry, 'integrity' | 'size' | 'sources' | keyof Imports | keyof Details> {
+  /** The final bytes, or the source when its bytes are published unchanged. */
+  readonly content: Content
+  readonly digest: string
+}
+
+export type Assets = ReadonlyMap<string, Built>
+
+/** Returns the decoded URL path in pages and stylesheets: fingerprinted, if the app has fingerprints. */
+export function publishedPath({ app, path, digest }: Built): string {
+  return app.fingerprint ? withFingerprint(path, digest) : path
+}
+
+export function publishedUrl(built: Built): string {
+  return encodePath(publishedPath(built))
+}
+
+export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
+  return new Map(Array.from(assets, built => [encodePath(built.path), entryOf(built)]))
+}
+
+function entryOf(built: Built): ManifestEntry {
+  const { source, integrity, size, imports, dynamicImports, unresolved, sources } = built
+  return {
+    target: publishedUrl(built),
+    source: source.path,
+    integrity,
+    size,
+    from: source.from || undefined,
+    imports,
+    dynamicImports,
+    unresolved,
+    specifiers: source.specifiers,
+    imageSize: built.imageSize,
+    svg: built.svg,
+    sources
+  }
+}
+
+/**
+ * Returns the imports of these assets in inline scripts of views, as they are written there: bare specifiers, and
+ * plain URL paths.
+ */
+export function importedInViews(
+  mentions: readonly Mention[],
+  assets: Assets,
+  { apps }: Settings
+): string[] {
+  const imported = new Set(mentions.flatMap(({ name, isImported }) => (isImported ? name : [])))
+  if (imported.size === 0) return []
+  const byOption = apps.flatMap(({ imports }) => [...imports.keys()])
+  const names = ({ path, source }: Built) => [encodePath(path), ...(source.specifiers ?? [])]
+  const known = new Set([...byOption, ...[...assets.values()].flatMap(names)])
+  return [...imported].filter(name => known.has(name)).toSorted()
+}
+
+/**
+ * Finds entries of the option `imports` whose asset no app has: an import map with them could not be written.
+ * @param isImported tells whether a module imports the specifier, where its loss is reported with a place
+ */
+export async function findLostImports(
+  settings: Settings,
+  sources: Sources,
+  isImported: (app: AppSettings, specifier: string) => boolean,
+  warn: (message: string) => void
+): Promise<Failure[]> {
+  const given = settings.apps
+    .filter(({ fingerprint, missing }) => fingerprint && missing !== 'ignore')
+    .flatMap(app => Array.from(app.imports, ([specifier, name]) => ({ app, specifier, name })))
+    .filter(({ name }) => !isAbsoluteUrl(name))
+  const found = await Promise.all(
+    given.map(async ({ app, name }) => {
+      const owner = ownerOf(settings, app, name)
+      return (await sources.of(owner.app).find(owner.name)) !== undefined
+    })
+  )
+  // The option may be set for all apps, of which one has the asset.
+  const done = new Set(given.filter((_, at) => found[at]).map(({ name }) => name))
+  const failures: Failure[] = []
+  for (const { app, specifier, name } of given) {
+    if (done.has(name) || isImported(app, specifier)) continue
+    done.add(name)
+    const told = given.filter(each => each.name === name)
+    const advice = await Promise.all(told.map(each => adviseOn(sources, each.app, name)))
+    const reasons = advice.flatMap(each => (each === undefined ? [] : `: ${each}`))
+    const message = `the option imports leads '${specifier}' to ${name}, which was not found${reasons[0] ?? ''}`
+    if (app.missing === 'warn') warn(message)
+    else failures.push({ path: '', error: new AssetError('reference-missing', message) })
+  }
+  return failures
+}
+
+/** Lists every asset, in the order of paths. */
+export async function listAssets(
+  settings: Settings,
+  sources: Sources,
+  only: (app: AppSettings) => boolean = () => true
+): Promise<readonly ListedAsset[]> {
+  const all: ListedAsset[] = []
+  for (const app of settings.apps.filter(only)) {
+    for (const listed of await sources.of(app).list()) {
+      all.push({ ...listed, path: assetPath(app, listed.name) })
+    }
+  }
+  return all.toSorted(byPath)
+}
+
+export function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
+  return a.path < b.path ? -1 : 1
+}
+
+/** Finds names that several sources share, and names that cannot be requested. */
+export function findFailures(
+  { root }: Settings,
+  places: readonly ListedAsset[],
+  warn: (message: string) => void
+): Failure[] {
+  return places.flatMap(({ path, clash, rivals, source }) => {
+    const failures: Failure[] = []
+    if (clash !== undefined && rivals.length > 0) {
+      failures.push({ path, error: new AssetError('name-taken', clash) })
+    } else if (clash !== undefined) warn(clash)
+    const reason = whyNotCanonical(encodePath(path))
+    if (reason !== undefined) {
+      const [file, shown] = [pathFrom(root, source.file), path].map(printable)
+      const message = `${file} is published as ${shown}, which cannot be requested: ${reason}; rename it`
+      failures.push({ path, error: new AssetError('name-unusable', message) })
+    }
+    return failures
+  })
+}

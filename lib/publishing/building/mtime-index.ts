@@ -1,0 +1,59 @@
+import { LRUCache } from 'lru-cache'
+import type { DiagnosticMessages } from '../../runtime/diagnostics.ts'
+import { wouldBeInPlace, type Boundary } from '../../runtime/files/containment.ts'
+import { removeFile } from '../../runtime/files/disk.ts'
+import { recheck, type FileObservation, type Observation } from '../../runtime/files/observation.ts'
+import type { Draft } from '../rendering/draft.ts'
+
+// The LRU index of mtimes: for each asset the files it was made from, and the files made from it. A request costs one
+// stat of each; any difference, also an older mtime, publishes again: a checkout may set mtimes back.
+
+export interface IndexEntry {
+  /** The absolute path of the source. */
+  readonly source: string
+  /** The generation of the listing in which the source was found; `NEVER` for an entry that is not current. */
+  readonly generation: number
+  /** The source, everything that was compiled into it, and the files that were looked up and not found. */
+  inputs: readonly Observation[]
+  /** The files that this process wrote, the one under the plain name first. */
+  targets: readonly FileObservation[]
+  /** The message about the publication, with its time; undefined if an earlier process wrote the target. */
+  published?: (DiagnosticMessages['published'] & { readonly at: number }) | undefined
+  /** The draft, to which other assets may refer; it is kept where there are fingerprints. */
+  readonly draft?: Draft
+  /** True if the next process would make the same from the same inputs. */
+  readonly isReproducible?: boolean
+}
+
+/** The generation of an entry that only records which target this process wrote. */
+export const NEVER = -1
+
+/** The entries by plain URL path. */
+export class MtimeIndex extends LRUCache<string, IndexEntry> {
+  /** @param max the number of entries; Infinity if another list bounds them */
+  constructor(max: number) {
+    super({ maxSize: Math.min(max, Number.MAX_SAFE_INTEGER), sizeCalculation: () => 1 })
+  }
+}
+
+/** Tells whether an asset would be made from the same inputs again. */
+export async function hasSameInputs(entry: Pick<IndexEntry, 'inputs'>): Promise<boolean> {
+  const inputs = await Promise.all(entry.inputs.map(recheck))
+  if (!inputs.every(input => input !== undefined)) return false
+  // An observation that has become conclusive saves the next reading.
+  entry.inputs = inputs
+  return true
+}
+
+/** Tells whether the targets are still as they were written. */
+export async function hasSameTargets({ targets }: IndexEntry): Promise<boolean> {
+  return targets.length > 0 && (await Promise.all(targets.map(recheck))).every(Boolean)
+}
+
+/** Removes the targets of an asset, except for those that someone else has replaced. */
+export async function withdraw({ targets }: IndexEntry, place: Boundary): Promise<void> {
+  for (const target of targets) {
+    const isOurs = await recheck(target)
+    if (isOurs && (await wouldBeInPlace(place, target.path))) await removeFile(target.path)
+  }
+}

@@ -1,0 +1,140 @@
+// Publishes on request under plain names: each target is brought up to date with its source when a request asks for it.
+import { inTurns } from '../../runtime/concurrency.ts'
+import { published } from '../../runtime/diagnostics.ts'
+import { outsidePlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
+import { isMiss, stampOf } from '../../runtime/files/disk.ts'
+import { lookBefore } from '../../runtime/files/observation.ts'
+import { rethrowAsPublishError, prepareReplacement } from '../writing/write.ts'
+import { isBuiltIn } from '../compilers/built-in.ts'
+import type { IndexKeeper, Project } from '../../runtime/app/parts.ts'
+import type { Draft } from '../rendering/draft.ts'
+import { Renderer } from '../rendering/renderer.ts'
+import { assetPath } from '../../runtime/settings/app-settings.ts'
+import { publicFile, type Target } from '../../runtime/settings/public-directory.ts'
+import type { AppSettings } from '../../runtime/settings/settings.ts'
+import type { Asset } from '../sources/snapshot.ts'
+import type { Sources } from '../sources/sources.ts'
+import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
+import { type Publisher } from '../../runtime/app/publisher.ts'
+
+/** The number of attempts while others remove the source. */
+const MAX_ATTEMPTS = 5
+
+type Publishing = Promise<Target | undefined>
+
+export class PlainNames implements Publisher {
+  readonly manifest = undefined
+  readonly index: MtimeIndex
+  keeper: IndexKeeper | undefined
+  readonly #settings: Project
+  readonly #sources: Sources
+  readonly #warn: (message: string) => void
+  readonly #renderer: Renderer
+  /** Publications by URL path: a request waits for one that begins after it, as an older one may lack an edit. */
+  readonly #inTurns = inTurns<Target | undefined>()
+
+  constructor(settings: Project, sources: Sources, warn: (message: string) => void) {
+    this.index = new MtimeIndex(settings.index.max)
+    this.#settings = settings
+    this.#sources = sources
+    this.#warn = warn
+    this.#renderer = new Renderer(settings, sources)
+  }
+
+  /**
+   * Brings the target of a name up to date.
+   * @returns the target, which saves the caller a stat or reading it; undefined for a name without a source
+   * @throws CompileError for a broken source; AssetError when a file cannot be read or written
+   */
+  publish(app: AppSettings, name: string): Publishing {
+    const path = assetPath(app, name)
+    const published = this.#inTurns(path, () => this.#publish(path, app, name))
+    return published.catch(rethrowAsPublishError(this.#settings, path))
+  }
+
+  async #publish(path: string, app: AppSettings, name: string): Publishing {
+    const sources = this.#sources.of(app)
+    await this.keeper?.restored()
+    const entry = this.index.get(path)
+    if (entry) {
+      const looks = await Promise.all([hasSameTargets(entry), hasSameInputs(entry)])
+      // After the stats: an event that arrives during them counts.
+      if (looks.every(Boolean)) await sources.refresh()
+      const isCurrent = looks.every(Boolean) && sources.generation === entry.generation
+      if (isCurrent) return entry.targets[0] && { stamp: entry.targets[0].stamp }
+      // The change may be that a link leads elsewhere, which no event reports.
+      await sources.verify()
+    }
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const source = await sources.find(name)
+      if (!source) break
+      const { clash } = sources.chosen(name)
+      if (clash !== undefined) this.#warn(clash)
+      // A file that was removed meanwhile may be back before an event tells.
+      const generation = attempt === 1 ? sources.generation : NEVER
+      const target = await this.#publishFrom({ app, name, source }, path, generation)
+      if (target !== 'gone') return target
+      // The source was removed after it was listed: there may be another one of that name.
+      await sources.verify()
+    }
+    this.index.delete(path)
+    if (entry) await withdraw(entry, this.#settings.place)
+    return undefined
+  }
+
+  /** Resolves to 'gone' when the source no longer exists. */
+  async #publishFrom(asset: Asset, path: string, generation: number) {
+    const startedAt = performance.now()
+    const file = publicFile(this.#settings, path)
+    const areAsBefore = await lookBefore(this.index.peek(path)?.inputs)
+    const plain = await this.#render(asset)
+    if (!plain) return 'gone'
+    if (!(await wouldBeInPlace(this.#settings.place, file))) {
+      this.#warn(outsidePlace(this.#settings.place, file).message)
+      return undefined
+    }
+    const stamp = await this.#write(file, plain)
+    if (stamp === 'gone') return 'gone'
+    const source = asset.source.file
+    const at = performance.now()
+    const { inputs, isSettled, isReproducible, compileDuration } = plain
+    const publication = { path, source, duration: at - startedAt, compileDuration }
+    if (published.hasSubscribers) published.publish(publication)
+    this.index.set(path, {
+      source,
+      generation: isSettled && areAsBefore(inputs) ? generation : NEVER,
+      inputs,
+      targets: [{ path: file, stamp: stampOf(stamp) }],
+      published: { ...publication, at },
+      isReproducible
+    })
+    this.keeper?.saveSoon()
+    return { stamp, bytes: 'copyOf' in plain.content ? undefined : plain.content }
+  }
+
+  /** Renders the asset with plain names in its references; the result is undefined when the source is gone. */
+  async #render(asset: Asset) {
+    const draft = await this.#renderer.draft(asset)
+    if (!draft) return undefined
+    const { found, errors, warnings } = await this.#renderer.resolveAll(asset, draft)
+    warnings.forEach(this.#warn)
+    if (errors[0]) throw errors[0]
+    const { compiler } = asset.source
+    // Another process would make the same from the same inputs, and has nothing to warn about.
+    const isReproducible =
+      (!compiler || isBuiltIn(compiler)) && !draft.isLowered && warnings.length === 0
+    return { ...draft, content: this.#renderer.plain(draft, found), isReproducible }
+  }
+
+  async #write(file: string, { content }: Pick<Draft, 'content'>) {
+    try {
+      const made = await prepareReplacement(file, content, { place: this.#settings.place })
+      await made.commit()
+      return await made.stamp()
+    } catch (error) {
+      const { path } = error as NodeJS.ErrnoException
+      if (isMiss(error) && 'copyOf' in content && path === content.copyOf) return 'gone'
+      throw error
+    }
+  }
+}

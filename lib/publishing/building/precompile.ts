@@ -1,0 +1,178 @@
+// Publishes all assets for production: builds, compresses and writes them, and the manifest last.
+import { dirname, join } from 'node:path'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { AssetError, PrecompileError, warnOnce } from '../../runtime/errors.ts'
+import { outsidePlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
+import { lock } from '../writing/lock.ts'
+import { rethrowAsPublishError } from '../writing/write.ts'
+import { sweep, sweepTree } from '../writing/write.ts'
+import { withUnsaved } from '../writing/write.ts'
+import { abortSignal, callback, check, type Expectation } from '../../runtime/check-options.ts'
+import type { Project } from '../../runtime/app/parts.ts'
+import {
+  PRECOMPILE_EXTRAS,
+  type PrecompileExtras,
+  type PrecompileRows
+} from '../../runtime/settings/extra-options.ts'
+import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
+import { type Sources, withSources } from '../sources/sources.ts'
+import { Builder } from './builder.ts'
+import { listAssets } from './listed-assets.ts'
+import { publishBuild } from './publish-build.ts'
+import { reportOn, rowsOf } from './report.ts'
+
+export interface Progress {
+  /** `compile` comes first and changes nothing in `public`. */
+  readonly stage: 'compile' | 'write'
+  /** The number of assets that have passed this stage. */
+  readonly done: number
+  /** The number of all assets of this stage. */
+  readonly total: number
+  /** The plain URL path of the latest asset, decoded: `/assets/app.css`. */
+  readonly path: string
+}
+
+/** The options of a precompile, without those of extras. */
+export interface RunOptions {
+  /** Is called after each asset of each stage. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+  /**
+   * Aborting it rejects with its reason, and the previous manifest and its files stay. The final renames are not
+   * interrupted.
+   */
+  readonly signal?: AbortSignal | undefined
+  /** Receives each warning once. Default: `console.warn`. */
+  readonly warn?: ((message: string) => void) | undefined
+}
+
+export interface PrecompileOptions extends RunOptions, PrecompileExtras {}
+
+export interface PrecompileReport extends PrecompileRows {
+  /** The absolute path of the manifest. */
+  readonly manifest: string
+  /** The number of published assets. */
+  readonly assets: number
+  /** The total size of all assets, in bytes. */
+  readonly bytes: number
+  /** The total size of the smallest representation of each asset, in bytes. */
+  readonly compressedBytes: number
+  /** The duration of the run, in seconds. */
+  readonly seconds: number
+  /** The five largest assets: plain URL path, and size in bytes. */
+  readonly largest: readonly { readonly path: string; readonly size: number }[]
+  /**
+   * The plain URL paths of assets that differ from the previous manifest. A file that was missing or damaged, and is
+   * written again, counts as changed.
+   */
+  readonly changes: {
+    readonly added: readonly string[]
+    readonly changed: readonly string[]
+    readonly removed: readonly string[]
+  }
+  /**
+   * The number of fingerprinted files of changed and removed assets that the previous build left. They are kept for
+   * pages that name them; see `clean`.
+   */
+  readonly kept: number
+}
+
+const OPTIONS = {
+  onProgress: callback,
+  signal: abortSignal,
+  warn: callback
+} satisfies Record<keyof RunOptions, Expectation>
+
+const CONCURRENCY = 8
+/**
+ * The age in milliseconds from which a precompile removes temporary files: no other one writes, and a request takes
+ * less.
+ */
+const LEFT_MS = 60_000
+
+export async function precompile(
+  settings: Project,
+  precompileOptions: PrecompileOptions = {}
+): Promise<PrecompileReport> {
+  check(precompileOptions, { ...OPTIONS, ...PRECOMPILE_EXTRAS })
+  const warn = warnOnce(precompileOptions.warn)
+  return withSources(settings, warn, sources =>
+    publishAll(settings, sources, { ...precompileOptions, warn })
+  )
+}
+
+async function publishAll(
+  settings: Project,
+  sources: Sources,
+  precompileOptions: PrecompileOptions & { readonly warn: (message: string) => void }
+): Promise<PrecompileReport> {
+  const startedAt = performance.now()
+  const { signal, onProgress, warn } = precompileOptions
+  const { prefix, apps, extras } = settings
+  const directory = publicFile(settings, prefix)
+  const progressOf = (stage: Progress['stage']) => (done: number, total: number, path: string) =>
+    onProgress?.({ stage, done, total, path })
+  signal?.throwIfAborted()
+  if (apps.length === 0) {
+    const rest = { compressedBytes: 0, kept: 0, seconds: 0 }
+    const none = { ...reportOn(new Map(), new Map()), ...(await rowsOf<PrecompileRows>([])) }
+    return { manifest: manifestFile(settings), ...none, ...rest }
+  }
+  const found = await Promise.all(
+    extras.map(async extra => extra.transform?.(settings, precompileOptions, warn))
+  )
+  const transforms = found.filter(each => each !== undefined)
+  const listed = await listAssets(settings, sources)
+  const unpublished = apps.flatMap(app => sources.of(app).unpublished())
+  if (listed.length + unpublished.length === 0) throw noAssets(settings, sources)
+  await requireInPublic(settings, [directory])
+  const held = await lock(directory, warn).catch(rethrowAsPublishError(settings, prefix))
+  try {
+    await sweep(dirname(directory))
+    await sweepTree(directory, LEFT_MS)
+    const made = extras.map(async extra => extra.bundler?.(settings, sources, transforms))
+    const bundlers = (await Promise.all(made)).filter(each => each !== undefined)
+    const builder = new Builder(settings, sources, {
+      bundlers,
+      transforms,
+      warn,
+      signal,
+      onProgress: progressOf('compile')
+    })
+    const { assets, inViews, failures } = await builder.all(listed)
+    const errors = [...unpublished, ...failures].map(({ error }) => error)
+    if (errors.length > 0) throw new PrecompileError(errors)
+    const files = Array.from(assets.keys(), path => publicFile(settings, path))
+    await requireInPublic(settings, files.map(dirname))
+    const options = { lock: held, signal, onProgress: progressOf('write') }
+    const report = await withUnsaved(unsaved =>
+      publishBuild(settings, { assets, inViews }, { ...options, unsaved })
+    )
+    const seconds = (performance.now() - startedAt) / 1000
+    const joined = bundlers.map(each => each.report() as Partial<PrecompileRows>)
+    const rows = await rowsOf<Partial<PrecompileRows>>(transforms)
+    const all = Object.assign(report, ...joined, rows, { seconds })
+    return { manifest: manifestFile(settings), ...all }
+  } finally {
+    await held.release()
+  }
+}
+
+/** A run in the wrong directory would leave an empty `public` there. */
+function noAssets({ root, apps }: Settings, sources: Sources): AssetError {
+  const searched = new Set(apps.flatMap(app => sources.of(app).directories))
+  return new AssetError(
+    'precompile-empty',
+    `no assets found in ${[...searched].join(', ')}: create apps/web/assets or assets in ${root}, or set root or apps`
+  )
+}
+
+/** Nothing is written at all when a symbolic link leads any of these directories out of `public`. */
+async function requireInPublic({ place }: Settings, directories: readonly string[]): Promise<void> {
+  const distinct = [...new Set(directories)].toSorted()
+  const outside = await inParallel(distinct, CONCURRENCY, async directory => {
+    const isInPlace = await wouldBeInPlace(place, join(directory, 'any'))
+    return isInPlace ? [] : outsidePlace(place, directory)
+  })
+  if (outside.flat().length > 0) throw new PrecompileError(outside.flat())
+}

@@ -1,0 +1,159 @@
+// Writes the files of one asset: the fingerprinted ones at once, plain names when they are committed.
+import { AssetError } from '../../runtime/errors.ts'
+import { CODINGS, copyFor } from '../../runtime/files/codings.ts'
+import { isInPlace, removeInPlace, type Boundary } from '../../runtime/files/containment.ts'
+import { digestOf, digestOfStream } from '../../runtime/files/digest.ts'
+import { lstatOf } from '../../runtime/files/disk.ts'
+import { readContent, streamOf, type Content, type OpenFile } from '../../runtime/files/open-file.ts'
+import { prepareReplacement, type Replacement } from '../writing/write.ts'
+import type { WriteChecks } from '../writing/write.ts'
+import { isCompressibleType } from '../../runtime/http/fields.ts'
+import { publicFile } from '../../runtime/settings/public-directory.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
+import { MAP } from './final-bytes.ts'
+import { publishedPath, type Assets, type Built } from './listed-assets.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
+
+/** Content up to this size is held in memory while it is written. */
+const MAX_BYTES_IN_MEMORY = 1024 * 1024
+
+export interface WrittenAsset {
+  /** The size of its smallest representation, in bytes. */
+  readonly smallest: number
+  /** True if a file of the asset is new or gets other bytes. */
+  readonly isNew: boolean
+  /** The replacements of plain files, in the order in which to commit them. */
+  readonly replacements: readonly Replacement[]
+}
+
+/**
+ * The contents by extension, the file itself first, then its copies; undefined: no file, and an existing one is
+ * removed.
+ */
+type Contents = readonly (readonly [extension: string, content: Content | undefined])[]
+
+/**
+ * Writes the fingerprinted files of an asset and prepares its plain ones. Existing files are compared by their
+ * bytes: damaged ones are written again, and intact ones are neither written nor compressed again.
+ * @param assets all assets, to make compressed copies as well: `data.json.gz` may be one next to `data.json`
+ */
+export async function writeAsset(
+  settings: Settings,
+  original: Built,
+  assets?: Assets,
+  writing: Pick<WriteChecks, 'unsaved'> = {}
+): Promise<WrittenAsset> {
+  const built = await inMemory(settings, original)
+  const file = publicFile(settings, publishedPath(built))
+  const copies = assets ? await copiesOf(file, built, assets) : []
+  const smallest = Math.min(built.size, ...copies.map(([, copy]) => copy?.size ?? Infinity))
+  const contents: Contents = [
+    ['', built.content],
+    ...copies.map(([extension, copy]) => [extension, copy?.content] as const)
+  ]
+  const { place } = settings
+  const checks = { ...writing, place, checkContent: unlessEdited(settings, built) }
+  const replacements = await prepareFiles(file, contents, checks)
+  const isNew = replacements.some(each => each.isNew)
+  if (!built.app.fingerprint) return { smallest, isNew, replacements }
+  await commitAll(replacements)
+  // The contents come from the fingerprinted files: the source may have been edited meanwhile.
+  const isAllowed = isInPlace(place)
+  const written = contents.map(([extension, from]) => {
+    const isCopied = from && 'copyOf' in from
+    return [extension, isCopied ? { copyOf: file + extension, isAllowed } : from] as const
+  })
+  const plainFile = publicFile(settings, built.path)
+  const plain = await prepareFiles(plainFile, written, checks)
+  return { smallest, isNew: isNew || plain.some(each => each.isNew), replacements: plain }
+}
+
+/** @param checks its `checkContent` is for the file itself, not for its copies */
+async function prepareFiles(
+  file: string,
+  contents: Contents,
+  { checkContent, ...checks }: WriteChecks & { readonly place: Boundary }
+): Promise<Replacement[]> {
+  const replacements: Replacement[] = []
+  try {
+    let isNew = false
+    for (const [extension, content] of contents) {
+      const [path, isCopy] = [file + extension, extension !== '']
+      const all = isCopy ? checks : { ...checks, checkContent }
+      const made = content && (await prepareReplacement(path, content, all))
+      if (made) replacements.push(made)
+      if (made && !isCopy) ({ isNew } = made)
+      // If a stale copy stayed, its bytes could be sent for the new file.
+      const isStale = isCopy && (!made || (isNew && made.isNew))
+      if (isStale && (await lstatOf(path))) replacements.unshift(removalOf(checks.place, path))
+    }
+    return replacements
+  } catch (error) {
+    await discardAll(replacements)
+    throw error
+  }
+}
+
+function removalOf(place: Boundary, path: string): Replacement {
+  return {
+    isNew: false,
+    commit: () => removeInPlace(place, path),
+    discard: async () => undefined
+  }
+}
+
+export async function commitAll(replacements: readonly Replacement[]): Promise<void> {
+  try {
+    for (const replacement of replacements) await replacement.commit()
+  } catch (error) {
+    await discardAll(replacements)
+    throw error
+  }
+}
+
+export async function discardAll(replacements: readonly Replacement[]): Promise<void> {
+  for (const replacement of replacements) await replacement.discard()
+}
+
+/** A source that is edited after it was read must not be published under its previous digest. */
+function unlessEdited(settings: Settings, built: Built) {
+  if (!('copyOf' in built.content)) return undefined
+  return async (temporary: OpenFile): Promise<void> => {
+    if ((await digestOfStream(streamOf(temporary))) !== built.digest)
+      throw new SourceEdited(settings, built)
+  }
+}
+
+/**
+ * Files with such names are left alone if they are assets, or the type is not compressible. Source maps have none:
+ * they take most of the time, and only developer tools request them.
+ */
+async function copiesOf(file: string, built: Built, assets: Assets) {
+  if (!isCompressibleType(file)) return []
+  const codings = CODINGS.filter(({ extension }) => !assets.has(built.path + extension))
+  const isMap = file.endsWith(MAP)
+  const copies = codings.map(async coding => {
+    const copy = isMap
+      ? undefined
+      : await copyFor(file, built, coding, () => readContent(built.content))
+    return [coding.extension, copy] as const
+  })
+  return Promise.all(copies)
+}
+
+/** Reads and verifies a small file once for all files that are written from it. */
+async function inMemory(settings: Settings, built: Built): Promise<Built> {
+  const { content, size, digest } = built
+  if (!('copyOf' in content) || size > MAX_BYTES_IN_MEMORY) return built
+  const bytes = await readContent(content)
+  if (digestOf(bytes) !== digest) throw new SourceEdited(settings, built)
+  return { ...built, content: bytes }
+}
+
+/** A source that was edited after its digest was taken. */
+export class SourceEdited extends AssetError {
+  constructor({ root }: Settings, { source }: Built) {
+    const file = pathFrom(root, source.file)
+    super('publish-failed', `${file} was edited while it was published: run again`)
+  }
+}

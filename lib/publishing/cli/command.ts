@@ -1,0 +1,150 @@
+// The commands share exit statuses, output, and how a long run is ended early.
+import { constants } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Output, Values } from '../../runtime/app/command-line.ts'
+import type { Call, Problem } from '../../runtime/app/parts.ts'
+import { helpAt, printable, printableLines } from '../../runtime/errors.ts'
+import { withSlashes } from '../../runtime/files/paths.ts'
+import { count } from './format.ts'
+
+export const OK = 0
+export const FAILED = 1
+export const USAGE_ERROR = 2
+
+/** The command line is invalid: exit status 2. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+/** A directory on the command line is relative to --root. */
+export function directoryAt({ root = '.' }: Values, directory: string): string {
+  return resolve(root, directory)
+}
+
+const CLEAR = '\r\u001B[K'
+
+/** Results go to stdout, progress and errors to stderr. */
+export function makeOutput(
+  { json: isJson = false, quiet: isQuiet = false }: Pick<Values, 'json' | 'quiet'>,
+  { stdout, stderr, env }: Pick<NodeJS.Process, 'stdout' | 'stderr' | 'env'> = process
+): Output {
+  const isSilent = isJson || isQuiet
+  // Logs, and users who asked for plain text, get no line that changes.
+  const isSeen = !isSilent && stderr.isTTY && !env.CI && !env.NO_COLOR && env.TERM !== 'dumb'
+  const print = (stream: NodeJS.WriteStream, text: string) => {
+    if (isSeen) stderr.write(CLEAR)
+    stream.write(`${text}\n`)
+  }
+  const say = (text: string) => print(stderr, printableLines(text))
+  return {
+    isJson,
+    result(value, text) {
+      if (isJson) print(stdout, printableLines(JSON.stringify(value, undefined, 2)))
+      else if (!isQuiet) print(stdout, printableLines(text))
+    },
+    note: text => void (isSilent || say(text)),
+    warn: text => void (isQuiet || say(`warning: ${text}`)),
+    error: say,
+    // A line that wraps could not be cleared.
+    status: isSeen
+      ? line => void stderr.write(CLEAR + line.slice(0, (stderr.columns || 80) - 1))
+      : undefined
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+/** A long run reports its progress, and can be ended early. */
+export interface LongRun {
+  readonly signal: AbortSignal
+  readonly onProgress: ReturnType<typeof progressOn>
+}
+
+/**
+ * The first signal, from Ctrl-C or from stopping a container, aborts the work in an orderly way; the second one
+ * ends the process.
+ * @param state says what an aborted run leaves behind: `nothing was published`
+ */
+export async function longRun(
+  { output, values }: Call,
+  state: string,
+  work: (run: LongRun) => Promise<number>
+): Promise<number> {
+  const controller = new AbortController()
+  const stop = (name: NodeJS.Signals) => controller.abort(name)
+  for (const name of SIGNALS) process.once(name, stop)
+  try {
+    const onProgress = progressOn(output, values.verbose)
+    return await work({ signal: controller.signal, onProgress })
+  } catch (error) {
+    const { reason } = controller.signal as { reason?: NodeJS.Signals }
+    if (reason === undefined || error !== reason) throw error
+    output.error(`Stopped by ${reason}; ${state}.`)
+    // Shells use this convention.
+    return 128 + constants.signals[reason]
+  } finally {
+    output.status?.('')
+    for (const name of SIGNALS) process.off(name, stop)
+  }
+}
+
+const STAGES = {
+  compile: ['Building', 'asset'],
+  write: ['Writing', 'asset'],
+  compress: ['Compressing', 'file']
+} as const
+const REDRAW_MS = 40
+// Notes are rare enough to keep a log short, and frequent enough to distinguish a slow run from a hung one.
+const NOTE_MS = 10_000
+const WIDTH = 24
+
+interface Progress {
+  readonly stage?: keyof typeof STAGES
+  readonly done: number
+  readonly total: number
+  readonly path: string
+}
+
+/**
+ * Shows a bar on a terminal, or a few lines in a log. @param everyAsset writes a line for each asset or file instead
+ */
+export function progressOn({ note, status }: Output, everyAsset = false) {
+  let shown: string | undefined
+  let shownAt = 0
+  return ({ stage = 'compress', done, total, path }: Progress): void => {
+    const [verb, noun] = STAGES[stage]
+    if (everyAsset) return note(`${verb} ${printable(path)}`)
+    const isNew = stage !== shown
+    const isDue = Date.now() - shownAt >= (status ? REDRAW_MS : NOTE_MS)
+    if (!isDue && !isNew && !(status && done === total)) return
+    shown = stage
+    shownAt = Date.now()
+    if (!status) {
+      const all = count(total, noun)
+      return note(isNew ? `${verb} ${all}` : `  ${done.toLocaleString('en')} of ${all}`)
+    }
+    const bar = '█'.repeat(Math.round((WIDTH * done) / total)).padEnd(WIDTH, '░')
+    status(`${verb.padEnd(8)} ${bar} ${done}/${total}  ${printable(path)}`)
+  }
+}
+
+/**
+ * @param directory is put before the paths
+ * @param help is the section of the documentation that says more about problems
+ * @returns the exit status
+ */
+export function printProblems(
+  output: Output,
+  report: { readonly problems: readonly Problem[] },
+  totals: readonly string[],
+  { directory = '', help = 'troubleshooting.md' } = {}
+): number {
+  const { problems } = report
+  for (const { path, message } of output.isJson ? [] : problems) {
+    output.error(`${printable(withSlashes(join(directory, path)))} ${message}`)
+  }
+  const verdict = problems.length === 0 ? 'no problems' : count(problems.length, 'problem')
+  const more = problems.length === 0 ? '' : `\nSee ${helpAt(help)}`
+  output.result(report, `${[...totals, verdict].join(', ')}${more}`)
+  return problems.length === 0 ? OK : FAILED
+}

@@ -1,0 +1,120 @@
+// Loads the project's options from a configuration file that the application can import as well.
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { basename, extname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { KoaAssetsOptions } from '../../runtime/settings/options.ts'
+import { reasonOf } from '../../runtime/errors.ts'
+import { errorCode } from '../../runtime/files/disk.ts'
+import { isRecord, isText, optionError } from '../../runtime/check-options.ts'
+import { UsageError } from './command.ts'
+import type { Call, Project } from '../../runtime/app/parts.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
+
+/** The first of these that exists is loaded. */
+export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'].map(
+  extension => `assets.config.${extension}`
+)
+
+/**
+ * Sets NODE_ENV to the name of the environment. The command line takes precedence over the file.
+ *
+ * @param environment is its name, unless NODE_ENV or --env has another
+ * @throws UsageError for a file or directory that does not exist; Error for a file that cannot be loaded
+ */
+export async function loadOptions(
+  { values, output }: Pick<Call, 'values' | 'output'>,
+  environment: string
+): Promise<KoaAssetsOptions> {
+  const [root, env] = [values.root, values.env]
+  const directory = resolve(root ?? '.')
+  if (!existsSync(directory)) throw new UsageError(`--root: no such directory: ${root}`)
+  // Set before the file is loaded, which may read them, as compilers do. What is set already wins, as with --env-file.
+  const named = env ?? (process.env.NODE_ENV || environment)
+  process.env.NODE_ENV = named
+  const envFile = join(directory, `.env.${named}`)
+  if (existsSync(envFile)) {
+    output.note(`reading ${pathFrom('.', envFile)}`)
+    process.loadEnvFile(envFile)
+  }
+  const file = findConfig(directory, values.config)
+  const options = file === undefined ? {} : await load(file)
+  const given = root ?? options.root ?? '.'
+  return {
+    ...options,
+    ...(env !== undefined && { env }),
+    // Any other value is refused with all other options.
+    root: isText(given) ? resolve(given) : given
+  }
+}
+
+/** @throws UsageError for a given file that does not exist */
+function findConfig(directory: string, given?: string): string | undefined {
+  if (given === undefined) return CONFIG_NAMES.map(name => join(directory, name)).find(existsSync)
+  const file = resolve(given)
+  if (!existsSync(file)) throw new UsageError(`--config: no such file: ${given}`)
+  return file
+}
+
+async function load(file: string): Promise<KoaAssetsOptions> {
+  try {
+    const isJson = extname(file) === '.json'
+    const exported: unknown = isJson
+      ? JSON.parse(await readFile(file, 'utf8'))
+      : await importDefault(file)
+    const options: unknown = await (typeof exported === 'function' ? exported() : exported)
+    if (isRecord(options)) return options
+    const expected = 'the options of koaAssets(), or a function that returns them'
+    throw optionError('its default export', expected, options)
+  } catch (error) {
+    throw new Error(`cannot load ${basename(file)}: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+async function importDefault(file: string): Promise<unknown> {
+  if (/\.m?ts$/.test(file)) await enableTypeScript(file)
+  const module = (await import(pathToFileURL(file).href)) as { default?: unknown }
+  const inner = module.default
+  // The default export of TypeScript that a loader compiled to CommonJS is nested once more.
+  return isRecord(inner) && 'default' in inner ? inner.default : inner
+}
+
+/**
+ * Node strips types itself from 22.18 on; an older one uses the project's tsx. It must be loaded
+ * beforehand: Node caches a failed import.
+ */
+async function enableTypeScript(file: string): Promise<void> {
+  if (stripsTypes()) return
+  try {
+    await import(pathToFileURL(createRequire(file).resolve('tsx')).href)
+  } catch (error) {
+    if (errorCode(error) !== 'MODULE_NOT_FOUND') throw error
+    const remedy = `run npm install --save-dev tsx, or name the file that tsc wrote for it, as in --config build/${basename(file).replace(/ts$/, 'js')}`
+    throw new Error(`Node ${process.versions.node} cannot import TypeScript: ${remedy}`, {
+      cause: error
+    })
+  }
+}
+
+export function stripsTypes(): boolean {
+  return Boolean((process.features as { typescript?: unknown }).typescript)
+}
+
+/**
+ * Notes that there is no configuration: if it was not copied with the files, or the application has its options
+ * elsewhere, mounts and other directories are left out.
+ */
+export async function projectOf(
+  { output, values, loadProject }: Call,
+  use: Parameters<Call['loadProject']>[0] = 'deployment'
+): Promise<Project> {
+  const project = await loadProject(use)
+  const { root } = project
+  if (findConfig(root, values.config) === undefined) {
+    output.note(
+      `there is no assets.config.js or .ts in ${root}: these are the default options, whatever the application passes to koaAssets`
+    )
+  }
+  return project
+}

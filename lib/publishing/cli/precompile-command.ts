@@ -1,0 +1,126 @@
+// The `precompile` command: the front end of assets/building/precompile.ts.
+import { CODINGS } from '../../runtime/files/codings.ts'
+import { PRECOMPILE_EXTRAS, type PrecompileExtras } from '../../runtime/settings/extra-options.ts'
+import type { Values } from '../../runtime/app/command-line.ts'
+import { errorReport } from '../error-page.ts'
+import type { Command, Project } from '../../runtime/app/parts.ts'
+import { precompile as build, type PrecompileReport } from '../building/precompile.ts'
+import { AssetError, PrecompileError, printable } from '../../runtime/errors.ts'
+import { FAILED, longRun, OK } from './command.ts'
+import { count, formatBytes, formatSeconds, indent, table } from './format.ts'
+import { isInside, pathFrom } from '../../runtime/files/paths.ts'
+
+const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
+
+export const precompile: Command = {
+  name: 'precompile',
+  summary: 'build every asset for production, fingerprinted and compressed',
+  about: `Compiles or copies every asset of every app and third-party package into public,
+under its plain name and under one that contains the digest of its content, adds
+compressed copies (${COPIES}) where they are smaller, and writes the manifest
+public/assets.json last. Run it in every deployment, before the application starts.
+
+Unchanged files are not written again. Files of earlier deployments stay, so pages
+that are open now keep working; 'clean' removes them. Plain names and the manifest
+are replaced together at the end: if a source is broken, or Ctrl-C is pressed before
+that, all of them stay as they were.
+
+The environment is production, unless NODE_ENV or --env names another.`,
+  options: {
+    verbose: { description: 'print a line for each asset' }
+  },
+  examples: [
+    ['koa-fresh-assets precompile', 'Build the project in this directory:'],
+    ['koa-fresh-assets precompile --json', 'Print a report for a script:']
+  ],
+  run: call =>
+    longRun(call, 'nothing was published', async run => {
+      const { output, loadProject, values } = call
+      const project = await loadProject('deployment')
+      try {
+        const report = await build(project, { ...run, ...optionsIn(values), warn: output.warn })
+        await warnOfMore(project, output.warn)
+        const texts = (
+          await Promise.all(project.extras.flatMap(extra => extra.rows?.(report) ?? []))
+        ).flat()
+        output.result(report, report.assets > 0 ? summary(report, texts) : NOTHING)
+        return OK
+      } catch (error) {
+        if (!(error instanceof PrecompileError)) throw error
+        output.error(await format(error, project))
+        return FAILED
+      }
+    })
+}
+
+/** Extras add options to the command under the names that `precompile()` gives them. */
+function optionsIn(values: Values): PrecompileExtras {
+  const names = Object.keys(PRECOMPILE_EXTRAS) as (keyof PrecompileExtras & keyof Values)[]
+  return Object.fromEntries(names.map(name => [name, values[name]]))
+}
+
+const NOTHING = 'Nothing to compile: this project has no assets of its own.'
+
+/** The assets are published, so other problems are warnings. */
+async function warnOfMore(project: Project, warn: (message: string) => void) {
+  for (const extra of project.extras) {
+    try {
+      const { problems = [], doubts = [] } = (await extra.views?.check(project)) ?? {}
+      const all = problems.map(({ path, message }) => `${printable(path)} ${message}`)
+      for (const message of [...doubts, ...all]) warn(message)
+    } catch (error) {
+      if (!(error instanceof AssetError)) throw error
+      warn(`${extra.name} are not checked: ${error.message}`)
+    }
+  }
+}
+
+/** Prints every broken source, with its location and an excerpt. */
+async function format({ problems }: PrecompileError, project: Project): Promise<string> {
+  const reports = await Promise.all(problems.map(problem => errorReport(problem, project)))
+  const lines = reports.map(({ location, reason, excerpt }) => {
+    const heading = [printable(location), reason].filter(Boolean).join(': ')
+    return excerpt ? `${heading}\n\n${indent(excerpt, '    ')}\n` : heading
+  })
+  const verdict = `Precompile failed with ${count(problems.length, 'error')}; nothing was published.`
+  const help = new Set(problems.map(problem => `See ${problem.help}`))
+  return [...lines, verdict, ...help].join('\n')
+}
+
+/** The result fits on one screen. */
+function summary(
+  report: PrecompileReport,
+  texts: readonly (readonly [heading: string, text: string])[]
+): string {
+  const { assets, bytes, compressedBytes, seconds, largest, kept, manifest } = report
+  const isHere = isInside(process.cwd(), manifest)
+  const totals = [
+    ['Assets', assets.toLocaleString('en')],
+    ['Bytes', formatBytes(bytes)],
+    ['Compressed', formatBytes(compressedBytes)],
+    ...texts,
+    ...(kept > 0 ? [['Kept', `${count(kept, 'file')} of the last build`]] : []),
+    ['Time', formatSeconds(seconds)],
+    ['Manifest', isHere ? pathFrom(process.cwd(), manifest) : manifest]
+  ]
+  const sizes = largest.map(({ path, size }) => [formatBytes(size), path])
+  return [table(totals), `Largest\n${indent(table(sizes, [0]))}`, changesText(report)].join('\n\n')
+}
+
+// The first build of a thousand assets does not list each of them.
+const SHOWN = 10
+
+function changesText({ changes: { added, changed, removed } }: PrecompileReport): string {
+  const all = [
+    ...added.map(path => `+ ${path}`),
+    ...changed.map(path => `~ ${path}`),
+    ...removed.map(path => `- ${path}`)
+  ]
+  if (all.length === 0) return 'Nothing changed since the last build.'
+  const counts = Object.entries({ added, changed, removed }).flatMap(([verb, { length }]) =>
+    length > 0 ? `${length} ${verb}` : []
+  )
+  const rest = all.length > SHOWN ? [`and ${all.length - SHOWN} more`] : []
+  const lines = [...all.slice(0, SHOWN), ...rest].join('\n')
+  return `Since the last build: ${counts.join(', ')}\n${indent(lines)}`
+}

@@ -1,0 +1,178 @@
+// Compiles with optional peer dependencies: each of them, and our file for it, is loaded when the first source needs
+// it. To add one, add a file and a row here.
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type * as Esbuild from 'esbuild'
+import type * as Sass from 'sass'
+import { memoized } from '../../runtime/concurrency.ts'
+import { AssetError } from '../../runtime/errors.ts'
+import { errorCode, statOf } from '../../runtime/files/disk.ts'
+import { withDot } from '../../runtime/files/paths.ts'
+import {
+  nodeModulesFrom,
+  rootFor,
+  type Compiler,
+  type CompilerInput,
+  type CompilerOutput
+} from './compiler.ts'
+import type { LessModule } from './less.ts'
+
+interface BuiltInCompiler extends Pick<Compiler, 'target'> {
+  readonly extensions: string | readonly string[]
+  /** The packages that can compile it; the first that is installed is used. */
+  readonly peers: readonly string[]
+  /** @param peer the package that was loaded */
+  readonly compile: (input: CompilerInput, peer: unknown) => Promise<CompilerOutput>
+}
+
+const FILES = {
+  sass: () => import('./sass.ts'),
+  less: () => import('./less.ts'),
+  esbuild: () => import('./esbuild.ts')
+}
+
+/** Loads our own files, without the packages. */
+export async function loadCompilers(): Promise<void> {
+  for (const load of Object.values(FILES)) await load()
+}
+
+const sass = (extensions: string, syntax: Sass.Syntax): BuiltInCompiler => ({
+  extensions,
+  target: '.css',
+  peers: ['sass-embedded', 'sass'],
+  compile: async (input, peer) =>
+    (await FILES.sass()).compileSass(peer as typeof Sass, input, syntax)
+})
+
+const esbuild = (
+  loader: 'ts' | 'tsx' | 'jsx',
+  extensions: string | readonly string[] = `.${loader}`
+): BuiltInCompiler => ({
+  extensions,
+  target: '.js',
+  peers: ['esbuild'],
+  compile: async (input, peer) =>
+    (await FILES.esbuild()).compileByEsbuild(peer as typeof Esbuild, input, loader)
+})
+
+export const TABLE: readonly BuiltInCompiler[] = [
+  sass('.scss', 'scss'),
+  sass('.sass', 'indented'),
+  {
+    extensions: '.less',
+    target: '.css',
+    peers: ['less'],
+    compile: async (input, peer) => (await FILES.less()).compileLess(peer as LessModule, input)
+  },
+  esbuild('ts', ['.ts', '.mts', '.cts']),
+  esbuild('tsx'),
+  esbuild('jsx')
+]
+
+export function withPeer({ extensions, target, peers, compile }: BuiltInCompiler): Compiler {
+  return {
+    extensions,
+    target,
+    compile: async input => compile(input, await loadPeer(peers, input.path, rootFor(input)))
+  }
+}
+
+export const builtInCompilers: readonly Compiler[] = TABLE.map(withPeer)
+
+/** Returns the compilers of an app by extension, with its dot. */
+export const compilersFor = memoized(
+  (own: readonly Compiler[]): ReadonlyMap<string, Compiler> =>
+    new Map(
+      [...builtInCompilers, ...own].flatMap(compiler =>
+        [compiler.extensions].flat().map(name => [withDot(name).toLowerCase(), compiler] as const)
+      )
+    )
+)
+
+export function isBuiltIn(compiler: Compiler): boolean {
+  return builtInCompilers.includes(compiler)
+}
+
+/**
+ * Loads the packages of built-in compilers, as far as they are installed.
+ * @param from the project directory, as in loadPeer
+ */
+export async function loadPeersOf(compilers: ReadonlySet<Compiler>, from: string): Promise<void> {
+  for (const [at, compiler] of builtInCompilers.entries()) {
+    const peers: readonly string[] = TABLE[at]?.peers ?? []
+    if (!compilers.has(compiler) || !(await findPeer(peers, from))) continue
+    await loadPeer(peers, '', from)
+    if (peers.includes('esbuild')) await (await FILES.esbuild()).loadBeforehand()
+  }
+}
+
+/** Every package that a built-in compiler may load. */
+export const PEERS = [...new Set(TABLE.flatMap(({ peers }) => peers))]
+
+/**
+ * The peers that were loaded, by project and names. One that is replaced needs a restart, as Node's own modules do.
+ */
+const loaded = new Map<string, object>()
+
+/**
+ * Loads the first installed package of several.
+ * @param purpose the path of the source that needs it
+ * @param from the project directory, searched before this package's own, which may be linked into it
+ * @throws AssetError with the install command when none is installed
+ */
+export async function loadPeer(
+  names: readonly string[],
+  purpose: string,
+  from = process.cwd()
+): Promise<unknown> {
+  const key = JSON.stringify([from, ...names])
+  const known = loaded.get(key)
+  if (known) return known
+  const found = await findPeer(names, from)
+  if (found) {
+    const peer = found.require(found.name) as { readonly default?: object }
+    loaded.set(key, peer.default ?? peer)
+    return loaded.get(key)
+  }
+  throw new AssetError('compiler-missing', missingPeer(names, purpose))
+}
+
+export function missingPeer(names: readonly string[], purpose: string): string {
+  const last = names.at(-1)
+  return `${purpose} needs ${last}, which is not installed: npm install --save-dev ${last}`
+}
+
+/**
+ * Finds the first installed package of several.
+ * @param from the project directory, as in loadPeer
+ */
+export async function findPeer(names: readonly string[], from: string) {
+  // This is undefined where everything was bundled into one CommonJS file.
+  const here = import.meta.dirname as string | undefined
+  for (const name of names) {
+    for (const base of new Set([from, here ?? from])) {
+      const require = createRequire(join(base, 'peer.js'))
+      if (await isInstalled(name, base, require)) return { name, require }
+    }
+  }
+  return undefined
+}
+
+/**
+ * A package that is being installed works as soon as it is complete: `require` is called only once its package.json
+ * exists, because Node caches a package found without one as broken; and `require`, unlike `import`, does not cache
+ * a failure.
+ */
+async function isInstalled(name: string, base: string, require: NodeRequire): Promise<boolean> {
+  for (const folder of nodeModulesFrom(base)) {
+    if (await statOf(join(folder, name, 'package.json'))) return true
+  }
+  // Yarn's Plug'n'Play resolves packages without `node_modules`.
+  if (process.versions['pnp'] === undefined) return false
+  try {
+    return Boolean(require.resolve(name))
+  } catch (error) {
+    if (errorCode(error) === 'MODULE_NOT_FOUND') return false
+    throw error
+  }
+}

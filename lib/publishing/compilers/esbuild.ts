@@ -1,0 +1,55 @@
+// Compiles TypeScript and JSX with esbuild, as the nearest tsconfig.json says.
+import { basename } from 'node:path'
+import type * as Esbuild from 'esbuild'
+import { CompileError } from '../../runtime/errors.ts'
+import { readSnapshot } from '../../runtime/files/open-file.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
+import { rootFor, type CompilerInput, type ConfiguredOutput } from './compiler.ts'
+import { tsconfigFor } from './tsconfig.ts'
+
+export { loadReader as loadBeforehand } from './tsconfig.ts'
+
+const UNBOUND =
+  'has JSX that calls React.createElement, and does not import React: set "jsx": "react-jsx" in tsconfig.json'
+
+export async function compileByEsbuild(
+  esbuild: typeof Esbuild,
+  input: CompilerInput,
+  loader: 'ts' | 'tsx' | 'jsx'
+): Promise<ConfiguredOutput> {
+  const { code, path, sourceMap } = input
+  const root = rootFor(input)
+  const { files, lead, compilerOptions } = await tsconfigFor(path, root)
+  let file = path
+  try {
+    // The reader takes a file that cannot be parsed for an empty one.
+    for (file of files)
+      await esbuild.transform('', {
+        tsconfigRaw: (await readSnapshot(file))?.bytes.toString() ?? '{}'
+      })
+    file = path
+    const result = await esbuild.transform(code, {
+      loader,
+      sourcefile: basename(path),
+      sourcemap: sourceMap ? 'inline' : false,
+      target: 'es2022',
+      // A browser refuses a stylesheet or data without them.
+      supported: { 'import-attributes': true },
+      tsconfigRaw: { compilerOptions }
+    })
+    const isUnbound = result.code.includes('React.createElement(') && !/\bReact\b/.test(code)
+    const warnings = isUnbound ? [`${pathFrom(root, path)} ${UNBOUND}`] : []
+    return { code: result.code, configuration: files, lead, warnings }
+  } catch (error) {
+    throw asCompileError(error, file)
+  }
+}
+
+/** Turns an esbuild failure into a `CompileError` with its location, and returns any other error unchanged. */
+export function asCompileError(error: unknown, path: string): unknown {
+  const [first] = (error as Partial<Esbuild.TransformFailure>).errors ?? []
+  if (!first) return error
+  const { line, column = 0, lineText } = first.location ?? {}
+  const location = { file: path, line, column: column + 1, excerpt: lineText }
+  return new CompileError(first.text, location, { cause: error })
+}

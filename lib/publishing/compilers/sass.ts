@@ -1,0 +1,120 @@
+// Compiles both syntaxes of Sass with sass-embedded or sass.
+import { basename, dirname, extname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type * as Sass from 'sass'
+import { CompileError } from '../../runtime/errors.ts'
+import { decodeIfValid } from '../../runtime/urls/canonical-path.ts'
+import {
+  nodeModulesFrom,
+  searchedPaths,
+  withRelativeSources,
+  type CompilerInput,
+  type Search
+} from './compiler.ts'
+
+export async function compileSass(sass: typeof Sass, input: CompilerInput, syntax: Sass.Syntax) {
+  const { code, path, loadPaths, sourceMap = false } = input
+  const searches: Search[] = []
+  try {
+    const result = await sass.compileStringAsync(code, {
+      url: pathToFileURL(path),
+      syntax,
+      loadPaths: [...loadPaths],
+      importers: [recorder(input, searches), new sass.NodePackageImporter(dirname(path))],
+      quietDeps: true,
+      sourceMap,
+      sourceMapIncludeSources: sourceMap
+    })
+    const read = result.loadedUrls.flatMap(filePath)
+    const imported = read.filter(file => file !== path)
+    const searched = await searchedPaths(searches)
+    return {
+      code: result.css + inlineMap(result.sourceMap, path),
+      dependencies: [...read, ...searched, ...imported.flatMap(rivalsOf)]
+    }
+  } catch (error) {
+    if (error instanceof sass.Exception) throw sassError(error, path)
+    throw error
+  }
+}
+
+function filePath(url: URL | null | undefined): string[] {
+  return url?.protocol === 'file:' ? [fileURLToPath(url)] : []
+}
+
+/**
+ * Makes an importer that finds nothing and records searches. Sass calls it for imports that are not next to the
+ * importing file, before the package importer and the load paths.
+ */
+function recorder({ path, loadPaths }: CompilerInput, searches: Search[]): Sass.Importer<'async'> {
+  return {
+    // Without it Sass does not pass `containingUrl` for packages.
+    nonCanonicalScheme: 'pkg',
+    canonicalize(url, { containingUrl, fromImport }) {
+      const from = dirname(filePath(containingUrl)[0] ?? path)
+      const [, name] = PACKAGE.exec(decodeIfValid(url) ?? url) ?? []
+      if (name !== undefined) {
+        // A package.json decides which file of its package is loaded.
+        searches.push(nodeModulesFrom(from).map(folder => join(folder, name, 'package.json')))
+      } else if (!HAS_SCHEME.test(url)) {
+        searches.push([from, ...loadPaths].flatMap(base => pathsFor(base, url, fromImport)))
+      }
+      return null
+    },
+    load: () => null
+  }
+}
+
+const PACKAGE = /^pkg:((?:@[^/]*\/)?[^/]+)/
+const HAS_SCHEME = /^(?:[a-z][a-z\d+.-]*:|\/\/)/i
+
+/** Returns the paths that Sass tries for a URL in a directory: https://sass-lang.com/documentation/at-rules/use/ */
+function pathsFor(base: string, url: string, fromImport: boolean): string[] {
+  const path = join(base, decodeIfValid(url) ?? url)
+  if (SYNTAX.test(path)) return variants(path.replace(SYNTAX, ''), [extname(path)], fromImport)
+  return [path, join(path, 'index')].flatMap(stem => variants(stem, EXTENSIONS, fromImport))
+}
+
+const SYNTAX = /\.(?:sass|scss|css)$/
+const EXTENSIONS = ['.sass', '.scss', '.css']
+
+/** A stylesheet and a partial for each extension; `@import` tries import-only files first. */
+function variants(path: string, extensions: readonly string[], fromImport: boolean): string[] {
+  const stems = [path, join(dirname(path), `_${basename(path)}`)]
+  const named = (suffix: string) =>
+    extensions.flatMap(ext => stems.map(stem => stem + suffix + ext))
+  return fromImport ? [...named('.import'), ...named('')] : named('')
+}
+
+/**
+ * Returns the paths that would take precedence over an imported file or be ambiguous with it. Sass does not report
+ * whether `@import` found the file.
+ */
+function rivalsOf(file: string): string[] {
+  const extension = extname(file)
+  const extensions = extension === '.css' ? EXTENSIONS : ['.sass', '.scss']
+  const stem = basename(file, extension)
+    .replace(/^_/, '')
+    .replace(/\.import$/, '')
+  const folder = dirname(file)
+  // `theme/_index.scss` may have been found as `theme`.
+  const stems = stem === 'index' ? [join(folder, stem), folder] : [join(folder, stem)]
+  return stems.flatMap(path => variants(path, extensions, true)).filter(rival => rival !== file)
+}
+
+function sassError(error: Sass.Exception, path: string): CompileError {
+  const { url, start, context, text } = error.span
+  const location = {
+    file: filePath(url)[0] ?? path,
+    line: start.line + 1,
+    column: start.column + 1,
+    excerpt: context ?? text
+  }
+  return new CompileError(error.sassMessage, location, { cause: error })
+}
+
+function inlineMap(map: object | undefined, path: string): string {
+  if (!map) return ''
+  const json = Buffer.from(withRelativeSources(JSON.stringify(map), path))
+  return `\n/*# sourceMappingURL=data:application/json;base64,${json.toString('base64')} */\n`
+}

@@ -1,0 +1,274 @@
+// Reads and compiles a source, and records every file that its output depends on.
+import { isUtf8 } from 'node:buffer'
+import { extname } from 'node:path'
+import { inspect } from 'node:util'
+import { compiled } from '../../runtime/diagnostics.ts'
+import { AssetError, CompileError, reasonOf } from '../../runtime/errors.ts'
+import type { Checksums } from '../../runtime/files/digest.ts'
+import { isSettled, realpathOf, stampOf } from '../../runtime/files/disk.ts'
+import { isInPlace, type Boundary } from '../../runtime/files/containment.ts'
+import { readOpenFile, withFile, type Content } from '../../runtime/files/open-file.ts'
+import {
+  isFileObservation,
+  observe,
+  observeAll,
+  type FileObservation,
+  type Observation
+} from '../../runtime/files/observation.ts'
+import { compilersFor } from '../compilers/built-in.ts'
+import type { Compiler, CompilerInput, ConfiguredOutput } from '../compilers/compiler.ts'
+import { withDot } from '../../runtime/files/paths.ts'
+import type { Details } from '../../runtime/app/parts.ts'
+import type { AppSettings } from '../../runtime/settings/app-settings.ts'
+import type { Asset } from '../sources/snapshot.ts'
+import { isBare, loadModuleLexer } from '../references/module-references.ts'
+import {
+  findReferences,
+  isInModule,
+  mayBeAsset,
+  replaceReferences,
+  type Reference,
+  type Referring,
+  type Urls
+} from '../references/references.ts'
+import { isRefused } from './module-types.ts'
+import { shiftInlineMap } from './shift-map.ts'
+
+/** A source that was read and compiled, with its references found but not yet replaced. */
+export interface Draft {
+  readonly content: Content
+  /** The text with its references; undefined if nothing in it refers to another asset. */
+  readonly text?: Text | undefined
+  /** True for a text with a word of those that import others: views import no other scripts, and name what it imports. */
+  readonly mayImport?: boolean
+  readonly inputs: readonly Observation[]
+  /** False when a dependency changed during compilation: the next request compiles again. */
+  readonly isSettled: boolean
+  /** True for a text that is not the one of its source, nor of its compiler: places in it are others. */
+  readonly isLowered?: boolean
+  readonly warnings?: readonly string[] | undefined
+  /** The source map of minified text, as JSON. */
+  readonly map?: string | undefined
+  /** The checksums of the content, once it is known to be final. */
+  readonly sums?: Checksums | undefined
+  readonly details?: Details | undefined
+  /** The time that the compiler took, in milliseconds. */
+  readonly compileDuration?: number | undefined
+}
+
+export interface Text extends Referring {
+  /** The offset of a syntax error in a module, whose references are then not known. */
+  readonly unparsedAt?: number | undefined
+  /** True if a module may import files that no reference names. */
+  readonly isOpen?: boolean
+  /** The bare specifiers, among `references` or left to the browser. */
+  readonly bare: readonly Reference[]
+  /** The imports that browsers refuse. */
+  readonly refused: readonly Reference[]
+  /**
+   * The absolute paths, with and without links, of the files that were compiled into it; a reference may come from
+   * any of them.
+   */
+  readonly dependencies: readonly string[]
+  readonly lead?: ConfiguredOutput['lead']
+  /** The encoding of the bytes with URLs. Default: UTF-8. */
+  readonly encoding?: BufferEncoding | undefined
+}
+
+/** The size in bytes from which a file that needs no processing is never held in memory as a whole. */
+const COPY_FROM = 1024 * 1024
+
+type Options = Omit<CompilerInput, 'code' | 'bytes' | 'path'>
+
+/** @param place the source directory, in which the source must be */
+export async function draft(
+  asset: Asset,
+  place: Boundary,
+  options: Options
+): Promise<Draft | undefined> {
+  const { file, compiler } = asset.source
+  const isProcessed = compiler !== undefined || textType(asset.name) !== undefined
+  const isAllowed = isInPlace(place)
+  const readAt = Date.now()
+  const read = await withFile(file, async opened => {
+    if (!(await isAllowed(opened))) return undefined
+    const isBig = !isProcessed && opened.stats.size > COPY_FROM
+    return isBig ? { stamp: stampOf(opened.stats) } : readOpenFile(opened)
+  })
+  if (!read) return undefined
+  if (!('bytes' in read)) {
+    const inputs = [{ path: file, stamp: read.stamp }]
+    return {
+      content: { copyOf: file, isAllowed },
+      inputs,
+      isSettled: isSettled(read.stamp, Date.now())
+    }
+  }
+  const { bytes } = read
+  const input = observe(file, read, readAt)
+  if (!isProcessed) return { content: bytes, inputs: [input], isSettled: true }
+  return draftText(asset, bytes, input, options)
+}
+
+const IMPORTS = { js: /\b(?:import|export)\b/, css: /@import\b/i } as const
+
+async function draftText(
+  asset: Asset,
+  bytes: Buffer,
+  input: FileObservation,
+  options: Options
+): Promise<Draft> {
+  const { file, compiler } = asset.source
+  const startedAt = Date.now()
+  const output = compiler && (await compile(compiler, bytes, { path: file, ...options }))
+  const { content = bytes, dependencies = [], configuration = [], lead, warnings } = output ?? {}
+  const imported = new Set(dependencies.filter(path => path !== file))
+  const others = imported.size > 0 ? await observeAll(imported) : []
+  const settings = configuration.length > 0 ? await observeAll(configuration) : []
+  const files = [...others, ...settings].filter(isFileObservation)
+  const paths = others.filter(isFileObservation).map(({ path }) => path)
+  // npm links the packages of a workspace, whose own directories may be sources.
+  const real = await Promise.all(paths.map(realpathOf))
+  const type = textType(asset.name)
+  const { code, encoding } = textIn(content, type) ?? {}
+  const compiledIn = [...new Set([...paths, ...real.flatMap(path => path ?? [])])]
+  return {
+    content,
+    text: code === undefined ? undefined : await textOf(asset, code, compiledIn, lead, encoding),
+    mayImport: code !== undefined && IMPORTS[type ?? 'js'].test(code),
+    inputs: [input, ...others, ...settings],
+    isSettled: files.every(({ stamp }) => isSettled(stamp, startedAt)),
+    compileDuration: output?.duration,
+    warnings
+  }
+}
+
+/**
+ * Runs a source through its compiler and checks the result.
+ * @throws CompileError for anything that the compiler throws, and for output that is not valid
+ */
+async function compile(compiler: Compiler, bytes: Buffer, options: Options & { path: string }) {
+  const file = options.path
+  const startedAt = performance.now()
+  let failed: { readonly error: AssetError } | undefined
+  try {
+    const input = {
+      get code() {
+        if (isUtf8(bytes)) return decode(bytes)
+        throw new CompileError('the source must be UTF-8', { file })
+      },
+      bytes,
+      ...options
+    }
+    const output = checked(await compiler.compile(input), file)
+    const content = Buffer.from(output.code as string)
+    return { ...output, content, duration: performance.now() - startedAt }
+  } catch (error) {
+    failed = { error: error instanceof AssetError ? error : toCompileError(error, file) }
+    throw failed.error
+  } finally {
+    const duration = performance.now() - startedAt
+    if (compiled.hasSubscribers) compiled.publish({ source: file, duration, ...failed })
+  }
+}
+
+/** A stylesheet may begin with a byte order mark, which wins over the `charset` of the response. */
+const UTF_16 = { fffe: 'utf-16le', feff: 'utf-16be' } as const
+
+/**
+ * Returns the text of a stylesheet or a script. A browser reads a stylesheet in any encoding, so its references are
+ * found byte by byte where that is not known; of a script they are not, as modules are UTF-8.
+ */
+function textIn(content: Uint8Array, type: 'css' | 'js' | undefined) {
+  if (type === undefined) return undefined
+  if (isUtf8(content)) return { code: decode(content) }
+  if (type === 'js') return undefined
+  const bytes = Buffer.from(content)
+  const mark = bytes.toString('hex', 0, 2)
+  if (mark === 'fffe' || mark === 'feff')
+    return { code: new TextDecoder(UTF_16[mark]).decode(bytes) }
+  return { code: bytes.toString('latin1'), encoding: 'latin1' as const }
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}
+
+function checked(output: unknown, file: string): ConfiguredOutput {
+  const given = (output ?? {}) as Partial<ConfiguredOutput>
+  const { code, dependencies = [] } = given
+  const isList = Array.isArray(dependencies) && dependencies.every(path => typeof path === 'string')
+  const isContent = typeof code === 'string' || code instanceof Uint8Array
+  if (isContent && isList) return { ...given, code }
+  const shown = inspect(output, { depth: 0 })
+  const reason = `the compiler for ${extname(file)} must return { code, dependencies }, got ${shown}`
+  throw new CompileError(reason, { file })
+}
+
+const BUGS = new Set(['TypeError', 'ReferenceError', 'RangeError'])
+
+/** A compiler may throw anything, even a string or undefined. */
+function toCompileError(error: unknown, file: string): CompileError {
+  const failure = new CompileError(reasonOf(error), { file }, { cause: error })
+  const { name, stack } = (error ?? {}) as Partial<Error>
+  // The stack of a custom compiler's error shows where its bug is.
+  if (stack !== undefined && BUGS.has(name ?? '')) failure.stack += `\n[cause]: ${stack}`
+  return failure
+}
+
+/** Returns the bytes of the target, with a URL for each reference. */
+export function finish({ content, text }: Draft, urls: Urls): Content {
+  if (!text || urls.every(url => url === undefined)) return content
+  const finished = replaceReferences(text.code, text.references, urls)
+  return Buffer.from(shiftInlineMap(finished, text, urls), text.encoding)
+}
+
+/**
+ * Finds the references of a text; the result is undefined if it refers to no other asset.
+ * @param lead returns the path of the file that a bare specifier means
+ */
+export async function textOf(
+  { app, name }: Pick<Asset, 'app' | 'name'>,
+  code: string,
+  dependencies: readonly string[],
+  lead?: ConfiguredOutput['lead'],
+  encoding?: BufferEncoding
+): Promise<Text | undefined> {
+  const type = textType(name)
+  if (!type) return undefined
+  const found = findReferences(type, code)
+  const imported = type === 'js' ? (await loadModuleLexer()).find(code) : undefined
+  const { references: all = [], unparsedAt, isOpen = false } = imported ?? {}
+  const inModule = await Promise.all(
+    all.filter(mayBeAsset).map(async each => {
+      const isFree = lead && isBare(each) && !app.imports.has(each.path)
+      return isFree ? { ...each, file: await lead(each.path) } : each
+    })
+  )
+  const refused = inModule.filter(isRefused)
+  const bare = inModule.filter(each => isBare(each) && each.file === undefined)
+  const { fingerprint } = app
+  // Without fingerprints a browser resolves what has a URL.
+  const ours = fingerprint ? inModule : inModule.filter(each => namesSource(app, each))
+  const references = [...found, ...ours].toSorted((a, b) => a.start - b.start)
+  const isEmpty = [references, bare, refused].every(each => each.length === 0)
+  if (isEmpty && !(fingerprint && isOpen)) return undefined
+  const text = { code, references, bare, refused, dependencies, lead, encoding }
+  return fingerprint ? { ...text, unparsedAt, isOpen } : text
+}
+
+/** Tells whether a module refers to a script by its file, and not by what that is published as: `./money.ts` */
+export function namesSource({ compilers }: AppSettings, reference: Reference): boolean {
+  const { path, file } = reference
+  if (file !== undefined) return true
+  if (!isInModule(reference) || isBare(reference) || path.startsWith('/')) return false
+  const compiler = compilersFor(compilers).get(extname(path).toLowerCase())
+  return compiler !== undefined && /\.m?js$/.test(withDot(compiler.target))
+}
+
+/** Returns the type of a text that may refer to other assets; undefined for any other asset. */
+export function textType(name: string): 'css' | 'js' | undefined {
+  const extension = extname(name).toLowerCase()
+  if (extension === '.css') return 'css'
+  return extension === '.js' || extension === '.mjs' ? 'js' : undefined
+}

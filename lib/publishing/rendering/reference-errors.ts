@@ -1,0 +1,239 @@
+// Reports references to assets that do not exist: where they are, what they most likely stand for, and what to do about
+// them.
+import { isBuiltin } from 'node:module'
+import { dirname, join, basename, posix } from 'node:path'
+import { AssetError } from '../../runtime/errors.ts'
+import { statOf } from '../../runtime/files/disk.ts'
+import { whyHidden } from '../../runtime/files/folder-entries.ts'
+import { readSnapshot } from '../../runtime/files/open-file.ts'
+import { isBare } from '../references/module-references.ts'
+import { positionsOf, type Reference } from '../references/references.ts'
+import type { Asset } from '../sources/snapshot.ts'
+import { namesSource, type Draft } from './draft.ts'
+import { remedyFor } from './module-types.ts'
+import { pathFrom, isInside } from '../../runtime/files/paths.ts'
+import { didYouMean, nearestPath } from '../../runtime/nearest.ts'
+import { assetPath, type AppSettings } from '../../runtime/settings/app-settings.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
+
+/** The number of references of a compiled text that are searched for in its sources and compared with names. */
+const MAX_SEARCHES = 100
+
+/** A text with references, and its source. */
+export interface Referrer extends Pick<Draft, 'text' | 'map' | 'isLowered'> {
+  readonly root: string
+  /** Where files without a helper are; undefined for what was in no `public` before. */
+  readonly beside?: Pick<Settings, 'publicDir' | 'base'>
+  readonly asset: Pick<Asset, 'app' | 'source'>
+}
+
+/**
+ * Returns the error for a module whose references are not known, and for each path that is not found.
+ * @param list returns the assets that may be meant
+ */
+export async function referenceErrors(
+  referrer: Referrer,
+  missing: readonly Reference[],
+  list: () => Promise<readonly Asset[]>
+): Promise<AssetError[]> {
+  const { asset, text } = referrer
+  if (!text || (missing.length === 0 && text.unparsedAt === undefined)) return []
+  const { unparsedAt } = text
+  const paths = new Set<string>()
+  const lost = missing.filter(({ path }) => !paths.has(path) && paths.add(path))
+  const places = await placesOf(referrer, lost)
+  const files = [asset.source.file, ...text.dependencies]
+  const listed = lost.length > 0 ? await list().catch(noneIfUnusable) : []
+  const errors = await Promise.all(
+    lost.map(async (reference, at) => {
+      const { path, file } = reference
+      const given = file === undefined ? asset.app.imports.get(path) : pathFrom(referrer.root, file)
+      const by = file === undefined ? 'the option imports' : 'paths of tsconfig.json'
+      const name = isBare(reference) ? ` (${given} by ${by})` : ''
+      const rule = await ruleFor(path, files)
+      const isSearched = rule === undefined && at < MAX_SEARCHES
+      const meant = file === undefined ? path : pathFrom(dirname(asset.source.file), file)
+      const advice = isSearched
+        ? ((await unpublished(meant, asset.app, files)) ??
+          (await inPublic(path, referrer)) ??
+          nearReference(meant, listed, files, namesSource(asset.app, reference)))
+        : rule
+      const reason = advice === undefined ? '' : `: ${advice}`
+      const message = `refers to ${path}${name}, which was not found${reason}`
+      return errorAt(places[at], message)
+    })
+  )
+  if (unparsedAt === undefined) return errors
+  const whole = pathFrom(referrer.root, asset.source.file)
+  const [place] = isAsWritten(referrer) ? placesIn(referrer, text.code, [unparsedAt]) : [whole]
+  const message =
+    "cannot be parsed as a module, so its imports are not rewritten: write them in another way, or set missing: 'ignore'"
+  return [errorAt(place, message), ...errors]
+}
+
+/**
+ * Returns the error for each bare specifier that nothing maps.
+ * @param advise returns how to publish the module
+ */
+export async function importErrors(
+  referrer: Referrer,
+  unknown: readonly Reference[],
+  advise: (specifier: string) => Promise<string | undefined>
+): Promise<AssetError[]> {
+  const { file } = referrer.asset.source
+  const places = unknown.length > 0 ? await placesOf(referrer, unknown) : []
+  return Promise.all(
+    unknown.map(async ({ path }, at) => {
+      const isBeside = (await statOf(join(dirname(file), path)))?.isFile()
+      const advice = isBeside ? `did you mean './${path}'?` : await advise(path)
+      const isNode = advice === undefined && isBuiltin(path)
+      const why = isNode
+        ? 'a module of Node, which browsers do not have'
+        : 'which no option maps, so a browser does not find it'
+      const given = `name an asset or a URL in imports: { '${path}': … }`
+      const ways = [advice, ...(isBeside ? [] : [given])].filter(each => each !== undefined)
+      return errorAt(places[at], `imports '${path}', ${why}: ${ways.join(', or ')}`)
+    })
+  )
+}
+
+/** Returns the error for each import that browsers refuse. */
+export async function typeErrors(
+  referrer: Referrer,
+  refused: readonly Reference[]
+): Promise<AssetError[]> {
+  const { file } = referrer.asset.source
+  const places = refused.length > 0 ? await placesOf(referrer, refused) : []
+  return Promise.all(
+    refused.map(async (reference, at) => {
+      const { path, kind } = reference
+      const isBeside = isBare(reference) && (await statOf(join(dirname(file), path)))?.isFile()
+      const remedy = remedyFor(reference, isBeside ? `./${path}` : path)
+      const what = kind === 'import' ? ', and the whole module with it' : ''
+      return errorAt(places[at], `imports '${path}', which browsers refuse${what}: ${remedy}`)
+    })
+  )
+}
+
+/** Ignores a package that cannot be published: pages and precompile report it. */
+function noneIfUnusable(error: unknown): [] {
+  if (!(error instanceof AssetError)) throw error
+  return []
+}
+
+function errorAt(place: string | undefined, message: string): AssetError {
+  return new AssetError('reference-missing', `${place} ${message}`)
+}
+
+/** Returns `apps/web/assets/app.css:12:3` for each reference; the file alone if compiling added the reference. */
+async function placesOf(referrer: Referrer, references: readonly Reference[]): Promise<string[]> {
+  const { root, asset, text } = referrer
+  if (!text) return []
+  const starts = references.map(({ start }) => start)
+  if (isAsWritten(referrer)) return placesIn(referrer, text.code, starts)
+  const files = [asset.source.file, ...text.dependencies]
+  const read = await Promise.all(files.map(readSnapshot))
+  const codes = read.map(one => (one ? new TextDecoder().decode(one.bytes) : ''))
+  return references.map((reference, index) => {
+    const written = index < MAX_SEARCHES ? patternOf(reference) : undefined
+    const found = files.flatMap((file, at) => {
+      const code = codes[at] ?? ''
+      const offset = written ? code.search(written) : -1
+      return offset === -1 ? [] : placesIn(referrer, code, [offset], file)
+    })
+    return found[0] ?? pathFrom(root, asset.source.file)
+  })
+}
+
+function isAsWritten({ asset, map, isLowered }: Referrer): boolean {
+  return !asset.source.compiler && map === undefined && !isLowered
+}
+
+function placesIn(
+  { root, asset }: Referrer,
+  code: string,
+  offsets: readonly number[],
+  file = asset.source.file
+): string[] {
+  return positionsOf(code, offsets).map(
+    ({ line, column }) => `${pathFrom(root, file)}:${line + 1}:${column + 1}`
+  )
+}
+
+/** Matches the path by itself, not as part of a longer one. */
+function patternOf(reference: Reference): RegExp {
+  const literal = reference.path.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
+  const quoted = isBare(reference) ? `(["'\`])${literal}\\1` : literal
+  return new RegExp(`(?<![\\w./-])${quoted}(?![\\w./-])`)
+}
+
+/** Returns the rule that hides a file which exists. */
+async function ruleFor(path: string, files: readonly string[]): Promise<string | undefined> {
+  const rule = whyHidden(path)
+  if (rule === undefined) return undefined
+  const found = await Promise.all(files.map(from => statOf(join(dirname(from), path))))
+  return found.some(Boolean) ? rule : undefined
+}
+
+/** Each name is compared with each reference. */
+const MAX_COMPARED = 5000
+
+/**
+ * Returns what to write instead, as a question; undefined when nothing resembles it.
+ * @param listed the assets that it may lead to
+ * @param files the absolute paths of the files that it may be written in, the source first
+ * @param isWritten true if it names a source, as `./money.ts` does
+ */
+export function nearReference(
+  path: string,
+  listed: readonly Asset[],
+  files: readonly string[],
+  isWritten: boolean
+): string | undefined {
+  const own = listed.filter(
+    ({ source }) => source.packageName === undefined && source.file !== files[0]
+  )
+  const at = new Set(files.map(file => join(dirname(file), path)))
+  const raw = own.find(({ source }) => source.compiler && at.has(source.file))
+  if (raw) {
+    const meant = posix.join(posix.dirname(path), basename(raw.name))
+    return `did you mean '${asWritten(meant, path)}'? ${raw.source.path} is published under that name`
+  }
+  const folder = dirname(files[0] ?? '')
+  const isUrl = path.startsWith('/')
+  const known = own.slice(0, MAX_COMPARED).map(({ app, name, source: { file } }) => {
+    const written = isWritten ? file : join(dirname(file), basename(name))
+    return isUrl ? assetPath(app, name) : pathFrom(folder, written)
+  })
+  const near = nearestPath(isUrl ? path : pathFrom(folder, join(folder, path)), known)
+  return near === undefined ? undefined : didYouMean(path, asWritten(near, path))
+}
+
+/** Returns the option that would publish a file which is there, such as a font beside the stylesheet of a package. */
+export async function unpublished(
+  path: string,
+  { dir, sources }: AppSettings,
+  files: readonly string[]
+): Promise<string | undefined> {
+  for (const file of files) {
+    const found = join(dirname(file), path)
+    if (sources.some(source => isInside(source.dir, found))) continue
+    if (!(await statOf(found))?.isFile()) continue
+    const folder = pathFrom(dir, dirname(found))
+    return `the file is there, but no option publishes it: add '${folder}' to sources`
+  }
+  return undefined
+}
+
+/** Returns how to refer to a file that stayed in `public` when the stylesheet or script beside it became an asset. */
+async function inPublic(path: string, { root, beside, asset }: Referrer) {
+  if (!beside || path.startsWith('/')) return undefined
+  const url = posix.join('/', posix.dirname(asset.source.path), path)
+  const file = join(beside.publicDir, url)
+  if (!(await statOf(file))?.isFile()) return undefined
+  return `${pathFrom(root, file)} is no asset: write '${beside.base}${url}', or move it to the sources`
+}
+
+function asWritten(meant: string, path: string): string {
+  return path.startsWith('./') && !meant.startsWith('.') ? `./${meant}` : meant
+}

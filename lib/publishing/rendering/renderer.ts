@@ -1,0 +1,253 @@
+// Renders sources: drafts them, lets an extra transform their texts, and finds the assets that their references point
+// to, or reports that one is missing.
+import { isUtf8 } from 'node:buffer'
+import { dirname, posix, resolve } from 'node:path'
+import type { AssetError } from '../../runtime/errors.ts'
+import type { Boundary } from '../../runtime/files/containment.ts'
+import { statOf } from '../../runtime/files/disk.ts'
+import { readContent, type Content } from '../../runtime/files/open-file.ts'
+import { firstAnswer, once } from '../../runtime/concurrency.ts'
+import type { Project, Transform } from '../../runtime/app/parts.ts'
+import { isBare } from '../references/module-references.ts'
+import { isInModule, replaceReferences, type Reference } from '../references/references.ts'
+import { appAt, assetPath, ownerOf, type AppSettings } from '../../runtime/settings/app-settings.ts'
+import { isAbsoluteUrl } from '../../runtime/settings/option-table.ts'
+import { publicFile } from '../../runtime/settings/public-directory.ts'
+import { memoized } from '../../runtime/concurrency.ts'
+import type { Asset } from '../sources/snapshot.ts'
+import type { Sources } from '../sources/sources.ts'
+import { decodeIfValid, encodePath } from '../../runtime/urls/canonical-path.ts'
+import { draft, finish, namesSource, textOf, textType, type Draft, type Text } from './draft.ts'
+import { isRefused } from './module-types.ts'
+import { importErrors, referenceErrors, typeErrors } from './reference-errors.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
+
+/** The asset that a reference points to. */
+interface Referenced extends Asset {
+  /** True if the reference, as written, already is the asset's URL. */
+  readonly isDirect?: boolean
+}
+
+/** `elsewhere`: the reference leads to none of our assets, and is no error. Undefined: nothing was found. */
+type Resolution = Referenced | 'elsewhere' | undefined
+
+interface Resolved {
+  /** The asset of each reference; undefined leaves the reference as it is written. */
+  readonly found: readonly (Referenced | undefined)[]
+  readonly errors: readonly AssetError[]
+  readonly warnings: readonly string[]
+}
+
+export class Renderer {
+  readonly #settings: Project
+  readonly #sources: Sources
+  /** Makes one value for each source directory, whose real path is looked up once. */
+  readonly #placeOf: (directory: string) => Boundary
+
+  /** Makes what lowers the syntax of texts, in every environment. */
+  readonly #lowering: () => Promise<Transform | undefined>
+
+  constructor(settings: Project, sources: Sources) {
+    const { symlinks, extras } = settings
+    this.#lowering = once(() => firstAnswer(extras, extra => extra.transform?.(settings)))
+    this.#settings = settings
+    this.#sources = sources
+    this.#placeOf = memoized(directory => ({ root: directory, dir: directory, symlinks }))
+  }
+
+  /**
+   * Drafts a source; the result is undefined when it is gone, is not a regular file, or is a link out of its
+   * directory.
+   * @param sourceMap asks the compiler for an inline map, whatever the environment
+   */
+  async draft(asset: Asset, sourceMap?: boolean): Promise<Draft | undefined> {
+    const { env } = this.#settings
+    const { compiler, directory } = asset.source
+    const lowering = textType(asset.name) && (await this.#lowering())
+    const isLowered = lowering?.targetOf?.(asset.app) !== undefined
+    const isMapped = sourceMap || env === 'development'
+    const drafted = await draft(asset, this.#placeOf(directory), {
+      loadPaths: compiler ? this.#sources.of(asset.app).loadPaths : [],
+      env,
+      // The places of warnings are found by the map.
+      sourceMap: isMapped || isLowered
+    })
+    return drafted && isLowered ? this.transformed(asset, drafted, lowering, isMapped) : drafted
+  }
+
+  /**
+   * Transforms the text of a draft, before its references get URLs: these move the text after them, and
+   * final-bytes.ts adjusts the map.
+   */
+  async transformed(asset: Asset, drafted: Draft, transform: Transform, isMapped = true) {
+    const bytes = await readContent(drafted.content)
+    // Text in any other encoding stays as it is.
+    if (bytes.length === 0 || !isUtf8(bytes)) return drafted
+    const { app, name, source } = asset
+    const code = await this.#withInlineMap(asset, drafted, new TextDecoder().decode(bytes))
+    const isCompiled = source.compiler !== undefined
+    const target = (await this.#lowering())?.targetOf?.(app)
+    const { file } = source
+    const made = await transform.apply({ app, name, file, code, isCompiled, target, isMapped })
+    if (!made) return (await this.draft(asset)) ?? drafted
+    return {
+      ...drafted,
+      content: Buffer.from(made.code),
+      text: await textOf(asset, made.code, drafted.text?.dependencies ?? [], drafted.text?.lead),
+      map: made.map,
+      isLowered: target !== undefined,
+      warnings: [...new Set([...(drafted.warnings ?? []), ...(made.warnings ?? [])])]
+    }
+  }
+
+  /** Returns the text with its linked source map inline, which is the only form that every tool continues. */
+  async #withInlineMap(asset: Asset, { text }: Draft, code: string): Promise<string> {
+    const linked = text?.references.findLast(({ kind }) => kind === 'source-map')
+    const found = text && linked && (await this.resolve(asset, text, linked))
+    const map = found && found !== 'elsewhere' && (await this.draft(found))
+    if (!linked || !map) return code
+    const data = Buffer.from(await readContent(map.content)).toString('base64')
+    const url = `data:application/json;base64,${data}`
+    return replaceReferences(code, [{ ...linked, suffix: '' }], [url])
+  }
+
+  /**
+   * Finds the assets that a draft refers to. By the option `missing`, a reference that is not found, an import that
+   * no import map of ours resolves and a module that cannot be parsed are errors or warnings.
+   */
+  async resolveAll(asset: Asset, drafted: Draft): Promise<Resolved> {
+    const { text } = drafted
+    const errors: AssetError[] = []
+    const warnings = [...(drafted.warnings ?? [])]
+    if (!text) return { found: [], errors, warnings }
+    const { missing } = asset.app
+    const { references } = text
+    const found = await Promise.all(references.map(each => this.resolve(asset, text, each)))
+    const report = (error: AssetError, isNeeded = true) => {
+      if (missing === 'error' && isNeeded) errors.push(error)
+      else warnings.push(error.message)
+    }
+    if (missing !== 'ignore') {
+      const referrer = { ...drafted, root: this.#settings.root, beside: this.#settings, asset }
+      // A missing source map is not a mistake in the text.
+      const lost = references.filter(({ kind }, at) => !found[at] && kind !== 'source-map')
+      const list = () => this.#sources.of(asset.app).list()
+      for (const error of await referenceErrors(referrer, lost, list)) report(error)
+      const isOwn = !this.#isOfPackage(asset)
+      const unknown = isOwn ? await this.#unknown(asset, text) : []
+      const advise = (specifier: string) => this.#sources.adviceOn(asset.app, specifier)
+      const unmapped = await importErrors(referrer, unknown, advise)
+      // A module may do without its dynamic imports.
+      for (const [at, error] of unmapped.entries()) report(error, unknown[at]?.kind === 'import')
+      const refused = isOwn ? text.refused : []
+      const untyped = await typeErrors(referrer, refused)
+      for (const [at, error] of untyped.entries()) report(error, refused[at]?.kind === 'import')
+    }
+    return { found: found.map(to => (to === 'elsewhere' ? undefined : to)), errors, warnings }
+  }
+
+  /** Returns the bytes of a draft with plain names for the assets that it refers to. */
+  plain(drafted: Draft, found: Resolved['found']): Content {
+    const { base } = this.#settings
+    const urls = found.map(to =>
+      to && !to.isDirect ? base + encodePath(assetPath(to.app, to.name)) : undefined
+    )
+    return finish(drafted, urls)
+  }
+
+  /**
+   * Tries the file next to the source, or next to a file that was compiled into it: that is what the author refers
+   * to. Then it tries the URL that a browser would request, which may belong to another app; then, except in a
+   * module, the file of a package, and the reference as a name.
+   */
+  async resolve(
+    asset: Asset,
+    { dependencies }: Pick<Text, 'dependencies'>,
+    reference: Reference
+  ): Promise<Resolution> {
+    const { app, name, source } = asset
+    if (reference.file !== undefined) return this.#byFile(app, ['/'], reference.file, true)
+    if (isBare(reference)) {
+      const given =
+        app.imports.get(reference.path) ?? (await this.#sources.of(app).named(reference.path, name))
+      return given === undefined || isAbsoluteUrl(given) ? 'elsewhere' : this.#named(app, given)
+    }
+    const path = decodeIfValid(reference.path)
+    // This cannot be the path of a file.
+    if (path === undefined || path.includes('\0')) return 'elsewhere'
+    if (path.startsWith('/')) {
+      const { base, prefix } = this.#settings
+      const url = posix.normalize(path)
+      const found = await this.#byUrl(url)
+      if (!found) return url.startsWith(`${prefix}/`) ? undefined : 'elsewhere'
+      return found === 'elsewhere' || base === '' ? found : { ...found, isDirect: false }
+    }
+    const direct = await this.#byUrl(posix.join(app.urlPrefix, posix.dirname(name), path))
+    const folders = [source.file, ...dependencies].map(dirname)
+    const beside = await this.#byFile(app, folders, path, namesSource(app, reference))
+    if (beside && !isSame(direct, beside)) return beside
+    // In development, where modules are not rewritten, a browser finds a module by its URL only.
+    if (direct || isInModule(reference)) return direct
+    const packages = path.startsWith('.') ? [] : this.#sources.of(app).nodeModules
+    const inPackage = await this.#byFile(app, packages, path)
+    return inPackage ?? this.#named(app, posix.normalize(path).replace(/^(?:\.\.?\/)+/, ''))
+  }
+
+  /** Returns the imports that nothing maps. Packages answer for their own. */
+  async #unknown({ app, name }: Asset, { bare }: Text): Promise<Reference[]> {
+    const sources = this.#sources.of(app)
+    const isMapped = await Promise.all(
+      bare.map(async ({ path }) => app.imports.has(path) || sources.isMeant(path, name))
+    )
+    const paths = new Set<string>()
+    return bare.filter((each, at) => {
+      const isUnknown = !isMapped[at] && !isRefused(each) && !paths.has(each.path)
+      return isUnknown && paths.add(each.path)
+    })
+  }
+
+  #isOfPackage({ source }: Asset): boolean {
+    const folders = pathFrom(this.#settings.root, source.directory).split('/')
+    return source.packageName !== undefined || folders.includes('node_modules')
+  }
+
+  async #byUrl(url: string): Promise<Resolution> {
+    const app = appAt(this.#settings, url)
+    if (!app) return undefined
+    const name = url.slice(app.urlPrefix.length + 1)
+    const found = await this.#named(app, name)
+    // A tail is found, but only a name is part of a URL.
+    if (found) return { ...found, isDirect: found.name === name }
+    return (await statOf(publicFile(this.#settings, url)))?.isFile() ? 'elsewhere' : undefined
+  }
+
+  async #named(from: AppSettings, given: string): Promise<Referenced | undefined> {
+    const { app, name } = ownerOf(this.#settings, from, given)
+    const source = await this.#sources.of(app).find(name)
+    return source && { app, name: source.name, source }
+  }
+
+  async #byFile(
+    app: AppSettings,
+    folders: readonly string[],
+    path: string,
+    isWritten = false
+  ): Promise<Referenced | undefined> {
+    const sources = this.#sources.of(app)
+    for (const folder of folders) {
+      const file = resolve(folder, path)
+      const found =
+        (await sources.findAt(file)) ?? (isWritten ? await sources.findWritten(file) : undefined)
+      if (!found) continue
+      const source = (await sources.find(found.name)) ?? found
+      return { app, name: found.name, source }
+    }
+    return undefined
+  }
+}
+
+/** Tells whether a reference, as written, already is the URL of an asset. */
+function isSame(direct: Resolution, { app, name }: Referenced): boolean {
+  if (direct === undefined || direct === 'elsewhere' || direct.app !== app) return false
+  return direct.name === name || direct.source.name === name
+}

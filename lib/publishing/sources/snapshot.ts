@@ -1,0 +1,230 @@
+// Makes a snapshot of an app's sources: what is published under which name, and what never is.
+import { join, posix } from 'node:path'
+import { AssetError, printable } from '../../runtime/errors.ts'
+import { composed, folded, pathFrom, withDot, withSlashes } from '../../runtime/files/paths.ts'
+import type { Compiler } from '../compilers/compiler.ts'
+import { appInTheWay, assetPath, type SourceDirectory } from '../../runtime/settings/app-settings.ts'
+import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
+import { meetsNames, tailsOf } from '../../runtime/urls/canonical-path.ts'
+
+/** A file that somebody wrote, and the name under which it is published. */
+export interface Source {
+  /** The absolute path. */
+  readonly file: string
+  /** The absolute path of the source directory that contains it. */
+  readonly directory: string
+  /** The position of that directory in the search order; 0 is the app's own. */
+  readonly from: number
+  /** The path in that directory: `stylesheets/admin/menu.css.scss` */
+  readonly path: string
+  /** The path after compilation, below the folder `at` of its directory: `stylesheets/admin/menu.css`. */
+  readonly tail: string
+  /** The tail without its first folder, `admin/menu.css`; with `at` the tail. */
+  readonly name: string
+  /** The compiler of the source; undefined for a file that is copied. */
+  readonly compiler: Compiler | undefined
+  /** The bare specifiers that resolve to it, if it belongs to a package. */
+  readonly specifiers?: readonly string[] | undefined
+  /** The name of the package that it belongs to. */
+  readonly packageName?: string | undefined
+}
+
+/** A name of an app, and the source that is published under it. */
+export interface Asset {
+  readonly app: AppSettings
+  readonly name: string
+  readonly source: Source
+}
+
+/** An asset, with the other sources of its name. */
+export interface Listed extends Asset {
+  /** Those in the same directory. */
+  readonly rivals: readonly Source[]
+  /** Those next to a plain file of the name, and in directories that are searched later. */
+  readonly shadowed: readonly Source[]
+  /** The warning about rivals, or about a plain file that hides a source of the app's own. */
+  readonly clash: string | undefined
+}
+
+/** A source whose name is never published: its path is that of something else. */
+export interface Unusable {
+  /** The plain URL path, decoded. */
+  readonly path: string
+  readonly error: AssetError
+}
+
+export interface Snapshot {
+  /** What is published, by name. */
+  readonly listed: ReadonlyMap<string, Listed>
+  /** The published sources by each tail of their paths that is no name, as a directory is searched at any depth. */
+  readonly tailed: ReadonlyMap<string, readonly Source[]>
+  /** The sources by their absolute paths after compilation: `<directory>/a/app.css` for `a/app.css.scss`. */
+  readonly compiled: ReadonlyMap<string, Source>
+  /** All sources, by their absolute paths. */
+  readonly files: ReadonlyMap<string, Source>
+  readonly unusable: readonly Unusable[]
+}
+
+/** Both `app.css.scss` and `app.scss` become `app.css`; `path` is that in the directory, with `/`. */
+export function sourceAt(
+  { dir: directory, at }: Pick<SourceDirectory, 'dir' | 'at'>,
+  from: number,
+  path: string,
+  compilers: ReadonlyMap<string, Compiler>
+): Source {
+  const extension = path.slice(path.lastIndexOf('.'))
+  const compiler = extension.includes('/') ? undefined : compilers.get(extension.toLowerCase())
+  const target = compiler ? withDot(compiler.target) : ''
+  const rest = compiler ? path.slice(0, -extension.length) : path
+  const compiled = rest.toLowerCase().endsWith(target) ? rest : rest + target
+  // macOS may keep a name decomposed that views write composed.
+  const tail = composed(posix.join(at ?? '', compiled))
+  const name = at === undefined ? tail.slice(tail.indexOf('/') + 1) : tail
+  return { file: join(directory, path), directory, from, path, tail, name, compiler }
+}
+
+export function placeOf(path: string): string {
+  return composed(withSlashes(path))
+}
+
+/**
+ * An earlier directory comes before a later one, and in one directory the first path.
+ * @param directories the sources of each directory, in the search order
+ * @param hasTails tells whether a tail of its path finds a source, too
+ */
+export function snapshotOf(
+  settings: Settings,
+  app: AppSettings,
+  directories: readonly (readonly Source[])[],
+  hasTails: (source: Source) => boolean
+): Snapshot {
+  const [byName, hidden] = [new Map<string, Source[]>(), new Map<string, Source[]>()]
+  const [folders, unusable] = [new Map<string, Source>(), new Array<Unusable>()]
+  for (const sources of directories) {
+    const plain = new Set(sources.filter(({ compiler }) => !compiler).map(({ tail }) => tail))
+    for (const source of sources.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+      const { name, tail } = source
+      const other = appInTheWay(settings, app, name)
+      if (other) unusable.push(taken(settings, app, source, other))
+      else if (source.compiler && plain.has(tail)) push(hidden, name, source)
+      else push(byName, name, source)
+    }
+  }
+  for (const [name, [source]] of byName)
+    for (let at = name.indexOf('/'); source && at !== -1; at = name.indexOf('/', at + 1))
+      folders.set(name.slice(0, at), source)
+  const listed = new Map<string, Listed>()
+  const [compiled, files] = [new Map<string, Source>(), new Map<string, Source>()]
+  for (const [name, [source, ...others]] of byName) {
+    const below = folders.get(name)
+    if (!source) continue
+    if (below) {
+      unusable.push(taken(settings, app, source, below))
+      continue
+    }
+    const [rivals, later] = [others.filter(isNear(source)), others.filter(isFar(source))]
+    const beside = hidden.get(name) ?? []
+    // Packages ship compiled files next to their sources on purpose.
+    const ignored = source.from === 0 ? beside.filter(isNear(source)) : []
+    const clash = clashOf(name, source, rivals, ignored)
+    listed.set(name, { app, name, source, rivals, shadowed: [...beside, ...later], clash })
+    for (const each of [source, ...others]) {
+      const key = placeOf(join(each.directory, each.path, '..', posix.basename(each.tail)))
+      if (!compiled.has(key)) compiled.set(key, each)
+    }
+    for (const each of [source, ...others, ...beside]) files.set(each.file, each)
+  }
+  const tailed = tailedIn(listed, hasTails)
+  return { listed, tailed, compiled, files, unusable }
+}
+
+/** A tail that is the name of a folder, or begins with a name, finds nothing in any mode. */
+function tailedIn(listed: ReadonlyMap<string, Listed>, hasTails: (source: Source) => boolean) {
+  const published = Array.from(listed.values(), ({ source }) => source)
+  const folders = new Set(published.flatMap(({ tail }) => tail.split('/').slice(0, -1)))
+  const tailed = new Map<string, Source[]>()
+  for (const source of published.filter(hasTails)) {
+    for (const tail of tailsOf(source.tail)) {
+      const isMeant = tail !== source.name && !listed.has(tail)
+      if (isMeant && !meetsNames(tail, folders, name => listed.has(name))) push(tailed, tail, source)
+    }
+  }
+  return tailed
+}
+
+/** The source that a name or a tail finds. */
+export interface Choice {
+  readonly source: Source | undefined
+  /** A warning: the directory has several sources of the name. */
+  readonly clash?: string | undefined
+  /** A warning: a directory has several sources with the tail, so the tail finds none of them. */
+  readonly warning?: string
+}
+
+/** A name comes before a tail, and an earlier directory before a later one. */
+export function chosenIn({ listed, tailed }: Snapshot, name: string): Choice {
+  const found = listed.get(name)
+  if (found) return found
+  const all = tailed.get(name) ?? []
+  const first = Math.min(...all.map(({ from }) => from))
+  const [source, ...others] = all.filter(({ from }) => from === first)
+  if (!source || others.length === 0) return { source }
+  const tails = [source, ...others].map(({ tail }) => tail).join(', ')
+  const warning = `${name} is ambiguous in ${source.directory}: use one of ${tails}`
+  return { source: undefined, warning }
+}
+
+const isNear = (one: Source) => (other: Source) => one.from === other.from
+const isFar = (one: Source) => (other: Source) => one.from !== other.from
+
+function push(lists: Map<string, Source[]>, key: string, source: Source): void {
+  const list = lists.get(key)
+  if (list) list.push(source)
+  else lists.set(key, [source])
+}
+
+function clashOf(
+  name: string,
+  source: Source,
+  rivals: readonly Source[],
+  ignored: readonly Source[]
+): string | undefined {
+  if (rivals.length + ignored.length === 0) return undefined
+  const others = [...rivals, ...ignored].map(({ path }) => path).join(', ')
+  const found = `several sources in ${source.directory} are published as ${name}:`
+  return rivals.length > 0
+    ? `${found} ${source.path}, ${others}; development uses the first, precompile refuses them: rename or exclude all but one`
+    : `${found} ${source.path} is used, ${others} ignored; rename or remove all but one`
+}
+
+/** Refuses a source whose path is another app's, or a folder in the path of another one. */
+function taken(
+  { root }: Settings,
+  app: AppSettings,
+  source: Source,
+  by: AppSettings | Source
+): Unusable {
+  const shown = (file: string) => printable(pathFrom(root, file))
+  const path = assetPath(app, source.name)
+  const isApp = 'urlPrefix' in by
+  const what = isApp ? `the assets of the app '${by.name}' (${shown(by.dir)})` : shown(by.file)
+  const where =
+    isApp && path.startsWith(`${by.urlPrefix}/`)
+      ? `where ${what} are: rename or exclude it, or set apps.${by.name}.path`
+      : `a folder in the URL of ${what}: rename one of them`
+  const message = `${shown(source.file)} cannot be published as ${printable(path)}, ${where}`
+  return { path, error: new AssetError('name-unusable', message) }
+}
+
+/** The message about paths in a directory that are one file where case, or how accents are written, does not count. */
+export function oneElsewhere(directory: string, paths: readonly string[]): string | undefined {
+  const known = new Map<string, string>()
+  const twins = paths.flatMap(path => {
+    const [key, other] = [folded(path), known.get(folded(path))]
+    known.set(key, path)
+    return other === undefined ? [] : [`${other} and ${path}`]
+  })
+  if (twins.length === 0) return undefined
+  const are = `are one file on Windows and macOS, so nobody can check this project out there`
+  return `${directory}: ${twins.join(', ')} ${are}; rename one`
+}

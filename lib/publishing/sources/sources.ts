@@ -1,0 +1,339 @@
+// Holds the sources of all apps, and finds the source of a name.
+import { join } from 'node:path'
+import { firstAnswer, memoized } from '../../runtime/concurrency.ts'
+import { AssetError } from '../../runtime/errors.ts'
+import { isInside, matcherOf } from '../../runtime/files/paths.ts'
+import { compilersFor } from '../compilers/built-in.ts'
+import { nodeModulesFrom, type Compiler } from '../compilers/compiler.ts'
+import type { MakeSourceList, Project, SourceList } from '../../runtime/app/parts.ts'
+import { ownerOf, type SourceDirectory } from '../../runtime/settings/app-settings.ts'
+import type { AppSettings } from '../../runtime/settings/settings.ts'
+import { tailsOf } from '../../runtime/urls/canonical-path.ts'
+import {
+  chosenIn,
+  oneElsewhere,
+  placeOf,
+  snapshotOf,
+  sourceAt,
+  type Choice,
+  type Listed,
+  type Snapshot,
+  type Source,
+  type Unusable
+} from './snapshot.ts'
+import { thirdParty } from '../../runtime/app/third-party.ts'
+import { Tree } from './tree.ts'
+
+export async function loadSources(
+  project: Project,
+  warn: (message: string) => void
+): Promise<Sources> {
+  const makers = await Promise.all(project.extras.map(async extra => extra.sources?.make(project)))
+  const made = makers.filter(each => each !== undefined)
+  return new Sources(project, warn, made)
+}
+
+/** Watches the sources until `use` is over: on Windows a directory that is watched can be neither removed nor renamed. */
+export async function withSources<T>(
+  project: Project,
+  warn: (message: string) => void,
+  use: (sources: Sources) => Promise<T>
+): Promise<T> {
+  const sources = await loadSources(project, warn)
+  try {
+    return await use(sources)
+  } finally {
+    sources.unwatch()
+  }
+}
+
+type Warn = (message: string) => void
+
+/** The sources of all apps. Apps that search the same directory share its listing. */
+export class Sources {
+  readonly of: (app: AppSettings) => AppSources
+  readonly #project: Project
+  readonly #listeners = new Set<() => void>()
+  readonly #trees: Tree[] = []
+
+  constructor(project: Project, warn: Warn, makers: readonly MakeSourceList[]) {
+    this.#project = project
+    const announce = () => this.#listeners.forEach(listener => listener())
+    const treeOf = memoized((key: string) => {
+      const { dir, exclude } = JSON.parse(key) as SourceDirectory
+      const tree = new Tree(dir, project.symlinks, announce, exclude && matcherOf(exclude))
+      this.#trees.push(tree)
+      return tree
+    })
+    const listed = ({ dir, exclude }: SourceDirectory) => treeOf(JSON.stringify({ dir, exclude }))
+    this.of = memoized(app => new AppSources(app, project, listed, makers, warn))
+  }
+
+  get #all(): readonly AppSources[] {
+    return this.#project.apps.map(this.of)
+  }
+
+  /** Returns how the module of a bare specifier could be published; undefined if no extra can tell. */
+  adviceOn(app: AppSettings, specifier: string): Promise<string | undefined> {
+    return firstAnswer(this.#project.extras, each =>
+      each.sources?.advise?.(app, specifier, this.#project)
+    )
+  }
+
+  /** Returns the name of another app that has a name. */
+  async otherWith(app: AppSettings, name: string): Promise<string | undefined> {
+    await Promise.all(this.#all.map(each => each.refresh()))
+    return this.#project.apps.find(each => each !== app && this.of(each).has(name))?.name
+  }
+
+  /** Returns why a source that would be at a path is never published there. */
+  async unpublishedAt(path: string): Promise<string | undefined> {
+    await Promise.all(this.#all.map(each => each.refresh()))
+    const all = this.#all.flatMap(each => each.unpublished())
+    return all.find(each => each.path === path)?.error.message
+  }
+
+  /** A number that grows with every change of the set of files. */
+  get generation(): number {
+    return this.#all.reduce((sum, { generation }) => sum + generation, 0)
+  }
+
+  /** True if all listings are known to be current without reading the disk. */
+  get isCurrent(): boolean {
+    return this.#all.every(({ isCurrent }) => isCurrent)
+  }
+
+  /**
+   * Calls `listener` when something may have changed in a directory that was searched before.
+   * @returns a function that ends this
+   */
+  onEvent(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Ends all watching. */
+  unwatch(): void {
+    for (const tree of this.#trees) tree.unwatch()
+  }
+}
+
+interface Searched extends SourceDirectory {
+  readonly tree: Tree
+  readonly isIncluded: (path: string) => boolean
+}
+
+/** The sources of one app. */
+export class AppSources {
+  /** The `node_modules` directories in which packages are searched for, the nearest first. */
+  readonly nodeModules: readonly string[]
+  /** The sources that extras add; they are searched last, in order. */
+  readonly lists: readonly SourceList[]
+  readonly #app: AppSettings
+  readonly #settings: Project
+  readonly #warn: Warn
+  readonly #searchedAt: (source: SourceDirectory) => Searched
+  readonly #thirdParty = memoized((dir: string): SourceDirectory => ({ dir }))
+  #last: { readonly snapshot: Snapshot; readonly generation: number } | undefined
+
+  constructor(
+    app: AppSettings,
+    settings: Project,
+    treeOf: (source: SourceDirectory) => Tree,
+    makers: readonly MakeSourceList[],
+    warn: Warn
+  ) {
+    this.#app = app
+    this.#settings = settings
+    this.#warn = warn
+    this.#searchedAt = memoized(source => {
+      const isIncluded = source.include ? matcherOf(source.include) : () => true
+      return { ...source, tree: treeOf(source), isIncluded }
+    })
+    this.nodeModules = nodeModulesFrom(settings.root)
+    const own = () => this.#listOwn()
+    this.lists = makers.map(make => make(app, own)).filter(each => each !== undefined)
+  }
+
+  /** Finds the source of a name; one that is not found is looked up again after the listing has been verified. */
+  async find(name: string): Promise<Source | undefined> {
+    for (const update of [() => this.refresh(), () => this.#verifyFor(name)]) {
+      await update()
+      const { source, warning } = this.chosen(name)
+      if (warning !== undefined) this.#warn(warning)
+      if (source) return source
+    }
+    return undefined
+  }
+
+  /** Finds the source at a path after compilation: `<directory>/a/app.css` is that of `a/app.css.scss`. */
+  async findAt(path: string): Promise<Source | undefined> {
+    if (this.#searched.some(({ dir }) => isInside(dir, path))) {
+      await this.refresh()
+      return this.#snapshot.compiled.get(placeOf(path))
+    }
+    const names = await Promise.all(this.lists.map(async each => each.nameAt?.(path)))
+    return this.chosen(names.find(name => name !== undefined) ?? '').source
+  }
+
+  /** Finds what the name of a source leads to: `<directory>/a/money.ts` to what is published as `a/money.js`. */
+  async findWritten(path: string): Promise<Source | undefined> {
+    await this.refresh()
+    const source = this.#snapshot.files.get(path)
+    return source?.compiler && this.chosen(source.name).source
+  }
+
+  /**
+   * Returns the name that a bare specifier resolves to.
+   * @param importer the name of the importing module
+   */
+  async named(specifier: string, importer: string): Promise<string | undefined> {
+    const names = await Promise.all(this.lists.map(async each => each.named?.(specifier, importer)))
+    return names.find(name => name !== undefined)
+  }
+
+  /** Tells whether a module is published for a bare specifier; also true if an error says why that is not known. */
+  async isMeant(specifier: string, importer: string): Promise<boolean> {
+    try {
+      if ((await this.named(specifier, importer)) !== undefined) return true
+      await Promise.all(this.lists.map(each => each.verify()))
+      return (await this.named(specifier, importer)) !== undefined
+    } catch (error) {
+      if (!(error instanceof AssetError)) throw error
+      return true
+    }
+  }
+
+  /** Explains the choice of the source for a name, with the paths that each directory has for it, in search order. */
+  async explain(name: string) {
+    await this.#verifyFor(name)
+    const choice = this.chosen(name)
+    const { rivals = [], shadowed = [] } = this.#snapshot.listed.get(name) ?? {}
+    const named = this.#snapshot.listed.has(name) && choice.source ? [choice.source] : []
+    const tailed = this.#snapshot.tailed.get(name) ?? []
+    const all = [...named, ...rivals, ...shadowed, ...tailed]
+    const directories = [...this.directories, ...this.lists.map(({ place }) => place)]
+    const candidates = directories.map((directory, at) => {
+      const found = all.filter(({ from }) => from === at).map(({ path }) => path)
+      return { directory, found: [...new Set(found)] }
+    })
+    return { ...choice, candidates }
+  }
+
+  /** Tells whether there is a source of the name, without refreshing the listing. */
+  has(name: string): boolean {
+    return this.chosen(name).source !== undefined
+  }
+
+  /** Returns the choice for a name, without refreshing the listing. */
+  chosen(name: string): Choice {
+    return chosenIn(this.#snapshot, name)
+  }
+
+  /** Returns the tails of a source's path, other than its name, that find it, and those that are ambiguous. */
+  tailsOf(source: Source) {
+    const isOther = (tail: string) => ownerOf(this.#settings, this.#app, tail).app !== this.#app
+    const tails = [...tailsOf(source.tail)].filter(tail => tail !== source.name && !isOther(tail))
+    const chosen = tails.map(tail => ({ tail, ...this.chosen(tail) }))
+    const own = chosen.filter(each => each.source?.file === source.file)
+    const ambiguous = chosen.filter(each => each.warning !== undefined)
+    return { own: own.map(({ tail }) => tail), ambiguous: ambiguous.map(({ tail }) => tail) }
+  }
+
+  /** Lists every name that can be published. */
+  async list(): Promise<readonly Listed[]> {
+    await Promise.all([this.verify(), ...this.lists.map(each => each.verify())])
+    return [...this.#snapshot.listed.values()]
+  }
+
+  /** Returns each source whose name is never published, without refreshing the listing. */
+  unpublished(): readonly Unusable[] {
+    return this.#snapshot.unusable
+  }
+
+  /** Returns the compilers of the sources in directories. */
+  async compilers(): Promise<readonly Compiler[]> {
+    return (await this.#listOwn()).flatMap(({ compiler }) => compiler ?? [])
+  }
+
+  /** The directories that the app searches, in order. */
+  get directories(): readonly string[] {
+    return this.#searched.map(({ dir }) => dir)
+  }
+
+  /** The directories in which a compiler may find imports, in order; packages come last. */
+  get loadPaths(): readonly string[] {
+    const directories = this.#searched.flatMap(({ dir, at, tree }) => [
+      dir,
+      ...(at === undefined ? tree.folders.map(folder => join(dir, folder)) : [])
+    ])
+    return [...directories, ...this.nodeModules]
+  }
+
+  /** A number that grows with every change of the set of files. */
+  get generation(): number {
+    const listed = this.lists.reduce((sum, { version }) => sum + version, 0)
+    return this.#searched.reduce((sum, { tree }) => sum + tree.version + 1, listed)
+  }
+
+  /** True if the listing is known to be current without reading the disk. */
+  get isCurrent(): boolean {
+    return this.#searched.every(({ tree }) => tree.isCurrent)
+  }
+
+  /** Brings the listing up to date from file-system events where they are available. */
+  async refresh(): Promise<void> {
+    await Promise.all(this.#searched.map(({ tree }) => tree.refresh()))
+  }
+
+  /**
+   * Brings the listing up to date from the stat of every folder: no event reports that a link leads elsewhere now.
+   */
+  async verify(): Promise<void> {
+    await Promise.all(this.#searched.map(({ tree }) => tree.verify()))
+  }
+
+  async #verifyFor(name: string): Promise<void> {
+    const lists = this.lists.filter(each => each.owns(name))
+    await Promise.all([this.verify(), ...lists.map(each => each.verify())])
+  }
+
+  get #searched(): readonly Searched[] {
+    const { sources } = this.#app
+    const others = thirdParty.filter(dir => sources.every(source => source.dir !== dir))
+    return [...sources, ...others.map(this.#thirdParty)].map(this.#searchedAt)
+  }
+
+  get #snapshot(): Snapshot {
+    const { generation } = this
+    if (this.#last?.generation === generation) return this.#last.snapshot
+    const places = this.#searched
+    const own = places.map(({ tree, isIncluded, ...place }, from) => {
+      const paths = [...tree.files()].filter(isIncluded)
+      const twins = oneElsewhere(place.dir, paths.toSorted())
+      if (twins !== undefined) this.#warn(twins)
+      return paths.map(path => sourceAt(place, from, path, compilersFor(this.#app.compilers)))
+    })
+    const added = this.lists.map(({ files }, at) =>
+      files.map(file => {
+        const { name, compiler } = file
+        return { ...file, from: places.length + at, path: name, tail: name, compiler }
+      })
+    )
+    const hasTails = ({ from }: Source) =>
+      this.#app.tails && from < places.length && places[from]?.at === undefined
+    const snapshot = snapshotOf(this.#settings, this.#app, [...own, ...added], hasTails)
+    this.#last = { snapshot, generation }
+    // Precompile reports them as errors.
+    if (!this.#settings.isPrecompile)
+      snapshot.unusable.forEach(({ error }) => this.#warn(error.message))
+    return snapshot
+  }
+
+  /** Lists the sources in directories, without those of extras, which may depend on them. */
+  async #listOwn(): Promise<readonly Source[]> {
+    await this.refresh()
+    const all = Array.from(this.#snapshot.listed.values(), ({ source }) => source)
+    return all.filter(({ from }) => from < this.#searched.length)
+  }
+}

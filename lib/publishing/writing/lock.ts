@@ -1,0 +1,159 @@
+// Allows one precompile at a time in a public directory, which machines and containers may share. The owner
+// of a lock writes to it every second, so a lock that stays unchanged for some seconds is abandoned.
+import { link, lstat, open, type FileHandle } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { AssetError } from '../../runtime/errors.ts'
+import {
+  errorCode,
+  EXACT,
+  undefinedIfMissing,
+  isSameFileAt,
+  isSameInode,
+  named,
+  removeFile,
+  renameFile,
+  rethrowNamed,
+  sameStamp,
+  type Stamp
+} from '../../runtime/files/disk.ts'
+import { readSnapshot } from '../../runtime/files/open-file.ts'
+import { unlessRefused } from '../../runtime/files/refusals.ts'
+import { temporaryName, makeDirectory } from './write.ts'
+
+const HEARTBEAT_MS = 1000
+/** Two heartbeats, also where a disk stamps whole seconds. */
+const SILENT_NS = 3_000_000_000n
+/** Longer than a compiler blocks its process. */
+const ABANDONED_NS = 10_000_000_000n
+const LOOK_AGAIN_MS = 200
+/** The disk, or what this user may have of it. */
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
+const OWNER = `process ${process.pid} on ${hostname()}`
+
+export interface Lock {
+  /** @throws AssetError when another process took the lock over while this one was paused */
+  check(): Promise<void>
+  /** Removes the lock, unless another process has taken it over. */
+  release(): Promise<void>
+}
+
+/**
+ * Waits for some seconds while it cannot tell whether the owner of an existing lock is still running.
+ * @param warn is told what it waits for
+ * @throws AssetError when another process holds the lock, and for anything but a file in its place
+ */
+export async function lock(directory: string, warn: (message: string) => void): Promise<Lock> {
+  await makeDirectory(directory)
+  const file = join(directory, '.koa-fresh-assets.lock')
+  // A link makes it appear with its owner already written.
+  const own = join(directory, temporaryName())
+  const handle = await open(own, 'wx')
+  let stamp: Stamp | undefined
+  try {
+    stamp = await handle.stat(EXACT)
+    await take(file, own, handle, warn)
+    await removeFile(own)
+    return hold(file, handle, stamp)
+  } catch (error) {
+    // Whatever else fails now, this is why.
+    await Promise.allSettled([removeFile(own), stamp && removeOwn(file, stamp), handle.close()])
+    throw named(error, file)
+  }
+}
+
+async function take(
+  file: string,
+  own: string,
+  handle: FileHandle,
+  warn: (message: string) => void
+): Promise<void> {
+  let isTold = false
+  for (let seen: Stamp | undefined; ;) {
+    const now = await beat(handle)
+    if (await placed(own, file)) return
+    if ((await undefinedIfMissing(lstat(file)))?.isFile() === false) {
+      throw new AssetError('publish-failed', `${file} is in the way of a lock: remove it`)
+    }
+    const { bytes, stamp } = (await readSnapshot(file)) ?? {}
+    if (!bytes || !stamp) continue
+    const owner = `another precompile (${bytes.toString() || 'unknown'})`
+    if (seen && isSameInode(seen, stamp) && !sameStamp(seen, stamp)) {
+      const message = `${owner} is running in ${dirname(file)}: wait until it has finished`
+      throw new AssetError('precompile-busy', message)
+    }
+    const age = now - stamp.mtimeNs
+    // The later one of two processes that find it abandoned has it, and `check` tells the other.
+    if (age > ABANDONED_NS && (await isSameFileAt(file, stamp))) return renameFile(own, file)
+    if (age > SILENT_NS && !isTold) {
+      isTold = true
+      warn(`waiting a few seconds: ${owner} seems to have been killed`)
+    }
+    seen = stamp
+    await setTimeout(LOOK_AGAIN_MS)
+  }
+}
+
+function hold(file: string, handle: FileHandle, own: Stamp): Lock {
+  let cause: unknown
+  // Through the handle, so it never touches a lock that another process has put in its place.
+  const renew = () => void beat(handle).catch((error: unknown) => (cause = error))
+  const heartbeat = setInterval(renew, HEARTBEAT_MS).unref()
+  return {
+    async check() {
+      if (await isSameFileAt(file, own)) return
+      const message = `another precompile took over ${dirname(file)} while this one was paused: run it again`
+      throw new AssetError('precompile-busy', message, { cause })
+    },
+    async release() {
+      clearInterval(heartbeat)
+      try {
+        await removeOwn(file, own)
+      } finally {
+        await handle.close().catch(rethrowNamed(file))
+      }
+    }
+  }
+}
+
+/** Removes the lock, unless another process has taken it over. */
+async function removeOwn(file: string, own: Stamp): Promise<void> {
+  if (await isSameFileAt(file, own)) await removeFile(file)
+}
+
+/** @returns the time by the clock of the disk, which may be that of a file server */
+async function beat(handle: FileHandle): Promise<bigint> {
+  await handle.write(OWNER, 0).catch(async (error: unknown) => {
+    if (!FULL.has(errorCode(error) ?? '')) throw error
+    // No room for the owner's name: whoever locks in order to free some needs only the time, which this renews.
+    await handle.truncate()
+  })
+  return (await handle.stat(EXACT)).mtimeNs
+}
+
+/** @returns false when something of that name exists */
+async function placed(from: string, to: string): Promise<boolean> {
+  try {
+    return (await unlessRefused('link', to, () => link(from, to))) || (await renamed(from, to))
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+    return false
+  }
+}
+
+/** Creates the name first, and empty, where there are no hard links: its time counts until it has an owner. */
+async function renamed(from: string, to: string): Promise<boolean> {
+  const empty = await open(to, 'wx')
+  let stamp: Stamp | undefined
+  try {
+    stamp = await empty.stat(EXACT).finally(() => empty.close())
+    // Another process may have found it abandoned.
+    if (!(await isSameFileAt(to, stamp))) return false
+    await renameFile(from, to)
+    return true
+  } catch (error) {
+    if (!stamp || (await isSameFileAt(to, stamp))) await removeFile(to)
+    throw error
+  }
+}

@@ -1,0 +1,351 @@
+// Writes a file completely or not at all: a temporary file in the same directory, then a rename, at once or together with
+// others. A command also saves what it writes before anything leads to it: after a power loss there would be names of
+// files that are empty or cut short.
+import { close, fsync, open } from 'node:fs'
+import { chmod, lutimes, mkdir, open as openHandle, readdir } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { AssetError } from '../../runtime/errors.ts'
+import { outsidePlace, requireInPlace, wouldBeInPlace, type Boundary } from '../../runtime/files/containment.ts'
+import {
+  entriesBelow,
+  errorCode,
+  EXACT,
+  isCurrentOrLater,
+  isInUse,
+  isMiss,
+  isSameInode,
+  lstatOf,
+  named,
+  promised,
+  removeFile,
+  renameFile,
+  rethrowNamed,
+  SECOND_NS,
+  statOf,
+  undefinedIfMissing,
+  type Stamp
+} from '../../runtime/files/disk.ts'
+import {
+  describe,
+  READ,
+  readSnapshot,
+  sameBytes,
+  streamOf,
+  withOriginal,
+  writeBytes,
+  type Content,
+  type OpenFile
+} from '../../runtime/files/open-file.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
+import { unlessRefused } from '../../runtime/files/refusals.ts'
+
+export interface WriteChecks {
+  /** A file that is created has to be in this place; undefined allows any. */
+  readonly place?: Boundary | undefined
+  /** Rejects to keep the target as it is. */
+  readonly checkContent?: ((temporary: OpenFile) => Promise<void>) | undefined
+  /** Is told what gets a name; what is written is saved. */
+  readonly unsaved?: Unsaved | undefined
+}
+
+/** A complete file under a temporary name, which replaces a target. */
+export interface Replacement {
+  /** False when the target already has these bytes, or when it is removed. */
+  readonly isNew: boolean
+  commit(): Promise<void>
+  discard(): Promise<void>
+}
+
+interface Prepared extends Replacement {
+  /** The stamp of the target after the commit; one that it cannot have when another process has replaced it. */
+  stamp(): Promise<Stamp>
+}
+
+/** Writes a target with mode 0644. */
+export async function writeAtomically(
+  target: string,
+  content: Content,
+  checks: WriteChecks = {}
+): Promise<void> {
+  const staged = await stage(target, content, checks)
+  await staged.commit()
+}
+
+/**
+ * Prepares nothing when the target has the same bytes already. A link counts as no target. Different bytes never
+ * have an mtime in the same second: nginx makes its validators of size and mtime, and would respond with a false 304.
+ */
+export async function prepareReplacement(
+  target: string,
+  content: Content,
+  checks: WriteChecks = {}
+): Promise<Prepared> {
+  const existing = await lstatOf(target)
+  if (existing?.isFile() && (await hasContent(target, existing, content))) {
+    const nothing = async () => undefined
+    return { isNew: false, commit: nothing, discard: nothing, stamp: async () => existing }
+  }
+  // A file without a place is not served.
+  const isNear = existing && checks.place && isCurrentOrLater(existing)
+  return stage(target, content, checks, isNear ? existing : undefined)
+}
+
+async function hasContent(target: string, { size }: Stamp, content: Content): Promise<boolean> {
+  if ('copyOf' in content) return content.copyOf === target || sameBytes(content.copyOf, target)
+  if (Number(size) !== content.length) return false
+  return (await readSnapshot(target))?.bytes.equals(content) ?? false
+}
+
+/** Sets the mtime of a file, unless the system refuses it. */
+export async function touch(path: string, mtimeNs: bigint, place?: Boundary): Promise<void> {
+  if (place && !(await wouldBeInPlace(place, path))) throw outsidePlace(place, path)
+  const seconds = Number(mtimeNs) / 1e9
+  await unlessRefused('utimes', path, () => lutimes(path, seconds, seconds))
+}
+
+/** Everything up to the rename. */
+async function stage(
+  target: string,
+  content: Content,
+  checks: WriteChecks,
+  replaced?: Stamp
+): Promise<Prepared> {
+  const path = join(dirname(target), temporaryName())
+  const stamp = await writeTemporary(path, content, checks, replaced)
+  const discard = () => removeFile(path)
+  const commit = async () => {
+    try {
+      await renameFile(path, target)
+      checks.unsaved?.named(target)
+    } catch (error) {
+      await discard()
+      throw Object.assign(error as Error, { dest: target })
+    }
+  }
+  const now = async () => {
+    const stats = await statOf(target)
+    return stats && isSameInode(stats, stamp) ? stats : stamp
+  }
+  return { isNew: true, commit, stamp: now, discard }
+}
+
+/** @param replaced the stamp of what the file replaces, if its own may have the same second */
+async function writeTemporary(
+  path: string,
+  content: Content,
+  checks: WriteChecks,
+  replaced?: Stamp
+): Promise<Stamp> {
+  const fd = await create(path, checks)
+  try {
+    const file = describe(path, fd)
+    if (checks.place) await requireInPlace(checks.place, file)
+    await writeContent(file, content)
+    await checks.checkContent?.(describe(path, fd))
+    if ((Number(file.stats.mode) & 0o777) !== 0o644)
+      await unlessRefused('chmod', path, () => chmod(path, 0o644))
+    if (replaced) await setAnotherSecond(path, replaced)
+    if (checks.unsaved) await sync(path, fd)
+    return file.stats
+  } catch (error) {
+    await removeFile(path)
+    throw named(error, path)
+  } finally {
+    // A network disk may have yet to write.
+    await promised<void>(done => close(fd, done))
+  }
+}
+
+/** Creates a file, with its folder where that does not exist: most do. */
+async function create(path: string, checks: WriteChecks): Promise<number> {
+  const directory = dirname(path)
+  await sweepOnce(directory)
+  const created = () => promised<number>(done => open(path, 'wx+', 0o644, done))
+  return created().catch(async (error: unknown) => {
+    if (!isMiss(error)) throw error
+    await makeDirectory(directory, checks)
+    return created()
+  })
+}
+
+async function writeContent(file: OpenFile, content: Content): Promise<void> {
+  if (!('copyOf' in content)) return writeBytes(file, content)
+  return withOriginal(content, async original => {
+    for await (const piece of streamOf(original) as AsyncIterable<Buffer>) {
+      await writeBytes(file, piece)
+    }
+  })
+}
+
+/** Servers in front tell one content of a name from another by their mtimes; FAT stamps even seconds alone. */
+async function setAnotherSecond(path: string, { mtimeNs: taken }: Stamp): Promise<void> {
+  const second = taken / SECOND_NS
+  for (const later of [1n, 2n]) {
+    const seconds = Number(second + later)
+    if (!(await unlessRefused('utimes', path, () => lutimes(path, seconds, seconds)))) return
+    const stats = await statOf(path)
+    if (stats && stats.mtimeNs / SECOND_NS !== second) return
+  }
+}
+
+/** Creates directories that a front web server can read, whatever the umask. */
+export async function makeDirectory(
+  directory: string,
+  { unsaved }: WriteChecks = {}
+): Promise<void> {
+  const first = await mkdir(directory, { recursive: true })
+  if (first === undefined) return
+  for (let path = directory; path.length >= first.length; path = dirname(path)) {
+    await unlessRefused('chmod', path, () => chmod(path, 0o755))
+    unsaved?.named(path)
+  }
+}
+
+// A dotfile is never served.
+const PREFIX = '.koa-fresh-assets-'
+const SUFFIX = '.tmp'
+const TOKEN = randomBytes(8).toString('hex')
+let count = 0
+
+export function temporaryName(): string {
+  return `${PREFIX}${TOKEN}-${count++}${SUFFIX}`
+}
+
+/** The directories that were swept: once per process. */
+const swept = new Set<string>()
+const MAX_SWEPT = 10_000
+/** Longer than a precompile keeps what it has written under temporary names. */
+const HOUR_MS = 3_600_000
+
+/** Sweeps a directory before a process writes its first file to it. */
+export async function sweepOnce(directory: string, maxAge?: number): Promise<void> {
+  if (!swept.has(directory)) await sweep(directory, maxAge)
+}
+
+/**
+ * Removes what killed processes left in a directory.
+ * @param maxAge in milliseconds, by change time
+ */
+export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> {
+  if (swept.size >= MAX_SWEPT) swept.clear()
+  swept.add(directory)
+  const names = (await undefinedIfMissing(readdir(directory))) ?? []
+  const paths = names.map(name => join(directory, name))
+  await removeLeft(directory, paths, maxAge)
+}
+
+/** Sweeps a directory and all below it. */
+export async function sweepTree(directory: string, maxAge = HOUR_MS): Promise<void> {
+  const entries = await entriesBelow(directory)
+  const paths = entries.map(({ parentPath, name }) => join(parentPath, name))
+  await removeLeft(directory, paths, maxAge)
+}
+
+async function removeLeft(directory: string, paths: Iterable<string>, maxAge: number) {
+  const left = Array.from(paths).filter(path => {
+    const name = basename(path)
+    return name.startsWith(PREFIX) && name.endsWith(SUFFIX)
+  })
+  if (left.length === 0) return
+  const oldest = (await nowOnDisk(directory)) - BigInt(maxAge) * 1_000_000n
+  for (const path of left) {
+    const stats = await statOf(path)
+    if (stats && stats.ctimeNs < oldest) await removeFile(path)
+  }
+}
+
+/** The time, in nanoseconds, by the clock that stamps files; it may be that of a file server. */
+export async function nowOnDisk(directory: string): Promise<bigint> {
+  const path = join(directory, temporaryName())
+  const handle = await openHandle(path, 'wx')
+  try {
+    return (await handle.stat(EXACT).catch(rethrowNamed(path))).ctimeNs
+  } finally {
+    await handle.close().catch(rethrowNamed(path))
+    await removeFile(path)
+  }
+}
+
+/** The project whose `root` error messages show paths relative to. */
+type Root = Pick<Boundary, 'root'>
+
+/** Wraps the error of a system call; any other error stays as it is. */
+export function asPublishError({ root }: Root, path: string, error: unknown): unknown {
+  const code = errorCode(error)
+  const { path: source, dest, syscall } = (error ?? {}) as NodeJS.ErrnoException & { dest?: string }
+  if (code === undefined || syscall === undefined) return error
+  // Copy and rename have two paths: ENOENT is about the source, any other failure about the target.
+  const failed = code === 'ENOENT' ? source : (dest ?? source)
+  const file = failed === undefined ? '' : ` ${pathFrom(root, failed) || root}`
+  const message = `cannot publish ${path}: ${syscall}${file} failed with ${code}`
+  const advice = syscall === 'rename' && isInUse(error) ? OPEN_ELSEWHERE : ADVICE[code]
+  return new AssetError('publish-failed', `${message}${advice ?? ''}`, { cause: error })
+}
+
+/** Returns a function for `catch`. */
+export function rethrowAsPublishError(project: Root, path: string) {
+  return (error: unknown): never => {
+    throw asPublishError(project, path, error)
+  }
+}
+
+const OPEN_ELSEWHERE =
+  '; another program has it open, such as an editor, a download or a virus scanner, or it is read-only: close it, or correct that'
+// A container without NODE_ENV compiles on request, as an unprivileged user: opening `public` to it would be wrong.
+const PERMISSION =
+  '; allow this process to read the sources and to write to public, or, on a server in production, set NODE_ENV=production'
+const ADVICE: Readonly<Record<string, string>> = {
+  EACCES: PERMISSION,
+  EPERM: PERMISSION,
+  EROFS:
+    '; public is on a read-only file system: precompile where it can be written, and start with NODE_ENV=production',
+  ENOSPC: '; the disk is full',
+  EDQUOT: '; the disk quota is exceeded',
+  EFBIG: '; this process may not write files of that size: see ulimit -f',
+  EEXIST: '; a file exists where a directory is needed',
+  ENOTDIR: '; a file exists where a directory is needed',
+  EISDIR: '; a directory exists where the file belongs'
+}
+
+const CONCURRENCY = 16
+
+/** Folders whose names are not saved yet. */
+export class Unsaved {
+  readonly #folders = new Set<string>()
+
+  /** A folder that was created, or a file that got its name. */
+  named(path: string): void {
+    this.#folders.add(dirname(path))
+  }
+
+  async save(): Promise<void> {
+    await inParallel([...this.#folders], CONCURRENCY, saveFolder)
+    this.#folders.clear()
+  }
+}
+
+/** Resolves once everything that was written is saved. */
+export async function withUnsaved<T>(write: (unsaved: Unsaved) => Promise<T>): Promise<T> {
+  const unsaved = new Unsaved()
+  const result = await write(unsaved)
+  await unsaved.save()
+  return result
+}
+
+async function saveFolder(path: string): Promise<void> {
+  // Somebody else may have removed it, or put a FIFO in its place.
+  const fd = await undefinedIfMissing(promised<number>(done => open(path, READ, done)))
+  if (fd === undefined) return
+  try {
+    await sync(path, fd)
+  } finally {
+    await promised<void>(done => close(fd, done)).catch(rethrowNamed(path))
+  }
+}
+
+/** Some file systems cannot be asked, for folders above all (fsync(2)), nor can Node 26 with its permission model. */
+export async function sync(path: string, fd: number): Promise<void> {
+  await unlessRefused('fsync', path, () => promised<void>(done => fsync(fd, done)))
+}

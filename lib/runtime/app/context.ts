@@ -1,0 +1,172 @@
+// Adds helpers and methods to Koa's context, and in development two responses: the pages below `<prefix>/-/`, for
+// requests from this machine alone, and the page about an error that has to be fixed first.
+import type { Context, Middleware, Next } from 'koa'
+import { AssetError, logInFullOnce } from '../errors.ts'
+import { isLocal, isOwnPage, opensPage } from '../http/requests.ts'
+import { once } from '../concurrency.ts'
+import type { Pages } from './parts.ts'
+import type { Pipeline } from './pipeline.ts'
+import { reportErrorPage } from '../serving/koa/no-file.ts'
+import { isRead, rawPath } from '../serving/request-path.ts'
+import { appOfPage } from '../settings/app-settings.ts'
+import type { LiveSettings, Settings } from '../settings/settings.ts'
+import { encodePath } from '../urls/canonical-path.ts'
+import type { ViewHelpers } from '../views/view-helpers.ts'
+
+/** The members of Koa's context, without those of extras. */
+export interface OwnContext {
+  /**
+   * The view helpers of the app that the request's path belongs to; templates read them from `ctx.state.assets`.
+   *
+   * @example
+   * ctx.assets.stylesheet('app')
+   * // <link href="/assets/app.css" type="text/css" rel="stylesheet">
+   * ctx.assets.app('admin').path('menu.js') // /assets/admin/menu.js
+   */
+  assets: ViewHelpers
+}
+
+export function provideContext(
+  pipeline: Pipeline,
+  development: Development | undefined
+): Middleware {
+  const { settings, watch } = pipeline
+  const methods = settings.extras.flatMap(extra => extra.methods?.(pipeline) ?? [])
+  const hasNames =
+    settings.apps.length > 0 || pipeline.running.some(({ mountAssets }) => mountAssets)
+  const areOfPage = pipeline.running.some(({ helpers }) => helpers?.isPerPage)
+  const only = settings.apps.length < 2 ? (settings.apps[0]?.name ?? '') : undefined
+  const helpersOf = ({ req }: Context): ViewHelpers => {
+    const app = only ?? appOfPage(settings, rawPath(req.url ?? ''))?.name ?? ''
+    return pipeline.viewHelpers(app, development?.isAllowed(req) ?? false)
+  }
+  const areFixed = only !== undefined && !development && !areOfPage
+  let fixed: ViewHelpers | undefined
+  return function assetContext(ctx, next): Promise<unknown> {
+    const { loading } = pipeline
+    if (loading) return loading.then(() => assetContext(ctx, next))
+    // An instance with mounts only, such as behind a session, leaves names to the one in front.
+    const isProvider = hasNames || !hasAssets(ctx)
+    for (const provide of methods) provide(ctx, isProvider)
+    if (!isProvider) return next()
+    watch?.provider(ctx)
+    if (areOfPage) provideWhenRead(ctx, helpersOf)
+    else ctx.assets = ctx.state.assets = fixed ?? helpersOf(ctx)
+    if (areFixed) fixed ??= ctx.assets
+    const refreshed = pipeline.refresh()
+    const responded = refreshed ? nextAfter(refreshed, ctx, next, settings) : next()
+    if (!areOfPage) return responded
+    return responded.catch((error: unknown) => {
+      // The error page is another page than the one for which helpers have written tags.
+      provideWhenRead(ctx, helpersOf)
+      throw error
+    })
+  }
+}
+
+/** Tells whether a koaAssets in front, or anything else, has provided `ctx.assets`. */
+export function hasAssets(ctx: Context): boolean {
+  return Object.hasOwn(ctx, MAKE) || ctx.assets !== undefined
+}
+
+const MAKE = Symbol('makes ctx.assets')
+const MADE = Symbol('ctx.assets')
+
+type Lazy = Context & { [MAKE]?: (ctx: Context) => ViewHelpers; [MADE]?: ViewHelpers | undefined }
+
+/** Makes the helpers of a page when they are first read, which a 304 never does. */
+function provideWhenRead(ctx: Lazy, make: (ctx: Context) => ViewHelpers): void {
+  const { context } = ctx.app
+  if (!Object.hasOwn(context, 'assets')) Object.defineProperty(context, 'assets', WHEN_READ)
+  ctx[MAKE] = make
+  ctx[MADE] = undefined
+  Object.defineProperty(ctx.state, 'assets', {
+    get: () => ctx.assets,
+    set(value: ViewHelpers) {
+      ctx.assets = value
+    },
+    enumerable: true,
+    configurable: true
+  })
+}
+
+const WHEN_READ: PropertyDescriptor & ThisType<Lazy> = {
+  get() {
+    return (this[MADE] ??= this[MAKE]?.(this))
+  },
+  set(value: ViewHelpers) {
+    this[MADE] = value
+  },
+  configurable: true
+}
+
+/**
+ * Passes the request on. In development, while a page cannot be rendered, browsers get a page that tells why
+ * instead.
+ */
+async function nextAfter(
+  work: Promise<unknown>,
+  ctx: Context,
+  next: Next,
+  settings: Settings
+): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (settings.env !== 'development' || !(error instanceof AssetError)) throw error
+    if (opensPage(ctx.req)) return showError(ctx, error, settings)
+  }
+  await next()
+}
+
+export type Development = ReturnType<typeof makeDevelopment>
+
+export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
+  /** The start of the paths of these pages: `/assets/-/` */
+  const start = `${encodePath(pipeline.settings.prefix)}/-/`
+  const pages = once(async (): Promise<Pages> => {
+    const made: Pages[] = []
+    await pipeline.load()
+    // These are imported one after the other, as Jest needs it.
+    for (const extra of pipeline.settings.extras) {
+      const pages = await extra.pages?.(pipeline)
+      if (pages) made.push(pages)
+    }
+    return Object.assign(Object.create(null) as Pages, ...made)
+  })
+  /** Tells whether a page may have the tag of the live channel. */
+  const isAllowed = (req: Context['req']) => isLocal(req, hosts)
+  return {
+    isAllowed,
+    /** Tells whether a raw path is below the start, where no file is looked for. */
+    owns: (path: string) => path.startsWith(start),
+    /** @param next continues with a request for any other path */
+    async respond(ctx: Context, next: Next): Promise<unknown> {
+      const { req } = ctx
+      const path = rawPath(req.url ?? '')
+      const isFor = path.startsWith(start) && isRead(req)
+      if (!isFor || !isAllowed(req) || !isOwnPage(req.headers)) return next()
+      const handler = (await pages())[path.slice(start.length)]
+      if (!handler) return next()
+      // Browsers without Fetch Metadata need this, and browsers do not send it over http to the names in `hosts`.
+      ctx.set('Content-Security-Policy', "frame-ancestors 'none'")
+      return handler(ctx)
+    }
+  }
+}
+
+/** Shows the error that has to be fixed first: as a page for browsers, else as text. */
+export async function showError(
+  ctx: Context,
+  error: AssetError,
+  settings: Settings
+): Promise<void> {
+  const type = ctx.accepts('text', 'html') === 'html' ? 'html' : 'text'
+  const { errorPage } = await import('../../publishing/error-page.ts')
+  ctx.status = error.status
+  ctx.type = type
+  ctx.set('Cache-Control', 'no-store')
+  ctx.body = await errorPage(error, settings, type)
+  reportErrorPage(ctx, error)
+  ctx.app.emit('error', logInFullOnce(error), ctx)
+}

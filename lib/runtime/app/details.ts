@@ -1,0 +1,44 @@
+// Reads what pages contain of files, each from the beginning of its file; extras know the formats.
+import { readInto, withOriginal, type Content } from '../files/open-file.ts'
+import type { AppSource, Details, Extra, Project, ReadDetails } from './parts.ts'
+
+/** The number of bytes that are read at most from the beginning of a file. */
+export const HEAD = 256 * 1024
+
+/** Returns the details of a file that is published under a name, its source that of an app or a file in a mount. */
+export async function detailsIn(
+  extras: readonly Extra[],
+  name: string,
+  content: Content,
+  asset?: AppSource
+): Promise<Details> {
+  const all = extras.filter(({ details }) => details?.isFor(name, asset))
+  if (all.length === 0) return {}
+  const head = await headOf(content)
+  const file = asset?.source.file ?? name
+  const found = all.map(async ({ details }) => (await details?.load())?.(head, file))
+  return Object.assign({}, ...(await Promise.all(found))) as Details
+}
+
+/** Returns what reads the details of a file; undefined for a file that has none. */
+export type DetailsReader = (name: string, asset?: AppSource) => ReadDetails | undefined
+
+/** Loads the code that reads details in advance, for callers that cannot wait. */
+export async function loadDetails(project: Project): Promise<DetailsReader> {
+  const loaded = await Promise.all(
+    project.extras.map(async ({ details }) => ({ details, read: await details?.load(project) }))
+  )
+  return (name, asset) => {
+    const all = loaded.flatMap(({ details, read }) => (details?.isFor(name, asset) && read) || [])
+    if (all.length === 0) return undefined
+    return (bytes, file) => Object.assign({}, ...all.map(read => read(bytes, file))) as Details
+  }
+}
+
+async function headOf(content: Content): Promise<Uint8Array> {
+  if (!('copyOf' in content)) return content.subarray(0, HEAD)
+  return withOriginal(content, async original => {
+    const bytes = Buffer.allocUnsafeSlow(Math.min(HEAD, Number(original.stats.size)))
+    return bytes.subarray(0, await readInto(bytes, original, 0))
+  })
+}

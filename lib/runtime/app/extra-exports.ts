@@ -1,0 +1,28 @@
+// Exports the functions and types of extras for the entry points.
+import type { RouteMethods } from '../../extras/routes/extra.ts'
+export type {
+  EntryFile,
+  EntryFiles,
+  EntryOptions,
+  EntryScriptFile
+} from '../../extras/bundles/entry.ts'
+export type { LiveTagOptions } from '../../extras/live/tag.ts'
+export type { DeltaReport, DeltaSavings } from '../../extras/deltas/options.ts'
+export type { JoinReport } from '../../extras/modules/options.ts'
+export { clean, cleanKept, compress, keep } from '../../extras/releases/exports.ts'
+export type { CleanKeptOptions, KeepOptions, KeepReport } from '../../extras/releases/keep.ts'
+export type { CleanOptions, CleanReport } from '../../extras/releases/clean.ts'
+export type {
+  CodingReport,
+  CompressOptions,
+  CompressProgress,
+  CompressReport
+} from '../../extras/releases/compress.ts'
+export { verify, verifyCopies } from '../../extras/verify/exports.ts'
+export type { VerifyCopiesReport, VerifyReport } from '../../extras/verify/verify.ts'
+export type { Preload } from '../../extras/routes/early-preload.ts'
+export type { NamesThenPreloadOptions, PreloadOptions } from '../../extras/routes/preload-links.ts'
+export type { SendFile, SendFileOptions } from '../../extras/routes/send-file.ts'
+
+/** The members that extras add to Koa's `ctx`. */
+export interface ContextExtras extends RouteMethods {}

@@ -1,0 +1,72 @@
+// Lists the extras, and settles options with them. Without its line here and its folder an extra is gone, and everything
+// else works as before.
+import type { Extra, Project } from './parts.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { KoaAssetsOptions } from '../settings/options.ts'
+import { settle } from '../settings/settings.ts'
+import { bundles } from '../../extras/bundles/extra.ts'
+import { deltas } from '../../extras/deltas/extra.ts'
+import { init } from '../../extras/init/extra.ts'
+import { inline } from '../../extras/inline/extra.ts'
+import { inspector } from '../../extras/inspector/extra.ts'
+import { keptIndex } from '../../extras/kept-index/extra.ts'
+import { live } from '../../extras/live/extra.ts'
+import { media } from '../../extras/media/extra.ts'
+import { minify } from '../../extras/minify/extra.ts'
+import { modules } from '../../extras/modules/extra.ts'
+import { names } from '../../extras/names/extra.ts'
+import { releases } from '../../extras/releases/extra.ts'
+import { routes } from '../../extras/routes/extra.ts'
+import { stylesheets } from '../../extras/stylesheets/extra.ts'
+import { target } from '../../extras/target/extra.ts'
+import { telling } from '../../extras/telling/extra.ts'
+import { uploads } from '../../extras/uploads/extra.ts'
+import { verify } from '../../extras/verify/extra.ts'
+import { warnings } from '../../extras/warnings/extra.ts'
+import { vite } from '../../extras/vite/extra.ts'
+
+export const EXTRAS: readonly Extra<Pipeline>[] = [
+  bundles,
+  deltas,
+  init,
+  inline,
+  inspector,
+  keptIndex,
+  live,
+  media,
+  minify,
+  modules,
+  names,
+  releases,
+  routes,
+  stylesheets,
+  target,
+  telling,
+  uploads,
+  verify,
+  vite,
+  warnings
+]
+
+/** @throws TypeError for a wrong option; AssetError for a directory that cannot be used */
+export function settleProject(
+  options: KoaAssetsOptions = {},
+  processEnv = process.env,
+  isPrecompile = false
+): Project {
+  return Object.freeze({
+    ...settle(options, processEnv, isPrecompile),
+    options,
+    extras: EXTRAS,
+    changed: (changes: KoaAssetsOptions, asPrecompile = isPrecompile) =>
+      settleProject({ ...options, ...changes }, processEnv, asPrecompile)
+  })
+}
+
+/** Settles the options for `precompile` and its commands, whose default environment is `production`. */
+export function settleForPrecompile(
+  options?: KoaAssetsOptions,
+  processEnv?: NodeJS.ProcessEnv
+): Project {
+  return settleProject(options, processEnv, true)
+}

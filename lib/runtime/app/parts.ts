@@ -1,0 +1,466 @@
+// Declares the parts of an extra: the core reaches extras in no other way. A part is here because an extra uses it.
+import type { AssetError } from '../errors.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Context } from 'koa'
+import type { OptionSpecs, Output, Values } from './command-line.ts'
+import type { Boundary } from '../files/containment.ts'
+import type { Stamp } from '../files/disk.ts'
+import type { Unsaved } from '../../publishing/writing/write.ts'
+import type { Compiler } from '../../publishing/compilers/compiler.ts'
+import type { PrecompileExtras } from '../settings/extra-options.ts'
+import type { KoaAssetsOptions } from '../settings/options.ts'
+import type { AppSettings, MountSettings, Settings } from '../settings/settings.ts'
+import type { WithoutHash } from '../urls/fingerprint.ts'
+import type {
+  Details,
+  Helpers,
+  ImageSize,
+  Imports,
+  InlineSvg,
+  MountAssets
+} from '../views/asset-url.ts'
+
+export type { Details, ImageSize, Imports, InlineSvg }
+
+/** The settings, and the extras that they ask for. */
+export interface Project extends Settings {
+  /** The options as they were given. */
+  readonly options: KoaAssetsOptions
+  readonly extras: readonly Extra[]
+  /**
+   * Returns the project with some options replaced, or as `precompile` has them.
+   * @throws as `koaAssets`
+   */
+  readonly changed: (options: KoaAssetsOptions, isPrecompile?: boolean) => Project
+}
+
+/**
+ * One folder of lib/extras, as its line in extras.ts presents it to the core. A member that one extra alone has says
+ * why the core asks for it.
+ * @typeParam Whole `Pipeline`, which is made of rooms above this one
+ */
+export interface Extra<Whole = unknown> {
+  /** The name of its folder. */
+  readonly name: string
+  /** The names of the extras that it imports: it cannot be kept without them. */
+  readonly standsOn?: readonly string[]
+  /**
+   * Makes its part of requests and pages; undefined if no option asks for it.
+   * @throws AssetError for a file that is needed and cannot be used: no server starts
+   */
+  run?(project: Project, warn: Warn): Running | undefined
+  /** Begins its work beside a server in development. */
+  start?(pipeline: Whole): Promise<void>
+  /** Makes the pages for developers below `<prefix>/-/`, with the first request for one. */
+  pages?(pipeline: Whole): Promise<Pages>
+  /** Makes members of Koa's `ctx`. Each middleware provides its own, and the core alone knows when. */
+  methods?(pipeline: Whole): Provide
+  /** Loads its commands, and its additions to others. */
+  commandLine?(): Promise<CommandLine>
+  /** Describes its rows of a report, as texts with headings. */
+  rows?(report: object): Promise<readonly (readonly [heading: string, text: string])[]>
+  /** The sources that it adds to apps. The core lists, searches and publishes them all. */
+  readonly sources?: ExtraSources
+  /**
+   * The names in views. The core publishes the modules that views import, and no check of names but this one is part
+   * of a build.
+   */
+  readonly views?: Views
+  /** The details that pages contain of files. The core reads the files, and keeps the details in the manifest. */
+  readonly details?: FileDetails
+  /** Keeps the index of publications on request, which the core makes and reads. */
+  keepIndex?(pipeline: Whole): Promise<IndexKeeper | undefined>
+  /**
+   * Changes stylesheets and scripts between the compilers and the references of the core; undefined if no app wants it.
+   * @param by what a precompile was asked for; without it, only what every text passes is made
+   * @throws AssetError for a package that an app needs and that is not there
+   */
+  transform?(project: Project, ...by: Precompiling): Promise<Transform | undefined>
+  /** Joins modules between the references and the fingerprints of the core; undefined if no app wants it. */
+  bundler?(
+    project: Project,
+    /** The sources of all apps, which belong to a room above this one. */
+    sources: unknown,
+    transforms: readonly Transform[]
+  ): Promise<Bundler | undefined>
+  /** Finds deltas for the files that the core sends. It is made at start; undefined if no delta is wanted. */
+  sender?(settings: Settings): Sender | undefined
+  /**
+   * Writes deltas beside precompiled files: the core alone knows when a file is there.
+   * @param before the paths that pages name now, by plain URL path
+   */
+  deltaWriter?(
+    settings: Settings,
+    before: ReadonlyMap<string, { readonly target: string }>,
+    unsaved: Unsaved
+  ): Promise<DeltaWriter>
+}
+
+type Warn = (message: string) => void
+type Precompiling = readonly [asked?: PrecompileExtras, warn?: Warn]
+
+export interface IndexKeeper {
+  /** Reads what an earlier process kept, when it is first called. */
+  restored(): Promise<void>
+  /** Is called for each new entry. */
+  saveSoon(): void
+}
+
+/** @param hasNames true if `ctx.assets` will be that of this middleware, and not of one in front */
+type Provide = (ctx: Context, hasNames: boolean) => void
+
+/** Sources that an extra adds to those in directories, such as the files of packages. */
+export interface ExtraSources {
+  /** Makes the lists of its sources; undefined if no app has any. */
+  make(project: Project): Promise<MakeSourceList | undefined>
+  /** Returns how it could publish the module of a bare specifier, for messages; undefined if it cannot tell. */
+  advise?(app: AppSettings, specifier: string, project: Project): Promise<string | undefined>
+}
+
+export interface Views {
+  /** Loads what finds the names. */
+  load(): Promise<unknown>
+  /** Finds the names that views load, as far as they can be recognised. */
+  mentions(project: Project): Promise<readonly Mention[]>
+  /** Checks the names, for `verify` and the warnings of `precompile`; undefined if the options ask for no check. */
+  check(project: Project): Promise<Check | undefined>
+}
+
+export interface CommandLine {
+  readonly commands?: readonly Command[]
+  /** The additions to commands of others. */
+  readonly additions?: readonly Addition[]
+}
+
+/** A file that is missing or wrong. */
+export interface Problem {
+  /** The URL path of the file, `/assets/app-<32 hex>.css.br`; in a directory, its path there. */
+  readonly path: string
+  /** The fault, to be read after the path: `is missing`. */
+  readonly message: string
+}
+
+export interface FileDetails {
+  /**
+   * Tells whether files of that name have such details; the name has no query.
+   * @param asset the source of the file; undefined for a file in a mount
+   */
+  isFor(name: string, asset?: AppSource): boolean
+  /**
+   * Loads the reader.
+   * @param project is given where no file is known yet; undefined if none of its apps can have such files
+   */
+  load(project?: Project): Promise<ReadDetails | undefined>
+}
+
+export interface AppSource {
+  readonly app: AppSettings
+  readonly source: SourceFile
+}
+
+/**
+ * Reads the details of a file.
+ * @param bytes those of the file, or its first 256 KiB
+ * @param file the absolute path, for messages
+ * @throws AssetError for a file that pages may not contain
+ */
+export type ReadDetails = (bytes: Uint8Array, file: string) => Details
+
+export interface Check {
+  readonly problems: readonly Problem[]
+  /** The number of checks, for the end of the report: `12 names in 3 views`. */
+  readonly total: string
+  /** The section of the documentation that says more about the problems. */
+  readonly help: string
+  /** The report as JSON. */
+  readonly report: object
+  /** Warnings for `precompile` and `verify` that are no problems. */
+  readonly doubts: readonly string[]
+}
+
+/** The part of an extra that runs in a server; it is made with the pipeline. */
+export interface Running {
+  /** Warnings about the options, given when a server starts. */
+  readonly notices?: readonly string[]
+  /** Loads what requests wait for; called again after a failure. */
+  readonly load?: (() => Promise<void>) | undefined
+  /** The dependencies of the URLs in pages. */
+  readonly pageDependencies?: readonly PageDependency[]
+  /** The members that it adds to `ctx.assets`. */
+  readonly helpers?: Helpers | undefined
+  /** The files of mounts, which are searched after those of the apps. */
+  readonly mountAssets?: MountAssets | undefined
+  /**
+   * Tells whether a name contains a hash of the file's bytes, so that it never changes at its URL.
+   * @param path decoded URL path: `/static/assets/main-CZTearZk.css`
+   */
+  isHashed?(mount: Pick<MountSettings, 'urlPath'>, path: string): boolean
+  /** Returns a responder for a path that the rest of the stack leaves as a 404; undefined for any other path. */
+  readonly responderAt?: (path: string) => ((ctx: Context) => Promise<void>) | undefined
+  readonly watch?: Watch | undefined
+}
+
+/** A part of pages that may change while a server runs. */
+export interface PageDependency {
+  /**
+   * Looks for changes before a page, unless it did so less than `seconds` ago; undefined: there is nothing to wait
+   * for.
+   */
+  readonly refresh?: ((seconds: number) => Promise<unknown> | undefined) | undefined
+  /** A text that changes whenever a URL in a page may. */
+  readonly version?: string | undefined
+}
+
+/** Watches for harm that other middleware may do. */
+export interface Watch {
+  /** Is called for a response with a file, which middleware in front may still change. */
+  file(ctx: Context): void
+  /** Is called for a koaAssets that is about to provide `ctx.assets`. */
+  provider(ctx: Context): void
+}
+
+/**
+ * Makes the list of an app; undefined for an app that has none.
+ * @param own resolves to the sources in directories, which may import others
+ */
+export type MakeSourceList = (
+  app: AppSettings,
+  own: () => Promise<readonly Pick<SourceFile, 'name' | 'file'>[]>
+) => SourceList | undefined
+
+/** Sources of one app that are outside of its directories, under names of their own. */
+export interface SourceList {
+  /** The place of the files, as messages name it. */
+  readonly place: string
+  readonly files: readonly SourceFile[]
+  /** A number that grows with every change of `files`. */
+  readonly version: number
+  /** Tells whether a name can only be one of these. */
+  owns(name: string): boolean
+  /**
+   * Lists the files, or brings the list up to date with the disk.
+   * @throws AssetError for a file that cannot be published
+   */
+  verify(): Promise<void>
+  /** Returns the name of the file that a path leads to, through any links. */
+  nameAt?(path: string): Promise<string | undefined>
+  /**
+   * Returns the name that a bare specifier resolves to.
+   * @param importer the name of the importing module
+   */
+  named?(specifier: string, importer: string): Promise<string | undefined>
+  /**
+   * The imports that pages need to know; undefined until they are known.
+   * @throws AssetError while a file that is asked for cannot be published
+   */
+  readonly imports?: KnownImports | undefined
+  /** A digest of `imports`. */
+  readonly digest?: string
+}
+
+export interface SourceFile {
+  readonly name: string
+  /** The absolute path. */
+  readonly file: string
+  /** The absolute path of the directory that links may not leave. */
+  readonly directory: string
+  /** The compiler; undefined for a file that is copied. */
+  readonly compiler?: Compiler | undefined
+  /** The bare specifiers that resolve to it. */
+  readonly specifiers?: readonly string[] | undefined
+  /** The name of the package that it belongs to: `chart.js`. */
+  readonly packageName?: string | undefined
+}
+
+export interface KnownImports {
+  /** Names by bare specifier. */
+  readonly names: ReadonlyMap<string, string>
+  /** The names of the static imports of a module, or of a script of the app, by its own name. */
+  readonly links: ReadonlyMap<string, readonly string[]>
+}
+
+/** Pages by their name below `-/`: `live`, or the empty string for `-/` itself. */
+export type Pages = Readonly<Record<string, Page>>
+
+/** Responds to a GET or HEAD request from this machine. */
+export type Page = (ctx: Context) => Promise<void> | void
+
+/** The arguments of a command. */
+export interface Call {
+  readonly values: Values
+  readonly args: readonly string[]
+  readonly output: Output
+  /**
+   * Loads the project's environment and its configuration file, as a deployment or a server in development has them.
+   */
+  readonly loadProject: (use: 'deployment' | 'development') => Promise<Project>
+}
+
+export interface Command {
+  readonly name: string
+  /** One line for the list of commands. */
+  readonly summary: string
+  /** The name of the command that follows it in that list; undefined for the last one. */
+  readonly before?: string
+  /** The purpose of the command; at most 84 characters per line. */
+  readonly about: string
+  /** The placeholders for its arguments: `<url or name>`, or `[dir]` if optional; undefined if it takes none. */
+  readonly argument?: string
+  readonly options: OptionSpecs
+  readonly examples: readonly (readonly [line: string, description: string])[]
+  /** Runs the command, and resolves to its exit status. */
+  readonly run: (call: Call) => Promise<number>
+}
+
+/** An option, or a way to run, that an extra adds to a command. */
+export interface Addition extends Pick<Command, 'about' | 'argument'> {
+  readonly options?: OptionSpecs
+  readonly examples?: Command['examples']
+  /** The name of that command. */
+  readonly to: string
+  /** Runs in place of the command, for a line that asks for it; undefined for any other. */
+  readonly run?: (call: Call, command: Command) => Promise<number> | undefined
+}
+
+// The parts of a precompile follow.
+
+/** @typeParam Nodes the assets by path, links and drafts included, which are those of a room above this one */
+export interface Bundler<Nodes = unknown> {
+  /** Tells whether it resolves the imports of an app's modules, which are left as they are until then. */
+  takes(app: AppSettings): boolean
+  /**
+   * Joins modules by changing the nodes.
+   * @returns what joined code refers to and is nowhere, by the option `missing`
+   * @throws AssetError for a module that cannot be read
+   */
+  join(nodes: Nodes, mentions: readonly Mention[]): Promise<Reported | undefined>
+  /** Returns its rows of the report. */
+  report(): object
+}
+
+export interface Reported {
+  readonly errors: readonly AssetError[]
+  readonly warnings: readonly string[]
+}
+
+/** A name in a view. */
+export interface Mention {
+  /** The app whose name it is; if it is undefined, any app may be meant. */
+  readonly app: string | undefined
+  /** The name of an asset, or a bare specifier that an inline script imports. */
+  readonly name: string
+  /** True if an inline script imports it, as far as can be seen. */
+  readonly isImported?: boolean
+}
+
+/** Transforms texts before their references get URLs. */
+export interface Transform {
+  /** Tells whether the texts of an app are to get smaller, by whatever means. */
+  minifies(app: AppSettings): boolean
+  takes(app: AppSettings, name: string): boolean
+  /** Returns the browsers whose syntax the texts of an app get, by esbuild's names; if it is undefined, any syntax will do. */
+  targetOf?(app: AppSettings): readonly string[] | undefined
+  /**
+   * Transforms a text; undefined: it is published as it is.
+   * @throws CompileError for a source that is not valid
+   */
+  apply(text: TransformedText): Promise<Transformed | undefined>
+  /** Returns its rows of the report. */
+  report(): Promise<object>
+}
+
+export interface Transformed {
+  readonly code: string
+  /** The source map as JSON; undefined for one that is in the code, or none. */
+  readonly map?: string
+  readonly warnings?: readonly string[]
+}
+
+export interface TransformedText {
+  readonly name: string
+  /** The absolute path of the source. */
+  readonly file: string
+  readonly app: AppSettings
+  /** The text, with its own source map inline. */
+  readonly code: string
+  readonly isCompiled: boolean
+  /** The browsers whose syntax the text has already. */
+  readonly target?: readonly string[] | undefined
+  /** True if the code is to end with an inline source map. */
+  readonly isMapped?: boolean
+}
+
+// The representations of files follow.
+
+/** Finds the deltas of files, for clients that can read them. */
+export interface Sender {
+  /** Is called when a file is loaded whose name has a hash; undefined for a file whose responses stay as they are. */
+  of(file: SentFile): Promise<Sent | undefined>
+}
+
+/** The bytes of one representation in a file. */
+export interface Stored {
+  /** The content coding: `identity`, or its name. */
+  readonly coding: string
+  /** The absolute path. */
+  readonly file: string
+  readonly stamp: Stamp
+  /** The size in bytes. */
+  readonly size: number
+  /** The digest; undefined for a file that is too big for memory, unless it was asked for. */
+  readonly digest: string | undefined
+  /** The ETag is made of this text where there is no digest; every replica has the same one. */
+  readonly version: string
+  /** The bytes; undefined for a file that is too big for memory. */
+  readonly body: Buffer | undefined
+}
+
+export interface SentFile extends Stored {
+  /** The decoded URL path. */
+  readonly path: string
+  readonly place: Boundary
+  /** The URL path, with the base, around its hash. */
+  readonly around: WithoutHash
+  /** The path without our fingerprint; undefined for a file that precompile did not write. */
+  readonly plain: string | undefined
+  /** Returns the same with its digest, unless the file changed meanwhile. */
+  readonly digested: () => Promise<Stored>
+}
+
+export interface Sent {
+  /** Response fields to add wherever the fields of the file are sent. */
+  readonly fields: readonly (readonly [name: string, value: string])[]
+  /** The request fields by which a representation is selected. */
+  readonly vary: readonly string[]
+  /** Finds a delta to send instead of the file; undefined: there is none. */
+  readonly find?: ((headers: IncomingHttpHeaders) => Delta | undefined) | undefined
+}
+
+export interface Delta {
+  /** The key under which it is remembered, among those of one path. */
+  readonly key: string
+  /** The dictionary that the client needs in order to read it, and has. */
+  readonly needs: string
+  /** Reads it; called until it is remembered. Undefined: there is no such file. */
+  readonly read: () => Promise<{ readonly needs: string; readonly stored?: Stored } | undefined>
+}
+
+/** Brings the deltas beside precompiled files up to date. */
+export interface DeltaWriter {
+  /** Writes deltas for a file; called once the file and its compressed copies are there. */
+  write(file: PrecompiledFile): Promise<void>
+  /** Returns its rows of the report. */
+  report(): Promise<object>
+}
+
+/** A file with a fingerprint in its name. */
+export interface PrecompiledFile {
+  /** The decoded URL path. */
+  readonly path: string
+  /** The path without the fingerprint. */
+  readonly plain: string
+  readonly size: number
+  readonly digest: string
+  /** The size of its smallest representation, in bytes. */
+  readonly smallest: number
+}

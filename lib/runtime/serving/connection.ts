@@ -1,0 +1,161 @@
+// The connection of a response: whether it has one and its client still waits for it, and files that are streamed to it.
+import type { ServerResponse } from 'node:http'
+import type { ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { errorCode } from '../files/disk.ts'
+import type { ReadStream } from 'node:fs'
+import type { ByteRange } from '../http/preconditions.ts'
+import { lastingStreamOf, readUnchanged, type OpenFile } from '../files/open-file.ts'
+
+/** Over HTTP/2 every response has its own stream. */
+function streamOf(res: ServerResponse): ServerHttp2Stream | undefined {
+  return (res as { readonly stream?: ServerHttp2Stream }).stream
+}
+
+export function isHttp2({ req }: ServerResponse): boolean {
+  return req.httpVersionMajor === 2
+}
+
+/** Returns undefined for a response without a connection, as adapters for serverless platforms make them. */
+function socketOf({ req }: ServerResponse): Socket | undefined {
+  return (req as { readonly socket?: Socket }).socket
+}
+
+/** Tells whether a response is neither begun nor ended, and its client has not disconnected. */
+export function isAwaited(res: ServerResponse): boolean {
+  if (res.headersSent || res.writableEnded || res.destroyed) return false
+  const stream = streamOf(res)
+  return stream ? !stream.closed && !stream.destroyed : !socketOf(res)?.destroyed
+}
+
+/**
+ * Waits until a response has its connection: a pipelined one gets it when those before it are sent. While
+ * more than a few of a connection wait, no more requests are read from it.
+ * @returns whether it has one and is still wanted
+ */
+export function connected(res: ServerResponse): Promise<boolean> | boolean {
+  const socket = socketOf(res)
+  const isWaiting = socket && !res.socket && !streamOf(res) && isAwaited(res)
+  return isWaiting ? turnOf(res, socket).then(() => isAwaited(res)) : isAwaited(res)
+}
+
+// A pipeline may be longer: Node itself stops reading only while responses that are already written wait.
+const MAX_WAITING = 20
+
+// A connection that closes does not notify the responses that wait for it. Thousands may wait, so each
+// connection has one listener.
+const waiting = new WeakMap<Socket, Set<() => void>>()
+
+function turnOf(res: ServerResponse, socket: Socket): Promise<void> {
+  const waiters = waiting.get(socket) ?? startWaiting(socket)
+  return new Promise(resolve => {
+    const stop = () => {
+      waiters.delete(stop)
+      if (waiters.size === MAX_WAITING) socket.resume()
+      resolve()
+    }
+    waiters.add(stop)
+    if (waiters.size > MAX_WAITING) socket.pause()
+    res.once('socket', stop)
+  })
+}
+
+function startWaiting(socket: Socket): Set<() => void> {
+  const waiters = new Set<() => void>()
+  waiting.set(socket, waiters)
+  // Node resumes it after each request and when it is drained.
+  socket.on('resume', () => waiters.size > MAX_WAITING && socket.pause())
+  socket.once('close', () => waiters.forEach(stop => stop()))
+  return waiters
+}
+
+// RFC 9113 section 7.
+const NO_ERROR = 0
+const INTERNAL_ERROR = 2
+
+/** Ends a response early, in a way that its client can detect. */
+export function abort(res: ServerResponse): void {
+  const stream = streamOf(res)
+  // Without an error code the client would take what it has received for the whole.
+  if (stream) stream.close(INTERNAL_ERROR)
+  else res.destroy()
+}
+
+/**
+ * Over HTTP/2 a client may reset a stream without an error code. Up to version 24 Node then waits until the
+ * rest is sent, as long as the session lasts.
+ */
+function endOnReset(res: ServerResponse): void {
+  const stream = streamOf(res)
+  stream?.once('aborted', () => {
+    if (stream.rstCode === NO_ERROR) stream.destroy()
+  })
+}
+
+/**
+ * Tells whether an error is that of the connection: its client disconnected. For a response whose body is a
+ * stream, Koa 3 reports it as a stream that was closed before its end.
+ */
+export function isOfConnection(res: ServerResponse, error: unknown): boolean {
+  const isPremature = errorCode(error) === 'ERR_STREAM_PREMATURE_CLOSE'
+  return isPremature || error === (streamOf(res) ?? socketOf(res))?.errored
+}
+
+// Node counts what waits to be sent on all streams of an HTTP/2 session against `maxSessionMemory`, 10 MB by
+// default, and above that it resets new streams with ENHANCE_YOUR_CALM: fifty images of 300 KB at once, each
+// written as a whole, are enough.
+
+/** The size of a piece in bytes. Browsers open up to 256 streams at once (Chromium). */
+const HTTP2_PIECE_BYTES = 32 * 1024
+
+/** Node writes a string of up to this size, in bytes, without allocating and in one system call. */
+export const MAX_ONE_WRITE_BYTES = 16 * 1024
+
+// With a body that `end` is given whole, Node garbles such a Content-Disposition: `processHeader` makes it a
+// Buffer of Latin-1, which is then read as UTF-8 (Node 20 to 26).
+const NOT_ASCII = /[^\x00-\x7f]/
+
+/** The body as it is handed on once all fields are set: in pieces, if the whole must not be. */
+export function pacedBody(res: ServerResponse, body: Buffer): Buffer | Readable {
+  const isPlain = isHttp2(res)
+    ? body.length <= HTTP2_PIECE_BYTES
+    : !NOT_ASCII.test(String(res.getHeader('Content-Disposition')))
+  if (isPlain) return body
+  endOnReset(res)
+  return Readable.from(piecesOf(body))
+}
+
+function* piecesOf(body: Buffer): Generator<Buffer> {
+  for (let at = 0; at < body.length; at += HTTP2_PIECE_BYTES) {
+    yield body.subarray(at, at + HTTP2_PIECE_BYTES)
+  }
+}
+
+/** A file, or one range of it. */
+export interface FilePart {
+  readonly file: OpenFile
+  /** The size of the whole file in bytes. */
+  readonly size: number
+  readonly range: ByteRange | undefined
+}
+
+/** A file as a body, which Koa reads later. */
+export function bodyOf(res: ServerResponse, part: FilePart): ReadStream {
+  return lastingStreamOf(part.file, { ...sourceOf(res, part), ...spanOf(part) })
+}
+
+function spanOf({ size, range }: FilePart): ByteRange {
+  return range ?? { start: 0, end: size - 1 }
+}
+
+/**
+ * Makes the options of a stream that reads a file. When reading fails, or the file has changed, the response is cut
+ * off: a client can detect that, whatever middleware in front does with the stream.
+ */
+export function sourceOf(res: ServerResponse, part: FilePart) {
+  const fs = readUnchanged(part.file, spanOf(part).end, () => abort(res))
+  endOnReset(res)
+  const pace = isHttp2(res) ? { highWaterMark: HTTP2_PIECE_BYTES } : {}
+  return { fd: part.file.fd, fs, ...pace }
+}

@@ -1,0 +1,323 @@
+// The files of a directory, found, checked and prepared once, so that a request only writes a response. What this
+// process may not read is treated like what does not exist.
+import { isDeepStrictEqual } from 'node:util'
+import { CODINGS } from '../../files/codings.ts'
+import { isInPlace, realPathOfOpen } from '../../files/containment.ts'
+import { digestOf, isSameDigest } from '../../files/digest.ts'
+import {
+  isSameInode,
+  isSettled,
+  sameStamp,
+  type Stamp,
+  stampOf,
+  statOf
+} from '../../files/disk.ts'
+import { withFile, type OpenFile } from '../../files/open-file.ts'
+import { ifReadable } from '../../files/refusals.ts'
+import { isCompressibleType } from '../../http/fields.ts'
+import type { Sender, Stored } from '../../app/parts.ts'
+import type { Target } from '../../settings/public-directory.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
+import { hasOneSpelling, type Wanted } from '../request-path.ts'
+import { composed } from '../../files/paths.ts'
+import { ignoresCase, isSpelled, namesIn } from './spelling.ts'
+import {
+  findCopies,
+  readCopies,
+  readStored,
+  Representation,
+  withDigest,
+  type Copies,
+  type Memory
+} from './representation.ts'
+import {
+  DeltaCache,
+  makerWith,
+  type Described,
+  type Found,
+  type Representations,
+  type ServedFile,
+  type UseOpened
+} from './served-file.ts'
+
+/** The names of a directory with more are not remembered. */
+const MAX_TOP = 5000
+
+export class ServedFiles {
+  readonly directory: ServedDirectory
+  readonly #memory: Memory
+  /** The names in the directory itself: a path that begins with none of them needs no look at the disk. */
+  #top: { readonly names: ReadonlySet<string>; readonly until: number } | undefined
+  #ignoresCase: Promise<boolean> | undefined
+  readonly #sender: Sender | undefined
+  readonly #isInPlace: ReturnType<typeof isInPlace>
+  readonly #maxFileBytes: number
+  /** The copies are trusted for this many milliseconds: three stats more would be most of the cost of a check. */
+  readonly #copiesTrust: number
+  readonly #loads = new Map<string, Promise<Found>>()
+  readonly #deltas: DeltaCache
+
+  constructor(
+    directory: ServedDirectory,
+    memory: Memory,
+    settings: Settings,
+    sender: Sender | undefined
+  ) {
+    this.directory = directory
+    this.#memory = memory
+    this.#deltas = new DeltaCache(memory)
+    this.#sender = sender
+    this.#isInPlace = isInPlace(directory.place)
+    this.#maxFileBytes = settings.memory.maxFileBytes
+    this.#copiesTrust = settings.publicApp.revalidate * 1000
+  }
+
+  /** Returns the file of a raw path, or that there is none, as far as it is known without reading the disk. */
+  recall(rawPath: string): Found | 'missing' {
+    const known = this.#memory.get(this.directory.memoryKey + rawPath) as Found
+    if (known?.isAtHand && known.trustedUntil > performance.now()) return known
+    return hasOneSpelling(rawPath) && this.#lacks(rawPath) ? 'missing' : undefined
+  }
+
+  /**
+   * Finds the file as it is on disk now or, within `revalidate`, was when it was last looked up.
+   * @param target the file that the caller has just looked up or written
+   */
+  find(wanted: Wanted, target?: Target): Promise<Found> | Found {
+    const { path } = wanted
+    const { stamp, bytes } = target ?? {}
+    const mayTake = bytes && bytes.length <= this.#maxFileBytes
+    if (stamp && mayTake && !this.directory.fingerprintOf?.(wanted))
+      return this.#take(wanted, stamp, bytes)
+    const known = this.#memory.get(this.#key(path)) as Found
+    if (known || stamp) {
+      if (known && !stamp && known.trustedUntil > performance.now()) return known
+      return ifReadable(this.#file(path), this.#look(wanted, known, stamp))
+    }
+    const trust = this.directory.revalidateMiss(wanted)
+    // Opening a file shows its stamp.
+    if (trust > 0) return this.#loads.get(path) ?? this.#load(wanted, trust)
+    return ifReadable(this.#file(path), this.#look(wanted))
+  }
+
+  /** Makes the next `find` read the disk. */
+  forget({ path }: Pick<Wanted, 'path'>): void {
+    this.#memory.delete(this.#key(path))
+    // A load in progress may be out of date.
+    this.#loads.delete(path)
+  }
+
+  /**
+   * Opens a file, describes it as it is then, and uses it while it is open. One that is replaced before it is
+   * checked is opened again: not every system knows the path of an open file whose name was given to another.
+   * @param known what it was when it was found; it is forgotten when that is gone
+   * @returns undefined for anything but a regular file, for a link that leads out of the directory, for a
+   *   name in another case, and for bytes that do not match the fingerprint
+   */
+  async open<T>(
+    wanted: Wanted,
+    use: UseOpened<T>,
+    known?: ServedFile,
+    attempts = 3
+  ): Promise<T | undefined> {
+    let isReplaced = false
+    const used = await withFile(this.#file(wanted.path), async opened => {
+      const isSame = known && sameStamp(known.representations[0].stamp, opened.stats)
+      // The source of a verified one may have to be published again.
+      if (known?.isVerified && !isSame) return undefined
+      const file = isSame ? known : await this.#describe(wanted, opened)
+      if (file) return use(file, opened)
+      const now = await statOf(opened.path)
+      isReplaced = now !== undefined && !isSameInode(now, opened.stats)
+      return undefined
+    })
+    if (isReplaced && attempts > 1) return this.open(wanted, use, known, attempts - 1)
+    if (known && used === undefined) this.forget(wanted)
+    return used
+  }
+
+  /** Tells whether there is a file that can be sent, without reading it. */
+  async has(wanted: Pick<Wanted, 'app' | 'path'>): Promise<boolean> {
+    const file = this.#file(wanted.path)
+    const isServed = withFile(file, opened => this.#mayServe(opened))
+    return (await ifReadable(file, isServed)) === true
+  }
+
+  async #look(wanted: Wanted, known?: ServedFile, stamp?: Stamp): Promise<Found> {
+    const { path } = wanted
+    const now = stamp ?? (await statOf(this.#file(path)))
+    if (!now) return this.#drop(path)
+    if (known?.isSettled && (await this.#isUnchanged(wanted, known, now))) return known
+    const joined = await this.#loads.get(path)
+    // A load in progress may have opened the file before it was replaced.
+    const isCurrent = joined && sameStamp(joined.representations[0].stamp, now)
+    return isCurrent ? joined : this.#load(wanted, 0)
+  }
+
+  async #isUnchanged(wanted: Wanted, known: ServedFile, stamp: Stamp): Promise<boolean> {
+    const { path } = wanted
+    const [identity] = known.representations
+    if (!sameStamp(identity.stamp, stamp)) return false
+    const now = performance.now()
+    if (known.copiesTrustedUntil <= now) {
+      known.copiesTrustedUntil = now + this.#copiesTrust
+      const copies = await this.#copiesOf(wanted)
+      if (!isDeepStrictEqual(known.copies, copies)) return false
+    }
+    if (!known.isVerified) known.trustedUntil = this.#trustedUntil(wanted)
+    return true
+  }
+
+  /** @param trust seconds for which a miss is trusted */
+  #load(wanted: Wanted, trust: number): Promise<Found> {
+    const { path } = wanted
+    const load = this.#read(wanted, trust, () => this.#loads.get(path) === load)
+    this.#loads.set(path, load)
+    return load
+  }
+
+  async #read(wanted: Wanted, trust: number, isCurrent: () => boolean): Promise<Found> {
+    const { path } = wanted
+    try {
+      const file = await ifReadable(
+        this.#file(path),
+        this.open(wanted, each => each)
+      )
+      if (file && isCurrent()) this.#memory.set(this.#key(path), file)
+      if (!file && trust > 0 && !this.#isTopKnown) await this.#readTop(trust)
+      return file ?? this.#drop(path)
+    } finally {
+      if (isCurrent()) this.#loads.delete(path)
+    }
+  }
+
+  async #describe(wanted: Wanted, opened: OpenFile): Promise<Found> {
+    const openedAt = Date.now()
+    if (!(await this.#mayServe(opened))) return undefined
+    const read = await readStored('identity', opened, this.#maxFileBytes)
+    const copies = await this.#copiesOf(wanted)
+    const fingerprint = this.directory.fingerprintOf?.(wanted)
+    const needsDigest = fingerprint !== undefined || copies.length > 0
+    const identity = needsDigest ? await withDigest(read, opened) : read
+    const isVerified =
+      fingerprint !== undefined && isSameDigest(fingerprint.digest, identity.digest)
+    const isDoubtful = fingerprint && !isVerified
+    if (isDoubtful && !(await this.directory.isOrdinary?.(wanted, fingerprint.name)))
+      return undefined
+    const own = this.directory.fieldsOf(wanted, isVerified)
+    const { place } = this.directory
+    const sent =
+      own.around &&
+      (await this.#sender?.of({
+        ...identity,
+        ...{ path: wanted.path, place, around: own.around, plain: fingerprint?.name },
+        digested: () => withDigest(identity, opened)
+      }))
+    const rest =
+      copies.length > 0 ? await readCopies(place, identity, copies, this.#maxFileBytes) : []
+    const stored = [identity, ...rest] as const
+    return this.#served(wanted, { own, sent, isVerified, copies, stored, openedAt })
+  }
+
+  /** Is a function of its own, because what its closures hold on to is kept as long as the file. */
+  #served(
+    wanted: Wanted,
+    { own, sent, isVerified, copies, stored, openedAt }: Described
+  ): ServedFile {
+    const vary = stored.length > 1 ? 'Accept-Encoding' : undefined
+    const make = sent
+      ? makerWith(sent, own, vary)
+      : (each: Stored) => new Representation(each, own, vary)
+    const find = sent?.find
+    const file: ServedFile = {
+      representations: stored.map(make) as unknown as Representations,
+      copies,
+      isVerified,
+      deltaFor: find && this.#deltas.finder(this.#key(wanted.path), find, make),
+      isAtHand: hasOneSpelling(wanted.path) && stored.every(({ body }) => body),
+      isSettled: stored.every(({ stamp }) => isSettled(stamp, openedAt)),
+      open: use => this.open(wanted, use, file),
+      trustedUntil: isVerified ? Infinity : this.#trustedUntil(wanted),
+      copiesTrustedUntil: performance.now() + this.#copiesTrust
+    }
+    return file
+  }
+
+  /** Takes over bytes that were just published: they need no check of links and names, and are not read again. */
+  async #take(wanted: Wanted, stamp: Stamp, bytes: Uint8Array): Promise<Found> {
+    const file = this.#file(wanted.path)
+    if (await this.directory.isHidden?.(file)) return this.#drop(wanted.path)
+    const { length: size, buffer, byteOffset } = bytes
+    const body = Buffer.from(buffer, byteOffset, size)
+    const digest = digestOf(body)
+    const stored = {
+      ...{ coding: 'identity', file, stamp: stampOf(stamp) },
+      ...{ size, body, digest, version: digest }
+    }
+    const served = this.#served(wanted, {
+      own: this.directory.fieldsOf(wanted, false),
+      sent: undefined,
+      isVerified: false,
+      copies: [],
+      stored: [stored],
+      openedAt: Date.now()
+    })
+    // A load in progress may be out of date.
+    this.#loads.delete(wanted.path)
+    this.#memory.set(this.#key(wanted.path), served)
+    return served
+  }
+
+  /** Tells whether an open file may be served, whatever links lead to it. */
+  async #mayServe(opened: OpenFile): Promise<boolean> {
+    const { isHidden, place } = this.directory
+    if (!(await this.#isInPlace(opened))) return false
+    const isCaseIgnored = await (this.#ignoresCase ??= ignoresCase(place.dir))
+    if (!(await isSpelled(place.dir, opened.path, isCaseIgnored))) return false
+    for (const name of isHidden ? [opened.path, (await realPathOfOpen(opened)) ?? ''] : [])
+      if (await isHidden?.(name)) return false
+    return true
+  }
+
+  #copiesOf(wanted: Wanted): Promise<Copies> | Copies {
+    const isCopied =
+      isCompressibleType(wanted.path) && !this.directory.isPublishedOnRequest?.(wanted)
+    return isCopied ? findCopies(this.#file(wanted.path), CODINGS) : []
+  }
+
+  get #isTopKnown(): boolean {
+    return this.#top !== undefined && this.#top.until > performance.now()
+  }
+
+  /** A name with a dot is looked for: a deploy may just have added it, and a page refers to it at once. */
+  #lacks(path: string): boolean {
+    if (!this.#isTopKnown) return false
+    const start = this.directory.urlPath.length + 1
+    const end = path.indexOf('/', start)
+    const first = path.slice(start, end === -1 ? undefined : end)
+    return first !== '' && !first.includes('.') && this.#top?.names.has(first) === false
+  }
+
+  async #readTop(trust: number): Promise<void> {
+    const names = await namesIn(this.directory.place.dir)
+    const until = performance.now() + trust * 1000
+    if (names.length <= MAX_TOP) this.#top = { names: new Set(names.map(composed)), until }
+  }
+
+  #drop(path: string): undefined {
+    this.#memory.delete(this.#key(path))
+  }
+
+  #key(path: string): string {
+    return this.directory.memoryKey + path
+  }
+
+  #file(path: string): string {
+    return fileIn(this.directory, path)
+  }
+
+  #trustedUntil(wanted: Wanted): number {
+    return performance.now() + this.directory.revalidate(wanted) * 1000
+  }
+}

@@ -1,0 +1,175 @@
+// Responds to requests that have no file, with a page or a status, and adds what development shows.
+import type { Context, Next } from 'koa'
+import { missed, requestLine, served } from '../../diagnostics.ts'
+import { errorCode } from '../../files/disk.ts'
+import { canonicalSegments, pageSegments } from '../../urls/canonical-path.ts'
+import { hasOneSpelling, rawPath, isBelow, wantedAt, type Wanted } from '../request-path.ts'
+import type { IncomingMessage } from 'node:http'
+import { extname } from 'node:path'
+import { isNavigation } from '../../http/requests.ts'
+import type { MountSettings, Settings } from '../../settings/settings.ts'
+import { pageCacheControl } from '../directories/served-directory.ts'
+
+// The second one since Node 26, for a port that is not a number.
+const REJECTED = new Set(['ERR_INVALID_URL', 'ERR_INVALID_ARG_VALUE'])
+
+/** Tells whether `ctx.path`, which a guard in front compares, is the same path. */
+export function isPathForKoa(ctx: Context, path: string): boolean {
+  // Koa stores the parsed URL on the request, and requests of two hidden classes slow down what follows.
+  if (hasOneSpelling(path) && path === ctx.req.url) return true
+  try {
+    return ctx.path === path
+  } catch (error) {
+    // Node rejects some authorities of an absolute request target. By name, so for errors of any realm.
+    if (REJECTED.has(errorCode(error) ?? '') || (error as Error).name === 'URIError') return false
+    throw error
+  }
+}
+
+/** Responds to a path that cannot be decoded. */
+export function respondBadRequest(ctx: Context): void {
+  ctx.status = 400
+  ctx.set('Cache-Control', 'no-store')
+  ctx.body = 'Bad Request'
+}
+
+/** Tells whether nothing has responded, or will: Koa starts with a 404. */
+export function isUntouched(ctx: Context): boolean {
+  return isNotFound(ctx) && ctx.body == null
+}
+
+/** Leaves out `ctx.respond = false`: then the response is made elsewhere, possibly later. */
+function isNotFound({ status, headerSent, respond }: Context): boolean {
+  return status === 404 && !headerSent && respond !== false
+}
+
+/**
+ * Redirects to the URL of a folder, which ends in a slash: relative links of its index file start there.
+ * @param base the part that was cut off in front of the path
+ */
+export function redirectToFolder(ctx: Context, base: string): void {
+  const path = rawPath(ctx.req.url ?? '')
+  const asSent = rawPath(ctx.originalUrl)
+  // A middleware in front may have cut off what an application is mounted at.
+  const isCut = !base && asSent.endsWith(path) && Array.isArray(canonicalSegments(asSent))
+  const query = /\?.*/s.exec(ctx.req.url ?? '')?.[0] ?? ''
+  ctx.status = 301
+  ctx.set('Location', `${isCut ? asSent : base + path}/${query}`)
+  ctx.set('Cache-Control', 'no-cache')
+  ctx.body = 'Moved Permanently'
+}
+
+/** RFC 9110 section 15.5.6: an asset can be read, and nothing else. */
+export function respondMethodNotAllowed(ctx: Context): void {
+  ctx.set('Allow', 'GET, HEAD, OPTIONS')
+  ctx.status = ctx.method === 'OPTIONS' ? 204 : 405
+}
+
+/** Runs the rest of the stack. A 404 may be the gap of a rolling deploy, so no cache may store it. */
+export async function passOnUnstored(ctx: Context, next: Next): Promise<void> {
+  const reportMiss = () => missed.hasSubscribers && missed.publish(requestLine(ctx.req))
+  try {
+    await next()
+  } catch (error) {
+    const thrown = error as { status?: number; headers?: object } | undefined
+    if (thrown?.status === 404) {
+      // Koa drops every field that is not among the error's own. A frozen error stays as it is.
+      Reflect.set(thrown, 'headers', { ...thrown.headers, 'Cache-Control': 'no-store' })
+      reportMiss()
+    }
+    throw error
+  }
+  if (!isNotFound(ctx)) return
+  reportMiss()
+  ctx.set('Cache-Control', 'no-store')
+  ctx.remove('Expires')
+}
+
+/** Reports the page about a source that cannot be published. */
+export function reportErrorPage({ req, response }: Context, { message }: Error): void {
+  if (!served.hasSubscribers) return
+  const { status, length: bytes } = response
+  served.publish({ ...requestLine(req), status, reason: message, coding: 'identity', bytes })
+}
+
+/**
+ * Sets Server-Timing (W3C), with the milliseconds that a request has waited for its asset. Browsers show it.
+ */
+export function setTiming(
+  ctx: Context,
+  published: { readonly duration: number; readonly compileDuration?: number | undefined }
+): void {
+  const { duration, compileDuration } = published
+  const metrics = Object.entries({ publish: duration, compile: compileDuration })
+    .filter(([, milliseconds]) => milliseconds !== undefined)
+    .map(([name, milliseconds]) => `${name};dur=${milliseconds?.toFixed(1)}`)
+  const value = metrics.join(', ')
+  // A file that is replaced before it is opened is found twice.
+  const isSet = String(ctx.res.getHeader('Server-Timing')).includes(value)
+  if (!isSet) ctx.append('Server-Timing', value)
+}
+
+/**
+ * A path with one of these extensions is that of a file: HTML in its place would hide that it is missing.
+ * `br` is not among them: it ends host names, as in `/@ana@example.com.br`.
+ */
+export const FILE_EXTENSIONS: ReadonlySet<string> = new Set(
+  [
+    'js mjs cjs jsx ts mts cts tsx wasm',
+    'css scss sass less',
+    'map',
+    'png apng jpg jpeg gif webp avif jxl heic svg ico bmp tif tiff',
+    'woff woff2 ttf otf eot',
+    'mp3 m4a aac ogg oga opus flac wav weba mp4 m4v mov webm ogv mkv avi m3u8 mpd vtt srt',
+    'zip gz tgz tar zst bz2 xz 7z rar',
+    'json jsonl ndjson geojson webmanifest xml rss atom txt csv tsv yaml yml toml pdf'
+  ].flatMap(list => list.split(' '))
+)
+
+// A navigation that the rest of the stack leaves as a 404 gets the page of a single-page application.
+
+/** A navigation that would end in a 404 gets a file or a page of the mount. */
+export interface Fallback {
+  readonly mount: MountSettings
+  /** The mount's file; undefined for a page. */
+  readonly wanted: Wanted | undefined
+}
+
+export function hasFallbacks({ mounts }: Settings): boolean {
+  return mounts.some(hasFallback)
+}
+
+export function fallbackFor(req: IncomingMessage, settings: Settings): Fallback | undefined {
+  if (!hasFallbacks(settings)) return undefined
+  const path = rawPath(req.url ?? '')
+  return isNavigation(req, path) ? fallbackAt(path, settings) : undefined
+}
+
+/** @param raw as it was sent, with or without a slash at its end */
+export function fallbackAt(raw: string, settings: Settings): Fallback | undefined {
+  const segments = raw === '/' ? [] : pageSegments(raw.replace(/\/$/, ''))
+  if (!Array.isArray(segments)) return undefined
+  const extension = extname(segments.at(-1) ?? '').slice(1)
+  if (FILE_EXTENSIONS.has(extension.toLowerCase())) return undefined
+  const path = ['', ...segments, ...(raw.endsWith('/') ? [''] : [])].join('/')
+  const mount = settings.mounts.find(each => hasFallback(each) && isBelow(`${path}/`, each.urlPath))
+  if (!mount || mount.isExcepted?.(path)) return undefined
+  const { urlPath, fallback } = mount
+  return { mount, wanted: fallback ? wantedAt(`${urlPath}/${fallback}`, settings) : undefined }
+}
+
+function hasFallback({ fallback, fallbackPage }: MountSettings): boolean {
+  return fallbackPage !== undefined || fallback !== undefined
+}
+
+/** @returns false for a mount without such a page, and where its function returns none */
+export async function respondWithPage(ctx: Context, mount: MountSettings): Promise<boolean> {
+  const html = await mount.fallbackPage?.(ctx)
+  if (html === undefined) return false
+  ctx.status = 200
+  ctx.type = 'html'
+  if (!ctx.res.hasHeader('Cache-Control'))
+    ctx.set('Cache-Control', pageCacheControl(mount, ctx.path))
+  ctx.body = html
+  return true
+}

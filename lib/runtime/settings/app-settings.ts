@@ -1,0 +1,253 @@
+// Settles the options of each app. They come from layers; the last layer that sets an option wins.
+import { join } from 'node:path'
+import { AssetError } from '../errors.ts'
+import { futureRealpath, isDirectory, readDirectory } from '../files/at-start.ts'
+import { absolutePath } from '../files/paths.ts'
+import type { IntegrityAlgorithm } from '../files/digest.ts'
+import { mediaTypeOf } from '../http/fields.ts'
+import {
+  entriesGiven,
+  joinLayers,
+  optionError,
+  settleTable,
+  unknownName,
+  type Expectation
+} from '../check-options.ts'
+import { nearest } from '../nearest.ts'
+import { canonicalSegments } from '../urls/canonical-path.ts'
+import { LAYERED_EXTRAS } from './extra-options.ts'
+import { ENVIRONMENTS, isAbsoluteUrl, LAYERED, type CommonSettings } from './option-table.ts'
+import type { AppOptions, KoaAssetsOptions, LayeredOptions, SourceOptions } from './options.ts'
+import { appsAtStart, manifestFile } from './public-directory.ts'
+
+export type AppSettings = ReturnType<typeof settleApp>
+
+/** A directory that is searched for sources. */
+export interface SourceDirectory {
+  /** The absolute path. */
+  readonly dir: string
+  /** The folder under which the tree appears in names, empty for none; undefined: names drop the first folder. */
+  readonly at?: string | undefined
+  /** The globs that select files; undefined for all files. */
+  readonly include?: readonly string[] | undefined
+  readonly exclude?: readonly string[] | undefined
+}
+
+interface Basis extends CommonSettings {
+  readonly options: KoaAssetsOptions
+}
+
+export interface Apps {
+  /** The apps, the longest `urlPrefix` first. */
+  readonly apps: readonly AppSettings[]
+  /** The settings of files and pages that belong to no app. It has no name and no sources. */
+  readonly publicApp: AppSettings
+}
+
+/** Returns the app that the URL path of an asset belongs to. */
+export function appAt({ apps }: Pick<Apps, 'apps'>, path: string): AppSettings | undefined {
+  return apps.find(({ urlPrefix }) => path.startsWith(`${urlPrefix}/`))
+}
+
+/** Returns the plain URL path of an asset, decoded: `/assets/app.css`. */
+export function assetPath({ urlPrefix }: Pick<AppSettings, 'urlPrefix'>, name: string): string {
+  return `${urlPrefix}/${name}`
+}
+
+/**
+ * Returns the app whose assets are at the path of a name, and the name there: `admin/menu.css` in `web` is the app
+ * admin's `menu.css`.
+ */
+export function ownerOf(all: Apps, app: AppSettings, name: string) {
+  const path = assetPath(app, name)
+  const owner = (app !== all.publicApp && appAt(all, path)) || app
+  return { app: owner, name: path.slice(owner.urlPrefix.length + 1) }
+}
+
+/** Says how a page gets an asset that another app has. */
+export function ofApp(name: string): string {
+  return `'${name}' has it, as in assets.app('${name}')`
+}
+
+/** Returns the other app to which the path of a name belongs, or whose assets are below it; undefined for none. */
+export function appInTheWay(
+  all: Pick<Apps, 'apps'>,
+  app: AppSettings,
+  name: string
+): AppSettings | undefined {
+  const path = `${assetPath(app, name)}/`
+  const owner = appAt(all, path)
+  if (owner !== app) return owner
+  return all.apps.find(({ urlPrefix }) => `${urlPrefix}/`.startsWith(path))
+}
+
+/** Returns the app that the URL path of a page belongs to; if there is none, the app with the shortest path. */
+export function appOfPage({ apps }: Apps, path: string): AppSettings | undefined {
+  const app = apps.find(
+    ({ path: mount }) => mount === '/' || path === mount || path.startsWith(`${mount}/`)
+  )
+  return app ?? apps.at(-1)
+}
+
+export function settleApps(basis: Basis): Apps {
+  const { options, env, publicDir } = basis
+  const top = settleLayers(basis, layersOf(options, env))
+  const found = () => findApps(basis, top.fingerprint && !top.compile)
+  const given = entriesGiven(options.apps === false ? {} : (options.apps ?? found()))
+  const apps = given
+    .map(([name, app]) => settleApp(basis, name, app, given.length === 1))
+    .toSorted((a, b) => b.urlPrefix.length - a.urlPrefix.length)
+  for (const { name, path, urlPrefix } of apps) {
+    const twin = apps.findLast(app => app.urlPrefix === urlPrefix)?.name
+    if (twin === name) continue
+    throw optionError('path', `different from that of '${twin}'`, path, `apps.${name}.`)
+  }
+  const none = { name: '', dir: publicDir, path: '/', urlPrefix: '', sources: [] as const }
+  const publicApp: AppSettings = Object.freeze({ ...top, ...none, fingerprint: false })
+  return { apps: Object.freeze(apps), publicApp }
+}
+
+function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean) {
+  const { options, root, env, prefix } = basis
+  const dir = absolutePath(root, app.dir ?? join('apps', name))
+  const defaultPath = isOnly || name === 'web' ? '/' : `/${name}`
+  const given = app.path ?? defaultPath
+  const expected = "a path such as '/admin'"
+  const path = settlePath(given, 'path', expected, `apps.${name}.`)
+  // Below it are the pages of development.
+  if (`${path}/`.startsWith('/-/')) throw optionError('path', expected, given, `apps.${name}.`)
+  const layers = [...layersOf(options, env), ...layersOf(app, env, `apps.${name}.`)]
+  const layered = settleLayers(basis, layers)
+  const extraSources = settleSources(layered.sources, dir, layered.compile)
+  const mustExist = options.apps !== undefined && layered.compile && extraSources.length === 0
+  if (mustExist && !isDirectory(dir)) {
+    throw new AssetError(
+      'source-missing',
+      `apps.${name} is at ${dir}, which is not a directory: create it, or set apps.${name}.dir`
+    )
+  }
+  const sources = Object.freeze(unique([{ dir: join(dir, 'assets') }, ...extraSources]))
+  return Object.freeze({
+    ...layered,
+    name,
+    /** The absolute path. */
+    dir,
+    /** The decoded URL path: `/`, or `/admin`. */
+    path: path || '/',
+    /** The decoded URL prefix of its assets: `/assets`, or `/assets/admin`. */
+    urlPrefix: prefix + path,
+    /** The directories to search, the app's own `assets` first, without third-party directories. */
+    sources
+  })
+}
+
+/** Tells whether there is anything to publish: a production server may have only `public`. */
+export function hasSources(app: AppSettings): boolean {
+  const lists: Readonly<Record<string, unknown>> = app
+  const isNamed = ADDED.some(name => [lists[name]].flat().length > 0)
+  return isNamed || app.sources.some(({ dir }) => isDirectory(dir))
+}
+
+const ADDED = Object.entries<Expectation>(LAYERED_EXTRAS).flatMap(([name, { isAppended }]) =>
+  isAppended ? name : []
+)
+
+/**
+ * Returns the options set at one level: those that always hold, then those of the environment.
+ * @throws TypeError for an environment that is nearly the name of a standard one
+ */
+function layersOf(
+  options: Omit<AppOptions, 'dir' | 'path'>,
+  env: string,
+  place = ''
+): LayeredOptions[] {
+  const { configure = {} } = options
+  for (const name of Object.keys(configure)) {
+    // A name that contains a standard one, such as `production-eu`, is no typing error.
+    if (name === env || ENVIRONMENTS.some(each => name.includes(each))) continue
+    if (nearest(name, ENVIRONMENTS, 2) === undefined) continue
+    throw unknownName('environment', name, ENVIRONMENTS, { place: `${place}configure.` })
+  }
+  return [options, (Object.hasOwn(configure, env) && configure[env]) || {}]
+}
+
+/** A directory that is not read need not exist: a production server may have only `public`. */
+function settleSources(given: readonly (string | SourceOptions)[], base: string, isRead: boolean) {
+  return given.map((source): SourceDirectory => {
+    const { dir, at, include, exclude } = typeof source === 'string' ? { dir: source } : source
+    return {
+      dir: isRead ? existingDirectory('sources', base, dir) : absolutePath(base, dir),
+      at: at === '/' ? '' : at,
+      include: include === undefined ? undefined : [include].flat(),
+      exclude: exclude === undefined ? undefined : [exclude].flat()
+    }
+  })
+}
+
+/** @throws AssetError for a directory that does not exist */
+export function existingDirectory(option: string, base: string, given: string): string {
+  const path = absolutePath(base, given)
+  if (isDirectory(path)) return path
+  throw new AssetError(
+    'source-missing',
+    `${option} names ${given}, but ${path} is not a directory: create it, or remove it from ${option}`
+  )
+}
+
+/** Keeps each directory once, whatever links lead to it, unless it is published otherwise; the first path stays. */
+function unique(sources: readonly SourceDirectory[]): SourceDirectory[] {
+  const keys = sources.map(({ dir, ...rest }) => JSON.stringify([futureRealpath(dir), rest]))
+  return sources.filter((_, at) => keys.indexOf(keys[at] as string) === at)
+}
+
+function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
+  const given: LayeredOptions = joinLayers(LAYERED, layers)
+  const plain = settleTable(LAYERED, given, basis)
+  // A build tool's output has fingerprints wherever it is deployed, in `staging` as well.
+  const isDeployed = plain.fingerprint || !['development', 'test'].includes(basis.env)
+  const { integrity = isDeployed ? 'sha384' : false, compilers = [], imports } = given
+  return {
+    ...plain,
+    integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
+    /** The name of an asset, or an absolute URL, for each bare module specifier. */
+    imports: new Map(entriesGiven(imports).map(([bare, name]) => [bare, scriptName(name)])),
+    /** The option `compilers`. */
+    compilers,
+    /** The option `revalidate`, in seconds. */
+    revalidate: basis.options.revalidate ?? (plain.compile ? 0 : 1),
+    /** True if a tail of an asset's path finds the asset. */
+    tails: basis.tails
+  }
+}
+
+/** Appends `.js` to a name without a known extension, as `javascript()` does. */
+function scriptName(name: string): string {
+  return isAbsoluteUrl(name) || mediaTypeOf(name) !== undefined ? name : `${name}.js`
+}
+
+/** Normalizes the path of an app or the prefix: `/admin/` -> `/admin`, `/` -> the empty string. */
+export function settlePath(path: string, option: string, expected: string, place = ''): string {
+  const trimmed = path.replace(/\/$/, '')
+  const isCanonical = trimmed === '' || Array.isArray(canonicalSegments(encodeURI(trimmed)))
+  if (path.startsWith('/') && isCanonical) return trimmed
+  throw optionError(option, expected, path, place)
+}
+
+/**
+ * Finds the apps on disk, else those of the manifest; else there is one app, `web`, whose directory may come later.
+ */
+function findApps(basis: Basis, needsManifest: boolean): Readonly<Record<string, AppOptions>> {
+  const { root } = basis
+  const names = appsIn(root)
+  if (names.length > 0) return Object.fromEntries(names.map(name => [name, {}]))
+  const published = needsManifest ? appsAtStart(manifestFile(basis)) : undefined
+  if (published && Object.keys(published).some(name => name !== 'web')) return published
+  return { web: { ...published?.['web'], ...(isDirectory(join(root, 'assets')) && { dir: root }) } }
+}
+
+/** Returns the names of the apps that are found without the option `apps`. */
+export function appsIn(root: string): string[] {
+  const names = readDirectory(join(root, 'apps')).map(({ name }) => name)
+  const isApp = (name: string) => isDirectory(join(root, 'apps', name, 'assets'))
+  return names.filter(name => !name.startsWith('.') && isApp(name)).toSorted()
+}

@@ -1,0 +1,185 @@
+// Has one row for each option of koaAssets: its check and its default. An option whose default depends on another
+// option or on the disk gets its default in settings.ts or app-settings.ts.
+import { INTEGRITY_ALGORITHMS } from '../files/digest.ts'
+import {
+  appended,
+  callback,
+  entriesGiven,
+  flag,
+  isRecord,
+  isGlob,
+  isText,
+  listOf,
+  oneOf,
+  record,
+  seconds,
+  text,
+  wholeNumber,
+  withDefault,
+  type Expectation,
+  type SettingsOf
+} from '../check-options.ts'
+import { BASE, isCanonicalBelow } from '../urls/canonical-path.ts'
+import { LAYERED_EXTRAS, PROJECT_EXTRAS } from './extra-options.ts'
+import { ELSEWHERE, headers, isExtension, MOUNT } from './mount-options.ts'
+import type {
+  AppOptions,
+  KoaAssetsOptions,
+  LayeredOptions,
+  LiveOptions,
+  SourceOptions
+} from './options.ts'
+
+/** The facts that a default may depend on. */
+interface Situation {
+  readonly env: string
+  readonly isPrecompile: boolean
+}
+
+const MIB = 1024 * 1024
+
+/** The environments that have defaults of their own; a project may have others, such as `staging`. */
+export const ENVIRONMENTS: readonly string[] = ['development', 'test', 'production']
+
+const onIn = (...environments: readonly string[]) =>
+  withDefault(
+    flag,
+    ({ env, isPrecompile }: Situation) => isPrecompile || environments.includes(env)
+  )
+
+const isTextOrFalse = (value: unknown) => value === false || isText(value)
+
+export const LAYERED = {
+  compile: onIn('development', 'test'),
+  fingerprint: onIn('production'),
+  sources: appended<string | SourceOptions>(
+    "a list of directories, each a path or { dir, at, include, exclude }, with globs such as 'private/**'",
+    isSource
+  ),
+  ...LAYERED_EXTRAS,
+  integrity: {
+    expected: `false, ${INTEGRITY_ALGORITHMS.map(name => `'${name}'`).join(', ')} or a list of these`,
+    holds: value => value === false || [value].flat().every(oneOf(...INTEGRITY_ALGORITHMS).holds)
+  },
+  compilers: listOf('a list of { extensions, target, compile }', isCompiler),
+  imports: {
+    expected:
+      "an object of bare module specifiers, each with a name or an absolute URL, such as { confetti: 'vendor/confetti.js' }",
+    holds: value => isRecord(value) && entriesGiven(value).every(isImport)
+  },
+  missing: withDefault(oneOf('ignore', 'warn', 'error'), ({ isPrecompile }: Situation) =>
+    isPrecompile ? 'error' : 'warn'
+  )
+} satisfies Record<keyof LayeredOptions, Expectation>
+
+export const MEMORY = {
+  maxBytes: withDefault(wholeNumber('bytes'), 64 * MIB),
+  maxFileBytes: withDefault(wholeNumber('bytes'), MIB)
+} satisfies Record<keyof NonNullable<KoaAssetsOptions['memory']>, Expectation>
+
+export const INDEX = {
+  max: withDefault(wholeNumber('entries', 1), 10_000)
+} satisfies Record<keyof NonNullable<KoaAssetsOptions['index']>, Expectation>
+
+export const LIVE = {
+  hosts: listOf(
+    "a list of host names without port, such as 'my-machine.local'",
+    name => isText(name) && /^(?:[\w.-]+|\[[\da-f:.]+\])$/i.test(name)
+  ),
+  watch: listOf('a list of directories', isText),
+  editor: oneOf('vscode', 'vscode-insiders', 'vscodium', 'cursor', 'windsurf', 'zed')
+} satisfies Record<keyof LiveOptions, Expectation>
+
+const mount: Expectation = {
+  expected: 'a directory or an object',
+  holds: value => isText(value) || isRecord(value),
+  fields: MOUNT,
+  elsewhere: ELSEWHERE
+}
+
+const configure = { ...record, each: { ...record, fields: LAYERED } }
+
+export const APP = { ...LAYERED, dir: text, path: text, configure } satisfies Record<
+  keyof AppOptions,
+  Expectation
+>
+
+/** The options of the top level only. */
+export const PROJECT = {
+  root: text,
+  env: text,
+  serve: flag,
+  public: withDefault({ expected: 'a string or false', holds: isTextOrFalse }, 'public'),
+  prefix: text,
+  host: {
+    expected: "a scheme and host such as 'https://cdn.example'",
+    holds: value => isText(value) && /^(https?:)?\/\/[^/?#\s"'<>\\]+\/?$/.test(value)
+  },
+  base: BASE,
+  apps: {
+    expected: 'an object with at least one app, or false',
+    holds: value => value === false || (isRecord(value) && entriesGiven(value).length > 0),
+    each: { ...record, fields: APP }
+  },
+  mounts: { ...record, each: mount },
+  headers,
+  memory: { ...record, fields: MEMORY },
+  index: { ...record, fields: INDEX },
+  revalidate: seconds,
+  symlinks: withDefault(oneOf('inside', 'follow', 'deny'), 'inside'),
+  tails: withDefault(flag, true),
+  ...PROJECT_EXTRAS,
+  live: {
+    expected: 'true, false or an object',
+    holds: value => typeof value === 'boolean' || isRecord(value),
+    fields: LIVE
+  },
+  configure
+} satisfies Record<Exclude<keyof KoaAssetsOptions, keyof LayeredOptions>, Expectation>
+
+export const TOP = { ...LAYERED, ...PROJECT }
+
+/** The settings that are settled first; those of apps and mounts depend on them. */
+export interface CommonSettings extends Situation, SettingsOf<typeof PROJECT> {
+  /** The absolute path of the project. */
+  readonly root: string
+  /** The absolute path of the public directory. */
+  readonly publicDir: string
+  /** The decoded URL prefix, without a trailing slash. */
+  readonly prefix: string
+  /** The encoded base, without a trailing slash; empty for none. */
+  readonly base: string
+}
+
+/**
+ * Follows HTML, "resolve a module specifier": a specifier that begins with a slash, `./` or a scheme is a URL, and
+ * one that ends with a slash stands for all that begin with it.
+ */
+function isImport([specifier, name]: readonly [string, unknown]): boolean {
+  const isBare = specifier !== '' && !/^(?:\.{0,2}\/|[a-z][a-z\d+.-]*:)|\/$/i.test(specifier)
+  return isBare && isText(name) && (isAbsoluteUrl(name) || isCanonicalBelow(name))
+}
+
+export function isAbsoluteUrl(name: string): boolean {
+  return /^(?:https?:)?\/\//i.test(name)
+}
+
+const isName = (value: unknown) => isText(value) && isCanonicalBelow(value)
+
+function isSource(value: unknown): boolean {
+  if (!isRecord(value)) return isText(value)
+  const { dir, at = '/', include = [], exclude = [], ...others } = value
+  // Below `-/` are the pages of development.
+  const isPlaced = at === '/' || (isName(at) && String(at).split('/')[0] !== '-')
+  const areGlobs = [include, exclude].flat().every(isGlob)
+  return isText(dir) && isPlaced && areGlobs && Object.keys(others).length === 0
+}
+
+function isCompiler(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  const { extensions, target, compile } = value
+  const names = [extensions].flat()
+  // The last extension of a name chooses its compiler.
+  const isNamed = names.length > 0 && names.every(isExtension)
+  return isNamed && isText(target) && callback.holds(compile)
+}

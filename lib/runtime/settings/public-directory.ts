@@ -1,0 +1,160 @@
+// Resolves files in the public directory, reads the apps of its manifest at start, and refuses to serve a directory
+// that contains anything private: everything in it is served.
+import { join } from 'node:path'
+import { AssetError } from '../errors.ts'
+import { futureRealpath, readIfThere, statIfThere } from '../files/at-start.ts'
+import { realpathOf, statOf, type Stamp } from '../files/disk.ts'
+import { isRecord } from '../check-options.ts'
+import { canonicalSegments } from '../urls/canonical-path.ts'
+import type { CommonSettings } from './option-table.ts'
+import { isInside, pathFrom } from '../files/paths.ts'
+
+/** A file in `public`. */
+export interface Target {
+  readonly stamp: Stamp
+  /** The bytes that were just written, if they are in memory. */
+  readonly bytes?: Uint8Array | undefined
+}
+
+/** Returns the absolute path of the file in `public` for a decoded URL path. */
+export function publicFile({ publicDir }: Pick<CommonSettings, 'publicDir'>, path: string): string {
+  return join(publicDir, path)
+}
+
+/** The apps of a manifest, by name. */
+export type ManifestApps = Readonly<Record<string, { readonly path: string }>>
+
+export function manifestFile({
+  publicDir,
+  prefix
+}: Pick<CommonSettings, 'publicDir' | 'prefix'>): string {
+  return `${join(publicDir, prefix)}.json`
+}
+
+/** The apps are sorted, so identical ones give an identical manifest. */
+export function manifestApps(
+  apps: readonly { readonly name: string; readonly path: string }[]
+): ManifestApps {
+  const sorted = apps.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return Object.fromEntries(sorted.map(({ name, path }) => [name, { path }]))
+}
+
+/**
+ * Reads the apps of a manifest; only their paths are taken, as it is no configuration. The result is undefined for a
+ * manifest of version 0.1, which does not name them.
+ * @throws TypeError for another shape
+ */
+export function readApps(apps: unknown): ManifestApps | undefined {
+  if (apps === undefined) return undefined
+  const entries = Object.entries(isRecord(apps) ? apps : {})
+  const named = entries.flatMap(([name, app]) =>
+    isRecord(app) && isAppPath(app['path']) ? [{ name, path: app['path'] }] : []
+  )
+  if (named.length > 0 && named.length === entries.length) return manifestApps(named)
+  throw new TypeError('its apps are not of the form { "web": { "path": "/" } }')
+}
+
+function isAppPath(path: unknown): path is string {
+  // encodeURI throws for a lone surrogate.
+  if (typeof path !== 'string' || !path.startsWith('/') || /\p{Cs}/u.test(path)) return false
+  return path === '/' || Array.isArray(canonicalSegments(encodeURI(path)))
+}
+
+/** A file that is missing or broken has no apps: it is reported where the whole manifest is read. */
+export function appsAtStart(file: string): ManifestApps | undefined {
+  try {
+    const text = readIfThere(file)?.toString()
+    return readApps((JSON.parse(text ?? '{}') as { apps?: unknown }).apps)
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return undefined
+    throw error
+  }
+}
+
+/** The project's files that a served directory may not expose. */
+interface Private extends Pick<CommonSettings, 'root'> {
+  readonly apps: readonly { readonly sources: readonly { readonly dir: string }[] }[]
+}
+
+/**
+ * @param given the value of the option
+ * @throws AssetError for a file, and for a directory that would expose the project itself
+ */
+export function checkPublic(
+  project: Private & Pick<CommonSettings, 'publicDir'>,
+  given: string
+): void {
+  const isFile = statIfThere(project.publicDir)?.isDirectory() === false
+  const reason = whyPrivate(project, project.publicDir)
+  if (!isFile && reason === undefined) return
+  const exposing = reason?.startsWith(UNREADABLE)
+    ? `the option public is ${given}, which ${reason}: ${PERMIT}`
+    : `everything in public is served, but ${given} ${reason}: set public to a directory of its own, such as public: 'public'`
+  const message = isFile
+    ? `public must be a directory, but ${given} is a file: move it, or set public to another path`
+    : exposing
+  throw new AssetError('public-unusable', message)
+}
+
+/** Begins the reason of a directory that cannot be judged. */
+export const UNREADABLE = 'this process may not read'
+export const PERMIT = 'correct its permissions or its owner'
+
+/** Returns why a directory may not be served; completes "which …". */
+export function whyPrivate({ root, apps }: Private, directory: string): string | undefined {
+  try {
+    return exposed(
+      futureRealpath(directory),
+      statIfThere(join(directory, PACKAGE)) !== undefined,
+      futureRealpath(root),
+      sourcesOf(apps).map(source => [pathFrom(root, source), futureRealpath(source)])
+    )
+  } catch (error) {
+    const { code, path = '' } = error as NodeJS.ErrnoException
+    if (code === 'EACCES') return `${UNREADABLE} (EACCES: ${pathFrom(root, path)})`
+    throw error
+  }
+}
+
+/**
+ * Tells whether a directory may be served, while requests wait.
+ * @param real its real path
+ */
+export async function mayBeServed({ root, apps }: Private, real: string): Promise<boolean> {
+  const sources = sourcesOf(apps)
+  const [realRoot, ...places] = await Promise.all([root, ...sources].map(realpathOf))
+  const isPackage = (await statOf(join(real, PACKAGE))) !== undefined
+  const named = sources.map((source, at): SourcePlace => [source, places[at]])
+  return realRoot !== undefined && exposed(real, isPackage, realRoot, named) === undefined
+}
+
+const PACKAGE = 'package.json'
+const PACKAGES = /[/\\]node_modules(?:[/\\]@[^/\\]*)?$/
+const INSTALLED = /^.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\@.][^/\\]*/
+
+type SourcePlace = readonly [shown: string, real: string | undefined]
+
+/** Compares real paths: files that a link leads to are served as well. */
+function exposed(
+  real: string,
+  isPackage: boolean,
+  realRoot: string,
+  sources: readonly SourcePlace[]
+): string | undefined {
+  if (isInside(real, realRoot)) return "is the project's root, or contains it"
+  if (PACKAGES.test(real)) return 'contains all installed packages'
+  // Anybody can read an installed package, unless it is the project.
+  const [installed] = INSTALLED.exec(real) ?? []
+  const isPublished = installed !== undefined && !isInside(installed, realRoot)
+  if (isPackage && !isPublished) return 'contains a package.json'
+  for (const [shown, source] of sources) {
+    if (source === undefined) continue
+    if (isInside(real, source)) return `contains the source directory ${shown}`
+    if (isInside(source, real)) return `is inside the source directory ${shown}`
+  }
+  return undefined
+}
+
+function sourcesOf(apps: Private['apps']): readonly string[] {
+  return [...new Set(apps.flatMap(app => app.sources.map(({ dir }) => dir)))]
+}

@@ -1,0 +1,92 @@
+// Settles the options of koaAssets: options in, frozen settings out.
+import { AssetError } from '../errors.ts'
+import { isDirectory } from '../files/at-start.ts'
+import type { Boundary } from '../files/containment.ts'
+import { absolutePath } from '../files/paths.ts'
+import { check, optionError, settleTable } from '../check-options.ts'
+import { existingDirectory, settleApps, settlePath } from './app-settings.ts'
+import { headersByPath, settleMounts } from './mounts.ts'
+import { INDEX, MEMORY, PROJECT, TOP, type CommonSettings } from './option-table.ts'
+import type { KoaAssetsOptions, LiveOptions } from './options.ts'
+import { checkPublic } from './public-directory.ts'
+
+export type { AppSettings } from './app-settings.ts'
+export type { MountSettings } from './mounts.ts'
+
+export type Settings = ReturnType<typeof settle>
+export type LiveSettings = NonNullable<Settings['live']>
+
+/** @throws TypeError for a wrong option; AssetError for a directory that cannot be used */
+export function settle(
+  options: KoaAssetsOptions = {},
+  processEnv = process.env,
+  isPrecompile = false
+) {
+  check(options, TOP)
+  const root = settleRoot(options.root)
+  const env = options.env ?? (processEnv.NODE_ENV || (isPrecompile ? 'production' : 'development'))
+  const serve = options.serve ?? processEnv.SERVE_STATIC_ASSETS === 'true'
+  const situation = { env, isPrecompile }
+  // The options whose default is in their row of option-table.ts.
+  const plain = settleTable(PROJECT, options, situation)
+  if (plain.public === false && options.apps !== false)
+    throw optionError('public', 'a directory unless apps is false', false)
+  const publicDir = absolutePath(root, plain.public || 'public')
+  const prefix = settlePrefix(options.prefix)
+  const { base = '' } = options
+  const project: CommonSettings = { ...plain, ...situation, root, publicDir, prefix, base }
+  const apps = settleApps({ ...project, options })
+  if (plain.public !== false) checkPublic({ ...project, ...apps }, plain.public)
+  const place: Boundary = { root, dir: publicDir, symlinks: plain.symlinks }
+  return Object.freeze({
+    ...project,
+    ...apps,
+    /** True if the apps are those that were on disk at start. */
+    findsApps: options.apps === undefined,
+    /** The mounts, the longest URL path first. */
+    mounts: settleMounts({ ...project, ...apps }, options.mounts),
+    headers: headersByPath(options.headers),
+    serve,
+    /**
+     * The settings of the live channel; undefined unless the environment is `development` and the assets are served.
+     */
+    live: settleLive(env === 'development' && serve && (options.live ?? true), root),
+    /** True if the files in `publicDir` are served. */
+    servesPublic: plain.public !== false,
+    /** `publicDir`, and the directories to which links in it may lead. */
+    place: Object.freeze(place),
+    /** The scheme and host, without a trailing slash. */
+    host: options.host?.replace(/\/$/, ''),
+    memory: settleTable(MEMORY, options.memory),
+    index: settleTable(INDEX, options.index)
+  })
+}
+
+function settleRoot(root = process.cwd()): string {
+  const path = absolutePath(process.cwd(), root)
+  if (isDirectory(path)) return path
+  throw new AssetError(
+    'root-missing',
+    `root is ${path}, which is not a directory: set root to the project's directory, as in root: import.meta.dirname`
+  )
+}
+
+function settlePrefix(prefix = '/assets'): string {
+  const expected = "a path such as '/assets'"
+  const path = settlePath(prefix, 'prefix', expected)
+  if (path === '') throw optionError('prefix', expected, prefix)
+  return path
+}
+
+/** @throws AssetError for a directory that does not exist */
+function settleLive(given: boolean | LiveOptions, root: string) {
+  if (given === false) return undefined
+  const { hosts = [], watch = [], editor }: LiveOptions = given === true ? {} : given
+  return Object.freeze({
+    /** Host names that are trusted as those of this machine are. */
+    hosts: new Set(hosts.map(name => name.toLowerCase())),
+    /** The absolute paths of the directories to watch. */
+    watch: Object.freeze(watch.map(directory => existingDirectory('live.watch', root, directory))),
+    editor
+  })
+}

@@ -1,0 +1,163 @@
+// Reads request paths, of which only canonical ones are handled, so that no other spelling of a path gets past a guard
+// in front; and encodes the paths that helpers emit.
+import { isText } from '../check-options.ts'
+
+/** A path that cannot be decoded, or contains a NUL. */
+export const MALFORMED = Symbol('malformed')
+
+// Percent-encoded unreserved characters (RFC 3986 section 2.3).
+const NEEDLESS_ENCODING = /%(?:2[DE]|3\d|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/i
+// Some file systems and proxies interpret these characters; a colon is one of them in names of files only.
+const AMBIGUOUS = /[\\\u0000-\u001f\u007f/]/
+// Windows opens a device under these names, and drops dots and spaces at the end of others.
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
+
+/** Each reason completes "the path is not handled: …". */
+const REJECTIONS = {
+  relative: { reason: 'it does not start with a slash' },
+  raw: { reason: 'it contains a character that must be percent-encoded' },
+  malformed: { reason: 'it cannot be decoded' },
+  needless: { reason: 'it percent-encodes a character that needs no encoding' },
+  empty: { reason: 'it has an empty segment' },
+  dot: { reason: 'it has a segment that starts with a dot' },
+  ambiguous: {
+    reason: 'it contains a backslash, a colon, a control character or an encoded slash'
+  },
+  windows: { reason: 'Windows interprets one of its segments as another name' }
+}
+type Rejection = (typeof REJECTIONS)[keyof typeof REJECTIONS]
+
+/** Returns the decoded segments of a canonical path; undefined for any other path that can be decoded. */
+export function canonicalSegments(raw: string): string[] | typeof MALFORMED | undefined {
+  const parsed = parsePath(raw)
+  if (Array.isArray(parsed)) return parsed
+  return parsed === REJECTIONS.malformed ? MALFORMED : undefined
+}
+
+/** Returns the decoded segments of a path at which there is no file: `/types/api::article`, `/firms/Acme%20Inc.`. */
+export function pageSegments(raw: string): string[] | undefined {
+  const parsed = parsePath(raw, true)
+  return Array.isArray(parsed) ? parsed : undefined
+}
+
+/** Tells whether a decoded relative path, such as `reports/may.pdf`, may be the end of a canonical path. */
+export function isCanonicalBelow(path: string): boolean {
+  return path.split('/').every(segment => rejectionOf(segment, false) === undefined)
+}
+
+/** Returns why a raw path is not canonical; undefined when it is. */
+export function whyNotCanonical(raw: string): string | undefined {
+  const parsed = parsePath(raw)
+  return Array.isArray(parsed) ? undefined : parsed.reason
+}
+
+function parsePath(raw: string, isPage = false): string[] | Rejection {
+  if (!raw.startsWith('/')) return REJECTIONS.relative
+  const segments: string[] = []
+  for (const encoded of raw.slice(1).split('/')) {
+    const segment = decodeSegment(encoded)
+    if (typeof segment !== 'string') return segment
+    const rejection = rejectionOf(segment, segments.length === 0, isPage)
+    if (rejection) return rejection
+    segments.push(segment)
+  }
+  return segments
+}
+
+function decodeSegment(encoded: string): string | Rejection {
+  // A request target is ASCII without a fragment (RFC 9112 section 3.2).
+  if (/[#\u0080-\uffff]/.test(encoded)) return REJECTIONS.raw
+  if (!encoded.includes('%')) return encoded
+  if (/%00/.test(encoded) || /%(?![0-9a-f]{2})/i.test(encoded)) return REJECTIONS.malformed
+  if (NEEDLESS_ENCODING.test(encoded)) return REJECTIONS.needless
+  return decodeIfValid(encoded) ?? REJECTIONS.malformed
+}
+
+function rejectionOf(segment: string, isFirst: boolean, isPage = false): Rejection | undefined {
+  if (segment === '') return REJECTIONS.empty
+  if (AMBIGUOUS.test(segment) || (!isPage && segment.includes(':'))) return REJECTIONS.ambiguous
+  if (segment.startsWith('.')) {
+    // RFC 8615.
+    return isFirst && segment === '.well-known' ? undefined : REJECTIONS.dot
+  }
+  const isOther = DEVICE.test(segment) || (!isPage && /[. ]$/.test(segment))
+  return isOther ? REJECTIONS.windows : undefined
+}
+
+/** Yields the path itself, then the part after each of its slashes. */
+export function* tailsOf(path: string): Generator<string> {
+  for (let at = 0; at !== -1; at = path.indexOf('/', at)) {
+    if (path[at] === '/') at++
+    yield path.slice(at)
+  }
+}
+
+/**
+ * Tells whether a file at a tail and those at names would be in each other's way: it is called like a folder, or is
+ * below a name.
+ * @param folders the names of all folders
+ */
+export function meetsNames(
+  tail: string,
+  folders: ReadonlySet<string>,
+  isName: (path: string) => boolean
+): boolean {
+  const parts = tail.split('/')
+  if (folders.has(parts.at(-1) ?? '')) return true
+  return parts.some((_, at) => at > 0 && isName(parts.slice(0, at).join('/')))
+}
+
+// Matches all but unreserved and reserved characters, and the `%` of existing escapes. `'` is encoded as well, as in a
+// query of the WHATWG URL standard.
+const OUTSIDE_OF_URLS = /[^\w\-.~:/?#[\]@!$&()*+,;=%]/gu
+// Matches all but unreserved characters, and `@` in names such as `logo@2x.png`. Bare sub-delimiters are legal, but `'`
+// could end a CSS url('…'), and `,` separates the entries of a srcset.
+const OUTSIDE_OF_PATHS = /[^\w\-.~@/]/gu
+
+export function encodePath(decoded: string): string {
+  return decoded.replace(OUTSIDE_OF_PATHS, encode)
+}
+
+/** Encodes a URL; existing escapes stay as they are. */
+export function encodeUrl(url: string): string {
+  return url.replace(OUTSIDE_OF_URLS, encode)
+}
+
+// encodeURIComponent throws for a lone surrogate.
+function encode(character: string): string {
+  const bytes = new TextEncoder().encode(character)
+  return Array.from(bytes, byte => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
+}
+
+/** Decodes percent-encoding; the result is undefined for a malformed one. */
+export function decodeIfValid(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded)
+  } catch (error) {
+    if (error instanceof URIError) return undefined
+    throw error
+  }
+}
+
+/**
+ * Returns the path in the spelling of a browser that resolves a built script's `import './a+(b).js'`: a module is
+ * loaded twice if two spellings of its URL differ (URL Standard, "path percent-encode set").
+ */
+export function encodeAsImported(decoded: string): string {
+  return new URL(`http://localhost${decoded.replace(/[%?#\\]/g, encodeURIComponent)}`).pathname
+}
+
+/** A path of these characters needs no escape, wherever a URL is written. */
+const PLAIN = /^[\w\-.~@%/]+$/
+
+/** The check of the option `base`, of koaAssets and of the plugin for Vite. */
+export const BASE = {
+  expected: "a path such as '/shop', percent-encoded, without a slash at its end",
+  holds: (value: unknown): value is string =>
+    value === '' || (isText(value) && PLAIN.test(value) && Array.isArray(canonicalSegments(value)))
+}
+
+/** Removes the base from a URL's path, as the proxy in front does. */
+export function withoutBase(path: string, base: string): string {
+  return path.startsWith(`${base}/`) ? path.slice(base.length) : path
+}

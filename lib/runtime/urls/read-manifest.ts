@@ -1,0 +1,156 @@
+// Reads public/assets.json: once, or at start and again before a page when it has changed.
+import { join } from 'node:path'
+import { inParallel } from '../concurrency.ts'
+import { AssetError, reasonOf } from '../errors.ts'
+import { isDirectory, readIfThere, ReloadedFile } from '../files/at-start.ts'
+import { bytesOf, errorCode, statOf } from '../files/disk.ts'
+import { isRecord } from '../check-options.ts'
+import { manifestFile, publicFile, readApps } from '../settings/public-directory.ts'
+import type { ImageSize, InlineSvg } from '../app/parts.ts'
+import type { Settings } from '../settings/settings.ts'
+import { assetSources } from '../app/third-party.ts'
+import { Manifest, type ManifestEntries, type ManifestEntry } from './manifest.ts'
+import { pathFrom } from '../files/paths.ts'
+
+/** The advice about a manifest, or files, that are missing or broken. */
+export const REMEDY = 'run npx koa-fresh-assets precompile'
+
+/** @param advice an alternative to the usual advice */
+function manifestMissing(file: string, advice = ''): AssetError {
+  return new AssetError('manifest-missing', `there is no manifest ${file}: ${REMEDY}${advice}`)
+}
+
+/** @throws AssetError for a missing or invalid manifest: it names the file and the command */
+export async function readManifest(file: string): Promise<Manifest> {
+  const manifest = await manifestAt(file)
+  if (manifest === undefined) throw manifestMissing(file)
+  return manifest
+}
+
+/**
+ * Reads the entries; there are none when the file is missing.
+ * @param isReplaced an invalid manifest has no entries either, as it is about to be replaced
+ */
+export async function readEntries(file: string, isReplaced = false): Promise<ManifestEntries> {
+  try {
+    return (await manifestAt(file))?.assets ?? new Map()
+  } catch (error) {
+    if (isReplaced && errorCode(error) === 'manifest-broken') return new Map()
+    throw error
+  }
+}
+
+async function manifestAt(file: string): Promise<Manifest | undefined> {
+  const bytes = await bytesOf(file)
+  return bytes && parseManifest(bytes, file)
+}
+
+/** @throws AssetError for anything but a manifest of version 1 */
+function parseManifest(bytes: Buffer, file: string): Manifest {
+  try {
+    const {
+      version,
+      assets,
+      apps,
+      inViews = []
+    } = (JSON.parse(bytes.toString()) ?? {}) as Record<string, unknown>
+    if (version !== 1) throw new TypeError(`its version is ${JSON.stringify(version)}, not 1`)
+    if (!isRecord(assets)) throw new TypeError('its assets are not an object')
+    if (!isListOfStrings(inViews)) throw new TypeError('its inViews are not a list of strings')
+    readApps(apps)
+    const entries = Object.entries(assets)
+    for (const [path, entry] of entries) {
+      if (!isEntry(entry)) throw new TypeError(`the entry ${path} is incomplete`)
+      // View helpers decode them: a malformed path must fail here, not on a page.
+      decodeURIComponent(path)
+      decodeURIComponent(entry.target)
+    }
+    return new Manifest(new Map(entries as [string, ManifestEntry][]), { file, inViews })
+  } catch (error) {
+    const message = `${file} is not a manifest (${reasonOf(error)}): ${REMEDY}`
+    throw new AssetError('manifest-broken', message, { cause: error })
+  }
+}
+
+function isEntry(value: unknown): value is ManifestEntry {
+  const {
+    target,
+    source,
+    integrity,
+    size,
+    imports = [],
+    dynamicImports = [],
+    unresolved = [],
+    specifiers = [],
+    sources = [],
+    imageSize,
+    svg
+  } = (value ?? {}) as Partial<ManifestEntry>
+  const typed = typeof target === 'string' && typeof source === 'string' && Number.isInteger(size)
+  const isSize = (size: ImageSize) => [size.width, size.height].every(Number.isFinite)
+  const lists = [integrity, imports, dynamicImports, unresolved, specifiers, sources]
+  const details = (!imageSize || isSize(imageSize)) && (!svg || isSvg(svg))
+  return typed && details && lists.every(isListOfStrings)
+}
+
+const isSvg = ({ attributes, content }: InlineSvg) =>
+  isRecord(attributes) && isListOfStrings([content, ...Object.values(attributes)])
+
+function isListOfStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(each => typeof each === 'string')
+}
+
+const CONCURRENCY = 8
+
+export class ReloadedManifest extends ReloadedFile {
+  current: Manifest
+  version: string
+  readonly #settings: Settings
+
+  /** @throws AssetError for a missing or invalid manifest: it names the file and the command */
+  constructor(settings: Settings, warn: (message: string) => void) {
+    const path = manifestFile(settings)
+    super(path, {
+      failure: 'keeping the last manifest',
+      warn,
+      take: bytes => this.#take(bytes)
+    })
+    this.#settings = settings
+    const bytes = readIfThere(path)
+    if (bytes === undefined) requireNoManifest(settings, path)
+    const none = { file: `${path}, which does not exist` }
+    this.current = bytes ? parseManifest(bytes, path) : new Manifest(new Map(), none)
+    this.version = this.current.prepare(settings.apps).version
+  }
+
+  async #take(bytes: Buffer): Promise<true> {
+    const { assets, inViews } = parseManifest(bytes, this.path)
+    // A precompile for the next release drops entries that pages of the running release need.
+    const dropped = [...this.current.entries].filter(([path]) => !assets.has(path))
+    const kept = await inParallel(dropped, CONCURRENCY, async entry => {
+      const file = publicFile(this.#settings, decodeURIComponent(entry[1].target))
+      return (await statOf(file))?.isFile() ? [entry] : []
+    })
+    const manifest = new Manifest(assets, { file: this.path, inViews, kept: kept.flat() })
+    this.version = manifest.prepare(this.#settings.apps).version
+    this.current = manifest
+    return true
+  }
+}
+
+/**
+ * A site without assets of its own has nothing to precompile. Without mounts it looks like a server that was
+ * deployed without its manifest, so the directory to serve must be named.
+ */
+function requireNoManifest({ root, publicDir, mounts, apps }: Settings, path: string): void {
+  const own = apps.flatMap(({ sources }) => sources.map(({ dir }) => dir))
+  const sources = [...own, ...assetSources.list()]
+  const source = sources.find(isDirectory)
+  // Many folders of that name contain other things.
+  const doubt = ', or, if the folder assets is something else, set apps: false'
+  if (source !== undefined)
+    throw manifestMissing(path, source === join(root, 'assets') ? doubt : '')
+  if (mounts.length > 0) return
+  const mount = `mounts: { '/': '${pathFrom(root, publicDir)}' }`
+  throw manifestMissing(path, `, or, for a site without assets to build, set ${mount}`)
+}

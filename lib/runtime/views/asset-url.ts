@@ -1,0 +1,304 @@
+/** Turns the name that a view writes into the URL that a browser requests. */
+
+import { inspect } from 'node:util'
+import { mediaTypeOf } from '../http/fields.ts'
+import { optionError } from '../check-options.ts'
+import { encodePath, encodeUrl } from '../urls/canonical-path.ts'
+import type { OfName } from './asset-names.ts'
+
+/** The URL of an asset, and what tags say about it. */
+export interface AssetAddress extends Details {
+  /** The URL path without host and base, percent-encoded: `/assets/app-<32 hex>.css`. */
+  readonly path: string
+  /** The Subresource Integrity hashes, one per algorithm: `['sha384-…']`. */
+  readonly integrity?: readonly string[] | undefined
+  /** The origin of a dev server, which replaces the host and the base. */
+  readonly origin?: string | undefined
+  /**
+   * The URL path without a fingerprint, percent-encoded: `/assets/app.js`. It is set if the asset's imports are
+   * known.
+   */
+  readonly plainPath?: string | undefined
+  /** Reads the details; undefined where the address has them. */
+  readonly readDetails?: (() => Details) | undefined
+}
+
+/** Pages contain these details of a file, besides its URL. */
+export interface Details {
+  /** The size of an image. */
+  readonly imageSize?: ImageSize | undefined
+  /** The element of an SVG file that pages may contain. */
+  readonly svg?: InlineSvg | undefined
+}
+
+export interface InlineSvg {
+  readonly attributes: Readonly<Record<string, string>>
+  /** The HTML of its children. */
+  readonly content: string
+}
+
+/** The size of an image in CSS pixels. */
+export interface ImageSize {
+  readonly width: number
+  readonly height: number
+}
+
+/** The imports of a script. Paths are plain URL paths, percent-encoded. */
+export interface Imports {
+  /**
+   * The imports by literal specifiers, in the order of the script; undefined if they are not known, or it is no
+   * script.
+   */
+  readonly imports?: readonly string[] | undefined
+  /** The imports by `import()`; undefined for none. */
+  readonly dynamicImports?: readonly string[] | undefined
+  /**
+   * The specifiers that only an import map resolves: unknown bare ones, plain URL paths of modules that import each
+   * other, and `*` for any, as in `import('./locales/' + name)`. It is undefined if `imports` is.
+   */
+  readonly unresolved?: readonly string[] | undefined
+}
+
+/** A module; its importers write its plain path. */
+export interface Module extends AssetAddress, Imports {
+  readonly plainPath: string
+  /** The bare specifiers that resolve to it, if it belongs to a package. */
+  readonly specifiers?: readonly string[] | undefined
+}
+
+/** The assets of one app, as the view helpers need them. */
+export interface AppAssets {
+  /** The option `imports`: names or absolute URLs, by bare module specifier. */
+  readonly imports: ReadonlyMap<string, string>
+  /**
+   * @param mount the URL path of the mount that has the name; undefined: own assets, then those of all mounts
+   * @throws AssetError for a name that no manifest contains
+   */
+  resolve(name: string, mount?: string): AssetAddress
+  /** Yields every module of the app's manifest. */
+  modules(): Iterable<Module>
+  /** Returns the module of a plain URL path; undefined if it is not in the manifest, or its imports are not known. */
+  moduleAt(plainPath: string): Module | undefined
+  /**
+   * Returns the bare specifiers, without those of the option `imports`, that an import map without fingerprints
+   * needs.
+   */
+  bareImports?(): Iterable<readonly [specifier: string, name: string]>
+  /** Returns the specifiers by which inline scripts of views import assets, where there are fingerprints. */
+  inViews?(): readonly string[]
+  /** Returns a text that changes whenever the URL of an asset may have changed. */
+  version(): string
+  /** True if a name leads to the same URL as long as the version is the same. */
+  readonly isLasting?: boolean
+}
+
+export interface AssetUrl extends Pick<AssetAddress, 'integrity' | 'readDetails' | keyof Details> {
+  /** The URL with host, query and fragment. */
+  readonly url: string
+}
+
+/** A file that a page loads for a name, and the way to load it. */
+export interface LoadedUrl extends AssetUrl {
+  /**
+   * The tag that loads a script: `classic` in order, before DOMContentLoaded; `blocking` at once, where the tag is;
+   * `nomodule` at once, in browsers without modules; `preamble`: a script in the page imports it.
+   */
+  readonly as:
+    | 'stylesheet'
+    | 'preamble'
+    | 'module'
+    | 'classic'
+    | 'blocking'
+    | 'nomodule'
+    | 'modulepreload'
+  /** False for a preamble that the page has only if an option asks for it. */
+  readonly isNeeded?: boolean
+}
+
+/** The option that chooses a mount. */
+export interface MountChoice {
+  /** The URL path of the mount, as in the option `mounts`. Default: an asset of the app, then any mount's. */
+  readonly mount?: string | undefined
+}
+
+export interface UrlOptions extends MountChoice {
+  /** The extension appended to a name without a known one, such as `.js`. */
+  readonly extension?: string
+}
+
+export type UrlOf = (name: string, options?: UrlOptions) => AssetUrl
+
+/** The parts from which the helpers of an app are made. */
+export interface AppView {
+  /** The host with the base, without a trailing slash; empty for none. */
+  readonly host: string
+  readonly assets: AppAssets
+  readonly urlOf: UrlOf
+  /** Makes a memory of the results of one helper. */
+  readonly memory: <Result>(max: number) => Memory<Result>
+  /** Is called with the sizes of parts of a page, and warns if one is heavy. */
+  readonly weigh: Weigh
+}
+
+/** Finds files of mounts by the names of their sources. */
+export interface MountAssets {
+  /**
+   * Returns the file of a source; undefined for an unknown name.
+   * @throws TypeError when several mounts have it
+   */
+  file(name: string, mount: string | undefined): AssetAddress | undefined
+  /** Tells whether the name has an entry that a page may load. */
+  hasEntry(name: string, mount: string | undefined): boolean
+  /**
+   * Returns the files that a page loads for an entry.
+   * @throws AssetError for an unknown name; TypeError as `file`
+   */
+  entry(name: string, mount: string | undefined): readonly LoadedUrl[]
+  /** Returns the places that are searched, as messages name them. */
+  labelsAt(mount: string | undefined): string
+}
+
+/** Helpers that an extra adds to those of an app. */
+export interface Helpers {
+  /** True if each page has its own helpers: their results depend on what the page already contains. */
+  readonly isPerPage: boolean
+  /** The helpers that all pages share; they may be accessors. */
+  readonly shared: object
+  /**
+   * Makes the helpers of a page.
+   * @param page the texts that the page already contains
+   * @param isLive true if a developer sees the page, and may use the live channel
+   */
+  of(view: AppView): (page: Set<string>, isLive: boolean) => object
+}
+
+/**
+ * @param bytes the size of the part of a page that loads its modules: the import map, or the links to their imports
+ */
+export type Weigh = (part: 'map' | 'links', bytes: number) => void
+
+// This is an allowlist, because `javascript:` also begins an absolute URL.
+const ABSOLUTE_URL = /^(?:(?:https?:)?\/\/|data:|blob:)/i
+
+// A request path has the same restrictions, so every URL that is emitted can be requested.
+const FORBIDDEN_IN_NAME = /[\\:\p{Cc}\p{Cs}]/u
+const FORBIDDEN_SEGMENTS = new Set(['', '.', '..'])
+
+export function makeUrlOf(host: string, assets: AppAssets): UrlOf {
+  return (given, { extension = '', mount } = {}) => {
+    const name = assetName(given, extension)
+    if (name === undefined) return { url: given }
+    const found = assets.resolve(name, mount)
+    const { path, integrity, imageSize, svg, readDetails, origin = host } = found
+    const url = origin + path + encodeUrl(given.slice(withoutQuery(given).length))
+    return { url, integrity, imageSize, svg, readDetails }
+  }
+}
+
+export function detailsOf(asset: AssetUrl): Details {
+  return asset.readDetails?.() ?? asset
+}
+
+/**
+ * Returns the name with its extension; undefined for an absolute URL.
+ * @throws {TypeError} for a name that no asset can have
+ */
+export function assetName(given: string, extension: string): string | undefined {
+  const name = withoutQuery(given)
+  if (ABSOLUTE_URL.test(given)) return undefined
+  const isForbidden = name.split('/').some(segment => FORBIDDEN_SEGMENTS.has(segment))
+  if (!isForbidden && !FORBIDDEN_IN_NAME.test(name))
+    return mediaType(name) ? name : name + extension
+  throw new TypeError(
+    "an asset's name is a path without prefix, such as 'app.css' or 'vendor/jquery.js': " +
+      "no leading or trailing slash, no empty, '.' or '..' segment, no backslash, colon or control " +
+      `character; got ${inspect(given)}`
+  )
+}
+
+export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
+  return {
+    /**
+     * Returns the URL path, without host; it is not escaped for HTML. A built file in a mount is found by the name
+     * of its source.
+     * @example path('application.js') // /assets/application.js
+     * @example path('src/hero.png') // /static/assets/hero-B1a2C3d4.png
+     */
+    path: ((name: string, options?: MountChoice) => pathOf(name, options).url) as OfName<
+      'path',
+      MountChoice
+    >,
+
+    /**
+     * Returns the URL, with `host` if that option is set; it is not escaped for HTML.
+     * @example url('application.js') // https://cdn.example/assets/application.js
+     */
+    url: ((name: string, options?: MountChoice) => urlOf(name, options).url) as OfName<
+      'path',
+      MountChoice
+    >
+  } as const
+}
+
+/**
+ * Returns the address of an asset without a fingerprint.
+ * @param urlPrefix `/assets` or `/assets/admin`: encoded, without a trailing slash
+ * @param name decoded: a `%` in it is part of the name
+ */
+export function plainAddress(urlPrefix: string, name: string): AssetAddress {
+  return { path: `${urlPrefix}/${encodePath(name)}` }
+}
+
+/**
+ * The number of results remembered for single names without options, as most pages use them: templates contain
+ * fewer.
+ */
+export const MAX_NAMES = 200
+/** The number of results remembered for lists, which may be long: a page has few entries. */
+export const MAX_LISTS = 20
+
+/** Returns the remembered result for a helper's arguments, written as text, or makes it. */
+export type Memory<Result> = (asked: string, make: (asked: string) => Result) => Result
+
+/** @param version changes whenever the URL of an asset may have changed */
+export function makeMemory<Result>(version: () => string, max: number): Memory<Result> {
+  const known = new Map<string, Result>()
+  let knownFor: string | undefined
+  return (asked, make) => {
+    const now = version()
+    if (now !== knownFor) known.clear()
+    knownFor = now
+    const kept = known.get(asked)
+    if (kept !== undefined) return kept
+    const made = make(asked)
+    if (known.size >= max) known.clear()
+    known.set(asked, made)
+    return made
+  }
+}
+
+/** Returns the media type of a name's extension: `image/png`; undefined for an unknown one such as `.min`. */
+export function mediaType(name: string): string | undefined {
+  return mediaTypeOf(withoutQuery(name))
+}
+
+export function withoutQuery(name: string): string {
+  return checkString(name).replace(/[?#].*$/s, '')
+}
+
+/** @throws {TypeError} for any other type: templates are not type-checked */
+export function checkString(name: unknown): string {
+  if (typeof name === 'string') return name
+  throw optionError("an asset's name", 'a string', name)
+}
+
+/** @throws {TypeError} without a name, and for a name that is not a string */
+export function splitArguments<Options extends object>(
+  helper: string,
+  args: readonly (string | Options | undefined)[]
+): { names: readonly string[]; options: Options | undefined } {
+  const last = args.at(-1)
+  const [names, options] = typeof last === 'string' ? [args] : [args.slice(0, -1), last]
+  if (names.length === 0) throw new TypeError(`${helper}() needs the name of an asset`)
+  return { names: names.map(checkString), options }
+}

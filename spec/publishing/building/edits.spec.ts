@@ -1,0 +1,169 @@
+import { renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import type { Compiler } from '../../../lib/publishing/compilers/compiler.ts'
+import { isSettled } from '../../../lib/runtime/files/disk.ts'
+import { makeFingerprinted } from '../../support/fingerprinted.ts'
+import { makeFront } from '../../support/front.ts'
+import { ask } from '../../support/raw.ts'
+import { makeProject, writeFiles } from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
+import { untilSettled } from '../../support/until.ts'
+
+const MIB = 1024 * 1024
+
+const kinds = {
+  'a small file': { file: 'x/app.txt', name: 'app.txt', text: (n: number) => `n${n}` },
+  'a stylesheet': { file: 'x/app.css', name: 'app.css', text: (n: number) => `a{order:${n}}` },
+  'a Sass file': { file: 'x/s.css.scss', name: 's.css', text: (n: number) => `a{order:${n}}` },
+  'a partial': { file: 'x/_part.scss', name: 'with.css', text: (n: number) => `a{order:${n}}` },
+  'a big file': {
+    file: 'x/big.bin',
+    name: 'big.bin',
+    text: (n: number) => `${n}.`.padEnd(MIB + 9, 'x')
+  }
+}
+
+for (const [what, { file, name, text }] of Object.entries(kinds)) {
+  test.serial(
+    `PUB-03 PUB-04 ${what}, edited before every request: always the newest bytes`,
+    async t => {
+      t.timeout(60_000)
+      const root = makeProject(t, { 'apps/web/assets/x/with.css.scss': '@use "part";' })
+      const path = join(root, 'apps/web/assets', file)
+      writeFileSync(path, text(0))
+      const { port, errors } = await makeFront(t, { root, env: 'test' })
+      const rounds = /Sass|partial|big/.test(what) ? cases(10, 120) : cases(35, 500)
+      for (let n = 10_000; n < 10_000 + rounds; n++) {
+        // In place, by rename, with an old date, with a date to come, twice in a row: of one size always.
+        if (n % 5 === 1) {
+          writeFileSync(`${root}/new`, text(n))
+          renameSync(`${root}/new`, path)
+        } else {
+          if (n % 5 === 4) writeFileSync(path, text(n - 5000))
+          writeFileSync(path, text(n))
+        }
+        if (n % 5 === 2) utimesSync(path, 1e9, 1e9)
+        if (n % 5 === 3) utimesSync(path, 4e9, 4e9)
+        const answer = await ask(port, n % 7 === 0 ? 'HEAD' : 'GET', `/assets/${name}`)
+        t.is(answer.status, 200)
+        if (n % 7 !== 0)
+          t.true(answer.text.includes(String(n)), `${n}: ${answer.text.slice(0, 60)}`)
+      }
+      t.deepEqual(errors, [])
+    }
+  )
+}
+
+for (const way of ['moved away', 'removed', 'swapped by a link']) {
+  test(`a source directory that is ${way} and replaced is still watched in its new place`, async t => {
+    const root = makeProject(t, { 'apps/web/assets/x/app.css': 'old' })
+    const assets = join(root, 'apps/web/assets')
+    if (way === 'swapped by a link') {
+      renameSync(assets, join(root, 'old'))
+      symlinkSync(join(root, 'old'), assets)
+    }
+    const { port, errors } = await makeFront(t, { root, env: 'test' })
+    const text = async () => (await ask(port, 'GET', '/assets/app.css')).text
+    t.is(await text(), 'old')
+    writeFiles(root, { 'new/x/app.css': 'new' })
+    if (way === 'moved away') renameSync(assets, join(root, 'away'))
+    else rmSync(assets, { recursive: true })
+    if (way === 'swapped by a link') symlinkSync(join(root, 'new'), assets)
+    else renameSync(join(root, 'new'), assets)
+    t.is(await text(), 'new')
+    writeFiles(assets, { 'a/app.css': 'in a folder that comes first' })
+    t.is(await text(), 'in a folder that comes first')
+    rmSync(join(assets, 'a'), { recursive: true })
+    t.is(await text(), 'new', 'and taken away again')
+    t.deepEqual(errors, [])
+  })
+}
+
+test('sources and public that are removed while the server runs are a miss, and found again when they come back', async t => {
+  const files = { 'apps/web/assets/x/app.css': 'a{}', 'public/robots.txt': 'robots' }
+  const root = makeProject(t, files)
+  const { port, errors } = await makeFront(t, { root, env: 'test' })
+  const statusOf = async (path: string) => (await ask(port, 'GET', path)).status
+  for (let round = 0; round < 5; round++) {
+    t.is(await statusOf('/assets/app.css'), 200)
+    rmSync(join(root, 'public'), { recursive: true })
+    t.is(await statusOf('/robots.txt'), 404)
+    t.is(await statusOf('/assets/app.css'), 200, 'published anew')
+    rmSync(join(root, 'apps'), { recursive: true })
+    t.is(await statusOf('/assets/app.css'), 404)
+    writeFiles(root, files)
+    t.is(await statusOf('/robots.txt'), 200)
+  }
+  t.deepEqual(errors, [])
+})
+
+test('PUB-05a on a file system that stamps whole seconds, a stamp is conclusive after two', t => {
+  const second = 1_700_000_000_000
+  const rested = (mtime: number, ctime: number, later: number) =>
+    isSettled(
+      {
+        ...{ dev: 1n, ino: 1n, size: 1n },
+        ...{ mtimeNs: BigInt(mtime) * 1_000_000n, ctimeNs: BigInt(ctime) * 1_000_000n }
+      },
+      second + later
+    )
+  t.false(rested(second, second, 999), 'ext3 and HFS+ stamp one second')
+  t.false(rested(second, second, 1999), 'FAT stamps two')
+  t.true(rested(second, second, 2100))
+  t.false(rested(second - 5000, second, 1999), 'the mtime was set back')
+  t.true(rested(second, second + 1, 100), 'a copy of a whole second on a disk that stamps finely')
+})
+
+// A site that is built while it runs: what is broken keeps its last good copy, and the rest goes on.
+
+test('S42 a live site serves the last good version of a broken asset, a process that starts meanwhile too, and recovers when it is fixed', async t => {
+  const site = await makeFingerprinted(t, 'live', { 'app.css.scss': 'a { b: c }', 'ok.js': 'ok()' })
+  const path = await site.path('app.css')
+  await site.edit({ 'app.css.scss': 'a { b: ', 'ok.js': 'better()' })
+  t.is(await site.path('app.css'), path)
+  t.is((await site.ask(path)).status, 200)
+  t.is((await site.ask(await site.path('ok.js'))).text, 'better()')
+  const next = await makeFingerprinted(t, 'live', {}, { root: site.root })
+  t.regex((await next.ask('/assets/app.css')).text, /b: c/)
+  await site.edit({ 'app.css.scss': 'a { b: d }' })
+  t.not(await site.path('app.css'), path)
+  const strict = await makeFingerprinted(t, 'live', { 'app.css': 'a {}' }, { missing: 'error' })
+  const good = await strict.path('app.css')
+  await strict.edit({ 'app.css': 'a { b: url(/assets/own.png) }' })
+  for (let times = 0; times < 2; times++) {
+    await untilSettled()
+    t.is(await strict.path('app.css'), good)
+  }
+  await strict.edit({ '/public/assets/own.png': 'what was missing' })
+  t.not(await strict.path('app.css'), good)
+})
+
+for (const [what, change] of Object.entries({
+  edited: (file: string) => writeFileSync(file, 'two'),
+  removed: (file: string) => unlinkSync(file)
+})) {
+  test(`a source that is ${what} while a live site is built is not an error`, async t => {
+    const root = makeProject(t)
+    let isDue = false
+    const compiler: Compiler = {
+      extensions: ['.late'],
+      target: '.css',
+      compile({ code }) {
+        if (isDue) change(join(root, 'apps/web/assets/a.bin'))
+        isDue = false
+        return { code }
+      }
+    }
+    // Read long before the last one is compiled, and written afterwards.
+    const between = Array.from({ length: 60 }, (_, at) => [`b${at}.bin`, `${at}`])
+    const files = { 'a.bin': 'one', ...Object.fromEntries(between), 'z.css.late': 'z{}' }
+    const options = { root, compilers: [compiler] }
+    const site = await makeFingerprinted(t, 'live', files, options)
+    isDue = true
+    const { status, text } = await site.ask('/assets/a.bin')
+    t.deepEqual([status, status === 200 && text], what === 'edited' ? [200, 'two'] : [404, false])
+    t.false(isDue)
+    t.deepEqual(site.errors, [])
+  })
+}

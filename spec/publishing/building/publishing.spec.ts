@@ -1,0 +1,181 @@
+import fs, {
+  lstatSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  renameSync,
+  writeFileSync
+} from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import test, { type ExecutionContext } from 'ava'
+import { type Site, makeSite } from '../../support/site.ts'
+import { untilSettled } from '../../support/until.ts'
+
+const SOURCE = 'stylesheets/app.css'
+const TARGET = '/public/assets/app.css'
+const URL = '/assets/app.css'
+const THEN = 1_700_000_000
+
+const stateOf = (site: Site, path = TARGET) => {
+  const { ino, mtimeNs, ctimeNs, size, mode } = statSync(site.at(path), { bigint: true })
+  return { ino, mtimeNs, ctimeNs, size, mode }
+}
+
+const sent = async (site: Site, path = URL) => {
+  const { status, text } = await site.ask(path)
+  return [status, text]
+}
+
+const made = (t: ExecutionContext, content = 'a{}') => makeSite(t, { [SOURCE]: content })
+
+test('PUB-01 an asset without a target is copied and served', async t => {
+  const site = await made(t)
+  t.deepEqual(await sent(site), [200, 'a{}'])
+  t.is(site.read(TARGET), 'a{}')
+  t.deepEqual(readdirSync(site.at('/public/assets')), ['app.css'])
+})
+
+test('PUB-02 a second request does not write it again', async t => {
+  const site = await made(t)
+  await site.ask(URL)
+  const before = stateOf(site)
+  t.deepEqual(await sent(site), [200, 'a{}'])
+  await untilSettled()
+  t.deepEqual(await sent(site), [200, 'a{}'])
+  t.deepEqual(stateOf(site), before)
+})
+
+const DAY = 86_400
+
+for (const [title, change, expected] of [
+  [
+    'PUB-05 a source replaced by an older one',
+    site => site.write(SOURCE, 'b{}', THEN - DAY),
+    'b{}'
+  ],
+  ['PUB-06 a source that shrank', site => site.write(SOURCE, 'b'), 'b'],
+  ['PUB-06 a source that was emptied', site => site.write(SOURCE, ''), ''],
+  ['PUB-08 a target edited by hand', site => site.write(TARGET, 'by hand'), 'a{}'],
+  ['PUB-08 a target of the same size and mtime', site => site.write(TARGET, 'b{}', THEN), 'a{}'],
+  [
+    'PUB-08 a target that became a link out of public',
+    site => {
+      site.write('/outside.css', 'a{}')
+      unlinkSync(site.at(TARGET))
+      symlinkSync(site.at('/outside.css'), site.at(TARGET))
+    },
+    'a{}'
+  ],
+  ['PUB-09 a deleted target', site => unlinkSync(site.at(TARGET)), 'a{}']
+] as const satisfies readonly (readonly [string, (site: Site) => void, string])[]) {
+  test(`${title} is published again`, async t => {
+    const site = await makeSite(t, {})
+    site.write(SOURCE, 'a{}', THEN)
+    t.deepEqual(await sent(site), [200, 'a{}'])
+    change(site)
+    t.deepEqual(await sent(site), [200, expected])
+    t.is(site.read(TARGET), expected)
+    t.false(lstatSync(site.at(TARGET)).isSymbolicLink())
+  })
+}
+
+test('PUB-07 another process does not write a current target', async t => {
+  const site = await made(t)
+  const mtimes = [THEN, THEN + 0.123456, 1.7e9 + 0.999999, 1.6e9 + 0.000001, 1697198486.328126]
+  for (const mtime of mtimes) {
+    site.write(SOURCE, `at ${mtime}`, mtime)
+    await site.ask(URL)
+    const before = stateOf(site)
+    const other = await makeSite(t, {}, { root: site.root })
+    t.deepEqual(await sent(other), [200, `at ${mtime}`])
+    t.deepEqual(stateOf(site), before, `mtime ${mtime}`)
+  }
+})
+
+test('PUB-10 a target without a source is served and never touched', async t => {
+  const site = await makeSite(t, { [TARGET]: 'by hand', 'a.css': '' })
+  const before = stateOf(site)
+  t.deepEqual(await sent(site), [200, 'by hand'])
+  t.deepEqual(await sent(site), [200, 'by hand'])
+  t.deepEqual(stateOf(site), before)
+  site.write(SOURCE, 'a{}')
+  t.deepEqual(await sent(site), [200, 'a{}'], 'a source that appears later is published over it')
+  t.is(site.read(TARGET), 'a{}')
+})
+
+test('PUB-11 a source created after start is served; one that is removed is gone, with the target that was made from it', async t => {
+  const site = await makeSite(t, {})
+  for (const text of ['a{}', 'again{}']) {
+    t.is((await site.ask(URL)).status, 404)
+    t.is(site.read(TARGET), undefined)
+    site.write(SOURCE, text)
+    t.deepEqual(await sent(site), [200, text])
+    unlinkSync(site.at(SOURCE))
+  }
+  site.write('new/folders/of/late.css', 'late{}')
+  t.deepEqual(await sent(site, '/assets/folders/of/late.css'), [200, 'late{}'])
+})
+
+// Two development processes on one `public`: one of them is slow, and replaces a target by what it read before an edit.
+
+const MOMENTS = ['before it is looked at', 'before it is opened'] as const
+
+/** Acts once, at a moment after the target was renamed, as another process does by chance. */
+function atMoment(
+  t: ExecutionContext,
+  moment: (typeof MOMENTS)[number],
+  target: string,
+  act: () => void
+) {
+  const { rename, stat } = fs as Record<'rename' | 'stat', (...args: unknown[]) => void>
+  let isRenamed = false
+  let isOver = false
+  const actOnce = () => {
+    if (isOver) return
+    isOver = true
+    act()
+  }
+  const put = (calls: { rename: unknown; stat: unknown }) => {
+    Object.assign(fs, calls)
+    syncBuiltinESMExports()
+  }
+  t.teardown(() => put({ rename, stat }))
+  put({
+    rename: (from: string, to: string, done: (error: unknown) => void) => {
+      rename(from, to, (error: unknown) => {
+        isRenamed ||= to === target
+        if (to === target && moment === MOMENTS[0]) actOnce()
+        done(error)
+      })
+    },
+    stat: (...args: unknown[]) => {
+      const done = args.pop() as (...results: unknown[]) => void
+      stat(...args, (...results: unknown[]) => {
+        if (isRenamed && args[0] === target) actOnce()
+        done(...results)
+      })
+    }
+  })
+  return () => isOver
+}
+
+for (const moment of MOMENTS) {
+  test.serial(
+    `a target that another process replaces ${moment} is published again: no stale answer`,
+    async t => {
+      const site = await makeSite(t, { 'app.css': 'a { color: red }' }, { env: 'development' })
+      t.is((await site.ask('/assets/app.css')).text, 'a { color: red }')
+      const target = site.at('/public/assets/app.css')
+      site.write('app.css', 'a { color: tan }')
+      const isOver = atMoment(t, moment, target, () => {
+        writeFileSync(`${target}.other`, 'a { color: red }')
+        renameSync(`${target}.other`, target)
+      })
+      t.is((await site.ask('/assets/app.css')).text, 'a { color: tan }')
+      t.true(isOver())
+      t.is((await site.ask('/assets/app.css')).text, 'a { color: tan }')
+      t.deepEqual(site.errors, [])
+    }
+  )
+}

@@ -1,0 +1,214 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ava from 'ava'
+import { type PrecompileReport } from '../../../lib/index.ts'
+import { makeFingerprinted } from '../../support/fingerprinted.ts'
+import { makeSite, writeFiles } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+import { isKnown, makeShop, run, start } from './run.ts'
+import { AS_WRITTEN } from '../../support/as-written.ts'
+
+const test = ava.serial
+
+const withoutTime = (text: string) => text.replace(/\d+\.\d+ s/, '0.12 s')
+
+const ESCAPES = '\u001b]0;owned\u0007\u001b[2J\n\rPublished\u009b31m'
+const ESCAPED = 'images/\\u001b]0;owned\\u0007\\u001b[2J\\u000a\\u000dPublished\\u009b31m.png'
+const TURNED = 'a\u202egnp.exe'
+const UNSAFE =
+  /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
+
+test('S60 commands print names with escapes', async t => {
+  const named = { [`images/${TURNED}`]: 'x', [`images/${ESCAPES}.png`]: 'x' }
+  const root = makeShop(t, { 'fine.txt': 'fine', ...named })
+  for (const [line, expected] of [
+    ['list', ESCAPED],
+    [`explain ${TURNED}`, 'found apps/web/assets/images/a\\u202egnp.exe'],
+    ['precompile --verbose', 'Building /assets/a\\u202egnp.exe'],
+    ['precompile', `apps/web/assets/${ESCAPED}`]
+  ].filter(([line = '']) => isKnown(line))) {
+    const { stdout, stderr } = await run(root, line ?? '')
+    t.true(`${stdout}${stderr}`.includes(expected ?? ''), `${line}: ${stdout}${stderr}`)
+    t.notRegex(stdout + stderr, UNSAFE, line)
+    t.false(/^\s*Published/m.test(stdout + stderr), line)
+  }
+})
+
+test('S84 commands and the types escape names, as JSON too, which means the same', async t => {
+  const name = `a\u009b\u2028\u200f\u202e.css`
+  const root = makeShop(t, { [name]: 'a{}' })
+  const lines = ['precompile', 'verify', 'clean', 'list', `explain ${name}`, 'types']
+  for (const line of lines.filter(isKnown)) {
+    for (const words of [line, `${line} --json`]) {
+      const { stdout, stderr, status } = await run(root, words)
+      t.is(status, 0, `${words}: ${stderr}`)
+      t.notRegex(stdout + stderr, UNSAFE, words)
+      if (words !== 'list --json') continue
+      const [listed] = JSON.parse(stdout) as [Record<string, string>]
+      t.is(listed['path'], `/assets/${encodeURIComponent(name)}`)
+      t.is(listed['source'], `apps/web/assets/${name}`)
+    }
+  }
+  const types = join(root, 'assets.d.ts')
+  t.is(existsSync(types), isKnown('types'))
+  if (existsSync(types)) t.notRegex(readFileSync(types, 'utf8'), UNSAFE)
+})
+
+test('S60 a warning and an error of the running site name files with escapes', async t => {
+  const name = `twice\u001b[2J`
+  const site = await makeSite(t, { [`a/${name}.txt`]: 'x', [`b/${name}.txt`]: 'y' })
+  await site.ask(`/assets/${encodeURIComponent(name)}.txt`)
+  await site.ask('/')
+  site.write(`css/broken\u001b[2J.css.scss`, 'a {')
+  site.write('css/app.css.scss', '@use "broken\u001b[2J.css"')
+  await site.ask('/assets/app.css')
+  const texts = [...warningsAbout('twice'), ...site.errors.map(error => `${error.stack}`)]
+  t.true(texts.length > 0)
+  for (const text of texts) t.notRegex(text, UNSAFE, JSON.stringify(text))
+  const published = await makeFingerprinted(t, 'precompiled', { 'app.css': 'a{}' })
+  writeFileSync(join(published.root, 'public/assets.json'), '{ "\u001b[2J": ')
+  const error = await t.throwsAsync(() => published.path('x\u202ey.css'), { code: 'asset-unknown' })
+  t.notRegex(error?.message ?? '', UNSAFE)
+})
+
+test('precompile prints few lines in a log, then what it did, and what changed since the last build', async t => {
+  const root = makeShop(t, {
+    'stylesheets/app.css': 'a{}',
+    'javascripts/app.js': 'start()',
+    'images/logo.png': 'x'.repeat(12_345),
+    '/assets.config.mjs': `export default ${JSON.stringify(AS_WRITTEN)}`
+  })
+  const first = await run(root, 'precompile')
+  t.like(first, { status: 0, stderr: 'Building 3 assets\nWriting 3 assets\n' })
+  t.is(
+    withoutTime(first.stdout),
+    `Assets      3
+Bytes       12.4 kB
+Compressed  12.4 kB
+Time        0.12 s
+Manifest    public/assets.json
+
+Largest
+  12.3 kB  /assets/logo.png
+      7 B  /assets/app.js
+      3 B  /assets/app.css
+
+Since the last build: 3 added
+  + /assets/app.css
+  + /assets/app.js
+  + /assets/logo.png
+`
+  )
+  writeFiles(root, { 'apps/web/assets/stylesheets/app.css': 'b{}', 'apps/web/assets/c.txt': 'c' })
+  const { stdout } = await run(root, 'precompile')
+  t.true(
+    stdout.endsWith('last build: 1 added, 1 changed\n  + /assets/c.txt\n  ~ /assets/app.css\n')
+  )
+  t.regex(stdout, /\nKept +1 file of the last build\n/)
+  const again = await run(root, 'precompile')
+  t.regex(again.stdout, /\nNothing changed since the last build\.\n$/)
+  t.notRegex(again.stdout, /Kept/)
+})
+
+test('precompile --json prints only the report, --quiet nothing, --verbose a line for each asset', async t => {
+  const config = `export default ${JSON.stringify(AS_WRITTEN)}`
+  const root = makeShop(t, { 'a.txt': 'a', 'b.txt': 'bb', '/assets.config.mjs': config })
+  const { status, stdout, stderr } = await run(root, 'precompile --json')
+  t.deepEqual([status, stderr], [0, ''])
+  const { seconds, ...report } = JSON.parse(stdout) as PrecompileReport
+  t.true(seconds > 0)
+  t.deepEqual(report, {
+    manifest: join(root, 'public/assets.json'),
+    assets: 2,
+    bytes: 3,
+    compressedBytes: 3,
+    largest: [
+      { path: '/assets/b.txt', size: 2 },
+      { path: '/assets/a.txt', size: 1 }
+    ],
+    changes: { added: ['/assets/a.txt', '/assets/b.txt'], changed: [], removed: [] },
+    kept: 0
+  })
+  t.deepEqual(await run(root, 'precompile --quiet'), { status: 0, stdout: '', stderr: '' })
+  const verbose = await run(root, 'precompile --verbose')
+  t.deepEqual(verbose.stderr.trimEnd().split('\n').toSorted(), [
+    'Building /assets/a.txt',
+    'Building /assets/b.txt',
+    'Writing /assets/a.txt',
+    'Writing /assets/b.txt'
+  ])
+})
+
+test('FPR-10 precompile lists every broken source with its place and lines, and changes nothing', async t => {
+  const root = makeShop(t, { 'good.txt': 'good' })
+  await run(root, 'precompile')
+  const before = readFileSync(join(root, 'public/assets.json'), 'utf8')
+  const files = readdirSync(join(root, 'public/assets'))
+  writeFiles(root, {
+    'apps/web/assets/good.txt': 'better',
+    'apps/web/assets/javascripts/app.js.ts': 'let fine = 1\nlet = = 2\n',
+    'apps/web/assets/stylesheets/app.css.scss': 'a {\n  color: $unknown;\n}\n'
+  })
+  t.deepEqual(await run(root, 'precompile'), {
+    status: 1,
+    stdout: '',
+    stderr: `Building 3 assets
+apps/web/assets/stylesheets/app.css.scss:2:10: Undefined variable.
+
+    2 |   color: $unknown;
+                 ^
+
+apps/web/assets/javascripts/app.js.ts:2:7: Unexpected "="
+
+    2 | let = = 2
+              ^
+
+Precompile failed with 2 errors; nothing was published.
+See node_modules/koa-fresh-assets/docs/errors.md#compile-failed
+`
+  })
+  t.is(readFileSync(join(root, 'public/assets.json'), 'utf8'), before)
+  t.deepEqual(readdirSync(join(root, 'public/assets')), files)
+})
+
+test('precompile reports an error in one line, and with DEBUG its stack', async t => {
+  const root = makeShop(t, { '/assets.config.json': '{ "fingerprints": true }' })
+  const stderr = "koa-fresh-assets: unknown option 'fingerprints': did you mean 'fingerprint'?\n"
+  t.deepEqual(await run(root, 'precompile'), { status: 1, stdout: '', stderr })
+  t.regex((await run(root, 'precompile', { DEBUG: '1' })).stderr, /\n +at /)
+})
+
+test(`precompile stops cleanly on SIGINT, and leaves the old manifest`, async t => {
+  const root = makeShop(t, {
+    'a.txt': 'a',
+    '/assets.config.mjs': `export default { compilers: [{
+        extensions: '.slow',
+        target: '.txt',
+        compile: async () => {
+          process.stderr.write('at work')
+          // A signal alone does not keep a process alive.
+          const alive = setInterval(() => {}, 1000)
+          await new Promise(resolve => process.once('SIGINT', resolve))
+          clearInterval(alive)
+          return { code: 'done' }
+        }
+      }] }`
+  })
+  await run(root, 'precompile')
+  const before = readFileSync(join(root, 'public/assets.json'), 'utf8')
+  writeFiles(root, { 'apps/web/assets/a.txt': 'b', 'apps/web/assets/b.txt.slow': 'b' })
+  const { child, heard, outcome } = start(root, ['precompile'])
+  t.teardown(() => child.kill('SIGKILL'))
+  await until(() => heard().includes('at work'), 'the compiler is at work')
+  child.kill('SIGINT')
+  const ended = await outcome
+  t.is(ended.status, 130)
+  t.is(ended.stdout, '')
+  t.true(ended.stderr.endsWith(`Stopped by SIGINT; nothing was published.\n`))
+  t.is(readFileSync(join(root, 'public/assets.json'), 'utf8'), before)
+  t.deepEqual(
+    readdirSync(join(root, 'public/assets')).filter(name => name.startsWith('.')),
+    []
+  )
+})

@@ -1,0 +1,221 @@
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import ava, { type ExecutionContext } from 'ava'
+import { allCommands, generalHelp, helpFor, parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
+import { makeOutput, progressOn, UsageError } from '../../../lib/publishing/cli/command.ts'
+import { count, formatBytes, formatSeconds } from '../../../lib/publishing/cli/format.ts'
+import type { PrecompileReport, Progress } from '../../../lib/index.ts'
+import { type Files, makeProject } from '../../support/site.ts'
+import { makeShop, run, runBuilt, start } from './run.ts'
+
+const test = ava.serial
+
+const COMMANDS = await allCommands()
+
+/** What `precompile` publishes, which shows the options that it was given. */
+async function published(root: string, options = '', runs = run): Promise<readonly string[]> {
+  const { status, stdout, stderr } = await runs(root, `precompile --json ${options}`)
+  if (status !== 0) return [stderr]
+  const { manifest } = JSON.parse(stdout) as PrecompileReport
+  return Object.keys((JSON.parse(readFileSync(manifest, 'utf8')) as { assets: object }).assets)
+}
+
+function makeConfigured(t: ExecutionContext, files: Files): string {
+  return makeShop(t, { 'a.txt': 'a', ...files })
+}
+
+test('the options come from a file, as an object, a promise or a function that reads the environment', async t => {
+  for (const [name, text] of [
+    ['assets.config.json', '{ "prefix": "/static" }'],
+    ['assets.config.mjs', 'export default { prefix: "/static" }'],
+    ['assets.config.cjs', 'module.exports = { prefix: "/static" }'],
+    ['assets.config.js', 'module.exports = async () => ({ prefix: `/${process.env.NODE_ENV}` })'],
+    ['other.mjs', 'export default Promise.resolve({ prefix: "/static" })']
+  ] as const) {
+    const root = makeConfigured(t, { [`/${name}`]: text })
+    const other = name === 'other.mjs' ? '--config other.mjs' : ''
+    t.deepEqual(await published(root, `--env static ${other}`), ['/static/a.txt'], name)
+  }
+})
+
+test('NODE_ENV is the environment that a command names, before the file and its compilers are loaded', async t => {
+  for (const [line, given, expected] of [
+    ['precompile', undefined, 'production'],
+    ['precompile', 'staging', 'staging'],
+    ['precompile --env test', 'staging', 'test']
+  ] as const) {
+    const root = makeConfigured(t, {
+      '/assets.config.mjs': 'console.warn(`loaded for ${process.env.NODE_ENV}`)\nexport default {}'
+    })
+    const { heard, outcome } = start(root, line.split(' '), { NODE_ENV: given })
+    await outcome
+    t.regex(heard(), new RegExp(`^loaded for ${expected}$`, 'm'), line)
+  }
+})
+
+test('without a file the defaults apply; --root takes precedence over the root in the file', async t => {
+  const root = makeConfigured(t, {
+    '/elsewhere.json': '{ "root": "empty" }',
+    '/wrong.json': '{ "root": 3 }',
+    '/empty/public/robots.txt': 'x'
+  })
+  const configured = '--config elsewhere.json'
+  t.deepEqual(await published(root), ['/assets/a.txt'])
+  t.regex(String(await published(root, configured)), / no assets /)
+  t.deepEqual(await published(root, `${configured} --root .`), ['/assets/a.txt'])
+  const refused = 'koa-fresh-assets: root must be a string, got 3\n'
+  t.deepEqual(await published(root, '--config wrong.json'), [refused])
+})
+
+test('the error for a file that cannot be loaded has its name and the reason', async t => {
+  for (const [name, text, reason] of [
+    ['assets.config.mjs', 'export default 42', /the options of koaAssets\(\), .* got 42\n$/],
+    ['assets.config.mjs', 'throw new Error("no luck")', /no luck\n$/],
+    ['assets.config.mjs', 'import "./absent.mjs"', /Cannot find module .*absent\.mjs/],
+    ['assets.config.json', '{', /JSON/]
+  ] as const) {
+    const root = makeConfigured(t, { [`/${name}`]: text })
+    const { status, stdout, stderr } = await run(root, 'precompile')
+    t.deepEqual([status, stdout], [1, ''])
+    t.true(stderr.startsWith(`koa-fresh-assets: cannot load ${name}: `), stderr)
+    t.regex(stderr, reason)
+  }
+})
+
+test("where Node cannot import TypeScript, the project's tsx does", async t => {
+  const root = makeConfigured(t, {
+    '/package.json': '{ "type": "module" }',
+    '/assets.config.ts': `import { prefix } from './prefix.ts'\nexport default { prefix } satisfies object`,
+    '/prefix.ts': 'export const prefix: string = "/static"'
+  })
+  mkdirSync(join(root, 'node_modules'))
+  symlinkSync(resolve('node_modules/tsx'), join(root, 'node_modules/tsx'))
+  t.deepEqual(await published(root, '', runBuilt), ['/static/a.txt'])
+})
+
+test('where nothing reads TypeScript, the error says what to install, or which file to name', async t => {
+  const root = makeConfigured(t, { '/assets.config.ts': 'export default {}' })
+  const { status, stdout, stderr } = await runBuilt(root, 'precompile')
+  if ((process.features as { typescript?: unknown }).typescript) {
+    t.is(status, 0)
+    return
+  }
+  t.deepEqual([status, stdout], [1, ''])
+  t.is(
+    stderr,
+    `koa-fresh-assets: cannot load assets.config.ts: Node ${process.versions.node} cannot import ` +
+      'TypeScript: run npm install --save-dev tsx, or name the file that tsc wrote for it, as in ' +
+      '--config build/assets.config.js\n'
+  )
+})
+
+const read = (line: string) => parseCommandLine(line.split(' ').filter(Boolean), COMMANDS)
+
+test('a usage error has a one-line message, with the nearest name or all', t => {
+  const all = COMMANDS.map(({ name }) => name).join(', ')
+  for (const [line, message] of [
+    ['dance', `unknown command 'dance': known commands: ${all}`],
+    ['help precompil', "unknown command 'precompil': did you mean 'precompile'?"],
+    ['precompile --jsn', "unknown option 'precompile --jsn': did you mean '--json'?"],
+    [
+      'precompile --dry-run',
+      /^unknown option 'precompile --dry-run': known options: --verbose, .*--config, --root, --env, --json, --quiet, --help, --version$/
+    ],
+    ['--rot=x', "unknown option '--rot': did you mean '--root'?"],
+    ['precompile --constructor', /^unknown option 'precompile --constructor': known options: /],
+    ['precompile -z', /^unknown option 'precompile -z': known options: /],
+    ['precompile --root', '--root requires a value: --root DIR'],
+    ['precompile --root=', '--root requires a value: --root DIR'],
+    ['precompile --json=yes', "--json does not take a value, got 'yes'"],
+    ['precompile all', "unexpected argument 'all' for precompile"]
+  ] as const) {
+    t.throws(() => read(line), { instanceOf: UsageError, message })
+  }
+})
+
+const WIDTH = Math.max(...COMMANDS.map(({ name }) => name.length))
+for (const command of COMMANDS) {
+  test(`${command.name} --help shows what it does, with an example, and --help lists it`, t => {
+    const [help, all] = [helpFor(command), generalHelp(COMMANDS)]
+    t.true(help.startsWith(`Usage: koa-fresh-assets ${command.name}`))
+    t.regex(help, /^Examples?$/m)
+    t.true(all.includes(`\n  ${command.name.padEnd(WIDTH)}  ${command.summary}\n`))
+    t.true([...help.split('\n'), ...all.split('\n')].every(line => line.length <= 84))
+    t.true(read(`help ${command.name}`).values.help)
+  })
+}
+
+test('a usage error is one line on stderr, nothing on stdout, exit status 2', async t => {
+  const root = makeProject(t)
+  for (const [line, message] of [
+    ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
+    ['precompile --root nowhere', '--root: no such directory: nowhere'],
+    ['precompile --config nowhere.js', '--config: no such file: nowhere.js']
+  ] as const) {
+    const stderr = `koa-fresh-assets: ${message}\n`
+    t.deepEqual(await run(root, line), { status: 2, stdout: '', stderr })
+  }
+})
+
+test('without a command it prints the help with exit status 2; --help and --version succeed', async t => {
+  const root = makeProject(t)
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+  const help = `${generalHelp(COMMANDS)}\n`
+  t.deepEqual(await run(root, ''), { status: 2, stdout: '', stderr: help })
+  t.deepEqual(await run(root, '--help'), { status: 0, stdout: help, stderr: '' })
+  t.deepEqual(await run(root, '-v'), { status: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+test('bytes, seconds and counts are short and readable', t => {
+  for (const [bytes, text] of [
+    [0, '0 B'],
+    [999, '999 B'],
+    [1000, '1.0 kB'],
+    [99_940, '99.9 kB'],
+    [123_456, '123 kB'],
+    [999_500, '1.0 MB'],
+    [5e9, '5.0 GB'],
+    [2e16, '20000 TB']
+  ] as const) {
+    t.is(formatBytes(bytes), text)
+  }
+  for (const [seconds, text] of [
+    [0.004, '0.00 s'],
+    [12.34, '12.3 s'],
+    [119.7, '2 min 0 s']
+  ] as const) {
+    t.is(formatSeconds(seconds), text)
+  }
+  t.deepEqual([count(1, 'asset'), count(1234, 'asset')], ['1 asset', '1,234 assets'])
+})
+
+function makeLog(columns?: number) {
+  const written: string[] = []
+  const write = (text: string) => written.push(text)
+  const stream = { write, isTTY: columns !== undefined, columns }
+  const streams = { stdout: stream, stderr: stream, env: {} } as unknown as NodeJS.Process
+  return { output: makeOutput({}, streams), written }
+}
+
+const at = (stage: Progress['stage'], done: number, total: number): Progress => {
+  return { stage, done, total, path: `/assets/${done}.css` }
+}
+
+const CLEAR = '\r\u001B[K'
+
+test('on a terminal a bar fills up, and what is printed takes its place; it is never wider', t => {
+  const { output, written } = makeLog(80)
+  const show = progressOn(output, false)
+  show(at('compile', 2, 2))
+  output.warn('look')
+  show(at('write', 2, 2))
+  t.deepEqual(written, [
+    `${CLEAR}Building ${'█'.repeat(24)} 2/2  /assets/2.css`,
+    CLEAR,
+    'warning: look\n',
+    `${CLEAR}Writing  ${'█'.repeat(24)} 2/2  /assets/2.css`
+  ])
+  const narrow = makeLog(20)
+  progressOn(narrow.output, false)(at('compile', 1, 4))
+  t.deepEqual(narrow.written, [`${CLEAR}Building ${'█'.repeat(6)}${'░'.repeat(4)}`])
+})

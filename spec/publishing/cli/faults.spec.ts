@@ -1,0 +1,138 @@
+// Each command on a disk on which one call fails: what is left, what is said, and that the next run does the rest. `npm test` tries some of the calls, the soak each of them with each error.
+import { readdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import ava, { type ExecutionContext } from 'ava'
+import { pathFrom, withSlashes } from '../../../lib/runtime/files/paths.ts'
+import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
+
+import { viteBuild } from '../../support/bundler-project.ts'
+import { openDescriptors } from '../../support/descriptors.ts'
+import { CODES, onFailingDisk, type DiskCall } from '../../support/failing-disk.ts'
+import { makeProject, writeFiles, type Files } from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
+import { until } from '../../support/until.ts'
+import { isKnown, run } from './run.ts'
+import { AS_WRITTEN } from '../../support/as-written.ts'
+
+const test = ava.serial
+
+/** Every file below a directory, with its content. */
+function tree(root: string): Readonly<Record<string, string>> {
+  const all = readdirSync(root, { recursive: true, encoding: 'utf8' }).toSorted()
+  const files = all.filter(path => statSync(join(root, path)).isFile())
+  return Object.fromEntries(files.map(path => [withSlashes(path), contentOf(join(root, path))]))
+}
+
+/** The list of kept files without the time of the run. */
+function contentOf(file: string): string {
+  return readFileSync(file, 'latin1').replace(/(?<="replaced": ")[^"]*/, '')
+}
+
+/** One of the previous bytes is removed before its file is replaced. */
+const isCopy = (path: string) => /\.(?:br|gz|zst)$/.test(path)
+
+/** A command, and what its project is like when it begins. */
+interface Scene {
+  readonly line: string
+  readonly files: Files
+  /** What is run, and written, before. */
+  readonly before?: readonly (string | Files)[]
+}
+
+const WORDS = Array.from({ length: 300 }, (_, at) => ((at * 7919) % 9973).toString(36)).join(' ')
+const APP = {
+  'assets.config.mjs': `export default ${JSON.stringify(AS_WRITTEN)}`,
+  'apps/web/assets/a.css': `.a { background: url(b.svg) } /* ${WORDS} */`,
+  'apps/web/assets/b.svg': `<svg><!-- ${WORDS} --></svg>`,
+  'views/page.ejs': "<%- assets.stylesheet('a') %>"
+}
+const EDITED = { 'apps/web/assets/a.css': `.a { color: red } /* ${WORDS} */` }
+const build = (dir: string, name: string): Files => ({
+  ...viteBuild(dir, { 'a.js': name }),
+  [`${dir}/${name}`]: `a('${name}', '${WORDS}')`
+})
+const BUILDS = { ...build('old', 'a-AbCd1234.js'), ...build('new', 'a-EfGh5678.js') }
+const SCENES: readonly Scene[] = [
+  { line: 'precompile', files: APP, before: ['precompile', EDITED] },
+  { line: 'verify', files: APP, before: ['precompile'] },
+  { line: 'verify --views views/*', files: APP },
+  { line: 'clean --keep 0 --age 0h', files: APP, before: ['precompile', EDITED, 'precompile'] },
+  { line: 'list', files: APP, before: ['precompile'] },
+  { line: 'explain a.css', files: APP, before: ['precompile'] },
+  { line: 'types', files: APP },
+  { line: 'init admin', files: { ...APP, '.gitignore': 'dist' } },
+  { line: 'compress new --against old', files: BUILDS },
+  { line: 'keep old new', files: BUILDS },
+  { line: 'verify new', files: BUILDS, before: ['keep old new'] },
+  { line: 'clean new --keep 0 --age 0h', files: BUILDS, before: ['keep old new'] }
+]
+
+async function stage(t: ExecutionContext, { files, before = [] }: Scene): Promise<string> {
+  const root = makeProject(t, files)
+  for (const step of before) {
+    if (typeof step !== 'string') writeFiles(root, step)
+    else t.is((await run(root, step)).status, 0, step)
+  }
+  return root
+}
+
+const isLock = (path: string) => /\.(?:lock|tmp)$|-init\//.test(path)
+
+/** `keep` has to read what a build says of itself. */
+const canKeep = EXTRAS.some(({ name }) => name === 'releases')
+const needsKeep = ({ line, before: [first = line] = [] }: Scene) =>
+  typeof first === 'string' && first.startsWith('keep ')
+
+const isPossible = ({ line, before = [] }: Scene) =>
+  [line, ...before].every(step => typeof step !== 'string' || isKnown(step))
+
+for (const scene of SCENES.filter(each => isPossible(each) && (canKeep || !needsKeep(each)))) {
+  const { line } = scene
+  test(`REC-05 ${line}: each call of the disk that fails leaves old or new files, is named, and the next run succeeds`, async t => {
+    const whole = await stage(t, scene)
+    const old = tree(whole)
+    const { calls, result } = await onFailingDisk(whole, {}, () => run(whole, line))
+    t.is(result.status, 0, result.stderr)
+    const expected = tree(whole)
+    for (const at of sample(calls.length)) {
+      const code = CODES[at % CODES.length] ?? 'EIO'
+      const root = await stage(t, scene)
+      const open = openDescriptors()
+      const { result, failed } = await onFailingDisk(root, { at, code }, () => run(root, line))
+      if (!failed) continue
+      // What explain tells of a source is its result.
+      const said = line.startsWith('explain ') ? result.stdout + result.stderr : result.stderr
+      const context = `${at}: ${code} ${failed.syscall} ${failed.path}: ${said}`
+      const left = tree(root)
+      for (const [path, content] of Object.entries(left)) {
+        if (!isLock(path))
+          t.true([old[path], expected[path]].includes(content), `${path} ${context}`)
+      }
+      for (const path of Object.keys(old))
+        if (expected[path] && !isCopy(path)) t.truthy(left[path], `${path} ${context}`)
+      if (result.status === 0) t.deepEqual(steady(left), steady(expected), context)
+      else t.true(isNamed(said, root, failed) && said.includes(code), context)
+      await until(() => openDescriptors() <= open, `no descriptor is left: ${context}`)
+      // As if the seconds had passed after which a lock counts as abandoned.
+      for (const path of Object.keys(left).filter(isLock)) utimesSync(join(root, path), 0, 0)
+      const again = await run(root, line)
+      t.is(again.status, 0, `${context} ${again.stderr}`)
+      t.deepEqual(steady(tree(root)), steady(expected), context)
+    }
+  })
+}
+
+/** Without what a failure may leave. */
+function steady(files: Readonly<Record<string, string>>) {
+  return Object.fromEntries(Object.entries(files).filter(([path]) => !isLock(path)))
+}
+
+/** A temporary file is named, or what it was for. */
+function isNamed(message: string, root: string, { path }: DiskCall): boolean {
+  return withSlashes(message).includes(pathFrom(root, path)) || isLock(path)
+}
+
+function sample(length: number): number[] {
+  const step = Math.max(1, length / cases(4, Infinity))
+  return Array.from({ length: Math.floor(length / step) }, (_, at) => Math.floor(at * step) + 1)
+}

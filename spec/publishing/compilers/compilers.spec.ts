@@ -1,0 +1,514 @@
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve as resolvePath, sep } from 'node:path'
+import { inspect } from 'node:util'
+import test from 'ava'
+import { findPeer, loadPeer, TABLE, withPeer } from '../../../lib/publishing/compilers/built-in.ts'
+import type { Compiler } from '../../../lib/publishing/compilers/compiler.ts'
+import { compileLess, type LessModule } from '../../../lib/publishing/compilers/less.ts'
+import { errorPage } from '../../../lib/publishing/error-page.ts'
+import type { Settings } from '../../../lib/runtime/settings/settings.ts'
+import { AssetError, assetSources, CompileError } from '../../../lib/index.ts'
+import { makeCounter } from '../../support/counting-compiler.ts'
+import { readPublic, run, targetOf } from '../../support/fingerprinted.ts'
+import { type Files, makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { withDigest } from '../../support/digest.ts'
+
+const CSS = 'text/css; charset=utf-8'
+
+test('CMP-06a what Less has read is followed, but not what it has fetched', async t => {
+  const theme = resolvePath('/theme.less')
+  const imports = [theme, 'https://example.org/theme.less']
+  const less = { FileManager: Object, render: async () => ({ css: '', imports }) }
+  const input = {
+    code: '',
+    bytes: Buffer.of(),
+    path: '/app.css.less',
+    loadPaths: [],
+    env: 'test'
+  }
+  const { dependencies } = await compileLess(less as unknown as LessModule, input)
+  t.deepEqual(dependencies, [theme])
+})
+
+test('CMP-09 what Less throws without a line is not an error of the source: it stays as it is', async t => {
+  const failure = new TypeError('a plugin is broken')
+  const less = { FileManager: Object, render: () => Promise.reject(failure) }
+  const input = {
+    code: '',
+    bytes: Buffer.of(),
+    path: '/apps/web/app.css.less',
+    loadPaths: [],
+    env: 'test'
+  }
+  const compiling = compileLess(less as unknown as LessModule, input)
+  t.is(await t.throwsAsync(compiling), failure)
+  Object.assign(failure, { line: 3, column: 4 })
+  const located = await t.throwsAsync(compileLess(less as unknown as LessModule, input))
+  const { file, line, column } = (located as CompileError).location
+  t.deepEqual({ file, line, column }, { file: input.path, line: 3, column: 5 })
+})
+
+test("CMP-11 a compiler of the user's own works like a built-in one, whatever it makes", async t => {
+  for (const [target, type] of [
+    ['.css', CSS],
+    ['txt', 'text/plain; charset=utf-8'],
+    ['.html', 'text/html; charset=utf-8'],
+    ['.svg', 'image/svg+xml']
+  ] as const) {
+    const { calls, compiler } = makeCounter('inc', target)
+    const name = `page.${target.replace('.', '')}`
+    const files = { [`pages/${name}.inc`]: 'import part.inc.txt\n', 'pages/part.inc.txt': 'one' }
+    const site = await makeSite(t, files, { compilers: [compiler] })
+    const first = await site.ask(`/assets/${name}`)
+    t.deepEqual([first.status, first.text], [200, 'one\n'], target)
+    t.is(first.headers['content-type'], type)
+    t.deepEqual(calls, [site.at(`pages/${name}.inc`)])
+    site.write('pages/part.inc.txt', 'two')
+    t.is((await site.ask(`/assets/${name}`)).text, 'two\n')
+    t.is((await site.ask(`/assets/${name}.inc`)).status, 404)
+  }
+})
+
+test('CMP-11 a custom compiler overrides the built-in one, and is given its location', async t => {
+  const told: unknown[] = []
+  const compilers: Compiler[] = [
+    {
+      extensions: ['.scss', 'sass'],
+      target: 'css',
+      compile(input) {
+        told.push(input)
+        return Promise.resolve({ code: `/* mine */${input.code}` })
+      }
+    }
+  ]
+  const site = await makeSite(
+    t,
+    { 'css/a.css.scss': 'é{}', 'js/b.js': '' },
+    { compilers, env: 'test' }
+  )
+  t.is((await site.ask('/assets/a.css')).text, '/* mine */é{}')
+  t.deepEqual(told, [
+    {
+      code: 'é{}',
+      bytes: Buffer.from('é{}'),
+      path: site.at('css/a.css.scss'),
+      env: 'test',
+      sourceMap: false,
+      loadPaths: [
+        ...[site.at('').slice(0, -1), site.at('css'), site.at('js')],
+        ...assetSources.list(),
+        ...nodeModulesOf(site.root)
+      ]
+    }
+  ])
+})
+
+/** As Node looks for packages, without what it has for all programs of a user. */
+function nodeModulesOf(directory: string): string[] {
+  const paths = createRequire(join(directory, 'file.js')).resolve.paths('kit') ?? []
+  return paths.slice(0, directory.split(sep).length)
+}
+
+test('development has source maps inline, other environments have none', async t => {
+  const files = {
+    'css/s.css.scss': 'a { b: c }',
+    'css/l.css.less': 'a { b: c }',
+    'js/t.js.ts': 'let a: number = 1'
+  }
+  const development = await makeSite(t, files)
+  const other = await makeSite(t, files, { env: 'test' })
+  for (const name of ['s.css', 'l.css', 't.js']) {
+    const { text } = await development.ask(`/assets/${name}`)
+    const [, encoded = ''] =
+      /sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,([\w+/=]+)/.exec(text) ??
+      []
+    const map = Buffer.from(encoded, 'base64').toString()
+    t.is(JSON.parse(map).sources.length, 1, name)
+    t.false(map.includes(development.root), `${name} tells where the project lies`)
+    t.false((await other.ask(`/assets/${name}`)).text.includes('sourceMappingURL'), name)
+  }
+})
+
+test('a preprocessor source that is not UTF-8 is an error, never served raw', async t => {
+  const latin = Buffer.from('a::after { content: "é" }', 'latin1')
+  const site = await makeSite(t, { 'stylesheets/app.css.scss': latin })
+  const { status, text } = await site.ask('/assets/app.css')
+  t.is(status, 500)
+  t.is(
+    text,
+    'This source does not compile\n\napps/web/assets/stylesheets/app.css.scss\n\nthe source must be UTF-8\n'
+  )
+})
+
+test('TypeScript for Node’s kinds of modules is compiled as any other, and a UMD build runs in browsers', async t => {
+  const source = 'go(1 as number)'
+  const site = await makeSite(t, {
+    ...{ 'x/a.ts': source, 'x/b.mts': source, 'x/c.cts': source, 'x/d.js.mts': source },
+    'x/e.umd.cjs': 'go(1)'
+  })
+  for (const path of ['a.js', 'b.js', 'c.js', 'd.js', 'e.umd.cjs']) {
+    const { status, text, headers } = await site.ask(`/assets/${path}`)
+    t.deepEqual([status, text.split(';')[0]?.trim()], [200, 'go(1)'], path)
+    t.is(headers['content-type'], 'text/javascript; charset=utf-8', path)
+  }
+})
+
+// The optional peers: found in the project first, and as soon as they are installed.
+
+const { resolve } = createRequire(import.meta.url)
+
+for (const [extension, peer, code] of [
+  ['css.scss', 'sass', 'a { b: c }'],
+  ['css.less', 'less', 'a { b: c }'],
+  ['js.ts', 'esbuild', 'go(1 as number)']
+] as const) {
+  test(`CMP-08 ${extension} without ${peer} is a 500 with the install command, until it is installed`, async t => {
+    // Loaded as ever, from a name under which nothing is installed.
+    const late = `${peer}-late`
+    const compilers = TABLE.map(row =>
+      withPeer({ ...row, peers: row.peers.map(name => `${name}-late`) })
+    )
+    const files = { [`x/app.${extension}`]: code, 'x/plain.css': 'a{}' }
+    const site = await makeSite(t, files, { compilers })
+    const url = `/assets/app.${extension.split('.')[0]}`
+    const folder = `/node_modules/${late}`
+    const statusOf = async () => (await site.ask(url)).status
+    t.is(
+      (await site.ask(url)).text,
+      'This cannot be published\n\n' +
+        `apps/web/assets/x/app.${extension} needs ${late}, which is not installed: npm install --save-dev ${late}\n`
+    )
+    t.is((await site.ask('/assets/plain.css')).text, 'a{}', 'the process lives')
+    mkdirSync(site.at(folder), { recursive: true })
+    t.is(await statusOf(), 500, 'its installation has begun')
+    site.write(`${folder}/package.json`, JSON.stringify({ name: late, main: 'm.cjs' }))
+    site.write(`${folder}/m.cjs`, "module.exports = require('not-there-yet')")
+    t.is(await statusOf(), 500, 'what it needs is not there yet')
+    const real = `require(${JSON.stringify(resolve(peer))})`
+    site.write(`${folder}/node_modules/not-there-yet/index.js`, `module.exports = ${real}`)
+    t.is(await statusOf(), 200)
+    t.deepEqual(
+      site.errors.map(error => 'code' in error && error.code),
+      ['compiler-missing', 'compiler-missing', 'compile-failed']
+    )
+  })
+}
+
+test("the project's own peer comes before the one beside this package", async t => {
+  const root = makeProject(t, {
+    'node_modules/less/package.json': JSON.stringify({ name: 'less', main: 'index.cjs' }),
+    'node_modules/less/index.cjs': `
+      exports.FileManager = class {}
+      exports.render = async () => ({ css: 'own {}', imports: [] })`
+  })
+  const site = await makeSite(t, { 'x/app.css.less': 'a { b: c }' }, { root, env: 'test' })
+  t.is((await site.ask('/assets/app.css')).text, 'own {}')
+})
+
+test('a peer above the project, where a workspace keeps it, is found as well', async t => {
+  const workspace = makeProject(t, { 'packages/site/x': '' })
+  const from = join(workspace, 'packages/site')
+  const names = ['only-in-the-workspace']
+  await t.throwsAsync(() => loadPeer(names, 'app.css', from), { code: 'compiler-missing' })
+  writeFiles(workspace, {
+    'node_modules/only-in-the-workspace/package.json': '{ "type": "module", "exports": "./m.js" }',
+    'node_modules/only-in-the-workspace/m.js': 'export const found = true'
+  })
+  t.like(await loadPeer(names, 'app.css', from), { found: true })
+})
+
+test.serial('under Plug’n’Play the first of several peers may be missing as well', async t => {
+  const { versions } = process
+  Object.defineProperty(process, 'versions', { value: { ...versions, pnp: '3' } })
+  t.teardown(() => Object.defineProperty(process, 'versions', { value: versions }))
+  t.is((await findPeer(['not-installed', 'sass'], makeProject(t)))?.name, 'sass')
+})
+
+// A project in a workspace, whose packages npm has put into the node_modules of the workspace's root.
+
+const ASSETS = 'packages/web/apps/web/assets'
+
+const WORKSPACE: Files = {
+  [`${ASSETS}/stylesheets/sass.css.scss`]: "@use 'kit/scss/kit'",
+  [`${ASSETS}/stylesheets/pkg.css.scss`]: "@use 'pkg:kit/scss/kit'",
+  [`${ASSETS}/stylesheets/less.css.less`]: "@import 'kit/less/kit';",
+  [`${ASSETS}/stylesheets/plain.css`]: '.plain { background: url(kit/images/dial.svg) }',
+  'node_modules/kit/package.json': '{ "name": "kit" }',
+  'node_modules/kit/scss/kit.scss': ".kit { background: url('../images/dial.svg') }",
+  'node_modules/kit/less/kit.less': ".kit { background: url('../images/dial.svg') }",
+  'node_modules/kit/images/dial.svg': '<svg/>'
+}
+
+const sources = '../../../../node_modules/kit/images'
+const NAMES = ['sass.css', 'pkg.css', 'less.css', 'plain.css']
+
+test('WAY-03 CMP-06a Sass, Less and references find packages in the node_modules of every folder above the root, the nearest first, also once that appears', async t => {
+  const root = join(makeProject(t, WORKSPACE), 'packages/web')
+  const site = await makeSite(t, {}, { root, sources })
+  for (const name of NAMES) {
+    const { text } = await site.ask(`/assets/${name}`)
+    t.regex(text, /url\("?'?\/assets\/dial\.svg/, `${name}: ${text}`)
+  }
+  t.is((await site.ask('/assets/dial.svg')).text, '<svg/>')
+  site.write('kit/scss/kit.scss', '.ours { a: b }')
+  t.regex((await site.ask('/assets/sass.css')).text, /\.ours/, 'node_modules comes last')
+  rmSync(site.at('kit'), { recursive: true })
+  await run({ root, sources })
+  for (const name of NAMES) {
+    t.regex(readPublic(root, `/assets/${name}`).toString(), withDigest(/dial-DIGEST\.svg/), name)
+  }
+  writeFiles(join(root, '..'), {
+    'node_modules/kit/package.json': '{ "name": "kit" }',
+    'node_modules/kit/scss/kit.scss': '.nearer { a: b }',
+    'node_modules/kit/less/kit.less': '.nearer { a: b }'
+  })
+  const compiled = ['sass.css', 'less.css']
+  for (const name of compiled) t.regex((await site.ask(`/assets/${name}`)).text, /\.nearer/)
+  await run({ root, sources })
+  for (const name of compiled) t.regex(readPublic(root, `/assets/${name}`).toString(), /\.nearer/)
+})
+
+test('WAY-03 a package of the workspace itself, which npm links, is found', async t => {
+  const top = makeProject(t, {
+    'node_modules/.keep': '',
+    'packages/kit/package.json': '{ "name": "kit", "version": "1.0.0" }',
+    'packages/kit/scss/_kit.scss': ".kit { background: url('../images/dial.svg') }",
+    'packages/kit/images/dial.svg': '<svg/>',
+    [`${ASSETS}/stylesheets/app.css.scss`]: "@use 'kit/scss/kit'"
+  })
+  symlinkSync('../packages/kit', join(top, 'node_modules/kit'))
+  const options = { root: join(top, 'packages/web'), sources: '../../../kit/images' }
+  const site = await makeSite(t, {}, options)
+  t.regex((await site.ask('/assets/app.css')).text, /url\("\/assets\/dial\.svg"\)/)
+})
+
+// What a source, or its compiler, does wrong.
+
+const BROWSER = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } }
+
+const SASS = 'Undefined variable.'
+
+for (const [extension, code, at, reason, excerpt] of [
+  [
+    'css.scss',
+    ['a {', '  color: $nowhere;', '}'],
+    '2:10',
+    SASS,
+    ['2 |   color: $nowhere;', '             ^']
+  ],
+  [
+    'css.sass',
+    ['a', '  color: $nowhere'],
+    '2:10',
+    SASS,
+    ['2 |   color: $nowhere', '             ^']
+  ],
+  [
+    'css.less',
+    ['a {', '  color: @nowhere;', '}'],
+    '2:10',
+    'variable @nowhere is undefined',
+    ['a {', '  color: @nowhere;', '}']
+  ],
+  ['js.ts', ['let a = 1', 'let b = ;'], '2:9', 'Unexpected ";"', ['2 | let b = ;', '            ^']]
+] as const) {
+  test(`CMP-09 a broken ${extension}, whatever ends its lines, is a page with file, line, column and excerpt; once fixed it is a 200`, async t => {
+    const source = `code/app.${extension}`
+    const url = `/assets/app.${extension.replace(/\.[a-z]+$/, '')}`
+    const site = await makeSite(t, {})
+    for (const end of ['\r\n', '\n']) {
+      site.write(source, code.join(end) + end)
+      const { status, text, headers } = await site.ask(url)
+      t.deepEqual(
+        [status, headers['content-type'], headers['cache-control'], headers.etag],
+        [500, 'text/plain; charset=utf-8', 'no-store', undefined]
+      )
+      const place = `apps/web/assets/${source}:${at}`
+      const about = [place, '', reason, '', ...excerpt, '']
+      t.deepEqual(text.split('\n'), ['This source does not compile', '', ...about])
+    }
+    t.is(site.read(`/public${url}`), undefined)
+    const [error] = site.errors
+    t.true(error instanceof CompileError)
+    t.is(
+      error?.stack,
+      `CompileError: ${error?.message}\n  See ${(error as CompileError).help}`,
+      'as Koa logs it: no frames of any library'
+    )
+    const again = site.errors[1]
+    const line = `CompileError: ${again?.message.split('\n')[0]}`
+    t.is(again?.stack, line, 'what is in the log already is one line')
+    t.notRegex(inspect(error), /^\s+at /m, 'as console.error logs it, with its cause')
+    t.truthy(error?.cause)
+
+    const html = await site.ask(url, BROWSER)
+    t.is(html.headers['content-type'], 'text/html; charset=utf-8')
+    t.true(html.text.includes(`<code>apps/web/assets/${source}:${at}</code>`))
+    t.true(html.text.includes('<title>This source does not compile</title>'))
+    t.false(html.text.includes(site.root))
+    const head = await site.ask(url, { method: 'HEAD' })
+    t.deepEqual([head.status, head.text], [500, ''])
+
+    site.write(source, '')
+    t.is((await site.ask(url)).status, 200)
+    t.is(site.errors.length, 4)
+  })
+}
+
+test('CMP-09 an error in an import, or a missing one, names the import, and is fixed there', async t => {
+  const site = await makeSite(t, { 'stylesheets/app.css.scss': "@use 'part';" })
+  const said = async () => (await site.ask('/assets/app.css')).text
+  t.true((await said()).includes("Can't find stylesheet to import."))
+  site.write('stylesheets/_part.scss', 'a {\n  top: $x\n}')
+  t.true((await said()).includes('apps/web/assets/stylesheets/_part.scss:2:8'))
+  site.write('stylesheets/_part.scss', 'a { top: 1px }')
+  t.is((await site.ask('/assets/app.css')).status, 200)
+})
+
+// The list is that of the process, and the directory is removed when the test ends.
+test.serial(
+  "CMP-09 what a source says is escaped on the page, and a third party's is named without the machine's path",
+  async t => {
+    const source = 'a { b: $x; /*<script>alert(1)</script>*/ }'
+    const vendor = makeProject(t, { 'assets/styles/broken-theirs.css.scss': source })
+    assetSources.append(`${vendor}/assets`)
+    const site = await makeSite(t, { 'a.css': '' })
+    for (const [question, written] of [
+      [{}, '<script>'],
+      [BROWSER, '&lt;script&gt;']
+    ] as const) {
+      const { status, text } = await site.ask('/assets/broken-theirs.css', question)
+      t.is(status, 500)
+      t.true(text.includes('assets/styles/broken-theirs.css.scss:1:8'), text)
+      t.true(text.includes(written), text)
+      t.false(text.includes(vendor))
+      t.is(text.includes('<script>'), written === '<script>')
+    }
+  }
+)
+
+const OUTSIDE = ['production', 'staging', 'test'] as const
+
+for (const env of OUTSIDE) {
+  const options = { env, compile: true, fingerprint: false }
+
+  test(`CMP-10 S42 in ${env} a broken source is a 500 that reveals nothing, or leaves the last good target, in the next process too, and the error is emitted`, async t => {
+    const site = await makeSite(t, { 'css/app.css.scss': 'a { b: $x }' }, options)
+    const { status, text } = await site.ask('/assets/app.css', BROWSER)
+    t.deepEqual([status, text], [500, 'Internal Server Error'])
+    t.is(site.errors.splice(0).length, 1)
+    site.write('css/app.css.scss', 'a { b: good }')
+    const good = await site.ask('/assets/app.css')
+    site.write('css/app.css.scss', 'a { b: $x }')
+    const next = await makeSite(t, {}, { ...options, root: site.root })
+    for (const { ask, errors } of [site, next]) {
+      for (const emitted of [1, 2]) {
+        const { status, text, headers } = await ask('/assets/app.css')
+        t.deepEqual([status, text, headers.etag], [200, good.text, good.headers.etag])
+        t.is(errors.length, emitted)
+      }
+    }
+    t.like(site.errors[0], {
+      code: 'compile-failed',
+      message: `${site.at('css/app.css.scss')}:1:8: Undefined variable.`
+    })
+    site.write('css/app.css.scss', 'a { b: fixed }')
+    t.regex((await site.ask('/assets/app.css')).text, /fixed/)
+  })
+}
+
+const thrown = (error: unknown) => () => {
+  throw error
+}
+
+test('whatever a compiler throws, or returns by mistake, is reported with its source', async t => {
+  const wrong = 'the compiler for .x must return { code, dependencies }, got'
+  for (const [compile, reason] of [
+    [thrown('no luck'), "'no luck'"],
+    [thrown(undefined), 'undefined'],
+    [thrown({ odd: true }), '{ odd: true }'],
+    [thrown(new TypeError('a bug')), 'a bug'],
+    [thrown(Object.freeze(new Error('frozen'))), 'frozen'],
+    [() => undefined, `${wrong} undefined`],
+    [() => null, `${wrong} null`],
+    [() => 'css', `${wrong} 'css'`],
+    [() => ({ code: 42 }), `${wrong} { code: 42 }`],
+    [() => ({ code: [42] }), `${wrong} { code: [Array] }`],
+    [() => ({ code: '', dependencies: 'a' }), `${wrong} { code: '', dependencies: 'a' }`],
+    [() => ({ code: '', dependencies: [1] }), `${wrong} { code: '', dependencies: [Array] }`]
+  ] as const) {
+    const compilers = [{ extensions: '.x', target: '.css', compile: compile as never }]
+    const site = await makeSite(t, { 'css/a.css.x': '', 'css/b.css': 'b{}' }, { compilers })
+    const { status, text } = await site.ask('/assets/a.css')
+    t.is(status, 500)
+    t.is(text, `This source does not compile\n\napps/web/assets/css/a.css.x\n\n${reason}\n`)
+    t.is((await site.ask('/assets/b.css')).status, 200)
+  }
+})
+
+test('CMP-11 a compiler may read bytes and return bytes; in a stylesheet of bytes references are found', async t => {
+  const compile: Compiler['compile'] = ({ bytes }) => ({ code: bytes.map(byte => byte - 1) })
+  const compilers = ['.png', '.css'].map(target => ({ extensions: `${target}1`, target, compile }))
+  const image = Buffer.from('00ff80c3', 'hex')
+  const latin = Buffer.from('a { b: "\xff" }', 'latin1')
+  const css = (url: string) => `a { background: url(${url}) }`
+  const later = (bytes: Buffer) => bytes.map(byte => byte + 1)
+  const files = {
+    'dot.png1': later(image),
+    'app.css1': later(Buffer.from(css('dot.png'))),
+    'latin.css1': later(latin)
+  }
+  const site = await makeSite(t, files, { compilers })
+  t.deepEqual((await site.ask('/assets/dot.png')).bytes, image)
+  t.is((await site.ask('/assets/app.css')).text, css('dot.png'))
+  t.deepEqual((await site.ask('/assets/latin.css')).bytes, latin)
+  await run({ root: site.root, compilers })
+  const text = readPublic(site.root, targetOf(site.root, '/assets/app.css'))
+  t.is(String(text), css(targetOf(site.root, '/assets/dot.png')))
+})
+
+test("what a user's own compiler says of a source has no stack frames, a bug in it has its own", async t => {
+  for (const [error, frames] of [
+    [new Error('unexpected token'), false],
+    [new TypeError('x is not a function'), true]
+  ] as const) {
+    const compilers = [{ extensions: '.x', target: '.css', compile: thrown(error) }]
+    const site = await makeSite(t, { 'css/a.css.x': '' }, { compilers })
+    await site.ask('/assets/a.css')
+    const { message, stack = '' } = site.errors[0] ?? {}
+    t.true(stack.startsWith(`CompileError: ${message}`))
+    t.is(stack.includes('compilers.spec.ts'), frames, stack)
+    t.is(/^\s+at /m.test(stack), frames)
+  }
+})
+
+test('an excerpt stays as it was written even if it contains the root as a word; a root of / hides nothing', async t => {
+  const page = (root: string, error: AssetError) =>
+    errorPage(error, { root, apps: [] } as unknown as Settings, 'text')
+  const location = { file: '/app/apps/web/a.css.scss', line: 1, column: 3 }
+  const excerpt = '@import "/assets/app.css", "/application.css"'
+  t.is(
+    await page('/app', new CompileError('/app/x.css and /apple', { ...location, excerpt })),
+    'This source does not compile\n\napps/web/a.css.scss:1:3\n\nx.css and /apple\n\n' +
+      `1 | ${excerpt}\n      ^\n`
+  )
+  t.is(
+    await page('/', new CompileError('bad', { file: '/apps/web/a.css.scss', line: 1 })),
+    'This source does not compile\n\napps/web/a.css.scss:1\n\nbad\n'
+  )
+})
+
+test('an error for a name that a helper cannot find still tells which view asked', t => {
+  const error = new AssetError('asset-unknown', 'nope.css is not in the manifest')
+  t.regex(error.stack ?? '', /compilers\.spec\.ts/)
+})
+
+test('S60 the name of a file cannot start a new line in a message', t => {
+  const name = 'a\nPublished 3 assets'
+  t.is(new AssetError('name-taken', name).message, 'a\\u000aPublished 3 assets')
+  t.is(
+    new CompileError('expected }\n  in line 2', { file: name }).message,
+    'a\\u000aPublished 3 assets: expected }\n  in line 2'
+  )
+})

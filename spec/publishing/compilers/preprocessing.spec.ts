@@ -1,0 +1,281 @@
+import { once } from 'node:events'
+import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import test from 'ava'
+import type { Compiler } from '../../../lib/publishing/compilers/compiler.ts'
+import { assetSources } from '../../../lib/index.ts'
+import { makeCounter } from '../../support/counting-compiler.ts'
+import { type Files, makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { untilSettled } from '../../support/until.ts'
+
+const CSS = 'text/css; charset=utf-8'
+const JS = 'text/javascript; charset=utf-8'
+
+const JSX = '/* @__PURE__ */ React.createElement("i", null, "c")'
+
+for (const [mark, name, extension, code, expected] of [
+  ['CMP-01', 'app.css', 'scss', '$c: red; a { b { color: $c } }', 'a b { color: red; }'],
+  ['CMP-01', 'app.css', 'sass', '$c: red\na\n  b\n    color: $c\n', 'a b { color: red; }'],
+  ['CMP-01', 'app.css', 'less', '@c: red; a { b { color: @c } }', 'a b { color: red; }'],
+  ['CMP-02', 'app.js', 'ts', 'export const a: number = 1', 'export const a = 1;'],
+  ['CMP-02', 'app.js', 'tsx', 'const b = (x: 1) => <i>c</i>', `const b = (x) => ${JSX};`],
+  ['CMP-02', 'app.js', 'jsx', 'export const c = <i>c</i>', `export const c = ${JSX};`]
+] as const) {
+  test(`${mark} ${name}.${extension} is served as ${name}`, async t => {
+    const site = await makeSite(t, { [`any/${name}.${extension}`]: code }, { env: 'test' })
+    const { status, text, headers } = await site.ask(`/assets/${name}`)
+    t.is(status, 200)
+    t.is(text.replaceAll(/\s+/g, ' ').trim(), expected)
+    t.is(headers['content-type'], name === 'app.css' ? CSS : JS)
+    t.is(site.read(`/public/assets/${name}`), text)
+  })
+}
+
+for (const [extension, importLine] of [
+  ['scss', (name: string) => `@use '${name}';\n`],
+  ['less', (name: string) => `@import '${name}';\n`]
+] as const) {
+  const partial = (name: string) => `stylesheets/parts/_${name}.${extension}`
+  const named = (name: string) =>
+    importLine(extension === 'less' ? `parts/_${name}.less` : `parts/${name}`)
+  const beside = (name: string) => importLine(extension === 'less' ? `_${name}.less` : `./${name}`)
+
+  test(`CMP-04 CMP-06 an edited .${extension} partial is in the next GET, through another partial, too, and so is an import that is added or taken out`, async t => {
+    const source = `stylesheets/app.css.${extension}`
+    const site = await makeSite(t, {
+      [source]: 'a { top: 1px }',
+      [partial('outer')]: `${beside('inner')}.outer { top: 1px }`,
+      [partial('inner')]: '.inner { top: 1px }'
+    })
+    const get = async () => (await site.ask('/assets/app.css')).text
+    t.notRegex(await get(), /\.outer/)
+    site.write(source, `${named('outer')}a { top: 1px }`)
+    t.regex(await get(), /\.inner/)
+    for (const edit of [2, 3, 4]) {
+      site.write(partial('outer'), `${beside('inner')}.outer { top: ${edit}px }`)
+      t.true((await get()).includes(`top: ${edit}px`), 'directly')
+      site.write(partial('inner'), `.inner { left: ${edit}px }`)
+      t.true((await get()).includes(`left: ${edit}px`), 'through another')
+    }
+    site.write(partial('inner'), '.older { top: 9px }', 1_000_000_000)
+    t.regex(await get(), /\.older/, 'with an older mtime')
+    site.write(source, 'a { top: 2px }')
+    t.notRegex(await get(), /\.outer/)
+    unlinkSync(site.at(partial('outer')))
+    t.is((await site.ask('/assets/app.css')).status, 200)
+  })
+}
+
+test('CMP-05 what was not edited is not compiled again, even with imports', async t => {
+  const { calls, compiler } = makeCounter()
+  const site = await makeSite(
+    t,
+    { 's/app.css.inc': 'import part.txt\n', 's/part.txt': 'one', 's/other.txt': 'x' },
+    { compilers: [compiler] }
+  )
+  await untilSettled()
+  for (let asked = 0; asked < 5; asked++) t.is((await site.ask('/assets/app.css')).text, 'one\n')
+  t.is(calls.length, 1)
+  site.write('s/other.txt', 'y')
+  await site.ask('/assets/app.css')
+  t.is(calls.length, 1, 'an edit of another file')
+  site.write('s/part.txt', 'two')
+  t.is((await site.ask('/assets/app.css')).text, 'two\n')
+  t.is(calls.length, 2)
+})
+
+const now = Date.now
+for (const fingerprint of [false, true]) {
+  for (const late of [0, 3_600_000]) {
+    // Alone, as the clock is that of the process.
+    const title = `an edit that is saved while its importer compiles is in the next GET, fingerprint: ${fingerprint}`
+    test.serial(`${title}, and the clock of the disk is ${late} ms late`, async t => {
+      let [part, edit] = ['', '']
+      const racing: Compiler = {
+        extensions: '.racing',
+        target: '.css',
+        compile() {
+          const code = readFileSync(part, 'utf8')
+          if (edit) writeFileSync(part, edit)
+          edit = ''
+          return { code, dependencies: [part] }
+        }
+      }
+      const files = { 's/app.css.racing': 'x', 's/part.txt': 'edit-000' }
+      const site = await makeSite(t, files, { compilers: [racing], fingerprint })
+      part = site.at('s/part.txt')
+      Date.now = () => now() + late
+      t.teardown(() => (Date.now = now))
+      t.is((await site.ask('/assets/app.css')).text, 'edit-000')
+      for (let round = 0; round < 10; round++) {
+        edit = `edit-10${round}`
+        site.write('s/app.css.racing', `round ${round}`)
+        await site.ask('/assets/app.css')
+        t.is(edit, '', 'it was compiled')
+        t.is((await site.ask('/assets/app.css')).text, `edit-10${round}`)
+      }
+      unlinkSync(site.at('s/app.css.racing'))
+      t.is((await site.ask('/assets/app.css')).status, 404, 'the target goes with its source')
+    })
+  }
+}
+
+// First, as the sources of third parties are those of the process.
+test.serial('CMP-12 Sass files of the app and of a third party find each other', async t => {
+  assetSources.append(
+    makeProject(t, {
+      'styles/widget.css.scss': "@use 'theme'; a { color: theme.$color }",
+      'styles/_grid.scss': '.grid { top: 1px }',
+      'styles/_theme.scss': '$color: theirs'
+    })
+  )
+  const site = await makeSite(t, {
+    'stylesheets/app.css.scss': "@use 'grid'; @use 'stylesheets/local';",
+    'stylesheets/_local.scss': '.local { top: 1px }',
+    'stylesheets/less.css.less': "@import 'nothing-here-yet';"
+  })
+  const app = (await site.ask('/assets/app.css')).text
+  t.true(app.includes('.grid') && app.includes('.local'))
+  t.regex((await site.ask('/assets/widget.css')).text, /color: theirs/)
+})
+
+// What a stylesheet depends on beyond the files that a compiler names: what it read by the way, and what
+// it looked for in vain. All of it lies outside the source directories, where no listing tells of it.
+
+const svg = (id: string) => `<svg xmlns="http://www.w3.org/2000/svg" id="${id}"/>`
+const PKG = '/node_modules'
+
+/** The stylesheet, what else there is at first, and what is written then: `first` becomes `then`. */
+const CASES: Readonly<Record<string, readonly [sheet: Files, before: Files, then: Files]>> = {
+  'the file of a Less data-uri()': [
+    { 'x/app.css.less': 'a { b: data-uri("../../../../shared/icon.svg") }' },
+    { '/shared/icon.svg': svg('first') },
+    { '/shared/icon.svg': svg('then') }
+  ],
+  'the file of a Less data-uri() that was not there': [
+    { 'x/app.css.less': '/* first */ a { b: data-uri("../../../../shared/icon.svg") }' },
+    { '/shared/other.svg': svg('one') },
+    { '/shared/icon.svg': svg('then') }
+  ],
+  'an optional Less import that did not exist, nor its folder': [
+    { 'x/app.css.less': '@import (optional) "../../../../shared/late"; .first { b: c }' },
+    {},
+    { '/shared/late.less': '.then { d: e }' }
+  ],
+  'a Less file that is nearer than the one in a package': [
+    { 'x/app.css.less': '@import "shared/theme";' },
+    { 'y/other.css': '', [`${PKG}/shared/theme.less`]: '.first { a: b }' },
+    { 'x/shared/theme.less': '.then { a: b }' }
+  ],
+  'a Less plugin': [
+    { 'x/app.css.less': '@plugin "../../../../shared/plugin"; a { b: answer() }' },
+    { '/shared/plugin.js': 'functions.add("answer", () => "first")' },
+    { '/shared/plugin.js': 'functions.add("answer", () => "then")' }
+  ],
+  'what a package says its stylesheet is': [
+    { 'x/app.css.scss': '@use "pkg:theme";' },
+    {
+      [`${PKG}/theme/package.json`]: '{ "sass": "old.scss" }',
+      [`${PKG}/theme/old.scss`]: '.first { a: b }',
+      [`${PKG}/theme/new.scss`]: '.then { a: b }'
+    },
+    { [`${PKG}/theme/package.json`]: '{ "sass": "new.scss" }' }
+  ],
+  'a package that is nearer than the one that was found': [
+    { 'x/app.css.scss': '@use "pkg:@scope/theme/main";' },
+    {
+      [`${PKG}/@scope/theme/package.json`]: '{}',
+      [`${PKG}/@scope/theme/_main.scss`]: '.first { a: b }'
+    },
+    {
+      '/apps/web/node_modules/@scope/theme/_main.scss': '.then { a: b }',
+      '/apps/web/node_modules/@scope/theme/package.json': '{}'
+    }
+  ],
+  'a Sass partial that comes before an index file': [
+    { 'x/app.css.scss': '@use "../../../../shared/colors";' },
+    { '/shared/colors/_index.scss': '.first { a: b }' },
+    { '/shared/_colors.scss': '.then { a: b }' }
+  ],
+  'a Sass partial that comes before plain CSS': [
+    { 'x/app.css.scss': '@use "../../../../shared/colors";' },
+    { '/shared/colors.css': '.first { a: b }' },
+    { '/shared/_colors.scss': '.then { a: b }' }
+  ],
+  'a Sass import-only file': [
+    { 'x/app.css.scss': '@import "../../../../shared/colors";' },
+    { '/shared/_colors.scss': '.first { a: b }' },
+    { '/shared/_colors.import.scss': '.then { a: b }' }
+  ],
+  'a partial that one of a package uses': [
+    { 'x/app.css.scss': '@use "kit/scss/kit";' },
+    {
+      [`${PKG}/kit/scss/kit.scss`]: '@use "tokens";',
+      [`${PKG}/kit/scss/_tokens.scss`]: '.first { a: b }'
+    },
+    { [`${PKG}/kit/scss/_tokens.scss`]: '.then { a: b }' }
+  ],
+  'a partial beside one of a package that used another load path': [
+    { 'x/app.css.scss': '@use "kit/scss/kit";' },
+    { [`${PKG}/kit/scss/kit.scss`]: '@use "tokens";', 'y/_tokens.scss': '.first { a: b }' },
+    { [`${PKG}/kit/scss/_tokens.scss`]: '.then { a: b }' }
+  ]
+}
+
+for (const [what, [sheet, before, then]] of Object.entries(CASES)) {
+  test(`CMP-06a ${what} is followed`, async t => {
+    const site = await makeSite(t, { ...sheet, ...before }, { env: 'test', missing: 'warn' })
+    const get = async () => (await site.ask('/assets/app.css')).text
+    t.regex(await get(), /first/)
+    await untilSettled()
+    t.regex(await get(), /first/)
+    for (const [path, text] of Object.entries(then)) site.write(path, String(text))
+    t.regex(await get(), /then/)
+    t.deepEqual(site.errors, [])
+  })
+}
+
+test("CMP-06a a file that a compiler of the user's own looked for is followed once it is there", async t => {
+  const root = makeProject(t)
+  const optional = join(root, 'config/late.txt')
+  const calls: string[] = []
+  const compiler: Compiler = {
+    extensions: '.own',
+    target: '.css',
+    compile({ code, path }) {
+      calls.push(path)
+      return { code: `${code}${calls.length}`, dependencies: [optional] }
+    }
+  }
+  const options = { root, compilers: [compiler], env: 'test' }
+  const files = { 'x/app.css.own': 'a', '/config/first.txt': '' }
+  const site = await makeSite(t, files, options)
+  const get = async () => (await site.ask('/assets/app.css')).text
+  t.is(await get(), 'a1')
+  t.is(await get(), 'a1', 'nothing has come')
+  writeFiles(root, { 'config/other.txt': '' })
+  t.is(await get(), 'a1', 'something else has come')
+  writeFileSync(optional, 'late')
+  t.is(await get(), 'a2')
+  writeFileSync(optional, 'edited')
+  t.is(await get(), 'a3')
+  unlinkSync(optional)
+  t.is(await get(), 'a4')
+  t.is(await get(), 'a4', 'CMP-05')
+})
+
+test('a Less import over HTTP is fetched, and so is what it imports in turn', async t => {
+  const remote: Readonly<Record<string, string>> = {
+    '/theme.less': '@import "colors.less"; a { color: @color }',
+    '/colors.less': '@color: remote;'
+  }
+  const server = createServer(({ url = '' }, res) => res.end(remote[url.split('?')[0] ?? '']))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const code = `@import "http://127.0.0.1:${port}/theme.less";`
+  const site = await makeSite(t, { 'x/app.css.less': code }, { env: 'test' })
+  t.regex((await site.ask('/assets/app.css')).text, /color: remote/)
+})

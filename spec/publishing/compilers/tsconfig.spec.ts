@@ -1,0 +1,241 @@
+// What tsconfig.json says to the compiler of TypeScript and JSX.
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import fc from 'fast-check'
+import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
+import { makeFingerprinted, MODES, placed, run } from '../../support/fingerprinted.ts'
+import { makeProject, makeSite, type Files } from '../../support/site.ts'
+import { followed } from '../../support/module-graph.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+const JSX = 'export const cart = <><b /></>'
+const FIELDS = 'class Cart { total = 1 }; console.log(Cart)'
+const DECORATED = 'declare const kept: any; class Cart { @kept total = 1 }; console.log(Cart)'
+const REACT = /React\.createElement\(React\.Fragment/
+const PREACT = /from "preact\/jsx-runtime"/
+
+const rows: ReadonlyArray<readonly [options: object | undefined, source: string, made: RegExp]> = [
+  [undefined, JSX, REACT],
+  [{}, JSX, REACT],
+  [{ jsx: 'preserve' }, JSX, REACT],
+  [{ jsx: 'react-jsx' }, JSX, /from "react\/jsx-runtime"/],
+  [{ jsx: 'react-jsx', jsxImportSource: 'preact' }, JSX, PREACT],
+  [{ jsx: 'react-jsxdev', jsxImportSource: 'preact' }, JSX, PREACT],
+  [{ jsx: 'preserve', jsxImportSource: 'preact' }, JSX, PREACT],
+  [{ jsxImportSource: 'preact' }, JSX, PREACT],
+  [{ jsx: 'react-jsx' }, `/** @jsxImportSource preact */\n${JSX}`, PREACT],
+  [{ jsx: 'react-jsx' }, `/** @jsxRuntime classic */\n${JSX}`, REACT],
+  [{ jsx: 'react', jsxFactory: 'h', jsxFragmentFactory: 'Part' }, JSX, /\bh\(Part, null/],
+  [undefined, FIELDS, /^ {2}total = 1/m],
+  [{ target: 'ES2022' }, FIELDS, /^ {2}total = 1/m],
+  [{ target: 'ES2020' }, FIELDS, /this\.total = 1/],
+  [{ useDefineForClassFields: false }, FIELDS, /this\.total = 1/],
+  [{ target: 'ES2020', useDefineForClassFields: true }, FIELDS, /"total", 1|^ {2}total = 1/m],
+  [{}, DECORATED, /__decoratorStart/],
+  [{ experimentalDecorators: true }, DECORATED, /__decorateClass/],
+  [{}, "import { a } from './b.js'", /^$/],
+  [{ verbatimModuleSyntax: true }, "import { a } from './b.js'", /import \{ a \} from "\.\/b\.js"/]
+]
+
+test('TSC-06 each setting that changes the output counts, in development and in a precompile', async t => {
+  for (const [compilerOptions, source, made] of rows) {
+    const config = { '/tsconfig.json': JSON.stringify({ compilerOptions }) }
+    const files = {
+      ...(compilerOptions && config),
+      'javascripts/b.js': 'export const a = 1',
+      'javascripts/app.tsx': source
+    }
+    const site = await makeSite(t, files, { missing: 'ignore' })
+    const { text } = await site.ask('/assets/app.js')
+    t.regex(
+      text.replace(/\n?\/\/# sourceMappingURL.*\s*$/, ''),
+      made,
+      JSON.stringify(compilerOptions)
+    )
+  }
+  const files = {
+    '/tsconfig.json': '{ "compilerOptions": { "jsxImportSource": "preact" } }',
+    'javascripts/app.tsx': JSX
+  }
+  for (const mode of MODES) {
+    const site = await makeFingerprinted(t, mode, files, { missing: 'ignore' })
+    t.regex((await site.ask(await site.path('app.js'))).text, PREACT)
+  }
+})
+
+test('TSC-06 JSX that calls a React which the module lacks is a warning, in development and in a precompile', async t => {
+  const files = {
+    'javascripts/lost.tsx': 'export const cart = <b />',
+    'javascripts/bound.tsx': "import React from 'react'\nexport const cart = <b />",
+    'javascripts/made.tsx': '/** @jsxRuntime automatic */ export const cart = <b />'
+  }
+  const told =
+    'apps/web/assets/javascripts/lost.tsx has JSX that calls React.createElement, and does not import React: set "jsx": "react-jsx" in tsconfig.json'
+  const root = makeProject(t, placed(files))
+  const target = EXTRAS.some(({ name }) => name === 'target') && { target: 'es2022' }
+  const { warnings } = await run({ root, missing: 'ignore', ...target })
+  t.deepEqual(warnings, [told])
+  const site = await makeSite(t, {}, { root, missing: 'ignore' })
+  for (const name of ['lost', 'bound', 'made']) await site.ask(`/assets/${name}.js`)
+  t.deepEqual(warningsAbout('lost.tsx has JSX'), [`koa-fresh-assets: ${told}`])
+})
+
+/** What the file says about the factory of JSX, if anything. */
+const config = (factory: string | undefined, rest: object = {}) =>
+  JSON.stringify({
+    ...rest,
+    ...(factory !== undefined && { compilerOptions: { jsx: 'react', jsxFactory: factory } })
+  })
+
+test('TSC-07 extends names a file, a package, or several, and the file itself comes first; JSON may have comments', async t => {
+  const files = {
+    '/node_modules/@shop/base/package.json': '{ "name": "@shop/base" }',
+    '/node_modules/@shop/base/tsconfig.json': config('ofPackage'),
+    '/node_modules/@shop/base/other.json': config('ofOther'),
+    '/config/base.json': config('ofFile'),
+    'javascripts/app.jsx': JSX
+  }
+  for (const [text, factory] of [
+    [config(undefined, { extends: './config/base.json' }), 'ofFile'],
+    [config(undefined, { extends: './config/base' }), 'ofFile'],
+    [config(undefined, { extends: '@shop/base' }), 'ofPackage'],
+    [config(undefined, { extends: '@shop/base/other.json' }), 'ofOther'],
+    [config(undefined, { extends: ['@shop/base', './config/base.json'] }), 'ofFile'],
+    [config(undefined, { extends: ['./config/base.json', '@shop/base'] }), 'ofPackage'],
+    [config('own', { extends: ['./config/base.json', '@shop/base'] }), 'own'],
+    [`\uFEFF{ // note\n "extends": "@shop/base", /* more */ }`, 'ofPackage']
+  ] as const) {
+    const site = await makeSite(t, { ...files, '/tsconfig.json': text })
+    const { text: made } = await site.ask('/assets/app.js')
+    t.true(made.includes(`${factory}(`), `${text}\n${made}`)
+  }
+})
+
+const PLACES = ['tsconfig.json', 'apps/tsconfig.json', 'apps/web/assets/javascripts/tsconfig.json']
+
+test('TSC-08 model: after each edit the nearest tsconfig.json counts, with what it extends', async t => {
+  const edit = fc.record({
+    place: fc.constantFrom(...PLACES),
+    content: fc.constantFrom('own', 'extends', 'nothing', 'gone')
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 6 }), async edits => {
+      // A tsconfig.json above the project does not count.
+      const root = join(makeProject(t, { 'tsconfig.json': config('above') }), 'shop')
+      const site = await makeSite(t, { 'javascripts/app.jsx': JSX }, { root, revalidate: 0 })
+      const known = new Map<string, string>()
+      for (const [at, { place, content }] of edits.entries()) {
+        const own = content === 'own' || content === 'extends'
+        if (content === 'gone') known.delete(place)
+        else known.set(place, own ? `edit${at}` : 'React.createElement')
+        rmSync(join(root, place), { force: true })
+        if (content === 'own') site.write(`/${place}`, config(`edit${at}`))
+        if (content === 'nothing') site.write(`/${place}`, '{}')
+        if (content === 'extends') {
+          const base = `base${PLACES.indexOf(place)}.json`
+          site.write(`/${base}`, config(`edit${at}`))
+          site.write(`/${place}`, config(undefined, { extends: join(root, base) }))
+        }
+        const nearest = PLACES.findLast(each => known.has(each)) ?? ''
+        const { text } = await site.ask('/assets/app.js')
+        t.true(text.includes(`${known.get(nearest) ?? 'React.createElement'}(`), text)
+      }
+    }),
+    { numRuns: 25 }
+  )
+})
+
+test('TSC-09 a tsconfig.json that cannot be read is an error with its place, until it is right', async t => {
+  const site = await makeSite(t, { 'javascripts/app.ts': FIELDS })
+  for (const [text, told] of [
+    ['{\n  "compilerOptions": { "jsx": ', /tsconfig\.json:2:31: Unexpected end of file in JSON/],
+    ['{ "extends": "./gone.json" }', /tsconfig\.json: File '\.\/gone\.json' not found/],
+    ['{ "extends": "nobody/base" }', /tsconfig\.json: File 'nobody\/base' not found/]
+  ] as const) {
+    site.write('/tsconfig.json', text)
+    t.is((await site.ask('/assets/app.js')).status, 500)
+    t.regex(site.errors.at(-1)?.message ?? '', told)
+  }
+  site.write('/tsconfig.json', '{}')
+  t.is((await site.ask('/assets/app.js')).status, 200)
+})
+
+const PATHS = JSON.stringify({
+  compilerOptions: {
+    paths: {
+      '@/*': ['./apps/web/assets/javascripts/*', './shared/*'],
+      money: ['./apps/web/assets/javascripts/lib/money.ts'],
+      outside: ['./lib/outside.ts'],
+      packaged: ['./node_modules/packaged/index.js'],
+      mapped: ['./lib/outside.ts']
+    }
+  }
+})
+const mark = (number: number) => `globalThis['<m${number}>'] = 1`
+const LED: Files = {
+  '/tsconfig.json': PATHS,
+  '/shared/far.js': mark(1),
+  '/shared/near.js': 'never()',
+  'javascripts/lib/money.ts': mark(2),
+  'javascripts/lib/look.tsx': mark(3),
+  'javascripts/lib/index.mts': mark(4),
+  'javascripts/near.js': mark(5),
+  'javascripts/late.js': mark(6)
+}
+const LEADING = [
+  ['@/far', 1],
+  ['money', 2],
+  ['@/lib/look', 3],
+  ['@/lib/look.tsx', 3],
+  ['@/lib/look.jsx', 3],
+  ['@/lib', 4],
+  ['@/near.js', 5],
+  ['@/near', 5]
+] as const
+
+async function reached(t: ExecutionContext, files: Files): Promise<(readonly string[])[]> {
+  const options = { missing: 'error', integrity: false, sources: '../../shared' } as const
+  const site = await makeSite(t, files, options)
+  const all = [await followed('/assets/app.js', path => site.ask(path))]
+  for (const mode of MODES) {
+    const other = await makeFingerprinted(t, mode, files, options)
+    all.push(await followed(await other.path('app.js'), path => other.ask(path)))
+  }
+  return all
+}
+
+test('TSC-10 paths lead to assets of the app, in development, on request and precompiled', async t => {
+  const forms = LEADING.map(([path]) => `import '${path}'`)
+  const app = [...forms, "void import('@/late')", mark(0)].join('\n')
+  const all = await reached(t, { ...LED, 'javascripts/app.ts': app })
+  const marks = [0, 1, 2, 3, 4, 5, 6].map(number => `<m${number}>`)
+  for (const each of all) t.deepEqual(each, marks)
+  for (const [path, number] of LEADING) {
+    const [each] = await reached(t, { ...LED, 'javascripts/app.ts': `import '${path}'` })
+    t.deepEqual(each, [`<m${number}>`], path)
+  }
+})
+
+test('TSC-11 paths that lead out of the assets are an error that says so; those to packages, and what imports maps, are left', async t => {
+  const files = { ...LED, '/lib/outside.ts': '', '/node_modules/packaged/index.js': '' }
+  const options = { missing: 'error', imports: { mapped: 'near.js' } } as const
+  for (const [path, told] of [
+    [
+      'outside',
+      /app\.ts:1:8 refers to outside \(lib\/outside\.ts by paths of tsconfig\.json\), which was not found: the file is there, but no option publishes it: add '\.\.\/\.\.\/lib' to sources$/
+    ],
+    ['packaged', /app\.ts:1:8 imports 'packaged', which no option maps/],
+    [
+      '@/lib/mony',
+      /app\.ts:1:8 refers to @\/lib\/mony \(apps\/web\/assets\/javascripts\/lib\/mony by paths of tsconfig\.json\), which was not found/
+    ],
+    ['mapped', undefined]
+  ] as const) {
+    const site = await makeSite(t, { ...files, 'javascripts/app.ts': `import '${path}'` }, options)
+    const { status, text } = await site.ask('/assets/app.js')
+    t.is(status, told ? 500 : 200)
+    if (told) t.regex(site.errors[0]?.message ?? '', told)
+    else t.regex(text, /^import "mapped"/)
+  }
+})

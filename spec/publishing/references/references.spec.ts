@@ -1,0 +1,304 @@
+import test from 'ava'
+import { array, assert, constantFrom, integer, property, tuple } from 'fast-check'
+import { loadModuleLexer } from '../../../lib/publishing/references/module-references.ts'
+import {
+  findReferences,
+  type Reference,
+  replaceReferences
+} from '../../../lib/publishing/references/references.ts'
+import { decodeIfValid } from '../../../lib/runtime/urls/canonical-path.ts'
+import { growsInProportion } from '../../support/cost.ts'
+import { placed, readPublic, run, targetOf } from '../../support/fingerprinted.ts'
+import { makeProject, makeSite } from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
+import { anyText } from '../../support/texts.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+/** The text with every reference replaced by `/<its path>`. */
+function replaced(text: string, type: 'css' | 'js' = 'css'): string {
+  const references = findReferences(type, text)
+  return replaceReferences(
+    text,
+    references,
+    references.map(({ path }) => `/${path}`)
+  )
+}
+
+// `^` is where a path begins.
+for (const marked of [
+  'a { b: url(^x.png) }',
+  'a{b:url(\n  ^x.png\n)}',
+  'a{b:url("^x.png")}',
+  'a{b:URL(^../i/x.png)}',
+  'a{b:url(^x.eot?#iefix), url(^sprite.svg#id), url(^x.png?v=1&w=2#y)}',
+  '@import "^x.css";',
+  '@import url(^x.css);',
+  '@import url("^x.css") layer(base) print;',
+  '@import "^x.css" layer(a.b) supports(display: grid) screen;',
+  '@IMPORT/**/"^x.css";',
+  '@charset "utf-8";@import "^x.css";',
+  'a{b:image-set("^a.png" 1x, url(^b.png) 2x)}',
+  'a{b:-webkit-image-set("^a.png" 1x, "^b.png" type("image/png") 2x)}',
+  '@font-face{src:local("X"),url(^x.woff2) format("woff2")}',
+  'a{mask:url(^m.svg) /* url(no.svg) */, url(^n.svg)}',
+  'a{--x:url(^x.png)}',
+  'a{b:c}/*# sourceMappingURL=^a.css.map */',
+  'a{b:c}\n/*@ sourceMappingURL=^a.css.map*/',
+  'a{b:"("}c{d:url(^x.png)}',
+  'a{b:\\66oo(1)}@import "^x.css";',
+  '.a\\:url\\(b{c:url(^x.png)}'
+]) {
+  test(`in CSS: ${JSON.stringify(marked)}`, t => {
+    t.is(replaced(marked.replaceAll('^', '')), marked.replaceAll('^', '/'))
+  })
+}
+
+for (const [written, becomes] of [
+  ["url( 'x.png' )", 'url( "/x.png" )'],
+  ['url(x\\ y.png)', 'url("/x y.png")'],
+  ['url("x\\"y.png")', 'url("/x%22y.png")'],
+  ['url("\\78.png")', 'url("/x.png")'],
+  ['url("x\\\ny.png")', 'url("/xy.png")'],
+  ['url(x\\29 y.png)', 'url("/x)y.png")']
+] as const) {
+  test(`in CSS, with quotes or escapes: ${written}`, t => {
+    t.is(replaced(`a{b:${written}}`), `a{b:${becomes}}`)
+  })
+}
+
+for (const text of [
+  'a{b:url(data:image/png;base64,AAAA)}',
+  'a{b:url("data:image/svg+xml,<svg fill=\'url(#a)\'>")}',
+  'a{b:url(https://x.example/y.png), url(//x.example/y.png), url(about:blank)}',
+  'a{b:url(#fragment), url(), url(""), url(?v=1)}',
+  '/* url(x.png) @import "x.css" */',
+  '/* unclosed url(x.png)',
+  'a{content:"url(x.png)" \'@import "x.css"\' "\\"url(x.png)"}',
+  'a{b:my-url(x.png) curl(x.png)}',
+  'a{b:url(x y.png)}',
+  'a{b:url(x"y.png)}',
+  'a{b:format("woff2") local("X") attr("x")}',
+  '@media "x.css" { }',
+  '@namespace "http://www.w3.org/2000/svg";',
+  '@import;"x.css"',
+  '//# sourceMappingURL=a.css.map',
+  'a[href="x.css"]{}',
+  'a{b:url(x.png',
+  ''
+]) {
+  test(`left alone in CSS: ${JSON.stringify(text)}`, t => {
+    t.deepEqual(findReferences('css', text), [])
+  })
+}
+
+for (const [written, becomes] of [
+  ['a()\n//# sourceMappingURL=a.js.map\n', 'a()\n//# sourceMappingURL=/a.js.map\n'],
+  ['//@ sourceMappingURL=a.js.map', '//@ sourceMappingURL=/a.js.map'],
+  ['a()\r\n//# sourceMappingURL=a.js.map\r\n', 'a()\r\n//# sourceMappingURL=/a.js.map\r\n'],
+  ['//# sourceMappingURL=data:application/json,{}', undefined],
+  ['//# sourceMappingURL=https://x.example/a.js.map', undefined],
+  ['let a = "//# sourceMappingURL=a.js.map"', undefined],
+  ['import "./b.js"; fetch("url(x.png)")', undefined],
+  ['/*# sourceMappingURL=a.js.map */', undefined]
+] as const) {
+  test(`in a script: ${JSON.stringify(written)} ${becomes ? 'is rewritten' : 'is left alone'}`, t => {
+    t.is(replaced(written, 'js'), becomes ?? written)
+  })
+}
+
+for (const [what, piece, before = '', after = ''] of [
+  ['one word', 'a'],
+  ['opened brackets', 'a('],
+  ['unclosed strings', '"\n'],
+  ['unclosed url(', 'url('],
+  ['blanks after url(', ' ', 'url('],
+  ['opened comments', '/*'],
+  ['backslashes', '\\'],
+  ['escapes in an unclosed url(', '\\aaaaaa', 'url(', ' x'],
+  ['short escapes in an unclosed url(', '\\a ', 'url(', ' x'],
+  ['at signs', '@a']
+] as const) {
+  test(`${what} take time in proportion to their number`, t => {
+    const textOf = (count: number) => before + piece.repeat(count) + after
+    for (const type of ['css', 'js'] as const) {
+      const find = (count: number) => findReferences(type, textOf(count))
+      t.true(growsInProportion(2000, find), type)
+    }
+  })
+}
+
+test('a missing reference is a warning, once, with its line and column in the file where it was written', async t => {
+  const site = await makeSite(t, {
+    'css/plain.css': '/* é */\n\na {\n  b: url("placed.png");\n  c: url(placed.png) url(data:x)\n}',
+    'css/sheet.css.scss': '@use "part";\n$dir: "placed";\na { b: url(#{$dir}/computed.png) }',
+    'css/_part.scss': '// not placed.png2\na {\n  b: url(images/placed.png);\n}',
+    'css/sheet2.css.less': '@w: 1px;\na { b: url(less-placed.png) }',
+    'js/placed.js': '//# sourceMappingURL=placed.js.map'
+  })
+  for (const name of ['plain.css', 'sheet.css', 'sheet2.css', 'placed.js', 'plain.css']) {
+    await site.ask(`/assets/${name}`)
+    site.write('css/plain.css', `${site.read('css/plain.css')} `)
+  }
+  const warning = (path: string) =>
+    `koa-fresh-assets: apps/web/assets/css/${path}, which was not found`
+  t.deepEqual(warningsAbout('placed').toSorted(), [
+    warning('_part.scss:3:10 refers to images/placed.png'),
+    warning('plain.css:4:10 refers to placed.png'),
+    warning('sheet.css.scss refers to placed/computed.png'),
+    warning('sheet2.css.less:2:12 refers to less-placed.png')
+  ])
+})
+
+test('a reference to what stayed in public, where the stylesheet was, is told how to reach it', async t => {
+  const site = await makeSite(
+    t,
+    {
+      'css/moved.css':
+        '@import "stayed.css";\na { b: url(../images/stayed.png) url(/images/stayed.png) }',
+      '/public/css/stayed.css': '',
+      '/public/images/stayed.png': ''
+    },
+    { base: '/shop' }
+  )
+  await site.ask('/assets/moved.css')
+  const warning = (place: string, path: string, at: string) =>
+    `koa-fresh-assets: apps/web/assets/css/moved.css:${place} refers to ${path}, which was not found: public${at} is no ` +
+    `asset: write '/shop${at}', or move it to the sources`
+  t.deepEqual(warningsAbout('moved.css'), [
+    warning('1:9', 'stayed.css', '/css/stayed.css'),
+    warning('2:12', '../images/stayed.png', '/images/stayed.png')
+  ])
+})
+
+test("with missing: 'ignore' nothing is reported, on request and in precompile, with 'warn' it is once, and with 'error' it is an error", async t => {
+  const css = 'a{b:url(quiet.png)}'
+  const site = await makeSite(t, { 'css/quiet.css': css }, { missing: 'ignore' })
+  t.is((await site.ask('/assets/quiet.css')).text, css)
+  const { warnings, assets } = await run({ root: site.root, missing: 'ignore' })
+  t.is(assets, 1)
+  t.deepEqual([...warnings, ...warningsAbout('quiet')], [])
+  const where = 'apps/web/assets/css/quiet.css:1:9 refers to quiet.png, which was not found'
+  t.deepEqual((await run({ root: site.root, missing: 'warn' })).warnings, [where])
+  const strict = await makeSite(t, {}, { root: site.root, missing: 'error' })
+  const { status, text } = await strict.ask('/assets/quiet.css')
+  t.is(status, 500)
+  t.regex(text, /^This .*\n\napps\/web\/assets\/css\/quiet\.css:1:9 refers to quiet\.png, which/)
+})
+
+test('references in a stylesheet that is not UTF-8 are rewritten, and everything else stays', async t => {
+  const css = '/* \u00e9 */ a { background: url(../images/logo.svg) }'
+  const files = {
+    'css/little.css': Buffer.from(`\ufeff${css}`, 'utf16le'),
+    'css/big.css': Buffer.from(`\ufeff${css}`, 'utf16le').swap16(),
+    'css/latin.css': Buffer.from(css, 'latin1')
+  }
+  const root = makeProject(t, placed({ ...files, 'images/logo.svg': '<svg/>' }))
+  await run({ root })
+  const site = await makeSite(t, {}, { root, env: 'development' })
+  for (const name of ['little.css', 'big.css', 'latin.css']) {
+    const sent = (await site.ask(`/assets/${name}`)).bytes
+    const built = readPublic(root, targetOf(root, `/assets/${name}`))
+    for (const [bytes, url] of [
+      [sent, '/assets/logo.svg'],
+      [built, targetOf(root, '/assets/logo.svg')]
+    ] as const) {
+      const text = bytes.toString(name === 'latin.css' ? 'latin1' : 'utf8')
+      t.is(text, css.replace('../images/logo.svg', url), name)
+    }
+  }
+})
+
+// Pieces that are hard on a tokenizer, in any order.
+const pieces = constantFrom(
+  ...['url(', ')', '(', '"', "'", '/*', '*/', '\\', '\\"', '\n', ' ', ';', '{', '}', '@import'],
+  ...['x.png', 'a', '#', '?', ',', 'image-set(', 'data:', '//', 'é', '🎈', ':', '1x', 'layer(b)']
+)
+const texts = array(pieces, { maxLength: 40 }).map(parts => parts.join(''))
+
+const always = (title: string, holds: (text: string) => boolean, given = texts) =>
+  test(title, t => {
+    assert(property(given, holds), { numRuns: cases(300, 3000) })
+    t.pass()
+  })
+
+always('references that are not replaced leave the text as it was', text =>
+  (['css', 'js'] as const).every(type => {
+    const references = findReferences(type, text)
+    const none = references.map(() => undefined)
+    return replaceReferences(text, references, none) === text
+  })
+)
+
+always(
+  'text without url, import, image-set and sourceMappingURL has no references',
+  text =>
+    /url|@|image-set/i.test(text) ||
+    findReferences('css', text).length + findReferences('js', text).length === 0,
+  anyText(200)
+)
+
+always('replacing references with their own URLs changes nothing, after the first time', text => {
+  const once = withOwnPaths(text)
+  return withOwnPaths(once) === once
+})
+
+function withOwnPaths(text: string): string {
+  const references = findReferences('css', text)
+  const urls = references.map(({ path }) => {
+    const decoded = decodeIfValid(path)
+    return decoded === undefined ? path : encodeURI(decoded)
+  })
+  return replaceReferences(text, references, urls)
+}
+
+test('text between references stays, whatever they refer to', t => {
+  const names = integer({ min: 1, max: 999 }).map(n => `i/${n}.png`)
+  const rules = array(tuple(names, constantFrom('url(%)', 'url("%")', "url('%')", 'url( % )')))
+  assert(
+    property(rules, all => {
+      const text = all.map(([name, form], at) => `.r${at}{b:${form.replace('%', name)}}`).join('\n')
+      const references = findReferences('css', text)
+      const paths = references.map(({ path }) => path)
+      const urls = paths.map(path => `/assets/${path}`)
+      const out = replaceReferences(text, references, urls).replaceAll('/assets/', '')
+      const hasAll = paths.join() === all.map(([name]) => name).join()
+      return hasAll && out.replaceAll("'", '"') === text.replaceAll("'", '"')
+    })
+  )
+  t.pass()
+})
+
+const modulePieces = constantFrom(
+  ...["import './a.js';", "import a, { b } from './a.js';", 'export * from "/b.mjs"', '\n', ' '],
+  ...["import('./c.js?x')", 'import(`./c.js`)', 'import(name)', 'import.meta.url', 'x()', '`${'],
+  ...["new URL('d.png', import.meta.url)", "new URL('d.png', ", '// ', '/*', '*/', '`', "'", '"'],
+  ...['/', '}', ')', '(', "with { type: 'json' }", 'é', '🎈', 'of /x/g', '\\']
+)
+
+test('replaced references of a module are found again, and nothing else has changed', async t => {
+  const lexer = await loadModuleLexer()
+  const find = (code: string) => lexer.find(code).references
+  t.is(find("import './a.js'\nexport * from \"/b.mjs\"\nimport('./c.js?x')").length, 3)
+  assert(
+    property(array(modulePieces, { maxLength: 20 }), pieces => {
+      const code = pieces.join('')
+      const references = find(code)
+      const urls = references.map((_, at) => `/assets/${at}-0123.js`)
+      const replaced = replaceReferences(code, references, urls)
+      const again = find(replaced)
+      return (
+        again.every(({ path }, at) => path === urls[at]) &&
+        again.length === references.length &&
+        between(replaced, again) === between(code, references)
+      )
+    }),
+    { numRuns: cases(1000, 20_000) }
+  )
+})
+
+/** What stands around the references. */
+function between(code: string, references: readonly Reference[]): string {
+  const starts = [...references.map(({ start }) => start), code.length]
+  const ends = [0, ...references.map(({ end }) => end)]
+  return starts.map((start, at) => code.slice(ends[at], start)).join('\0')
+}

@@ -1,0 +1,364 @@
+// What stylesheets and scripts refer to, under fingerprints.
+import { join } from 'node:path'
+import { runInNewContext } from 'node:vm'
+import { encode } from '@jridgewell/sourcemap-codec'
+import test, { type ExecutionContext } from 'ava'
+import { loadModuleLexer } from '../../../lib/publishing/references/module-references.ts'
+import { findReferences, replaceReferences } from '../../../lib/publishing/references/references.ts'
+import { referenceErrors } from '../../../lib/publishing/rendering/reference-errors.ts'
+import { shiftInlineMap, shiftMap } from '../../../lib/publishing/rendering/shift-map.ts'
+import { settle } from '../../../lib/runtime/settings/settings.ts'
+import type { Source } from '../../../lib/publishing/sources/snapshot.ts'
+import { AssetError } from '../../../lib/runtime/errors.ts'
+import { growsInProportion } from '../../support/cost.ts'
+import {
+  digestIn,
+  digestOf,
+  type FingerprintedSite,
+  makeFingerprinted,
+  MODES
+} from '../../support/fingerprinted.ts'
+import { makeProject } from '../../support/site.ts'
+import { words } from '../../support/texts.ts'
+import { until } from '../../support/until.ts'
+
+const lexer = await loadModuleLexer()
+const findModuleReferences = (code: string) => lexer.find(code).references
+
+/** The text of an asset as a page gets it. */
+const textOf = async (site: FingerprintedSite, name: string) =>
+  (await site.ask(await site.path(name))).text
+
+/** What a browser loads for the first url() or @import of a stylesheet. */
+const firstUrl = (css: string) =>
+  /url\("?([^")]+)"?\)|@import "([^"]+)"/.exec(css)?.slice(1).find(Boolean) ?? ''
+
+const FORMS = `a { src: url(x.eot?#iefix) format("embedded-opentype"), URL(sprite.svg#id) }
+b { src: url( "sprite.svg?v=1#id" ), url('a%20(1).png'), url(a\\ \\(1\\).png), url("it's.png") }
+c { src: Image-Set("sprite.svg" 1x, url(sprite.svg) 2x), url(data:image/png;base64,AAAA) }
+d { src: url(https://cdn.example/sprite.svg), url(//cdn.example/x.svg), url(#mask) }
+/* url(sprite.svg) "sprite.svg" */
+e::after { content: "url(sprite.svg)" }`
+
+for (const mode of MODES) {
+  test(`FPR-11 JSM-01 JSM-04 an edit renames what shows or imports the file, nothing else (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, {
+      'images/logo.png': 'logo',
+      'images/other.png': 'other',
+      'css/PAGE.CSS': '@import "theme.css";',
+      'css/theme.css': 'a { background: url(logo.png) }',
+      'css/plain.css': 'b { background: url(other.png) }',
+      'js/store.js': 'export const one = 1',
+      'js/inc.js': "import './store.js'",
+      'js/app.js': "import('./inc.js')",
+      'js/other.js': 'export {}',
+      'js/a.js': "import './b.js'",
+      'js/b.js': "import './a.js'",
+      'js/outside.js': "import './a.js'"
+    })
+    const sheets = ['logo.png', 'theme.css', 'PAGE.CSS', 'other.png', 'plain.css']
+    const names = [...sheets, ...words('store.js inc.js app.js other.js a.js b.js outside.js')]
+    const paths = () => Promise.all(names.map(name => site.path(name)))
+    for (const [edit, renamed] of [
+      [{ 'images/logo.png': 'LOGO' }, ['logo.png', 'theme.css', 'PAGE.CSS']],
+      [{ 'js/store.js': 'export const one = 2' }, ['store.js', 'inc.js', 'app.js']],
+      // Modules that import each other keep plain names.
+      [{ 'js/a.js': "import './b.js'; edited()" }, ['a.js', 'outside.js']]
+    ] as const) {
+      const before = await paths()
+      await site.edit(edit)
+      const isRenamed = async () => (await paths()).some((path, at) => path !== before[at])
+      await until(isRenamed, 'the edit is noticed')
+      const after = await paths()
+      t.deepEqual(
+        names.filter((_, at) => after[at] !== before[at]),
+        [...renamed]
+      )
+      t.is((await site.ask(before[0] ?? '')).status, 200, 'the old version is still there')
+    }
+    const [logo, theme] = await paths()
+    t.is(await textOf(site, 'theme.css'), `a { background: url(${logo}) }`)
+    t.is(await textOf(site, 'PAGE.CSS'), `@import "${theme}";`)
+    t.is(await textOf(site, 'app.js'), `import("${await site.path('inc.js')}")`)
+  })
+
+  test(`FPR-12 stylesheets that import each other are digested as one, and so is one that imports itself (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, {
+      'logo.png': 'logo',
+      'a.css': '@import "b.css"; a{}',
+      'b.css': '@import "c.css"; b{}',
+      'c.css': '@import "a.css"; c { background: url(logo.png) }',
+      'self.css': '@import "self.css"; a{}'
+    })
+    const names = ['a.css', 'b.css', 'c.css', 'self.css']
+    const paths = () => Promise.all(names.map(name => site.path(name)))
+    const before = await paths()
+    for (const path of before) {
+      const { text, headers, bytes } = await site.ask(path)
+      t.is(digestIn(path), digestOf(bytes))
+      t.regex(headers['cache-control'] ?? '', /immutable/)
+      const [, imported = ''] = /@import "([^"]+)"/.exec(text) ?? []
+      t.is((await site.ask(imported)).status, 200, imported)
+    }
+    await site.edit({ 'logo.png': 'LOGO', 'self.css': '@import "self.css"; b{}' })
+    const isRenamed = async () => (await paths()).every((path, at) => path !== before[at])
+    await t.notThrowsAsync(() => until(isRenamed, 'all of them have new names'))
+  })
+
+  test(`FPR-13 quotes, queries, fragments, data: URLs and comments survive intact (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, {
+      'x.eot': 'eot',
+      'sprite.svg': 'sprite',
+      'a (1).png': 'one',
+      "it's.png": 'its',
+      'forms.css': FORMS
+    })
+    const pathOf = new Map<string, string>()
+    for (const name of ['x.eot', 'sprite.svg', 'a (1).png', "it's.png"]) {
+      pathOf.set(name, await site.path(name))
+      t.is((await site.ask(pathOf.get(name) ?? '')).status, 200)
+    }
+    const [eot, sprite, one, its] = [...pathOf.values()]
+    t.deepEqual((await textOf(site, 'forms.css')).split('\n'), [
+      `a { src: url(${eot}?#iefix) format("embedded-opentype"), URL(${sprite}#id) }`,
+      `b { src: url( "${sprite}?v=1#id" ), url("${one}"), url(${one}), url("${its}") }`,
+      `c { src: Image-Set("${sprite}" 1x, url(${sprite}) 2x), url(data:image/png;base64,AAAA) }`,
+      ...FORMS.split('\n').slice(3)
+    ])
+  })
+
+  test(`a reference in a partial leads to the file beside the partial (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, {
+      'images/flags/fi.png': 'fi',
+      'stylesheets/deep/app.css.scss': '@use "parts/part";',
+      'stylesheets/parts/_part.scss': 'a { background: url(../../images/flags/fi.png) }'
+    })
+    const url = firstUrl(await textOf(site, 'deep/app.css'))
+    t.is(url, `/assets/flags/fi-${digestOf('fi')}.png`)
+  })
+
+  test(`source maps are found under their fingerprints; a missing one is not reported (${mode})`, async t => {
+    const files = {
+      'javascripts/lib/app.min.js': 'go()\n//# sourceMappingURL=app.min.js.map\n',
+      'javascripts/lib/app.min.js.map': '{"version":3}',
+      'stylesheets/app.css': 'a{}\n/*# sourceMappingURL=app.css.map */\n',
+      'stylesheets/app.css.map': '{"version":3,"sources":[]}',
+      'javascripts/lost.js': 'go()\n//# sourceMappingURL=lost.js.map\n',
+      'javascripts/inline.js': 'go()\n//# sourceMappingURL=data:application/json;base64,e30=\n',
+      'javascripts/text.js': 'say("//# sourceMappingURL=lib/app.min.js.map")\n'
+    }
+    const site = await makeFingerprinted(t, mode, files, { missing: 'error' })
+    const map = `/assets/lib/app.min.js-${digestOf('{"version":3}')}.map`
+    t.is(await textOf(site, 'lib/app.min.js'), `go()\n//# sourceMappingURL=${map}\n`)
+    t.is((await site.ask(map)).text, '{"version":3}')
+    const [, cssMap = ''] = /=(\S+)/.exec(await textOf(site, 'app.css')) ?? []
+    t.is((await site.ask(cssMap)).text, '{"version":3,"sources":[]}')
+    t.is(await textOf(site, 'lost.js'), 'go()\n//# sourceMappingURL=lost.js.map\n')
+    t.regex(await textOf(site, 'inline.js'), /data:application/)
+    t.is(await textOf(site, 'text.js'), 'say("//# sourceMappingURL=lib/app.min.js.map")\n')
+  })
+
+  test(`a stylesheet shows the image beside it, not another app's of that path, whose it shows by its URL, which is plain without fingerprints (${mode})`, async t => {
+    const css = 'a { background: url(../images/seal.png) }'
+    const files = {
+      'stylesheets/app.css': css,
+      'images/seal.png': 'web',
+      'shown.css': 'a { b: url(/assets/admin/seal.png?x#y); c: url(/assets/blog/pen.png) }',
+      '/apps/admin/assets/stylesheets/app.css': css,
+      '/apps/admin/assets/images/seal.png': 'admin',
+      '/apps/blog/assets/images/pen.png': 'pen'
+    }
+    const apps = { web: {}, admin: {}, blog: { fingerprint: false } }
+    const site = await makeFingerprinted(t, mode, files, { apps })
+    t.is(firstUrl(await textOf(site, 'app.css')), `/assets/seal-${digestOf('web')}.png`)
+    const path = await site.render(assets => assets.path('app.css'), '/admin/page')
+    const seal = `/assets/admin/seal-${digestOf('admin')}.png`
+    t.is(firstUrl((await site.ask(path)).text), seal)
+    t.is(await textOf(site, 'shown.css'), `a { b: url(${seal}?x#y); c: url(/assets/blog/pen.png) }`)
+    t.is((await site.ask('/assets/blog/pen.png')).text, 'pen')
+  })
+}
+
+const COUNT = 250
+
+for (const [what, compiler, placed] of [
+  ['as it was written', undefined, COUNT],
+  ['that was compiled', { extensions: '.x', target: '.css', compile: () => ({ code: '' }) }, 100]
+] as const) {
+  test(`S61 in a stylesheet ${what} ${placed} of ${COUNT} missing references are located`, async t => {
+    const code = Array.from({ length: COUNT }, (_, at) => `a { b: url(${at}.png) }\n`).join('')
+    const root = makeProject(t, { 'apps/web/assets/app.css': code })
+    const directory = join(root, 'apps/web/assets')
+    const file = join(directory, 'app.css')
+    const source: Source = {
+      ...{ file, directory, from: 0, path: 'app.css', tail: 'app.css', name: 'app.css' },
+      compiler
+    }
+    const references = findReferences('css', code)
+    const text = { code, references, bare: [], refused: [], dependencies: [] }
+    const asset = { app: settle({ root }).publicApp, source }
+    // As while a package cannot be published, of which others tell.
+    const unusable = () => Promise.reject(new AssetError('package-unusable', 'broken'))
+    const errors = await referenceErrors({ root, asset, text }, references, unusable)
+    t.is(errors.length, COUNT)
+    errors.forEach(({ message }, at) => {
+      const place = at < placed ? `:${at + 1}:12` : ''
+      t.is(message, `apps/web/assets/app.css${place} refers to ${at}.png, which was not found`)
+    })
+  })
+}
+
+// What is a reference in a script, and what only looks like one.
+
+/** Each reference: its kind, and how it stands in the code; its path and suffix are what that means. */
+function found(t: ExecutionContext, code: string) {
+  return findModuleReferences(code).map(({ start, end, kind, path, suffix }) => {
+    const written = code.slice(start, end)
+    t.is(path + suffix, runInNewContext(written))
+    return [kind, written]
+  })
+}
+
+for (const [code, kind, written] of [
+  ["import './a.js'", 'import', "'./a.js'"],
+  ['import{a}from"./a.js"', 'import', '"./a.js"'],
+  ["import a, * as b from '/assets/a.js?x#y'", 'import', "'/assets/a.js?x#y'"],
+  ["export * from './a.js'", 'import', "'./a.js'"],
+  ["export { a } from './a.js'", 'import', "'./a.js'"],
+  ["import d from './d.json' with { type: 'json' }", 'import', "'./d.json'"],
+  ["import './\\x61.js'", 'import', "'./\\x61.js'"],
+  ["import confetti from 'confetti'", 'import', "'confetti'"],
+  ["import '#internal?x'", 'import', "'#internal?x'"],
+  ["import('./a.js')", 'dynamic-import', "'./a.js'"],
+  ['import(`./a.js`)', 'dynamic-import', '`./a.js`'],
+  ["import(/* later */ './a.js' /* or never */)", 'dynamic-import', "'./a.js'"],
+  ["import('./a.css', { with: { type: 'css' } })", 'dynamic-import', "'./a.css'"],
+  ["`${import('./a.js')}`", 'dynamic-import', "'./a.js'"],
+  ["new URL('./a.png', import.meta.url)", 'new-url', "'./a.png'"],
+  ['new URL( "a.png#x" ,import . meta . url , )', 'new-url', '"a.png#x"'],
+  ["new Worker(new URL('./w.js', import.meta.url))", 'new-url', "'./w.js'"],
+  ["new URL('./it\\'s.png', import.meta.url)", 'new-url', "'./it\\'s.png'"]
+] as const) {
+  test(`JSM-01 a reference: ${code}`, t => {
+    t.deepEqual(found(t, code), [[kind, written]])
+  })
+}
+
+for (const code of [
+  '"import \'./a.js\'"',
+  "`import './a.js'`",
+  "// import './a.js'",
+  "/* import('./a.js') */",
+  "/import('.a.js')/.test(x)",
+  "a.import('./a.js')",
+  'import(name)',
+  "import('./' + name)",
+  'import(`./${name}.js`)',
+  "new URL('./a.png', location.href)",
+  "new URL('./a.png', import.meta.url.href)",
+  'new URL(name, import.meta.url)',
+  'new URL(`./${name}.png`, import.meta.url)',
+  "new URL('../', import.meta.url)",
+  "new URL('.', import.meta.url)",
+  "new URL('', import.meta.url)",
+  "create(new Base('./a.png', import.meta.url))",
+  "const { URL } = import.meta; f('./a.png', import.meta.url)",
+  'console.log(import.meta.url)',
+  '<!-- a classic script that imports nothing, and it\'s not closed: "',
+  ''
+]) {
+  test(`JSM-01 not a reference: ${code}`, t => {
+    t.deepEqual(found(t, code), [])
+  })
+}
+
+test('JSM-01 a replaced specifier is a valid string, whatever it contains', t => {
+  const code = "import './a.js?q=\\'\"#\\r\\n'; export {}"
+  const references = findModuleReferences(code)
+  t.is(
+    replaceReferences(code, references, ['/assets/a-1.js']),
+    'import "/assets/a-1.js?q=\'%22#%0D%0A"; export {}'
+  )
+})
+
+for (const [what, piece] of [
+  ['imports', "import './a.js';"],
+  ['URLs beside the module', "new URL('./a.png', import.meta.url);"],
+  ['beginnings of URLs', "new URL('./a.png', import.meta.url, "],
+  ['uses of import.meta', 'import.meta.url;']
+] as const) {
+  test(`S61 ${what} take time in proportion to their number`, t => {
+    const code = (count: number) => piece.repeat(count)
+    t.true(growsInProportion(2000, count => findModuleReferences(code(count))))
+  })
+}
+
+// Source maps of texts in which URLs take the place of what was written.
+
+const LONGER = '/assets/images/a-0123456789abcdef0123456789abcdef.png'
+
+/** Segments at these columns of the first line. */
+function mapping(columns: readonly number[]): string {
+  return encode([columns.map(column => [column, 0, 0, 0])])
+}
+
+/** A text with references, and a map with a segment at the beginning of each rule. */
+function makeText(rules: readonly string[]) {
+  const text = rules.join('')
+  let column = 0
+  const columns = rules.map(rule => [column, (column += rule.length)][0] ?? 0)
+  const mappings = mapping(columns)
+  const references = findReferences('css', text)
+  const map = JSON.stringify({ version: 3, sources: ['a.css'], names: [], mappings })
+  return { text, map, references, urls: references.map(() => LONGER) }
+}
+
+test('every rule is mapped from its new column once the URLs are longer', t => {
+  const { text, map, references, urls } = makeText(['a{}', 'b{background:url(a.png)}', 'c{}'])
+  const written = replaceReferences(text, references, urls)
+  const { mappings } = JSON.parse(shiftMap(map, { code: text, references }, urls)) as {
+    mappings: string
+  }
+  const columns = ['a{', 'b{', 'c{'].map(rule => written.indexOf(rule))
+  t.is(mappings, mapping(columns))
+})
+
+const asData = (map: string) =>
+  `data:application/json;base64,${Buffer.from(map).toString('base64')}`
+
+test('a map in the last comment of a text is moved as well, whatever the form of the comment', t => {
+  const { text, map, references, urls } = makeText(['a{}', 'b{background:url(a.png)}', 'c{}'])
+  const finished = replaceReferences(text, references, urls)
+  const moved = shiftMap(map, { code: text, references }, urls)
+  t.not(moved, map)
+  for (const comment of ['//# $', '//# $\n', '/*# $ */', '/*# $ */\n', '\n//@ $\r\n']) {
+    const withMap = (json: string) =>
+      finished + comment.replace('$', `sourceMappingURL=${asData(json)}`)
+    t.is(shiftInlineMap(withMap(map), { code: text, references }, urls), withMap(moved), comment)
+  }
+})
+
+test('what is not a map of the text stays: elsewhere in the text, linked, cut off, not JSON', t => {
+  const { text, map, references, urls } = makeText(['b{background:url(a.png)}'])
+  const url = `sourceMappingURL=${asData(map)}`
+  for (const rest of [
+    `"//# ${url}"`,
+    `//# ${url}\nlast()`,
+    '//# sourceMappingURL=a.js.map',
+    '//# sourceMappingURL=data:application/json;base64,',
+    '//# sourceMappingURL=data:application/json;base64,!!!!',
+    `//# sourceMappingURL=${asData('{')}`,
+    `//# sourceMappingURL=${asData('null')}`,
+    `//# sourceMappingURL=${asData('{"version":3,"sections":[]}')}`
+  ]) {
+    t.is(shiftInlineMap(text + rest, { code: text, references }, urls), text + rest, rest)
+  }
+})
+
+test('S61 references in one line take time in proportion to their number', t => {
+  const rule = `.icon{background:url(a.png);color:red}`
+  const [few, many] = [2000, 8000].map(count => makeText(Array.from({ length: count }, () => rule)))
+  const shift = ({ text, map, references, urls }: ReturnType<typeof makeText>) =>
+    shiftMap(map, { code: text, references }, urls)
+  t.true(growsInProportion(1, times => shift((times === 1 ? few : many) ?? makeText([rule]))))
+})

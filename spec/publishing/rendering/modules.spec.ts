@@ -1,0 +1,534 @@
+// What modules refer to, under fingerprints.
+import { SourceMap, type SourceMapPayload } from 'node:module'
+import { encode } from '@jridgewell/sourcemap-codec'
+import test from 'ava'
+import { PrecompileError } from '../../../lib/runtime/errors.ts'
+import {
+  digestIn,
+  digestOf,
+  makeFingerprinted,
+  MODES,
+  placed,
+  readManifest,
+  run,
+  targetOf,
+  readPublic,
+  type FingerprintedSite
+} from '../../support/fingerprinted.ts'
+import { makeProject, makeSite, type Files } from '../../support/site.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+interface ImportMap {
+  readonly imports?: Readonly<Record<string, string>>
+  readonly integrity?: Readonly<Record<string, string>>
+}
+
+const mapIn = (tag: string) => JSON.parse(/>(.*)</.exec(tag)?.[1] ?? '{}') as ImportMap
+
+const textOf = async (site: FingerprintedSite, name: string) =>
+  (await site.ask(await site.path(name))).text
+
+for (const mode of MODES) {
+  test(`JSM-01 what a module refers to gets its fingerprint; strings, comments and templates stay (${mode})`, async t => {
+    const lines = [
+      "import { a } from '^lib/a.js' // './lib/a.js'",
+      "export * from '/assets/^lib/b.mjs'",
+      "import data from '^lib/data.json' with { type: 'json' }",
+      "import sheet from '^lib/sheet.css' with { type: 'css' }",
+      "import('^lib/a.js?x#y')",
+      "import('./lib/' + name)",
+      "new Worker(new URL('^lib/worker.js', import.meta.url), { type: 'module' })",
+      "new URL('../images/^logo.png', import.meta.url)",
+      "import 'https://cdn.example/x.js'",
+      "import 'bare'",
+      '"import \'./lib/a.js\'"',
+      "`import './lib/a.js' ${import('^lib/a.js')}`"
+    ]
+    const files = {
+      'javascripts/lib/a.js': 'export const a = 1',
+      'javascripts/lib/b.mjs': "export * from './a.js'",
+      'javascripts/lib/data.json': '{}',
+      'javascripts/lib/sheet.css': 'a{}',
+      'javascripts/lib/worker.js': "import './a.js'",
+      'images/logo.png': 'logo',
+      'javascripts/app.mjs': lines
+        .map(line => line.replace(/'\^/, "'./").replace('^', ''))
+        .join('\n')
+    }
+    const site = await makeFingerprinted(t, mode, files, { missing: 'warn' })
+    const expected = await Promise.all(
+      lines.map(async line => {
+        const [whole = '', name = '', rest = ''] = /'[^']*\^([^'?]+)([^']*)'/.exec(line) ?? []
+        return name === '' ? line : line.replace(whole, `"${await site.path(name)}${rest}"`)
+      })
+    )
+    t.deepEqual((await textOf(site, 'app.mjs')).split('\n'), expected)
+    const a = await site.path('lib/a.js')
+    t.is(await textOf(site, 'lib/worker.js'), `import "${a}"`)
+    t.is(digestIn(a), digestOf('export const a = 1'))
+  })
+
+  test(`JSM-04 modules that import each other keep plain names, which importMap() resolves (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, {
+      '(a).js': "import './b.js'; import './leaf.js'",
+      'b.js': "import('./(a).js')",
+      'leaf.js': 'export {}',
+      'self.js': "import * as self from './self.js'",
+      'app.js': "import './(a).js'"
+    })
+    const [a = '', b = '', self = '', leaf] = await Promise.all(
+      ['(a)', 'b', 'self', 'leaf'].map(name => site.path(`${name}.js`))
+    )
+    t.is(await textOf(site, '(a).js'), `import "/assets/b.js"; import "${leaf}"`)
+    t.is(await textOf(site, 'b.js'), 'import("/assets/%28a%29.js")')
+    t.is(await textOf(site, 'self.js'), 'import * as self from "/assets/self.js"')
+    t.is(await textOf(site, 'app.js'), `import "${a}"`)
+    const map = await site.render(assets => assets.importMap())
+    for (const [path, plain] of [
+      [a, '%28a%29'],
+      [b, 'b'],
+      [self, 'self']
+    ] as const) {
+      const { bytes, headers } = await site.ask(path)
+      t.is(digestIn(path), digestOf(bytes))
+      t.regex(headers['cache-control'] ?? '', /immutable/)
+      t.true(map.includes(`"/assets/${plain}.js":"${path}"`))
+    }
+  })
+
+  test(`JSM-05 a bare specifier of the option imports gets the URL of its asset, another one stays (${mode})`, async t => {
+    const files = {
+      'vendor/lib/confetti.js': 'export default 1',
+      'app.js': "import 'confetti'; import('confetti/x'); import 'cdn'; import 'other'"
+    }
+    const site = await makeFingerprinted(t, mode, files, {
+      missing: 'warn',
+      imports: {
+        confetti: 'lib/confetti',
+        'confetti/x': 'lib/confetti.js',
+        cdn: 'https://cdn.example/x',
+        constructor: undefined
+      }
+    })
+    const confetti = await site.path('lib/confetti.js')
+    t.is(
+      await textOf(site, 'app.js'),
+      `import "${confetti}"; import("${confetti}"); import 'cdn'; import 'other'`
+    )
+    const map = await site.render(assets => assets.importMap())
+    t.true(map.includes(`"cdn":"https://cdn.example/x","confetti":"${confetti}"`))
+  })
+
+  test(`JSM-06 modulepreload links what a module imports statically, importMap({ entry }) has the integrity of what it may import later (${mode})`, async t => {
+    const files = {
+      'app.js': "import './a.js'; import './b.js'; import('./later.js')",
+      'a.js': "import './b.js'",
+      'b.js': "import sheet from './s.css' with { type: 'css' }",
+      's.css': 'a{}',
+      'later.js': "import './deep.js'",
+      'deep.js': 'export {}',
+      'other.js': "import './b.js'"
+    }
+    const site = await makeFingerprinted(t, mode, files, {
+      imports: { deep: 'deep.js', other: 'other.js', cdn: 'https://cdn.example/x.js' }
+    })
+    const path = (name: string) => site.path(name)
+    const tags = await site.render(assets =>
+      assets.javascript('app', { type: 'module', modulepreload: true, nonce: 'n' })
+    )
+    const links = tags.split('\n')
+    const script = links.pop() ?? ''
+    t.true(
+      script.startsWith(`<script src="${await path('app.js')}" type="module" integrity="sha384-`)
+    )
+    t.false(script.includes('modulepreload'))
+    t.deepEqual(
+      links.map(link => link.replace(/sha384-[^"]+/, '…')),
+      [await path('b.js'), await path('a.js')].map(
+        url =>
+          `<link href="${url}" rel="modulepreload" integrity="…" crossorigin="anonymous" nonce="n">`
+      )
+    )
+    const map = await site.render(assets => assets.importMap({ entry: 'app' }))
+    const later = await Promise.all(['deep', 'later'].map(name => path(`${name}.js`)))
+    const { integrity, ...rest } = mapIn(map)
+    t.deepEqual(Object.keys(integrity ?? {}), later)
+    t.deepEqual(rest, {})
+    t.is(await site.render(assets => assets.importMap({ entry: 'app', integrity: false })), '')
+    t.is(await site.render(assets => assets.importMap({ entry: ['deep.js', 'other'] })), '')
+    await t.throwsAsync(
+      site.render(assets => assets.importMap({ entry: 'ap' })),
+      { code: 'asset-unknown', message: /did you mean 'a.js'/ }
+    )
+  })
+}
+
+for (const mode of MODES) {
+  test(`JSM-08 TAG-01 importMap() has only what no published URL replaces, and is no tag at all where that is nothing (${mode})`, async t => {
+    const files = {
+      'app.js': "import './a.js'; import 'confetti'",
+      'a.js': 'export {}',
+      'confetti.js': 'export {}',
+      'outside.js': "import 'cdn'; import 'unknown'",
+      'cycle.js': "import './other.js'; import './a.js'",
+      'other.js': "import './cycle.js'",
+      'open.js': "import './a.js'; import('./' + 'confetti.js')",
+      'broken.js': 'import d, { "a-b" as c } from "./a.js"'
+    }
+    const site = await makeFingerprinted(t, mode, files, {
+      missing: 'ignore',
+      imports: {
+        confetti: 'confetti.js',
+        cdn: 'https://cdn.example/x.js',
+        elsewhere: 'https://elsewhere.example/x.js'
+      }
+    })
+    const [confetti = '', cycle = '', other = '', open = '', a = ''] = await Promise.all(
+      ['confetti', 'cycle', 'other', 'open', 'a'].map(name => site.path(`${name}.js`))
+    )
+    const map = (entry: string, more = {}) =>
+      site.render(assets => assets.importMap({ entry, ...more }))
+    t.is(await map('app'), '')
+    t.deepEqual(mapIn(await map('outside')), { imports: { cdn: 'https://cdn.example/x.js' } })
+    t.deepEqual(mapIn(await map('cycle')), {
+      imports: { '/assets/cycle.js': cycle, '/assets/other.js': other }
+    })
+    const { imports, integrity } = mapIn(await map('open'))
+    t.is(imports?.['/assets/a.js'], a)
+    t.is(imports?.['confetti'], confetti)
+    t.deepEqual(Object.keys(integrity ?? {}).toSorted(), [a, open].toSorted())
+    t.is(mapIn(await map('broken')).imports?.['cdn'], 'https://cdn.example/x.js')
+    const inline = mapIn(await map('app', { imports: { party: 'cycle' } }))
+    t.is(inline.imports?.['party'], cycle)
+    const printed = [cycle, other].toSorted()
+    t.deepEqual(Object.keys(inline.integrity ?? {}).toSorted(), printed, 'no tag has it')
+    // Without entry a script in the page may import any module.
+    const whole = mapIn(await site.render(assets => assets.importMap()))
+    t.like(whole.imports, { '/assets/a.js': a, '/assets/confetti.js': confetti, confetti })
+    t.is(Object.keys(whole.imports ?? {}).length, 11)
+  })
+}
+
+/** By the source of a script: the place of its import, and what is told of it. */
+const UNMAPPED = {
+  "import { html } from 'lit'": [
+    '1:22',
+    "'lit', which no option maps, so a browser does not find it"
+  ],
+  "\n\n  export * from '@/dial.js'": ['3:17', "'@/dial.js', which no option maps"],
+  "import 'other.js'": [
+    '1:8',
+    "'other.js', which no option maps, so a browser does not find it: did you mean './other.js'?"
+  ],
+  "import 'fs'": [
+    '1:8',
+    "'fs', a module of Node, which browsers do not have: name an asset or a URL in imports: { 'fs': … }"
+  ]
+}
+
+test('JSM-03 an import that nothing maps is logged in development, once, with its place and what to do', async t => {
+  const site = await makeSite(t, { 'javascripts/other.js': '' })
+  for (const [at, [source, [place, told]]] of Object.entries(UNMAPPED).entries()) {
+    const name = `unmapped${at}.js`
+    site.write(`javascripts/${name}`, source)
+    t.is((await site.ask(`/assets/${name}`)).text, source)
+    site.write(`javascripts/${name}`, `${source}\n`)
+    t.is((await site.ask(`/assets/${name}`)).text, `${source}\n`)
+    const warnings = warningsAbout(`${name}:`)
+    t.is(warnings.length, 1)
+    t.true(warnings[0]?.includes(`/javascripts/${name}:${place} imports ${told}`), warnings[0])
+  }
+})
+
+test('JSM-03 nothing is said of what an option maps, of URLs and types, nor of the files of packages', async t => {
+  const imports = { lit: 'https://cdn.example/lit.js', dial: 'dial.js' }
+  const app =
+    "import 'lit'; import('dial'); import 'https://cdn.example/x.js'; import 'data:text/javascript,'"
+  const files = {
+    'app.js': app,
+    'dial.js': '',
+    'types.js.ts': "import type { A } from 'types'\nexport const a = 1 as unknown as A",
+    '/node_modules/tip/dist/tip.js': "import 'top'"
+  }
+  const root = makeProject(t, placed(files))
+  const { warnings } = await run({ root, imports, sources: ['../../node_modules/tip/dist'] })
+  t.deepEqual(warnings, [])
+  const site = await makeSite(t, {}, { root, imports })
+  t.is((await site.ask('/assets/app.js')).text, app)
+  t.deepEqual(warningsAbout('web/assets/app.js:1:8'), [])
+})
+
+test('JSM-03 a module may do without what it imports dynamically: that is a warning of precompile', async t => {
+  const root = makeProject(t, placed({ 'app.js': "import('lit').catch(() => {})" }))
+  const { warnings } = await run({ root })
+  t.is(warnings.length, 1)
+  t.regex(warnings[0] ?? '', /^apps\/web\/assets\/app\.js:1:8 imports 'lit', which/)
+})
+
+test('JSM-03 what the option imports names, and no app has, is an error of precompile though no module imports it', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/javascripts/app.js': '',
+    'apps/web/assets/javascripts/vendor/dial.js': '',
+    'apps/admin/assets/javascripts/admin.js': ''
+  })
+  const imports = { dial: 'vendor/dial.js', dail: 'vendor/dail', lit: 'https://cdn.example/lit.js' }
+  const told =
+    "the option imports leads 'dail' to vendor/dail.js, which was not found: did you mean 'vendor/dial.js'?"
+  const error = await t.throwsAsync(run({ root, imports }), { instanceOf: PrecompileError })
+  t.deepEqual(
+    error?.problems.map(each => [each.code, each.message]),
+    [['reference-missing', told]]
+  )
+  t.deepEqual((await run({ root, imports, missing: 'warn' })).warnings[0], told)
+  for (const quiet of [{ missing: 'ignore' }, { fingerprint: false }] as const)
+    t.deepEqual((await run({ root, imports, ...quiet })).warnings, [])
+})
+
+test('JSM-03 a missing import is an error of precompile, with its file, line and column', async t => {
+  const root = makeProject(t, {
+    'assets/javascripts/lib/app.js':
+      "import './there.js'\n  import { a } from './lost.js'\nimport('/assets/x.js')",
+    'assets/javascripts/lib/there.js': "new URL('./lost.png', import.meta.url); import 'mapped'",
+    'assets/javascripts/store.js': '',
+    'assets/javascripts/lib/typed.js.ts': "let x: number = 1\nexport { a } from './store.js'"
+  })
+  const folder = '- assets/javascripts/lib'
+  const mapped = 'mapped (vendor/lost.js by the option imports)'
+  const imports = { mapped: 'vendor/lost' }
+  const error = await t.throwsAsync(run({ root, imports }))
+  t.deepEqual(error?.message.split('\n').slice(1), [
+    `${folder}/app.js:2:21 refers to ./lost.js, which was not found`,
+    `${folder}/app.js:3:8 refers to /assets/x.js, which was not found`,
+    `${folder}/there.js:1:9 refers to ./lost.png, which was not found`,
+    `${folder}/there.js:1:48 refers to ${mapped}, which was not found`,
+    `${folder}/typed.js.ts:2:20 refers to ./store.js, which was not found: did you mean '../store.js'?`
+  ])
+  const { warnings } = await run({ root, missing: 'warn', imports })
+  t.is(warnings.length, 5)
+  t.deepEqual((await run({ root, missing: 'ignore', imports })).warnings, [])
+  const typed = 'let x = 1;\nexport { a } from "./store.js";\n'
+  t.is(readPublic(root, targetOf(root, '/assets/lib/typed.js')).toString(), typed)
+  t.deepEqual((await run({ root, imports, fingerprint: false })).warnings, [])
+  t.is(readPublic(root, '/assets/lib/typed.js').toString(), typed, 'without fingerprints')
+})
+
+test('JSM-03 an import that browsers refuse for its type is reported with its place and what to write', async t => {
+  const files = {
+    'app.js': `import './look.css'
+import logo from './logo.svg'
+export * from './data.json'
+import 'look.css'
+import data from './data.json' with { type: 'json' }
+import sheet from './look.css' with { "type": "css" }
+import text from './look.css' with { type: 'text' }
+import './other.js'
+import wrong from './data.json' with { type: 'css' }
+import('./look.css')
+import('./data.json', { with: { type: 'json' } })
+import 'https://cdn.test/x.css'`,
+    'look.css': '',
+    'logo.svg': '<svg/>',
+    'data.json': '{}',
+    'other.js': '',
+    'typed.js.ts':
+      "let n: number = 1\nimport './data.json'\nimport look from './look.css' with { type: 'css' }\nlook"
+  }
+  const root = makeProject(t, placed(files))
+  const refused = (place: string, path: string, remedy: string) =>
+    `apps/web/assets/${place} imports '${path}', which browsers refuse${remedy}`
+  const whole = ', and the whole module with it: write'
+  const asCss = `with { type: 'css' }, or stylesheet() in the page`
+  const json = "import … from './data.json' with { type: 'json' }"
+  const all = [
+    refused('app.js:1:8', './look.css', `${whole} import … from './look.css' ${asCss}`),
+    refused('app.js:2:18', './logo.svg', `${whole} new URL('./logo.svg', import.meta.url)`),
+    refused('app.js:3:15', './data.json', `${whole} ${json}`),
+    refused('app.js:4:8', 'look.css', `${whole} import … from './look.css' ${asCss}`),
+    refused('app.js:9:19', './data.json', `${whole} ${json}`),
+    refused('typed.js.ts:2:9', './data.json', `${whole} ${json}`)
+  ]
+  const later = "write import('./look.css', { with: { type: 'css' } }), or stylesheet() in the page"
+  const dynamic = refused('app.js:10:8', './look.css', `: ${later}`)
+  const error = await t.throwsAsync(run({ root }), { instanceOf: PrecompileError })
+  t.deepEqual(
+    error?.problems.map(({ message }) => message),
+    all
+  )
+  const { warnings } = await run({ root, missing: 'warn' })
+  t.deepEqual(
+    warnings.filter(each => each.includes('refuse')).toSorted(),
+    [...all, dynamic].toSorted()
+  )
+  const site = await makeSite(t, {}, { root })
+  for (const name of ['app.js', 'typed.js']) await site.ask(`/assets/${name}`)
+  const told = [...all, dynamic].map(message => `koa-fresh-assets: ${message}`)
+  t.deepEqual(warningsAbout('which browsers refuse').toSorted(), told.toSorted())
+})
+
+test('the report of a reference that leads nowhere names what is nearest, as it has to be written there', async t => {
+  const near = (path: string, more = '') => `did you mean '${path}'?${more}`
+  const isCase = ' It differs in upper and lower case'
+  const rows = {
+    '../images/logo.png': near('../images/logo.svg'),
+    '../images/icon.svg': near('../images/Icon.svg', isCase),
+    'image/Icon.svg': near('../images/Icon.svg'),
+    '/assets/lago.svg': near('/assets/logo.svg'),
+    './menu.scss': near('./menu.css', ' stylesheets/menu.scss is published under that name'),
+    './fonts/none.woff2': undefined
+  }
+  const modules = {
+    './Money.js': near('./money.js', isCase),
+    '../javascripts/lib/cart.js': near('lib/card.js')
+  }
+  const root = makeProject(t, {
+    'assets/stylesheets/app.css': Object.keys(rows)
+      .map(path => `@import "${path}";`)
+      .join('\n'),
+    'assets/javascripts/app.js': Object.keys(modules)
+      .map(path => `import '${path}'`)
+      .join('\n'),
+    'assets/stylesheets/menu.scss': '',
+    'assets/javascripts/money.ts': '',
+    'assets/javascripts/lib/card.js': '',
+    'assets/images/logo.svg': '',
+    'assets/images/Icon.svg': ''
+  })
+  const error = await t.throwsAsync(run({ root }), { instanceOf: PrecompileError })
+  const expected = Object.entries({ ...modules, ...rows }).map(([path, advice]) => {
+    return `${path}, which was not found${advice === undefined ? '' : `: ${advice}`}`
+  })
+  const found = error?.problems.map(({ message }) => message.replace(/^.* refers to /, ''))
+  t.deepEqual(found?.toSorted(), expected.toSorted())
+})
+
+test('the report of a reference to a file that is there, but not published, names the option that would publish it', async t => {
+  const font = 'node_modules/@fontsource/inter'
+  const root = makeProject(t, {
+    'assets/stylesheets/app.css.scss': "@use '@fontsource/inter/latin-400';",
+    [`${font}/package.json`]: '{ "name": "@fontsource/inter" }',
+    [`${font}/latin-400.css`]: 'a { src: url(./files/latin-400.woff2) }',
+    [`${font}/files/latin-400.woff2`]: 'font'
+  })
+  const sources = [`${font}/files`]
+  const error = await t.throwsAsync(run({ root }), { instanceOf: PrecompileError })
+  t.deepEqual(
+    error?.problems.map(({ message }) => message),
+    [
+      `${font}/latin-400.css:1:14 refers to ./files/latin-400.woff2, which was not found: the file is there, but no option publishes it: add '${sources[0]}' to sources`
+    ]
+  )
+  t.is((await run({ root, sources })).assets, 2)
+})
+
+test('JSM-04 precompile names the modules of a cycle, each cycle once', async t => {
+  const root = makeProject(t, {
+    'assets/a.js': "import './b.js'; import './c.js'",
+    'assets/b.js': "import './c.js'",
+    'assets/c.js': "import './a.js'",
+    'assets/x.js': "import './y.js'",
+    'assets/y.js': 'export {}',
+    'assets/a.css': '@import "b.css"',
+    'assets/b.css': '@import "a.css"'
+  })
+  const { warnings } = await run({ root })
+  t.is(warnings.length, 1)
+  t.regex(
+    warnings[0] ?? '',
+    /^modules refer to each other: \/assets\/a\.js, \/assets\/b\.js, \/assets\/c\.js; .*importMap\(\)/
+  )
+})
+
+test('JSM-06 the manifest holds what a script imports; identical sources give an identical manifest', async t => {
+  const files = {
+    'assets/app.js': "import './b.js'; import('./a.js'); import './c.json' with { type: 'json' }",
+    'assets/a.js': "import './b.js'; import './b.js'",
+    'assets/b.js': 'export {}',
+    'assets/c.json': '{}'
+  }
+  const roots = [makeProject(t, files), makeProject(t, files)]
+  for (const root of roots) await run({ root })
+  const [one, other] = roots.map(readManifest)
+  t.deepEqual(one, other)
+  const graph = Object.entries(one?.assets ?? {}).map(([path, { imports, dynamicImports }]) => [
+    path,
+    imports,
+    dynamicImports
+  ])
+  t.deepEqual(graph, [
+    ['/assets/a.js', ['/assets/b.js'], undefined],
+    ['/assets/app.js', ['/assets/b.js', '/assets/c.json'], ['/assets/a.js']],
+    ['/assets/b.js', [], undefined],
+    ['/assets/c.json', undefined, undefined]
+  ])
+})
+
+/** A text of one line behind an import, and its map as a compiler writes it. */
+function makeMapped(comment: string) {
+  const source = "import './lib/a.js'\nfirst()\nlast()\n"
+  const code = "import './lib/a.js';first();last();"
+  const columns = ['import', 'first', 'last'].map(word => code.indexOf(word))
+  const mappings = encode([columns.map((column, line) => [column, 0, line, 0])])
+  const map = { version: 3, sources: ['app.src.js'], sourcesContent: [source], names: [], mappings }
+  return { code: `${code}\n${comment}`, map: JSON.stringify(map) }
+}
+
+for (const mode of MODES) {
+  test(`JSM-07 the source map that a module comes with leads to its source (${mode})`, async t => {
+    const linked = makeMapped('//# sourceMappingURL=linked.js.map\n')
+    const { map } = linked
+    const data = `data:application/json;charset=utf-8;base64,${Buffer.from(map).toString('base64')}`
+    const site = await makeFingerprinted(t, mode, {
+      'js/lib/a.js': 'export {}',
+      'js/linked.js': linked.code,
+      'js/linked.js.map': map,
+      'js/inline.js': makeMapped(`//# sourceMappingURL=${data}`).code,
+      'js/broken.js': `import './lib/a.js'\n//# sourceMappingURL=broken.js.map`,
+      'js/broken.js.map': ')]}{'
+    })
+    for (const name of ['linked.js', 'inline.js']) {
+      const text = await textOf(site, name)
+      t.true(text.includes(await site.path('lib/a.js')))
+      const [, url = ''] = /sourceMappingURL=(\S+)/.exec(text) ?? []
+      const json = url.startsWith('data:')
+        ? Buffer.from(url.slice(url.indexOf(',')), 'base64').toString()
+        : (await site.ask(url)).text
+      if (!url.startsWith('data:')) t.is(digestIn(url), digestOf(json))
+      const entries = new SourceMap(JSON.parse(json) as SourceMapPayload)
+      const lines = ['import', 'first', 'last'].map(word =>
+        entries.findEntry(0, text.indexOf(word))
+      )
+      t.like(lines, [{ originalLine: 0 }, { originalLine: 1 }, { originalLine: 2 }], name)
+      t.like(entries.findEntry(0, text.indexOf('first') - 1), { originalLine: 0 })
+    }
+    t.is(await textOf(site, 'broken.js.map'), ')]}{')
+  })
+}
+
+const UNPARSED: Files = {
+  'javascripts/app.js': `let a\nimport d, { "a-b" as c } from './dep.js'; console.log(d, c)`,
+  'javascripts/dep.js': 'export default 1; const x = 1; export { x as "a-b" }',
+  'javascripts/typed.js.ts': `import d, { "a-b" as c } from './dep.js'; console.log(d, c)`,
+  'javascripts/classic.js': "var text = 'not closed // from here on"
+}
+const REMEDY =
+  "cannot be parsed as a module, so its imports are not rewritten: write them in another way, or set missing: 'ignore'"
+const REPORTED = ['app.js:2:24', 'typed.js.ts'].map(
+  place => `apps/web/assets/javascripts/${place} ${REMEDY}`
+)
+
+test('JSM-03 a module that cannot be parsed fails a precompile, with its place, unless the option missing says otherwise; on request it is sent as it is, with a warning', async t => {
+  const root = makeProject(t, placed(UNPARSED))
+  const error = await t.throwsAsync(run({ root }), { instanceOf: PrecompileError })
+  t.deepEqual(
+    error?.problems.map(problem => problem.message),
+    REPORTED
+  )
+  t.deepEqual((await run({ root, missing: 'warn' })).warnings, REPORTED)
+  t.deepEqual((await run({ root, missing: 'ignore' })).warnings, [])
+  const site = await makeFingerprinted(t, 'live', UNPARSED)
+  t.true((await textOf(site, 'app.js')).includes("from './dep.js'"))
+  t.deepEqual(
+    warningsAbout(REMEDY),
+    REPORTED.map(message => `koa-fresh-assets: ${message}`)
+  )
+})

@@ -1,0 +1,305 @@
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync
+} from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { inspect } from 'node:util'
+import test from 'ava'
+import { assetSources } from '../../../lib/index.ts'
+import { run } from '../../support/fingerprinted.ts'
+import { makeFront } from '../../support/front.ts'
+import { ask } from '../../support/raw.ts'
+import { makeProject, makeSite, type Site, writeFiles } from '../../support/site.ts'
+import { words } from '../../support/texts.ts'
+import { moduleFile } from '../../support/typescript.ts'
+import { until } from '../../support/until.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+import { isWritable } from '../../support/windows.ts'
+
+const found = async (site: Site, paths: readonly string[]) => {
+  const all = await Promise.all(paths.map(path => site.ask(path)))
+  return all.map(({ status, text }) => (status === 200 ? text : status))
+}
+
+// Before the specs below append directories to the list of the process, and remove them at their end.
+test.serial(
+  'PUB-14 if two sources have one name, the first in byte order is served, with a warning, and precompile refuses them',
+  async t => {
+    const files = { 'images/logo.txt': 'images', 'docs/logo.txt': 'docs' }
+    const site = await makeSite(t, { ...files, 'css/a.css': 'a { src: url(logo.txt) }' })
+    t.deepEqual(
+      await found(site, ['/assets/logo.txt', '/assets/images/logo.txt', '/assets/docs/logo.txt']),
+      ['docs', 404, 'docs']
+    )
+    const verdict = `several sources in ${join(site.root, 'apps/web/assets')} are published as logo.txt: docs/logo.txt, images/logo.txt; development uses the first, precompile refuses them: rename or exclude all but one`
+    t.deepEqual(warningsAbout(site.root), [`koa-fresh-assets: ${verdict}`])
+    const hidden = '/assets/images/logo.txt'
+    await until(() => warningsAbout(hidden).length > 0, 'the second is logged')
+    const only = 'only one source is published as logo.txt, here docs/logo.txt'
+    t.regex(warningsAbout(hidden)[0] ?? '', new RegExp(only))
+    await t.throwsAsync(() => run({ root: site.root }), {
+      message: `Precompile failed with 1 error; nothing was published\n- ${verdict}`
+    })
+  }
+)
+
+test.serial(
+  'CMP-07 PUB-14 a plain file beside a source of the same name is served, and the log says what it hides, except in a package',
+  async t => {
+    const files = {
+      'stylesheets/two.css': 'plain{}',
+      'stylesheets/two.css.scss': 'a { b: c }',
+      '/lib/stylesheets/theirs.css': 'theirs{}',
+      '/lib/stylesheets/theirs.css.scss': 'a { b: c }'
+    }
+    const site = await makeSite(t, files, { sources: ['../../lib'] })
+    t.deepEqual(await found(site, ['/assets/two.css', '/assets/theirs.css']), [
+      'plain{}',
+      'theirs{}'
+    ])
+    t.deepEqual(warningsAbout('theirs.css'), [])
+    const told = `several sources in ${join(site.root, 'apps/web/assets')} are published as two.css: stylesheets/two.css is used, stylesheets/two.css.scss ignored; rename or remove all but one`
+    t.deepEqual(warningsAbout('two.css'), [`koa-fresh-assets: ${told}`])
+    t.deepEqual((await run({ root: site.root })).warnings, [told], 'by precompile too')
+    rmSync(site.at('stylesheets/two.css'))
+    t.regex((await site.ask('/assets/two.css')).text, /b: c/)
+    site.write('stylesheets/two.css', 'again{}')
+    t.deepEqual(await found(site, ['/assets/two.css']), ['again{}'])
+  }
+)
+
+test('PUB-17 a file without a preprocessor is copied byte for byte, whatever its encoding', async t => {
+  const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at))
+  const names = words(`x.min.js.map logo.2x.png style.foobar no-extension jquery.min.js
+    spa~ce.css v1.2/data.bin scss a.scss.css`)
+  const all = [
+    ...names.map(name => [name, bytes] as const),
+    ['latin.css', Buffer.from('a::after { content: "é" }', 'latin1')],
+    ['bom.css', Buffer.from('\uFEFFa { b: c }')]
+  ] as const
+  const site = await makeSite(t, Object.fromEntries(all.map(([at, each]) => [`x/${at}`, each])))
+  for (const [name, written] of all) {
+    const { bytes: sent, headers } = await site.ask(`/assets/${name}`)
+    t.is(headers['content-length'], String(written.length), name)
+    t.true(sent.equals(written), name)
+  }
+})
+
+test('PUB-18 dotfiles, partials, leftovers and the text of preprocessor sources are not found', async t => {
+  const hidden = ['.hidden.css', '.folder/in.css', 'deep/.folder/in.css']
+  const partials = ['_partial.css.scss', '_partial.sass', '_mixins.less']
+  const leftovers = ['app.css~', 'app.css.scss~', '.app.css.swp', 'app.css.swp', '#app.css#']
+  const raw = ['raw.css.scss', 'raw2.css.less', 'raw3.js.ts', 'types.d.ts', 'APP.CSS.SCSS']
+  const files = [...hidden, ...partials, ...leftovers, ...raw]
+  const site = await makeSite(t, Object.fromEntries(files.map(name => [`css/${name}`, 'a{}'])))
+  const asked = ['partial.css', ...files].flatMap(name => [
+    `/assets/${encoded(name)}`,
+    `/assets/css/${encoded(name)}`
+  ])
+  t.deepEqual(new Set(await found(site, asked)), new Set([404]))
+  t.is(site.read('/public/assets/raw.css.scss'), undefined)
+})
+
+test('no name begins with -/: no theme, no folder and no file by hand replaces a script of development', async t => {
+  const theme = { '/theme/-/live.js': 'stolen', '/theme/js/-/live.js': 'stolen' }
+  const own = { 'x/-/live.js': 'stolen', 'x/deep/-/live.js': 'stolen' }
+  const byHand = { '/public/assets/-/live.js': 'stolen' }
+  const files = { ...own, ...theme, ...byHand, '/theme/-a/b.js': 'b' }
+  const sources = ['../../theme', { dir: '../../theme', at: '/' }]
+  const site = await makeSite(t, files, { env: 'development', sources })
+  const { text } = await site.ask('/assets/-/live.js')
+  t.notRegex(text, /stolen/)
+  for (const name of ['live.js', '-/other.js', 'deep/-/live.js', 'x/-/live.js'])
+    t.is((await site.ask(`/assets/${name}`)).status, 404, name)
+  t.is((await site.ask('/assets/-a/b.js')).text, 'b')
+  for (const at of ['-', '-/x'])
+    await t.throwsAsync(makeSite(t, files, { sources: [{ dir: '../../theme', at }] }), {
+      instanceOf: TypeError
+    })
+  for (const path of ['/-', '/-/x', '/-/']) {
+    await t.throwsAsync(makeSite(t, {}, { apps: { a: { path } } }), { instanceOf: TypeError })
+  }
+})
+
+test('PUB-18 any other name may begin with an underscore, as in lodash-es and date-fns', async t => {
+  const site = await makeSite(t, {
+    'javascripts/_base.js': 'base',
+    'javascripts/_lib/a.js': 'a',
+    'javascripts/_typed.js.ts': "say('typed')",
+    'stylesheets/_plain.css': 'p{}'
+  })
+  const names = ['_base.js', '_lib/a.js', 'a.js', '_plain.css']
+  const paths = names.map(name => `/assets/${name}`)
+  t.deepEqual(await found(site, paths), ['base', 'a', 'a', 'p{}'])
+  t.regex((await site.ask('/assets/_typed.js')).text, /say\("typed"\)/)
+})
+
+test('PUB-22 a source directory that is a link works', async t => {
+  const site = await makeSite(t, { '/elsewhere/stylesheets/a.css': 'a{}' }, {})
+  mkdirSync(site.at('/apps/web'), { recursive: true })
+  symlinkSync(site.at('/elsewhere'), site.at('/apps/web/assets'))
+  t.deepEqual(await found(site, ['/assets/a.css']), ['a{}'])
+  for (const symlinks of ['deny', 'follow'] as const) {
+    const other = await makeSite(t, {}, { root: site.root, symlinks, public: symlinks })
+    t.deepEqual(await found(other, ['/assets/a.css']), ['a{}'], symlinks)
+  }
+})
+
+for (const [symlinks, expected] of [
+  ['inside', ['inside', 'inside', 404, 404]],
+  ['follow', ['inside', 'inside', 'outside', 'outside']],
+  ['deny', [404, 404, 404, 404]]
+] as const) {
+  test(`PUB-22 with symlinks: '${symlinks}' links in a source lead to ${expected.join(', ')}`, async t => {
+    const outside = makeProject(t, { 'secret/s.txt': 'outside' })
+    const site = await makeSite(t, { 'files/real/r.txt': 'inside' }, { symlinks })
+    symlinkSync('real/r.txt', site.at('files/link.txt'))
+    symlinkSync('files/real', site.at('linked'))
+    symlinkSync(join(outside, 'secret/s.txt'), site.at('files/leak.txt'))
+    symlinkSync(join(outside, 'secret'), site.at('files/leak'))
+    const asked = ['link.txt', 'linked/r.txt', 'leak.txt', 'leak/s.txt']
+    const paths = asked.map(name => `/assets/${name}`)
+    t.deepEqual(await found(site, paths), [...expected])
+  })
+}
+
+// Names of every kind: what a person may call a file, and what no request may ask for.
+
+// A percent-encoded character that needs no encoding is another spelling, and not ours.
+function encoded(name: string): string {
+  return name.split('/').map(encodeURIComponent).join('/').replace(/%7E/gi, '~')
+}
+
+const ASSETS = 'apps/web/assets'
+const ODD = '!"#$%&\'()*+,-.;<=>?@[]^_`{|}~ äöüß€😀日本語אב\u0301\u200b\u202e\ufeff'
+
+const ODD_NAMES = [
+  ...[...new Intl.Segmenter().segment(ODD)].map(({ segment }) => `a${segment}b.txt`),
+  ...['a%2Fb.txt', 'a%00b.txt', '%2e%2e.txt', 'a..b.txt', 'a...txt', '--help', '-rf'],
+  ...["o'clock.txt", 'a?b=c&d.txt', 'a#b.txt', '$(id).txt', '`id`.txt', 'a;b|c.txt', '{{7*7}}'],
+  `${'x'.repeat(200)}.txt`
+].filter(isWritable)
+
+test('SRV-11 a name with any characters is served under its encoded form, and written below public', async t => {
+  const sources = Object.fromEntries(ODD_NAMES.map(name => [`${ASSETS}/x/${name}`, `in ${name}`]))
+  const root = makeProject(t, { ...sources, 'public/ünter wegs.txt': 'plain' })
+  const { port, errors } = await makeFront(t, { root, env: 'development' })
+  t.is((await ask(port, 'GET', '/%C3%BCnter%20wegs.txt')).text, 'plain')
+  // What need not be encoded may stay.
+  for (const name of words('a+b.txt a,b.txt a;b.txt a=b.txt a&b.txt a$b.txt a@b.txt a[b.txt')) {
+    t.is((await ask(port, 'GET', `/assets/${name}`)).text, `in ${name}`)
+  }
+  for (const name of ODD_NAMES) {
+    const response = await ask(port, 'GET', `/assets/${encoded(name)}`)
+    t.is(response.text, `in ${name}`, encoded(name))
+    t.is(readFileSync(join(root, 'public/assets', name), 'utf8'), `in ${name}`)
+  }
+  const written = readdirSync(join(root, 'public/assets'))
+  t.deepEqual(written.toSorted(), [...new Set(ODD_NAMES)].toSorted())
+  t.deepEqual(errors, [])
+})
+
+test('names that are not valid in a request are never served, whatever is on disk', async t => {
+  const control = ['a\nb.txt', 'a\tb.txt', 'a\\b.txt', 'a:b.txt', 'a\u007fb.txt']
+  const names = [...control, 'end.', 'blank ', 'con.txt', '..a', '.b']
+  const files = names.flatMap(name => [`${ASSETS}/x/${name}`, `public/${name}`])
+  const root = makeProject(t, Object.fromEntries(files.map(path => [path, 'secret'])))
+  // A name that is no UTF-8 at all.
+  closeSync(openSync(Buffer.from(`${root}/${ASSETS}/x/\xff\xfe.txt`, 'latin1'), 'w'))
+  mkdirSync(Buffer.from(`${root}/${ASSETS}/\xff`, 'latin1'))
+  writeFiles(root, { [`${ASSETS}/x/good.txt`]: 'good' })
+  const { port, errors } = await makeFront(t, { root, env: 'development' })
+  for (const name of [...names, '\ufffd\ufffd.txt'].map(encoded)) {
+    for (const path of [`/assets/${name}`, `/${name}`, `/assets/x/${name}`]) {
+      t.is((await ask(port, 'GET', path)).status, 404, path)
+    }
+  }
+  t.is((await ask(port, 'GET', '/assets/good.txt')).text, 'good')
+  t.deepEqual(errors, [])
+})
+
+test('names that differ only in case are two names, each with its own bytes', async t => {
+  const names = ['App.css', 'app.css', 'APP.CSS', 'aPP.css', 'sub/x.css', 'Sub/x.css']
+  const sources = Object.fromEntries(names.map(name => [`apps/web/assets/x/${name}`, `in ${name}`]))
+  const { port, errors } = await makeFront(t, { root: makeProject(t, sources), env: 'development' })
+  for (const name of [...names, ...names.toReversed()]) {
+    t.is((await ask(port, 'GET', `/assets/${name}`)).text, `in ${name}`)
+  }
+  t.is((await ask(port, 'GET', '/assets/aPp.css')).status, 404)
+  t.deepEqual(errors, [])
+})
+
+// The source directories of third-party packages.
+// The list is the process's, so each spec asks for names of its own.
+
+test('SET-14 a directory appended before koaAssets() or after it is searched by every app, also once it goes away and comes back', async t => {
+  assetSources.append(makeProject(t, { 'scripts/before.js': 'before()' }))
+  const site = await makeSite(t, { 'a.css': '', '/apps/admin/assets/b.css': '' })
+  t.deepEqual(await found(site, ['/assets/before.js', '/assets/admin/before.js']), [
+    'before()',
+    'before()'
+  ])
+  const [vendor, late] = [makeProject(t), ['/assets/late.js', '/assets/admin/late.js']]
+  assetSources.append([join(vendor, 'later')])
+  t.deepEqual(await found(site, late), [404, 404])
+  for (let times = 0; times < 2; times++) {
+    writeFiles(vendor, { 'later/scripts/late.js': 'late()' })
+    t.deepEqual(await found(site, late), ['late()', 'late()'])
+    rmSync(join(vendor, 'later'), { recursive: true })
+    t.deepEqual(await found(site, late), [404, 404])
+  }
+})
+
+test('SET-14 a directory appended twice is in the list once, where it was first; the list that is given out is a copy', t => {
+  const [one, two] = [makeProject(t), makeProject(t)]
+  const before = assetSources.list()
+  assetSources.append([one, two, one])
+  assetSources.append(`${one}/`)
+  assetSources.append(join(two, 'x', '..'))
+  t.deepEqual(assetSources.list(), [...before, one, two])
+  ;(assetSources.list() as string[]).push('/nowhere')
+  t.false(assetSources.list().includes('/nowhere'))
+  t.true(Object.isFrozen(assetSources))
+})
+
+test('SET-14 append() of anything but absolute paths is a TypeError, and nothing is appended', t => {
+  const before = assetSources.list()
+  for (const given of ['vendor/assets', '', 42, undefined, [['/nested']]]) {
+    t.throws(() => assetSources.append(['/fine', given] as string[]), {
+      instanceOf: TypeError,
+      message: `assetSources.append expects absolute paths, got ${inspect(given)}: build them from import.meta.dirname`
+    })
+  }
+  t.deepEqual(assetSources.list(), before)
+})
+
+test('SET-15 two copies of the library in one process share one list', async t => {
+  const copy = `${pathToFileURL(moduleFile('lib/runtime/app/third-party.ts')).href}?another-copy`
+  const other = (await import(copy)) as { assetSources: typeof assetSources }
+  t.not(other.assetSources, assetSources)
+  const vendor = makeProject(t, { 'scripts/other-copy.js': 'copy()' })
+  other.assetSources.append(vendor)
+  t.true(assetSources.list().includes(vendor))
+  const site = await makeSite(t, { 'a.css': '' })
+  t.is((await site.ask('/assets/other-copy.js')).text, 'copy()')
+})
+
+test('PUB-15 PUB-16 an extra source comes between the app and the third parties, of which the first wins; an exact name comes before a tail', async t => {
+  assetSources.append(makeProject(t, { 's/e1.css': '3{}', 's/e2.css': '3{}', 's/e3.css': '3{}' }))
+  assetSources.append(makeProject(t, { 's/e3.css': '4{}', 's/exact.css': '4{}' }))
+  const files = {
+    's/e1.css': '1{}',
+    's/deep/exact.css': 'a tail of the app',
+    '/apps/web/more/s/e1.css': '2{}',
+    '/apps/web/more/s/e2.css': '2{}'
+  }
+  const site = await makeSite(t, files, { sources: ['more'] })
+  const paths = ['e1', 'e2', 'e3', 'exact'].map(name => `/assets/${name}.css`)
+  t.deepEqual(await found(site, paths), ['1{}', '2{}', '3{}', '4{}'])
+})

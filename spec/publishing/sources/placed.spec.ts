@@ -1,0 +1,211 @@
+// Source directories that are published as they are, or in part.
+import { renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { settleProject } from '../../../lib/runtime/app/extras.ts'
+import type { SourceList } from '../../../lib/runtime/app/parts.ts'
+import { makeNameCheck } from '../../../lib/publishing/sources/missing-name.ts'
+import { Sources } from '../../../lib/publishing/sources/sources.ts'
+import type { Middleware } from 'koa'
+import { precompile } from '../../../lib/index.ts'
+import { makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
+import {
+  type Files,
+  makeProject,
+  makeSite,
+  type SiteOptions,
+  writeFiles
+} from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+const FILES = {
+  'css/app.css': 'a { src: url(icons/solid/star.svg); b: url(../../../../lib/solid/bell.svg) }',
+  '/lib/solid/star.svg': 'solid star',
+  '/lib/solid/bell.svg': 'solid bell',
+  '/lib/outline/star.svg': 'outline star',
+  '/lib/outline/set.css.scss': "@use 'colors'; a { src: url('./star.svg'); color: colors.$red }",
+  '/lib/_colors.scss': '$red: red;',
+  '/lib/top.svg': 'top',
+  '/lib/notes.txt': 'notes',
+  '/lib/test/fixture.svg': 'fixture'
+}
+const ICONS = { dir: '../../lib', at: 'icons', include: ['*.svg', 'outline/**'], exclude: 'test' }
+
+for (const mode of MODES) {
+  test(`PKG-04 Sass finds what is in it, and its references what is beside them (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, FILES, { sources: [ICONS] })
+    const set = (await site.ask(await site.path('icons/outline/set.css'))).text
+    t.true(set.includes(`url("${await site.path('icons/outline/star.svg')}")`), set)
+    t.true(set.includes('color: red'), set)
+  })
+}
+
+test('PKG-04 what is left out is not even read: a folder of packages costs nothing', async t => {
+  const root = makeProject(t, { 'lib/a.js': 'a', 'lib/node_modules/x/b.js': 'b' })
+  const sources = [{ dir: '../../lib', at: 'lib', exclude: ['node_modules'] }]
+  const site = await makeSite(t, {}, { root, sources })
+  t.is((await site.ask('/assets/lib/a.js')).text, 'a')
+  // A name that is not found makes the listing look again.
+  rmSync(join(root, 'lib/node_modules'), { recursive: true })
+  writeFiles(root, { 'lib/node_modules': 'a file' })
+  t.is((await site.ask('/assets/lib/node_modules')).status, 404)
+})
+
+// A page that names an asset without a source: a warning for its developer, never an error in the page.
+
+const routes: Middleware = ctx => {
+  if (ctx.path.startsWith('/assets/')) return
+  const { assets } = ctx
+  const names = ctx.querystring.split('&')
+  if (ctx.path === '/map') ctx.body = assets.importMap({ entry: names[0] ?? '' })
+  else ctx.body = names.map(name => assets.path(name)).join(' ')
+}
+
+const makePages = (t: Parameters<typeof makeSite>[0], files: Files, options: SiteOptions = {}) =>
+  makeSite(t, files, { routes, ...options })
+
+test('REN-14 what no page names is logged when a browser asks for it in vain: a module, a file that is gone', async t => {
+  const files = { 'js/deep/hello.js': '', 'images/Logo.svg': '', '/public/assets/by-hand.js': '' }
+  const site = await makePages(t, files)
+  const logged = async (name: string, advice: string) => {
+    const status = (await site.ask(`/assets/${name}`)).status
+    await until(() => warningsAbout(name).length > 0, `${name} is logged`)
+    t.is(status, 404)
+    t.deepEqual(warningsAbout(`/assets/${name}`), [
+      `koa-fresh-assets: a browser asked for /assets/${name}, which has no source in apps/web/assets; ${advice}`
+    ])
+  }
+  await site.ask('/?Logo.svg')
+  t.is((await site.ask('/assets/Logo.svg')).status, 200)
+  const long = 'long'.repeat(60)
+  for (const name of ['by-hand.js', 'deep/hello.js', 'none.js.map', '-/none.js', long])
+    await site.ask(`/assets/${name}`)
+  renameSync(site.at('images/Logo.svg'), site.at('images/logo.svg'))
+  await logged('Logo.svg', "did you mean 'logo.svg'? It differs in upper and lower case")
+  await logged('deep/helo.js', "did you mean 'deep/hello.js'?")
+  t.deepEqual(warningsAbout('by-hand.js'), [])
+  t.deepEqual(warningsAbout('none.js'), [])
+  t.deepEqual(warningsAbout(long), [], 'nobody writes such a name')
+})
+
+test('REN-14 a page that lives on what a precompile has left of a source is told of, before production fails', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/images/old.svg': '',
+    'apps/web/assets/images/half-moon.svg': '',
+    'apps/web/assets/app.css': ''
+  })
+  await precompile({ root })
+  const images = join(root, 'apps/web/assets/images')
+  renameSync(join(images, 'half-moon.svg'), join(images, 'halfmoon.svg'))
+  writeFiles(root, { 'public/assets/by-hand.svg': '' })
+  rmSync(join(root, 'apps/web/assets/images/old.svg'))
+  const site = await makePages(t, {}, { root })
+  t.is((await site.ask('/?by-hand.svg&half-moon.svg&old.svg')).status, 200)
+  await until(() => warningsAbout('old.svg').length > 0, 'it is logged')
+  t.regex(warningsAbout('half-moon.svg')[0] ?? '', / is gone; did you mean 'halfmoon\.svg'\?$/)
+  t.deepEqual(warningsAbout('old.svg'), [
+    'koa-fresh-assets: a page links to /assets/old.svg, which has no source in apps/web/assets: public has what a ' +
+      'precompile made of one that is gone'
+  ])
+  t.deepEqual(warningsAbout('by-hand.svg'), [
+    'koa-fresh-assets: a page links to /assets/by-hand.svg, which has no source in apps/web/assets: public has a file ' +
+      'of that name, but with fingerprints no helper finds it: write its URL in the page, or move it to the sources'
+  ])
+})
+
+test('REN-14 a name without a source is logged once, with the nearest name; one that leads somewhere is not', async t => {
+  const files = {
+    'css/dashboard.css': 'a{}',
+    'javascripts/shop.js': '',
+    'css/deep/known.css.scss': 'a { b: c }',
+    '/public/js/jquery.js': '',
+    'css/one/twice.css': 'a{}',
+    'css/two/twice.css': 'b{}',
+    '/apps/admin/assets/images/seal.svg': ''
+  }
+  const site = await makePages(t, files)
+  const known = ['dashboard.css', 'deep/known.css', 'known.css']
+  const names = [...known, 'dashbord.css', 'twice.css', 'seal.svg', 'nowhere-else.png']
+  const page = await site.ask(`/?${names.join('&')}`)
+  const written = names.with(2, 'deep/known.css').map(name => `/assets/${name}`)
+  t.is(page.text, written.join(' '), 'a tail is no part of a URL')
+  await site.ask('/?dashbord.css&js/jquery.js&last.png')
+  t.is((await site.ask('/map?shopp')).status, 200)
+  await until(() => warningsAbout('last.png').length > 0, 'the last name is logged')
+  const [nearest, ...others] = warningsAbout('dashbord.css')
+  t.deepEqual(others, [])
+  t.is(
+    nearest,
+    "koa-fresh-assets: a page links to /assets/dashbord.css, which has no source in apps/web/assets; did you mean 'dashboard.css'?"
+  )
+  const plain =
+    'public has a file of that name, which needs no helper: write /js/jquery.js in the page'
+  t.true(warningsAbout('/assets/js/jquery.js')[0]?.endsWith(plain))
+  t.regex(warningsAbout('nowhere-else.png')[0] ?? '', /no source in apps\/web\/assets$/)
+  const other = "no source in apps/web/assets; 'admin' has it, as in assets.app('admin')"
+  t.true(warningsAbout('/assets/seal.svg')[0]?.endsWith(other))
+  t.is(warningsAbout('twice.css').length, 1)
+  t.regex(
+    warningsAbout('twice.css')[0] ?? '',
+    /use one of css\/one\/twice\.css, css\/two\/twice\.css$/
+  )
+  t.deepEqual([...warningsAbout('known'), ...warningsAbout('/assets/dashboard.css')], [])
+  await until(() => warningsAbout('/shopp.js').length > 0, 'the entry of an import map is logged')
+  t.regex(warningsAbout('/shopp.js')[0] ?? '', /no source in .*; did you mean 'shop\.js'\?$/)
+})
+
+test('REN-14 where no folder of assets was there at start, the log says that one called assets needs a restart', async t => {
+  const root = makeProject(t, { 'public/robots.txt': '' })
+  const [found, named] = [
+    await makePages(t, {}, { root }),
+    await makePages(t, {}, { root, apps: { web: { dir: '.' } } })
+  ]
+  writeFiles(root, { 'assets/css/site.css': 'a{}' })
+  await found.ask('/?late-site.css')
+  await named.ask('/?late-other.css')
+  await until(() => warningsAbout('/late-other.css').length > 0, 'the last name is logged')
+  t.deepEqual(warningsAbout('/late-site.css'), [
+    'koa-fresh-assets: a page links to /assets/late-site.css, which has no source in apps/web/assets; if it is in the ' +
+      'folder assets, restart this process, which looked for that folder at its start'
+  ])
+  t.deepEqual(warningsAbout('restart this process').length, 1)
+  t.is((await named.ask('/assets/site.css')).status, 200)
+})
+
+test('REN-14 a helper looks nothing up before its page is written, and never outside development', async t => {
+  for (const env of ['test', 'staging', 'development']) {
+    let warned = -1
+    const name = `unseen-in-${env}.css`
+    const routes: Middleware = ctx => {
+      ctx.body = ctx.assets.path(name)
+      warned = warningsAbout(name).length
+    }
+    const site = await makePages(t, {}, { env, routes })
+    t.is((await site.ask('/')).text, `/assets/${name}`)
+    t.is(warned, 0)
+  }
+  await until(() => warningsAbout('unseen-in-development').length > 0, 'the name is logged')
+  t.deepEqual([...warningsAbout('unseen-in-test'), ...warningsAbout('unseen-in-staging')], [])
+})
+
+test('names in pages that have a source do not list all sources again', async t => {
+  const root = makeProject(t, { 'apps/web/assets/css/app.css': '' })
+  const names = Array.from({ length: 50 }, (_, at) => `npm/${at}.js`)
+  let times = 0
+  const list: SourceList = {
+    place: 'node_modules',
+    files: names.map(name => ({ name, file: join(root, name), directory: root })),
+    version: 1,
+    owns: name => name.startsWith('npm/'),
+    verify: () => Promise.resolve(void times++)
+  }
+  const project = settleProject({ root, env: 'development' })
+  const warned = await new Promise<string>(warn => {
+    const sources = new Sources(project, warn, [() => list])
+    const check = makeNameCheck(project, sources, () => Promise.resolve(false), warn)
+    for (const app of project.apps) for (const name of [...names, 'npm/none.js']) check(app, name)
+  })
+  t.regex(warned, /links to \/assets\/npm\/none\.js, which has no source/)
+  t.true(times < 5, `${times} times`)
+})

@@ -1,0 +1,227 @@
+import fs, { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, readFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { join, posix } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import type { Middleware } from 'koa'
+import { builtInCompilers } from '../../../lib/publishing/compilers/built-in.ts'
+import type { Compiler } from '../../../lib/publishing/compilers/compiler.ts'
+import { sourceAt } from '../../../lib/publishing/sources/snapshot.ts'
+import { Tree } from '../../../lib/publishing/sources/tree.ts'
+import { precompile } from '../../../lib/koa-assets.ts'
+import { AS_WRITTEN } from '../../support/as-written.ts'
+import { makeFront } from '../../support/front.ts'
+import { ask } from '../../support/raw.ts'
+import { leadLink, makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { until, untilSettled } from '../../support/until.ts'
+
+type Symlinks = 'inside' | 'follow' | 'deny'
+
+const FILES = { 'css/a.css': '', 'css/deep/b.css': '', 'top.txt': '' }
+const ALL = Object.keys(FILES)
+
+async function makeTree(t: ExecutionContext, files = {}, symlinks: Symlinks = 'inside') {
+  const directory = makeProject(t, files)
+  const tree = new Tree(directory, symlinks)
+  await tree.refresh()
+  const list = async () => {
+    await tree.verify()
+    return [...tree.files()].toSorted()
+  }
+  return { directory, tree, list, at: (path: string) => join(directory, path) }
+}
+
+for (const [what, change, expected] of [
+  ['an added file', 'write css/new.css', ['css/a.css', 'css/deep/b.css', 'css/new.css', 'top.txt']],
+  ['a removed file', 'remove css/a.css', ['css/deep/b.css', 'top.txt']],
+  ['a renamed file', 'rename css/a.css css/z.css', ['css/deep/b.css', 'css/z.css', 'top.txt']],
+  ['an added folder', 'write x/y/z.css', ['css/a.css', 'css/deep/b.css', 'top.txt', 'x/y/z.css']],
+  ['a removed folder', 'remove css', ['top.txt']],
+  ['a renamed folder', 'rename css style', ['style/a.css', 'style/deep/b.css', 'top.txt']],
+  ['a moved folder', 'rename css/deep deep', ['css/a.css', 'deep/b.css', 'top.txt']],
+  [
+    'a file that becomes a folder',
+    'replace top.txt',
+    ['css/a.css', 'css/deep/b.css', 'top.txt/in']
+  ],
+  ['an added partial, which may shadow another,', 'write css/_x.scss', ALL]
+] as const) {
+  test(`${what} is reported by events, and found by verify() without them`, async t => {
+    const { tree, directory, at, list } = await makeTree(t, FILES)
+    const { version } = tree
+    const [act = '', from = '', to = ''] = change.split(' ')
+    if (act === 'write') writeFiles(directory, { [from]: '' })
+    if (act === 'rename') renameSync(at(from), at(to))
+    if (act === 'remove' || act === 'replace') rmSync(at(from), { recursive: true })
+    if (act === 'replace') writeFiles(directory, { [`${from}/in`]: '' })
+    t.deepEqual(await list(), [...expected], 'verified')
+    await until(async () => {
+      await tree.refresh()
+      return tree.isCurrent
+    }, 'the events of the change have come')
+    t.deepEqual([...tree.files()].toSorted(), [...expected], 'after the events')
+    t.true(tree.version > version)
+    const settled = tree.version
+    await tree.verify()
+    t.is(tree.version, settled, 'nothing changed, no new version')
+  })
+}
+
+for (const [level, way] of [
+  ['', 'deleted'],
+  ['', 'moved away'],
+  ['css/deep', 'deleted'],
+  ['css/deep', 'moved away']
+] as const) {
+  test(`${level || 'the directory'}, ${way} and created again: the next change is reported`, async t => {
+    const { tree, directory, at } = await makeTree(t, FILES)
+    const isListed = (file: string) => [...tree.files()].includes(posix.join(level, file))
+    for (const round of ['one', 'two']) {
+      if (way === 'deleted') rmSync(at(level), { recursive: true })
+      else renameSync(at(level), join(makeProject(t), 'away'))
+      writeFiles(at(level), { [`${round}.css`]: '' })
+      await until(async () => {
+        await tree.refresh()
+        return tree.isCurrent && isListed(`${round}.css`)
+      }, 'the new folder is read')
+      await untilSettled()
+      await tree.refresh()
+      writeFiles(directory, { [join(level, `after-${round}.css`)]: '' })
+      await until(() => !tree.isCurrent, 'an event of the folder that was made again')
+      await tree.refresh()
+      t.true(isListed(`after-${round}.css`))
+    }
+  })
+}
+
+test('a swapped release is noticed, even when the served source is the same file', async t => {
+  const site = await makeSite(t, { 'x.css': '', '/releases/one/css/app.css.scss': 'a { b: c }' })
+  const [one, two] = [site.at('/releases/one/css'), site.at('/releases/two/css')]
+  mkdirSync(two, { recursive: true })
+  linkSync(join(one, 'app.css.scss'), join(two, 'app.css.scss'))
+  writeFiles(two, { 'app.css': 'two{}' })
+  leadLink(site.at('/releases/current'), 'one')
+  const apps = { web: { sources: [site.at('/releases/current')] } }
+  const released = await makeSite(t, {}, { root: site.root, apps })
+  t.regex((await released.ask('/assets/app.css')).text, /^a \{/)
+  leadLink(site.at('/releases/current'), 'two')
+  await until(
+    async () => (await released.ask('/assets/app.css')).text === 'two{}',
+    'the other source of the new release is served',
+    5000
+  )
+  t.pass()
+})
+
+// First, as it replaces Node's call in this process.
+test.serial('a folder is watched once, however often it changes', async t => {
+  const { watch } = fs
+  const watched: unknown[] = []
+  fs.watch = ((path: string, options: object) => {
+    watched.push(path)
+    return watch(path, options)
+  }) as typeof watch
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    fs.watch = watch
+    syncBuiltinESMExports()
+  })
+  const { directory, list, at } = await makeTree(t, { 'a.css': '' })
+  writeFiles(directory, { 'b.css': '' })
+  t.deepEqual(await list(), ['a.css', 'b.css'])
+  t.deepEqual(watched, [at('')])
+})
+
+test('PUB-22 a link that leads out of its source is not listed, so no precompile looks for it', async t => {
+  const outside = makeProject(t, { 's.txt': '' })
+  const { list, at } = await makeTree(t, { 'a.css': '' })
+  symlinkSync(outside, at('leak'))
+  symlinkSync(join(outside, 's.txt'), at('leak.txt'))
+  t.deepEqual(await list(), ['a.css'])
+})
+
+test('links that form a cycle are followed once', async t => {
+  const { at, list } = await makeTree(t, { 'a/x.css': '', 'b/y.css': '' }, 'follow')
+  symlinkSync('..', at('a/up'))
+  symlinkSync('../b', at('a/b'))
+  symlinkSync('../a', at('b/a'))
+  symlinkSync('self', at('self'))
+  const files = await list()
+  t.deepEqual(files, ['a/b/y.css', 'a/x.css', 'b/a/x.css', 'b/y.css'])
+})
+
+const compilers = new Map<string, Compiler>(
+  builtInCompilers.flatMap(compiler =>
+    [compiler.extensions].flat().map((extension): [string, Compiler] => [extension, compiler])
+  )
+)
+
+for (const [path, name, compiled] of [
+  ['stylesheets/app.css', 'app.css', false],
+  ['stylesheets/app.css.scss', 'app.css', true],
+  ['stylesheets/app.scss', 'app.css', true],
+  ['stylesheets/admin/app.min.css.less', 'admin/app.min.css', true],
+  ['javascripts/app.js.tsx', 'app.js', true],
+  ['javascripts/app.ts', 'app.js', true],
+  ['app.css.sass', 'app.css', true],
+  ['favicon.ico', 'favicon.ico', false],
+  ['css/css.scss', 'css.css', true],
+  ['files/no-extension', 'no-extension', false],
+  ['files.scss/no-extension', 'no-extension', false],
+  ['css/APP.CSS.SCSS', 'APP.CSS', true]
+] as const) {
+  test(`CMP-03 ${path} is ${name}, ${compiled ? 'compiled' : 'copied'}`, t => {
+    const source = sourceAt({ dir: '/src' }, 0, path, compilers)
+    t.like(source, { name, path, file: join('/src', path), directory: '/src' })
+    t.is(source.compiler !== undefined, compiled)
+  })
+}
+
+// Names whose accents are composed (NFC) or not (NFD), as APFS keeps and finds them.
+
+const ASSETS = 'apps/web/assets'
+const encoded = encodeURIComponent
+const DECOMPOSED = 'E\u0301t\u00e9.svg'
+const COMPOSED = '\u00c9t\u00e9.svg'
+
+test('SRV-14 a source whose name macOS kept decomposed is the one that a view writes composed, in development and precompiled', async t => {
+  const root = makeProject(t, { [`${ASSETS}/images/${DECOMPOSED}`]: '<svg/>' })
+  const path = `/assets/${encoded(COMPOSED)}`
+  const routes: Middleware = ctx => {
+    if (ctx.path === '/page') ctx.body = ctx.assets.path(COMPOSED)
+  }
+  const development = await makeSite(t, {}, { root, env: 'development', routes })
+  t.is((await development.ask('/page')).text, path)
+  t.is((await development.ask(path)).text, '<svg/>')
+  t.is((await development.ask(`/assets/${encoded(DECOMPOSED)}`)).status, 404, 'one spelling')
+  const { manifest } = await precompile({ root, ...AS_WRITTEN })
+  t.true(readFileSync(manifest, 'utf8').includes(`"${path}"`))
+  const production = await makeSite(t, {}, { root, env: 'production', routes })
+  const named = (await production.ask('/page')).text
+  t.regex(named, /^\/assets\/%C3%89t%C3%A9-\w{32}\.svg$/)
+  t.is((await production.ask(named)).text, '<svg/>')
+})
+
+test('SRV-14 two sources whose names differ only in how accents are written have one name', async t => {
+  const root = makeProject(t, {
+    [`${ASSETS}/images/${DECOMPOSED}`]: '1',
+    [`${ASSETS}/images/${COMPOSED}`]: '2'
+  })
+  await t.throwsAsync(precompile({ root }), {
+    message: new RegExp(`several sources in .* are published as ${COMPOSED}:`)
+  })
+})
+
+test('SRV-14 a file that has both spellings, as on macOS, is found under the composed one; a guard compares one', async t => {
+  const root = makeProject(t, { [`public/${COMPOSED}`]: 'composed', 'public/e\u0301.txt': 'other' })
+  linkSync(join(root, 'public', COMPOSED), join(root, 'public', DECOMPOSED))
+  for (const revalidate of [0, 3600]) {
+    const { port } = await makeFront(t, {
+      ...{ root, env: 'production', compile: false, fingerprint: false, revalidate }
+    })
+    for (let times = 0; times < 2; times++) {
+      t.is((await ask(port, 'GET', `/${encoded(COMPOSED)}`)).text, 'composed')
+      t.is((await ask(port, 'GET', `/${encoded(DECOMPOSED)}`)).status, 404)
+      t.is((await ask(port, 'GET', '/e%CC%81.txt')).text, 'other', 'where it is another name')
+    }
+  }
+})

@@ -1,0 +1,263 @@
+// Files are written completely or not at all, with the mtime that they are to have.
+import test from 'ava'
+import { assert, asyncProperty, bigInt } from 'fast-check'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { mock } from 'node:test'
+import { hasMtime } from '../../../lib/runtime/files/disk.ts'
+import { touch, writeAtomically } from '../../../lib/publishing/writing/write.ts'
+import { lock } from '../../../lib/publishing/writing/lock.ts'
+import { sweep, sweepOnce, sweepTree } from '../../../lib/publishing/writing/write.ts'
+import { openDescriptors } from '../../support/descriptors.ts'
+import { onFailingDisk } from '../../support/failing-disk.ts'
+import { makeProject } from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
+import { until } from '../../support/until.ts'
+import { FILE_MODE, FOLDER_MODE } from '../../support/windows.ts'
+
+const modeOf = (path: string) => statSync(path).mode & 0o777
+
+test('a file, or a copy of one, is written with its folders and mode 0644', async t => {
+  const root = makeProject(t)
+  const target = join(root, 'public/assets/deep/a.css')
+  await writeAtomically(target, Buffer.from('a{}'))
+  t.is(readFileSync(target, 'utf8'), 'a{}')
+  t.is(modeOf(target), FILE_MODE)
+  t.is(modeOf(join(root, 'public')), FOLDER_MODE)
+  t.deepEqual(readdirSync(join(root, 'public/assets/deep')), ['a.css'])
+  writeFileSync(join(root, 'source'), 'bytes', { mode: 0o400 })
+  await writeAtomically(target, { copyOf: join(root, 'source') })
+  t.is(readFileSync(target, 'utf8'), 'bytes')
+  t.is(modeOf(target), FILE_MODE)
+})
+
+test('what cannot be written leaves the old target, and no temporary file', async t => {
+  const root = makeProject(t, { 'public/a.css': 'old', 'public/taken/x': '' })
+  const taken = join(root, 'public/taken')
+  await t.throwsAsync(writeAtomically(taken, Buffer.from('new')), { code: 'EISDIR' })
+  const copy = writeAtomically(join(root, 'public/a.css'), { copyOf: join(root, 'gone') })
+  await t.throwsAsync(copy, { code: 'ENOENT' })
+  t.is(readFileSync(join(root, 'public/a.css'), 'utf8'), 'old')
+  t.deepEqual(readdirSync(join(root, 'public')).toSorted(), ['a.css', 'taken'])
+})
+
+test('every mtime since 1970 is recognised on its target', async t => {
+  const root = makeProject(t, { file: '' })
+  const path = join(root, 'file')
+  const nanoseconds = bigInt({ min: 0n, max: 4_000_000_000_000_000_000n })
+  await assert(
+    asyncProperty(nanoseconds, async wanted => {
+      await touch(path, wanted)
+      return hasMtime(statSync(path, { bigint: true }), wanted)
+    }),
+    {
+      numRuns: cases(50, 300),
+      examples: [[0n], [999n], [1_700_000_000_000_001_000n], [1_697_198_486_328_126_000n]]
+    }
+  )
+  t.pass()
+})
+
+test('a target that cannot be replaced is named as it was given, even behind a link', async t => {
+  const root = makeProject(t, { 'real/app.css/in-the-way': '' })
+  symlinkSync('real', join(root, 'link'))
+  const target = join(root, 'link/app.css')
+  const error = await t.throwsAsync(() => writeAtomically(target, Buffer.from('a{}')))
+  t.is((error as NodeJS.ErrnoException & { dest?: string }).dest, target)
+  t.deepEqual(readdirSync(join(root, 'real')), ['app.css'])
+})
+
+const LEFT = '.koa-fresh-assets-cafecafe-0.tmp'
+
+test('temporary files go once they are older than they may be, whatever their mtime; other files stay', async t => {
+  const others = ['.hidden', '.koa-fresh-assets.lock', 'app.css']
+  const root = makeProject(
+    t,
+    Object.fromEntries([...others, LEFT].map(name => [name, 'half a fi']))
+  )
+  for (const name of [...others, LEFT]) utimesSync(join(root, name), 1e9, 1e9)
+  await sweep(root)
+  t.deepEqual(readdirSync(root).toSorted(), [...others, LEFT].toSorted())
+  await sweep(root, -1000)
+  t.deepEqual(readdirSync(root).toSorted(), others)
+  // A process does so when it first writes there, and then no more.
+  const directory = makeProject(t)
+  for (const left of [[], [LEFT]]) {
+    writeFileSync(join(directory, LEFT), '')
+    await sweepOnce(directory, -1000)
+    t.deepEqual(readdirSync(directory), left)
+  }
+})
+
+test('S74 folders below are swept, but not through a link', async t => {
+  const outside = makeProject(t, { [LEFT]: '', [`deep/${LEFT}`]: '' })
+  const root = makeProject(t, { [`a/b/${LEFT}`]: '', [`a/${LEFT}`]: '' })
+  symlinkSync(outside, join(root, 'link'))
+  symlinkSync(root, join(root, 'again'))
+  await sweepTree(root, -1000)
+  t.deepEqual(readdirSync(join(root, 'a')), ['b'])
+  t.deepEqual(readdirSync(join(root, 'a/b')), [])
+  t.deepEqual(readdirSync(outside).toSorted(), [LEFT, 'deep'])
+  t.deepEqual(readdirSync(join(outside, 'deep')), [LEFT])
+})
+
+const NAME = '.koa-fresh-assets.lock'
+const OLD = 1e9
+const mtimeOf = (path: string) => statSync(path).mtimeMs / 1000
+
+const ignore = () => undefined
+const ago = (seconds: number) => Date.now() / 1000 - seconds
+
+test('a lock has one holder, and is free once it is released', async t => {
+  const directory = makeProject(t)
+  const held = await lock(directory, ignore)
+  await t.throwsAsync(lock(directory, ignore), {
+    code: 'precompile-busy',
+    message: `another precompile (process ${process.pid} on ${hostname()}) is running in ${directory}: wait until it has finished`
+  })
+  await t.notThrowsAsync(held.check())
+  await held.release()
+  t.false(existsSync(join(directory, NAME)))
+  await (await lock(directory, ignore)).release()
+})
+
+test('a lock of a process that was killed is free after some seconds, and is waited for until then; one that was left a while ago is free at once', async t => {
+  const waiting =
+    'waiting a few seconds: another precompile (process 7 on web-2) seems to have been killed'
+  for (const [seconds, expected] of [
+    [9, [waiting]],
+    [60, []]
+  ] as const) {
+    const directory = makeProject(t, { [NAME]: 'process 7 on web-2' })
+    utimesSync(join(directory, NAME), ago(seconds), ago(seconds))
+    const said: string[] = []
+    const held = await lock(directory, message => said.push(message))
+    t.deepEqual(said, expected)
+    t.is(readFileSync(join(directory, NAME), 'utf8'), `process ${process.pid} on ${hostname()}`)
+    await t.notThrowsAsync(held.check())
+    await held.release()
+  }
+})
+
+test('a folder or a link in the place of a lock is an error that names it, and stays', async t => {
+  const directory = makeProject(t, { 'folder/.keep': '', left: '' })
+  for (const to of ['folder', 'left', 'nowhere']) {
+    symlinkSync(to, join(directory, NAME))
+    await t.throwsAsync(lock(directory, t.fail), {
+      code: 'publish-failed',
+      message: `${join(directory, NAME)} is in the way of a lock: remove it`
+    })
+    rmSync(join(directory, NAME))
+  }
+  mkdirSync(join(directory, NAME))
+  await t.throwsAsync(lock(directory, t.fail), { code: 'publish-failed' })
+  t.deepEqual(readdirSync(directory).toSorted(), [NAME, 'folder', 'left'])
+})
+
+test('of several that find a lock abandoned at the same moment, one has it when it publishes', async t => {
+  const directory = makeProject(t, { [NAME]: '' })
+  utimesSync(join(directory, NAME), ago(60), ago(60))
+  const runs = await Promise.allSettled([1, 2, 3].map(() => lock(directory, ignore)))
+  const locks = runs.flatMap(run => (run.status === 'fulfilled' ? run.value : []))
+  const checks = await Promise.allSettled(locks.map(held => held.check()))
+  t.is(checks.filter(({ status }) => status === 'fulfilled').length, 1)
+  for (const held of locks) await held.release()
+  t.deepEqual(readdirSync(directory), [])
+})
+
+test('a run that lost its lock is told so, and leaves the lock of the other', async t => {
+  const directory = makeProject(t)
+  const held = await lock(directory, ignore)
+  // As another machine does it, to which this process has been silent for some seconds.
+  renameSync(join(directory, NAME), join(directory, 'taken'))
+  const other = await lock(directory, ignore)
+  await t.throwsAsync(held.check(), {
+    code: 'precompile-busy',
+    message: `another precompile took over ${directory} while this one was paused: run it again`
+  })
+  await held.release()
+  await t.notThrowsAsync(other.check())
+  await other.release()
+  t.false(existsSync(join(directory, NAME)))
+})
+
+test.serial('the heartbeat of a lock fails nobody, and touches no lock but its own', async t => {
+  const directory = makeProject(t)
+  mock.timers.enable({ apis: ['setInterval'] })
+  t.teardown(() => mock.timers.reset())
+  const held = await lock(directory, ignore)
+  const own = join(directory, 'taken')
+  renameSync(join(directory, NAME), own)
+  writeFileSync(join(directory, NAME), "another's")
+  for (const path of [own, join(directory, NAME)]) utimesSync(path, OLD, OLD)
+  const fd = openSync(own, 'r')
+  t.teardown(() => closeSync(fd))
+  // Root may look anywhere: as root, this process becomes somebody else for a while.
+  const isRoot = process.getuid?.() === 0
+  chmodSync(directory, 0)
+  if (isRoot) process.seteuid?.(65_534)
+  try {
+    mock.timers.tick(1000)
+    await until(() => fstatSync(fd).mtimeMs / 1000 !== OLD, 'the heartbeat')
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+    chmodSync(directory, 0o755)
+  }
+  t.is(mtimeOf(join(directory, NAME)), OLD)
+  await held.release()
+})
+
+for (const isAbandoned of [false, true]) {
+  test.serial(
+    `a lock ${isAbandoned ? 'that was abandoned' : 'that is free'}: whichever call fails when it is taken or released leaves no heartbeat, descriptor or file`,
+    async t => {
+      t.teardown(() => mock.timers.reset())
+      let at = 0
+      for (let isReached = true; isReached;) {
+        const directory = makeProject(t, isAbandoned ? { [NAME]: '' } : {})
+        if (isAbandoned) utimesSync(join(directory, NAME), ago(60), ago(60))
+        mock.timers.enable({ apis: ['setInterval'] })
+        let isHeld = false
+        const { failed } = await onFailingDisk(directory, { at: ++at }, async () => {
+          try {
+            const held = await lock(directory, t.fail)
+            isHeld = true
+            await held.release()
+          } catch (error) {
+            t.like(error, { code: 'EIO' })
+          }
+        })
+        isReached = failed !== undefined
+        const call = failed?.syscall ?? ''
+        const what = `${call}, ${isHeld ? 'released' : 'taken'}`
+        t.is(openDescriptors(directory), 0, what)
+        const left = readdirSync(directory)
+        // What could not be looked at or removed, and an abandoned lock that was not taken over yet.
+        const isStuck = isHeld ? /lstat|unlink/.test(call) : isAbandoned && call !== 'unlink'
+        t.deepEqual(left, isStuck && isReached ? [NAME] : [], what)
+        const before = left.map(name => mtimeOf(join(directory, name)))
+        mock.timers.tick(5000)
+        mock.timers.reset()
+        const after = left.map(name => mtimeOf(join(directory, name)))
+        t.deepEqual(after, before, `${what}: no heartbeat`)
+      }
+      t.true(at > 7, `${at}`)
+    }
+  )
+}

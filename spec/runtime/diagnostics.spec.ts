@@ -1,0 +1,179 @@
+// What programs can observe: the channels of node:diagnostics_channel, and Server-Timing.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import ava, { type ExecutionContext } from 'ava'
+import type { Context } from 'koa'
+import { koaHttpCache } from '../../lib/koa-http-cache.ts'
+import type { CompileError, DiagnosticMessages } from '../../lib/koa-assets.ts'
+import { asBody, blocksLeft, evaluate, readPage } from '../support/examples.ts'
+import { makeSite } from '../support/site.ts'
+
+const test = ava.serial
+
+const page = readPage('docs/diagnostics.md')
+const [example = ''] = page.take('').map(asBody)
+
+type Name = keyof DiagnosticMessages
+const NAMES: readonly Name[] = ['compiled', 'published', 'served', 'missed', 'halted']
+
+/** The messages of a channel, from now until the spec is over. The specs of this file are serial. */
+function listen<N extends Name>(t: ExecutionContext, name: N): DiagnosticMessages[N][] {
+  const messages: DiagnosticMessages[N][] = []
+  const listener = (message: unknown) => void messages.push(message as DiagnosticMessages[N])
+  subscribe(`koa-fresh-assets:${name}`, listener)
+  t.teardown(() => unsubscribe(`koa-fresh-assets:${name}`, listener))
+  return messages
+}
+
+test('a compiled asset is reported once, when it was compiled and published', async t => {
+  const site = await makeSite(t, { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' })
+  const [compiled, published] = [listen(t, 'compiled'), listen(t, 'published')]
+  for (const path of ['/assets/app.css', '/assets/app.css', '/assets/a.svg']) await site.ask(path)
+  const [compilation, ...others] = compiled
+  t.is(compilation?.source, site.at('css/app.css.scss'))
+  t.true((compilation?.duration ?? 0) > 0)
+  t.false('error' in (compilation ?? {}))
+  t.deepEqual(others, [])
+  t.deepEqual(
+    published.map(({ path, source }) => [path, source]),
+    [
+      ['/assets/app.css', site.at('css/app.css.scss')],
+      ['/assets/a.svg', site.at('img/a.svg')]
+    ]
+  )
+  const { compileDuration = 0, duration = 0 } = published[0] ?? {}
+  t.true(compileDuration > 0 && compileDuration <= duration)
+  t.is(published[1]?.compileDuration, undefined)
+})
+
+test('a source that does not compile is reported with its error, and its page', async t => {
+  const site = await makeSite(t, { 'css/app.css.scss': 'a { b: ' })
+  const [compiled, published] = [listen(t, 'compiled'), listen(t, 'published')]
+  const served = listen(t, 'served')
+  const { bytes } = await site.ask('/assets/app.css?v=1')
+  t.deepEqual(
+    compiled.map(({ error }) => (error as CompileError).code),
+    ['compile-failed']
+  )
+  t.deepEqual(published, [])
+  const reason = (compiled[0]?.error as CompileError | undefined)?.message
+  const common = { method: 'GET', path: '/assets/app.css', coding: 'identity' }
+  t.deepEqual(served, [{ ...common, status: 500, reason, bytes: bytes.length }])
+})
+
+test('fingerprints: every asset that is built is reported, and after an edit only what changed', async t => {
+  const files = { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' }
+  const site = await makeSite(t, files, { fingerprint: true, routes: ctx => (ctx.body = '') })
+  const published = listen(t, 'published')
+  const paths = () => published.splice(0).map(({ path }) => path)
+  await site.ask('/')
+  t.deepEqual(paths().toSorted(), ['/assets/a.svg', '/assets/app.css'])
+  site.write('css/app.css.scss', 'a { b: d }')
+  await site.ask('/')
+  t.deepEqual(paths(), ['/assets/app.css'])
+})
+
+const TEXT = 'x'.repeat(3000)
+
+const front = (_: unknown, next: () => Promise<unknown>) => next()
+
+test('each response with a file is reported, written to the connection or streamed, and given to Koa', async t => {
+  const maxFileBytes = 2999
+  for (const options of [{}, { memory: { maxFileBytes } }, { front, memory: { maxFileBytes } }]) {
+    const site = await makeSite(t, { '/public/a.txt': TEXT }, options)
+    const served = listen(t, 'served')
+    const { headers } = await site.ask('/a.txt?secret=1')
+    const line = (status: number, bytes: number, reason: string, method = 'GET') => {
+      return { method, path: '/a.txt', status, reason, coding: 'identity', bytes }
+    }
+    const expected = [line(200, 3000, 'the request has no condition')]
+    for (const [status, bytes, reason, fields] of [
+      [304, 0, 'If-None-Match names the ETag', { 'If-None-Match': String(headers.etag) }],
+      [412, 0, 'If-Match does not name the ETag', { 'If-Match': '"other"' }],
+      [206, 10, 'Range asks for a part', { Range: 'bytes=10-19' }],
+      [416, 0, 'Range is outside of the file', { Range: 'bytes=9000-' }]
+    ] as const) {
+      await site.ask('/a.txt', { headers: fields })
+      expected.push(line(status, bytes, reason))
+    }
+    await site.ask('/a.txt', { method: 'HEAD' })
+    t.deepEqual(served, [...expected, line(200, 0, 'the request has no condition', 'HEAD')])
+  }
+})
+
+test('what nobody responds to is reported', async t => {
+  const routes = (ctx: Context) => {
+    if (ctx.path === '/assets/route') ctx.body = 'a route'
+    if (ctx.path === '/assets/thrown') ctx.throw(404)
+  }
+  const site = await makeSite(t, {}, { routes })
+  const missed = listen(t, 'missed')
+  for (const path of ['assets/none.css?x', 'assets/route', 'assets/thrown', 'x']) {
+    await site.ask(`/${path}`)
+  }
+  t.deepEqual(missed, [
+    { method: 'GET', path: '/assets/none.css' },
+    { method: 'GET', path: '/assets/thrown' }
+  ])
+})
+
+test('a route that was halted is reported with the reason', async t => {
+  const cache = koaHttpCache()
+  const routes = (ctx: Context) =>
+    cache(ctx, async () => {
+      await ctx.fresh('x')
+      ctx.body = 'page'
+    })
+  const site = await makeSite(t, {}, { routes })
+  const halted = listen(t, 'halted')
+  await site.ask('/page')
+  await site.ask('/page?q', { headers: { 'If-None-Match': '"x"' } })
+  await site.ask('/page', { method: 'PUT', headers: { 'If-Match': '"y"' } })
+  t.deepEqual(halted, [
+    { method: 'GET', path: '/page', status: 304, reason: 'If-None-Match names the ETag' },
+    { method: 'PUT', path: '/page', status: 412, reason: 'If-Match does not name the ETag' }
+  ])
+})
+
+test('docs/diagnostics.md names every channel with every property, and its example logs what was compiled', async t => {
+  t.deepEqual(blocksLeft(), [])
+  const lines: string[] = []
+  const listeners: [string, (message: unknown) => void][] = []
+  evaluate(example, {
+    console: { log: (line: string) => lines.push(line) },
+    subscribe: (...each: (typeof listeners)[number]) => listeners.push(each)
+  })
+  for (const [name, listener] of listeners) {
+    subscribe(name, listener)
+    t.teardown(() => unsubscribe(name, listener))
+  }
+  const site = await makeSite(t, { 'css/app.css.scss': 'a { b: c }' })
+  const messages = NAMES.map(name => listen(t, name))
+  for (const name of ['app.css', 'none.css']) await site.ask(`/assets/${name}`)
+  t.regex(lines.join(), /^compiled .*app\.css\.scss in \d+\.\d ms$/)
+  for (const name of NAMES) t.true(page.text.includes(`\`koa-fresh-assets:${name}\``), name)
+  const keys = new Set(messages.flat().flatMap(message => Object.keys(message)))
+  t.true(keys.size > 8)
+  for (const key of keys) t.regex(page.text, new RegExp(`\`${key}\``))
+})
+
+test('Server-Timing says how long publishing took, in development only', async t => {
+  const files = { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' }
+  const site = await makeSite(t, files, {
+    front: (ctx, next) => {
+      ctx.set('Server-Timing', 'front;dur=1')
+      return next()
+    }
+  })
+  const timing = async (path: string) => (await site.ask(path)).headers['server-timing']
+  t.regex(
+    String(await timing('/assets/app.css')),
+    /^front;dur=1, publish;dur=\d+\.\d, compile;dur=\d+\.\d$/
+  )
+  t.regex(String(await timing('/assets/a.svg')), /^front;dur=1, publish;dur=\d+\.\d$/)
+  t.is(await timing('/assets/app.css'), 'front;dur=1')
+  const fingerprinted = await makeSite(t, files, { fingerprint: true })
+  const { headers } = await fingerprinted.ask('/assets/app.css')
+  t.regex(String(headers['server-timing']), /^publish;dur=\d+\.\d$/)
+  const quiet = await makeSite(t, files, { env: 'test' })
+  t.false('server-timing' in (await quiet.ask('/assets/app.css')).headers)
+})

@@ -1,0 +1,62 @@
+// A clock that was set back by an hour, before the server starts or while it runs: every file seems to have been
+// changed in time to come, and what was trusted for a second is not trusted for an hour.
+import { mkdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import ava, { type ExecutionContext } from 'ava'
+import type { Middleware } from 'koa'
+import { precompile } from '../../../lib/koa-assets.ts'
+import { makeFront } from '../../support/front.ts'
+import { ask } from '../../support/raw.ts'
+import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+import { withDigest } from '../../support/digest.ts'
+
+const test = ava.serial
+
+const clock = Date.now
+const HOUR = 3_600_000
+let back = 0
+Date.now = () => clock() - back
+
+function setBack(t: ExecutionContext): void {
+  back = HOUR
+  t.teardown(() => (back = 0))
+}
+
+const PRODUCTION = { env: 'production', compile: false, fingerprint: false, revalidate: 0.2 }
+
+test('with the clock set back a changed file, and one that appears without an event, is seen as soon as before', async t => {
+  const files = { 'public/a.txt': 'one', 'build/a.txt': 'one', 'public/deep/sub/x.txt': 'x' }
+  const root = makeProject(t, files)
+  const { port } = await makeFront(t, { root, ...PRODUCTION, mounts: { '/static': 'build' } })
+  const text = async (path: string) => (await ask(port, 'GET', path)).text
+  for (const path of ['/a.txt', '/static/a.txt']) t.is(await text(path), 'one')
+  // The first miss watches the folder, the next one is remembered.
+  for (let times = 0; times < 3; times++) t.is(await text('/deep/sub/a.txt'), 'Not Found')
+  setBack(t)
+  writeFiles(root, { 'public/a.txt': 'two', 'build/a.txt': 'two' })
+  renameSync(join(root, 'public/deep'), join(root, 'away'))
+  mkdirSync(join(root, 'public/deep'))
+  writeFiles(root, { 'public/deep/sub/a.txt': 'two' })
+  for (const path of ['/a.txt', '/static/a.txt', '/deep/sub/a.txt']) {
+    await until(async () => (await text(path)) === 'two', `the new bytes of ${path}`)
+  }
+  t.pass()
+})
+
+test('with the clock set back a new manifest is read as soon as before', async t => {
+  const root = makeProject(t, { 'apps/web/assets/x/app.css': 'one' })
+  await precompile({ root })
+  const routes: Middleware = ctx => {
+    ctx.body = ctx.assets.url('app.css')
+  }
+  const { port } = await makeSite(t, {}, { root, env: 'production', revalidate: 0.2, routes })
+  const page = async () => (await ask(port, 'GET', '/page')).text
+  const before = await page()
+  t.regex(before, withDigest(/^\/assets\/app-DIGEST\.css$/))
+  setBack(t)
+  writeFiles(root, { 'apps/web/assets/x/app.css': 'two' })
+  await precompile({ root })
+  await until(async () => (await page()) !== before, 'the new name')
+  t.pass()
+})

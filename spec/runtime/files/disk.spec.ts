@@ -1,0 +1,205 @@
+// Looks at the disk.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync
+} from 'node:fs'
+import { open as openHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import zlib from 'node:zlib'
+import test, { type ExecutionContext } from 'ava'
+import { type Coding, compareCopy } from '../../../lib/runtime/files/codings.ts'
+import { isInPlace } from '../../../lib/runtime/files/containment.ts'
+import { digestOf } from '../../../lib/runtime/files/digest.ts'
+import { isUnmodified, withFile, type OpenFile } from '../../../lib/runtime/files/open-file.ts'
+import { WRITABLE_CODINGS } from '../../support/copies.ts'
+import { makeFront } from '../../support/front.ts'
+import { ask } from '../../support/raw.ts'
+import { makeProject, writeFiles } from '../../support/site.ts'
+import { words } from '../../support/texts.ts'
+import { LOADER, moduleFile } from '../../support/typescript.ts'
+
+const MIB = 1024 * 1024
+const SITE = moduleFile('spec/support/site-process.ts')
+
+/** A site in a process that the shell has put under a limit. */
+async function startLimited(t: ExecutionContext, limit: string, options: object): Promise<number> {
+  const script = `${limit}; exec "$0" "$@"`
+  const child = fork(SITE, [JSON.stringify(options)], {
+    execPath: '/bin/sh',
+    execArgv: ['-c', script, process.execPath, ...LOADER],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc']
+  })
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
+  const [port] = (await once(child, 'message')) as [number]
+  return port
+}
+
+test('an open file is unmodified while only its names change, as in a deploy that renames files into place', async t => {
+  const root = makeProject(t, { file: 'bytes', next: 'bytes' })
+  const path = join(root, 'file')
+  const backup = join(root, 'backup')
+  const after = (change: () => void) => withFile(path, file => (change(), isUnmodified(file)))
+  t.true(await after(() => linkSync(path, backup)))
+  t.true(await after(() => renameSync(join(root, 'next'), path)))
+  t.true(await after(() => unlinkSync(path)))
+  renameSync(backup, path)
+  t.false(await after(() => writeFileSync(path, 'other bytes')))
+})
+
+test('a disk that accepts no more bytes (a limit on the size of files): an error, the last good copy, no leftovers', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/x/app.css': 'a { small: 1 }',
+    'apps/web/assets/x/sheet.css.scss': 'a { small: 1 }',
+    'apps/web/assets/x/film.bin': Buffer.alloc(100, 1)
+  })
+  const names = ['app.css', 'sheet.css', 'film.bin']
+  // 64 KiB in blocks of 512 bytes; Node is told that the disk refuses, not killed.
+  const limit = 'trap "" XFSZ; ulimit -f 128'
+  const port = await startLimited(t, limit, {
+    root,
+    env: 'production',
+    compile: true,
+    fingerprint: false
+  })
+  const good = await Promise.all(names.map(name => ask(port, 'GET', `/assets/${name}`)))
+  for (const answer of good) t.is(answer.status, 200)
+  writeFiles(root, {
+    'apps/web/assets/x/app.css': `a { big: 1 }${' '.repeat(90_000)}`,
+    'apps/web/assets/x/sheet.css.scss': `a { big: "${'x'.repeat(90_000)}" }`,
+    'apps/web/assets/x/film.bin': Buffer.alloc(300_000, 2)
+  })
+  for (const [at, name] of names.entries()) {
+    const answer = await ask(port, 'GET', `/assets/${name}`)
+    t.is(answer.status, 200, name)
+    t.true(answer.body.equals(good[at]?.body ?? Buffer.alloc(0)), `${name} is the last good copy`)
+  }
+  t.deepEqual(readdirSync(join(root, 'public/assets')).toSorted(), names.toSorted())
+  rmSync(join(root, 'public/assets/film.bin'))
+  t.is((await ask(port, 'GET', '/assets/film.bin')).status, 500)
+  t.deepEqual(readdirSync(join(root, 'public/assets')).toSorted(), ['app.css', 'sheet.css'])
+  writeFiles(root, { 'apps/web/assets/x/film.bin': Buffer.alloc(200, 3) })
+  t.is((await ask(port, 'GET', '/assets/film.bin')).body.length, 200, 'there is room again')
+})
+
+test('without free descriptors there are errors for a while, but never wrong bytes, and all is well afterwards', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/x/known.css': 'known{}',
+    'apps/web/assets/x/new.css': 'new{}',
+    'apps/web/assets/x/film.bin': Buffer.alloc(MIB + 1, 1),
+    'public/big.bin': Buffer.alloc(MIB + 1, 2),
+    'build/big.bin': Buffer.alloc(MIB + 1, 2)
+  })
+  // Enough for the loader of modules, too few for as many requests.
+  const port = await startLimited(t, 'ulimit -n 128', {
+    ...{ root, env: 'production', compile: true, fingerprint: false },
+    mounts: { '/static': 'build' }
+  })
+  t.is((await ask(port, 'GET', '/assets/known.css')).text, 'known{}')
+  const names = ['known.css', 'new.css', 'film.bin'].map(name => `/assets/${name}`)
+  const paths = [...names, '/big.bin', '/static/big.bin']
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, at) => paths[at % paths.length] ?? '').map(path =>
+      ask(port, 'GET', path).then(
+        answer => ({ path, answer }),
+        () => undefined
+      )
+    )
+  )
+  for (const { path, answer } of answers.filter(one => one !== undefined)) {
+    t.true([200, 500].includes(answer.status), `${path} ${answer.status}`)
+    if (answer.status === 500) t.is(answer.text, 'Internal Server Error')
+    else if (path === '/assets/new.css') t.is(answer.text, 'new{}')
+    else if (path.endsWith('big.bin')) t.is(answer.body.length, MIB + 1)
+  }
+  for (const path of paths) t.is((await ask(port, 'GET', path)).status, 200, path)
+  t.is((await ask(port, 'GET', '/big.bin')).body.length, MIB + 1)
+})
+
+test('empty files, and files of more than four gigabytes, are served', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/x/empty.css': '',
+    'apps/web/assets/x/empty.css.map': '',
+    'apps/web/assets/x/void.css.scss': '',
+    'public/empty.html': '',
+    'public/huge.bin': ''
+  })
+  const huge = 5 * 1024 ** 3
+  truncateSync(join(root, 'public/huge.bin'), huge)
+  const { port, errors } = await makeFront(t, { root, env: 'development' })
+  for (const path of words(
+    '/assets/empty.css /assets/empty.css.map /assets/void.css /empty.html'
+  )) {
+    const answer = await ask(port, 'GET', path)
+    t.is(answer.status, 200, path)
+    if (path !== '/assets/void.css') t.is(answer.headers['content-length'], '0')
+    t.is((await ask(port, 'GET', path, { 'If-None-Match': answer.headers.etag ?? '' })).status, 304)
+  }
+  const head = await ask(port, 'HEAD', '/huge.bin')
+  t.is(head.headers['content-length'], String(huge))
+  const part = await ask(port, 'GET', '/huge.bin', { Range: `bytes=${huge - 10}-` })
+  t.is(part.status, 206)
+  t.is(part.body.length, 10)
+  t.is(part.headers['content-range'], `bytes ${huge - 10}-${huge - 1}/${huge}`)
+  t.deepEqual(errors, [])
+})
+
+// What was opened is judged where it lies, whatever its name leads to by then.
+
+test('a file that was replaced or removed since it was opened is still placed where it was', async t => {
+  const root = makeProject(t, { 'public/a.txt': 'a' })
+  const open = async (path: string): Promise<OpenFile> => {
+    const handle = await openHandle(join(root, path))
+    t.teardown(() => handle.close())
+    const stats = await handle.stat({ bigint: true })
+    return { path: join(root, path), fd: handle.fd, stats }
+  }
+  const dir = join(root, 'public')
+  for (const symlinks of ['inside', 'deny'] as const) {
+    const isInside = isInPlace({ root: dir, dir, symlinks })
+    const replaced = await open('public/a.txt')
+    writeFileSync(join(root, 'public/new'), 'new')
+    renameSync(join(root, 'public/new'), join(root, 'public/a.txt'))
+    t.true(await isInside(replaced))
+    writeFileSync(join(root, 'public/c (deleted)'), 'c')
+    const removed = await open('public/c (deleted)')
+    t.true(await isInside(removed))
+    unlinkSync(join(root, 'public/c (deleted)'))
+    t.true(await isInside(removed))
+  }
+})
+
+/** Of what gzip writes at its best level: less than with brotli's quality 9, zstd's level 9, or gzip's level 6. */
+const AT_MOST: Readonly<Record<string, number>> = { br: 0.9, zstd: 0.96, gzip: 1 }
+
+test('every coding that this Node can write is written at its best level', async t => {
+  const bytes = readFileSync('node_modules/react-dom/cjs/react-dom-client.development.js').subarray(
+    0,
+    60_000
+  )
+  const names = WRITABLE_CODINGS.map(({ name }) => name)
+  t.deepEqual(names, 'zstdCompress' in zlib ? ['br', 'zstd', 'gzip'] : ['br', 'gzip'])
+  const gzipped = zlib.gzipSync(bytes, { level: 9 }).length
+  for (const coding of WRITABLE_CODINGS) {
+    const compressed = await coding.compress?.(bytes)
+    const ratio = (compressed?.length ?? Infinity) / gzipped
+    t.true(ratio <= (AT_MOST[coding.name] ?? 0), `${coding.name}: ${ratio}`)
+    t.true(compressed && (await expandsTo(bytes, compressed, coding)), coding.name)
+  }
+})
+
+async function expandsTo(bytes: Buffer, compressed: Buffer, coding: Coding): Promise<boolean> {
+  const original = { size: bytes.length, digest: digestOf(bytes) }
+  return (await compareCopy(original, () => Readable.from([compressed]), coding)) === 'equal'
+}

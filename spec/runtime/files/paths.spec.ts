@@ -1,0 +1,197 @@
+// A model of globs: what a person means by a folder or a file is excluded however it is spelled, and nothing else.
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { posix, win32 } from 'node:path'
+import test from 'ava'
+import fc from 'fast-check'
+import { isInUse, onceFree } from '../../../lib/runtime/files/disk.ts'
+import {
+  absolutePath,
+  excluderOf,
+  isInside,
+  matcherOf,
+  pathFrom,
+  withSlashes
+} from '../../../lib/runtime/files/paths.ts'
+import { deltaName } from '../../support/deltas.ts'
+import { makeProject, makeSite } from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
+
+interface Meant {
+  readonly names: readonly string[]
+  /** Whether it begins in the directory itself, said by a slash in front. */
+  readonly isAnchored: boolean
+  /** What is at its end. */
+  readonly end: '' | '/' | '/**'
+}
+
+const name = fc.constantFrom('private', 'a', 'b', 'notes.md', '.well-known')
+const meant: fc.Arbitrary<Meant> = fc.record({
+  names: fc.array(name, { minLength: 1, maxLength: 3 }),
+  isAnchored: fc.boolean(),
+  end: fc.constantFrom('' as const, '/' as const, '/**' as const)
+})
+/** A slash, and what else stands for one. */
+const slash = fc.constantFrom('/', '//', '/./', '///', '/.//')
+const path = fc.array(name, { minLength: 1, maxLength: 4 })
+
+/** By names alone, without patterns. */
+function isExcluded(path: readonly string[], { names, isAnchored, end }: Meant): boolean {
+  const startsAt = (at: number) => names.every((name, each) => path[at + each] === name)
+  const isAnywhere = !isAnchored && names.length === 1 && end !== '/**'
+  return path.some((_, at) => (isAnywhere || at === 0) && startsAt(at))
+}
+
+test('a glob means the same however its slashes are written', t => {
+  fc.assert(
+    fc.property(meant, fc.constantFrom('', '.'), fc.infiniteStream(slash), path, (...drawn) => {
+      const [meant, dot, slashes, path] = drawn
+      const next = () => String(slashes.next().value)
+      const { names, isAnchored, end } = meant
+      const front = isAnchored ? `${dot}${next()}` : ''
+      const last = end === '' ? '' : `${next()}${end.slice(1)}`
+      const written = `${front}${names.reduce((all, each) => `${all}${next()}${each}`)}${last}`
+      const found = excluderOf([written])(path.join('/'))
+      return found === isExcluded(path, meant)
+    }),
+    { numRuns: cases(2000, 50_000) }
+  )
+  t.pass()
+})
+
+const SPELLINGS = [
+  ...['private', 'private/', '/private', '/private/', './private', './private/'],
+  ...['private/**', 'private//**', '/private/**', './private/**', 'private/./**', 'private/*']
+]
+
+test('a mount and a source serve nothing of an excluded folder, however it is spelled', async t => {
+  const folder = (dir: string) => ({
+    [`/${dir}/private/a.css`]: 'secret',
+    [`/${dir}/open/b.css`]: 'open'
+  })
+  const files = { ...folder('site'), ...folder('theme') }
+  for (const exclude of SPELLINGS) {
+    const mounts = { '/m': { dir: 'site', exclude } }
+    const sources = [{ dir: '../../theme', at: '/', exclude }]
+    const site = await makeSite(t, files, { mounts, sources })
+    for (const prefix of ['/m', '/assets']) {
+      t.is((await site.ask(`${prefix}/private/a.css`)).status, 404, `${prefix} ${exclude}`)
+      t.is((await site.ask(`${prefix}/open/b.css`)).status, 200, `${prefix} ${exclude}`)
+    }
+  }
+  for (const exclude of ['../site/private', 'a/../private', '/', './', '']) {
+    for (const options of [
+      { mounts: { '/m': { dir: 'site', exclude } } },
+      { sources: [{ dir: '../../theme', exclude }] },
+      { sources: [{ dir: '../../theme', include: [exclude] }] }
+    ]) {
+      await t.throwsAsync(makeSite(t, files, options), {
+        instanceOf: TypeError,
+        message: /'private\/\*\*'/
+      })
+    }
+  }
+})
+
+test('what is excluded has no other name: a link, also below a link, a copy, a delta', async t => {
+  const notes = 'secret'
+  const root = makeProject(t, {
+    'real/site/notes.md': notes,
+    'real/site/open.txt': 'open',
+    [`real/site/${posix.basename(deltaName('/notes.md', 'old'))}`]: 'delta',
+    'real/site/notes.md.br': 'copy'
+  })
+  mkdirSync(`${root}/apps/web/assets`, { recursive: true })
+  symlinkSync('notes.md', `${root}/real/site/alias.txt`)
+  symlinkSync('real', `${root}/linked`)
+  symlinkSync('real/site', `${root}/direct`)
+  for (const symlinks of ['inside', 'follow'] as const) {
+    for (const dir of ['real/site', 'linked/site', 'direct']) {
+      const mounts = { '/m': { dir, exclude: '*.md', symlinks } }
+      const site = await makeSite(t, {}, { root, mounts })
+      t.is((await site.ask('/m/open.txt')).text, 'open', dir)
+      const delta = posix.basename(deltaName('/notes.md', 'old'))
+      for (const name of ['notes.md', 'alias.txt', 'notes.md.br', delta])
+        t.is((await site.ask(`/m/${name}`)).status, 404, `${dir} ${name}`)
+    }
+  }
+})
+
+// Paths as Windows has them, by its rules on any system; and what somebody else has open.
+
+test('WIN-01 what is told of a file has slashes, whatever separates folders', t => {
+  t.is(pathFrom('C:\\site', 'C:\\site\\apps\\web\\app.css', win32), 'apps/web/app.css')
+  t.is(pathFrom('C:\\site', 'c:\\Site\\app.css', win32), 'app.css')
+  t.is(pathFrom('C:\\site', 'D:\\other\\app.css', win32), 'D:/other/app.css')
+  t.is(pathFrom('\\\\server\\share\\site', '\\\\server\\share\\site\\a\\b', win32), 'a/b')
+  t.is(withSlashes('views\\**', win32), 'views/**')
+  // Elsewhere a backslash is part of a name.
+  t.is(
+    pathFrom('/site', '/site/a\\b/c', { ...win32, sep: '/', relative: () => 'a\\b/c' }),
+    'a\\b/c'
+  )
+})
+
+test('WIN-02 a directory is known by either case of its drive, on a share, and beside one whose name is longer', t => {
+  const rows: readonly (readonly [string, string, boolean])[] = [
+    ['C:\\site\\public', 'C:\\site\\public', true],
+    ['C:\\site\\public', 'c:\\site\\public\\a.css', true],
+    ['C:\\site\\public', 'C:\\site\\public-secret\\a.css', false],
+    ['C:\\site\\public', 'C:\\site\\a.css', false],
+    ['C:\\site\\public', 'D:\\site\\public\\a.css', false],
+    ['C:\\', 'C:\\site', true],
+    ['\\\\server\\share', '\\\\server\\share\\public\\a.css', true],
+    ['\\\\server\\share\\public', '\\\\server\\other\\public\\a.css', false],
+    ['C:\\site\\public', '\\\\server\\share\\a.css', false]
+  ]
+  for (const [directory, path, expected] of rows) t.is(isInside(directory, path, win32), expected)
+})
+
+test('WIN-02 a directory in an option may have either separator and either case of the drive', t => {
+  t.is(absolutePath('C:\\site', 'front/dist', win32), 'C:\\site\\front\\dist')
+  t.is(absolutePath('C:\\site', 'front\\dist', win32), 'C:\\site\\front\\dist')
+  t.is(absolutePath('c:\\site', 'd:/dist', win32), 'D:\\dist')
+  t.is(absolutePath('c:\\site', '', win32), 'C:\\site')
+  t.is(absolutePath('C:\\site', '\\\\server\\share\\dist', win32), '\\\\server\\share\\dist')
+})
+
+test('WIN-03 where `\\` separates folders, a glob may have it', t => {
+  const rows: readonly (readonly [string, string, boolean])[] = [
+    ['vendor\\**', 'vendor/a/b.css', true],
+    ['vendor\\*.css', 'vendor/a.css', true],
+    ['vendor\\*.css', 'other/a.css', false],
+    ['vendor/*.css', 'vendor/a.css', true],
+    ['*.map', 'a/b/app.js.map', true],
+    ['a\\[id].js', 'a[id].js', true]
+  ]
+  for (const [glob, path, expected] of rows) t.is(matcherOf([glob], '\\')(path), expected, glob)
+  // Elsewhere it keeps what follows from being a pattern.
+  t.false(matcherOf(['vendor\\*.css'], '/')('vendor/a.css'))
+  t.true(matcherOf(['vendor*.css'], '/')('vendor-a.css'))
+  t.true(excluderOf(['drafts'])('drafts/a.css'))
+})
+
+/** Fails a number of times before it succeeds. */
+function failing(code: string, times: number) {
+  let calls = 0
+  const call = async () => {
+    if (calls++ < times) throw Object.assign(new Error(code), { code })
+    return calls
+  }
+  return call
+}
+
+for (const code of ['EPERM', 'EACCES', 'EBUSY']) {
+  test(`WIN-04 on Windows ${code} of a file that is let go of soon is no failure, and elsewhere it is`, async t => {
+    t.is(await onceFree(failing(code, 3), 'win32'), 4)
+    await t.throwsAsync(onceFree(failing(code, 1), 'linux'), { code })
+  })
+}
+
+test('WIN-04 a file that stays open is a failure after two seconds, and another failure at once', async t => {
+  const start = performance.now()
+  await t.throwsAsync(onceFree(failing('ENOSPC', 1), 'win32'), { code: 'ENOSPC' })
+  t.true(performance.now() - start < 1000)
+  const error = await t.throwsAsync(onceFree(failing('EBUSY', Infinity), 'win32'))
+  t.true(isInUse(error, 'win32'))
+  t.true(performance.now() - start > 1500)
+})

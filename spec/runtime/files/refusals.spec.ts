@@ -1,0 +1,193 @@
+// What a system may refuse: modes, times, hard links, and saving folders. Windows, WSL's DrvFs, CIFS and FUSE do.
+import fs from 'node:fs'
+import promises from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import ava, { type ExecutionContext } from 'ava'
+import { tellRefusals } from '../../../lib/runtime/files/refusals.ts'
+import { writeAtomically, prepareReplacement } from '../../../lib/publishing/writing/write.ts'
+import { lock } from '../../../lib/publishing/writing/lock.ts'
+import { precompile } from '../../../lib/koa-assets.ts'
+import { AS_WRITTEN } from '../../support/as-written.ts'
+import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { isWindows } from '../../support/windows.ts'
+
+const test = ava.serial
+
+type Call = (...words: unknown[]) => unknown
+
+/** Replaces calls of `node:fs` and `node:fs/promises` until the spec, or what comes first, is over. */
+function replaceCalls(t: ExecutionContext, calls: Readonly<Record<string, Call>>): () => void {
+  const restored = Object.entries(calls).map(([name, call]) => {
+    const key = name.replace('promises.', '')
+    const owner = (key === name ? fs : promises) as unknown as Record<string, Call | undefined>
+    const original = owner[key]
+    owner[key] = call
+    return () => (owner[key] = original)
+  })
+  syncBuiltinESMExports()
+  const restore = () => {
+    for (const each of restored) each()
+    syncBuiltinESMExports()
+  }
+  t.teardown(restore)
+  return restore
+}
+
+/** Calls that fail with a code, each in the style of its name. */
+function refusing(names: readonly string[], code: string): Record<string, Call> {
+  const refuse = () => {
+    throw Object.assign(new Error(`${code}: refused`), { code, syscall: 'refused' })
+  }
+  const styled = (name: string): Call => {
+    if (name.startsWith('promises.')) return async () => refuse()
+    if (name.endsWith('Sync')) return refuse
+    return (...words) =>
+      void Promise.resolve()
+        .then(refuse)
+        .catch(words.at(-1) as (error: unknown) => void)
+  }
+  return Object.fromEntries(names.map(name => [name, styled(name)]))
+}
+
+const KINDS = {
+  chmod: ['fchmod', 'promises.chmod'],
+  utimes: ['futimesSync', 'promises.lutimes'],
+  link: ['promises.link'],
+  fsync: ['fsync']
+} as const
+const CODES = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EINVAL', 'ERR_ACCESS_DENIED']
+const ALL = Object.values(KINDS).flat()
+
+const CSS = 'apps/web/assets/css/app.css'
+
+/** The file that a manifest names. */
+function targetIn(manifest: string): string {
+  const { assets } = JSON.parse(fs.readFileSync(manifest, 'utf8')) as {
+    assets: Record<string, { target: string }>
+  }
+  return assets['/assets/app.css']?.target ?? ''
+}
+
+test('FILE-01 what a system refuses is passed over by precompile and on request, and told once for each kind of call', async t => {
+  const told: string[] = []
+  tellRefusals(message => told.push(message))
+  for (const code of CODES) {
+    const site = await makeSite(
+      t,
+      { 'css/app.css': 'a{}', 'sub/deep/logo.png': 'logo' },
+      { env: 'test' }
+    )
+    const { root } = site
+    // Modes have to be set.
+    const umask = process.umask(0o077)
+    const restore = replaceCalls(t, refusing(ALL, code))
+    t.is((await site.ask('/assets/deep/logo.png')).text, 'logo', code)
+    for (const text of ['b{}', 'c{}']) {
+      writeFiles(root, { [CSS]: text })
+      const { manifest } = await precompile({ root, ...AS_WRITTEN })
+      t.is(fs.readFileSync(join(root, 'public', targetIn(manifest)), 'utf8'), text, code)
+      t.is((await site.ask('/assets/app.css')).text, text, code)
+    }
+    // Nothing is written again, but the manifest's time is.
+    await precompile({ root, ...AS_WRITTEN })
+    restore()
+    process.umask(umask)
+  }
+  const kinds = told.map(message => {
+    return /^the system refuses (\w+) in .+ \(EPERM\), so /.exec(message)?.[1] ?? message
+  })
+  // Windows never does the others.
+  const expected = isWindows ? ['utimes', 'link'] : Object.keys(KINDS)
+  t.deepEqual(kinds.toSorted(), expected.toSorted())
+  const again: string[] = []
+  tellRefusals(message => again.push(message))
+  t.deepEqual(again, told, 'a log that comes later is told as well')
+})
+
+test('FILE-02 nothing else is passed over: opening, reading and renaming, and what a disk fails to save', async t => {
+  for (const [name, code] of [
+    ['rename', 'EPERM'],
+    ['open', 'EPERM'],
+    ['fsync', 'EIO'],
+    ['fsync', 'EACCES'],
+    ['fchmod', 'EIO']
+  ] as const) {
+    const root = makeProject(t, { [CSS]: 'a{}' })
+    const umask = process.umask(0o077)
+    const restore = replaceCalls(t, refusing([name], code))
+    await t.throwsAsync(precompile({ root }), { message: new RegExp(`failed with ${code}`) }, name)
+    restore()
+    process.umask(umask)
+    t.false(fs.existsSync(join(root, 'public/assets.json')))
+  }
+})
+
+const NAME = '.koa-fresh-assets.lock'
+const OWNER = `process ${process.pid} on ${hostname()}`
+
+test('FILE-03 without hard links a lock has one holder, which is named, and is free once it is released', async t => {
+  replaceCalls(t, refusing(KINDS.link, 'EPERM'))
+  const directory = makeProject(t)
+  const runs = await Promise.allSettled([1, 2, 3].map(() => lock(directory, () => undefined)))
+  const held = runs.flatMap(run => (run.status === 'fulfilled' ? run.value : []))
+  t.is(held.length, 1)
+  t.is(fs.readFileSync(join(directory, NAME), 'utf8'), OWNER)
+  await t.throwsAsync(lock(directory, t.fail), { message: new RegExp(OWNER) })
+  await t.notThrowsAsync(held[0]!.check())
+  await held[0]!.release()
+  t.deepEqual(fs.readdirSync(directory), [])
+})
+
+test('FILE-04 a lock without an owner, as a process leaves it that was killed between two calls, is waited for, and then taken', async t => {
+  replaceCalls(t, refusing(KINDS.link, 'EPERM'))
+  const directory = makeProject(t, { [NAME]: '' })
+  const ago = Date.now() / 1000 - 9
+  fs.utimesSync(join(directory, NAME), ago, ago)
+  const said: string[] = []
+  const held = await lock(directory, message => said.push(message))
+  t.deepEqual(said, [
+    'waiting a few seconds: another precompile (unknown) seems to have been killed'
+  ])
+  t.is(fs.readFileSync(join(directory, NAME), 'utf8'), OWNER)
+  await held.release()
+  t.deepEqual(fs.readdirSync(directory), [])
+})
+
+test('FILE-05 a lock that cannot get its owner is free again', async t => {
+  const restore = replaceCalls(t, refusing([...KINDS.link, 'rename'], 'EPERM'))
+  const directory = makeProject(t)
+  await t.throwsAsync(lock(directory, t.fail), { code: 'EPERM' })
+  t.deepEqual(fs.readdirSync(directory), [])
+  restore()
+  await (await lock(directory, t.fail)).release()
+})
+
+const secondOf = (path: string) => Math.floor(fs.statSync(path).mtimeMs / 1000)
+
+/** Times as FAT has them. */
+function evenSeconds(set: Call): Call {
+  return (fd, ...times) => set(fd, ...times.map(time => Math.floor(Number(time) / 2) * 2))
+}
+
+for (const [what, makeCalls] of [
+  ['cannot be set', () => refusing(KINDS.utimes, 'EPERM')],
+  ['are even seconds', () => ({ futimesSync: evenSeconds(fs.futimesSync as Call) })]
+] as const) {
+  test(`FILE-06 where times ${what}, different bytes of a name have mtimes in different seconds as well`, async t => {
+    const dir = makeProject(t)
+    const place = { root: dir, dir, symlinks: 'inside' } as const
+    const target = join(dir, 'app.css')
+    replaceCalls(t, makeCalls())
+    const seconds: number[] = []
+    await writeAtomically(target, Buffer.from('first'), { place })
+    for (const text of ['one', 'two']) {
+      seconds.push(secondOf(target))
+      const next = await prepareReplacement(target, Buffer.from(text), { place })
+      await next.commit()
+      t.is(fs.readFileSync(target, 'utf8'), text)
+    }
+    t.is(new Set([...seconds, secondOf(target)]).size, 3)
+  })
+}

@@ -1,0 +1,429 @@
+import { Readable } from 'node:stream'
+import { inspect } from 'node:util'
+import { runInNewContext } from 'node:vm'
+import test from 'ava'
+import * as fc from 'fast-check'
+import {
+  cacheControlFields,
+  expiryFields,
+  type Lifetime
+} from '../../../lib/runtime/http-cache/cache-directive.ts'
+import { digestOfValue, validatorsOf } from '../../../lib/runtime/http-cache/fresh/validators-of.ts'
+import { settle } from '../../../lib/runtime/http-cache/settings.ts'
+import { versionOf } from '../../../lib/runtime/http-cache/version-of.ts'
+import { koaHttpCache } from '../../../lib/index.ts'
+import { inDevelopment, within } from '../../support/environment.ts'
+
+const DATE = new Date('2020-01-01T00:00:00.789Z')
+const SECONDS = Date.UTC(2020, 0, 1)
+const validators = (given: unknown) => validatorsOf(given as never, undefined)
+
+test('FRS-03 what a database returns is accepted, and what is null is not set', t => {
+  const dateOfAnotherRealm: unknown = runInNewContext('new Date(1577836800789)')
+  for (const [given, etag, lastModified] of [
+    [{ last_modified: DATE }, undefined, SECONDS],
+    [{ last_modified: 0, lastModified: DATE, etag: 'x' }, '"x"', SECONDS],
+    [{ lastModified: null, last_modified: DATE }, undefined, SECONDS],
+    [{ etag: null, lastModified: DATE }, undefined, SECONDS],
+    [dateOfAnotherRealm, undefined, SECONDS],
+    [7, '"7"', undefined],
+    [7n, '"7"', undefined],
+    [{ etag: 0, weak: true }, 'W/"0"', undefined],
+    [{ last_modified: null }, undefined, undefined],
+    [{ etag: null, weak: true }, undefined, undefined],
+    [{ etag: undefined, lastModified: null }, undefined, undefined]
+  ] as const) {
+    t.deepEqual(validators(given), { etag, lastModified })
+    const isUnknown = (etag ?? lastModified) === undefined
+    t.is(validatorsOf(given as never, 'v1').etag === undefined, isUnknown, 'with a version')
+  }
+})
+
+test('FRS-03 a lastModified may be milliseconds, or what databases write', t => {
+  const times = ['2020-01-01', '2020-01-01T00:00Z', '2020-01-01T02:00:00+02:00']
+  times.push('2020-01-01T00:00:00.123456', '2020-01-01 00:00:00', '2019-12-31 22:30:00.5-0130')
+  for (const given of [...times, '2020-01-01 02:00:00+02', DATE.toISOString(), SECONDS + 789]) {
+    for (const name of ['lastModified', 'last_modified']) {
+      t.deepEqual(validators({ [name]: given }), { etag: undefined, lastModified: SECONDS })
+    }
+    // A day alone, and a number, may be a revision.
+    const isInstant = /:/.test(String(given))
+    const [etag, lastModified] = isInstant ? [undefined, SECONDS] : [`"${given}"`, undefined]
+    t.deepEqual(validators(given), { etag, lastModified })
+  }
+  t.throws(() => validators('2020-01-01T25:00Z'), { message: /^lastModified must be a valid Date/ })
+  t.is(validators({ lastModified: 1e11 }).lastModified, 1e11)
+})
+
+test('FRS-10 S83 with a version, a date of whole seconds is an ETag once no other edit can have it', t => {
+  const thisSecond = () => Math.floor(Date.now() / 1000) * 1000
+  const etagOf = (time: number) => validatorsOf(new Date(time), '1').etag
+  let [second, etag]: [number, string | undefined] = [0, '']
+  do {
+    second = thisSecond()
+    etag = etagOf(second)
+  } while (second !== thisSecond())
+  t.is(etag, undefined)
+  t.regex(etagOf(second - 1000) ?? '', new RegExp(`^"${second - 1000}-[0-9a-f]{16}"$`))
+  t.regex(etagOf(second + 1) ?? '', new RegExp(`^"${second + 1}-[0-9a-f]{16}"$`))
+})
+
+test('FRS-03 a time without an offset is UTC wherever the server is', t => {
+  const zone = process.env.TZ
+  t.teardown(() => {
+    if (zone === undefined) delete process.env.TZ
+    else process.env.TZ = zone
+  })
+  process.env.TZ = 'Asia/Kolkata'
+  t.not(new Date(2020, 0, 1).getTime(), SECONDS)
+  t.is(validators({ lastModified: '2020-01-01T00:00:00' }).lastModified, SECONDS)
+})
+
+test('FRS-09 a lastModified that is not a time is rejected, even beside an etag, and one in seconds shows the milliseconds', t => {
+  const times = ['', 'soon', '2020', '2020-13-01', '2020-01-01T25:00Z', '2020-01-01T00:00:00 GMT']
+  const message =
+    /^(lastModified must be a valid Date, milliseconds or an ISO 8601 string, got |an HTTP date)/
+  for (const wrong of [...times, DATE.toUTCString(), false, Number.NaN, 1e18, [SECONDS]]) {
+    const given = { etag: 'x', lastModified: wrong }
+    t.throws(() => validators(given), { instanceOf: TypeError, message }, inspect(wrong))
+  }
+  for (const given of [1_714_557_600, 0, -1, 1e11 - 1]) {
+    t.throws(() => validators({ lastModified: given }), {
+      instanceOf: TypeError,
+      message: `lastModified must be in milliseconds, got ${given}, which looks like seconds: write seconds * 1000, or give a Date`
+    })
+  }
+})
+
+class State {
+  get etag() {
+    return 'x'
+  }
+}
+class Fields {
+  readonly lastModified = DATE
+}
+class Book {
+  id = 1
+  title = 'A book'
+  updatedAt = DATE
+}
+class Article extends Book {
+  etag = 'column'
+}
+test('FRS-03 an instance of a class may have validators; anything that names none is rejected with advice', t => {
+  t.is(validators(new State()).etag, '"x"')
+  t.is(validators(new Fields()).lastModified, SECONDS)
+  for (const [model, message] of [
+    [new Book(), /^ctx\.fresh got a Book: name what identifies .*lastModified: book\.updatedAt/],
+    [new Article(), /^ctx\.fresh got an Article: name/],
+    [new Map([['etag', 'x']]), /^ctx\.fresh got a Map: name/],
+    [{ id: 1, updatedAt: DATE }, /^unknown key 'id': name .*lastModified: book\.updatedAt/],
+    [{ lastmodified: DATE }, /^unknown key 'lastmodified': did you mean 'lastModified'\?$/],
+    [{}, /must be an etag, a lastModified, or null, got \{\}/],
+    ...[Number.NaN, -Infinity, true, Symbol('x')].map(etag => [{ etag }, /^etag must be/] as const),
+    [undefined, /must be an ETag, a Date or \{ etag, lastModified \}, got undefined/],
+    [{ etag: undefined, lastModified: undefined }, /must be an etag, a lastModified, or null/],
+    [{ weak: true }, /must be an etag, a lastModified, or null/],
+    [['x'], /must be an ETag, a Date or \{ etag, lastModified \}/]
+  ] as const) {
+    t.throws(() => validators(model), { instanceOf: TypeError, message })
+  }
+})
+
+test('ETG-07 the same content has the same digest, whatever the order of its keys', t => {
+  const shuffled = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(shuffled)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value)
+        .toReversed()
+        .map(([k, v]) => [k, shuffled(v)])
+    )
+  }
+  fc.assert(
+    fc.property(fc.jsonValue(), value => digestOfValue(value) === digestOfValue(shuffled(value)))
+  )
+  t.pass()
+})
+
+test('different contents have different digests', t => {
+  const texts = ['1', 'true', 'null', '', ['a', 'b'], ['a,b'], ['a","b'], { a: '1' }]
+  const others = [1, 0, 1n, true, null, [], {}, [[]], [null], [undefined], [7], new Date(0)]
+  const objects = [{ a: 1 }, { a: [1] }, { 'a:1': 1 }]
+  const bytes = [new Uint8Array([7]), Buffer.from('a'), new Uint16Array([7])]
+  const contents = [...texts, ...others, ...objects, ...bytes, new DataView(new ArrayBuffer(3))]
+  t.is(new Set(contents.map(digestOfValue)).size, contents.length)
+})
+
+test('ETG-07 what has the same content has the same digest', t => {
+  const buffer = new Uint8Array([0, 1, 2, 3, 4]).buffer
+  const content = () => ({ a: [1, new Date(7), new Uint8Array([1])], b: null })
+  const part = { a: 1 }
+  for (const [one, other] of [
+    [{ toJSON: () => ({ a: 1 }) }, { a: 1, b: undefined }],
+    [new Uint8Array(buffer, 1, 3), Buffer.from([1, 2, 3])],
+    [new DataView(buffer, 1, 3), Buffer.from([1, 2, 3])],
+    [runInNewContext(`(${String(content)})()`), content()],
+    [Object.assign(Object.create(null), content()), content()],
+    [
+      [part, part],
+      [{ a: 1 }, { a: 1 }]
+    ]
+  ]) {
+    t.is(digestOfValue(one), digestOfValue(other))
+  }
+})
+
+class Volume {
+  readonly #revision: number
+  constructor(revision: number) {
+    this.#revision = revision
+  }
+  get revision() {
+    return this.#revision
+  }
+}
+class Row {
+  readonly id = 1
+}
+const itself: Record<string, unknown> = {}
+itself.itself = itself
+
+test('ETG-07 what has no content to digest is rejected, at any depth', t => {
+  for (const [value, name] of [
+    [() => 1, 'a function'],
+    [Symbol('a'), 'a symbol'],
+    [Promise.resolve(1), 'a Promise'],
+    [new Date(Number.NaN), 'an invalid Date'],
+    [new ArrayBuffer(4), 'an ArrayBuffer'],
+    [new Volume(7), 'a Volume'],
+    [new Row(), 'a Row'],
+    [/a/, 'a RegExp'],
+    [Object(7), 'a Number'],
+    [new Error('a'), 'an Error'],
+    [new Map([['a', 1]]), 'a Map'],
+    [runInNewContext('new Map()'), 'a Map'],
+    [runInNewContext('new (class A {})()'), 'an A'],
+    [Readable.from([]), 'a Readable'],
+    [new URLSearchParams('a=1'), 'a URLSearchParams'],
+    [Object.create(Object.create(null, { a: { value: 1 } })), 'an object'],
+    [{ [Symbol('a')]: 1 }, 'an object with symbol keys'],
+    [itself, 'an object that contains itself']
+  ] as const) {
+    const advice = 'await it, or name its relevant parts, as in { etag: [book.id, book.updatedAt] }'
+    const message = `${name} has no content to digest: ${advice}`
+    for (const given of [[value], { a: { b: value } }, { toJSON: () => value }]) {
+      t.throws(() => digestOfValue(given), { instanceOf: TypeError, message })
+    }
+  }
+})
+
+// The options of koaHttpCache, and directives as a route writes them.
+
+test('trace is on in development, also if NODE_ENV is not set', t => {
+  const traced = (env?: string) => within(env, () => settle({}).trace)
+  t.deepEqual([traced('development'), traced('production'), traced()], [true, false, true])
+  t.false(within(undefined, () => settle({ trace: false }).trace))
+})
+
+const WRONG: readonly [unknown, RegExp][] = [
+  [null, /^options must be an object, got null$/],
+  [[], /^options must be an object, got \[\]$/],
+  [{ autoETag: true }, /^unknown option 'autoETag': did you mean 'autoEtag'\?$/],
+  [{ zzzzzz: 1 }, /^unknown option 'zzzzzz': known options: cacheControl, expires, credentials, /],
+  [{ autoEtag: 'yes' }, /autoEtag must be true or false, got 'yes'/],
+  [{ trace: 1 }, /trace must be true or false, got 1/],
+  [{ ifModifiedSince: 'after' }, /ifModifiedSince must be 'exact' or 'before', got 'after'/],
+  [{ credentials: 'X-API-Key' }, /credentials must be a list of request headers.*got 'X-API-Key'/],
+  [{ credentials: ['X API'] }, /credentials must be a list of request headers/],
+  [{ groups: 'Surrogate-Key' }, /groups must be an object, got 'Surrogate-Key'/],
+  [{ groups: { headers: 'xkey' } }, /unknown option 'groups.headers': did you mean 'header'\?/],
+  [{ groups: { header: 'Surrogate Key' } }, /header must be .* CDN.*got 'Surrogate Key' \(groups/],
+  [{ groups: { header: 'Cache-Groups' } }, /header must be the name of a CDN's own field/],
+  [{ version: '1' }, /version must be a function of ctx, got '1'/],
+  [{ expires: -1 }, /expires must be whole seconds, 0 or more, got -1/],
+  [{ expires: 'soon' }, /expires must be whole seconds, or a string with a unit .*got 'soon'/],
+  [{ expires: new Date(0) }, /expires must be whole seconds/],
+  [{ cacheControl: 'publik' }, /did you mean 'public'/],
+  [{ cacheControl: 'public, maxAge=60' }, /did you mean 'max-age'/],
+  [{ cacheControl: ['public', 'private'] }, /contradict each other/],
+  [{ cacheControl: 'public, private' }, /contradict each other/],
+  [{ cacheControl: 'public, max-aeg=60' }, /unknown directive 'max-aeg': did you mean 'max-age'/],
+  [
+    { cacheControl: 'public max-age=60' },
+    /cacheControl must be .*'public, max-age=60'.*, got 'pub/
+  ],
+  [{ cacheControl: 'public, max-age' }, /max-age needs seconds/],
+  [{ cacheControl: 'max-age=soon' }, /max-age must be whole seconds.*got 'soon'/],
+  [{ cacheControl: 'max-age=-1' }, /max-age must be whole seconds/],
+  [{ cacheControl: 'public=1' }, /public must be true or false/],
+  [{ cacheControl: 'private="X' }, /cacheControl must be directives/],
+  [{ cacheControl: '' }, /cacheControl must be/],
+  [{ cacheControl: 'public\r\nX: y' }, /cacheControl must be/],
+  [{ cacheControl: ['public, max-age=60'] }, /unknown directive 'public, max-age=60'/],
+  [{ cacheControl: 'no-store', expires: 60 }, /contradict each other/]
+]
+for (const [options, message] of WRONG) {
+  test(`${inspect(options)} is rejected at start`, t => {
+    t.throws(() => koaHttpCache(options as never), { instanceOf: TypeError, message })
+  })
+}
+
+for (const [text, directives] of [
+  ['public, max-age=60', ['public', { maxAge: 60 }]],
+  ['max-age=60', [{ maxAge: 60 }]],
+  [
+    'Public,Max-Age=60 , stale-while-revalidate=30',
+    ['public', { maxAge: 60, 'stale-while-revalidate': 30 }]
+  ],
+  [
+    'public, private="Set-Cookie, X-User", s-maxage="5"',
+    ['public', { privateFields: ['Set-Cookie', 'X-User'], sMaxage: 5 }]
+  ],
+  ['no-cache=Set-Cookie', [{ noCacheFields: ['Set-Cookie'] }]],
+  ['max-age=9999999999', [{ maxAge: 9999999999 }]],
+  ['mustRevalidate', ['must-revalidate']]
+] as const) {
+  test(`FRS-06 a default may be the text of the header: ${text}`, t => {
+    const [fromText, fromArray] = [text, directives].map(
+      cacheControl => settle({ cacheControl, expires: 30 }).defaults
+    )
+    t.deepEqual(fromText?.at(0), fromArray?.at(0))
+    t.deepEqual(fromText?.personal, fromArray?.personal)
+  })
+}
+
+type Directives = Parameters<typeof cacheControlFields>[0]
+
+const NOW = Date.UTC(2020, 0, 1)
+const value = (...directives: Directives) => cacheControlFields(directives).fields[0]?.value
+const expiry = (lifetime: Lifetime | Date, ...directives: Directives) =>
+  expiryFields(lifetime, directives, NOW).fields.map(field => field.value)
+
+for (const [claim, directives, expected] of [
+  ['CC-01 in their order', ['public', { maxAge: 600 }], 'public, max-age=600'],
+  ['CC-02 names alone', ['private', 'no-cache', 'no-store'], 'private, no-cache, no-store'],
+  ['CC-03 with underscores', ['must_revalidate'], 'must-revalidate'],
+  ['CC-03 in camel case', ['mustRevalidate'], 'must-revalidate'],
+  ['CC-03 as in the header', ['must-revalidate'], 'must-revalidate'],
+  ['CC-04 an option with underscores', [{ max_age: 60 }], 'max-age=60'],
+  ['CC-04 an option as in the header', [{ 'max-age': 60 }], 'max-age=60'],
+  [
+    'CC-04 options in camel case',
+    [{ sMaxage: 1 }, { staleWhileRevalidate: 2 }],
+    's-maxage=1, stale-while-revalidate=2'
+  ],
+  [
+    'a flag may be an option; false and undefined write nothing',
+    [{ public: true, immutable: false, maxAge: undefined, noTransform: true }],
+    'public, no-transform'
+  ],
+  [
+    'a directive that is given twice has its last value',
+    ['public', { maxAge: 1 }, 'public', { max_age: 2 }],
+    'public, max-age=2'
+  ],
+  ['CC-16 a string with a unit', [{ maxAge: '10m' }], 'max-age=600'],
+  [
+    'CC-16 strings with units',
+    [{ maxAge: '1y', s_maxage: '2 weeks', 'stale-if-error': '1 day' }],
+    'max-age=31536000, s-maxage=1209600, stale-if-error=86400'
+  ],
+  [
+    'FRS-07 a lifetime beyond what caches must know is the longest of them',
+    [{ maxAge: '999999999 years', sMaxage: 2 ** 31 }],
+    'max-age=2147483647, s-maxage=2147483647'
+  ],
+  [
+    'CC-08 must-understand needs no-store',
+    ['must-understand', 'no-store', { maxAge: '1h' }],
+    'must-understand, no-store, max-age=3600'
+  ],
+  ['CC-10 the fields of private', [{ privateFields: ['Set-Cookie'] }], 'private="Set-Cookie"'],
+  ['CC-10 the fields of no-cache', [{ 'no-cache-fields': ['A', 'B'] }], 'no-cache="A, B"'],
+  [
+    'an extension is a directive that is not in the RFCs',
+    [{ extension: { 'x-a': true, 'x-b': 7, 'x-c': 'edge', ext: '5x' } }],
+    'x-a, x-b=7, x-c=edge, ext=5x'
+  ],
+  ['shared cookies are no directive', ['public', { cookies: 'shared' }], 'public']
+] as const) {
+  test(`directives: ${claim}`, t => {
+    t.is(value(...(directives as Directives)), expected)
+  })
+}
+
+const IN_SECONDS = /^max-age must be whole seconds/
+const CONTRADICTION = /contradict each other/
+const WRONG_DIRECTIVES: readonly [given: unknown, message: RegExp][] = [
+  ['publik', /^unknown directive 'publik': did you mean 'public'\?$/],
+  ['weird', /^unknown directive 'weird': known directives: public, private, no-cache, .*max-age/],
+  [{ weird: 1 }, /^unknown directive 'weird': known directives: /],
+  [{ maxage: 1 }, /^unknown directive 'maxage': did you mean 'maxAge'\?$/],
+  [{ smaxage: '1d' }, /did you mean 'sMaxage'\?/],
+  ['must_revalidat', /did you mean 'must-revalidate'\?/],
+  [{ minFresh: 1 }, /^unknown directive 'minFresh': known directives: /],
+  ['max-age', /max-age needs seconds: \{ max-age: 60 \}/],
+  [{ __proto__: null, constructor: 1 }, /unknown directive 'constructor'/],
+  ...[-1, 1.5, Number.NaN, '60', null].map(maxAge => [{ maxAge }, IN_SECONDS] as [unknown, RegExp]),
+  ...['soon', '10', '', 'm', '-1m', '1.5h', '1  h', '10m ', '5 constructor'].map(
+    maxAge => [{ maxAge }, IN_SECONDS] as [unknown, RegExp]
+  ),
+  ['private', CONTRADICTION],
+  [{ noStore: true, maxAge: 1 }, CONTRADICTION],
+  [{ privateFields: 'Set-Cookie' }, /list of field names/],
+  [{ extension: { 'Max-Age': 7 } }, /Max-Age is a standard directive/],
+  [{ extension: { 'x y': true } }, /"x y" cannot be in Cache-Control/],
+  [{ extension: { 'x-a': {} } }, /x-a must be a string/],
+  [{ extension: 7 }, /extension must be an object/],
+  ...[7, null, ['public'], undefined].map(
+    each => [each, /a name or an object/] as [unknown, RegExp]
+  ),
+  [{ public: 1 }, /public must be true or false, got 1/],
+  [{ cookies: true }, /cookies must be 'shared'/]
+]
+for (const [directive, message] of WRONG_DIRECTIVES) {
+  test(`CC-06 CC-07 CC-08 CC-16 ${inspect(directive)} is rejected`, t => {
+    t.throws(() => value('public', directive as never), { instanceOf: TypeError, message })
+  })
+}
+
+test('CC-08 a call without directives is rejected', t => {
+  t.throws(() => value(), { message: /at least one directive/ })
+})
+
+test('EXP-01 EXP-02 CC-16 a lifetime is seconds, a duration or its end, and a max-age is kept', t => {
+  for (const [lifetime, directives, expires, expected] of [
+    [900, ['public', 'no-cache'], '00:15:00', 'public, no-cache, max-age=900'],
+    ['15m', ['public'], '00:15:00', 'public, max-age=900'],
+    [60, [{ maxAge: 300 }], '00:01:00', 'max-age=300'],
+    [new Date(NOW + 90_700), [], '00:01:30', 'max-age=90']
+  ] as const) {
+    const fields = expiry(lifetime, ...(directives as Directives))
+    t.deepEqual(fields, [`Wed, 01 Jan 2020 ${expires} GMT`, expected])
+  }
+})
+
+test('EXP-03 FRS-07 a lifetime that is over, and lifetimes beyond what caches must support', t => {
+  t.deepEqual(expiry(new Date(0)), ['Thu, 01 Jan 1970 00:00:00 GMT', 'max-age=0'])
+  t.deepEqual(expiry('1 year'), ['Thu, 31 Dec 2020 00:00:00 GMT', 'max-age=31536000'])
+  t.deepEqual(expiry('100y'), ['Mon, 19 Jan 2088 03:14:07 GMT', 'max-age=2147483647'])
+  t.deepEqual(expiry(new Date(8e13)), ['Thu, 05 Feb 4505 22:13:20 GMT', 'max-age=2147483647'])
+})
+
+test('EXP-04 what is not a lifetime, a target, and contradictions are rejected', t => {
+  const rejects = (message: RegExp, ...args: readonly unknown[]) =>
+    t.throws(() => expiry(...(args as [number])), { instanceOf: TypeError, message })
+  for (const wrong of [-5, 1.5, Number.NaN, '60', new Date(Number.NaN), undefined]) {
+    rejects(/the lifetime must be/, wrong)
+  }
+  rejects(/does not accept `target`/, 60, { target: 'CDN' })
+  rejects(CONTRADICTION, 60, 'no-store')
+})
+
+test('versionOf must not be called for each request: the number of versions is limited', t => {
+  const make = () => inDevelopment(() => versionOf('package.json'))
+  for (let made = 0; made < 1000; made++) make()
+  t.throws(make, { message: /call it once, where koaHttpCache/ })
+})

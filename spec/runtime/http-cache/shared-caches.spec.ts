@@ -1,0 +1,224 @@
+// What shared caches are told of a response whose route said nothing, and what is reported of one that did.
+import test, { type ExecutionContext } from 'ava'
+import Koa, { type Context, type Middleware } from 'koa'
+import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
+import { open, reports, type Site } from '../../support/cached-site.ts'
+import { inDevelopment } from '../../support/environment.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+const PUBLIC = { cacheControl: 'public, max-age=60', trace: true } as const
+const NONCE = "default-src 'self'; script-src 'NONCE-4f' 'strict-dynamic'"
+
+const setPolicy = (name: string, policy = NONCE): Middleware =>
+  async function policySetter(ctx, next) {
+    ctx.set(name, policy)
+    await next()
+  }
+
+const page: Middleware = async ctx => {
+  await ctx.fresh('x')
+  ctx.body = 'page'
+}
+
+/** An application of these middleware, made in development, where mistakes are reported. */
+function openInDevelopment(t: ExecutionContext, ...all: (() => Middleware)[]): Promise<Site> {
+  const app = new Koa()
+  for (const make of all) app.use(inDevelopment(make))
+  return open(t, app)
+}
+
+// A nonce
+
+test('FRS-11 a default stays public beside a policy without a nonce', async t => {
+  for (const policy of [
+    "script-src 'self'",
+    "script-src 'sha256-nonce'",
+    'script-src nonce-4f.example'
+  ]) {
+    const app = new Koa().use(setPolicy('Content-Security-Policy', policy))
+    const { headers } = await (await open(t, app.use(koaHttpCache(PUBLIC)).use(page))).get()
+    t.is(headers['cache-control'], 'public, max-age=60', policy)
+  }
+})
+
+test('FRS-11 a route’s own public beside a nonce is sent as written, with one warning that names two ways out', async t => {
+  const site = await openInDevelopment(
+    t,
+    () => setPolicy('Content-Security-Policy'),
+    () => koaHttpCache(),
+    () => ctx => {
+      if (ctx.path.endsWith('private')) ctx.cacheControl('private')
+      else if (ctx.path.endsWith('edge')) ctx.cacheControl({ target: 'CDN', maxAge: 60 })
+      else ctx.cacheControl('public', 'no-cache')
+      ctx.body = 'page'
+    }
+  )
+  for (const [name, field, value] of [
+    ['own', 'cache-control', 'public, no-cache'],
+    ['edge', 'cdn-cache-control', 'max-age=60']
+  ] as const) {
+    const path = `/nonce/${name}`
+    const both = "a nonce in Content-Sec.* files and allow 'self'.* hashes"
+    await reports(
+      t,
+      site,
+      path,
+      [field, value],
+      new RegExp(`: GET \\S+ responds with ${field}: .* ${both}`)
+    )
+    t.false(warningsAbout(path)[0]?.includes('4f'))
+  }
+  await reports(t, site, '/nonce/private', ['cache-control', 'private'])
+})
+
+test('FRS-11 a nonce or a cookie that middleware in front adds after koaHttpCache is reported once', async t => {
+  const adds: Readonly<Record<string, (ctx: Context) => unknown>> = {
+    '/late/nonce': ctx => ctx.set('Content-Security-Policy', NONCE),
+    '/late/cookie': ctx => ctx.cookies.set('seen', 'yes'),
+    '/late/read': ctx => ctx.cookies.get('user')
+  }
+  const site = await openInDevelopment(
+    t,
+    () => async (ctx, next) => {
+      await next()
+      adds[ctx.path]?.(ctx)
+    },
+    () => koaHttpCache(PUBLIC),
+    () => page
+  )
+  const field = ['cache-control', 'public, max-age=60'] as const
+  await reports(t, site, '/late/nonce', field, /a nonce in/)
+  await reports(t, site, '/late/cookie', field, /sets a cookie/)
+  // The page does not depend on it.
+  await reports(t, site, '/late/read', field)
+})
+
+// Credentials
+
+test('FRS-15 a default varies by credentials, and is private for a request with one', async t => {
+  for (const [options, vary, personal] of [
+    [{}, 'Authorization', ['authorization']],
+    [
+      { credentials: ['X-API-Key', 'Cookie'] },
+      'Authorization, X-API-Key, Cookie',
+      ['authorization', 'x-api-key', 'cookie']
+    ],
+    [{ credentials: false }, undefined, ['authorization']]
+  ] as const) {
+    const site = await open(t, new Koa().use(koaHttpCache({ ...PUBLIC, ...options })).use(page))
+    for (const match of [{}, { 'if-none-match': '"x"' }]) {
+      for (const name of ['authorization', 'x-api-key', 'cookie', 'x-other']) {
+        const { headers } = await site.get({ ...match, [name]: '' })
+        const isPersonal = personal.some(each => each === name)
+        t.is(headers['cache-control'], isPersonal ? 'private, no-cache' : 'public, max-age=60')
+        t.is(headers.vary, vary)
+      }
+    }
+  }
+})
+
+// Negotiation
+
+const NEGOTIATED: Readonly<
+  Record<string, readonly [(ctx: Context) => unknown, string | undefined]>
+> = {
+  '/type': [ctx => ctx.accepts('html', 'json'), 'Accept'],
+  '/language': [ctx => ctx.acceptsLanguages('en', 'de'), 'Accept-Language'],
+  '/all-languages': [ctx => ctx.request.acceptsLanguages(), 'Accept-Language'],
+  '/coding': [ctx => ctx.acceptsEncodings('br', 'identity'), 'Accept-Encoding'],
+  '/charset': [ctx => ctx.acceptsCharsets('utf-8'), 'Accept-Charset'],
+  '/both': [
+    ctx => [ctx.acceptsLanguages('en'), ctx.accepts('html'), ctx.acceptsLanguages('de')],
+    'Accept-Language, Accept'
+  ],
+  '/said': [ctx => (ctx.vary('accept-language'), ctx.acceptsLanguages()), 'accept-language'],
+  '/more': [ctx => (ctx.vary('Origin'), ctx.acceptsLanguages()), 'Origin, Accept-Language'],
+  '/star': [ctx => (ctx.set('Vary', '*'), ctx.acceptsLanguages()), '*'],
+  // Where the route speaks for itself, Vary is left to it.
+  '/private': [ctx => (ctx.set('Cache-Control', 'private'), ctx.acceptsLanguages()), undefined],
+  '/direct': [
+    ctx => ctx.request.accept.languages('en'),
+    'Accept, Accept-Charset, Accept-Encoding, Accept-Language'
+  ],
+  '/none': [() => undefined, undefined]
+}
+
+for (const place of ['behind', 'in front']) {
+  test(`FRS-12 what a page with a default was negotiated by is in its Vary, asked for ${place}`, async t => {
+    const negotiate: Middleware = (ctx, next) => {
+      NEGOTIATED[ctx.path]?.[0](ctx)
+      return next()
+    }
+    const app = new Koa()
+    if (place === 'in front') app.use(negotiate)
+    app.use(koaHttpCache({ cacheControl: 'max-age=60', credentials: false }))
+    if (place === 'behind') app.use(negotiate)
+    const site = await open(t, app.use(page))
+    // Koa's methods are watched from the first request on.
+    await site.get({}, '/none')
+    for (const [path, [, vary]] of Object.entries(NEGOTIATED)) {
+      for (const match of [{}, { 'if-none-match': '"x"' }]) {
+        const { status, headers } = await site.get({ 'accept-language': 'de', ...match }, path)
+        t.is(status, 'if-none-match' in match ? 304 : 200)
+        t.is(headers.vary, vary, `${path} ${status}`)
+      }
+    }
+  })
+}
+
+test('FRS-12 what middleware in front asked in the first request of a process is in its Vary', async t => {
+  const app = new Koa()
+  app.use((ctx, next) => {
+    ctx.state['language'] = ctx.acceptsLanguages('en', 'de')
+    return next()
+  })
+  app.use(koaHttpCache(PUBLIC))
+  const site = await open(
+    t,
+    app.use(ctx => {
+      ctx.acceptsEncodings('identity')
+      ctx.body = ctx.state['language']
+    })
+  )
+  for (const fields of [
+    ['Accept', 'Accept-Charset', 'Accept-Encoding', 'Accept-Language'],
+    ['Accept-Language', 'Accept-Encoding']
+  ]) {
+    const { headers, body } = await site.get({ 'accept-language': 'de' })
+    t.is(body, 'de')
+    t.is(headers.vary, ['Authorization', ...fields].join(', '))
+  }
+})
+
+test('FRS-12 a route’s own public without the Vary is sent as written, with one warning', async t => {
+  const says: Readonly<Record<string, (ctx: Context) => unknown>> = {
+    '/negotiated/language': ctx => ctx.acceptsLanguages('en'),
+    '/negotiated/two': ctx => [ctx.accepts('html'), ctx.acceptsLanguages('en')],
+    '/quiet/said': ctx => (ctx.vary('Accept-Language'), ctx.acceptsLanguages('en')),
+    '/quiet/star': ctx => (ctx.set('Vary', '*'), ctx.acceptsLanguages('en')),
+    '/quiet/redirect': ctx => ctx.redirect('/'),
+    '/quiet/private': ctx => (ctx.acceptsLanguages('en'), ctx.cacheControl('private')),
+    '/quiet/file': ctx => (ctx.set('Accept-Ranges', 'bytes'), ctx.acceptsLanguages('en')),
+    '/quiet/none': () => undefined
+  }
+  const site = await openInDevelopment(
+    t,
+    () => koaHttpCache(),
+    () => ctx => {
+      ctx.cacheControl('public', { maxAge: 60 })
+      ctx.body = 'page'
+      says[ctx.path]?.(ctx)
+    }
+  )
+  const advice: Readonly<Record<string, RegExp>> = {
+    '/negotiated/language': /add ctx\.vary\('Accept-Language'\)$/,
+    '/negotiated/two': /add ctx\.vary\(\['Accept', 'Accept-La/
+  }
+  const varies: Readonly<Record<string, string>> = {
+    '/quiet/said': 'Accept-Language',
+    '/quiet/star': '*'
+  }
+  for (const path of Object.keys(says)) {
+    await reports(t, site, path, ['vary', varies[path]], advice[path])
+  }
+})

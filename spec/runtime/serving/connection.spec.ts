@@ -1,0 +1,404 @@
+// Clients that leave, connections that are shared, and none at all.
+import { EventEmitter, once } from 'node:events'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+  constants,
+  createServer,
+  type IncomingHttpHeaders
+} from 'node:http2'
+import { connect, Socket } from 'node:net'
+import { Writable } from 'node:stream'
+import test, { type ExecutionContext } from 'ava'
+import Koa, { type Context, type Middleware } from 'koa'
+import compose from 'koa-compose'
+import mount from 'koa-mount'
+import type { Compiler } from '../../../lib/publishing/compilers/compiler.ts'
+import { koaAssets } from '../../../lib/koa-assets.ts'
+import { askHttp2, type Question, ask } from '../../support/ask.ts'
+import { openDescriptors } from '../../support/descriptors.ts'
+import { listen } from '../../support/front.ts'
+import { ask as askRaw } from '../../support/raw.ts'
+import { type Files, makeProject, makeSite, open, type SiteOptions } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+import { passOn, WAYS, GIVEN } from '../../support/ways.ts'
+
+const BIG = Buffer.alloc(8 * 1024 * 1024, 'x')
+
+// Those that are streamed: S48 in spec/security/downloads.spec.ts.
+const ABORTED_WAYS = {
+  'from memory': { memory: { maxFileBytes: 64 * 1024 * 1024 } },
+  'from memory, given to Koa': { memory: { maxFileBytes: 64 * 1024 * 1024 }, front: passOn }
+} satisfies Record<string, SiteOptions>
+
+for (const [way, options] of Object.entries(ABORTED_WAYS)) {
+  for (const leave of ['destroy', 'resetAndDestroy'] as const) {
+    test(`ANS-12 a client that disconnects (${leave}) leaves no descriptor and no error, ${way}`, async t => {
+      const site = await makeSite(t, { '/public/big.bin': BIG }, options)
+      for (let download = 0; download < 5; download++) {
+        const socket = connect(site.port, '127.0.0.1')
+        socket.on('error', () => {})
+        socket.write('GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n')
+        await once(socket, 'data')
+        socket.pause()
+        socket[leave]()
+        await once(socket, 'close')
+      }
+      await until(() => openDescriptors(site.root) === 0, 'every descriptor is closed')
+      const whole = await site.ask('/big.bin')
+      t.true(whole.bytes.equals(BIG), 'the next visitor gets it whole')
+      t.deepEqual(site.errors, [])
+    })
+  }
+}
+
+test('an error that no client caused reaches the application after an asset was sent', async t => {
+  const mine = new Error('mine')
+  const front: Middleware = async (ctx, next) => {
+    ctx.res.once('finish', () => {
+      ctx.onerror(mine)
+      // What some middleware hand on in its place.
+      ;(Object.create(ctx) as Context).onerror(mine)
+    })
+    await next()
+  }
+  const site = await makeSite(t, { '/public/a.txt': 'a' }, { front })
+  for (let times = 0; times < 2; times++) t.is((await site.ask('/a.txt')).text, 'a')
+  t.deepEqual(site.errors, [mine, mine, mine, mine])
+})
+
+/** One that waits until it may continue. */
+function slowCompiler(compiling: EventEmitter): Compiler {
+  return {
+    extensions: ['.slow'],
+    target: '.css',
+    async compile({ code }) {
+      compiling.emit('begun')
+      await once(compiling, 'go on')
+      return { code }
+    }
+  }
+}
+
+test(`a client that resets its connection before the response begins is not an error of the application`, async t => {
+  const compiling = new EventEmitter()
+  const gone = new EventEmitter()
+  const front: Middleware = (ctx, next) => {
+    ctx.req.socket.once('close', () => gone.emit('close'))
+    return next()
+  }
+  const files = { 'a.css.slow': 'a{}', '/public/b.txt': 'b' }
+  const site = await makeSite(t, files, { compilers: [slowCompiler(compiling)], front })
+  for (let times = 0; times < 5; times++) {
+    site.write('a.css.slow', `a { times: ${times} }`)
+    const [socket, begun] = [connect(site.port, '127.0.0.1'), once(compiling, 'begun')]
+    socket.on('error', () => {})
+    socket.write('GET /assets/a.css HTTP/1.1\r\nHost: x\r\n\r\n')
+    await begun
+    const closed = once(gone, 'close')
+    socket.resetAndDestroy()
+    await closed
+    compiling.emit('go on')
+  }
+  t.is((await site.ask('/b.txt')).text, 'b')
+  t.deepEqual(site.errors, [])
+})
+
+test('an HTTP/2 stream that is reset before the response begins is not an error of the application', async t => {
+  const compiling = new EventEmitter()
+  const front: Middleware = async (ctx, next) => {
+    const closed = once(ctx.res, 'close')
+    const passed = next()
+    await closed
+    compiling.emit('go on')
+    await passed
+    compiling.emit('over')
+  }
+  const options = { compilers: [slowCompiler(compiling)], front }
+  const site = await makeSite(t, { 'a.css.slow': 'a{}' }, options)
+  const server = createServer((req, res) => void site.app.callback()(req, res))
+  const session = connectHttp2(`http://127.0.0.1:${await open(t, server)}`)
+  const stream = session.request({ ':path': '/assets/a.css' })
+  stream.on('error', () => {})
+  const over = once(compiling, 'over')
+  await once(compiling, 'begun')
+  stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+  await over
+  session.close()
+  t.deepEqual(site.errors, [])
+})
+
+async function makeHttp2Site(t: ExecutionContext, options: SiteOptions = {}, more: Files = {}) {
+  const files = { 'stylesheets/a.css': 'a { color: red }', '/public/empty.txt': '', ...more }
+  const { app, errors } = await makeSite(t, files, options)
+  const handle = app.callback()
+  const port = await open(
+    t,
+    createServer((req, res) => void handle(req, res))
+  )
+  const ask = (path: string, question?: Question) => askHttp2(port, path, question)
+  return { errors, ask, port }
+}
+
+/**
+ * A site with a file of 200 kB, and a session on which streams for it can be opened.
+ * @param window bytes of each body that are sent before the client has read any; HTTP/2's default is 65,535
+ */
+async function makeBigSite(t: ExecutionContext, options: SiteOptions, window?: number) {
+  const body = Buffer.alloc(200_000, '0123456789')
+  const files = { '/public/big.txt': body }
+  const site = await makeHttp2Site(t, { ...options, revalidate: 60 }, files)
+  const { status, headers } = await site.ask('/big.txt')
+  t.deepEqual([status, headers['content-length']], [200, '200000'])
+  const settings = { initialWindowSize: window }
+  const session = connectHttp2(`http://127.0.0.1:${site.port}`, { settings })
+  t.teardown(() => session.destroy())
+  return { ...site, body, request: () => session.request({ ':path': '/big.txt' }) }
+}
+
+/** Undefined for a stream that was reset. */
+async function statusOf(stream: ClientHttp2Stream): Promise<unknown> {
+  const [headers] = await Promise.race([once(stream, 'response'), once(stream, 'close')])
+  return (headers as IncomingHttpHeaders | undefined)?.[':status']
+}
+
+for (const [way, options] of WAYS.slice(0, 2)) {
+  // Node resets a stream that begins while 10 MB wait to be sent on others of its session.
+  test(`HTTP/2 256 streams that nobody reads leave room for more on their session, ${way}`, async t => {
+    const { request, errors } = await makeBigSite(t, options, 1000)
+    const waiting = Array.from({ length: 256 }, request)
+    t.deepEqual(new Set(await Promise.all(waiting.map(statusOf))), new Set([200]))
+    const more = Array.from({ length: 8 }, request)
+    t.deepEqual(new Set(await Promise.all(more.map(statusOf))), new Set([200]))
+    t.true([...waiting, ...more].every(({ rstCode }) => rstCode === constants.NGHTTP2_NO_ERROR))
+    t.deepEqual(errors, [])
+  })
+
+  test(`HTTP/2 a body that its client resets halfway is not an error, ${way}`, async t => {
+    const { ask, request, body, errors } = await makeBigSite(t, options, 1000)
+    for (let at = 0; at < 5; at++) {
+      const stream = request()
+      await once(stream, 'data')
+      stream.close(constants.NGHTTP2_CANCEL)
+      await once(stream, 'close')
+    }
+    t.is((await ask('/big.txt')).bytes.length, body.length)
+    t.deepEqual(errors, [])
+  })
+}
+
+const TEN_THOUSAND = '0123456789'.repeat(1000)
+
+for (const [way, maxFileBytes, ...front] of [
+  ['from memory', 100_000],
+  ['streamed', 100],
+  ['from memory, given to Koa', 100_000, passOn],
+  ['streamed, given to Koa', 100, passOn]
+] as const) {
+  test(`a response whose request has no connection is sent, ${way}`, async t => {
+    const root = makeProject(t, { 'public/a.txt': TEN_THOUSAND })
+    const app = new Koa()
+    const errors: Error[] = []
+    app.on('error', error => errors.push(error))
+    for (const middleware of front) app.use(middleware)
+    app.use(koaAssets({ root, serve: true, env: 'development', memory: { maxFileBytes } }))
+    const req = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/a.txt' })
+    // As serverless-http makes it.
+    const res = new ServerResponse({ method: 'GET' } as IncomingMessage)
+    const chunks: Buffer[] = []
+    const sink = new Writable({
+      write(chunk: Buffer, _, done) {
+        chunks.push(chunk)
+        done()
+      }
+    })
+    res.useChunkedEncodingByDefault = false
+    res.assignSocket(sink as Socket)
+    const finished = once(res, 'finish')
+    await app.callback()(req, res)
+    await finished
+    const bytes = Buffer.concat(chunks).toString()
+    t.regex(bytes, /^HTTP\/1\.1 200 OK\r\n/)
+    t.true(bytes.endsWith(`\r\n\r\n${TEN_THOUSAND}`))
+    t.deepEqual(errors, [])
+  })
+}
+
+// Who sends a response, and what middleware in front can do with one that is given to Koa, or may have set before.
+
+const TEXT = '0123456789'
+const FILES = { 'public/a.txt': TEXT }
+const PRODUCTION = { env: 'production', compile: false, fingerprint: false } as const
+
+/** A site with something in front that looks at the context once koaAssets has returned. */
+const makeWatched = (t: ExecutionContext, options: SiteOptions, after: (ctx: Context) => void) => {
+  const front: Middleware = async (ctx, next) => {
+    await next()
+    after(ctx)
+  }
+  return makeSite(t, { '/public/a.txt': TEXT }, { ...PRODUCTION, ...options, front })
+}
+
+const CONDITIONS = [{}, { range: 'bytes=0-3' }, { 'if-none-match': '*' }, { 'if-match': '"x"' }]
+const KEPT = {
+  'cache-control': 'private, max-age=60',
+  expires: 'Thu, 01 Jan 2026 00:00:00 GMT',
+  pragma: 'no-cache',
+  'content-security-policy': "default-src 'none'",
+  'content-disposition': 'attachment',
+  'content-location': '/b.txt',
+  'x-content-type-options': 'nosniff, nosniff',
+  link: '</a.css>; rel=preload',
+  'cdn-cache-control': 'max-age=5',
+  vary: 'Origin'
+}
+const DROPPED = {
+  'content-type': 'text/x-default',
+  'content-language': 'x-default',
+  'content-encoding': 'x-default',
+  'content-range': 'bytes 0-1/9999',
+  'content-length': '9999',
+  'content-digest': 'sha-256=:AAAA:',
+  'repr-digest': 'sha-256=:AAAA:',
+  'accept-ranges': 'none',
+  etag: '"default"',
+  'last-modified': 'Sat, 01 Jan 2000 00:00:00 GMT'
+}
+
+for (const [way, options] of GIVEN) {
+  test(`a middleware in front sees status, type, length, validators and body, ${way}`, async t => {
+    const seen: unknown[] = []
+    const site = await makeWatched(t, options, ctx => {
+      const { status, type, length, etag, lastModified, body } = ctx.response
+      const kind = Buffer.isBuffer(body) ? 'buffer' : (body && 'stream') || body
+      seen.push([status, type, length, etag !== '' && lastModified !== undefined, kind])
+    })
+    const content = way.startsWith('from memory') ? 'buffer' : 'stream'
+    for (const headers of CONDITIONS) await site.ask('/a.txt', { headers })
+    await site.ask('/a.txt', { headers: { range: 'bytes=10-' } })
+    await site.ask('/a.txt', { method: 'HEAD' })
+    t.deepEqual(seen, [
+      [200, 'text/plain', 10, true, content],
+      [206, 'text/plain', 4, true, content],
+      [304, '', undefined, true, null],
+      [412, '', 0, false, null],
+      [416, '', 0, false, null],
+      [200, 'text/plain', 10, true, null]
+    ])
+  })
+
+  test(`NBR-01 NBR-03 what was set in front stays unless it describes the content, ${way}`, async t => {
+    /** A page for every other path. */
+    const front: Middleware = (ctx, next) => {
+      ctx.status = 404
+      ctx.body = 'no such page'
+      ctx.set({ ...KEPT, ...DROPPED })
+      return next()
+    }
+    const site = await makeSite(t, {}, { ...PRODUCTION, ...options, front })
+    // The epoch stands for "unknown": no Last-Modified of ours takes the place of the default's.
+    site.write('/public/a.txt', TEXT, 0)
+    const etag = String((await site.ask('/a.txt')).headers.etag)
+    t.regex(etag, /^"[^"]+"$/)
+    for (const [line, headers] of [
+      ['200 OK', {}],
+      ['206 Partial Content', { Range: 'bytes=0-3' }],
+      ['304 Not Modified', { 'If-None-Match': etag }],
+      ['412 Precondition Failed', { 'If-Match': '"another"' }],
+      ['416 Range Not Satisfiable', { Range: 'bytes=100-' }]
+    ] as const) {
+      for (const method of /^(?:2|416)/.test(line) ? ['GET'] : ['GET', 'HEAD']) {
+        const answer = await askRaw(site.port, method, '/a.txt', headers)
+        t.is(answer.statusLine, `HTTP/1.1 ${line}`)
+        for (const [name, value] of Object.entries(KEPT)) t.is(answer.headers[name], value)
+        for (const [name, value] of Object.entries(DROPPED)) t.not(answer.headers[name], value)
+        t.false(answer.text.includes('no such page'))
+      }
+    }
+    t.deepEqual(site.errors, [])
+  })
+
+  test(`a body that is replaced in front, or an error there, is the response, and the file is closed, ${way}`, async t => {
+    const mine = Object.assign(new Error('mine'), { status: 503, expose: true })
+    const bodies: unknown[] = ['replaced', null, { a: 1 }]
+    const site = await makeWatched(t, options, ctx => {
+      if (bodies.length === 0) throw mine
+      ctx.body = bodies.shift()
+    })
+    for (const expected of ['200 replaced', '204 ', '200 {"a":1}']) {
+      const { status, text } = await site.ask('/a.txt')
+      t.is(`${status} ${text}`, expected)
+    }
+    const { status, text, headers } = await site.ask('/a.txt')
+    t.deepEqual([status, text, headers.etag], [503, 'mine', undefined])
+    await until(() => openDescriptors(site.root) === 0, 'every file is closed')
+    t.deepEqual(site.errors, [mine])
+  })
+
+  test(`a default body that is a stream is not sent, and is closed, ${way}`, async t => {
+    const front: Middleware = async (ctx, next) => {
+      const { createReadStream } = await import('node:fs')
+      ctx.body = createReadStream(import.meta.filename)
+      await next()
+    }
+    const site = await makeSite(t, { '/public/a.txt': TEXT }, { ...PRODUCTION, ...options, front })
+    const { text, headers } = await site.ask('/a.txt')
+    t.deepEqual([text, headers['content-length']], [TEXT, '10'])
+    await until(() => openDescriptors(import.meta.filename) === 0, 'the default body is closed')
+    t.deepEqual(site.errors, [])
+  })
+}
+
+/** Whether a middleware in front can still set a field when koaAssets has returned. */
+async function reachesFront(t: ExecutionContext, app: Koa, path = '/a.txt'): Promise<boolean> {
+  const { status, text, headers } = await ask(await listen(t, app.callback()), path)
+  t.deepEqual([status, text], [200, TEXT])
+  return headers['x-after'] === 'yes'
+}
+
+const setAfter: Middleware = async (ctx, next) => {
+  await next()
+  ctx.set('X-After', 'yes')
+}
+
+test('a middleware in front takes effect however it is registered: used, composed, wrapped, joined, mounted', async t => {
+  const options = { ...PRODUCTION, root: makeProject(t, FILES), serve: true }
+  const apps: Record<string, (app: Koa) => Koa> = {
+    used: app => app.use(setAfter).use(koaAssets(options)),
+    composed: app => app.use(compose([setAfter, koaAssets(options)])),
+    wrapped(app) {
+      const assets = koaAssets(options)
+      return app.use((ctx, next) => setAfter(ctx, () => Promise.resolve(assets(ctx, next))))
+    },
+    'mounted as an application': app =>
+      app.use(setAfter).use(mount(new Koa().use(koaAssets(options)))),
+    'mounted in front of itself'(app) {
+      const assets = koaAssets(options)
+      return app.use(assets).use(mount('/again', compose([setAfter, assets])))
+    }
+  }
+  for (const [how, use] of Object.entries(apps)) {
+    const path = how.endsWith('itself') ? '/again/a.txt' : '/a.txt'
+    t.true(await reachesFront(t, use(new Koa()), path), how)
+  }
+  const join = (stack: Middleware[]) => compose([setAfter, ...stack])
+  const joined = new (Koa as new (options: object) => Koa)({ compose: join })
+  t.true(await reachesFront(t, joined.use(koaAssets(options))), 'joined')
+  t.false(await reachesFront(t, new Koa().use(koaAssets(options)).use(setAfter)), 'behind')
+})
+
+test('a client that has left before the file is opened is logged with the status of the file', async t => {
+  const seen: unknown[] = []
+  const front: Middleware = async (ctx, next) => {
+    ctx.req.socket.destroy()
+    await passOn(ctx, next)
+    seen.push([ctx.status, ctx.body])
+  }
+  const memory = { maxFileBytes: 0 }
+  const site = await makeSite(t, { '/public/a.txt': TEXT }, { ...PRODUCTION, memory, front })
+  await t.throwsAsync(site.ask('/a.txt'))
+  await until(() => seen.length > 0, 'koaAssets has returned')
+  await until(() => openDescriptors(site.root) === 0, 'the file is closed')
+  t.deepEqual([seen, site.errors], [[[200, null]], []])
+})

@@ -1,0 +1,399 @@
+// What is known of files: what is missing, for `revalidate` seconds; and files that change while they are found,
+// opened or sent.
+import { once } from 'node:events'
+import {
+  appendFileSync,
+  closeSync,
+  openSync,
+  renameSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeSync,
+  chmodSync,
+  copyFileSync,
+  linkSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from 'node:fs'
+import type { RequestListener } from 'node:http'
+import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
+import { connect } from 'node:net'
+import test, { type ExecutionContext } from 'ava'
+import fc from 'fast-check'
+import { settleProject } from '../../../../lib/runtime/app/extras.ts'
+import { withFingerprint } from '../../../../lib/runtime/urls/fingerprint.ts'
+import { digestOf } from '../../../../lib/runtime/files/digest.ts'
+import { growsInProportion } from '../../../support/cost.ts'
+import { openDescriptors } from '../../../support/descriptors.ts'
+import { publicFilesOf } from '../../../support/served.ts'
+import { makeProject, makeSite, open, type Site } from '../../../support/site.ts'
+import { cases } from '../../../support/soak.ts'
+import { until } from '../../../support/until.ts'
+import { SENDERS } from '../../../support/ways.ts'
+
+const FILES = {
+  '/public/assets/there.css': 'there',
+  '/public/assets/vendor/there.css': 'there',
+  '/public/images/there.png': 'there',
+  '/elsewhere/new.css': 'new',
+  '/elsewhere/folder/new.css': 'new'
+}
+
+/** Production. @param revalidate by default so long that nothing is looked up again */
+function makeRemembering(t: ExecutionContext, revalidate = 3600): Promise<Site> {
+  return makeSite(t, FILES, { compile: false, fingerprint: false, revalidate })
+}
+
+/** In seconds. */
+const SOON = 0.05
+
+/** Often enough that it is remembered. */
+async function miss(site: Site, path: string): Promise<number[]> {
+  const statuses: number[] = []
+  for (let times = 0; times < 4; times++) statuses.push((await site.ask(path)).status)
+  return statuses
+}
+
+async function served(site: Site, path: string, text: string): Promise<void> {
+  await until(async () => (await site.ask(path)).text === text, `${path} is served`)
+}
+
+const moved = (from: string, to: string) => (site: Site) =>
+  renameSync(site.at(from), site.at(`/public${to}`))
+
+const withoutPublic = (site: Site) => renameSync(site.at('/public'), site.at('/gone'))
+
+/** How a file appears, and what was there before. */
+const APPEARING: Readonly<
+  Record<string, { path: string; before?: (site: Site) => void; appear: (site: Site) => void }>
+> = {
+  ...Object.fromEntries(
+    ['/new.css', '/images/new.css', '/fresh/folder/new.css'].map(path => [
+      `written to ${path}`,
+      { path, appear: (site: Site) => site.write(`/public${path}`, 'new') }
+    ])
+  ),
+  'moved with its folder': { path: '/fresh/new.css', appear: moved('/elsewhere/folder', '/fresh') },
+  'moved in place of a folder': {
+    path: '/assets/vendor',
+    appear(site) {
+      renameSync(site.at('/public/assets/vendor'), site.at('/public/old'))
+      moved('/elsewhere/new.css', '/assets/vendor')(site)
+    }
+  },
+  'behind a link to its folder': {
+    path: '/assets/pictures/new.png',
+    before: site => symlinkSync(site.at('/public/images'), site.at('/public/assets/pictures')),
+    appear: site => site.write('/public/images/new.png', 'new')
+  },
+  'in a public that is made': {
+    path: '/new.css',
+    before: withoutPublic,
+    appear: site => site.write('/public/new.css', 'new')
+  }
+}
+
+for (const [how, { path, before, appear }] of Object.entries(APPEARING)) {
+  test(`a file that is ${how} is served after \`revalidate\`, however often it was missing before`, async t => {
+    const site = await makeRemembering(t, SOON)
+    before?.(site)
+    for (const missing of [path, '/page', '/deep/page']) {
+      t.deepEqual([missing, ...(await miss(site, missing))], [missing, 404, 404, 404, 404])
+    }
+    appear(site)
+    await served(site, path, 'new')
+    t.is((await site.ask('/page')).status, 404)
+  })
+}
+
+test('a new file is served at once where its folder is there, and a page or a new folder after `revalidate`', async t => {
+  const site = await makeRemembering(t)
+  for (const path of ['/page', '/assets/page', '/fresh/new.css']) {
+    await miss(site, path)
+    site.write(`/public${path}`, 'new')
+    t.deepEqual([path, ...(await miss(site, path))], [path, 404, 404, 404, 404])
+  }
+  for (const path of ['/new.css', '/assets/new.css', '/assets/vendor/new.css', '/images/new.css']) {
+    t.is((await miss(site, path)).at(-1), 404)
+    site.write(`/public${path}`, 'new')
+    t.is((await site.ask(path)).text, 'new')
+  }
+})
+
+test('a fingerprint that was requested too early is served as soon as its bytes are built', async t => {
+  const site = await makeSite(t, { 'a.css': 'old' }, { fingerprint: true, revalidate: 3600 })
+  t.is((await site.ask('/assets/a.css')).text, 'old')
+  const early = `/assets/a-${digestOf(Buffer.from('new'))}.css`
+  t.is((await miss(site, early)).at(-1), 404)
+  site.write('a.css', 'new')
+  t.is((await site.ask(early)).text, 'new')
+})
+
+const MIB = 1024 * 1024
+const OLD = Buffer.alloc(cases(16, 32) * MIB, 'old.')
+const NPM = 499_162_500 // What npm packs is of October 1985.
+const PRODUCTION = { env: 'production', compile: false, fingerprint: false } as const
+
+/** Writes over a file's bytes, the last one first, and leaves its name, size and inode as they are. */
+function overwrite(path: string): void {
+  const fd = openSync(path, 'r+')
+  const piece = Buffer.alloc(MIB, 'NEW!')
+  for (let at = OLD.length - MIB; at >= 0; at -= MIB) writeSync(fd, piece, 0, MIB, at)
+  closeSync(fd)
+}
+
+/** Reads a beginning, lets something happen, and reads what else comes until the connection is closed. */
+async function download(port: number, headers: string, meanwhile: () => void) {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write(`GET /big.bin HTTP/1.1\r\nHost: x\r\n${headers}\r\n`)
+  await once(socket, 'readable')
+  meanwhile()
+  const chunks: Buffer[] = []
+  socket.on('data', chunk => chunks.push(chunk))
+  await once(socket, 'close')
+  const bytes = Buffer.concat(chunks)
+  const end = bytes.indexOf('\r\n\r\n') + 4
+  return { head: bytes.toString('latin1', 0, end), body: bytes.subarray(end) }
+}
+
+const CLOSE = 'Connection: close\r\n'
+
+for (const [what, headers, length] of [
+  ['whole', '', OLD.length],
+  ['in part', `Range: bytes=4-${OLD.length - 1}\r\n`, OLD.length - 4]
+] as const) {
+  for (const [sender, options] of SENDERS.slice(0, what === 'whole' ? cases(2, 3) : cases(1, 3))) {
+    for (const [how, change] of [
+      ['overwritten in place', overwrite],
+      ['truncated', (path: string) => truncateSync(path, 1000)]
+    ] as const) {
+      test(`ANS-11 a file that is ${how} while it is sent ${what} ends in an aborted connection, ${sender}`, async t => {
+        const site = await makeSite(t, { '/public/big.bin': OLD }, { ...PRODUCTION, ...options })
+        const path = site.at('/public/big.bin')
+        const { head, body } = await download(site.port, headers, () => change(path))
+        t.regex(head, new RegExp(`\\r\\nContent-Length: ${length}\\r\\n`))
+        t.true(body.length < length, `${body.length} bytes`)
+        t.deepEqual(site.errors, [])
+        await until(() => openDescriptors(site.root) === 0, 'the file is closed')
+      })
+    }
+
+    test(`ANS-11 FPR-19 a file that is replaced while it is sent ${what}, or its mtime set as a precompile does it, arrives with the old bytes, ${sender}`, async t => {
+      const site = await makeSite(t, { '/public/big.bin': OLD }, { ...PRODUCTION, ...options })
+      const path = site.at('/public/big.bin')
+      const next = Buffer.alloc(OLD.length, 'next')
+      utimesSync(path, NPM, NPM)
+      for (const change of [
+        () => utimesSync(path, NPM, NPM),
+        () => {
+          site.write('/public/next.bin', next)
+          renameSync(site.at('/public/next.bin'), path)
+        }
+      ]) {
+        const { body } = await download(site.port, headers + CLOSE, change)
+        t.true(body.equals(OLD.subarray(-length)))
+      }
+      t.true((await site.ask('/big.bin')).bytes.equals(next))
+    })
+  }
+}
+
+for (const [sender, options] of SENDERS.slice(0, cases(2, 3))) {
+  test(`ANS-11 over HTTP/2 a file that is overwritten in place ends in a stream that is reset, ${sender}`, async t => {
+    const site = await makeSite(t, { '/public/big.bin': OLD }, { ...PRODUCTION, ...options })
+    const server = createHttp2((req, res) => void site.app.callback()(req, res))
+    const session = connectHttp2(`http://127.0.0.1:${await open(t, server)}`)
+    const stream = session.request({ ':path': '/big.bin' })
+    await once(stream, 'response')
+    overwrite(site.at('/public/big.bin'))
+    stream.resume()
+    const [error] = (await once(stream, 'error')) as [NodeJS.ErrnoException]
+    t.is(error.code, 'ERR_HTTP2_STREAM_ERROR')
+    session.close()
+    await until(() => openDescriptors(site.root) === 0, 'the file is closed')
+    t.deepEqual(site.errors, [])
+  })
+}
+
+for (const [what, change] of [
+  ['grows', (path: string) => appendFileSync(path, 'more')],
+  ['is replaced', replace]
+] as const) {
+  for (const [sender, options] of SENDERS.slice(0, cases(2, 3))) {
+    test(`ANS-11 a file that ${what} whenever it is looked at is a 200, with the size that it has when it is opened, ${sender}`, async t => {
+      const unkept = { revalidate: 0, memory: { maxFileBytes: 100 } }
+      const files = { '/public/big.bin': 'x'.repeat(5000) }
+      const site = await makeSite(t, files, { ...PRODUCTION, ...unkept, ...options })
+      site.server.prependListener('request', changing(site.at('/public/big.bin'), change))
+      for (let round = 0; round < 20; round++) {
+        const { status, headers, bytes } = await site.ask('/big.bin')
+        t.is(status, 200)
+        t.is(Number(headers['content-length']), bytes.length)
+        t.true(bytes.length >= 5000)
+      }
+      await until(() => openDescriptors(site.root) === 0, 'the file is closed')
+      t.deepEqual(site.errors, [])
+    })
+  }
+}
+
+function replace(path: string): void {
+  const next = `${path}.next`
+  appendFileSync(next, 'y'.repeat(6000))
+  renameSync(next, path)
+}
+
+/** Changes the file in every turn of the event loop until its download begins. */
+function changing(path: string, change: (path: string) => void): RequestListener {
+  return (_, res) => {
+    const again = () => {
+      if (res.headersSent || res.destroyed) return
+      change(path)
+      setImmediate(again)
+    }
+    again()
+  }
+}
+
+test('ANS-01 a fingerprinted file too large for memory has its digest as ETag, the same on two replicas', async t => {
+  const bytes = Buffer.alloc(2 * MIB, 'film')
+  const name = withFingerprint('/assets/film.mp4', digestOf(bytes))
+  for (const mtime of [1e9, 1.5e9]) {
+    const site = await makeSite(t, {}, PRODUCTION)
+    site.write(`/public${name}`, bytes, mtime)
+    const { status, headers } = await site.ask(name, { method: 'HEAD' })
+    t.deepEqual([status, headers.etag], [200, `"${digestOf(bytes)}"`])
+    t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
+  }
+})
+
+test('S30 a file whose folders have more names than are remembered is served, however they are read', async t => {
+  const site = await makeRemembering(t)
+  for (let at = 0; at < 4900; at++) site.write(`/public/images/${at}.png`, 'image')
+  symlinkSync('.', site.at('/public/images/again'))
+  const deep = `/images${'/again'.repeat(9)}`
+  t.is((await site.ask(`${deep}/7.png`)).status, 200)
+  t.is((await site.ask(`${deep}/none.png`)).status, 404)
+  t.deepEqual(site.errors, [])
+})
+
+test('a name that exists in two cases costs no reading of its folder, however many names that has', async t => {
+  const site = await makeSite(t, {}, { ...PRODUCTION, mounts: { '/up': 'uploads' } })
+  for (const name of ['a.txt', 'A.TXT', 'lone.txt']) site.write(`/uploads/${name}`, name)
+  for (let at = 0; at < 20_000; at++) closeSync(openSync(site.at(`/uploads/${at}`), 'w'))
+  const timeOf = async (name: string) => {
+    const times: number[] = []
+    for (let round = 0; round < 15; round++) {
+      const start = performance.now()
+      t.is((await site.ask(`/up/${name}`, { method: 'POST' })).status, 405)
+      times.push(performance.now() - start)
+    }
+    return times.toSorted((a, b) => a - b)[3] ?? 0
+  }
+  await timeOf('lone.txt')
+  const [lone, twin] = [await timeOf('lone.txt'), await timeOf('a.txt')]
+  t.true(twin < 3 * lone, `${twin} ms, where a name without a twin takes ${lone}`)
+})
+
+test('S30 a path of thousands of folders takes time in proportion to its length', t => {
+  const files = publicFilesOf(
+    settleProject({ root: makeProject(t), env: 'production', apps: false }, {})
+  )
+  t.true(growsInProportion(4096, length => files.recall('/a'.repeat(length / 2))))
+})
+
+// A model of the validators of a file that stays on disk: they are a function of its bytes, its size and its mtime.
+
+/** What is read whole, and what is sampled. */
+const SIZES = [300, 2 * MIB, 5 * MIB] as const
+/** In seconds: what is a date, what a second later is, and what npm, zip and Nix write. */
+const MTIMES = [
+  1_700_000_000, 1_700_000_001, 1_700_000_000.25, 499_162_500, 315_532_800, 1
+] as const
+
+interface State {
+  readonly size: number
+  /** Where the bytes differ: in the first, the middle or the last one. */
+  readonly mark: number
+  readonly mtime: number
+}
+
+/** What keeps the bytes and the mtime of the file. */
+const KEEP: Readonly<Record<string, (file: string, state: State) => void>> = {
+  'changes its mode': file => chmodSync(file, 0o640),
+  'restores its mode': file => chmodSync(file, 0o644),
+  'links it for a backup': file => linkSync(file, `${file}.${Math.random()}`),
+  'replaces it by a copy'(file, { mtime }) {
+    copyFileSync(file, `${file}.copy`)
+    utimesSync(`${file}.copy`, mtime, mtime)
+    renameSync(`${file}.copy`, file)
+  },
+  'moves it away and back'(file) {
+    renameSync(file, `${file}.away`)
+    renameSync(`${file}.away`, file)
+  },
+  'writes it again': write
+}
+
+function write(file: string, { size, mark, mtime }: State): void {
+  const bytes = Buffer.alloc(size, 'film')
+  for (const at of [0, size / 2, size - 1]) bytes[Math.floor(at)] = mark
+  // Not through another of its names.
+  rmSync(file, { force: true })
+  writeFileSync(file, bytes)
+  utimesSync(file, mtime, mtime)
+}
+
+const state = fc.record({
+  size: fc.constantFrom(...SIZES).chain(size => fc.constantFrom(size, size + 1)),
+  mark: fc.integer({ min: 0, max: 2 }),
+  mtime: fc.constantFrom(...MTIMES)
+})
+const step = fc.oneof(
+  { weight: 2, arbitrary: fc.constantFrom(...Object.keys(KEEP)) },
+  { weight: 1, arbitrary: state }
+)
+
+const OPTIONS = { env: 'production', fingerprint: false, revalidate: 0 } as const
+
+test('a file on disk has other validators if its bytes, its size or its mtime change, and never else', async t => {
+  const memory = [{ maxFileBytes: 100 }, { maxFileBytes: 100, maxBytes: 0 }] as const
+  const replicas = await Promise.all(
+    memory.map(memory => makeSite(t, { '/public/a.mp4': '' }, { ...OPTIONS, memory }))
+  )
+  const fileOf = (site: Site) => site.at('/public/a.mp4')
+  const all = new Map<string, string>()
+  const stateOf = new Map<string, string>()
+  const run = async (first: State, steps: readonly (string | State)[]) => {
+    let now = first
+    for (const site of replicas) write(fileOf(site), now)
+    for (const each of [first, ...steps]) {
+      // One replica goes through it all; of the other the bytes and the mtime are the same.
+      if (typeof each === 'string') KEEP[each]?.(fileOf(replicas[0]!), now)
+      else for (const site of replicas) write(fileOf(site), (now = each))
+      const answers = await Promise.all(
+        replicas.map(site => site.ask('/a.mp4', { method: 'HEAD' }))
+      )
+      const known = JSON.stringify(now)
+      for (const { headers } of answers) {
+        const { etag = '', 'last-modified': date } = headers
+        t.regex(etag, /^"[\w-]+"$/)
+        t.is(all.get(known) ?? etag, etag, `${known} after ${JSON.stringify(each)}`)
+        all.set(known, etag)
+        // What is digested whole needs no mtime. The file system may have only whole or even seconds.
+        const { size, mark } = now
+        const mtime = statSync(fileOf(replicas[0]!)).mtimeMs / 1000
+        const isWhole = size <= 4 * MIB || mtime < 631_152_000
+        const identity = JSON.stringify(isWhole ? { size, mark } : { ...now, mtime })
+        t.is(stateOf.get(etag) ?? identity, identity)
+        stateOf.set(etag, identity)
+        t.is(date, mtime < 631_152_000 ? undefined : new Date(mtime * 1000).toUTCString())
+      }
+    }
+  }
+  const property = fc.asyncProperty(state, fc.array(step, { minLength: 1, maxLength: 5 }), run)
+  await fc.assert(property, { numRuns: cases(12, 400) })
+})

@@ -1,0 +1,508 @@
+// The response of a file: validators, conditions, ranges, codings. every-way.spec.ts says that it is the same
+// however the file is sent.
+import { utimesSync } from 'node:fs'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import test, { type ExecutionContext } from 'ava'
+import type { Middleware } from 'koa'
+import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
+import { withFingerprint } from '../../../lib/runtime/urls/fingerprint.ts'
+import { digestOf } from '../../../lib/runtime/files/digest.ts'
+import { chooseCoding } from '../../../lib/runtime/http/requests.ts'
+import { growsInProportion } from '../../support/cost.ts'
+import { makeSite, type SiteOptions, type Files } from '../../support/site.ts'
+
+const TEXT = '0123456789'
+const THEN = 1_700_000_000
+const LAST_MODIFIED = 'Tue, 14 Nov 2023 22:13:20 GMT'
+const BEFORE = 'Tue, 14 Nov 2023 22:13:19 GMT'
+const LATER = 'Tue, 14 Nov 2023 22:13:21 GMT'
+
+const makeFile = async (t: ExecutionContext) => {
+  const site = await makeSite(t, { '/public/a.txt': TEXT })
+  utimesSync(site.at('/public/a.txt'), THEN, THEN)
+  const etag = (await site.ask('/a.txt')).headers.etag ?? ''
+  /** Asks with fields in which `{etag}` is the file's. */
+  const get = (fields: Readonly<Record<string, string>>, method = 'GET') => {
+    const own = Object.entries(fields).map(([name, value]) => [name, value.replace('{etag}', etag)])
+    return site.ask('/a.txt', { method, headers: Object.fromEntries(own) as typeof fields })
+  }
+  return { ...site, etag, get }
+}
+
+test('ANS-01 the ETag is strong, and the same on two replicas where the bytes are read', async t => {
+  const [one, two] = [await makeFile(t), await makeFile(t)]
+  t.regex(one.etag, /^"[\x21\x23-\x7e]{6,}"$/)
+  t.is(one.etag, two.etag)
+  one.write('/public/a.txt', '0123456780', THEN)
+  t.not((await one.ask('/a.txt')).headers.etag, one.etag)
+})
+
+test('ANS-01 ANS-08 a response has these headers and no others, and a 304 has none about content', async t => {
+  const { get, etag } = await makeFile(t)
+  const common = {
+    etag,
+    'last-modified': LAST_MODIFIED,
+    'cache-control': 'no-cache',
+    'x-content-type-options': 'nosniff',
+    connection: 'close'
+  }
+  const content = {
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': '10',
+    'accept-ranges': 'bytes'
+  }
+  for (const [fields, expected, text, others] of [
+    [{}, 200, TEXT, { ...common, ...content }],
+    [{ 'if-none-match': '{etag}' }, 304, '', common]
+  ] as const) {
+    const { date, ...headers } = (await get(fields)).headers
+    t.truthy(date)
+    t.deepEqual(headers, others)
+    const response = await get(fields)
+    t.deepEqual([response.status, response.text], [expected, text])
+  }
+})
+
+const CONDITIONS: ReadonlyArray<
+  readonly [mark: string, fields: Readonly<Record<string, string>>, expected: number]
+> = [
+  // PRE-06 has the whole truth table.
+  ['ANS-02', { 'if-none-match': '"x", {etag} , "y"' }, 304],
+  ['ANS-02', { 'if-modified-since': LATER }, 304],
+  ['ANS-02', { 'if-modified-since': BEFORE }, 200],
+  ['ANS-03', { 'if-match': 'W/{etag}' }, 412],
+  ['ANS-03', { 'if-match': '{etag}' }, 200],
+  ['ANS-03', { 'if-unmodified-since': BEFORE }, 412]
+]
+
+test('ANS-02 ANS-03 conditions are evaluated, for GET and HEAD', async t => {
+  const { get } = await makeFile(t)
+  for (const [mark, fields, expected] of CONDITIONS) {
+    for (const method of ['GET', 'HEAD']) {
+      const { status, text, headers } = await get(fields, method)
+      const about = `${mark} ${method} ${JSON.stringify(fields)}`
+      t.is(status, expected, about)
+      t.is(text, status === 200 && method === 'GET' ? TEXT : '', about)
+      if (status !== 412) continue
+      t.deepEqual([headers['content-length'], headers['content-type']], ['0', undefined], about)
+    }
+  }
+})
+
+const WHOLE = [200, TEXT, undefined] as const
+const BEYOND = [416, '', 'bytes */10'] as const
+
+/** The status, the body and Content-Range. */
+const RANGES: Readonly<Record<string, readonly [number, string, string | undefined]>> = {
+  'bytes=0-3': [206, '0123', 'bytes 0-3/10'],
+  'bytes=-3': [206, '789', 'bytes 7-9/10'],
+  'bytes=-30': [206, TEXT, 'bytes 0-9/10'],
+  'bytes=4-': [206, '456789', 'bytes 4-9/10'],
+  'bytes=5-5': [206, '5', 'bytes 5-5/10'],
+  'bytes=8-99999999999999999999': [206, '89', 'bytes 8-9/10'],
+  'BYTES=0-0': [206, '0', 'bytes 0-0/10'],
+  'Bytes= 1-2 ': [206, '12', 'bytes 1-2/10'],
+  'bytes=10-': BEYOND,
+  'bytes=10-11': BEYOND,
+  'bytes=99999999999999999999-': BEYOND,
+  'bytes=-0': BEYOND,
+  'bytes=0-1,3-4': WHOLE,
+  'lines=0-1': WHOLE,
+  'bytes=': WHOLE,
+  'bytes=-': WHOLE,
+  'bytes=b-1': WHOLE,
+  'bytes=0x1-2': WHOLE,
+  'bytes=+1-2': WHOLE,
+  'bytes:1-2': WHOLE,
+  'bytes=5-2': WHOLE,
+  x: WHOLE
+}
+
+test('ANS-04 one range gets 206 or 416; several, another unit and HEAD get the whole file', async t => {
+  const { get, etag } = await makeFile(t)
+  for (const [range, [expected, body, contentRange]] of Object.entries(RANGES)) {
+    const { status, text, headers } = await get({ range })
+    t.deepEqual([status, text, headers['content-range']], [expected, body, contentRange], range)
+    if (status === 416) {
+      t.is(headers['content-type'], undefined, range)
+      continue
+    }
+    t.is(headers['content-length'], String(body.length), range)
+    t.is(headers['content-type'], 'text/plain; charset=utf-8', range)
+    t.deepEqual([headers.etag, headers['last-modified']], [etag, LAST_MODIFIED], range)
+    t.is(headers['cache-control'], 'no-cache', range)
+  }
+  const { status, headers } = await get({ range: 'bytes=0-3' }, 'HEAD')
+  t.deepEqual([status, headers['content-length'], headers['content-range']], [200, '10', undefined])
+})
+
+test('ANS-05 If-Range: the ETag or the date of the file gets the part, anything else all of it', async t => {
+  const { get } = await makeFile(t)
+  const others = ['"old"', 'W/{etag}', '"old", {etag}', '*', 'abc', '', BEFORE, LATER]
+  for (const value of ['{etag}', LAST_MODIFIED, 'Tuesday, 14-Nov-23 22:13:20 GMT', ...others]) {
+    const isCurrent = !others.includes(value)
+    const { status, text } = await get({ range: 'bytes=0-3', 'if-range': value })
+    t.deepEqual([status, text], isCurrent ? [206, '0123'] : [200, TEXT], value)
+    const beyond = await get({ range: 'bytes=20-', 'if-range': value })
+    t.is(beyond.status, isCurrent ? 416 : 200, value)
+  }
+})
+
+test('ANS-10 robots.txt and plain names are revalidated', async t => {
+  const files = { '/public/robots.txt': 'x', '/public/assets/a.css': 'a{}' }
+  const compiling = await makeSite(t, files)
+  const not = await makeSite(t, files, { env: 'staging' })
+  for (const path of ['/robots.txt', '/assets/a.css']) {
+    t.is((await compiling.ask(path)).headers['cache-control'], 'no-cache')
+    t.is((await not.ask(path)).headers['cache-control'], 'public, max-age=0, must-revalidate')
+  }
+})
+
+test('Last-Modified is left out, and no date compared, when the file’s mtime is before 1990 or yet to come', async t => {
+  const site = await makeFile(t)
+  for (const mtime of [0, 1, 315_532_800, 499_162_500, 631_151_999, 4_000_000_000]) {
+    utimesSync(site.at('/public/a.txt'), mtime, mtime)
+    for (const date of [new Date(mtime * 1000).toUTCString(), LATER]) {
+      const asked = { 'if-modified-since': date, range: 'bytes=0-3', 'if-range': date }
+      const { status, headers } = await site.ask('/a.txt', { headers: asked })
+      t.deepEqual([status, headers['last-modified']], [200, undefined])
+    }
+  }
+  utimesSync(site.at('/public/a.txt'), 631_152_000, 631_152_000)
+  const { headers } = await site.ask('/a.txt')
+  t.is(headers['last-modified'], 'Mon, 01 Jan 1990 00:00:00 GMT')
+})
+
+test('with a CDN host other origins may read files under the prefix; in development those of this machine and of live.hosts', async t => {
+  const files = { '/public/assets/a.css': 'a{}', '/public/robots.txt': 'x' }
+  const host = 'https://cdn.example'
+  const live = { hosts: ['shop.test'] }
+  const own = ['http://localhost:5173', 'https://127.0.0.1', 'http://[::1]:8', 'http://Shop.test']
+  const others = [undefined, 'null', 'https://evil.example', 'http://localhost.evil.example']
+  const rows: readonly [env: string, KoaAssetsOptions, readers: '*' | readonly string[]][] = [
+    ['test', { host }, '*'],
+    ['development', { host, live }, own],
+    ['development', { host, live: false }, own.slice(0, 3)],
+    ['development', {}, []]
+  ]
+  for (const [env, options, readers] of rows) {
+    const site = await makeSite(t, files, { env, ...options })
+    for (const origin of [...own, ...others]) {
+      const asked = { headers: origin === undefined ? {} : { origin } }
+      const { headers } = await site.ask('/assets/a.css', asked)
+      const again = { headers: { ...asked.headers, 'if-none-match': headers.etag ?? '' } }
+      const same = await site.ask('/assets/a.css', again)
+      const isReader = origin !== undefined && readers !== '*' && readers.includes(origin)
+      const allowed = readers === '*' ? '*' : isReader ? origin : undefined
+      const vary = env === 'development' && 'host' in options ? 'Origin' : undefined
+      for (const answer of [headers, same.headers]) {
+        t.is(answer['access-control-allow-origin'], allowed, `${env} ${origin}`)
+        t.is(answer.vary, vary)
+      }
+      t.is(same.status, 304)
+      const { headers: ofPublic } = await site.ask('/robots.txt', asked)
+      t.is(ofPublic['access-control-allow-origin'], undefined)
+    }
+  }
+})
+
+const CSS = 'body { color: red }\n'.repeat(50)
+const FORMS = {
+  '/public/a.css': CSS,
+  '/public/a.css.br': brotliCompressSync(CSS),
+  '/public/a.css.gz': gzipSync(CSS)
+}
+/** A mount of the same files. */
+const MOUNTS = { '/static': { dir: 'public', cacheControl: 'public, max-age=0, must-revalidate' } }
+
+async function makeCoded(t: ExecutionContext, options: SiteOptions = {}, files: object = FORMS) {
+  const site = await makeSite(t, { ...files }, { env: 'staging', ...options })
+  for (const path of Object.keys(files)) utimesSync(site.at(path), THEN, THEN)
+  const get = (acceptEncoding: string | undefined, headers = {}) => {
+    const accepted = acceptEncoding === undefined ? {} : { 'accept-encoding': acceptEncoding }
+    return site.ask('/a.css', { headers: { ...accepted, ...headers } })
+  }
+  return { ...site, get }
+}
+
+// Brotli makes the smallest of these.
+const CHOICES: ReadonlyArray<
+  readonly [acceptEncoding: string | undefined, coding: 'br' | 'gzip' | undefined]
+> = [
+  ['br;q=0.1, gzip;q=1', 'gzip'],
+  ['gzip, deflate, br', 'br'],
+  ['gzip;q=0', undefined],
+  ['gzip;q=0, br', 'br'],
+  ['*', 'br'],
+  ['br;q=0, *', 'gzip'],
+  ['*;q=0', undefined],
+  ['identity;q=0, *;q=0', undefined],
+  ['identity, gzip;q=0.5', undefined],
+  ['gzip;q=0.001', 'gzip'],
+  ['GZIP', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['gzipped, brotli', undefined],
+  ['gzip;q=nonsense', undefined],
+  ['', undefined],
+  [undefined, undefined]
+]
+
+test('ANS-06 MNT-01 MNT-07 the coding is the one with the highest weight, or the smallest if several have it, in a mount as well', async t => {
+  const { get, ask } = await makeCoded(t, { mounts: MOUNTS })
+  const bytesOf = { br: FORMS['/public/a.css.br'], gzip: FORMS['/public/a.css.gz'] }
+  for (const [acceptEncoding, coding] of CHOICES) {
+    const { status, headers, bytes } = await get(acceptEncoding)
+    const asked = acceptEncoding === undefined ? {} : { 'accept-encoding': acceptEncoding }
+    const ofMount = await ask('/static/a.css', { headers: asked })
+    t.deepEqual({ ...ofMount.headers, date: '' }, { ...headers, date: '' })
+    t.deepEqual(ofMount.bytes, bytes)
+    t.deepEqual([status, headers['content-encoding']], [200, coding], acceptEncoding)
+    t.deepEqual(bytes, coding ? bytesOf[coding] : Buffer.from(CSS), acceptEncoding)
+    t.is(headers['content-type'], 'text/css; charset=utf-8')
+  }
+})
+
+test('ANS-07 each coding has its own ETag, and every response varies', async t => {
+  const { get } = await makeCoded(t)
+  const tags = new Set<string | undefined>()
+  for (const coding of ['br', 'gzip', 'identity']) {
+    const etag = (await get(coding)).headers.etag ?? ''
+    tags.add(etag)
+    t.regex(etag, /^"[^"]+"$/)
+    for (const [condition, status] of [
+      [{}, 200],
+      [{ range: 'bytes=0-4' }, 206],
+      [{ 'if-none-match': etag }, 304],
+      [{ 'if-match': '"another"' }, 412]
+    ] as const) {
+      const response = await get(coding, condition)
+      t.deepEqual([response.status, response.headers.vary], [status, 'Accept-Encoding'], coding)
+    }
+  }
+  t.is(tags.size, 3)
+})
+
+test('ANS-07 without a copy that may be sent a response does not vary: none, or while sources are compiled', async t => {
+  for (const { get } of [
+    await makeCoded(t, {}, { '/public/a.css': CSS }),
+    await makeCoded(t, { env: 'development' })
+  ]) {
+    t.is((await get('br, gzip')).text, CSS)
+    for (const fields of [{}, { range: 'bytes=0-4' }, { 'if-match': '"another"' }]) {
+      const { headers } = await get('br, gzip', fields)
+      t.deepEqual([headers['content-encoding'], headers.vary], [undefined, undefined])
+    }
+  }
+})
+
+test('S29 an Accept-Encoding of 16 KiB takes time proportional to its length', t => {
+  const offers = ['identity', 'br', 'gzip'].map((coding, at) => ({ coding, size: 300 - at }))
+  for (const part of ['gzip;q=0.1,', ',', ' ', ';', 'q=', 'gzip;;', '\t,']) {
+    const headerOf = (bytes: number) => part.repeat(Math.ceil(bytes / part.length))
+    const choose = (bytes: number) => chooseCoding(headerOf(bytes), offers)
+    t.true(growsInProportion(16_384, choose), JSON.stringify(part))
+  }
+})
+
+// The fields of a response: those that the application adds (NBR-02, WAY-05, MNT-04, MNT-07), and those for
+// one visitor alone (PRV-01).
+
+const FILES: Files = {
+  '/dist/a.txt': 'a text',
+  '/dist/b.bin': 'binary',
+  '/dist/manifest.json': JSON.stringify({ 'a.js': { file: 'b.bin', isEntry: true } }),
+  '/public/c.txt': 'in public'
+}
+
+test('NBR-02 headers are on every response, a type where there is a body, and override what was set in front, except for a Cache-Control', async t => {
+  const front: Middleware = (ctx, next) => {
+    ctx.set({ 'X-A': 'front', 'Cache-Control': 'private', 'CDN-Cache-Control': 'no-store' })
+    ctx.set({ 'Content-Security-Policy': "default-src 'self'", Vary: 'Origin' })
+    ctx.set({ 'Set-Cookie': 'a=1', 'X-Content-Type-Options': 'other' })
+    return next()
+  }
+  const headers = {
+    'x-a': 'ours',
+    'X-B': 'ours',
+    'X-C': 'ours',
+    'Content-Type': 'text/plain; charset=iso-8859-1',
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Cache-Control': 'public, max-age=60',
+    'CDN-Cache-Control': 'max-age=60',
+    'Set-Cookie': 'b=2',
+    Vary: 'Accept'
+  }
+  const site = await makeSite(t, FILES, {
+    front,
+    headers: { 'X-C': 'top', 'X-Top': 'top' },
+    mounts: { '/m': { dir: 'dist', headers: path => ({ ...headers, 'x-path': path }) } }
+  })
+  const { headers: first } = await site.ask('/m/a.txt')
+  for (const [fields, status] of [
+    [{}, 200],
+    [{ range: 'bytes=0-1' }, 206],
+    [{ 'if-none-match': String(first.etag) }, 304],
+    [{ 'if-match': '"x"' }, 412]
+  ] as const) {
+    const answer = await site.ask('/m/a.txt', { headers: fields })
+    t.is(answer.status, status)
+    t.is(answer.headers['x-a'], 'ours')
+    t.is(answer.headers['x-b'], 'ours')
+    t.is(answer.headers['x-c'], 'ours')
+    t.deepEqual([answer.headers['x-top'], answer.headers['x-path']], ['top', '/m/a.txt'])
+    const type = status < 300 ? 'text/plain; charset=iso-8859-1' : undefined
+    t.is(answer.headers['content-type'], type)
+    t.is(answer.headers['content-security-policy'], "default-src 'none'; sandbox")
+    t.is(answer.headers['cache-control'], 'private')
+    t.is(answer.headers['cdn-cache-control'], 'no-store')
+    t.deepEqual(answer.headers['set-cookie'], ['a=1'])
+    t.is(answer.headers['x-content-type-options'], 'other')
+    t.is(answer.headers.vary, 'Origin, Accept')
+  }
+  const { headers: inPublic } = await site.ask('/c.txt')
+  t.deepEqual([inPublic['x-c'], inPublic['x-path']], ['top', undefined])
+  t.deepEqual(site.errors, [])
+})
+
+for (const [title, mount, expected] of [
+  ['a value', { cacheControl: 'public, max-age=60' }, ['public, max-age=60', 'public, max-age=60']],
+  [
+    'a function, which may leave some to the default',
+    { cacheControl: (path: string) => (path === '/m/a.txt' ? 'max-age=5' : undefined) },
+    ['max-age=5', 'no-cache']
+  ],
+  [
+    'immutable first',
+    { immutable: /a\.txt$/g, cacheControl: 'max-age=5' },
+    ['public, max-age=31536000, immutable', 'max-age=5']
+  ],
+  ['immutable: false', { immutable: false }, ['no-cache', 'no-cache']]
+] as const) {
+  test(`MNT-07 MNT-04 Cache-Control by ${title}`, async t => {
+    const site = await makeSite(t, FILES, { mounts: { '/m': { dir: 'dist', ...mount } } })
+    for (let times = 0; times < 2; times++) {
+      const answers = await Promise.all(['/m/a.txt', '/m/b.bin'].map(path => site.ask(path)))
+      t.deepEqual(
+        answers.map(({ headers }) => headers['cache-control']),
+        expected
+      )
+    }
+  })
+}
+
+test('NBR-02 MNT-07 a wrong result of a function is a 500 that is reported, and the other files are served', async t => {
+  for (const [mount, message] of [
+    [
+      { headers: () => ({ 'X-A': 'a\r\nX-B: c' }) },
+      /^X-A must be text without line breaks.* \(mounts\.\/m\.headers\.X-A\)/
+    ],
+    [{ cacheControl: () => 60 as never }, /^cacheControl must be a value such as/],
+    [{ immutable: () => 'yes' as never }, /^immutable must be true or false, got 'yes'/],
+    [{ headers: () => ({ ETag: '"mine"' }) }, /^mounts\.\/m\.headers sets ETag, which is/],
+    [{ headers: () => raise('mine') }, /^mine$/]
+  ] as const) {
+    const site = await makeSite(t, FILES, { mounts: { '/m': { dir: 'dist', ...mount } } })
+    for (let times = 1; times < 3; times++) {
+      const { status, text, headers } = await site.ask('/m/a.txt')
+      t.deepEqual([status, text], [500, 'Internal Server Error'])
+      for (const name of ['etag', 'cache-control', 'x-b']) t.is(headers[name], undefined)
+      t.is(site.errors.length, times)
+      t.regex(site.errors[0]?.message ?? '', message)
+    }
+    t.is((await site.ask('/c.txt')).status, 200)
+  }
+})
+
+function raise(message: string): never {
+  throw new Error(message)
+}
+
+const OWN_TEXT = 'body { color: red }'
+const PRINTED = withFingerprint('/assets/a.css', digestOf(OWN_TEXT))
+const VISITED = {
+  [`/public${PRINTED}`]: OWN_TEXT,
+  '/public/assets/a.css': OWN_TEXT,
+  '/public/robots.txt': OWN_TEXT,
+  '/dist/a.css': OWN_TEXT,
+  '/dist/fixed-12345678.css': OWN_TEXT
+}
+
+const VISITED_OPTIONS: SiteOptions = {
+  env: 'production',
+  apps: { web: { compile: false, fingerprint: false } },
+  mounts: {
+    '/m': {
+      dir: 'dist',
+      immutable: /fixed/,
+      cacheControl: 'public, max-age=604800',
+      headers: { 'CDN-Cache-Control': 'max-age=60' }
+    }
+  }
+}
+
+const PRIVATE = {
+  [PRINTED]: 'private, max-age=31536000, immutable',
+  '/assets/a.css': 'private, max-age=0, must-revalidate',
+  '/robots.txt': 'private, max-age=0, must-revalidate',
+  '/m/a.css': 'private, max-age=604800',
+  '/m/fixed-12345678.css': 'private, max-age=31536000, immutable'
+}
+
+test('PRV-01 S66 no file is public for a request with Authorization', async t => {
+  const site = await makeSite(t, VISITED, VISITED_OPTIONS)
+  for (const [path, value] of Object.entries(PRIVATE)) {
+    const { headers } = await site.ask(path)
+    for (const sent of ['Basic YTpi', '']) {
+      for (const more of [{}, { range: 'bytes=0-1' }, { 'if-none-match': String(headers.etag) }]) {
+        const answer = await site.ask(path, { headers: { authorization: sent, ...more } })
+        t.is(answer.headers['cache-control'], value, `${path} ${answer.status}`)
+        t.not(answer.headers['cdn-cache-control'], 'max-age=60')
+      }
+    }
+    // What was made for one visitor is not kept for the others.
+    for (let asked = 0; asked < 3; asked++) {
+      const other = await site.ask(path)
+      t.is(other.headers['cache-control'], value.replace('private', 'public'))
+    }
+  }
+  t.deepEqual(site.errors, [])
+})
+
+test('PRV-01 no file is public when earlier middleware has set a cookie, unless that says so', async t => {
+  const front: Middleware = (ctx, next) => {
+    if (ctx.get('x-visitor') !== '') ctx.cookies.set('visitor', '1')
+    if (ctx.get('x-visitor') === '2') ctx.set('Cache-Control', 'public, max-age=5')
+    return next()
+  }
+  const site = await makeSite(t, VISITED, { ...VISITED_OPTIONS, front })
+  for (const [path, value] of Object.entries(PRIVATE)) {
+    const { headers } = await site.ask(path, { headers: { 'x-visitor': '1' } })
+    t.is(headers['cache-control'], value, path)
+    t.deepEqual(headers['set-cookie'], ['visitor=1; path=/; httponly'])
+    const other = await site.ask(path)
+    t.is(other.headers['cache-control'], value.replace('private', 'public'), path)
+  }
+  const own = await site.ask('/robots.txt', { headers: { 'x-visitor': '2' } })
+  t.is(own.headers['cache-control'], 'public, max-age=5')
+})
+
+test('FRS-11 S82 an HTML file is private beside a nonce that was set in front, and no other file is', async t => {
+  const policy = "script-src 'nonce-4f'"
+  const front: Middleware = (ctx, next) => {
+    if (ctx.get('x-nonce') !== '') ctx.set('Content-Security-Policy', policy)
+    return next()
+  }
+  const files = { '/dist/page.html': '<p>page', '/dist/a.css': OWN_TEXT }
+  const cacheControl = 'public, max-age=604800'
+  const mounts = { '/m': { dir: 'dist', cacheControl } }
+  const site = await makeSite(t, files, { env: 'production', apps: false, mounts, front })
+  for (const [path, value] of [
+    ['/m/page.html', 'private, max-age=604800'],
+    ['/m/a.css', cacheControl]
+  ] as const) {
+    const { headers } = await site.ask(path, { headers: { 'x-nonce': '1' } })
+    t.is(headers['cache-control'], value)
+    t.is(headers['content-security-policy'], policy)
+    t.is((await site.ask(path)).headers['cache-control'], cacheControl)
+  }
+})

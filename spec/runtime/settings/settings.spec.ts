@@ -1,0 +1,644 @@
+// Options in, frozen settings out: SET-01 to SET-13.
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { inspect } from 'node:util'
+import { runInNewContext } from 'node:vm'
+import test, { type ExecutionContext } from 'ava'
+import type { Middleware } from 'koa'
+import { MOUNT, type MountOptions } from '../../../lib/runtime/settings/mount-options.ts'
+import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
+import { LAYERED, TOP } from '../../../lib/runtime/settings/option-table.ts'
+import { type AppSettings, settle } from '../../../lib/runtime/settings/settings.ts'
+import type { Expectation } from '../../../lib/runtime/check-options.ts'
+import { AssetError } from '../../../lib/runtime/errors.ts'
+import { koaAssets, precompile } from '../../../lib/koa-assets.ts'
+import { makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
+import { makeProject, makeSite } from '../../support/site.ts'
+import { words } from '../../support/texts.ts'
+
+function webOf(options: KoaAssetsOptions, env: NodeJS.ProcessEnv = {}) {
+  const [web, ...others] = settle(options, env).apps
+  if (!web || others.length > 0) throw new Error('the spec needs one app')
+  return web
+}
+
+test('SET-01 without options and NODE_ENV the environment is development: compile, no fingerprints', t => {
+  for (const env of [{}, { NODE_ENV: '' }, { NODE_ENV: 'development' }]) {
+    const settings = settle(undefined, env)
+    t.like(settings, {
+      ...{ env: 'development', root: process.cwd(), publicDir: join(process.cwd(), 'public') },
+      ...{ prefix: '/assets', host: undefined, symlinks: 'inside', index: { max: 10_000 } },
+      memory: { maxBytes: 64 * 1024 * 1024, maxFileBytes: 1024 * 1024 }
+    })
+    t.deepEqual(
+      settings.apps.map(app => [app.compile, app.fingerprint, app.integrity, app.revalidate]),
+      settings.apps.map(() => [true, false, [], 0])
+    )
+  }
+})
+
+test('SET-02 SET-05 compile and fingerprint depend on the exact name of the environment, and on its configure', t => {
+  const root = makeProject(t)
+  const configure = { staging: { compile: true } }
+  for (const [env, compile, fingerprint, options = {}] of [
+    ['test', true, false],
+    ['production', false, true],
+    ['staging', false, false],
+    ['staging', true, false, { configure }],
+    ['test', true, false, { configure }],
+    ['Production', false, false],
+    ['__proto__', false, false],
+    ['toString', false, false, { configure }]
+  ] as const) {
+    for (const app of [
+      webOf({ root, ...options }, { NODE_ENV: env }),
+      webOf({ root, env, ...options })
+    ]) {
+      t.deepEqual([app.compile, app.fingerprint], [compile, fingerprint], env)
+      t.is(app.revalidate, compile ? 0 : 1)
+      t.deepEqual(app.integrity, env === 'test' ? [] : ['sha384'])
+    }
+    t.is(settle({ root, env }, { NODE_ENV: 'test' }).env, env)
+  }
+})
+
+test('SET-03 SET-04 serve is on only with SERVE_STATIC_ASSETS=true, and the option overrides it both ways', t => {
+  const root = makeProject(t)
+  for (const given of ['true', '1', 'True', 'true ', '', undefined]) {
+    const env = given === undefined ? {} : { SERVE_STATIC_ASSETS: given }
+    t.is(settle({ root }, env).serve, given === 'true', given)
+    for (const serve of [true, false]) t.is(settle({ root, serve }, env).serve, serve)
+  }
+})
+
+test("SET-06 an app's configure overrides the app, which overrides the top level's configure, which overrides the top level", t => {
+  const root = makeProject(t, { 'apps/web/assets/a.css': '' })
+  const layers: KoaAssetsOptions[] = [
+    { integrity: 'sha256' },
+    { configure: { staging: { integrity: 'sha384' } } },
+    { apps: { web: { integrity: 'sha512' } } },
+    { apps: { web: { integrity: 'sha512', configure: { staging: { integrity: false } } } } }
+  ]
+  const expected = [['sha256'], ['sha384'], ['sha512'], []]
+  layers.forEach((_, at) => {
+    const options = Object.assign({ root, env: 'staging' }, ...layers.slice(0, at + 1))
+    t.deepEqual(webOf(options).integrity, expected[at] as never)
+  })
+})
+
+const directoriesOf = ({ sources }: AppSettings) => sources.map(({ dir }) => dir)
+
+test("SET-07 SET-08 sources of the top level, configure and app are appended in that order, each once, relative to the app's directory", t => {
+  const root = makeProject(t, { 'apps/web/assets/a.css': '', 'apps/web/more/a.css': '' })
+  for (const name of ['top', 'topConfigure', 'app', 'appConfigure']) mkdirSync(join(root, name))
+  const at = (name: string) => join(root, name)
+  const topSources = [at('top')]
+  const configure = {
+    production: { sources: at('topConfigure') },
+    test: { sources: at('nowhere') }
+  }
+  const web = {
+    sources: ['more', at('app'), at('top')],
+    configure: { production: { sources: [at('appConfigure'), at('app')] } }
+  }
+  const options = { root, env: 'production', sources: topSources, configure, apps: { web } }
+  t.deepEqual(
+    directoriesOf(webOf(options)),
+    ['apps/web/assets', 'top', 'topConfigure', 'apps/web/more', 'app', 'appConfigure'].map(at)
+  )
+  t.deepEqual(topSources, [at('top')])
+})
+
+test('SET-09 a directory that is needed and cannot be used is an error at start, where it is read', t => {
+  const root = makeProject(t, { 'apps/web/app.js': '', 'apps/web/file': '', 'views.ejs': '' })
+  const gone = (path: string) => `${join(root, path)}, which is not a directory: create it`
+  const missing = (option: string, given: string, path: string) =>
+    `${option} names ${given}, but ${join(root, path)} is not a directory: create it, or remove it from ${option}`
+  const watching = (path: string) => ({ serve: true, live: { watch: [path] } })
+  for (const [message, options] of [
+    [missing('sources', 'none', 'apps/web/none'), { sources: ['none'] }],
+    [missing('sources', 'file', 'apps/web/file'), { sources: ['file'] }],
+    [
+      `apps.web is at ${gone('src/web')}, or set apps.web.dir`,
+      { apps: { web: { dir: 'src/web' } } }
+    ],
+    [missing('live.watch', 'views', 'views'), watching('views')],
+    [missing('live.watch', 'views.ejs', 'views.ejs'), watching('views.ejs')]
+  ] as const) {
+    const start = () => settle({ root, ...options, env: 'development' })
+    t.throws(start, { instanceOf: AssetError, code: 'source-missing', message })
+    t.notThrows(() => settle({ root, ...options, env: 'production' }))
+  }
+  const file = {
+    code: 'public-unusable',
+    message: /^public must be a directory, but views\.ejs is/
+  }
+  t.throws(() => settle({ root, public: 'views.ejs' }), { instanceOf: AssetError, ...file })
+  t.deepEqual(directoriesOf(webOf({ root, apps: { web: {} } })), [join(root, 'apps/web/assets')])
+})
+
+test('SET-12 settings are frozen; options, those of mounts too, are neither written to nor read again', t => {
+  const root = makeProject(t, { 'apps/web/assets/a.css': '', 'apps/web/more/a.css': '' })
+  const headers = { 'X-A': 'a' }
+  const options = {
+    root,
+    sources: ['more'],
+    integrity: ['sha256'] as Array<'sha256' | 'sha512'>,
+    memory: { maxBytes: 1 },
+    apps: { web: { sources: ['more'], configure: { test: { sources: 'more' } } } },
+    mounts: Object.freeze({ '/x': Object.freeze({ dir: 'dist', headers }), '/y': undefined })
+  }
+  const before = structuredClone(options)
+  const settings = settle(options, { NODE_ENV: 'test' })
+  t.deepEqual(options, before)
+  options.sources.push('nowhere')
+  options.integrity.push('sha512')
+  options.memory.maxBytes = 2
+  headers['X-A'] = 'b'
+  const [web] = settings.apps
+  t.is(web?.sources.length, 2)
+  t.deepEqual(web?.integrity, ['sha256'])
+  t.is(settings.memory.maxBytes, 1)
+  const [mount, ...others] = settings.mounts
+  t.deepEqual([mount?.headers?.('/x/a.js'), others], [{ 'X-A': 'a' }, []])
+  const parts = [settings, settings.apps, settings.memory, settings.index, settings.mounts, mount]
+  for (const part of [...parts, web, web?.sources, web?.integrity]) t.true(Object.isFrozen(part))
+})
+
+test('SET-13 every apps/<name> that has an assets folder is an app at its name, the longest prefix first', t => {
+  const root = makeProject(t, {
+    'apps/web/assets/a.css': '',
+    'apps/admin/assets/a.css': '',
+    'apps/api/server.js': '',
+    'apps/README.md': '',
+    'apps/.trash/assets/a.css': ''
+  })
+  const expected = [
+    ['admin', '/admin', '/assets/admin', join(root, 'apps/admin')],
+    ['web', '/', '/assets', join(root, 'apps/web')]
+  ]
+  for (const apps of [undefined, { web: {}, admin: {} }, { admin: {}, web: {} }]) {
+    const settled = settle({ root, apps }, {}).apps
+    t.deepEqual(
+      settled.map(({ name, path, urlPrefix, dir }) => [name, path, urlPrefix, dir]),
+      expected
+    )
+  }
+})
+
+test('without apps/<name>/assets there is an app web, of a plain assets folder; a single app is at /', t => {
+  const root = makeProject(t, { 'assets/a.css': '', 'more/b.css': '', 'apps/api/server.js': '' })
+  const web = webOf({ root, sources: ['more'] })
+  t.deepEqual([web.name, web.path, web.dir], ['web', '/', root])
+  t.deepEqual(directoriesOf(web), [join(root, 'assets'), join(root, 'more')])
+  mkdirSync(join(root, 'apps/shop/assets'), { recursive: true })
+  t.like(webOf({ root }), { name: 'shop', path: '/', dir: join(root, 'apps/shop') })
+  t.is(webOf({ root, apps: { shop: { path: '/shop/' } } }).urlPrefix, '/assets/shop')
+  t.like(webOf({ root: makeProject(t) }), { name: 'web', path: '/' })
+})
+
+test('LIV-05 there is a live channel only in development, and with serve; its options are settled once: absolute directories, hosts in lower case', t => {
+  const root = makeProject(t, { 'views/a.ejs': '' })
+  for (const [isLive, options] of [
+    [true, { serve: true }],
+    [true, { serve: true, live: true }],
+    [true, { serve: true, live: {} }],
+    [false, { serve: true, live: false }],
+    [false, { serve: false, live: true }],
+    [false, { serve: true, live: true, env: 'test' }],
+    [false, { serve: true, live: true, env: 'Development' }]
+  ] as const) {
+    t.is(settle({ root, ...options }, {}).live !== undefined, isLive, inspect(options))
+  }
+  const watch = ['views', join(root, 'views')]
+  const hosts = ['Box.local', '[FD00::1]']
+  const { live } = settle({ root, serve: true, live: { watch, hosts, editor: 'zed' } }, {})
+  watch.push('more')
+  hosts.push('evil.example')
+  t.deepEqual(live?.watch, [join(root, 'views'), join(root, 'views')])
+  t.deepEqual([...(live?.hosts ?? [])], ['box.local', '[fd00::1]'])
+  t.is(live?.editor, 'zed')
+})
+
+/** Before the first request. */
+const start = (options: unknown) => () => koaAssets(options as KoaAssetsOptions)
+
+const compiler = { extensions: '.x', target: '.css', compile: String }
+const ABSENT = undefined
+const COMPUTED = 'which is computed for each response: remove it'
+
+/** By path; a mount has the directory `.` unless that is the option. */
+const WRONG: ReadonlyArray<readonly [path: string, ...given: unknown[]]> = [
+  ['root', 42, '', 'a\0b'],
+  ['env', true],
+  ['serve', 'true'],
+  ['public', ['public']],
+  ['prefix', null],
+  ['host', 'cdn.example', 'https://cdn.example/x'],
+  ['apps', ['web'], {}, { web: undefined }],
+  ['apps.web', 'apps/web'],
+  ['apps.web.dir', 1],
+  ['apps.web.configure.test.compile', 'yes'],
+  ['apps.web.sources', 42],
+  ['sources', [1], '', { at: 'x' }, { dir: 'x', at: '../y' }, { dir: 'x', glob: '*' }],
+  ['memory', 64],
+  ['memory.maxBytes', -1],
+  ['memory.maxFileBytes', '1MB'],
+  ['index.max', 0],
+  ['live', 'on'],
+  ['live.hosts', ['localhost:3000'], [42]],
+  ['revalidate', -1, NaN],
+  ['symlinks', true],
+  ['integrity', true, ['md5']],
+  [
+    'compilers',
+    {},
+    ['x'],
+    [{ ...compiler, extensions: [] }],
+    [{ ...compiler, extensions: '.css.x' }]
+  ],
+  ['imports', { './a': 'a.js' }, { '/a': 'a.js' }, { 'node:fs': 'a.js' }, ['a.js']],
+  ['imports', { 'lib/': 'a.js' }, { '': 'a.js' }, { a: '../a.js' }, { a: '/a.js' }, { a: 1 }],
+  ['imports', { a: 'data:text/javascript,' }],
+  ['missing', 'log'],
+  ['configure', []],
+  ['configure.production', true],
+  ['mounts', 'dist', ['dist']],
+  ['mounts./a', 42, '', null],
+  ['mounts./a.dir', ABSENT, 1],
+  ['mounts./a.index', true, 'a/index.html', '..'],
+  ['mounts./a.extensions', 'html', ['html', '../x']],
+  ['mounts./a.fallback', '../index.html', '/index.html'],
+  ['mounts./a.fallback.file', ABSENT, '../index.html'],
+  ['mounts./a.immutable', 'assets'],
+  ['mounts./a.cacheControl', { maxAge: 1 }, 'max-age: 60', 'public; max-age=60', ' , ', 'a\nb'],
+  ['mounts./a.headers', []],
+  ['headers', 'no', new Map([['X-A', 'b']])]
+]
+
+/** What the table says that an option must be. */
+function expectedOf(path: string): string {
+  let option: Expectation = { expected: '', holds: Boolean, fields: TOP }
+  for (const name of path.split('.')) option = (option.fields?.[name] ?? option.each) as Expectation
+  return option.expected
+}
+
+function optionsWith(path: string, given: unknown): unknown {
+  const [name = '', ...rest] = path.split('.')
+  if (rest.length === 0) return { [name]: given }
+  const inside = optionsWith(rest.join('.'), given) as object
+  return { [name]: name === '/a' ? { dir: '.', ...inside } : inside }
+}
+
+function requireError(t: ExecutionContext, path: string, expected: string, given: unknown) {
+  const [name = '', ...places] = path.split('.').toReversed()
+  const shown = inspect(given, { depth: 1, breakLength: Infinity })
+  const message = `${name} must be ${expected}, got ${shown}${places.length > 0 ? ` (${path})` : ''}`
+  t.throws(start(optionsWith(path, given)), { instanceOf: TypeError, message })
+}
+
+test('SET-11 a wrong value is an error at start, with what the option must be, what it is and where', t => {
+  for (const [path, ...all] of WRONG) {
+    for (const given of all) requireError(t, path, expectedOf(path), given)
+  }
+  for (const [path, expected, ...all] of [
+    ['prefix', "a path such as '/assets'", 'assets', '/', '/a//b', '/../a'],
+    ['apps.web.path', "a path such as '/admin'", 'admin'],
+    ['symlinks', "'inside', 'follow' or 'deny'", 1],
+    ['memory.maxBytes', 'a whole number of bytes', 0.5],
+    ['index.max', 'a whole number of entries, 1 or more', -1],
+    ['revalidate', 'a number of seconds, 0 or more', '1'],
+    ['headers', 'an object of fields', { 'X A': 'b' }],
+    ['headers.X-A', 'text without line breaks', 1, 'a\r\nX-B: c', '€']
+  ] as const) {
+    for (const given of all) requireError(t, path, expected, given)
+  }
+  for (const options of [null, [], 'public']) {
+    const message = `options must be an object, got ${inspect(options)}`
+    t.throws(start(options), { instanceOf: TypeError, message })
+  }
+  for (const name of ['ETag', 'content-length']) {
+    const message = `headers sets ${name}, ${COMPUTED}`
+    t.throws(start({ headers: { [name]: '1' } }), { instanceOf: TypeError, message })
+  }
+})
+
+const listed = (table: object) => Object.keys(table).join(', ')
+
+test('SET-10 an unknown option, at any depth, is rejected with the nearest known name, else with all', t => {
+  for (const [options, message] of [
+    [{ fingerprints: true }, "'fingerprints': did you mean 'fingerprint'?"],
+    [{ memory: { MAXBITS: 1 } }, "'memory.MAXBITS': did you mean 'maxBytes'?"],
+    [{ index: { entries: 1 } }, "'index.entries': known options: max"],
+    [{ live: { host: [] } }, "'live.host': did you mean 'hosts'?"],
+    [{ apps: { web: { dirs: '.' } } }, "'apps.web.dirs': did you mean 'dir'?"],
+    [
+      { configure: { test: { prefix: '/' } } },
+      `'configure.test.prefix': known options: ${listed(LAYERED)}`
+    ],
+    [{ mounts: { '/a': { path: 'x' } } }, `'mounts./a.path': known options: ${listed(MOUNT)}`],
+    [
+      { mounts: { '/a': { dir: 'x', imutable: 1 } } },
+      "'mounts./a.imutable': did you mean 'immutable'?"
+    ],
+    [JSON.parse('{"__proto__": 1}'), `'__proto__': known options: ${listed(TOP)}`],
+    [{ constructor: 1 }, `'constructor': known options: ${listed(TOP)}`]
+  ] as const) {
+    t.throws(start(options), { instanceOf: TypeError, message: `unknown option ${message}` })
+  }
+})
+
+test('SET-10 configure for a misspelled environment is rejected with the one that is meant, and other names are not', t => {
+  for (const [name, near] of [
+    ['prodction', 'production'],
+    ['Production', 'production'],
+    ['developement', 'development'],
+    ['devlopmet', 'development'],
+    ['tets', 'test']
+  ] as const) {
+    const configure = { [name]: {} }
+    for (const [options, place] of [
+      [{ configure }, 'configure'],
+      [{ apps: { web: { configure } } }, 'apps.web.configure']
+    ] as const) {
+      const message = `unknown environment '${place}.${name}': did you mean '${near}'?`
+      t.throws(start(options), { instanceOf: TypeError, message })
+    }
+    t.notThrows(start({ configure, env: name }))
+  }
+  const others = words('staging prod dev ci e2e testing production-eu preproduction')
+  t.notThrows(start({ configure: Object.fromEntries(others.map(name => [name, {}])) }))
+})
+
+test('SET-11 two apps with the same path are rejected, with the name of the other', t => {
+  const root = makeProject(t, { 'apps/a/x': '', 'apps/b/x': '', 'apps/c/x': '' })
+  for (const [apps, other] of [
+    [{ a: { path: '/x' }, b: { path: '/x/' } }, 'b'],
+    [{ a: { path: '/x' }, b: { path: '/y' }, c: { path: '/x' } }, 'c']
+  ] as const) {
+    t.throws(start({ root, apps }), {
+      instanceOf: TypeError,
+      message: `path must be different from that of '${other}', got '/x' (apps.a.path)`
+    })
+  }
+})
+
+// The options of mounts: MNT-03, MNT-04, MNT-07, NBR-02.
+
+const startMounts = (options: unknown) => () => settle(options as KoaAssetsOptions, {})
+
+const PROJECT = {
+  ...{ 'package.json': '{}', 'other/package.json': '{}', 'a file': '' },
+  ...{ 'apps/web/assets/css/app.css': '', 'library/css/x.css': '', 'dist/app.js': '' }
+}
+
+const PACKAGES = {
+  'package.json': '{}',
+  'node_modules/a/package.json': '{}',
+  'node_modules/a/dist/package.json': '{}',
+  'node_modules/@scope/b/package.json': '{}',
+  'packages/linked/package.json': '{}'
+}
+
+function settleIn(t: ExecutionContext, mounts: unknown, options: KoaAssetsOptions = {}) {
+  const root = makeProject(t, PROJECT)
+  return startMounts({ root, env: 'production', ...options, mounts })
+}
+
+test('MNT-03 a path that is not canonical cannot be that of a mount, and each may be given once', t => {
+  const paths = ['static', '', '/a//b', '/a/../b', '/.hidden', '/a\\b', '/a\0b', '/aux', '//a']
+  for (const path of paths) {
+    t.throws(settleIn(t, { [path]: 'dist' }), {
+      instanceOf: TypeError,
+      message: `mounts must be an object with URL paths such as '/static', got ${inspect(path)}`
+    })
+  }
+  for (const path of ['/a', '/größe']) {
+    t.throws(settleIn(t, { [path]: 'dist', [`${path}/`]: 'dist' }), {
+      instanceOf: TypeError,
+      message: `mounts must be an object with each URL path once, got '${path}/'`
+    })
+  }
+})
+
+const OTHER = 'everything in a mount is served: mount a directory of its own'
+
+type Exposed = readonly [dir: string, reason: string, advice?: string]
+
+const EXPOSED: readonly Exposed[] = [
+  ['a file', 'is not a directory', 'build it first, or correct the path'],
+  ['.', "is the project's root, or contains it"],
+  ['..', "is the project's root, or contains it"],
+  ['other', 'contains a package.json'],
+  ['apps', 'contains the source directory apps/web/assets'],
+  ['apps/web/assets', 'contains the source directory apps/web/assets'],
+  ['apps/web/assets/css', 'is inside the source directory apps/web/assets'],
+  ['library', 'contains the source directory library'],
+  ['node_modules', 'contains all installed packages'],
+  ['node_modules/@scope', 'contains all installed packages']
+]
+
+const EXPOSED_BY_LINKS: readonly Exposed[] = [
+  ['root-link', "is the project's root, or contains it"],
+  ['css-link', 'is inside the source directory apps/web/assets'],
+  ['apps-link/web', 'contains the source directory apps/web/assets'],
+  ['modules-link', 'contains all installed packages'],
+  ['node_modules/linked', 'contains a package.json']
+]
+
+async function isRefused(t: ExecutionContext, root: string, exposed: readonly Exposed[]) {
+  for (const [dir, reason, advice = OTHER] of exposed) {
+    const message = `the mount /x is ${resolve(root, dir)}, which ${reason}: ${advice}`
+    const options = { root, env: 'production', sources: dir === 'library' ? '../../library' : [] }
+    for (const mount of [dir, { dir: join(root, dir) }]) {
+      for (const path of ['/x', '/x/']) {
+        const start = startMounts({ ...options, mounts: { [path]: mount } })
+        t.throws(start, { instanceOf: AssetError, code: 'mount-unusable', message })
+      }
+    }
+    if (advice !== OTHER || reason.includes('packages')) continue
+    const exposed = `everything in public is served, but ${dir} ${reason}: set public to a directory of its own, such as public: 'public'`
+    const expected = { instanceOf: AssetError, code: 'public-unusable', message: exposed }
+    const inPublic = { ...options, public: dir, compile: false, fingerprint: false }
+    t.throws(() => koaAssets(inPublic), expected)
+    await t.throwsAsync(precompile(inPublic), expected)
+  }
+}
+
+test('MNT-03 S53 a mount or a public that would expose the project is an error at start, as is a mount that is no directory', async t => {
+  const root = makeProject(t, { ...PROJECT, ...PACKAGES })
+  await isRefused(t, root, EXPOSED)
+  t.throws(startMounts({ root, mounts: { '/': '.' } }), { message: /^the mount \/ is / })
+})
+
+test('MNT-03 S53 a link that would expose the project is an error at start', async t => {
+  const root = makeProject(t, { ...PROJECT, ...PACKAGES })
+  for (const [to, link] of [
+    ['.', 'root-link'],
+    ['apps', 'apps-link'],
+    ['apps/web/assets/css', 'css-link'],
+    ['node_modules', 'modules-link'],
+    ['../packages/linked', 'node_modules/linked']
+  ] as const) {
+    symlinkSync(to, join(root, link))
+  }
+  await isRefused(t, root, EXPOSED_BY_LINKS)
+})
+
+test('MNT-03 an installed package, or a directory in one, may be mounted, but not by a site that is itself installed', t => {
+  const root = makeProject(t, { ...PACKAGES, 'node_modules/site/other/package.json': '{}' })
+  const mounting = (dir: string, root: string) =>
+    startMounts({ root, env: 'production', mounts: { '/x': dir } })
+  for (const dir of ['node_modules/a', 'node_modules/@scope/b', 'node_modules/a/dist']) {
+    t.notThrows(mounting(dir, root), dir)
+  }
+  const message = /contains a package\.json/
+  t.throws(mounting('other', join(root, 'node_modules/site')), { code: 'mount-unusable', message })
+})
+
+function immutableOf(t: ExecutionContext, immutable: MountOptions['immutable']) {
+  const { mounts } = settleIn(t, { '/x': { dir: 'dist', immutable } })()
+  return (path: string) => mounts[0]?.isImmutable?.(path)
+}
+
+test('MNT-04 immutable: true applies to all but pages, service workers and web app manifests; else it decides alone', t => {
+  const isImmutable = immutableOf(t, true)
+  for (const name of ['a.js', 'a/b.css', 'logo.png', 'answer.js', 'swap.js', 'manifest.js', 'a']) {
+    t.true(isImmutable(`/x/${name}`), name)
+  }
+  const fixed = ['index.html', 'a/page.HTM', 'sw.js', 'service-worker.js', 'serviceworker.js']
+  fixed.push('firebase-messaging-sw.js', 'ngsw-worker.js', 'app.webmanifest', 'a/manifest.json')
+  for (const name of fixed) t.false(isImmutable(`/x/${name}`), name)
+  t.true(immutableOf(t, /./)('/x/sw.js'))
+  t.true(immutableOf(t, () => true)('/x/index.html'))
+  t.false(immutableOf(t, false)('/x/a-0123abcd.js'))
+  t.is(immutableOf(t, undefined)('/x/a.js'), undefined, 'the manifest decides')
+  t.is(immutableOf(t, () => undefined)('/x/a.js'), undefined)
+})
+
+test('MNT-04 a RegExp matches each path from its beginning, even with the flags g and y or from another realm', t => {
+  const foreign = runInNewContext('/-[0-9a-f]{8}\\./g') as RegExp
+  for (const pattern of [/-[0-9a-f]{8}\./, /-[0-9a-f]{8}\./g, /\/x\/.*-[0-9a-f]{8}\./y, foreign]) {
+    const isImmutable = immutableOf(t, pattern)
+    for (let times = 0; times < 3; times++) {
+      t.true(isImmutable('/x/a-0123abcd.js'), String(pattern))
+      t.true(isImmutable('/x/b-0123abcd.js'), String(pattern))
+    }
+    t.false(isImmutable('/x/a.js'), String(pattern))
+    t.is(pattern.lastIndex, 0)
+  }
+})
+
+test('MNT-04 MNT-07 what a function returns is checked when it is called', t => {
+  const wrong = (options: object) => {
+    const { mounts } = settleIn(t, { '/x': { dir: 'dist', ...options } })()
+    const [mount] = mounts
+    return () => [mount?.isImmutable, mount?.cacheControl, mount?.headers].map(of => of?.('/x/a'))
+  }
+  for (const [options, message] of [
+    [{ immutable: async () => false }, /^immutable must be true or false, got Promise/],
+    [{ immutable: () => 1 }, 'immutable must be true or false, got 1 (mounts./x.immutable)'],
+    [{ cacheControl: () => 3600 }, /^cacheControl must be a value such as .*, got 3600/],
+    [{ cacheControl: () => 'a\nb' }, /^cacheControl must be a value such as .*, got 'a\\nb'/],
+    [{ cacheControl: () => '' }, /^cacheControl must be a value such as .*, got ''/],
+    [{ cacheControl: async () => 'no-cache' }, /^cacheControl must be a value such as .*Promise/],
+    [{ headers: () => ({ 'X-A': ['b'] }) }, /^X-A must be text .* \(mounts\.\/x\.headers\.X-A\)$/],
+    [{ headers: async () => ({ 'X-A': 'b' }) }, /^headers must be an object .*Promise/],
+    [{ headers: () => null }, /^headers must be an object .*, got null \(mounts\.\/x\.headers\)$/],
+    [{ headers: () => ({ Date: 'now' }) }, `mounts./x.headers sets Date, ${COMPUTED}`]
+  ] as const) {
+    t.throws(wrong(options), { instanceOf: TypeError, message })
+  }
+  const fallback = { file: 'index.html', except: () => 'no' as unknown as boolean }
+  const [excepting] = settleIn(t, { '/x': { dir: 'dist', fallback } })().mounts
+  t.throws(() => excepting?.isExcepted?.('/x/a'), {
+    instanceOf: TypeError,
+    message: "except must be true or false, got 'no' (mounts./x.fallback.except)"
+  })
+  const unsaid = wrong({ headers: () => undefined, cacheControl: () => undefined })()
+  t.true(unsaid.every(value => value === undefined))
+})
+
+const HASH = '[0-9a-f]{32}'
+
+const FILES = {
+  'stylesheets/app.css': 'a { background: url(logo.png) } b { background: url(/assets/logo.png) }',
+  'images/logo.png': 'logo',
+  'javascripts/app.js': "import { go } from './go.js'; go()",
+  'javascripts/go.js': 'export function go() {}'
+}
+
+for (const mode of MODES) {
+  test(`BAS-01 every URL that is emitted has base, no path that is matched does: ${mode}`, async t => {
+    const site = await makeFingerprinted(t, mode, FILES, { base: '/shop' })
+    const page = await site.render(({ path, url, stylesheet, javascript, importMap }) =>
+      JSON.stringify([
+        path('app.css'),
+        url('app.css'),
+        stylesheet('app'),
+        javascript('app', { type: 'module' }),
+        importMap()
+      ])
+    )
+    const urls = page.match(/[^"'<>\\; ]*\/assets\/[^"'<>\\; ]+/g) ?? []
+    t.true(urls.length >= 6)
+    for (const url of urls) {
+      t.true(url.startsWith('/shop/assets/'), url)
+      t.is((await site.ask(url)).status, 404, url)
+      t.is((await site.ask(url.slice('/shop'.length))).status, 200, url)
+    }
+    const stylesheet = await site.ask((await site.path('app.css')).slice('/shop'.length))
+    const url = `url\\(/shop/assets/logo-${HASH}\\.png\\)`
+    t.regex(stylesheet.text, new RegExp(`^a { background: ${url} } b { background: ${url} }$`))
+    const script = await site.ask((await site.path('app.js')).slice('/shop'.length))
+    t.regex(script.text, new RegExp(`^import { go } from "/shop/assets/go-${HASH}\\.js"`))
+  })
+}
+
+test('BAS-02 base stands behind the host, and path() has it without', async t => {
+  const site = await makeFingerprinted(t, 'precompiled', FILES, {
+    base: '/shop',
+    host: 'https://cdn.example/'
+  })
+  const [url, path, tag] = JSON.parse(
+    await site.render(({ url, path, stylesheet }) =>
+      JSON.stringify([url('logo.png'), path('logo.png'), stylesheet('app')])
+    )
+  ) as [string, string, string]
+  t.regex(path, new RegExp(`^/shop/assets/logo-${HASH}\\.png$`))
+  t.is(url, `https://cdn.example${path}`)
+  t.regex(tag, /href="https:\/\/cdn\.example\/shop\/assets\/app-/)
+})
+
+test('BAS-03 plain names have base in stylesheets that are compiled on request', async t => {
+  const site = await makeSite(t, FILES, { base: '/shop', routes: pageOf })
+  t.is((await site.ask('/')).text, '/shop/assets/app.css')
+  const { text } = await site.ask('/assets/app.css')
+  // As it is written, the first one leads to the image, wherever the stylesheet is.
+  t.is(text, 'a { background: url(logo.png) } b { background: url(/shop/assets/logo.png) }')
+})
+
+const pageOf: Middleware = (ctx, next) => {
+  if (ctx.path !== '/') return next()
+  ctx.body = ctx.assets.path('app.css')
+  return undefined
+}
+
+test('BAS-04 a request for a folder is sent on to its URL with base', async t => {
+  const files = { '/docs/guide/index.html': 'guide' }
+  const mounts = { '/docs': { dir: 'docs', index: 'index.html' } }
+  const site = await makeSite(t, files, { base: '/shop', mounts })
+  const { status, headers } = await site.ask('/docs/guide?page=2')
+  t.is(status, 301)
+  t.is(headers['location'], '/shop/docs/guide/?page=2')
+})
+
+test('BAS-05 a base that is not the beginning of a path is an error at start', t => {
+  const root = makeProject(t)
+  const start = (base: unknown) => () => koaAssets({ root, base } as KoaAssetsOptions)
+  for (const base of ['shop', '/shop/', '/', '/a/../b', '/..', '//shop', "/a'b", '/a b', '/ü', 7]) {
+    const error = t.throws(start(base), { instanceOf: TypeError }, String(base))
+    t.regex(error.message, /^base must be a path such as '\/shop'/)
+  }
+  for (const base of ['', '/shop', '/a/b-c', '/caf%C3%A9', undefined]) t.notThrows(start(base))
+})

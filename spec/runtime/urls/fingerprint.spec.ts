@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import test from 'ava'
+import { array, assert, constantFrom, property, string, uint8Array } from 'fast-check'
+import {
+  splitFingerprint,
+  withFingerprint,
+  withoutFingerprint,
+  withoutHash
+} from '../../../lib/runtime/urls/fingerprint.ts'
+import { digestOf } from '../../../lib/runtime/files/digest.ts'
+import { growsInProportion } from '../../support/cost.ts'
+
+const DIGEST = '0123456789abcdef0123456789abcdef'
+
+test('FPR-02 a digest is the SHA-256 of the bytes, its first 32 hex characters', t => {
+  t.is(digestOf(Buffer.from('abc')), 'ba7816bf8f01cfea414140de5dae2223')
+  assert(
+    property(uint8Array(), bytes => {
+      const whole = createHash('sha256').update(bytes).digest('hex')
+      return digestOf(bytes) === whole.slice(0, 32)
+    })
+  )
+})
+
+test('FPR-02 a fingerprint is put in front of the last extension, once, and found again', t => {
+  for (const [name, printed] of [
+    ['app.css', `app-${DIGEST}.css`],
+    ['admin/app.min.js', `admin/app.min-${DIGEST}.js`],
+    ['v1.2/LICENSE', `v1.2/LICENSE-${DIGEST}`],
+    ['.htaccess', `.htaccess-${DIGEST}`]
+  ] as const) {
+    t.is(withFingerprint(name, DIGEST), printed)
+    t.deepEqual(splitFingerprint(printed), { name, digest: DIGEST })
+    t.is(withFingerprint(printed, DIGEST), printed, 'it bears it already')
+  }
+  for (const name of [
+    'app.css',
+    `app-${DIGEST.slice(1)}.css`,
+    `app-0${DIGEST}.css`,
+    `app-${DIGEST.toUpperCase()}.css`,
+    `app${DIGEST}.css`,
+    `app.css-${DIGEST}.d/x.css`
+  ]) {
+    t.is(splitFingerprint(name), undefined, name)
+  }
+})
+
+test('every name can be recovered from its fingerprinted form', t => {
+  const segments = string({ minLength: 1 }).map(text => text.replaceAll('/', '_'))
+  const names = array(segments, { minLength: 1, maxLength: 4 })
+  assert(
+    property(names, constantFrom('.css', '.min.js', ''), (parts, extension) => {
+      const name = parts.join('/') + extension
+      if (splitFingerprint(name)) return true
+      return splitFingerprint(withFingerprint(name, DIGEST))?.name === name
+    })
+  )
+  t.pass()
+})
+
+const star = (path: string) => {
+  const split = withoutHash(path)
+  return split && `${split.before}*${split.after}`
+}
+
+test('DLT-01 a fingerprint is what precedes the last extension', t => {
+  t.deepEqual(withoutFingerprint(`/assets/a/app-${DIGEST}.css`), {
+    before: '/assets/a/app-',
+    after: '.css'
+  })
+  t.deepEqual(withoutFingerprint(`/assets/LICENSE-${DIGEST}`), {
+    before: '/assets/LICENSE-',
+    after: ''
+  })
+  for (const path of ['/assets/app.css', `/assets/${DIGEST}.css`, `/a-${DIGEST}.css/app.css`]) {
+    t.is(withoutFingerprint(path), undefined, path)
+  }
+})
+
+test('DLT-01 the hash in a name of Vite, Rollup, esbuild, webpack, Rspack, Parcel and Next is found', t => {
+  for (const [path, pattern] of Object.entries({
+    '/assets/index-BcXr2f3k.js': '/assets/index-*.js',
+    '/assets/index-B-xr_f3k.js': '/assets/index-*.js',
+    '/assets/index-legacy-DxQkLmNp.js': '/assets/index-legacy-*.js',
+    '/assets/a-b-c-12345678.css': '/assets/a-b-c-*.css',
+    '/main-5QWLZ3KX.js': '/main-*.js',
+    '/js/main.3f9a1c2b4d5e6f708192.js': '/js/main.*.js',
+    '/js/main.3f9a1c2b.chunk.js': '/js/main.*.chunk.js',
+    '/js/vendors-node_modules_react.3f9a1c2b4d5e6f70.js': '/js/vendors-node_modules_react.*.js',
+    '/js/123.3f9a1c2b.js': '/js/123.*.js',
+    '/app.3f9a1c2b.css': '/app.*.css',
+    '/_next/static/chunks/pages/_app-0a1b2c3d4e5f6a7b.js': '/_next/static/chunks/pages/_app-*.js',
+    [`/app-${DIGEST}.js`]: '/app-*.js',
+    [`/app-${DIGEST}.min.js`]: '/app-*.min.js'
+  })) {
+    t.is(star(path), pattern, path)
+  }
+})
+
+test('DLT-01 a name without a hash, or with nothing but a hash, has no pattern', t => {
+  for (const path of [
+    ...['/app.js', '/jquery.min.js', '/3f9a1c2b.js', `/${DIGEST}.js`, '/a-3f9a1c2b/app.js'],
+    ...['/component.module.css', '/LICENSE-3f9a1c2b', '/']
+  ]) {
+    t.is(star(path), undefined, path)
+  }
+})
+
+test('DLT-01 a path of any length is read in linear time', t => {
+  for (const part of ['a-', '-', 'a.', '.', 'a1', '-a.b']) {
+    t.true(
+      growsInProportion(8192, count => star(`/${part.repeat(count)}!`)),
+      part
+    )
+  }
+})

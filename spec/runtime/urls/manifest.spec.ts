@@ -1,0 +1,259 @@
+// The manifest as pages and servers see it: its version, its faults, strange keys.
+import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import type { Middleware } from 'koa'
+import type { ManifestEntry } from '../../../lib/runtime/urls/manifest.ts'
+import { serialize } from '../../../lib/publishing/building/publish-build.ts'
+import { ReloadedManifest } from '../../../lib/runtime/urls/read-manifest.ts'
+import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
+import { settle } from '../../../lib/runtime/settings/settings.ts'
+import { AssetError } from '../../../lib/runtime/errors.ts'
+import { koaAssets } from '../../../lib/koa-assets.ts'
+import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
+import { costsAtMost } from '../../support/cost.ts'
+import { withDigest } from '../../support/digest.ts'
+import { digestOf, makeFingerprinted, MODES, placed, run } from '../../support/fingerprinted.ts'
+import { makeProject, makeSite } from '../../support/site.ts'
+
+test('FPR-04 fingerprint mode without a manifest is an error at start', t => {
+  const root = makeProject(t, { 'apps/web/assets/app.js': 'go()' })
+  t.throws(() => koaAssets({ root, env: 'production' }), {
+    instanceOf: AssetError,
+    code: 'manifest-missing',
+    message: `there is no manifest ${join(root, 'public/assets.json')}: run npx koa-fresh-assets precompile`
+  })
+})
+
+test('FPR-04 a page of a site with nothing but mounts learns that there is no manifest', t => {
+  const root = makeProject(t)
+  const settings = settle({ root, env: 'production', mounts: { '/x': 'dist' } })
+  const { current } = new ReloadedManifest(settings, t.log)
+  const message = `/assets/app.css is not in ${join(root, 'public/assets.json')}, which does not exist`
+  for (const app of settings.apps)
+    t.throws(() => current.entry(app, 'app.css', settings.apps), { code: 'asset-unknown', message })
+  t.is(settings.apps.length, 1)
+})
+
+const ENTRY = { target: '/assets/a', source: 'a', integrity: [], size: 1 }
+const withEntry = (entry: object, key = '/assets/a.js') =>
+  JSON.stringify({ version: 1, assets: { [key]: entry } })
+const withApps = (apps: unknown) => JSON.stringify({ version: 1, apps, assets: {} })
+
+for (const [what, text] of Object.entries({
+  'half a manifest': '{ "version": 1, "assets": { "/assets/app',
+  'a manifest of another version': '{ "version": 2, "assets": {} }',
+  'a manifest whose assets are a list': '{ "version": 1, "assets": [] }',
+  'a manifest whose apps are a list': withApps(['web']),
+  'an app without a path': withApps({ web: {} }),
+  'an app whose path leads out of the prefix': withApps({ web: { path: '/../x' } }),
+  'an app whose path is a list': withApps({ web: { path: ['/a'] } }),
+  'an entry without target': withEntry({ size: 1 }),
+  'an entry whose imports are not a list': withEntry({ ...ENTRY, imports: 'b' }),
+  'an entry whose imports are not paths': withEntry({ ...ENTRY, dynamicImports: [1] }),
+  'a key that is not a path': withEntry(ENTRY, '/assets/%'),
+  null: 'null'
+})) {
+  test(`FPR-04 ${what} is an error at start`, t => {
+    const root = makeProject(t, { 'public/assets.json': text })
+    t.throws(() => koaAssets({ root, env: 'production' }), {
+      instanceOf: AssetError,
+      code: 'manifest-broken',
+      message:
+        /public[\\/]assets\.json is not a manifest \(.+\): run npx koa-fresh-assets precompile$/s
+    })
+  })
+}
+
+test('FPR-17c public without any sources keeps the helpers of every app', async t => {
+  const files = placed({
+    'app.css': 'web',
+    'only-web.js': 'go()',
+    '/apps/admin/assets/app.css': 'admin',
+    '/apps/shop/assets/app.css': 'shop'
+  })
+  const apps = { web: {}, admin: {}, shop: { path: '/till' } }
+  for (const options of [{}, { apps }, { prefix: '/static/files' }, { sources: '../more' }]) {
+    const whole = makeProject(t, { ...files, 'apps/more/images/more.png': 'more' })
+    const { manifest } = await run({ root: whole, ...options })
+    const bytes = readFileSync(manifest)
+    await run({ root: whole, ...options })
+    t.deepEqual(readFileSync(manifest), bytes)
+    const image = makeProject(t)
+    cpSync(join(whole, 'public'), join(image, 'public'), { recursive: true })
+    const linked = async (root: string, more: KoaAssetsOptions) => {
+      const routes: Middleware = ctx => {
+        const { assets } = ctx
+        ctx.body = `${assets.stylesheet('app')} ${assets.app('web').path('only-web.js')}`
+      }
+      const site = await makeSite(t, {}, { root, env: 'production', routes, ...more })
+      const paths = ['/', '/admin', '/admin/x', '/shop', '/till', '/adminx']
+      const pages = await Promise.all(paths.map(async path => (await site.ask(path)).text))
+      const [href = ''] = /\/[^"]+(?=" type)/.exec(pages[1] ?? '') ?? []
+      return { pages, admin: (await site.ask(href)).text }
+    }
+    const before = await linked(whole, options)
+    const { prefix, sources } = options as KoaAssetsOptions
+    t.is(before.admin, 'admin')
+    t.deepEqual(await linked(image, { prefix, sources }), before)
+  }
+})
+
+test('FPR-17c a manifest without apps belongs to the app web', async t => {
+  const root = makeProject(t, placed({ 'app.css': 'web' }))
+  const { manifest } = await run({ root })
+  const { apps, ...rest } = JSON.parse(readFileSync(manifest, 'utf8')) as { apps: unknown }
+  t.deepEqual(apps, { web: { path: '/' } })
+  writeFileSync(manifest, JSON.stringify(rest))
+  rmSync(join(root, 'apps'), { recursive: true })
+  const routes: Middleware = ctx => void (ctx.body = ctx.assets.path('app.css'))
+  const site = await makeSite(t, {}, { root, env: 'production', routes })
+  t.regex((await site.ask('/')).text, withDigest(/^\/assets\/app-DIGEST\.css$/))
+})
+
+test('S50 a manifest with the names of object properties touches no prototype', async t => {
+  const entry = JSON.stringify({ target: '/assets/a.js', source: 'a', integrity: [], size: 1 })
+  const keys = ['__proto__', 'constructor', 'toString', '/assets/__proto__']
+  const assets = keys.map(key => `${JSON.stringify(key)}: ${entry}`).join(', ')
+  const root = makeProject(t, {
+    'public/assets.json': `{ "version": 1, "__proto__": { "polluted": 1 }, "assets": { ${assets} } }`
+  })
+  const said: unknown[] = []
+  const routes: Middleware = ctx => {
+    for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+      try {
+        said.push(ctx.assets.path(name))
+      } catch (error) {
+        said.push((error as AssetError).code)
+      }
+    }
+  }
+  await (await makeSite(t, {}, { root, env: 'production', routes })).ask('/')
+  t.deepEqual(said, ['/assets/a.js', 'asset-unknown', 'asset-unknown', 'asset-unknown'])
+  t.is(({} as { polluted?: number }).polluted, undefined)
+  t.is(({} as { target?: string }).target, undefined)
+})
+
+for (const mode of MODES) {
+  test(`S50 assets named like object properties are ordinary assets (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, {
+      'images/constructor': 'built',
+      'images/toString': 'said',
+      'images/__proto__': 'proto'
+    })
+    t.is((await site.ask('/assets/constructor')).text, 'built')
+    t.is((await site.ask('/assets/__proto__')).text, 'proto')
+    t.is((await site.ask('/assets/hasOwnProperty')).status, 404)
+    t.is(await site.path('constructor'), `/assets/constructor-${digestOf('built')}`)
+    t.is((await site.ask(await site.path('toString'))).text, 'said')
+    t.is(await site.path('__proto__'), `/assets/__proto__-${digestOf('proto')}`)
+    t.is(({} as { target?: string }).target, undefined)
+  })
+}
+
+for (const mode of MODES) {
+  test(`BLD-02 a page's ETag changes with what is published, through koaHttpCache (${mode})`, async t => {
+    const root = makeProject(t, placed({ 'app.css': 'a{}' }))
+    const options = { root, env: 'production', revalidate: 0 }
+    await run(options)
+    const cache = koaHttpCache({ version: ctx => ctx.assets.version })
+    const routes: Middleware = ctx =>
+      cache(ctx, async () => {
+        await ctx.fresh('page')
+        ctx.body = ctx.assets.stylesheet('app')
+      })
+    const live = { configure: { production: { compile: true } } }
+    const site = await makeSite(t, {}, { ...options, ...(mode === 'live' && live), routes })
+    const { headers } = await site.ask('/')
+    const etag = headers.etag ?? ''
+    t.regex(etag, /^"/)
+    const again = await site.ask('/', { headers: { 'If-None-Match': etag } })
+    t.is(again.status, 304)
+    site.write('app.css', 'b{}')
+    if (mode === 'precompiled') await run(options)
+    const next = await site.ask('/', { headers: { 'If-None-Match': etag } })
+    t.is(next.status, 200)
+    t.not(next.headers.etag, etag)
+    t.true(next.text.includes(digestOf('b{}')), next.text)
+  })
+}
+
+function entries(count: number, version = 0): Map<string, ManifestEntry> {
+  return new Map(
+    Array.from({ length: count }, (_, at) => {
+      const name = `widgets/card-${at}/index`
+      const entry = {
+        target: `/assets/${name}-${'0'.repeat(32)}.css`,
+        source: `stylesheets/${name}.css`,
+        integrity: [`sha384-${'A'.repeat(64)}`],
+        size: at + version
+      }
+      return [`/assets/${name}.css`, entry] as const
+    })
+  )
+}
+
+test('S61 with 5,000 entries neither an unknown name nor a tail that all of them share takes long', t => {
+  const all = entries(5000)
+  const root = makeProject(t, { 'public/assets.json': serialize(all) })
+  const settings = settle({ root, env: 'production', apps: { web: {} } })
+  const manifest = new ReloadedManifest(settings, t.fail)
+  const [app = settings.publicApp] = settings.apps
+  const digesting = () => [...all.keys()].map(digestOf)
+  for (const name of ['nothing-of-that-name.css', 'index.css']) {
+    const asking = () => t.throws(() => manifest.current.entry(app, name, settings.apps))
+    t.true(costsAtMost(6, asking, digesting), `${name}, and to digest the names`)
+  }
+})
+
+// Rolling deploys: two replicas, one deploy apart.
+
+const OLD = { 'app.js': 'old()', 'app.css': 'a { background: url(logo.png) }', 'logo.png': 'old' }
+const NEW = { ...OLD, 'app.js': 'new()', 'logo.png': 'new', 'more.js': 'more()' }
+
+test('FPR-18 BLD-01 the first page after a precompile has the new tags, and asset and page change together', async t => {
+  const site = await makeFingerprinted(t, 'precompiled', OLD, { revalidate: 0 })
+  const before = await site.path('app.js')
+  await site.edit(NEW)
+  const after = await site.path('app.js')
+  t.not(after, before)
+  t.is((await site.ask(after)).text, 'new()')
+  t.is((await site.ask(before)).text, 'old()')
+  t.is((await site.ask(await site.path('more.js'))).text, 'more()')
+})
+
+test('FPR-17b pages of the running release still find what a new manifest has dropped', async t => {
+  const files = { 'old/app.css': 'a{}', 'old/gone.js': 'gone()', 'stays.js': 'stays()' }
+  const site = await makeFingerprinted(t, 'precompiled', files, { revalidate: 0 })
+  const version = () => site.render(assets => assets.version)
+  const [gone, app] = [await site.path('gone.js'), await site.path('app.css')]
+  const first = await version()
+  rmSync(site.at('old'), { recursive: true })
+  await site.edit({ 'new/app.css': 'b{}' })
+  const second = await version()
+  t.not(second, first)
+  t.is(await site.path('gone.js'), gone)
+  t.is((await site.ask(gone)).text, 'gone()')
+  t.not(await site.path('app.css'), app, 'a tail leads where the new manifest has it lead')
+  t.true((await site.render(assets => assets.javascript('gone'))).includes(gone))
+  const routes: Middleware = ctx => void (ctx.body = ctx.assets.path('gone.js'))
+  const again = await makeSite(t, {}, { root: site.root, env: 'production', routes })
+  t.is((await again.ask(gone)).text, 'gone()')
+  t.is((await again.ask('/page')).status, 500, 'a process that starts later has only the manifest')
+
+  rmSync(join(site.root, 'public', gone))
+  await site.edit({ 'stays.js': 'changed()' })
+  await t.throwsAsync(() => site.path('gone.js'), { code: 'asset-unknown' })
+})
+
+test('FPR-18 when the manifest becomes invalid or is removed, the last good one stays in use', async t => {
+  const site = await makeFingerprinted(t, 'precompiled', OLD, { revalidate: 0 })
+  const before = await site.path('app.js')
+  const manifest = join(site.root, 'public/assets.json')
+  writeFileSync(manifest, '{ "version": 1, "ass')
+  t.is(await site.path('app.js'), before)
+  renameSync(manifest, `${manifest}.gone`)
+  t.is(await site.path('app.js'), before)
+  await site.edit(NEW)
+  t.not(await site.path('app.js'), before)
+})

@@ -1,0 +1,550 @@
+import { createHash } from 'node:crypto'
+import test from 'ava'
+import ejs from 'ejs'
+import * as fc from 'fast-check'
+import { makeMemory, MAX_LISTS } from '../../../lib/runtime/views/asset-url.ts'
+import { AssetError } from '../../../lib/runtime/errors.ts'
+import { digestOf, makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
+import { cases } from '../../support/soak.ts'
+import { anyText } from '../../support/texts.ts'
+import { fingerprinted, icon, makeHelpers, script, sheet } from './view-helpers-site.ts'
+
+const assets = makeHelpers()('web')
+
+const APP = `app-${'a'.repeat(32)}.js`
+const SHEET = `app-${'b'.repeat(32)}.css`
+const DIAL = `lib/dial-${'f'.repeat(32)}.mjs`
+const CLASSIC = ' type="text/javascript"'
+
+test('REN-01 REN-02 javascript() is a script tag; several names give several lines that share the attributes, and false is skipped', t => {
+  const shared = `${CLASSIC} async="async" defer="defer"`
+  t.is(assets.javascript('application'), script('application.js'))
+  t.is(
+    assets.javascript('a', 'b', { async: true, defer: true, nomodule: false }),
+    `${script('a.js', shared)}\n${script('b.js', shared)}`
+  )
+  t.is(assets.stylesheet('a', 'b'), `${sheet('a.css')}\n${sheet('b.css')}`)
+})
+
+test('REN-03 an attribute of the tag is replaced in place in any case, and removed by null and false; src and href are not', t => {
+  const { javascript, stylesheet, favicon } = assets
+  const module = ' type="module"'
+  t.is(
+    javascript('a', { type: 'module', src: '/evil.js', SRC: '/evil.js' }),
+    script('a.js', module)
+  )
+  t.is(
+    stylesheet('a', { media: 'print', rel: 'alternate stylesheet', href: '/evil.css' }),
+    icon('a.css', ' type="text/css" rel="alternate stylesheet" media="print"')
+  )
+  t.is(favicon('a.ico', { href: '/evil.ico' }), icon('a.ico'))
+  for (const type of [null, false]) t.is(javascript('a', { type }), script('a.js', ''))
+  t.is(javascript('a', { type: undefined, nonce: undefined }), script('a.js'))
+  t.is(
+    javascript('a', { TYPE: 'module', crossOrigin: 'anonymous' }),
+    script('a.js', `${module} crossorigin="anonymous"`)
+  )
+})
+
+test('REN-05 REN-06 stylesheet() is a link, and favicon() one to favicon.ico by default', t => {
+  t.is(assets.stylesheet('main'), sheet('main.css'))
+  t.is(assets.favicon(), icon('favicon.ico'))
+  t.is(
+    assets.favicon('f.png', { rel: 'icon', type: 'image/png' }),
+    icon('f.png', ' rel="icon" type="image/png"')
+  )
+  for (const [name, type] of [
+    ['icon.svg', 'image/svg+xml'],
+    ['icon.png?v=1', 'image/png'],
+    ['old.ICO', 'image/x-icon']
+  ] as const) {
+    t.is(assets.favicon(name), icon(name, ` rel="shortcut icon" type="${type}"`))
+  }
+})
+
+test('REN-12 integrity is followed by crossorigin; a given one of either wins, and false omits it', t => {
+  const { javascript, stylesheet } = fingerprinted()('web')
+  const [integrity, anonymous] = [' integrity="sha384-aaaa"', ' crossorigin="anonymous"']
+  for (const [attributes, expected] of [
+    [{ defer: true }, `${integrity + anonymous} defer="defer"`],
+    [{ integrity: true }, integrity + anonymous],
+    [{ crossorigin: 'use-credentials' }, `${integrity} crossorigin="use-credentials"`],
+    [{ crossorigin: false }, integrity],
+    [{ integrity: false }, ''],
+    [{ integrity: false, crossorigin: 'anonymous' }, anonymous]
+  ] as const) {
+    t.is(javascript('app', attributes), script(APP, CLASSIC + expected))
+  }
+  t.is(stylesheet('app'), sheet(SHEET, ` integrity="sha256-bb+/ sha512-bbbb"${anonymous}`))
+  const own = { integrity: 'sha384-mine' }
+  t.true(javascript('https://a.example/x.js', own).includes(` integrity="sha384-mine"${anonymous}`))
+})
+
+test('REN-15 values are escaped, and names and values that HTML does not allow are TypeErrors', t => {
+  const { favicon, javascript, stylesheet } = assets
+  t.is(
+    favicon('a.ico', { title: `"><script>alert('&')</script>` }),
+    icon(
+      'a.ico',
+      ' rel="shortcut icon" type="image/x-icon"' +
+        ' title="&quot;&gt;&lt;script&gt;alert(&#39;&amp;&#39;)&lt;/script&gt;"'
+    )
+  )
+  t.true(javascript('https://a.example/?a=1&b="').includes('"https://a.example/?a=1&amp;b=&quot;"'))
+  t.is(
+    stylesheet('a', { 'data-a.b': 0, '@click': 'go()' }),
+    sheet('a.css', ' data-a.b="0" @click="go()"')
+  )
+  for (const name of ['', 'a b', 'a"', "a'", 'a>', 'a<', 'a=', 'a/', 'a\n', 'a\0']) {
+    t.throws(() => stylesheet('a', { [name]: false }), {
+      instanceOf: TypeError,
+      message: /cannot be the name of an HTML attribute$/
+    })
+  }
+  const none = 'javascript() needs the name of an asset'
+  for (const [args, message] of [
+    [
+      ['a', { class: ['b'] }],
+      "attribute class must be a string, a number, a boolean or null, got [ 'b' ]"
+    ],
+    [['a', ['b']], "attributes must be an object, got [ 'b' ]"],
+    ...[[], [undefined], [null], [{ defer: true }]].map(args => [args, none] as const)
+  ] as const) {
+    t.throws(() => Reflect.apply(javascript, null, args), { instanceOf: TypeError, message })
+  }
+  t.is(stylesheet('a', undefined), stylesheet('a'))
+  // What Nunjucks adds to the object of keyword arguments.
+  t.is(stylesheet('a', { __keywords: true, media: 'print' }), sheet('a.css', ' media="print"'))
+})
+
+const modulesOf = (integrity: string[]) =>
+  makeHelpers({ host: 'https://cdn.example' }, () => ({
+    resolve: name => ({ path: `/assets/1-${name}`, plainPath: `/assets/${name}`, integrity }),
+    moduleAt: path => {
+      const imports = { '/assets/a.js': ['/assets/b.js'], '/assets/b.js': ['/assets/a.js'] }[path]
+      const published = path.replace('assets/', 'assets/1-')
+      return { path: published, plainPath: path, integrity, imports: imports ?? [] }
+    }
+  }))('web')
+
+test('JSM-06 modulepreload links share the CORS mode and the nonce of the script, not its own integrity', t => {
+  const link = '<link href="https://cdn.example/assets/1-b.js" rel="modulepreload"'
+  const links = (attributes: object, integrity = ['sha384-b']) =>
+    modulesOf(integrity)
+      .javascript('a', { type: 'module', modulepreload: true, ...attributes })
+      .split('\n')
+      .slice(0, -1)
+  t.deepEqual(links({}), [`${link} integrity="sha384-b" crossorigin="anonymous">`])
+  t.deepEqual(links({ crossorigin: 'use-credentials', nonce: '"n', id: 'app', defer: true }), [
+    `${link} integrity="sha384-b" crossorigin="use-credentials" nonce="&quot;n">`
+  ])
+  t.deepEqual(links({ integrity: 'sha384-own' }), links({}))
+  t.deepEqual(links({ integrity: false }), [`${link}>`])
+  t.deepEqual(links({}, []), [`${link}>`])
+})
+
+test('JSM-06 modulepreload links no entry and no module twice, not even in a cycle', t => {
+  const helpers = modulesOf([])
+  const options = { type: 'module' } as const
+  const tags = (...names: [string, ...string[]]) =>
+    [...helpers.javascript(...names, options).matchAll(/<(\w+) \w+="[^"]*1-(\w+)/g)].map(
+      ([, tag, name]) => `${tag} ${name}`
+    )
+  t.deepEqual(tags('a'), ['link b', 'script a'])
+  t.deepEqual(tags('c', 'a'), ['link b', 'script c', 'script a'])
+  t.deepEqual(tags('a', 'b.js'), ['script a', 'script b'])
+  t.is(helpers.javascript('https://x.example/a.js', options).split('\n').length, 1)
+  t.false(helpers.javascript('a', { ...options, modulepreload: false }).includes('link'))
+  t.false(helpers.javascript('a', { modulepreload: false }).includes('link'))
+})
+
+test('JSM-06 modulepreload adds nothing without fingerprints; for a classic script it is an error, and so is another value', t => {
+  const tag = script('a.js', ' type="module"')
+  for (const modulepreload of [true, false, undefined]) {
+    t.is(assets.javascript('a', { type: 'module', modulepreload }), tag)
+  }
+  t.throws(() => assets.javascript('a', { modulepreload: true }), {
+    instanceOf: TypeError,
+    message: "type must be 'module' for modulepreload, got undefined"
+  })
+  const given: object = { type: 'module', modulepreload: 'yes' }
+  t.throws(() => assets.javascript('a', given as never), {
+    instanceOf: TypeError,
+    message: "modulepreload must be true or false, got 'yes'"
+  })
+})
+
+/** What is written as JSON, with `<` and line separators escaped. */
+const importMap = (imports: object, integrity?: object, attributes = '') =>
+  `<script type="importmap"${attributes}>${JSON.stringify({ imports, integrity })}</script>`
+
+test('importMap() maps each module to its published URL, sorted, with its integrity; a nonce and more specifiers, which take precedence, may be given', t => {
+  const integrity = { [`/assets/${APP}`]: 'sha384-aaaa', [`/assets/${DIAL}`]: 'sha384-ffff' }
+  const dial = { '/assets/lib/dial.mjs': `/assets/${DIAL}` }
+  const helpers = fingerprinted()('web')
+  t.is(helpers.importMap(), importMap({ '/assets/app.js': `/assets/${APP}`, ...dial }, integrity))
+  const url = 'https://a.example/x.js'
+  const imports = { dial: 'lib/dial.mjs', app: 'app', '/assets/app.js': url, ['__proto__']: 'app' }
+  const [app, others] = [`/assets/${APP}`, { dial: `/assets/${DIAL}` }]
+  t.is(
+    helpers.importMap({ nonce: '"r4nd0m', imports }),
+    importMap(
+      { '/assets/app.js': url, ...dial, ['__proto__']: app, app, ...others },
+      integrity,
+      ' nonce="&quot;r4nd0m"'
+    )
+  )
+  const hard = 'https://a.example/</script><!--\u2028\u2029'
+  t.is(
+    makeHelpers()('web').importMap({ imports: { a: hard } }),
+    '<script type="importmap">{"imports":{"a":"https://a.example/' +
+      '\\u003c/script\\u003e\\u003c!--\\u2028\\u2029"}}</script>'
+  )
+})
+
+test('JSM-05 importMap() holds the option imports without fingerprints as well, whatever the entry', t => {
+  const imports = new Map([
+    ['confetti', 'vendor/confetti.js'],
+    ['cdn', 'https://cdn.example/x.js']
+  ])
+  for (const host of [undefined, 'https://assets.example']) {
+    const helpers = makeHelpers({ host }, () => ({ imports }))('web')
+    const confetti = `${host ?? ''}/assets/vendor/confetti.js`
+    const map = importMap({ cdn: 'https://cdn.example/x.js', confetti })
+    t.is(helpers.importMap(), map)
+    t.is(helpers.importMap({ entry: 'app' }), map)
+    const replaced = map.replace('vendor/confetti', 'other')
+    t.is(helpers.importMap({ imports: { confetti: 'other' } }), replaced)
+  }
+})
+
+test('JSM-10 tags of modules that are heavier than 20 KiB are told once, with what to do', t => {
+  const told: string[] = []
+  const imports = Array.from({ length: 150 }, (_, at) => `/assets/${'x'.repeat(60)}${at}.js`)
+  const { javascript, importMap } = makeHelpers({ warn: message => told.push(message) }, () => ({
+    resolve: name => ({ path: `/assets/${name}`, plainPath: `/assets/${name}` }),
+    moduleAt: path => ({
+      path,
+      plainPath: path,
+      imports: path === '/assets/app.js' ? imports : [],
+      unresolved: ['*']
+    })
+  }))('web')
+  javascript('app', { type: 'module' })
+  t.deepEqual(told, [])
+  for (const entry of ['app', 'app.js']) importMap({ entry })
+  t.is(told.length, 1)
+  t.regex(
+    told[0] ?? '',
+    /^a page has 3\d KiB of tags for its modules \(import map \d+ B, modulepreload \d+ B\): name what it loads, importMap\(\{ entry \}\)/
+  )
+})
+
+test('what is remembered is bounded, however many entries pages name', t => {
+  let written = 0
+  const remembered = makeMemory<number>(() => '', MAX_LISTS)
+  for (let at = 0; at < 1000; at++) remembered(`a${at}`, () => ++written)
+  const kept = Array.from({ length: 1000 }, (_, at) => at).filter(at => {
+    const before = written
+    remembered(`a${at}`, () => ++written)
+    return written === before
+  })
+  t.true(kept.length <= 20, String(kept.length))
+})
+
+test('a page gets the tag of a name as of the last release, with attributes and without', t => {
+  let version = ''
+  const helpers = makeHelpers({}, () => ({
+    isLasting: true,
+    version: () => version,
+    resolve(name) {
+      if (version === '') throw new Error(`${name} is not in the manifest`)
+      return { path: `/assets/${version}/${name}` }
+    }
+  }))('web')
+  t.throws(() => helpers.stylesheet('app'))
+  for (version of ['one', 'two']) {
+    for (let time = 1; time <= 2; time++) {
+      const printed = ' media="print"'
+      t.is(helpers.stylesheet('app'), sheet(`${version}/app.css`))
+      t.is(helpers.stylesheet('app', { media: 'print' }), sheet(`${version}/app.css`, printed))
+      t.is(helpers.javascript('app'), script(`${version}/app.js`))
+    }
+  }
+})
+
+test('REN-13 each app has its own addresses, and app() picks another', t => {
+  const admin = makeHelpers()('admin')
+  t.is(admin.stylesheet('app'), sheet('admin/app.css'))
+  t.is(admin.app('web').path('app.css'), '/assets/app.css')
+  t.is(admin.app('web'), admin.app('admin').app('web'))
+})
+
+test('REN-13 an unknown app is a TypeError that suggests the nearest one', t => {
+  const failures: ReadonlyArray<readonly [lookUp: () => unknown, message: string]> = [
+    [() => assets.app('admn'), "unknown app 'admn': did you mean 'admin'?"],
+    [() => assets.app('constructor'), "unknown app 'constructor': the apps are: web, admin"],
+    [
+      () => Reflect.apply(assets.app, null, []),
+      "unknown app 'undefined': the apps are: web, admin"
+    ],
+    [() => makeHelpers({ apps: [] })('web'), "unknown app 'web': the apps are: none"]
+  ]
+  for (const [lookUp, message] of failures) t.throws(lookUp, { instanceOf: TypeError, message })
+})
+
+test('REN-14 without fingerprints an asset that does not exist still gets a tag', t => {
+  t.is(assets.javascript('nowhere/to/be-found'), script('nowhere/to/be-found.js'))
+})
+
+test('REN-16 ejs', t => {
+  const view =
+    "<%- assets.stylesheet('main', { media: 'print' }) %>" +
+    `<a href="<%= assets.app('admin').path('a.pdf') %>"><%= assets.version %></a>`
+  const page = `${sheet('main.css', ' media="print"')}<a href="/assets/admin/a.pdf">v7</a>`
+  t.is(ejs.render(view, { assets }), page)
+})
+
+const cdn = makeHelpers({ host: 'https://cdn.example' })('web')
+
+test('REN-04 a name without a known extension gets one, before its query or fragment', t => {
+  for (const [name, file] of [
+    ['application.js', 'application.js'],
+    ['application.mjs', 'application.mjs'],
+    ['APP.JS', 'APP.JS'],
+    ['jquery.min', 'jquery.min.js'],
+    ['main.v2', 'main.v2.js'],
+    ['logo.2x', 'logo.2x.js'],
+    ['js', 'js.js'],
+    ['lib.v2/main', 'lib.v2/main.js'],
+    ['app.js?v=2', 'app.js?v=2'],
+    ['app?v=1.css', 'app.js?v=1.css'],
+    ['app#part', 'app.js#part'],
+    ['app.js?a=1#b?c', 'app.js?a=1#b?c'],
+    ['app.js?', 'app.js?']
+  ]) {
+    t.is(assets.javascript(name ?? ''), script(file ?? ''))
+  }
+})
+
+test('REN-09 path() has no host, url() has one', t => {
+  t.is(assets.path('application.js'), '/assets/application.js')
+  t.is(cdn.path('application.js'), '/assets/application.js')
+  t.is(cdn.url('application.js'), 'https://cdn.example/assets/application.js')
+  t.is(assets.url('application.js'), '/assets/application.js', 'without a host')
+})
+
+test('REN-10 absolute and protocol-relative URLs are emitted unchanged', t => {
+  const { javascript, stylesheet, favicon, path, url } = fingerprinted({
+    host: 'https://cdn.example'
+  })('web')
+  for (const given of ['https://a.example/x', 'HTTP://a.example/x?y#z', '//a.example/x y']) {
+    t.is(javascript(given), `<script src="${given}" type="text/javascript"></script>`)
+    t.is(stylesheet(given), `<link href="${given}" type="text/css" rel="stylesheet">`)
+    t.is(path(given), given)
+    t.is(url(given), given)
+  }
+  t.is(favicon('data:,'), '<link href="data:," rel="shortcut icon" type="image/x-icon">')
+})
+
+test('REN-11 every helper emits the host, with or without a slash at its end', t => {
+  const at = 'https://cdn.example/assets'
+  for (const host of ['https://cdn.example', 'https://cdn.example/']) {
+    const web = makeHelpers({ host })('web')
+    const { javascript, stylesheet, favicon } = web
+    for (const [written, expected] of [
+      [javascript('a'), `<script src="${at}/a.js" type="text/javascript"></script>`],
+      [stylesheet('a'), `<link href="${at}/a.css" type="text/css" rel="stylesheet">`],
+      [favicon(), `<link href="${at}/favicon.ico" rel="shortcut icon" type="image/x-icon">`]
+    ]) {
+      t.is(written, expected)
+    }
+  }
+})
+
+test('a name that no asset can have is a TypeError, and so is anything but a string', t => {
+  const invalid = { instanceOf: TypeError, message: /^an asset's name is a path without prefix/ }
+  const paths = ['', '?v=1', '/app.css', 'a/', 'a//b', '.', '..', '../a', 'a/../b', 'a\\b', 'a:b']
+  const others = ['/\\evil.example', 'javascript:alert(1)', 'https:evil.example', 'a\0', 'a\nb']
+  for (const name of [...paths, ...others, '\ud800']) {
+    t.throws(() => assets.path(name), invalid, name)
+    t.throws(() => assets.javascript(name), invalid, name)
+  }
+  for (const args of [[42], ['a.css', 42, {}], [42, 'a.css'], [['a.css']]]) {
+    t.throws(() => Reflect.apply(assets.javascript, null, args), { instanceOf: TypeError })
+  }
+  const message = "an asset's name must be a string, got 42"
+  for (const helper of [assets.path, assets.url]) {
+    t.throws(() => Reflect.apply(helper, null, [42]), { instanceOf: TypeError, message })
+  }
+})
+
+const TAG = /^<[a-z]+(?: [^\s"'<>/=]+="[^"<>]*")*>(?:<\/script>)?$/
+
+const nasty = fc.oneof(
+  anyText(),
+  fc.string(),
+  fc
+    .array(fc.constantFrom('"', "'", '<', '>', '&', ' ', '/', '?', '#', '\n', '</script', '\u2028'))
+    .map(parts => parts.join(''))
+)
+const url = nasty.map(rest => `https://a.example/${rest}`)
+const value = fc.oneof(nasty, fc.double(), fc.boolean(), fc.constant(null), fc.constant(undefined))
+
+/** A TypeError is a valid outcome; a tag that something breaks out of is not. */
+function writtenOr<T>(fallback: T, write: () => string): string | T {
+  try {
+    return write()
+  } catch (error) {
+    if (error instanceof TypeError) return fallback
+    throw error
+  }
+}
+
+function holds<T>(arbitrary: fc.Arbitrary<T>, predicate: (given: T) => boolean) {
+  fc.assert(fc.property(arbitrary, predicate), { numRuns: cases(100, 1000) })
+}
+
+test('no value, attribute, name or URL breaks out of its tag, and a browser reads back what was given', t => {
+  holds(nasty, given => {
+    const tag = cdn.favicon('a.ico', { title: given })
+    return TAG.test(tag) && unescape(/ title="([^"]*)"/.exec(tag)?.[1] ?? '') === given
+  })
+  holds(fc.dictionary(nasty, value), attributes =>
+    TAG.test(writtenOr('<a>', () => cdn.javascript('a', attributes)))
+  )
+  holds(fc.oneof(nasty, url), name => {
+    const write = [cdn.javascript, cdn.stylesheet, cdn.favicon]
+    return write.every(helper => TAG.test(writtenOr('<a>', () => helper(name))))
+  })
+  t.pass()
+})
+
+test('the path of an asset needs no quotes and decodes to its name', t => {
+  const local = nasty.filter(name => !name.startsWith('//'))
+  holds(local, name => {
+    const path = writtenOr(undefined, () => cdn.path(name))
+    if (path === undefined) return true
+    const back = decodeURIComponent(cut(path).slice('/assets/'.length))
+    return /^[^\s"'<>`]+$/.test(path) && back === cut(name)
+  })
+  t.pass()
+})
+
+test('an import map is JSON that cannot end its script', t => {
+  holds(fc.dictionary(nasty, url), imports => {
+    const tag = cdn.importMap({ imports })
+    const json = /^<script type="importmap">([^<>\u2028\u2029]*)<\/script>$/.exec(tag)?.[1]
+    const read: unknown = JSON.parse(json ?? 'null')
+    const sorted = Object.entries(imports).toSorted(([a], [b]) => (a < b ? -1 : 1))
+    return sorted.length === 0
+      ? tag === ''
+      : JSON.stringify(read) === JSON.stringify({ imports: Object.fromEntries(sorted) })
+  })
+  t.pass()
+})
+
+function cut(text: string): string {
+  return text.replace(/[?#].*/s, '')
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  ...{ '&#39;': "'", '&quot;': '"', '&gt;': '>', '&lt;': '<', '&amp;': '&' }
+}
+const unescape = (text: string) => text.replaceAll(/&[^;]+;/g, entity => ENTITIES[entity] ?? '')
+
+// What pages write in fingerprint mode.
+
+const sum = (name: string, bytes: string) =>
+  `${name}-${createHash(name).update(bytes).digest('base64')}`
+
+for (const mode of MODES) {
+  test(`FPR-01 FPR-02 REN-13 a helper writes the name with the beginning of the SHA-256 of the bytes that are sent, and their integrity (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, {
+      'javascripts/application.js': 'go()',
+      'stylesheets/app.css.scss': 'a { b { color: red } }',
+      'images/film.bin': Buffer.alloc(3 * 1024 * 1024 + 17, 'film'),
+      '/apps/admin/assets/app.css': 'admin'
+    })
+    t.is(
+      await site.render(assets => assets.javascript('application', { defer: true })),
+      `<script src="/assets/application-${digestOf('go()')}.js" type="text/javascript" ` +
+        `integrity="${sum('sha384', 'go()')}" crossorigin="anonymous" defer="defer"></script>`
+    )
+    for (const name of ['app.css', 'film.bin']) {
+      const path = await site.path(name)
+      const { bytes, status } = await site.ask(path)
+      t.is(status, 200)
+      t.is(path, `/assets/${name.replace('.', `-${digestOf(bytes)}.`)}`)
+    }
+    const admin = `/assets/admin/app-${digestOf('admin')}.css`
+    t.is(await site.render(assets => assets.path('app.css'), '/admin/page'), admin)
+    t.is(await site.render(assets => assets.app('admin').path('app.css')), admin)
+    t.is((await site.ask(admin)).text, 'admin')
+  })
+
+  test(`FPR-03 NAM-01 a name that is not in the manifest is an error that suggests the nearest name, or the app that has it (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, {
+      'stylesheets/dashboard.css': 'a{}',
+      'stylesheets/other.css': 'b{}',
+      '/apps/admin/assets/images/seal.svg': ''
+    })
+    const where = mode === 'precompiled' ? site.at('/public/assets.json') : 'the manifest in memory'
+    await t.throwsAsync(() => site.path('dashbord.css'), {
+      instanceOf: AssetError,
+      code: 'asset-unknown',
+      message: `/assets/dashbord.css is not in ${where}; did you mean 'dashboard.css'?`
+    })
+    const message = `/assets/zzz.png is not in ${where}`
+    const stackOf = async () => {
+      const error = await t.throwsAsync(() => site.path('zzz.png'), { message })
+      return error?.stack ?? ''
+    }
+    const [full, again] = [await stackOf(), await stackOf()]
+    if (mode === 'precompiled') t.regex(full, /\n {2}See .*\n {4}at /)
+    t.is(again, `AssetError: ${message}`, 'what is in the log already is one line')
+    await t.throwsAsync(() => site.path('seal.svg'), {
+      message: `/assets/seal.svg is not in ${where}; 'admin' has it, as in assets.app('admin')`
+    })
+  })
+
+  test(`fingerprint may be set for a single app (${mode})`, async t => {
+    const site = await makeFingerprinted(
+      t,
+      mode,
+      { 'app.css': 'web', '/apps/admin/assets/app.css': 'admin' },
+      { apps: { web: {}, admin: { fingerprint: false } } }
+    )
+    t.is(await site.path('app.css'), `/assets/app-${digestOf('web')}.css`)
+    t.is(
+      await site.render(assets => assets.stylesheet('app'), '/admin/page'),
+      '<link href="/assets/admin/app.css" type="text/css" rel="stylesheet">'
+    )
+    const { status, text, headers } = await site.ask('/assets/admin/app.css')
+    t.deepEqual([status, text], [200, 'admin'])
+    t.notRegex(headers['cache-control'] ?? '', /immutable/)
+  })
+
+  test(`REN-11 where a module imports by an expression, importMap() maps every module of every app to its fingerprinted URL, with the host (${mode})`, async t => {
+    const files = {
+      'javascripts/app.js': "import('./lib/' + name)",
+      'javascripts/lib/dial.js': 'export {}',
+      '/apps/admin/assets/menu.mjs': 'export {}',
+      'stylesheets/app.css': 'a{}'
+    }
+    const host = 'https://cdn.example'
+    const site = await makeFingerprinted(t, mode, files, { host: `${host}/` })
+    const html = await site.render(assets => assets.importMap({ nonce: 'n' }))
+    const map = JSON.parse(html.replace(/<[^>]+>/g, '')) as Record<string, Record<string, string>>
+    const paths = ['/assets/admin/menu.mjs', '/assets/app.js', '/assets/lib/dial.js']
+    t.deepEqual(
+      Object.keys(map['imports'] ?? {}),
+      paths.map(path => host + path)
+    )
+    for (const url of Object.values(map['imports'] ?? {})) {
+      const { text, headers } = await site.ask(url.replace(host, ''))
+      t.is(map['integrity']?.[url], sum('sha384', text))
+      t.is(headers['access-control-allow-origin'], '*')
+    }
+  })
+}
