@@ -1,13 +1,20 @@
 // Writes a file completely or not at all: a temporary file in the same directory, then a rename, at once or together with
 // others. A command also saves what it writes before anything leads to it: after a power loss there would be names of
 // files that are empty or cut short.
-import { close, fsync, open } from 'node:fs'
+import { close, fsync, open, write } from 'node:fs'
 import { chmod, lutimes, mkdir, open as openHandle, readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
-import { outsidePlace, requireInPlace, wouldBeInPlace, type Boundary } from '../../runtime/files/containment.ts'
+import {
+  outsidePlace,
+  realPathOfOpen,
+  requireInPlace,
+  wouldBeInPlace,
+  type Boundary
+} from '../../runtime/files/containment.ts'
 import {
   entriesBelow,
   errorCode,
@@ -30,6 +37,7 @@ import {
 import {
   describe,
   READ,
+  readInto,
   readSnapshot,
   sameBytes,
   streamOf,
@@ -112,13 +120,14 @@ async function stage(
   checks: WriteChecks,
   replaced?: Stamp
 ): Promise<Prepared> {
-  const path = join(dirname(target), temporaryName())
-  const stamp = await writeTemporary(path, content, checks, replaced)
+  const { path, stamp } = await writeTemporary(dirname(target), content, checks, replaced)
   const discard = () => removeFile(path)
   const commit = async () => {
     try {
-      await renameFile(path, target)
-      checks.unsaved?.named(target)
+      // Into the real directory: a link above the two paths may be switched while rename() resolves them.
+      const renamed = join(dirname(path), basename(target))
+      await renameFile(path, renamed)
+      checks.unsaved?.named(renamed)
     } catch (error) {
       await discard()
       throw Object.assign(error as Error, { dest: target })
@@ -131,27 +140,34 @@ async function stage(
   return { isNew: true, commit, stamp: now, discard }
 }
 
-/** @param replaced the stamp of what the file replaces, if its own may have the same second */
+/**
+ * @param replaced the stamp of what the file replaces, if its own may have the same second
+ * @returns the path of a complete file in the real directory, and its stamp
+ */
 async function writeTemporary(
-  path: string,
+  directory: string,
   content: Content,
   checks: WriteChecks,
   replaced?: Stamp
-): Promise<Stamp> {
-  const fd = await create(path, checks)
+): Promise<{ path: string; stamp: Stamp }> {
+  const given = join(directory, temporaryName())
+  const fd = await create(given, checks)
+  let path = given
   try {
-    const file = describe(path, fd)
+    const file = describe(given, fd)
+    // A link above it may lead elsewhere by now.
+    path = join(dirname((await realPathOfOpen(file)) ?? given), basename(given))
     if (checks.place) await requireInPlace(checks.place, file)
     await writeContent(file, content)
-    await checks.checkContent?.(describe(path, fd))
+    await checks.checkContent?.(describe(given, fd))
     if ((Number(file.stats.mode) & 0o777) !== 0o644)
       await unlessRefused('chmod', path, () => chmod(path, 0o644))
-    if (replaced) await setAnotherSecond(path, replaced)
+    if (replaced) await setAnotherSecond(path, fd, replaced)
     if (checks.unsaved) await sync(path, fd)
-    return file.stats
+    return { path, stamp: file.stats }
   } catch (error) {
     await removeFile(path)
-    throw named(error, path)
+    throw named(error, given)
   } finally {
     // A network disk may have yet to write.
     await promised<void>(done => close(fd, done))
@@ -179,14 +195,28 @@ async function writeContent(file: OpenFile, content: Content): Promise<void> {
   })
 }
 
-/** Servers in front tell one content of a name from another by their mtimes; FAT stamps even seconds alone. */
-async function setAnotherSecond(path: string, { mtimeNs: taken }: Stamp): Promise<void> {
+/** More than what FAT makes of a second. */
+const MAX_WAIT_MS = 3000
+const LOOK_AGAIN_MS = 50
+
+/**
+ * Gives a file an mtime in a later second than what it replaces: servers in front tell one content of a name from
+ * another by their mtimes. Where times cannot be set, this writes the first byte again until the second is over.
+ */
+async function setAnotherSecond(path: string, fd: number, { mtimeNs: taken }: Stamp) {
   const second = taken / SECOND_NS
+  const isSame = () => describe(path, fd).stats.mtimeNs / SECOND_NS === second
+  // FAT stamps even seconds alone, and cuts an odd one off.
   for (const later of [1n, 2n]) {
     const seconds = Number(second + later)
-    if (!(await unlessRefused('utimes', path, () => lutimes(path, seconds, seconds)))) return
-    const stats = await statOf(path)
-    if (stats && stats.mtimeNs / SECOND_NS !== second) return
+    if (!(await unlessRefused('utimes', path, () => lutimes(path, seconds, seconds)))) break
+    if (!isSame()) return
+  }
+  const byte = Buffer.alloc(1)
+  const length = await readInto(byte, describe(path, fd), 0)
+  for (const end = performance.now() + MAX_WAIT_MS; isSame() && performance.now() < end;) {
+    await setTimeout(LOOK_AGAIN_MS)
+    await promised<number>(done => write(fd, byte, 0, length, 0, done))
   }
 }
 

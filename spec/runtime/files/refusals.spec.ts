@@ -52,7 +52,7 @@ function refusing(names: readonly string[], code: string): Record<string, Call> 
 }
 
 const KINDS = {
-  chmod: ['fchmod', 'promises.chmod'],
+  chmod: ['promises.chmod'],
   utimes: ['futimesSync', 'promises.lutimes'],
   link: ['promises.link'],
   fsync: ['fsync']
@@ -109,10 +109,10 @@ test('FILE-01 what a system refuses is passed over by precompile and on request,
 test('FILE-02 nothing else is passed over: opening, reading and renaming, and what a disk fails to save', async t => {
   for (const [name, code] of [
     ['rename', 'EPERM'],
-    ['open', 'EPERM'],
+    ['promises.open', 'EPERM'],
     ['fsync', 'EIO'],
     ['fsync', 'EACCES'],
-    ['fchmod', 'EIO']
+    ['promises.chmod', 'EIO']
   ] as const) {
     const root = makeProject(t, { [CSS]: 'a{}' })
     const umask = process.umask(0o077)
