@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 const FAST =
-  /^spec\/(?:koa-|ground|(?:http|http-cache|files|assets\/(?:compilers|inventory|rendering|settings|sources|urls|views))\/)/
+  /^spec\/(?:koa-|(?:runtime\/(?:http|http-cache|files|settings|urls|views)|publishing\/(?:compilers|rendering|sources))\/)/
 
 const specs = readdirSync('spec', { recursive: true })
   .map(path => `spec/${path.replaceAll('\\', '/')}`)

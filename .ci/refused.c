@@ -1,7 +1,7 @@
 /*
  * For LD_PRELOAD: calls that a system may refuse are refused, and times are as coarse as on FAT or HFS+.
  *
- * REFUSED: the calls, each with the number of its error: "fchmod=1 link=38".
+ * REFUSED: the calls, each with the number of its error: "chmod=1 link=38".
  * COARSE:  how many seconds a stamp of a file may be off.
  * REFUSALS: a file to which a byte is appended for each call that is refused, and for each stamp that is coarse.
  */
@@ -46,9 +46,15 @@ static int refuse(const char *call)
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-int fchmod(int fd, mode_t mode)
+/* The specs call these on the main thread, lib in the pool. */
+static int is_pool(void)
 {
-    return refuse("fchmod") ? -1 : REAL(fchmod)(fd, mode);
+    return REAL(syscall)(SYS_gettid) != getpid();
+}
+
+int chmod(const char *path, mode_t mode)
+{
+    return is_pool() && refuse("chmod") ? -1 : REAL(chmod)(path, mode);
 }
 
 int fchown(int fd, uid_t owner, gid_t group)
@@ -56,10 +62,9 @@ int fchown(int fd, uid_t owner, gid_t group)
     return refuse("fchown") ? -1 : REAL(fchown)(fd, owner, group);
 }
 
-/* By their descriptors: the specs set the times of their files by names. */
-int futimens(int fd, const struct timespec times[2])
+int utimensat(int fd, const char *path, const struct timespec times[2], int flags)
 {
-    return refuse("futimens") ? -1 : REAL(futimens)(fd, times);
+    return is_pool() && refuse("utimes") ? -1 : REAL(utimensat)(fd, path, times, flags);
 }
 
 int link(const char *from, const char *to)

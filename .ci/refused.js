@@ -18,14 +18,14 @@ import { join } from 'node:path'
 
 const { EACCES, EINVAL, ENOSPC, ENOSYS, ENOTSUP, EPERM } = constants.errno
 
-const COMMANDS = ['assets/building/*', 'cli/*', 'extras/releases/*']
-const WRITING = ['files/**/*', 'assets/building/**/*', ...COMMANDS.slice(1)]
+const COMMANDS = ['publishing/building/*', 'publishing/cli/*', 'extras/releases/*']
+const WRITING = ['runtime/files/*', 'publishing/writing/*', ...COMMANDS]
 const READING = [
-  ...['files/*', 'assets/serving/files/*', 'assets/serving/directories/*', 'extras/routes/*'],
+  ...['runtime/files/*', 'runtime/serving/**/*', 'extras/routes/*'],
   ...['security/links', 'security/paths', 'security/replaced', 'security/swapped']
 ]
 const LIVE = ['extras/live/*']
-const WATCHING = ['assets/sources/*', 'assets/building/on-request/*', ...LIVE]
+const WATCHING = ['publishing/sources/*', 'publishing/building/*', ...LIVE]
 
 const WITHOUT_MODES = {
   'with its folders and mode 0644': 'its claim is about modes',
@@ -60,20 +60,20 @@ const NO_BYTES = 'its names are no UTF-8, which NTFS refuses'
 
 /** What is refused, or how coarse stamps are; which specs are run; and which are not, by a part of their titles. */
 const ROWS = {
-  fchmod: { refused: { fchmod: EPERM }, specs: WRITING, umask: 0o077, without: WITHOUT_MODES },
-  futimens: {
-    refused: { futimens: EPERM },
-    specs: ['files/**/*', 'assets/building/manifest/*', ...COMMANDS],
+  chmod: { refused: { chmod: EPERM }, specs: WRITING, umask: 0o077, without: WITHOUT_MODES },
+  utimes: {
+    refused: { utimes: EPERM },
+    specs: ['runtime/files/*', 'publishing/writing/*', 'runtime/urls/*', ...COMMANDS],
     without: WITHOUT_TIMES
   },
   link: { refused: { link: EPERM }, specs: WRITING, without: WITHOUT_LINKS },
   'fsync-folder': { refused: { 'fsync-folder': EPERM }, specs: COMMANDS },
   'all-of-these': {
     refused: {
-      ...{ fchmod: ENOSYS, futimens: ENOTSUP, link: ENOSYS },
+      ...{ chmod: ENOSYS, utimes: ENOTSUP, link: ENOSYS },
       ...{ 'fsync-folder': EINVAL, 'fsync-file': ENOTSUP }
     },
-    specs: ['files/**/*', ...COMMANDS],
+    specs: ['runtime/files/*', 'publishing/writing/*', ...COMMANDS],
     umask: 0o077,
     without: { ...WITHOUT_MODES, ...WITHOUT_TIMES, ...WITHOUT_LINKS }
   },
@@ -99,7 +99,7 @@ const ROWS = {
   },
   'ignored-case': {
     disk: 'ignore_case',
-    specs: ['files/*', 'assets/building/**/*', ...WATCHING.slice(0, 2), 'cli/commands'],
+    specs: ['runtime/files/*', ...WATCHING.slice(0, 2), 'publishing/cli/commands'],
     without: {
       'assets named like object properties': LOWERED,
       'commands print names with escapes': LOWERED,

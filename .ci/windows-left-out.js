@@ -25,7 +25,6 @@ export const LEFT_OUT = [
       'S4 where root, its app or a source is a link*',
 
       'S76 * while links take the place of its temporary files*',
-      'S76 the mtime of a file is not set through a link',
       'S77 *',
 
       'a file that is *behind a link to its folder* is served after*',
@@ -77,7 +76,7 @@ export const LEFT_OUT = [
   },
   {
     why: 'it asks the /proc of Linux',
-    files: ['files/without-proc', 'files/writing/power-loss']
+    files: ['runtime/files/without-proc', 'publishing/writing/power-loss']
   },
   {
     why: 'NTFS has no such names, or takes two of them for one',

@@ -1,4 +1,4 @@
-// npm run test:windows [-- 20 22] [-- 'cli/**']: the specs, or those of the globs below spec/, as Windows processes, in node.exe
+// npm run test:windows [-- 20 22] [-- 'publishing/cli/**']: the specs, or those of the globs below spec/, as Windows processes, in node.exe
 // under Wine. What cannot run there, and why, is in windows-left-out.js. Everything is kept in .windows/, below a drive of its own: on Wine's Z: there is Linux's /proc.
 import { spawnSync } from 'node:child_process'
 import {
@@ -20,7 +20,7 @@ import { randomLibrary } from './windows-random.js'
 const VERSIONS = { 20: '20.20.2', 22: '22.23.3' }
 /** Node 20 runs every spec, the others those of files, sources and the two middleware. */
 const CORE = [
-  '.spec/spec/{files,http,http-cache,assets/sources}/**/*.spec.js',
+  '.spec/spec/{runtime/{files,http,http-cache},publishing/{sources,writing}}/**/*.spec.js',
   '.spec/spec/{windows,koa-*}.spec.js'
 ]
 

@@ -69,7 +69,7 @@ function standingOn(extra) {
 /** The exit to the socket is one file, with one line that calls it. */
 function removeSocket(tree) {
   rmSync(join(tree, 'lib/runtime/serving/koa/socket.ts'))
-  rmSync(join(tree, 'spec/assets/serving/socket.spec.ts'))
+  rmSync(join(tree, 'spec/runtime/serving/socket.spec.ts'))
   const file = join(tree, 'lib/koa-assets.ts')
   const lines = readFileSync(file, 'utf8').split('\n')
   writeFileSync(file, lines.filter(line => !line.includes('exitToSocket')).join('\n'))
@@ -109,7 +109,7 @@ function check(tree, names, takeOut, specs) {
   }
 }
 
-const RESPONSES = ['assets/serving/**', 'koa-*', 'extras/routes/**'].map(
+const RESPONSES = ['runtime/serving/**', 'koa-*', 'extras/routes/**'].map(
   each => `.spec/spec/${each}`
 )
 
