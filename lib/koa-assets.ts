@@ -52,7 +52,11 @@ import { tellRefusals } from './runtime/files/refusals.ts'
 export { assetSources } from './runtime/app/third-party.ts'
 export type { IntegrityAlgorithm } from './runtime/files/digest.ts'
 
-export type { PrecompileOptions, PrecompileReport, Progress } from './publishing/building/precompile.ts'
+export type {
+  PrecompileOptions,
+  PrecompileReport,
+  Progress
+} from './publishing/building/precompile.ts'
 export * from './runtime/app/extra-exports.ts'
 export type { Problem as VerifyProblem } from './runtime/app/parts.ts'
 export type { DiagnosticMessages } from './runtime/diagnostics.ts'
@@ -64,13 +68,14 @@ export {
   type SourceLocation
 } from './runtime/errors.ts'
 export type { Compiler, CompilerInput, CompilerOutput } from './publishing/compilers/compiler.ts'
-export type { FallbackPage, MountOptions } from './runtime/settings/mount-options.ts'
 export type {
   AppOptions,
   Configure,
+  FallbackPage,
   KoaAssetsOptions,
   LayeredOptions,
   LiveOptions,
+  MountOptions,
   SourceOptions
 } from './runtime/settings/options.ts'
 export type { AppName, AssetName } from './runtime/views/asset-names.ts'

@@ -9,15 +9,14 @@ import { checked, entriesGiven, flag, isRecord, optionError } from '../check-opt
 import { hasSources, settlePath, type Apps } from './app-settings.ts'
 import { settleMountExtras } from './extra-options.ts'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
-import {
-  headers,
-  type ByPath,
-  type FallbackPage,
-  type HeaderValues,
-  type MountOptions
-} from './mount-options.ts'
-import type { CommonSettings } from './option-table.ts'
-import type { KoaAssetsOptions } from './options.ts'
+import { headers, type CommonSettings } from './option-table.ts'
+import type {
+  ByPath,
+  FallbackPage,
+  HeaderValues,
+  KoaAssetsOptions,
+  MountOptions
+} from './options.ts'
 import { manifestFile, mayBeServed, PERMIT, UNREADABLE, whyPrivate } from './public-directory.ts'
 
 export type MountSettings = ReturnType<typeof settleMount>

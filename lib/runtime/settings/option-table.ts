@@ -1,11 +1,13 @@
 // Has one row for each option of koaAssets: its check and its default. An option whose default depends on another
 // option or on the disk gets its default in settings.ts or app-settings.ts.
+import { types } from 'node:util'
 import { INTEGRITY_ALGORITHMS } from '../files/digest.ts'
 import {
   appended,
   callback,
   entriesGiven,
   flag,
+  globs,
   isRecord,
   isGlob,
   isText,
@@ -19,14 +21,15 @@ import {
   type Expectation,
   type SettingsOf
 } from '../check-options.ts'
+import { isDirectives } from '../http/cache-control.ts'
 import { BASE, isCanonicalBelow } from '../urls/canonical-path.ts'
-import { LAYERED_EXTRAS, PROJECT_EXTRAS } from './extra-options.ts'
-import { ELSEWHERE, headers, isExtension, MOUNT } from './mount-options.ts'
+import { LAYERED_EXTRAS, MOUNT_EXTRAS, PROJECT_EXTRAS } from './extra-options.ts'
 import type {
   AppOptions,
   KoaAssetsOptions,
   LayeredOptions,
   LiveOptions,
+  MountOptions,
   SourceOptions
 } from './options.ts'
 
@@ -89,6 +92,80 @@ export const LIVE = {
   watch: listOf('a list of directories', isText),
   editor: oneOf('vscode', 'vscode-insiders', 'vscodium', 'cursor', 'windsurf', 'zed')
 } satisfies Record<keyof LiveOptions, Expectation>
+
+const byPath = (holds: (value: unknown) => boolean) => (value: unknown) =>
+  typeof value === 'function' || holds(value)
+
+/** Tells whether a value is a path below a directory, without dotfiles. */
+function isPathBelow(value: unknown): boolean {
+  return isText(value) && value.split('/').every(segment => /^[^.\\:][^\\:]*$/.test(segment))
+}
+
+export const headers: Expectation = {
+  expected: "an object such as { 'X-Robots-Tag': 'noindex' }, or a function of the path",
+  holds: byPath(isRecord)
+}
+
+const page = {
+  expected: "a path such as 'index.html' or a function",
+  holds: byPath(isPathBelow)
+}
+
+/** An extension is accepted with or without its dot, but without an inner one. */
+function isExtension(value: unknown): boolean {
+  return isText(value) && /^\.?[^./\\]+$/.test(value)
+}
+
+const FALLBACK = {
+  file: { ...page, isRequired: true },
+  except: {
+    expected: 'a RegExp or a function of the path',
+    holds: byPath(value => types.isRegExp(value))
+  }
+} satisfies Record<string, Expectation>
+
+export const MOUNT = {
+  dir: { ...text, isRequired: true },
+  ...MOUNT_EXTRAS,
+  immutable: {
+    expected: 'true, false, a RegExp or a function of the path',
+    holds: byPath(value => typeof value === 'boolean' || types.isRegExp(value))
+  },
+  cacheControl: {
+    expected: "directives, such as 'public, max-age=3600', or a function of the path",
+    holds: byPath(isDirectives)
+  },
+  headers,
+  index: {
+    expected: "a file name such as 'index.html'",
+    holds: value => isPathBelow(value) && !String(value).includes('/')
+  },
+  extensions: listOf("a list of extensions, such as ['html']", isExtension),
+  exclude: globs,
+  fallback: {
+    expected: `${page.expected}, or { file, except }`,
+    holds: value => isRecord(value) || page.holds(value),
+    fields: FALLBACK
+  },
+  revalidate: seconds,
+  symlinks: oneOf('inside', 'follow', 'deny')
+} satisfies Record<keyof MountOptions, Expectation>
+
+const COPIES = 'compressed copies are sent wherever they are beside a file'
+const LIFETIME = "write cacheControl: 'public, max-age=<seconds>'"
+
+/** Options of koa-static, koa-static-cache and sirv, each with its counterpart here. */
+export const ELSEWHERE = {
+  maxage: LIFETIME,
+  maxAge: LIFETIME,
+  hidden: 'dotfiles are never served',
+  defer: 'register this middleware behind the router',
+  format: "with index, '/docs' is a redirect to '/docs/'",
+  gzip: COPIES,
+  br: COPIES,
+  brotli: COPIES,
+  single: "write fallback: 'index.html'"
+}
 
 const mount: Expectation = {
   expected: 'a directory or an object',

@@ -7,7 +7,7 @@ import react from '@vitejs/plugin-react'
 import test, { type ExecutionContext } from 'ava'
 import type { Middleware } from 'koa'
 import { build, type InlineConfig } from 'vite'
-import type { MountOptions } from '../../../lib/runtime/settings/mount-options.ts'
+import type { MountOptions } from '../../../lib/runtime/settings/options.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import {
