@@ -126,6 +126,7 @@ function partOf(id) {
 }
 
 const PARTS = [
+  [/^building\/observation/, 'writing'],
   [/^building\/(?:precompile|publish-build)|^minify\/minify/, 'building-precompile'],
   [
     /^building\/report|^deltas\/directory|^telling\/(?:listed|own)|^releases\/(?:build|clean|compress)\.|^deltas\/(?:write|delta-faults)/,

@@ -9,7 +9,7 @@ import {
   observe,
   recheck,
   type FileObservation
-} from '../../runtime/files/observation.ts'
+} from '../../publishing/building/observation.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { withSlashes } from '../../runtime/files/paths.ts'
 import { errorReport, type ErrorReport } from '../../publishing/error-page.ts'

@@ -3,7 +3,7 @@
 import { inParallel, once } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import { checksumsOf, digestOf } from '../../runtime/files/digest.ts'
-import { lookBefore } from '../../runtime/files/observation.ts'
+import { hasSameInputs, lookBefore } from './observation.ts'
 import { readContent, type Content } from '../../runtime/files/open-file.ts'
 import { undefinedIfMissing } from '../../runtime/files/disk.ts'
 import { textType, type Draft } from '../rendering/draft.ts'
@@ -15,7 +15,7 @@ import type { Bundler, Mention, Project, Transform } from '../../runtime/app/par
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import type { Sources } from '../sources/sources.ts'
 import { finishAll, MAP, type Unfinished } from './final-bytes.ts'
-import { hasSameInputs, NEVER, type MtimeIndex } from './mtime-index.ts'
+import { NEVER, type MtimeIndex } from './mtime-index.ts'
 import {
   byPath,
   findFailures,

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { DiagnosticMessages } from '../../runtime/diagnostics.ts'
 import { wouldBeInPlace, type Boundary } from '../../runtime/files/containment.ts'
 import { removeFile } from '../../runtime/files/disk.ts'
-import { recheck, type FileObservation, type Observation } from '../../runtime/files/observation.ts'
+import { recheck, type FileObservation, type Observation } from './observation.ts'
 import type { Draft } from '../rendering/draft.ts'
 
 // The LRU index of mtimes: for each asset the files it was made from, and the files made from it. A request costs one
@@ -34,15 +34,6 @@ export class MtimeIndex extends LRUCache<string, IndexEntry> {
   constructor(max: number) {
     super({ maxSize: Math.min(max, Number.MAX_SAFE_INTEGER), sizeCalculation: () => 1 })
   }
-}
-
-/** Tells whether an asset would be made from the same inputs again. */
-export async function hasSameInputs(entry: Pick<IndexEntry, 'inputs'>): Promise<boolean> {
-  const inputs = await Promise.all(entry.inputs.map(recheck))
-  if (!inputs.every(input => input !== undefined)) return false
-  // An observation that has become conclusive saves the next reading.
-  entry.inputs = inputs
-  return true
 }
 
 /** Tells whether the targets are still as they were written. */

@@ -3,7 +3,7 @@ import { inTurns } from '../../runtime/concurrency.ts'
 import { published } from '../../runtime/diagnostics.ts'
 import { outsidePlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
 import { isMiss, stampOf } from '../../runtime/files/disk.ts'
-import { lookBefore } from '../../runtime/files/observation.ts'
+import { hasSameInputs, lookBefore } from './observation.ts'
 import { rethrowAsPublishError, prepareReplacement } from '../writing/write.ts'
 import { isBuiltIn } from '../compilers/built-in.ts'
 import type { IndexKeeper, Project } from '../../runtime/app/parts.ts'
@@ -14,7 +14,7 @@ import { publicFile, type Target } from '../../runtime/settings/public-directory
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import type { Asset } from '../sources/snapshot.ts'
 import type { Sources } from '../sources/sources.ts'
-import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
+import { hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
 import { type Publisher } from '../../runtime/app/publisher.ts'
 
 /** The number of attempts while others remove the source. */

@@ -4,7 +4,12 @@ import { CODINGS, copyFor } from '../../runtime/files/codings.ts'
 import { isInPlace, removeInPlace, type Boundary } from '../../runtime/files/containment.ts'
 import { digestOf, digestOfStream } from '../../runtime/files/digest.ts'
 import { lstatOf } from '../../runtime/files/disk.ts'
-import { readContent, streamOf, type Content, type OpenFile } from '../../runtime/files/open-file.ts'
+import {
+  readContent,
+  streamOf,
+  type Content,
+  type OpenFile
+} from '../../runtime/files/open-file.ts'
 import { prepareReplacement, type Replacement } from '../writing/write.ts'
 import type { WriteChecks } from '../writing/write.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'

@@ -14,7 +14,7 @@ import {
   observeAll,
   type FileObservation,
   type Observation
-} from '../../runtime/files/observation.ts'
+} from '../building/observation.ts'
 import { compilersFor } from '../compilers/built-in.ts'
 import type { Compiler, CompilerInput, ConfiguredOutput } from '../compilers/compiler.ts'
 import { withDot } from '../../runtime/files/paths.ts'

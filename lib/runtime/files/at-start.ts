@@ -12,8 +12,8 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { oneAtATime } from '../concurrency.ts'
-import { EXACT, isMiss, named, isSettled, type Stamp, stampOf } from './disk.ts'
-import { observe, recheck, type FileObservation } from './observation.ts'
+import { digestOf } from './digest.ts'
+import { EXACT, isMiss, isSettled, named, sameStamp, type Stamp, stampOf, statOf } from './disk.ts'
 import { READ, readSnapshot } from './open-file.ts'
 
 /** The entries of a directory; none when it does not exist. */
@@ -82,8 +82,8 @@ interface Reading {
 export class ReloadedFile {
   readonly path: string
   readonly #reading: Reading
-  /** The file as it was read; undefined while it may differ from that. */
-  #known: FileObservation | undefined
+  /** The file as it was read, with a digest while its stamp may not show another change. */
+  #known: { readonly stamp: Stamp; readonly digest?: string } | undefined
   #lookedAt = -Infinity
   #looking: Promise<void> | undefined
 
@@ -92,7 +92,7 @@ export class ReloadedFile {
     this.path = path
     this.#reading = reading
     const stats = undefinedIfMissing(() => statSync(path, EXACT))
-    if (stats && isSettled(stats, Date.now())) this.#known = { path, stamp: stampOf(stats) }
+    if (stats && isSettled(stats, Date.now())) this.#known = { stamp: stampOf(stats) }
   }
 
   /** Makes the next check read the file again, changed or not. */
@@ -123,13 +123,17 @@ export class ReloadedFile {
   })
 
   async #readIfChanged(): Promise<void> {
-    this.#known &&= await recheck(this.#known)
-    if (this.#known) return
+    const known = this.#known
+    const stats = known && !known.digest && (await statOf(this.path))
+    if (stats && sameStamp(stats, known.stamp)) return
+    this.#known = undefined
     const readAt = Date.now()
     const read = await readSnapshot(this.path)
     if (!read) return
     const { bytes, stamp } = read
-    const known = observe(this.path, read, readAt)
-    if (await this.#reading.take(bytes, stamp)) this.#known = known
+    const digest = known?.digest && digestOf(bytes)
+    const isSame = known?.digest === digest && digest && sameStamp(known.stamp, stamp)
+    if (isSame || (await this.#reading.take(bytes, stamp)))
+      this.#known = isSettled(stamp, readAt) ? { stamp } : { stamp, digest: digestOf(bytes) }
   }
 }

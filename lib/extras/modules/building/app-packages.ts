@@ -4,7 +4,7 @@ import { dirname, join, posix } from 'node:path'
 import { oneAtATime } from '../../../runtime/concurrency.ts'
 import { errorCode, realpathOf } from '../../../runtime/files/disk.ts'
 import { digestOf } from '../../../runtime/files/digest.ts'
-import { observeAll, type Observation } from '../../../runtime/files/observation.ts'
+import { observeAll, type Observation } from '../../../publishing/building/observation.ts'
 import { pathFrom } from '../../../runtime/files/paths.ts'
 import type {
   KnownImports,

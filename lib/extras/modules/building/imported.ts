@@ -1,6 +1,6 @@
 // Finds what the application's own modules import from packages.
 import { inParallel } from '../../../runtime/concurrency.ts'
-import { observe, observeAll, type Observation } from '../../../runtime/files/observation.ts'
+import { observe, observeAll, type Observation } from '../../../publishing/building/observation.ts'
 import { readSnapshot } from '../../../runtime/files/open-file.ts'
 import { importsIn, importsOfJsx } from '../imports.ts'
 import { loadModuleLexer } from '../../../publishing/references/module-references.ts'

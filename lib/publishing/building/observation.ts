@@ -1,9 +1,10 @@
 // Remembers what was seen at a path: the file or directory that was read, or the directory that lacked a name. A later
-// check can then tell whether anything changed.
+// check can then tell whether anything changed, and so whether what was made from it has to be made again.
 import { basename, dirname, join } from 'node:path'
-import { isSettled, sameStamp, type Stamp, stampOf, statOf } from './disk.ts'
-import { digestOf } from './digest.ts'
-import { readSnapshot, type Snapshot } from './open-file.ts'
+import { inTurns } from '../../runtime/concurrency.ts'
+import { digestOf } from '../../runtime/files/digest.ts'
+import { isSettled, sameStamp, type Stamp, stampOf, statOf } from '../../runtime/files/disk.ts'
+import { readSnapshot, type Snapshot } from '../../runtime/files/open-file.ts'
 
 export type Observation = FileObservation | DirectoryObservation
 
@@ -103,4 +104,55 @@ export async function lookBefore(known: readonly Observation[] = []) {
     stats.some((now, at) => known[at]?.path === path && now && sameStamp(now, stamp))
   return (inputs: readonly Observation[]) =>
     known.length === 0 || inputs.filter(isFileObservation).every(wasThere)
+}
+
+/** Tells whether all inputs are as they were. */
+export async function hasSameInputs(made: { inputs: readonly Observation[] }): Promise<boolean> {
+  const inputs = await Promise.all(made.inputs.map(recheck))
+  if (!inputs.every(input => input !== undefined)) return false
+  // An observation that has become conclusive saves the next reading.
+  made.inputs = inputs
+  return true
+}
+
+/** A value, or the failure to make it, with the files and directories on which it depends. */
+export type Made<T> = { inputs: readonly Observation[] } & (
+  | { readonly value: T }
+  | { readonly error: unknown }
+)
+
+/** A value that is made again once one of the files has changed from which it was made. */
+export class Remembered<T> {
+  readonly #make: () => Promise<Made<T>>
+  readonly #inTurns = inTurns<T>()
+  #made: Made<T> | undefined
+
+  /** @param make rejects with what is not remembered */
+  constructor(make: () => Promise<Made<T>>) {
+    this.#make = make
+  }
+
+  /** Makes it again if an input has changed; a failure is kept with its inputs, and thrown until one changes. */
+  get(): Promise<T> {
+    return this.#inTurns('', async () => {
+      const known = this.#made
+      const made = known && (await hasSameInputs(known)) ? known : await this.#makeAgain()
+      if ('error' in made) throw made.error
+      return made.value
+    })
+  }
+
+  /** It is made again by the next `get`, whatever its inputs are: something else has changed. */
+  forget(): void {
+    this.#made = undefined
+  }
+
+  async #makeAgain(): Promise<Made<T>> {
+    const areAsBefore = await lookBefore(this.#made?.inputs)
+    this.#made = undefined
+    const made = await this.#make()
+    // One of the others was saved while it was made: the next `get` makes it again.
+    if (areAsBefore(made.inputs)) this.#made = made
+    return made
+  }
 }
