@@ -127,16 +127,16 @@ function partOf(id) {
 
 const PARTS = [
   [/^building\/observation/, 'writing'],
-  [/^building\/(?:precompile|publish-build)|^minify\/minify/, 'building-precompile'],
+  [/^building\/precompile|^minify\/minify/, 'building-precompile'],
   [
-    /^building\/report|^deltas\/directory|^telling\/(?:listed|own)|^releases\/(?:build|clean|compress)\.|^deltas\/(?:write|delta-faults)/,
+    /^building\/publish|^deltas\/directory|^telling\/(?:listed|own)|^releases\/(?:build|clean|compress)\.|^deltas\/(?:write|delta-faults)/,
     'building-copies'
   ],
   [/^verify\/verify(?:-all)?\./, 'verify-checks'],
   [/^modules\/building/, 'packages'],
   [/^modules\/joining/, 'joining'],
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
-  [/^building\/(?:on-request|fingerprints|plain-names)|^kept-index\/kept/, 'building-on-request'],
+  [/^building\/(?:on-request|rebuilt|plain)|^kept-index\/kept/, 'building-on-request'],
   [/^[^/]+\/extra\.ts$/, 'extras'],
   [/^bundles\/entry\.|^inline\/inlined?\.|^live\/tag|^media\/media/, 'views'],
   [/^bundles\/manifests/, 'bundles-manifests'],

@@ -45,7 +45,7 @@ import { exitToSocket } from './runtime/serving/koa/socket.ts'
 import type { Running, Watch } from './runtime/app/parts.ts'
 import type { KoaAssetsOptions } from './runtime/settings/options.ts'
 import { settleForPrecompile, settleProject } from './runtime/app/extras.ts'
-import { MALFORMED } from './runtime/urls/canonical-path.ts'
+import { MALFORMED } from './runtime/urls/spelling.ts'
 import { AssetError, logInFullOnce, reasonOf, warnOnce } from './runtime/errors.ts'
 import { tellRefusals } from './runtime/files/refusals.ts'
 

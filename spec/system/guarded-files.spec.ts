@@ -1,7 +1,7 @@
 // Files behind a guard, through Varnish with the VCL of demo/deploy.
 import test from 'ava'
 import type { Middleware } from 'koa'
-import { withFingerprint } from '../../lib/runtime/urls/fingerprint.ts'
+import { withFingerprint } from '../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../lib/runtime/files/digest.ts'
 import { ask } from '../support/ask.ts'
 import { makeSite } from '../support/site.ts'

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { AssetError, reasonOf } from '../../runtime/errors.ts'
 import { isRecord, isText } from '../../runtime/check-options.ts'
-import { isCanonicalBelow } from '../../runtime/urls/canonical-path.ts'
+import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
 
 export interface KeptFile {
   /** The time when the last build that named it was replaced, in milliseconds since 1970. */

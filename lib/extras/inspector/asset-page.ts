@@ -1,7 +1,7 @@
 // Shows one asset, or a path that is not an asset's.
 import { StringDecoder } from 'node:string_decoder'
 import { streamOf } from '../../runtime/files/open-file.ts'
-import type { ListedAsset } from '../../publishing/building/listed-assets.ts'
+import type { ListedAsset } from '../../publishing/building/assets.ts'
 import type { ErrorReport } from '../../publishing/error-page.ts'
 import { ownPath } from '../telling/own-assets.ts'
 import { MAX_BYTES } from '../telling/state.ts'
@@ -9,7 +9,7 @@ import { explainBy } from '../telling/explain.ts'
 import type { ServedFiles } from '../../runtime/serving/files/served-files.ts'
 import { wantedAt } from '../../runtime/serving/request-path.ts'
 import { bytes, facts, html, layout, table, type Html, type Value } from './page-html.ts'
-import { withoutBase } from '../../runtime/urls/canonical-path.ts'
+import { withoutBase } from '../../runtime/urls/spelling.ts'
 import { imageUrl } from './list-page.ts'
 import { recordOf, type AssetRecord, type Survey } from './survey.ts'
 

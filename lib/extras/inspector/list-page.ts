@@ -2,7 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { sep } from 'node:path'
 import type { DiagnosticMessages } from '../../runtime/diagnostics.ts'
-import type { ListedAsset } from '../../publishing/building/listed-assets.ts'
+import type { ListedAsset } from '../../publishing/building/assets.ts'
 import { withSlashes } from '../../runtime/files/paths.ts'
 import type { ListedMount } from '../telling/listed-mounts.ts'
 import { assetLink, facts, html, type Html, layout, list, table } from './page-html.ts'

@@ -14,7 +14,7 @@ import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
 import { assetSources } from '../../runtime/app/third-party.ts'
-import type { IndexEntry, MtimeIndex } from '../../publishing/building/mtime-index.ts'
+import type { IndexEntry, MtimeIndex } from '../../publishing/building/index.ts'
 
 /** An entry is saved this long after it was made, together with those that follow. */
 const DELAY_MS = 1000

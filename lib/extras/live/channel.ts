@@ -8,7 +8,7 @@ import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { connected } from '../../runtime/serving/connection.ts'
 import { suppressDisconnects } from '../../runtime/serving/koa/serve.ts'
 import { isBelow } from '../../runtime/serving/request-path.ts'
-import { encodePath } from '../../runtime/urls/canonical-path.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
 import { bundlesIn } from '../bundles/bundles.ts'
 import { type AssetState, type Part, stateOf, statesOfIcons, watchedFiles } from './page-state.ts'
 

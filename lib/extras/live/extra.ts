@@ -1,7 +1,7 @@
 // Keeps open pages current while their sources are edited: the live channel.
 import type { Extra } from '../../runtime/app/parts.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
-import { encodePath } from '../../runtime/urls/canonical-path.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
 import { helpersOf } from './tag.ts'
 
 export const live: Extra<Pipeline> = {

@@ -17,7 +17,7 @@ import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { isBelow, locate } from '../../runtime/serving/request-path.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { Tree } from '../../publishing/sources/tree.ts'
-import { encodePath } from '../../runtime/urls/canonical-path.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
 import { bundlesIn } from '../bundles/bundles.ts'
 import { iconsIn } from '../inline/written.ts'
 

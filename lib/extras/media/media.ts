@@ -3,8 +3,7 @@
 import { posix } from 'node:path'
 import { inspect } from 'node:util'
 import { checked } from '../../runtime/check-options.ts'
-import { encodeUrl } from '../../runtime/urls/canonical-path.ts'
-import { splitFingerprint } from '../../runtime/urls/fingerprint.ts'
+import { encodeUrl, splitFingerprint } from '../../runtime/urls/spelling.ts'
 import type { AssetName, OfName } from '../../runtime/views/asset-names.ts'
 import {
   detailsOf,

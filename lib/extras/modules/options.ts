@@ -6,7 +6,7 @@ import {
   type Expectation,
   type Option
 } from '../../runtime/check-options.ts'
-import { isCanonicalBelow } from '../../runtime/urls/canonical-path.ts'
+import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
 
 /** Paths in packages, by the name of the package. */
 export type PackageFiles = Readonly<Record<string, string | readonly string[] | undefined>>

@@ -7,7 +7,7 @@ import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import type { AssetError } from '../../runtime/errors.ts'
 import type { SourceFile } from '../../runtime/app/parts.ts'
-import { isCanonicalBelow } from '../../runtime/urls/canonical-path.ts'
+import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
 import { isPackage } from './options.ts'
 import { allOf, splitSpecifier, unusable, type Packages } from './packages.ts'
 

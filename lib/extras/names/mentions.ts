@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { bytesOf } from '../../runtime/files/disk.ts'
 import type { Mention, Project } from '../../runtime/app/parts.ts'
-import { withoutBase } from '../../runtime/urls/canonical-path.ts'
+import { withoutBase } from '../../runtime/urls/spelling.ts'
 import { appOfView, viewsIn } from './check-views.ts'
 import { literalNames } from './literal-names.ts'
 

@@ -23,10 +23,9 @@ import {
 import { warnOnce } from '../../runtime/errors.ts'
 import type { Project } from '../../runtime/app/parts.ts'
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
-import { encodePath } from '../../runtime/urls/canonical-path.ts'
-import { splitFingerprint, withFingerprint } from '../../runtime/urls/fingerprint.ts'
+import { encodePath, splitFingerprint, withFingerprint } from '../../runtime/urls/spelling.ts'
 import { readManifest } from '../../runtime/urls/read-manifest.ts'
-import { sum } from '../../publishing/building/report.ts'
+import { sum } from '../../publishing/building/publish.ts'
 import { listPublished, type PublishedFile } from '../deltas/directory.ts'
 
 export interface CleanOptions {

@@ -21,7 +21,7 @@ import {
   text,
   type Expectation
 } from '../../runtime/check-options.ts'
-import { sum } from '../../publishing/building/report.ts'
+import { sum } from '../../publishing/building/publish.ts'
 import { openDirectory } from '../deltas/directory.ts'
 import type { DeltaReport } from '../deltas/options.ts'
 import { writerAgainst } from '../deltas/write-deltas.ts'

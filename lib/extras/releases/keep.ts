@@ -18,11 +18,11 @@ import { withUnsaved, type Unsaved } from '../../publishing/writing/write.ts'
 import { check, flag } from '../../runtime/check-options.ts'
 import { outdatedAmong, removeFiles, withCopies, type CleanReport } from './clean.ts'
 import { COPY_OPTIONS, type CopyOptions, type CompressReport, compress } from './compress.ts'
-import { sum } from '../../publishing/building/report.ts'
+import { sum } from '../../publishing/building/publish.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { openDirectory, type BuiltDirectory } from '../deltas/directory.ts'
 import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from '../bundles/kept-files.ts'
-import { hasFixedUrl, withoutHash } from '../../runtime/urls/fingerprint.ts'
+import { hasFixedUrl, withoutHash } from '../../runtime/urls/spelling.ts'
 import {
   findBuild,
   keptIn,

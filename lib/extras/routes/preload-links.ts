@@ -2,7 +2,7 @@
 
 import { inspect } from 'node:util'
 import { optionError } from '../../runtime/check-options.ts'
-import { encodeUrl } from '../../runtime/urls/canonical-path.ts'
+import { encodeUrl } from '../../runtime/urls/spelling.ts'
 import type { NamesThen, OfName } from '../../runtime/views/asset-names.ts'
 import {
   mediaType,

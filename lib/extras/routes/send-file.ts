@@ -9,7 +9,7 @@ import type { Representation } from '../../runtime/serving/files/representation.
 import type { Representations } from '../../runtime/serving/files/served-file.ts'
 import { respondWithFile } from '../../runtime/serving/koa/serve.ts'
 import { wantedAt } from '../../runtime/serving/request-path.ts'
-import { isCanonicalBelow } from '../../runtime/urls/canonical-path.ts'
+import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
 import { absolutePath } from '../../runtime/files/paths.ts'
 
 /**

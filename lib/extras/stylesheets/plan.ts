@@ -1,7 +1,7 @@
 // Plans which imports of stylesheets are joined. The text of an import stands where it is imported, but other imports
 // must be in front of all rules (css-cascade-5 section 2), so one that stays keeps those before it.
 import { isUtf8 } from 'node:buffer'
-import type { Unfinished } from '../../publishing/building/final-bytes.ts'
+import type { Unfinished } from '../../publishing/building/links.ts'
 import { textType } from '../../publishing/rendering/draft.ts'
 import type { AppSettings } from '../../runtime/settings/app-settings.ts'
 import { importRules, importsTwice, type ImportRule } from '../minify/import-rules.ts'

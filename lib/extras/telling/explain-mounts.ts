@@ -7,7 +7,7 @@ import { fallbackAt } from '../../runtime/serving/koa/no-file.ts'
 import { isMounted, locate, type Wanted } from '../../runtime/serving/request-path.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
-import { splitFingerprint } from '../../runtime/urls/fingerprint.ts'
+import { splitFingerprint } from '../../runtime/urls/spelling.ts'
 
 /** Returns the URL path of a bundle's file by the name of its source, or of an entry; undefined for other names. */
 export function fileNamed(name: string, listed: readonly ListedMount[]): string | undefined {

@@ -1,6 +1,6 @@
 // Shows step by step how a URL path is resolved, by asking the code that resolves it.
 import { AssetError } from '../../runtime/errors.ts'
-import { listAssets } from '../../publishing/building/listed-assets.ts'
+import { listAssets } from '../../publishing/building/assets.ts'
 import { Pipeline } from '../../runtime/app/pipeline.ts'
 import {
   isManifest,
@@ -13,7 +13,7 @@ import { assetPath } from '../../runtime/settings/app-settings.ts'
 import type { Project } from '../../runtime/app/parts.ts'
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
 import { adviseOn } from '../../publishing/sources/missing-name.ts'
-import { encodePath, whyNotCanonical } from '../../runtime/urls/canonical-path.ts'
+import { encodePath, whyNotCanonical } from '../../runtime/urls/spelling.ts'
 import { listMounts } from './listed-mounts.ts'
 import { choiceOf, ownPath, pathOf } from './own-assets.ts'
 import { readSource, verdictOn, type Verdict } from './state.ts'

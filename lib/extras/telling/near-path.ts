@@ -7,7 +7,7 @@ import { nearest, nearestPath } from '../../runtime/nearest.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { isMounted, locate } from '../../runtime/serving/request-path.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
-import { encodePath } from '../../runtime/urls/canonical-path.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
 import type { ListedMount } from './listed-mounts.ts'
 import { listOwn } from './own-assets.ts'
 

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Running, Project } from '../../runtime/app/parts.ts'
 import { assetSources } from '../../runtime/app/third-party.ts'
-import { encodePath } from '../../runtime/urls/canonical-path.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
 import { isDirectory } from '../../runtime/files/at-start.ts'
 import { printable } from '../../runtime/errors.ts'
 import { bundlesIn } from '../bundles/bundles.ts'

@@ -1,14 +1,13 @@
 // Lists the project's own assets: those that have a source, and those that only a manifest has.
 import type { ManifestEntries, ManifestEntry } from '../../runtime/urls/manifest.ts'
 import { sourcedNameIn } from '../../runtime/app/publisher.ts'
-import { listAssets, type ListedAsset } from '../../publishing/building/listed-assets.ts'
+import { listAssets, type ListedAsset } from '../../publishing/building/assets.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { locate, rawPath } from '../../runtime/serving/request-path.ts'
 import { assetPath, type AppSettings } from '../../runtime/settings/app-settings.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
-import { encodePath, withoutBase } from '../../runtime/urls/canonical-path.ts'
-import { splitFingerprint } from '../../runtime/urls/fingerprint.ts'
+import { encodePath, withoutBase, splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 

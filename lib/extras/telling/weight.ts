@@ -17,7 +17,7 @@ import { lengthsBySource } from '../../publishing/rendering/shift-map.ts'
 import { assetPath } from '../../runtime/settings/app-settings.ts'
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
-import { encodePath, withoutBase } from '../../runtime/urls/canonical-path.ts'
+import { encodePath, withoutBase } from '../../runtime/urls/spelling.ts'
 
 /** Paths are plain URL paths, encoded; sizes are bytes in brotli, without headers. */
 export interface Weight {

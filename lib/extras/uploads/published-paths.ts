@@ -10,7 +10,7 @@ import type { Project } from '../../runtime/app/parts.ts'
 import { isMounted, locate } from '../../runtime/serving/request-path.ts'
 import { manifestFile } from '../../runtime/settings/public-directory.ts'
 import { withSources } from '../../publishing/sources/sources.ts'
-import { encodePath } from '../../runtime/urls/canonical-path.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
 import { warnOnce } from '../../runtime/errors.ts'
 
 /** Paths are encoded, and do not include compressed copies and other representations. */

@@ -17,13 +17,8 @@ import { listMounts } from '../telling/listed-mounts.ts'
 import { isMounted } from '../../runtime/serving/request-path.ts'
 import { manifestFile } from '../../runtime/settings/public-directory.ts'
 import type { Problem, Project } from '../../runtime/app/parts.ts'
-import {
-  canonicalSegments,
-  encodeAsImported,
-  encodePath
-} from '../../runtime/urls/canonical-path.ts'
+import { canonicalSegments, encodeAsImported, encodePath, splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { withSources } from '../../publishing/sources/sources.ts'
-import { splitFingerprint } from '../../runtime/urls/fingerprint.ts'
 import type { ManifestEntry } from '../../runtime/urls/manifest.ts'
 import { readManifest, REMEDY } from '../../runtime/urls/read-manifest.ts'
 import { faultOfDelta } from '../deltas/delta-faults.ts'

@@ -7,7 +7,7 @@ import { isRecord, isText } from '../../runtime/check-options.ts'
 import { undefinedIfMissing } from '../../runtime/files/disk.ts'
 import { readOpenFile, withFile } from '../../runtime/files/open-file.ts'
 import type { MountSettings } from '../../runtime/settings/settings.ts'
-import { encodeAsImported } from '../../runtime/urls/canonical-path.ts'
+import { encodeAsImported } from '../../runtime/urls/spelling.ts'
 
 /** Our plugin writes this beside the build while its dev server runs. */
 export interface Announcement {

@@ -1,6 +1,6 @@
 // The tags of a mount's entries come from its build, or from the dev server of Vite that stands in for it.
 import type { AssetAddress, LoadedUrl } from '../../runtime/views/asset-url.ts'
-import { encodeAsImported } from '../../runtime/urls/canonical-path.ts'
+import { encodeAsImported } from '../../runtime/urls/spelling.ts'
 
 export interface EntrySource {
   readonly urlPath: string

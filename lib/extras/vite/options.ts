@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { isRecord, isText, optionError, type Expectation } from '../../runtime/check-options.ts'
 import { undefinedIfMissing } from '../../runtime/files/disk.ts'
-import { encodeAsImported } from '../../runtime/urls/canonical-path.ts'
+import { encodeAsImported } from '../../runtime/urls/spelling.ts'
 
 /** The part of Vite's resolved configuration that is used. */
 export interface ViteConfig {

@@ -5,7 +5,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import type { Plugin, ResolvedConfig, ViteDevServer } from 'vite'
-import { BASE } from '../../runtime/urls/canonical-path.ts'
+import { BASE } from '../../runtime/urls/spelling.ts'
 import { STYLESHEET } from './entry-source.ts'
 import {
   announcementIn,

@@ -14,8 +14,8 @@ import { assetPath } from '../../runtime/settings/app-settings.ts'
 import type { Bundler, Mention, Project, Transform } from '../../runtime/app/parts.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import type { Sources } from '../sources/sources.ts'
-import { finishAll, MAP, type Unfinished } from './final-bytes.ts'
-import { NEVER, type MtimeIndex } from './mtime-index.ts'
+import { finishAll, MAP, type Unfinished } from './links.ts'
+import { NEVER, type MtimeIndex } from './index.ts'
 import {
   byPath,
   findFailures,
@@ -25,7 +25,7 @@ import {
   type Assets,
   type Failure,
   type ListedAsset
-} from './listed-assets.ts'
+} from './assets.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
 export interface BuilderOptions {

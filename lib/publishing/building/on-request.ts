@@ -11,8 +11,8 @@ import { makeNameCheck } from '../sources/missing-name.ts'
 import { loadSources, type Sources } from '../sources/sources.ts'
 import { readEntries } from '../../runtime/urls/read-manifest.ts'
 import { publishingOf } from '../../runtime/app/publisher.ts'
-import { Fingerprints } from './fingerprints.ts'
-import { PlainNames } from './plain-names.ts'
+import { Fingerprints } from './rebuilt.ts'
+import { PlainNames } from './plain.ts'
 
 export type OnRequest = Awaited<ReturnType<typeof makeOnRequest>>
 

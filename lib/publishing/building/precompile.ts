@@ -18,9 +18,8 @@ import { manifestFile, publicFile } from '../../runtime/settings/public-director
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { type Sources, withSources } from '../sources/sources.ts'
 import { Builder } from './builder.ts'
-import { listAssets } from './listed-assets.ts'
-import { publishBuild } from './publish-build.ts'
-import { reportOn, rowsOf } from './report.ts'
+import { listAssets } from './assets.ts'
+import { publishBuild, reportOn, rowsOf } from './publish.ts'
 
 export interface Progress {
   /** `compile` comes first and changes nothing in `public`. */

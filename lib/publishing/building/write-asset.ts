@@ -15,8 +15,8 @@ import type { WriteChecks } from '../writing/write.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
-import { MAP } from './final-bytes.ts'
-import { publishedPath, type Assets, type Built } from './listed-assets.ts'
+import { MAP } from './links.ts'
+import { publishedPath, type Assets, type Built } from './assets.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
 /** Content up to this size is held in memory while it is written. */

@@ -3,7 +3,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type * as Sass from 'sass'
 import { CompileError } from '../../runtime/errors.ts'
-import { decodeIfValid } from '../../runtime/urls/canonical-path.ts'
+import { decodeIfValid } from '../../runtime/urls/spelling.ts'
 import {
   nodeModulesFrom,
   searchedPaths,

@@ -16,7 +16,7 @@ import { publicFile } from '../../runtime/settings/public-directory.ts'
 import { memoized } from '../../runtime/concurrency.ts'
 import type { Asset } from '../sources/snapshot.ts'
 import type { Sources } from '../sources/sources.ts'
-import { decodeIfValid, encodePath } from '../../runtime/urls/canonical-path.ts'
+import { decodeIfValid, encodePath } from '../../runtime/urls/spelling.ts'
 import { draft, finish, namesSource, textOf, textType, type Draft, type Text } from './draft.ts'
 import { isRefused } from './module-types.ts'
 import { importErrors, referenceErrors, typeErrors } from './reference-errors.ts'
@@ -77,7 +77,7 @@ export class Renderer {
 
   /**
    * Transforms the text of a draft, before its references get URLs: these move the text after them, and
-   * final-bytes.ts adjusts the map.
+   * building/links.ts adjusts the map.
    */
   async transformed(asset: Asset, drafted: Draft, transform: Transform, isMapped = true) {
     const bytes = await readContent(drafted.content)

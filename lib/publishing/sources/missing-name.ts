@@ -8,7 +8,7 @@ import { didYouMean, nearestPath } from '../../runtime/nearest.ts'
 import { assetPath, ofApp } from '../../runtime/settings/app-settings.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
-import { encodePath } from '../../runtime/urls/canonical-path.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
 import type { Sources } from './sources.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 

@@ -5,7 +5,7 @@ import { composed, folded, pathFrom, withDot, withSlashes } from '../../runtime/
 import type { Compiler } from '../compilers/compiler.ts'
 import { appInTheWay, assetPath, type SourceDirectory } from '../../runtime/settings/app-settings.ts'
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
-import { meetsNames, tailsOf } from '../../runtime/urls/canonical-path.ts'
+import { meetsNames, tailsOf } from '../../runtime/urls/spelling.ts'
 
 /** A file that somebody wrote, and the name under which it is published. */
 export interface Source {

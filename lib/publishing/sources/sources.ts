@@ -8,7 +8,7 @@ import { nodeModulesFrom, type Compiler } from '../compilers/compiler.ts'
 import type { MakeSourceList, Project, SourceList } from '../../runtime/app/parts.ts'
 import { ownerOf, type SourceDirectory } from '../../runtime/settings/app-settings.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
-import { tailsOf } from '../../runtime/urls/canonical-path.ts'
+import { tailsOf } from '../../runtime/urls/spelling.ts'
 import {
   chosenIn,
   oneElsewhere,

@@ -13,7 +13,7 @@ import {
 } from '../views/asset-url.ts'
 import { assetPath, ownerOf } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import { encodePath } from '../urls/canonical-path.ts'
+import { encodePath } from '../urls/spelling.ts'
 
 export interface Addresses extends Pick<
   AppAssets,

@@ -10,7 +10,7 @@ import { reportErrorPage } from '../serving/koa/no-file.ts'
 import { isRead, rawPath } from '../serving/request-path.ts'
 import { appOfPage } from '../settings/app-settings.ts'
 import type { LiveSettings, Settings } from '../settings/settings.ts'
-import { encodePath } from '../urls/canonical-path.ts'
+import { encodePath } from '../urls/spelling.ts'
 import type { ViewHelpers } from '../views/view-helpers.ts'
 
 /** The members of Koa's context, without those of extras. */

@@ -10,7 +10,7 @@ import type { Compiler } from '../../publishing/compilers/compiler.ts'
 import type { PrecompileExtras } from '../settings/extra-options.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from '../settings/settings.ts'
-import type { WithoutHash } from '../urls/fingerprint.ts'
+import type { WithoutHash } from '../urls/spelling.ts'
 import type {
   Details,
   Helpers,

@@ -3,9 +3,9 @@ import type { AssetError } from '../errors.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
 import type { Target } from '../settings/public-directory.ts'
-import { splitFingerprint } from '../urls/fingerprint.ts'
+import { splitFingerprint } from '../urls/spelling.ts'
 import type { Manifest } from '../urls/manifest.ts'
-import type { MtimeIndex } from '../../publishing/building/mtime-index.ts'
+import type { MtimeIndex } from '../../publishing/building/index.ts'
 
 export interface Publisher {
   /** The names of pages; undefined for plain ones. It is the same object as long as nothing in it changes. */

@@ -9,8 +9,7 @@ import type { Found } from '../serving/files/served-file.ts'
 import { wantedAt, type Wanted } from '../serving/request-path.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import { encodePath } from '../urls/canonical-path.ts'
-import { splitFingerprint } from '../urls/fingerprint.ts'
+import { encodePath, splitFingerprint } from '../urls/spelling.ts'
 
 /** The parts that publish, each undefined if no app needs it. */
 export interface PublishingParts {

@@ -3,7 +3,7 @@ import { withoutCodingExtension } from '../files/codings.ts'
 import { folded } from '../files/paths.ts'
 import { appAt } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import { canonicalSegments, MALFORMED } from '../urls/canonical-path.ts'
+import { canonicalSegments, MALFORMED } from '../urls/spelling.ts'
 
 /** The file that a request asks for. */
 export interface Wanted {

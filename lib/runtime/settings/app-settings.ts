@@ -14,7 +14,7 @@ import {
   type Expectation
 } from '../check-options.ts'
 import { nearest } from '../nearest.ts'
-import { canonicalSegments } from '../urls/canonical-path.ts'
+import { canonicalSegments } from '../urls/spelling.ts'
 import { LAYERED_EXTRAS } from './extra-options.ts'
 import { ENVIRONMENTS, isAbsoluteUrl, LAYERED, type CommonSettings } from './option-table.ts'
 import type { AppOptions, KoaAssetsOptions, LayeredOptions, SourceOptions } from './options.ts'

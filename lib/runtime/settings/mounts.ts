@@ -8,7 +8,7 @@ import { isFieldValue, TOKEN } from '../http/fields.ts'
 import { checked, entriesGiven, flag, isRecord, optionError } from '../check-options.ts'
 import { hasSources, settlePath, type Apps } from './app-settings.ts'
 import { settleMountExtras } from './extra-options.ts'
-import { hasFixedUrl } from '../urls/fingerprint.ts'
+import { hasFixedUrl } from '../urls/spelling.ts'
 import { headers, type CommonSettings } from './option-table.ts'
 import type {
   ByPath,

@@ -22,7 +22,7 @@ import {
   type SettingsOf
 } from '../check-options.ts'
 import { isDirectives } from '../http/cache-control.ts'
-import { BASE, isCanonicalBelow } from '../urls/canonical-path.ts'
+import { BASE, isCanonicalBelow } from '../urls/spelling.ts'
 import { LAYERED_EXTRAS, MOUNT_EXTRAS, PROJECT_EXTRAS } from './extra-options.ts'
 import type {
   AppOptions,

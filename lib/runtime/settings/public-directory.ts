@@ -5,7 +5,7 @@ import { AssetError } from '../errors.ts'
 import { futureRealpath, readIfThere, statIfThere } from '../files/at-start.ts'
 import { realpathOf, statOf, type Stamp } from '../files/disk.ts'
 import { isRecord } from '../check-options.ts'
-import { canonicalSegments } from '../urls/canonical-path.ts'
+import { canonicalSegments } from '../urls/spelling.ts'
 import type { CommonSettings } from './option-table.ts'
 import { isInside, pathFrom } from '../files/paths.ts'
 

@@ -5,7 +5,7 @@ import { composed } from '../files/paths.ts'
 import { didYouMean, nearestPath } from '../nearest.ts'
 import type { Details, Imports } from '../app/parts.ts'
 import { assetPath, ofApp, type AppSettings } from '../settings/app-settings.ts'
-import { encodePath, meetsNames, tailsOf } from './canonical-path.ts'
+import { encodePath, meetsNames, tailsOf } from './spelling.ts'
 
 /**
  * The manifest entry of an asset; its key is its plain URL path, `/assets/app.css`. In JSON an undefined member is

@@ -3,7 +3,7 @@
 import { inspect } from 'node:util'
 import { mediaTypeOf } from '../http/fields.ts'
 import { optionError } from '../check-options.ts'
-import { encodePath, encodeUrl } from '../urls/canonical-path.ts'
+import { encodePath, encodeUrl } from '../urls/spelling.ts'
 import type { OfName } from './asset-names.ts'
 
 /** The URL of an asset, and what tags say about it. */

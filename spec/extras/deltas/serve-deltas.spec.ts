@@ -2,7 +2,7 @@
 import { symlinkSync } from 'node:fs'
 import { inspect } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
-import { withFingerprint } from '../../../lib/runtime/urls/fingerprint.ts'
+import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { sealDelta } from '../../../lib/extras/deltas/delta-format.ts'
 import {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { DeltaSavings } from '../../../lib/extras/deltas/options.ts'
-import { withFingerprint } from '../../../lib/runtime/urls/fingerprint.ts'
+import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { sealDelta, splitDelta, canMakeDeltas } from '../../../lib/extras/deltas/delta-format.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { type KoaAssetsOptions, clean, compress, verify, verifyCopies } from '../../../lib/index.ts'

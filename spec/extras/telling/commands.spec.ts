@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import ava from 'ava'
-import { withFingerprint } from '../../../lib/runtime/urls/fingerprint.ts'
+import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { makeShop, run, start } from '../../publishing/cli/run.ts'
 import { writeFiles } from '../../support/site.ts'

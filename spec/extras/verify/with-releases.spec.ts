@@ -18,7 +18,7 @@ import { clean, compress, precompile, verify, verifyCopies } from '../../../lib/
 import { readManifest } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 import { outdatedAmong } from '../../../lib/extras/releases/clean.ts'
-import { withFingerprint } from '../../../lib/runtime/urls/fingerprint.ts'
+import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { lock } from '../../../lib/publishing/writing/lock.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'

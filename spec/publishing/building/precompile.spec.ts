@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync }
 import { join, normalize } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import test from 'ava'
-import { finishAll, type Unfinished } from '../../../lib/publishing/building/final-bytes.ts'
+import { finishAll, type Unfinished } from '../../../lib/publishing/building/links.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { PrecompileError } from '../../../lib/runtime/errors.ts'

@@ -6,7 +6,7 @@ import {
   type Reference,
   replaceReferences
 } from '../../../lib/publishing/references/references.ts'
-import { decodeIfValid } from '../../../lib/runtime/urls/canonical-path.ts'
+import { decodeIfValid } from '../../../lib/runtime/urls/spelling.ts'
 import { growsInProportion } from '../../support/cost.ts'
 import { placed, readPublic, run, targetOf } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../../support/site.ts'

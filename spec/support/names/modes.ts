@@ -6,7 +6,7 @@ import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { Pipeline } from '../../../lib/runtime/app/pipeline.ts'
 import { locate, rawPath } from '../../../lib/runtime/serving/request-path.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
-import { withoutBase } from '../../../lib/runtime/urls/canonical-path.ts'
+import { withoutBase } from '../../../lib/runtime/urls/spelling.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
 import type { App } from './project.ts'
 

@@ -2,7 +2,7 @@
 // directory.
 import { posix } from 'node:path'
 import { isRecord } from '../../../runtime/check-options.ts'
-import { hasFixedUrl } from '../../../runtime/urls/fingerprint.ts'
+import { hasFixedUrl } from '../../../runtime/urls/spelling.ts'
 import type { LoadedUrl } from '../../../runtime/views/asset-url.ts'
 import { importOrder } from '../../../runtime/views/modules.ts'
 

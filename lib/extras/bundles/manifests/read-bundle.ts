@@ -2,7 +2,7 @@
 import { AssetError, reasonOf } from '../../../runtime/errors.ts'
 import { isRecord } from '../../../runtime/check-options.ts'
 import type { MountSettings } from '../../../runtime/settings/mounts.ts'
-import { encodeAsImported, encodeUrl } from '../../../runtime/urls/canonical-path.ts'
+import { encodeAsImported, encodeUrl } from '../../../runtime/urls/spelling.ts'
 import type { AssetAddress } from '../../../runtime/views/asset-url.ts'
 import type { Bundle } from './bundle.ts'
 import { readEsbuild } from './esbuild.ts'

@@ -1,7 +1,7 @@
 // Reads the stats of webpack and Rspack (`--json`, `stats.toJson()`), and the manifests of plugins that list
 // entrypoints: webpack-assets-manifest, and the `generate` of webpack-manifest-plugin and rspack-manifest-plugin.
 import { isRecord } from '../../../runtime/check-options.ts'
-import { hasFixedUrl } from '../../../runtime/urls/fingerprint.ts'
+import { hasFixedUrl } from '../../../runtime/urls/spelling.ts'
 import {
   type Bundle,
   fileBelow,

@@ -5,7 +5,7 @@ import type { OutputChunk, Plugin, rolldown as Build } from 'rolldown'
 import { CompileError } from '../../../runtime/errors.ts'
 import type { Made, Script } from './script.ts'
 import type { AppSettings } from '../../../runtime/settings/settings.ts'
-import { decodeIfValid, encodePath } from '../../../runtime/urls/canonical-path.ts'
+import { decodeIfValid, encodePath } from '../../../runtime/urls/spelling.ts'
 import {
   buildOptions,
   EMPTY,

@@ -2,7 +2,7 @@
 import { referenceErrors } from '../../../publishing/rendering/reference-errors.ts'
 import { isBare } from '../../../publishing/references/module-references.ts'
 import { isInModule, type Reference } from '../../../publishing/references/references.ts'
-import type { Unfinished } from '../../../publishing/building/final-bytes.ts'
+import type { Unfinished } from '../../../publishing/building/links.ts'
 import type { AssetError } from '../../../runtime/errors.ts'
 
 const ELSEWHERE = /^(?:[a-z][a-z\d+.-]*:|\/\/)/i

@@ -8,14 +8,7 @@ import { excluderOf, isInside, pathFrom } from '../../files/paths.ts'
 import { isCacheControl } from '../../http/cache-control.ts'
 import { contentType } from '../../http/fields.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
-import { encodeAsImported, encodePath } from '../../urls/canonical-path.ts'
-import {
-  splitFingerprint,
-  withoutFingerprint,
-  withoutHash,
-  type Fingerprinted,
-  type WithoutHash
-} from '../../urls/fingerprint.ts'
+import { encodeAsImported, encodePath, splitFingerprint, withoutFingerprint, withoutHash, type Fingerprinted, type WithoutHash } from '../../urls/spelling.ts'
 import type { Fields } from '../response-fields.ts'
 import { isBelow, type Wanted } from '../request-path.ts'
 

@@ -2,7 +2,7 @@
 import type { Context, Next } from 'koa'
 import { missed, requestLine, served } from '../../diagnostics.ts'
 import { errorCode } from '../../files/disk.ts'
-import { canonicalSegments, pageSegments } from '../../urls/canonical-path.ts'
+import { canonicalSegments, pageSegments } from '../../urls/spelling.ts'
 import { hasOneSpelling, rawPath, isBelow, wantedAt, type Wanted } from '../request-path.ts'
 import type { IncomingMessage } from 'node:http'
 import { extname } from 'node:path'

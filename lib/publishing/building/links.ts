@@ -7,8 +7,8 @@ import type { Imports } from '../../runtime/app/parts.ts'
 import { isBare } from '../references/module-references.ts'
 import { isInModule, type Reference, type Urls } from '../references/references.ts'
 import { shiftMap } from '../rendering/shift-map.ts'
-import { encodePath } from '../../runtime/urls/canonical-path.ts'
-import { byPath, publishedUrl, type Assets, type Built, type ListedAsset } from './listed-assets.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
+import { byPath, publishedUrl, type Assets, type Built, type ListedAsset } from './assets.ts'
 
 /** An asset whose references have no URLs yet. */
 export interface Unfinished extends ListedAsset {

@@ -19,12 +19,11 @@ import type { Settings } from '../../runtime/settings/settings.ts'
 import type { Project } from '../../runtime/app/parts.ts'
 import type { Unsaved } from '../writing/write.ts'
 import type { BuildResult } from './builder.ts'
-import { entriesOf, publishedPath, type Built } from './listed-assets.ts'
+import { entriesOf, publishedPath, type Built } from './assets.ts'
 import type { PrecompileRows } from '../../runtime/settings/extra-options.ts'
 import type { ManifestEntries } from '../../runtime/urls/manifest.ts'
 import { readEntries } from '../../runtime/urls/read-manifest.ts'
 import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'
-import { reportOn, rowsOf, sum } from './report.ts'
 
 export interface PublishOptions {
   readonly lock: Lock
@@ -168,4 +167,38 @@ async function withSignalsDeferred(work: () => Promise<void>): Promise<void> {
     for (const name of unhandled) process.off(name, defer)
     if (received) process.kill(process.pid, received)
   }
+}
+
+export function reportOn(
+  entries: ManifestEntries,
+  before: ManifestEntries,
+  isWritten = (_path: string) => false
+) {
+  const paths = [...entries.keys()].toSorted()
+  const isChanged = (path: string) =>
+    before.get(path)?.target !== entries.get(path)?.target || isWritten(path)
+  const sized = Array.from(entries, ([path, { size }]) => ({ path, size }))
+  return {
+    assets: entries.size,
+    bytes: sum(sized.map(({ size }) => size)),
+    largest: sized.toSorted((a, b) => b.size - a.size).slice(0, 5),
+    changes: {
+      added: paths.filter(path => !before.has(path)),
+      changed: paths.filter(path => before.has(path) && isChanged(path)),
+      removed: [...before.keys()].filter(path => !entries.has(path)).toSorted()
+    }
+  }
+}
+
+/** Returns the rows that extras add to a report. */
+export async function rowsOf<Rows>(
+  reporting: readonly { report(): Promise<object> }[]
+): Promise<Rows> {
+  return Object.assign({}, ...(await Promise.all(reporting.map(each => each.report()))))
+}
+
+export function sum(numbers: Iterable<number>): number {
+  let total = 0
+  for (const number of numbers) total += number
+  return total
 }

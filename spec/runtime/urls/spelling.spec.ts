@@ -6,7 +6,7 @@ import {
   withFingerprint,
   withoutFingerprint,
   withoutHash
-} from '../../../lib/runtime/urls/fingerprint.ts'
+} from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { growsInProportion } from '../../support/cost.ts'
 

@@ -14,7 +14,7 @@ import { publicFile, type Target } from '../../runtime/settings/public-directory
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import type { Asset } from '../sources/snapshot.ts'
 import type { Sources } from '../sources/sources.ts'
-import { hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
+import { hasSameTargets, MtimeIndex, NEVER, withdraw } from './index.ts'
 import { type Publisher } from '../../runtime/app/publisher.ts'
 
 /** The number of attempts while others remove the source. */
