@@ -1,12 +1,14 @@
-// Plans which modules are joined, and which of them are entries.
+// Plans which of the joined modules are entries, and into which files those of packages go.
+import { importOrder } from '../../../runtime/views/modules.ts'
 import { loadModuleLexer } from '../../../publishing/references/module-references.ts'
-import type { Script } from './script.ts'
-import { packageFiles, reachedFrom, type Scripts } from './package-files.ts'
+import { reachedFrom, type Script, type Scripts } from './scripts.ts'
 
 export interface Plan {
-  /** The modules by path, sorted. */
+  /** All modules, sorted by path. */
   readonly modules: Scripts
-  /** The paths of modules that keep their names. */
+  /** The paths of modules that stay files, as the bundler would put them into another one. */
+  readonly apart: ReadonlySet<string>
+  /** The paths of joined modules that keep their names. */
   readonly entries: readonly string[]
   /**
    * The paths of the modules that a file gets, by its name, after the files that it imports; the bundler places all
@@ -15,92 +17,146 @@ export interface Plan {
   readonly groups: ReadonlyMap<string, ReadonlySet<string>>
   /** The paths of entries whose code must be in the file of their name. */
   readonly placed: ReadonlySet<string>
-  /** The paths of entries that have no names of exports of their own. */
+  /** The paths of joined modules that have no names of exports of their own. */
   readonly commonJs: ReadonlySet<string>
   readonly hasCommonJs: boolean
-  /** Modules that the bundler would put into another file. */
-  readonly apart: Scripts
 }
 
-/**
- * @param named are the paths of scripts that are loaded by something else than a module
- * @param moved are the paths of modules that the bundler puts into other files than those of their names
- */
+interface Known {
+  readonly scripts: Scripts
+  readonly modules: Scripts
+  /** The paths of scripts that are loaded by something else than a module. */
+  readonly named: ReadonlySet<string>
+  readonly mode: 'packages' | boolean
+}
+
 export async function planOf(
-  scripts: Scripts,
-  named: ReadonlySet<string>,
-  { mode, moved }: { readonly mode: 'packages' | boolean; readonly moved: ReadonlySet<string> }
+  { scripts, modules, named, mode }: Known,
+  moved: ReadonlySet<string>
 ): Promise<Plan> {
   const { isModule, usesOwnUrl } = await loadModuleLexer()
   /** The URL would be that of another file. */
-  const isPlaced = (code: string) => usesOwnUrl(code.replace(LITERAL_URL, "''"))
-  const found = await modulesIn(scripts)
-  const modules = new Map([...found].filter(([path]) => !moved.has(path)))
-  const apart = new Map([...found].filter(([path]) => moved.has(path)))
-  const all = [...modules]
+  const isPlaced = ({ code }: Script) => usesOwnUrl(code.replace(LITERAL_URL, "''"))
+  const isOwn = ({ source }: Script) => source.packageName === undefined
+  const joined = new Map([...modules].filter(([path]) => !moved.has(path)))
   const every = [...scripts.values()]
-  const outside = [...scripts].filter(([path]) => !modules.has(path))
   const imported = new Set(every.flatMap(({ imports }) => imports))
   const lazy = new Set(every.flatMap(({ dynamicImports }) => dynamicImports))
   const loaded = new Set([...named, ...every.flatMap(({ others }) => others)])
-  const used = new Set(outside.flatMap(([, each]) => [...each.imports, ...each.dynamicImports]))
-  const isEntry = ([path, module]: readonly [string, Script]) => {
-    const isOwn = module.source.packageName === undefined
-    if (loaded.has(path) || used.has(path) || isPlaced(module.code)) return true
-    if (isOwn && mode === 'packages') return true
-    return !imported.has(path) && (isOwn || !lazy.has(path))
+  const outside = [...scripts].flatMap(([path, each]) => (joined.has(path) ? [] : each))
+  const used = new Set(outside.flatMap(each => [...each.imports, ...each.dynamicImports]))
+  const isEntry = ([path, script]: readonly [string, Script]) => {
+    if (loaded.has(path) || used.has(path) || isPlaced(script)) return true
+    if (isOwn(script) && mode === 'packages') return true
+    return !imported.has(path) && (isOwn(script) || !lazy.has(path))
   }
-  const entries = all.filter(isEntry).map(([path]) => path)
-  const reached = reachedFrom(entries, modules)
+  const entries = [...joined].filter(isEntry).map(([path]) => path)
+  const reached = reachedFrom(entries, joined)
   // These modules only import each other.
-  for (const [path] of all) {
+  for (const path of joined.keys()) {
     if (reached.has(path)) continue
     entries.push(path)
-    for (const each of reachedFrom([path], modules)) reached.add(each)
+    for (const each of reachedFrom([path], joined)) reached.add(each)
   }
-  const placed = new Set(
-    all.filter(([, { code }]) => isPlaced(code) && isModule(code)).map(([path]) => path)
-  )
-  const isFirst = ([path, { source }]: readonly [string, Script]) =>
-    loaded.has(path) || (source.packageName === undefined && !imported.has(path) && !lazy.has(path))
+  const isFirst = ([path, script]: readonly [string, Script]) =>
+    loaded.has(path) || (isOwn(script) && !imported.has(path) && !lazy.has(path))
   const first = [...scripts].filter(isFirst).map(([path]) => path)
-  const [fileOf, files] = packageFiles(modules, { scripts, first, later: [...lazy] }, isModule)
+  const [fileOf, files] = packageFiles(joined, { scripts, first, later: [...lazy] }, isModule)
+  const apart = new Set([...modules.keys()].filter(path => moved.has(path)))
   // A module that one apart imports must not be in a file that imports that one.
-  const shared = reachedFrom(apart.keys(), scripts, true)
-  const nameOf = (path: string, group: string) =>
-    shared.has(path) ? `${fileOf(group)}/shared` : fileOf(group)
+  const shared = reachedFrom(apart, scripts, true)
   const names = [...Array.from(files, file => `${file}/shared`), ...files]
   const groups = new Map(names.map(name => [name, new Set<string>()]))
-  for (const [path, { source, code }] of modules)
-    if (source.packageName !== undefined && !isPlaced(code))
-      groups.get(nameOf(path, source.packageName))?.add(path)
-  const isCommonJs = ({ source, code }: Script) =>
-    source.packageName !== undefined && !isModule(code)
-  const commonJs = new Set(entries.filter(path => isCommonJs(modules.get(path) as Script)))
-  const hasCommonJs = every.some(isCommonJs)
-  return { modules, entries: entries.toSorted(), groups, placed, commonJs, hasCommonJs, apart }
-}
-
-/** Rolldown runs at once what is imported so. */
-const DEFERRED = /\bimport\s+defer\s*\*/
-
-async function modulesIn(all: Scripts): Promise<Scripts> {
-  const { isModule } = await loadModuleLexer()
-  const scripts = new Map([...all].filter(([, { code }]) => !DEFERRED.test(code)))
-  const found = new Set<string>()
-  for (const [path, { source, code }] of scripts)
-    if (source.specifiers !== undefined || isModule(code)) found.add(path)
-  // An imported file is a module, whatever it contains.
-  for (const path of found) {
-    const { imports = [], dynamicImports = [] } = scripts.get(path) ?? {}
-    for (const to of [...imports, ...dynamicImports]) if (scripts.has(to)) found.add(to)
+  for (const [path, script] of joined) {
+    const file = isPlaced(script) ? undefined : fileOf(script.source.packageName ?? '')
+    if (file !== undefined) groups.get(shared.has(path) ? `${file}/shared` : file)?.add(path)
   }
-  return new Map([...scripts].filter(([path]) => found.has(path)).toSorted(byPath))
-}
-
-function byPath([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
-  return a < b ? -1 : 1
+  const isCommonJs = (script: Script) => !isOwn(script) && !isModule(script.code)
+  const joinedThat = (is: (script: Script) => boolean) =>
+    new Set([...joined].flatMap(([path, script]) => (is(script) ? path : [])))
+  const placed = joinedThat(script => isPlaced(script) && isModule(script.code) === true)
+  return {
+    modules,
+    apart,
+    entries: entries.toSorted(),
+    groups,
+    placed,
+    commonJs: joinedThat(isCommonJs),
+    hasCommonJs: every.some(isCommonJs)
+  }
 }
 
 const LITERAL_URL =
   /\bnew\s+URL\s*\(\s*(["'`])\/(?:(?!\1)[^\\\n])*\1\s*,\s*import\.meta\.url\s*,?\s*\)/g
+
+/** Packages with fewer bytes, not minified, may share a file. */
+const SMALL = 160_000
+
+interface Loaded {
+  readonly scripts: Scripts
+  /** The paths of scripts that pages and workers begin with. */
+  readonly first: readonly string[]
+  /** The paths of scripts that `import()` begins with. */
+  readonly later: readonly string[]
+}
+
+/**
+ * Small packages share the file of those that the same scripts load, and what a script loads loads no less: no file is
+ * imported by one that it imports.
+ * @returns the name of each package's file, and all files, each after those that it imports
+ */
+export function packageFiles(
+  modules: Scripts,
+  { scripts, first, later }: Loaded,
+  isModule: (code: string) => boolean | undefined
+): [fileOf: (name: string) => string | undefined, files: ReadonlySet<string>] {
+  const packages = packagesIn(modules, isModule)
+  const importsOf = (name: string) => [...(packages.get(name)?.imports ?? [])]
+  const sizeOf = (name: string) => packages.get(name)?.size ?? 0
+  /** One that needs a large package is large. */
+  const isSmall = (name: string) =>
+    [...importOrder([name], importsOf)].every(each => sizeOf(each) < SMALL)
+  const [atOnce, soon] = [loadersIn(scripts, first), loadersIn(scripts, later)]
+  const keys = new Map<string, string>()
+  for (const name of packages.keys()) {
+    const loaders = atOnce.get(name) ?? soon.get(name)
+    keys.set(name, loaders && isSmall(name) ? loaders.join('\n') : name)
+  }
+  const bySize = [...keys].toSorted(([one], [other]) => sizeOf(one) - sizeOf(other))
+  const largest = new Map(bySize.map(([name, key]) => [key, name]))
+  const fileOf = (name: string) => largest.get(keys.get(name) ?? '')
+  const files = new Map<string, string[]>()
+  for (const name of packages.keys()) {
+    const [file, ...others] = [name, ...importsOf(name)].map(each => fileOf(each) ?? each)
+    files.set(file as string, [...(files.get(file as string) ?? []), ...others])
+  }
+  return [fileOf, importOrder([...files.keys()], file => files.get(file) ?? [])]
+}
+
+/** Returns for each package the scripts that load it, in the same order for all. */
+function loadersIn(scripts: Scripts, roots: readonly string[]): ReadonlyMap<string, string[]> {
+  const loaders = new Map<string, string[]>()
+  for (const root of roots.toSorted()) {
+    const reached = [...reachedFrom([root], scripts, true)]
+    const names = reached.flatMap(path => scripts.get(path)?.source.packageName ?? [])
+    for (const name of new Set(names)) loaders.set(name, [...(loaders.get(name) ?? []), root])
+  }
+  return loaders
+}
+
+function packagesIn(modules: Scripts, isModule: (code: string) => boolean | undefined) {
+  const packages = new Map<string, { readonly imports: Set<string>; size: number }>()
+  for (const { source, code, imports, dynamicImports } of modules.values()) {
+    const name = source.packageName
+    if (name === undefined) continue
+    const known = packages.get(name) ?? { imports: new Set(), size: 0 }
+    packages.set(name, known)
+    // Modules that CommonJS requires are not known here.
+    known.size += isModule(code) ? code.length : SMALL
+    for (const path of [...imports, ...dynamicImports]) {
+      const to = modules.get(path)?.source.packageName
+      if (to !== undefined && to !== name) known.imports.add(to)
+    }
+  }
+  return packages
+}

@@ -1,7 +1,7 @@
 // Which packages share a file.
 import test from 'ava'
-import type { Script } from '../../../../lib/extras/modules/joining/script.ts'
-import { packageFiles } from '../../../../lib/extras/modules/joining/package-files.ts'
+import type { Script } from '../../../../lib/extras/modules/joining/scripts.ts'
+import { packageFiles } from '../../../../lib/extras/modules/joining/plan.ts'
 
 /** A module of a package, or of the application, and what it imports. */
 function script(group: string | undefined, size: number, imports: readonly string[]): Script {

@@ -1,0 +1,142 @@
+// Describes the scripts of an app: what they import, and which of them are modules.
+import { dirname, posix } from 'node:path'
+import { inParallel } from '../../../runtime/concurrency.ts'
+import { readContent } from '../../../runtime/files/open-file.ts'
+import type { SourceFile } from '../../../runtime/app/parts.ts'
+import type { AppSettings } from '../../../runtime/settings/app-settings.ts'
+import { encodePath } from '../../../runtime/urls/spelling.ts'
+import { MAP, type Unfinished } from '../../../publishing/building/links.ts'
+import { loadModuleLexer } from '../../../publishing/references/module-references.ts'
+import { finish, textType } from '../../../publishing/rendering/draft.ts'
+
+/** A script with the plain URLs of what it refers to. Paths are those of such URLs, decoded. */
+export interface Script {
+  readonly name: string
+  readonly source: Pick<SourceFile, 'file' | 'directory' | 'packageName' | 'specifiers'>
+  readonly code: string
+  /** The source map as JSON, if that is not in the code. */
+  readonly map?: string | undefined
+  readonly imports: readonly string[]
+  readonly dynamicImports: readonly string[]
+  /** Modules to which it refers, or that it imports, by a URL with a query or fragment: each such URL runs them once more. */
+  readonly again: readonly string[]
+  /** The assets to which it refers in another way than by an import. */
+  readonly others: readonly string[]
+}
+
+/** Scripts are found by path. */
+export type Scripts = ReadonlyMap<string, Script>
+export type Nodes = ReadonlyMap<string, Unfinished>
+
+export async function scriptsOf(app: AppSettings, nodes: Nodes): Promise<Scripts> {
+  const own = [...nodes.values()].filter(each => each.app === app && textType(each.name) === 'js')
+  const read = async (node: Unfinished) => [node.path, await scriptOf(node, nodes)] as const
+  return new Map(await inParallel(own, 16, read))
+}
+
+async function scriptOf(node: Unfinished, nodes: Nodes): Promise<Script> {
+  const { name, source, draft, links } = node
+  const urls = links.map(path => path && encodePath(path))
+  const code = new TextDecoder().decode(await readContent(finish(draft, urls)))
+  const { references = [] } = draft.text ?? {}
+  const imports = new Set<string>()
+  const dynamicImports = new Set<string>()
+  const again = new Set<string>()
+  const others = new Set(loadedBy(code, dirname(node.path), nodes))
+  for (const [at, path] of links.entries()) {
+    const { kind, suffix = '' } = references[at] ?? {}
+    if (path === undefined || path === node.path + MAP) continue
+    const isScript = textType(path) === 'js'
+    // A URL with a query is another module than the one without.
+    if (suffix !== '' && isScript) again.add(path)
+    if (kind === 'import' && (suffix === '' || isScript)) imports.add(path)
+    else if (kind === 'dynamic-import' && suffix === '') dynamicImports.add(path)
+    else others.add(path)
+  }
+  const [all, later] = [[...imports], [...dynamicImports]]
+  const loaded = { imports: all, dynamicImports: later, again: [...again], others: [...others] }
+  return { name, source, code, map: draft.map, ...loaded }
+}
+
+/** ``import(`./locales/${name}.js`)``, `import('./locales/' + name)` */
+const BEGINNING =
+  /\bimport\s*\(\s*(?:`(?<template>\.{0,2}\/[^`$]*)\$\{|(["'])(?<text>\.{0,2}\/(?:(?!\2)[^\n])*)\2\s*\+)/g
+const RESOLVED = /\bimport\.meta\.resolve\(\s*(["'`])(?<text>\.{0,2}\/(?:(?!\1)[^\n])*)\1/g
+
+/** Returns the paths of assets whose URL a module computes: they stay files. */
+function loadedBy(code: string, directory: string, nodes: Nodes): string[] {
+  const found = (pattern: RegExp) =>
+    Array.from(code.matchAll(pattern), ({ groups = {} }) => {
+      const path = groups['template'] ?? groups['text'] ?? ''
+      return posix.join(path.startsWith('/') ? '' : directory, path)
+    })
+  const [begun, whole] = [found(BEGINNING), found(RESOLVED)]
+  const isLoaded = (path: string) =>
+    whole.includes(path) || begun.some(each => path.startsWith(each) && textType(path) === 'js')
+  return begun.length + whole.length > 0 ? [...nodes.keys()].filter(isLoaded) : []
+}
+
+/** @param isEager leaves out what is imported later */
+export function reachedFrom(paths: Iterable<string>, all: Scripts, isEager = false): Set<string> {
+  const reached = new Set(paths)
+  for (const path of reached) {
+    const { imports = [], dynamicImports = [] } = all.get(path) ?? {}
+    for (const to of isEager ? imports : [...imports, ...dynamicImports])
+      if (all.has(to)) reached.add(to)
+  }
+  return reached
+}
+
+/** Returns a module, and those that it imports and that import it, through others as well. */
+export function cycleOf(path: string, modules: Scripts): string[] {
+  const reached = [...reachedFrom([path], modules, true)]
+  return reached.filter(each => reachedFrom([each], modules, true).has(path))
+}
+
+/** Rolldown runs at once what is imported so. */
+const DEFERRED = /\bimport\s+defer\s*\*/
+
+/** Returns the scripts that are modules, sorted by path. */
+export async function modulesIn(all: Scripts): Promise<Scripts> {
+  const { isModule } = await loadModuleLexer()
+  const scripts = new Map([...all].filter(([, { code }]) => !DEFERRED.test(code)))
+  const isFound = ({ source, code }: Script) => source.specifiers !== undefined || isModule(code)
+  const found = [...scripts].flatMap(([path, script]) => (isFound(script) ? path : []))
+  // An imported file is a module, whatever it contains.
+  const paths = [...reachedFrom(found, scripts)].toSorted()
+  return new Map(paths.map(path => [path, scripts.get(path) as Script]))
+}
+
+/**
+ * A joined module that awaits at its top level would make those wait that a browser runs meanwhile; one that is imported
+ * by a URL with a query would not run once more, or what is joined into it would. A module that nothing imports makes nobody wait.
+ * @returns the paths of such modules, and of what imports them
+ */
+export function apartIn(scripts: Scripts, parse: (code: string) => object): Set<string> {
+  const importers = new Map<string, string[]>()
+  for (const [path, { imports }] of scripts)
+    for (const to of imports) importers.set(to, [...(importers.get(to) ?? []), path])
+  const found = new Set([...scripts.values()].flatMap(({ again }) => again))
+  for (const [path, { code }] of scripts)
+    if (importers.has(path) && /\bawait\b/.test(code) && awaitsIn(code, parse)) found.add(path)
+  for (const path of found) for (const importer of importers.get(path) ?? []) found.add(importer)
+  return found
+}
+
+/** Rolldown tells what is wrong with a text that cannot be parsed. */
+function awaitsIn(code: string, parse: (code: string) => object): boolean {
+  try {
+    return isAwaiting(parse(code))
+  } catch (error) {
+    if ((error as { code?: unknown }).code === undefined) throw error
+    return false
+  }
+}
+
+function isAwaiting(node: unknown): boolean {
+  if (typeof node !== 'object' || node === null) return false
+  const { type, await: isLoop } = node as { readonly type?: unknown; readonly await?: unknown }
+  if (type === 'AwaitExpression' || (type === 'ForOfStatement' && isLoop === true)) return true
+  if (/Function|MethodDefinition|PropertyDefinition/.test(String(type))) return false
+  return Object.values(node).some(isAwaiting)
+}
