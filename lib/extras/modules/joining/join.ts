@@ -118,6 +118,7 @@ async function chunksOf(
   pathOf: PathOf
 ): Promise<OutputChunk[]> {
   const { modules, apart, entries, groups, commonJs, hasCommonJs } = plan
+  if (entries.length === 0) return []
   const inputs = entries.flatMap(path => {
     const { name, source } = modules.get(path) as Script
     return [[name, (commonJs.has(path) ? FACADE : '') + idOf(source.file)]] as const

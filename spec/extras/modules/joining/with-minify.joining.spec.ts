@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava'
 import { withSlashes } from '../../../../lib/runtime/files/paths.ts'
 import { PrecompileError } from '../../../../lib/koa-assets.ts'
 import { placed, readManifest, run, targetOf } from '../../../support/fingerprinted.ts'
-import { type Files, writeFiles } from '../../../support/site.ts'
+import { makeProject, type Files, writeFiles } from '../../../support/site.ts'
 import { readMapped } from '../../../support/source-map.ts'
 import { ALL, makeShop, pkg, SHOP, type Shop } from './shop.ts'
 
@@ -205,6 +205,22 @@ test('JOI-05 JOI-11 what a module does by its own URL keeps it a file of its own
   t.is(shop.text('classic.js'), String(SHOP['javascripts/classic.js']))
   const json = targetOf(shop.root, '/assets/data.json')
   t.true(shop.text('main.js').includes(`from "${json}" with { type: "json" }`))
+})
+
+test('modules of which each stays a file are published, in the order in which they were written', async t => {
+  const root = makeProject(
+    t,
+    placed({
+      'javascripts/app.js': "import './waits.js'\nimport './again.js'\nexport const app = 1",
+      'javascripts/again.js': "import './waits.js?once'",
+      'javascripts/waits.js': 'await undefined\nexport {}'
+    })
+  )
+  await run({ root, bundle: true })
+  const { assets } = readManifest(root)
+  const scripts = Object.keys(assets).filter(path => path.endsWith('.js'))
+  t.deepEqual(scripts, ['/assets/again.js', '/assets/app.js', '/assets/waits.js'])
+  t.deepEqual(assets['/assets/app.js']?.imports, ['/assets/waits.js', '/assets/again.js'])
 })
 
 /** A package with a module that stays a file, and what that imports, at whatever distance. */
