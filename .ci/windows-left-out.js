@@ -6,7 +6,7 @@ export const LEFT_OUT = [
     files: [
       'security/links',
       'security/swapped',
-      'extras/bundles/with-routes-and-telling.vite',
+      'extras/vite/with-routes-and-telling.build',
       'extras/modules/joining/missing'
     ],
     titles: [

@@ -76,7 +76,7 @@ const PATHS = [
 const DEVELOPMENT = has('inspector') ? ['/assets/-/'] : []
 const MOUNTS = {
   '/files': { dir: 'files', exclude: ['private/**'] },
-  '/front': { dir: 'front', ...(has('bundles') && viteMount('front')) }
+  '/front': { dir: 'front', ...(has('vite') && viteMount('front')) }
 }
 const ON_REQUEST = { env: 'production', compile: true }
 const KINDS: Readonly<Record<string, KoaAssetsOptions>> = {

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type Koa from 'koa'
 import type { ViteDevServer } from 'vite'
-import type { NamesThenEntryOptions } from '../../lib/extras/bundles/entry.ts'
+import type { NamesThenEntryOptions } from '../../lib/extras/vite/entry.ts'
 import { ask } from '../support/ask.ts'
 import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
 import {

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream'
 import ejs from 'ejs'
 import type { Context } from 'koa'
 import type { MountOptions } from '../../lib/runtime/settings/options.ts'
-import type { EntryFiles } from '../../lib/extras/bundles/entry.ts'
+import type { EntryFiles } from '../../lib/extras/vite/entry.ts'
 import type { Files } from '../support/site.ts'
 import { ICON } from './page.ts'
 

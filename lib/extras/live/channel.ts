@@ -9,7 +9,7 @@ import { connected } from '../../runtime/serving/connection.ts'
 import { suppressDisconnects } from '../../runtime/serving/koa/serve.ts'
 import { isBelow } from '../../runtime/serving/request-path.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
-import { bundlesIn } from '../bundles/bundles.ts'
+import { bundlesIn } from '../vite/bundles.ts'
 import { type AssetState, type Part, stateOf, statesOfIcons, watchedFiles } from './page-state.ts'
 
 const MAX_CONNECTIONS = 256

@@ -18,7 +18,7 @@ import { isBelow, locate } from '../../runtime/serving/request-path.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { Tree } from '../../publishing/sources/tree.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
-import { bundlesIn } from '../bundles/bundles.ts'
+import { bundlesIn } from '../vite/bundles.ts'
 import { iconsIn } from '../inline/written.ts'
 
 /** A page compares the version of each part with the one that it has. */

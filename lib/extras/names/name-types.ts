@@ -8,7 +8,7 @@ import { writeAtomically } from '../../publishing/writing/write.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { Project } from '../../runtime/app/parts.ts'
 import { mediaType } from '../../runtime/views/asset-url.ts'
-import { namesInMounts, type KnownNames } from '../bundles/bundles.ts'
+import { namesInMounts, type KnownNames } from '../vite/bundles.ts'
 import { loadSources, type Sources } from '../../publishing/sources/sources.ts'
 import { typesFile } from './options.ts'
 

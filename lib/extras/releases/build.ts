@@ -9,8 +9,8 @@ import { wholeNumber, type Duration, type Expectation } from '../../runtime/chec
 import { AGE_IN_SECONDS } from './clean.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { versionKey, type BuiltDirectory } from '../deltas/directory.ts'
-import { keptListIn, readKept, type KeptFiles } from '../bundles/kept-files.ts'
-import { readManifest, type ManifestNames } from '../bundles/manifests/read-bundle.ts'
+import { keptListIn, readKept, type KeptFiles } from '../vite/kept-files.ts'
+import { readManifest, type ManifestNames } from '../vite/manifests/read-bundle.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
 /** Limits how many earlier builds are kept, and for how long. */

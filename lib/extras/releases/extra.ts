@@ -4,7 +4,7 @@ import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const releases: Extra<Pipeline> = {
   name: 'releases',
-  standsOn: ['bundles', 'deltas'],
+  standsOn: ['deltas', 'vite'],
   commandLine: async () => ({
     commands: [
       (await import('./compress-command.ts')).compress,

@@ -21,7 +21,7 @@ import { COPY_OPTIONS, type CopyOptions, type CompressReport, compress } from '.
 import { sum } from '../../publishing/building/publish.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { openDirectory, type BuiltDirectory } from '../deltas/directory.ts'
-import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from '../bundles/kept-files.ts'
+import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from '../vite/kept-files.ts'
 import { hasFixedUrl, withoutHash } from '../../runtime/urls/spelling.ts'
 import {
   findBuild,

@@ -5,7 +5,7 @@ import { assetSources } from '../../runtime/app/third-party.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
 import { isDirectory } from '../../runtime/files/at-start.ts'
 import { printable } from '../../runtime/errors.ts'
-import { bundlesIn } from '../bundles/bundles.ts'
+import { bundlesIn } from '../vite/bundles.ts'
 import { namesOf } from '../modules/options.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 

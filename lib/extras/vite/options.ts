@@ -1,8 +1,16 @@
+// Settles the options `manifest` and `dev` of mounts.
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { isRecord, isText, optionError, type Expectation } from '../../runtime/check-options.ts'
+import {
+  isRecord,
+  isText,
+  optionError,
+  text,
+  type Expectation
+} from '../../runtime/check-options.ts'
 import { undefinedIfMissing } from '../../runtime/files/disk.ts'
+import { absolutePath } from '../../runtime/files/paths.ts'
 import { encodeAsImported } from '../../runtime/urls/spelling.ts'
 
 /** The part of Vite's resolved configuration that is used. */
@@ -41,7 +49,13 @@ export interface ViteServer {
   }
 }
 
-export interface DevOptions {
+export interface BuildOptions {
+  /**
+   * The bundler's manifest, relative to `root`, for `ctx.assets.entry` and for `immutable`: Vite's,
+   * esbuild's metafile, or webpack's and Rspack's stats. It is read at start and when it changes, and is
+   * never served. Default: none.
+   */
+  manifest?: string | undefined
   /**
    * Vite's dev server, while `env` is `development`: `ctx.assets.entry` emits its URLs, the manifest is not
    * read and the directory is not served.
@@ -59,7 +73,8 @@ function isViteServer(value: unknown): value is ViteServer {
   return isRecord(value) && isRecord(value['config']) && typeof value['middlewares'] === 'function'
 }
 
-export const DEV = {
+export const BUILD = {
+  manifest: text,
   dev: {
     expected: "Vite's dev server, its origin such as 'http://localhost:5173', true or false",
     holds: value =>
@@ -68,9 +83,11 @@ export const DEV = {
       value === '' ||
       (isText(value) && /^https?:\/\/[^/?#\s"'<>\\]+\/?$/.test(value))
   }
-} satisfies Record<keyof DevOptions, Expectation>
+} satisfies Record<keyof BuildOptions, Expectation>
 
-interface SettledDev {
+interface Settled {
+  /** An absolute path. */
+  readonly manifest: string | undefined
   /**
    * The dev server, or an origin without a trailing slash, `true` for that of the page; undefined unless it is in
    * force.
@@ -82,6 +99,7 @@ interface SettledDev {
 }
 
 interface Place {
+  readonly root: string
   readonly env: string
   readonly base: string
   readonly urlPath: string
@@ -91,18 +109,19 @@ interface Place {
   readonly fallback: string | undefined
 }
 
-export function settleDev(options: DevOptions, at: Place): SettledDev {
-  const dev = at.env === 'development' ? devServer(options.dev, at) : undefined
-  if (dev === undefined) return { dev }
-  const { fallback } = at
-  if (typeof dev !== 'object') return { dev, isServed: false, page: false }
-  return { dev, isServed: false, page: fallback ? () => htmlOf(dev, fallback) : undefined }
+export function settleBuild(options: BuildOptions, at: Place): Settled {
+  const { root, env, fallback } = at
+  const manifest = options.manifest === undefined ? undefined : absolutePath(root, options.manifest)
+  const dev = env === 'development' ? devServer(options.dev, at) : undefined
+  if (dev === undefined) return { manifest, dev }
+  const page = typeof dev === 'object' && fallback ? () => htmlOf(dev, fallback) : undefined
+  return { manifest, dev, isServed: false, page: typeof dev === 'object' ? page : false }
 }
 
 function devServer(
-  dev: DevOptions['dev'],
+  dev: BuildOptions['dev'],
   { base: start, urlPath, place }: Place
-): SettledDev['dev'] {
+): Settled['dev'] {
   if (typeof dev === 'string') return dev.replace(/\/$/, '') || undefined
   if (typeof dev !== 'object') return dev || undefined
   const base = start + encodeAsImported(`${urlPath}/`)

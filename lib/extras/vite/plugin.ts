@@ -15,7 +15,14 @@ import {
 } from './dev-announcement.ts'
 import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
 import { readIfThere } from '../../runtime/files/at-start.ts'
-import { check, isRecord, isText, listOf, text, type Expectation } from '../../runtime/check-options.ts'
+import {
+  check,
+  isRecord,
+  isText,
+  listOf,
+  text,
+  type Expectation
+} from '../../runtime/check-options.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
 export interface FreshAssetsOptions {

@@ -5,7 +5,7 @@ export type {
   EntryFiles,
   EntryOptions,
   EntryScriptFile
-} from '../../extras/bundles/entry.ts'
+} from '../../extras/vite/entry.ts'
 export type { LiveTagOptions } from '../../extras/live/tag.ts'
 export type { DeltaReport, DeltaSavings } from '../../extras/deltas/options.ts'
 export type { JoinReport } from '../../extras/modules/options.ts'

@@ -4,7 +4,6 @@ import type { Extra, Project } from './parts.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settle } from '../settings/settings.ts'
-import { bundles } from '../../extras/bundles/extra.ts'
 import { deltas } from '../../extras/deltas/extra.ts'
 import { init } from '../../extras/init/extra.ts'
 import { inline } from '../../extras/inline/extra.ts'
@@ -26,7 +25,6 @@ import { warnings } from '../../extras/warnings/extra.ts'
 import { vite } from '../../extras/vite/extra.ts'
 
 export const EXTRAS: readonly Extra<Pipeline>[] = [
-  bundles,
   deltas,
   init,
   inline,

@@ -196,7 +196,9 @@ export interface Running {
    */
   isHashed?(mount: Pick<MountSettings, 'urlPath'>, path: string): boolean
   /** Returns a responder for a path that the rest of the stack leaves as a 404; undefined for any other path. */
-  readonly responderAt?: (path: string) => ((ctx: Context) => Promise<void>) | undefined
+  readonly responderAt?:
+    | ((path: string) => ((ctx: Context) => Promise<void>) | undefined)
+    | undefined
   readonly watch?: Watch | undefined
 }
 

@@ -1,9 +1,8 @@
 // Lists the options of extras, the types of their helpers, and their rows of reports. It is below the files that need
 // these; the table of the parts of extras, assets/extras.ts, is above them.
-import type { EntryHelpers } from '../../extras/bundles/entry.ts'
+import type { EntryHelpers } from '../../extras/vite/entry.ts'
 import type { LiveHelpers } from '../../extras/live/tag.ts'
-import { MANIFEST, settleManifest, type ManifestOptions } from '../../extras/bundles/options.ts'
-import { DEV, settleDev, type DevOptions } from '../../extras/vite/options.ts'
+import { BUILD, settleBuild, type BuildOptions } from '../../extras/vite/options.ts'
 import { MODULES, type JoinRow, type ModuleOptions } from '../../extras/modules/options.ts'
 import { INLINE, type InlineOptions } from '../../extras/inline/options.ts'
 import type { InlineHelpers } from '../../extras/inline/inline.ts'
@@ -29,7 +28,7 @@ export interface ProjectExtras extends DeltaOptions, NameOptions, RouteOptions {
 export interface LayeredExtras extends InlineOptions, ModuleOptions, MinifyOptions, TargetOptions {}
 
 /** Options of extras in `MountOptions`. */
-export interface MountExtras extends ManifestOptions, DevOptions {}
+export interface MountExtras extends BuildOptions {}
 
 /** Helpers of extras in `ViewHelpers`. */
 export interface HelperExtras
@@ -60,8 +59,7 @@ export const PRECOMPILE_EXTRAS = {
 export interface PrecompileRows extends DeltaPrecompileRow, MinifyRow, JoinRow, SheetRow {}
 
 export const MOUNT_EXTRAS = {
-  ...MANIFEST,
-  ...DEV
+  ...BUILD
 } as const
 
 /** The surroundings of a mount, as its extras see them. */
@@ -78,6 +76,5 @@ interface MountPlace {
 
 /** Settles the options that extras add to a mount. */
 export const settleMountExtras = (options: MountExtras, at: MountPlace) => ({
-  ...settleManifest(options, at),
-  ...settleDev(options, at)
+  ...settleBuild(options, at)
 })

@@ -11,3 +11,10 @@ test('MNT-06 nothing is said of a mount whose files its dev server has', t => {
     t.deepEqual(noticesAtStart(settleProject(options, {}), options, {}), [])
   }
 })
+
+test('MNT-06 in development nothing is said of a mount that has yet to be built', t => {
+  const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}' })
+  const mounts = { '/admin': { dir: 'build', manifest: 'build/.vite/manifest.json' } }
+  const options = { root, env: 'development', serve: true, mounts }
+  t.deepEqual(noticesAtStart(settleProject(options, {}), options, {}), [])
+})

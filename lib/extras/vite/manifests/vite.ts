@@ -1,6 +1,6 @@
 // Reads Vite's manifest: `build.manifest`, written to `.vite/manifest.json`.
 import { isRecord } from '../../../runtime/check-options.ts'
-import { LEGACY } from '../../vite/entry-source.ts'
+import { LEGACY } from '../entry-source.ts'
 import {
   type Bundle,
   type Chunk,

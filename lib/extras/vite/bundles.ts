@@ -5,10 +5,11 @@ import { didYouMean, nearestPath } from '../../runtime/nearest.ts'
 import { once } from '../../runtime/concurrency.ts'
 import type { PageDependency, Running, Project } from '../../runtime/app/parts.ts'
 import { loadDetails } from '../../runtime/app/details.ts'
+import { isBelow } from '../../runtime/serving/request-path.ts'
 import type { AssetAddress, MountAssets } from '../../runtime/views/asset-url.ts'
 import type { MountSettings } from '../../runtime/settings/settings.ts'
-import type { DevServer } from '../vite/dev-server.ts'
-import { isLoadable, type EntrySource } from '../vite/entry-source.ts'
+import type { DevServer } from './dev-server.ts'
+import { isLoadable, type EntrySource } from './entry-source.ts'
 import { findNone, helpersOf, type FindEntry } from './entry.ts'
 import { MountedBundle } from './mounted-bundle.ts'
 
@@ -47,6 +48,8 @@ class Bundles implements Running, MountAssets {
   )
   /** Dev servers are known once this resolves, and the sizes of a new build's images can be read. */
   readonly load: () => Promise<void>
+  /** Hands requests to the dev servers in this process. */
+  readonly responderAt: Running['responderAt']
   readonly #env: string
   readonly #mounts: readonly Mount[]
   readonly #warn: (message: string) => void
@@ -62,6 +65,7 @@ class Bundles implements Running, MountAssets {
         return [{ settings, build: new MountedBundle({ ...settings, manifest }, options) }]
       return isServed ? [] : [{ settings, build: undefined }]
     })
+    this.responderAt = responderIn(project)
     this.load = once(async () => {
       if (env === 'development') await this.#findDevServers()
       if (this.#mounts.some(({ build }) => build)) await loadDetails(project)
@@ -69,7 +73,7 @@ class Bundles implements Running, MountAssets {
   }
 
   async #findDevServers(): Promise<void> {
-    const { devServerOf } = await import('../vite/dev-server.ts')
+    const { devServerOf } = await import('./dev-server.ts')
     for (const mount of this.#mounts) mount.dev = devServerOf(mount.settings, this.#warn)
   }
 
@@ -192,6 +196,17 @@ class Bundles implements Running, MountAssets {
     throw new TypeError(
       `mount must be the URL path of a mount that has a manifest or dev, ${known}, got ${inspect(mount)}`
     )
+  }
+}
+
+function responderIn({ base, mounts }: Project): Running['responderAt'] {
+  const servers = mounts.flatMap(({ dev, urlPath }) =>
+    typeof dev === 'object' ? { dev, urlPath } : []
+  )
+  if (servers.length === 0) return undefined
+  return path => {
+    const { dev } = servers.find(({ urlPath }) => isBelow(path, urlPath)) ?? {}
+    return dev && (async ctx => (await import('./respond.ts')).respond(ctx, dev, base))
   }
 }
 

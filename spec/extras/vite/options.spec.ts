@@ -4,7 +4,7 @@ import type { Context } from 'koa'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
-import { DEV } from '../../../lib/extras/vite/options.ts'
+import { BUILD } from '../../../lib/extras/vite/options.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
 
 const starting = (options: KoaAssetsOptions) => () => settle(options, {})
@@ -32,7 +32,7 @@ test('MNT-03 while `dev` is in force the manifest is not read; `dev: condition &
 test('SET-11 a wrong dev is an error at start, with what it must be', t => {
   for (const dev of ['localhost:5173', 'http://localhost:5173/base']) {
     const options = { mounts: { '/a': { dir: '.', dev } } }
-    const message = `dev must be ${DEV.dev.expected}, got '${dev}' (mounts./a.dev)`
+    const message = `dev must be ${BUILD.dev.expected}, got '${dev}' (mounts./a.dev)`
     t.throws(() => settleProject(options, {}), { instanceOf: TypeError, message })
   }
 })

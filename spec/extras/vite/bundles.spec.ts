@@ -9,12 +9,12 @@ import { makeHelpers } from '../../runtime/views/view-helpers-site.ts'
 import type { LoadedUrl } from '../../../lib/runtime/views/asset-url.ts'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
-import { helpersOf } from '../../../lib/extras/bundles/entry.ts'
+import { helpersOf } from '../../../lib/extras/vite/entry.ts'
 import {
   hashedAmong,
   HASHES,
   type StemmedFile
-} from '../../../lib/extras/bundles/manifests/bundle.ts'
+} from '../../../lib/extras/vite/manifests/bundle.ts'
 import { pagesOf, summary, viteBuild, viteMount } from '../../support/bundler-project.ts'
 import { growsInProportion } from '../../support/cost.ts'
 import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
