@@ -126,15 +126,14 @@ function partOf(id) {
 }
 
 const PARTS = [
-  [/^building\/observation/, 'writing'],
-  [/^building\/precompile|^minify\/minify/, 'building-precompile'],
+  [/^building\/(?:precompile|publish-build)/, 'building-precompile'],
   [
     /^building\/publish|^deltas\/directory|^telling\/(?:listed|own)|^releases\/(?:build|clean|compress)\.|^deltas\/(?:write|delta-faults)/,
     'building-copies'
   ],
   [/^verify\/verify(?:-all)?\./, 'verify-checks'],
   [/^modules\/building/, 'packages'],
-  [/^modules\/joining/, 'joining'],
+  [/^modules\/joining|^styles\/(?:join|plan)\./, 'joining'],
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
   [/^building\/(?:on-request|rebuilt|plain)|^kept-index\/kept/, 'building-on-request'],
   [/^[^/]+\/extra\.ts$/, 'extras'],
@@ -143,7 +142,7 @@ const PARTS = [
   [/^vite\/entry-source/, 'entry-source'],
   [/^(?:releases|verify)\/exports/, 'app'],
   [/^http-cache\/(?:cache-directive|fresh)/, 'http-cache-values'],
-  [/-command\.ts$|^init\/|^(?:deltas|modules|minify)\/(?:additions|column)/, 'cli'],
+  [/-command\.ts$|^init\/|^(?:deltas|modules|styles)\/(?:additions|column)/, 'cli'],
   [/^cli\/format|^telling\/weight/, 'weight'],
   [/^inspector\/(?:weight-page|treemap|page-html)/, 'inspector-html'],
   [/^telling\//, 'inventory'],

@@ -11,13 +11,11 @@ import { inspector } from '../../extras/inspector/extra.ts'
 import { keptIndex } from '../../extras/kept-index/extra.ts'
 import { live } from '../../extras/live/extra.ts'
 import { media } from '../../extras/media/extra.ts'
-import { minify } from '../../extras/minify/extra.ts'
 import { modules } from '../../extras/modules/extra.ts'
 import { names } from '../../extras/names/extra.ts'
 import { releases } from '../../extras/releases/extra.ts'
 import { routes } from '../../extras/routes/extra.ts'
-import { stylesheets } from '../../extras/stylesheets/extra.ts'
-import { target } from '../../extras/target/extra.ts'
+import { styles } from '../../extras/styles/extra.ts'
 import { telling } from '../../extras/telling/extra.ts'
 import { uploads } from '../../extras/uploads/extra.ts'
 import { verify } from '../../extras/verify/extra.ts'
@@ -32,13 +30,11 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   keptIndex,
   live,
   media,
-  minify,
   modules,
   names,
   releases,
   routes,
-  stylesheets,
-  target,
+  styles,
   telling,
   uploads,
   verify,

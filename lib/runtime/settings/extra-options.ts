@@ -8,24 +8,22 @@ import { INLINE, type InlineOptions } from '../../extras/inline/options.ts'
 import type { InlineHelpers } from '../../extras/inline/inline.ts'
 import type { MediaHelpers } from '../../extras/media/media.ts'
 import {
-  MINIFY,
-  PRECOMPILE_MINIFY,
-  type MinifyOptions,
-  type MinifyRow,
-  type PrecompileMinifyOptions
-} from '../../extras/minify/options.ts'
-import type { SheetRow } from '../../extras/stylesheets/options.ts'
+  PRECOMPILE_STYLES,
+  STYLES,
+  type PrecompileStyleOptions,
+  type StyleOptions,
+  type StyleRows
+} from '../../extras/styles/options.ts'
 import { ROUTES, type RouteOptions } from '../../extras/routes/options.ts'
 import type { PreloadHelpers } from '../../extras/routes/preload-links.ts'
 import { NAMES, type NameOptions } from '../../extras/names/options.ts'
-import { TARGET, type TargetOptions } from '../../extras/target/options.ts'
 import { DELTAS, type DeltaOptions, type DeltaPrecompileRow } from '../../extras/deltas/options.ts'
 
 /** Options of extras in `KoaAssetsOptions`. */
 export interface ProjectExtras extends DeltaOptions, NameOptions, RouteOptions {}
 
 /** Options of extras in `LayeredOptions`. */
-export interface LayeredExtras extends InlineOptions, ModuleOptions, MinifyOptions, TargetOptions {}
+export interface LayeredExtras extends InlineOptions, ModuleOptions, StyleOptions {}
 
 /** Options of extras in `MountOptions`. */
 export interface MountExtras extends BuildOptions {}
@@ -38,8 +36,7 @@ export interface HelperExtras
 export const LAYERED_EXTRAS = {
   ...INLINE,
   ...MODULES,
-  ...MINIFY,
-  ...TARGET
+  ...STYLES
 } as const
 
 export const PROJECT_EXTRAS = {
@@ -49,14 +46,14 @@ export const PROJECT_EXTRAS = {
 } as const
 
 /** Options of extras in `PrecompileOptions`. */
-export interface PrecompileExtras extends PrecompileMinifyOptions {}
+export interface PrecompileExtras extends PrecompileStyleOptions {}
 
 export const PRECOMPILE_EXTRAS = {
-  ...PRECOMPILE_MINIFY
+  ...PRECOMPILE_STYLES
 } as const
 
 /** Rows of extras in `PrecompileReport`. */
-export interface PrecompileRows extends DeltaPrecompileRow, MinifyRow, JoinRow, SheetRow {}
+export interface PrecompileRows extends DeltaPrecompileRow, JoinRow, StyleRows {}
 
 export const MOUNT_EXTRAS = {
   ...BUILD

@@ -73,7 +73,7 @@ test('TSC-06 JSX that calls a React which the module lacks is a warning, in deve
   const told =
     'apps/web/assets/javascripts/lost.tsx has JSX that calls React.createElement, and does not import React: set "jsx": "react-jsx" in tsconfig.json'
   const root = makeProject(t, placed(files))
-  const target = EXTRAS.some(({ name }) => name === 'target') && { target: 'es2022' }
+  const target = EXTRAS.some(({ name }) => name === 'styles') && { target: 'es2022' }
   const { warnings } = await run({ root, missing: 'ignore', ...target })
   t.deepEqual(warnings, [told])
   const site = await makeSite(t, {}, { root, missing: 'ignore' })

@@ -4,66 +4,60 @@ import { isUtf8 } from 'node:buffer'
 import type { Unfinished } from '../../publishing/building/links.ts'
 import { textType } from '../../publishing/rendering/draft.ts'
 import type { AppSettings } from '../../runtime/settings/app-settings.ts'
-import { importRules, importsTwice, type ImportRule } from '../minify/import-rules.ts'
 import { modeOf } from '../modules/options.ts'
+import { importRules, importsTwice, type ImportRule } from './css.ts'
 
 export type Nodes = ReadonlyMap<string, Unfinished>
 
 /** Maps the paths of stylesheets to those of the imports that are joined into them. */
 export type Plan = ReadonlyMap<string, ReadonlySet<string>>
 
+/** The paths of sheets, and LAYERS; true for those under a layer, a medium or another condition. */
+type Sheets = ReadonlyMap<string, boolean>
+
 interface Joined {
   /** The paths of the imports that are joined into it. */
   readonly imports: ReadonlySet<string>
   /** True if no other import stays: only such a sheet is joined into others. */
   readonly isWhole: boolean
-  /** The paths of all sheets in it, and LAYERS; true for those under a layer, a medium or another condition. */
-  readonly conditional: ReadonlyMap<string, boolean>
+  /** All sheets in it. */
+  readonly sheets: Sheets
 }
 
-const NOTHING: Joined = { imports: new Set(), isWhole: false, conditional: new Map() }
+const NOTHING: Joined = { imports: new Set(), isWhole: false, sheets: new Map() }
 
 export function planOf(nodes: Nodes): Plan {
-  const known = new Map<string, Joined>()
-  const joinedIn = (path: string): Joined => {
-    const found = known.get(path)
+  const known = new Map<Unfinished, Joined>()
+  const joinedIn = (node: Unfinished): Joined => {
+    const found = known.get(node)
     if (found) return found
     // A cycle is left to the browser.
-    known.set(path, NOTHING)
-    const node = nodes.get(path)
-    const joined = (node && joinImports(node, nodes, joinedIn)) ?? NOTHING
-    known.set(path, joined)
+    known.set(node, NOTHING)
+    const written = importsOf(node, nodes)
+    const joined = written ? join(written, joinedIn) : NOTHING
+    known.set(node, joined)
     return joined
   }
-  return new Map(
-    Array.from(nodes.keys(), path => [path, joinedIn(path).imports] as const).filter(
-      ([, imports]) => imports.size > 0
-    )
-  )
+  const all = Array.from(nodes, ([path, node]) => [path, joinedIn(node).imports] as const)
+  return new Map(all.filter(([, imports]) => imports.size > 0))
 }
 
-function joinImports(
-  node: Unfinished,
-  nodes: Nodes,
-  joinedIn: (path: string) => Joined
-): Joined | undefined {
-  const all = importsOf(node, nodes)
-  if (!all) return undefined
-  const last = all.imports.findLastIndex(({ to }) => to === undefined || !joinedIn(to).isWhole)
-  const conditional = new Map([[node.path, false]])
-  if (all.hasLayers) conditional.set(LAYERS, false)
+function join({ own, imports: all }: Imports, joinedIn: (node: Unfinished) => Joined): Joined {
+  const last = all.findLastIndex(({ to }) => !to || !joinedIn(to).isWhole)
+  const sheets = new Map(own)
   const imports = new Set<string>()
-  for (const { to = '', isConditional } of all.imports.slice(last + 1)) {
-    for (const [path, isNested] of joinedIn(to).conditional) {
+  for (const { to, isConditional } of all.slice(last + 1)) {
+    if (!to) continue
+    for (const [path, isNested] of joinedIn(to).sheets) {
       const isUnder = isConditional || isNested
       // esbuild keeps the last one of a sheet that is there twice, which is the same only without conditions.
-      const before = conditional.get(path)
-      if (before !== undefined && (before || isUnder)) return { ...NOTHING, conditional }
-      conditional.set(path, isUnder)
+      const before = sheets.get(path)
+      if (before !== undefined && (before || isUnder)) return { ...NOTHING, sheets }
+      sheets.set(path, isUnder)
     }
-    imports.add(to)
+    imports.add(to.path)
   }
-  return { imports, isWhole: last === -1, conditional }
+  return { imports, isWhole: last === -1, sheets }
 }
 
 /** esbuild makes a layer of its own for each sheet in a layer without a name. */
@@ -72,30 +66,25 @@ const ANONYMOUS = /^layer(?![\w(-])/i
 /** Stands for the statements `@layer a, b;` in front of imports: esbuild keeps one of those that are equal, too. */
 const LAYERS = '@layer'
 
-interface Import {
-  /** The path of a stylesheet that may be joined. */
-  readonly to: string | undefined
-  readonly isConditional: boolean
-}
-
 interface Imports {
-  readonly hasLayers: boolean
-  readonly imports: readonly Import[]
+  /** The sheet itself, and its layers. */
+  readonly own: Sheets
+  /** In order; undefined for one that may not be joined. */
+  readonly imports: readonly {
+    readonly to: Unfinished | undefined
+    readonly isConditional: boolean
+  }[]
 }
 
-const NONE: Imports = { hasLayers: false, imports: [] }
-
-/**
- * Returns the imports of a stylesheet in order. The result is undefined for what is no stylesheet, or cannot be
- * joined.
- */
-function importsOf(node: Unfinished, nodes: Nodes): Imports | undefined {
-  const { name, app, source, draft, links } = node
+/** Returns the imports of a stylesheet; undefined for what is no stylesheet, or cannot be joined. */
+function importsOf(
+  { name, app, path, source, draft, links }: Unfinished,
+  nodes: Nodes
+): Imports | undefined {
   const { content, text, mayImport } = draft
   if (textType(name) !== 'css' || modeOf(app) === false) return undefined
-  if ('copyOf' in content || !isUtf8(content)) return undefined
-  if (!text) return mayImport ? undefined : NONE
-  const { code, references } = text
+  if ('copyOf' in content || !isUtf8(content) || (!text && mayImport)) return undefined
+  const { code = '', references = [] } = text ?? {}
   const rules = importRules(code)
   const lead = leadOf(rules)
   if (lead === undefined || importsTwice(rules)) return undefined
@@ -105,17 +94,15 @@ function importsOf(node: Unfinished, nodes: Nodes): Imports | undefined {
     // A URL with a query is another file.
     const isUsual = references[at]?.suffix === '' && !ANONYMOUS.test(condition)
     const isJoined = to && isUsual && mayJoin(app, source.packageName, to)
-    return { to: isJoined ? to.path : undefined, isConditional: condition !== '' }
+    return { to: isJoined ? to : undefined, isConditional: condition !== '' }
   })
-  return { hasLayers: /@layer/i.test(lead), imports }
+  const own = [path, ...(/@layer/i.test(lead) ? [LAYERS] : [])]
+  return { own: new Map(own.map(each => [each, false])), imports }
 }
 
 const LEAD = /^(?:\uFEFF?\s*@charset[^;{}]*;)?(?:\s*@layer[^;{}]*;)*\s*$/i
 
-/**
- * Returns what is in front of the imports, or undefined where a browser ignores one of them, since anything else is
- * (css-cascade-5 section 2).
- */
+/** Returns what is in front of the imports; undefined where anything else is, so that a browser ignores one of them. */
 function leadOf(rules: readonly ImportRule[]): string | undefined {
   const [lead = '', ...between] = rules.map(({ before }) => before)
   return LEAD.test(lead) && between.every(text => /^[\s;]*$/.test(text)) ? lead : undefined

@@ -2,9 +2,8 @@
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import test, { type ExecutionContext } from 'ava'
 import { transform } from 'esbuild'
-import { KEPT, LEFT } from '../../../lib/extras/minify/syntax.ts'
-import { browsersOf } from '../../../lib/extras/target/browsers.ts'
-import { lackingIn } from '../../../lib/extras/target/features.ts'
+import { KEPT, LEFT } from '../../../lib/extras/styles/esbuild.ts'
+import { browsersOf, lackingIn } from '../../../lib/extras/styles/browsers.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { installWithout } from '../../publishing/cli/run.ts'
 import {

@@ -1,0 +1,121 @@
+// Finds esbuild's names for the browsers of the option `target`, and what these browsers lack.
+import { loadPeer } from '../../publishing/compilers/built-in.ts'
+import { AssetError, reasonOf } from '../../runtime/errors.ts'
+import { blanked } from './css.ts'
+import type { Target } from './options.ts'
+
+type Browserslist = (queries: readonly string[], options: { readonly path: string }) => string[]
+
+const NAME =
+  /^(?:es(?:\d{1,4}|next)|(?:chrome|deno|edge|firefox|hermes|ie|ios|node|opera|rhino|safari)\d+(?:\.\d+){0,2})$/i
+
+/** Names of browserslist that esbuild has in other words. */
+const RENAMED: Readonly<Record<string, string>> = {
+  and_chr: 'chrome',
+  and_ff: 'firefox',
+  android: 'chrome',
+  ios_saf: 'ios'
+}
+/** browserslist knows others, such as Opera Mini, of which esbuild has no table. */
+const ENGINES = new Set(['chrome', 'edge', 'firefox', 'ie', 'ios', 'opera', 'safari'])
+/** Android's own browser had version numbers of Android, up to 4.4. */
+const WEBVIEW = 37
+
+/** @throws AssetError for a text that neither of them knows, and where browserslist is needed and not there */
+export async function browsersOf(target: Target, root: string): Promise<readonly string[]> {
+  const given = [target].flat()
+  const names = given.flatMap(each => each.trim().split(/\s*,\s*/))
+  if (names.every(each => NAME.test(each))) return names.map(each => each.toLowerCase())
+  const purpose = `the option target ('${given.join("', '")}')`
+  const browserslist = (await loadPeer(['browserslist'], purpose, root)) as Browserslist
+  const list = async () => browserslist(given, { path: root })
+  const listed = await list().catch((error: unknown) => {
+    throw unusable(given, reasonOf(error))
+  })
+  const lowest = new Map<string, string>()
+  for (const each of listed) {
+    const [, browser = '', version = ''] = /^(\w+) ([\d.]+)/.exec(each) ?? []
+    const engine = RENAMED[browser] ?? browser
+    if (!ENGINES.has(engine)) continue
+    if (browser === 'android' && Number.parseInt(version, 10) < WEBVIEW) continue
+    const known = lowest.get(engine)
+    if (known === undefined || isOlder(version, known)) lowest.set(engine, version)
+  }
+  if (lowest.size > 0) return Array.from(lowest, each => each.join(''))
+  throw unusable(given, 'it means no browser that esbuild knows')
+}
+
+function unusable(given: readonly string[], reason: string): AssetError {
+  const all = given.map(each => `'${each}'`).join(', ')
+  return new AssetError('compile-failed', `the option target cannot be ${all}: ${reason}`)
+}
+
+const isOlder = (version: string, other: string) =>
+  version.localeCompare(other, 'en', { numeric: true }) < 0
+
+// What esbuild leaves as it is, although browsers of the target do not know it. The versions are those of MDN's
+// browser-compat-data; what merely has no effect in an older browser, such as text-wrap, is not here.
+
+/** What is lacking, how it is written, and the versions of Chrome, Firefox and Safari that know it. */
+type Feature = readonly [name: string, written: RegExp, versions: string]
+
+const inCustomProperty = (functions: string) =>
+  new RegExp(`(?<=[;{\\s]--[\\w-]+\\s*:[^;{}]*)\\b(?:${functions})\\(`, 'gi')
+
+const IN_CSS: readonly Feature[] = [
+  ['light-dark()', /\blight-dark\(/gi, '123 120 17.5'],
+  ['color-mix()', /\bcolor-mix\(/gi, '111 113 16.2'],
+  // Chrome from 119 on and Safari from 16.4 on compute other colors.
+  ['a color made from another', /\b(?:hsl|hwb)\(\s*from\b/gi, '125 128 18'],
+  ['a color made from another', /\b(?:rgb|lab|lch|oklab|oklch|color)\(\s*from\b/gi, '122 128 18'],
+  ['a modern color in a custom property', inCustomProperty('oklab|oklch'), '111 113 15.4'],
+  ['a modern color in a custom property', inCustomProperty('lab|lch|color'), '111 113 15'],
+  ['a modern color in a custom property', inCustomProperty('hwb'), '101 96 15'],
+  [
+    'a gradient with a color space',
+    /\bgradient\([^;{}]*?\bin\s+(?:srgb|display-p3|a98-rgb|prophoto-rgb|rec2020|(?:ok)?l(?:ab|ch)|hsl|hwb|xyz)/gi,
+    '111 127 16.2'
+  ],
+  [':has()', /:has\(/gi, '105 121 15.4'],
+  [':is()', /:is\(/gi, '88 78 14'],
+  [':where()', /:where\(/gi, '88 78 14'],
+  [':not() with a list', /:not\([^()]*,/gi, '88 84 9'],
+  [':focus-visible', /:focus-visible\b/gi, '86 85 15.4'],
+  ['@container', /@container\b/gi, '105 110 16'],
+  ['@layer', /@layer\b|@import\s+(?:url\([^)]*\)\s*)?layer\b/gi, '99 97 15.4'],
+  ['@scope', /@scope\b/gi, '118 146 17.4'],
+  ['subgrid', /:\s*[^;{}]*\bsubgrid\b/gi, '117 71 16']
+]
+
+const ATTRIBUTE = String.raw`(?:(?<=\b(?:from|import)\s*["'][^"'\n]*["']\s*)\bwith\s*|\bimport\s*\(\s*["'][^"'\n]*["']\s*,\s*\{\s*with\s*:\s*)\{\s*`
+const CSS = String.raw`type\s*:\s*["']css["']`
+
+const IN_SCRIPTS: readonly Feature[] = [
+  ['an import attribute', new RegExp(`${ATTRIBUTE}(?!${CSS})`, 'g'), '123 138 17.2'],
+  ['a stylesheet as a module', new RegExp(ATTRIBUTE + CSS, 'g'), '123 147 Infinity'],
+  // Esbuild makes some expressions calls of RegExp, which throw in these browsers, and says nothing.
+  ['a lookbehind in a regular expression', /\(\?<[=!]/g, '62 78 16.4'],
+  ['a modifier in a regular expression', /\(\?[ims]*-?[ims]+:/g, '125 132 26']
+]
+
+/** Returns what a text has that a browser of the target lacks, each once. */
+export function lackingIn(code: string, isCss: boolean, target: readonly string[]) {
+  const all = isCss ? IN_CSS : IN_SCRIPTS
+  const text = isCss ? blanked(code) : code
+  return all.flatMap(([name, written, versions]) => {
+    const browser = target.find(each => lacks(each, versions.split(' ')))
+    const at = browser === undefined ? -1 : text.search(written)
+    return browser === undefined || at === -1 ? [] : [{ name, browser, at }]
+  })
+}
+
+const SAME: Readonly<Record<string, string>> = { edge: 'chrome', ios: 'safari', opera: 'chrome' }
+/** Opera is Chrome with version numbers that are so much lower. */
+const OPERA = 14
+
+function lacks(browser: string, versions: readonly string[]): boolean {
+  const [, engine = '', version = ''] = /^([a-z]+)([\d.]+)$/.exec(browser) ?? []
+  const least = versions[['chrome', 'firefox', 'safari'].indexOf(SAME[engine] ?? engine)]
+  const same = engine === 'opera' ? String(Number.parseInt(version, 10) + OPERA) : version
+  return engine === 'ie' || (least !== undefined && isOlder(same, least))
+}

@@ -1,0 +1,85 @@
+// Reads and changes the text of stylesheets, so that esbuild does not change what they mean.
+
+const NO_CODE = /\/\*[^]*?\*\/|"(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*'/g
+
+/** Returns a stylesheet with blanks for its comments and strings, as long as before. */
+export function blanked(css: string): string {
+  return css.replace(NO_CODE, text => text.replace(/[^\n]/g, ' '))
+}
+
+// Colors that are not legacy ones, such as oklch(), stay as they are written: esbuild turns those within sRGB into hex,
+// and gradients and transitions between legacy colors interpolate in another space (CSS Color 4 section 12.1). No option
+// but `minifySyntax`, which shortens far more, turns that off. A name without its first letter is an unknown function to
+// esbuild. Each stays as long, for the source map.
+
+const FIRST_LETTER = /(?<![\w-])[clo](?=(?:klab|klch|ab|ch|olor)\()/gi
+// Characters for private use, in front of the rest of a function's name.
+const HIDDEN = /[\ue043-\ue06f](?=(?:klab|klch|ab|ch|olor)\()/gi
+const OFFSET = 0xe000
+
+export const hiddenColors = (css: string) =>
+  css.replace(FIRST_LETTER, letter => shifted(letter, OFFSET))
+
+export const shownColors = (text: string) =>
+  text.replace(HIDDEN, character => shifted(character, -OFFSET))
+
+const shifted = (character: string, by: number) => String.fromCharCode(character.charCodeAt(0) + by)
+
+const COLOR = /(?<![\w-])(?:oklab|oklch|lab|lch|color)\(/i
+const PROPERTY = /^\s*[a-z-]+\s*:/i
+
+/**
+ * Repeats each declaration with such a color, hidden, for the browsers that know it: esbuild lowers the first one. Lines
+ * stay lines, for the source map. Nothing replaces a custom property, which is not known to be a color.
+ */
+export function withFallbacks(css: string): string {
+  const blank = blanked(css)
+  let [result, from, start, depth] = ['', 0, 0, 0]
+  for (const { 0: sign, index } of blank.matchAll(/[;{}()]/g)) {
+    if (sign === '(') depth++
+    else if (sign === ')') depth--
+    if (depth > 0 || sign === '(' || sign === ')') continue
+    const declaration = blank.slice(start, index)
+    const isColor = COLOR.test(declaration) && PROPERTY.test(declaration)
+    if (sign !== '{' && isColor && !declaration.trim().startsWith('--')) {
+      const copy = css.slice(start, index).trim()
+      result += `${css.slice(from, index)};${hiddenColors(copy.replace(/\s*\n\s*/g, ' '))}`
+      from = index
+    }
+    start = index + 1
+  }
+  return result + css.slice(from)
+}
+
+/** The rule by which a stylesheet imports another. */
+export interface ImportRule {
+  /** The text between the rule before and this one, without comments. */
+  readonly before: string
+  /** The offset of the first character of the URL, without quotes. */
+  readonly url: number
+  /** The URL as it is written. */
+  readonly written: string
+  /** The layer, the conditions and the media, as they are written; empty for none. */
+  readonly condition: string
+}
+
+const COMMENT = /\/\*[^]*?\*\//g
+const RULE =
+  /@import\s*(?:url\(\s*)?(?:(["'])(?<quoted>[^]*?)\1|(?<bare>[^\s"';)]+))\s*\)?(?<condition>[^;{}]*)/dgi
+
+export function importRules(css: string): ImportRule[] {
+  const code = css.replace(COMMENT, comment => ' '.repeat(comment.length))
+  let end = 0
+  return Array.from(code.matchAll(RULE), ({ 0: rule, index, groups, indices }) => {
+    const before = code.slice(end, index)
+    end = index + rule.length
+    const { quoted, bare = '', condition = '' } = groups ?? {}
+    const [url = 0] = indices?.groups?.[quoted === undefined ? 'bare' : 'quoted'] ?? []
+    return { before, url, written: quoted ?? bare, condition: condition.trim() }
+  })
+}
+
+/** Tells whether a stylesheet imports a URL twice: esbuild writes one of them behind a rule, where it is none. */
+export function importsTwice(rules: readonly ImportRule[]): boolean {
+  return new Set(rules.map(({ written }) => written)).size < rules.length
+}

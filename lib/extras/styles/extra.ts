@@ -1,0 +1,24 @@
+// Makes stylesheets and scripts smaller, lowers their syntax for the browsers of the option `target`, and joins
+// stylesheets with those that they import; all with esbuild.
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import type { Sources } from '../../publishing/sources/sources.ts'
+import { modeOf } from '../modules/options.ts'
+
+export const styles: Extra<Pipeline> = {
+  name: 'styles',
+  standsOn: ['modules'],
+  async transform(project, asked, warn) {
+    const isLowered = project.apps.some(app => app.target !== undefined)
+    const lowered = isLowered ? await (await import('./lower.ts')).lowering(project) : undefined
+    if (!asked || !warn) return lowered
+    const minified = await (await import('./minify.ts')).minifier(project, asked, warn)
+    return minified && { ...lowered, ...minified }
+  },
+  async bundler(project, sources: Sources, transforms) {
+    if (!project.apps.some(modeOf)) return undefined
+    return (await import('./join.ts')).makeBundler(project, sources, transforms)
+  },
+  commandLine: () => import('./additions.ts'),
+  rows: async report => (await import('./additions.ts')).rowsOf(report)
+}

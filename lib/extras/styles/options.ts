@@ -1,0 +1,72 @@
+// The options of minifying and lowering, and the parts of a report about stylesheets and scripts.
+import { flag, isText, type Expectation, type Option } from '../../runtime/check-options.ts'
+
+/** Browsers, as browserslist or esbuild names them. */
+export type Target = string | readonly string[]
+
+export interface StyleOptions {
+  /**
+   * Precompile minifies stylesheets and scripts with esbuild, and publishes the source map of each at
+   * `<name>.map`. Files named `*.min.*` are left as they are. Default: where esbuild can be loaded; a source
+   * that esbuild cannot parse is then published as it is, with a warning.
+   *
+   * With `true`, precompile throws an AssetError when esbuild is not installed, and for such a source.
+   */
+  minify?: boolean | undefined
+  /**
+   * The browsers whose syntax scripts and stylesheets get, in every environment: a query of browserslist, such as
+   * `'baseline widely available'`, which needs that package, or names of esbuild, such as `['chrome109', 'safari15.4']`.
+   * What esbuild cannot lower is a warning. Needs esbuild. Default: none, and nothing is lowered.
+   */
+  target?: Target | undefined
+}
+
+const minify: Option<boolean | undefined, unknown> = { ...flag, default: () => undefined }
+
+const target: Option<Target | undefined, unknown> = {
+  expected:
+    "browsers, such as 'baseline widely available' or ['chrome109', 'safari15.4'], as one text or a list",
+  holds: value => {
+    const all = [value].flat()
+    return all.length > 0 && all.every(each => isText(each) && each.trim() !== '')
+  },
+  default: () => undefined
+}
+
+export const STYLES = { minify, target } satisfies Record<keyof StyleOptions, Expectation>
+
+export interface PrecompileStyleOptions {
+  /**
+   * Overrides the option `minify` of every app. Default: each app's own, which by default is "if esbuild is there".
+   */
+  readonly minify?: boolean | undefined
+}
+
+export const PRECOMPILE_STYLES = {
+  minify: flag
+} satisfies Record<keyof PrecompileStyleOptions, Expectation>
+
+/** Sizes are in bytes, without source maps. */
+export interface MinifyReport {
+  readonly files: number
+  readonly bytes: number
+  readonly insteadOf: number
+  /** Says why nothing was minified: esbuild cannot be loaded. */
+  readonly problem?: string
+}
+
+export interface SheetReport {
+  /** The number of stylesheets into which others were joined. */
+  readonly files: number
+  /** The number of imports that no browser has to follow any more. */
+  readonly imports: number
+  /** Says why nothing was joined: esbuild cannot be loaded. */
+  readonly problem?: string
+}
+
+export interface StyleRows {
+  /** The sizes before and after; undefined if no app is minified. */
+  readonly minified: MinifyReport | undefined
+  /** The joined stylesheets; undefined if there was none to join. */
+  readonly sheets?: SheetReport | undefined
+}
