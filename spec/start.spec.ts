@@ -103,7 +103,7 @@ const PART = [
   'assets/sources/third-party.ts'
 ]
 const NONE =
-  /^extras\/(?:init|inspector|joining|kept-index|live|names|modules|releases|styles|telling|verify)\/(?!(?:extra|options|tag|exports)\.ts)|^assets\/(?:references|rendering\/(?!details))|^files\/writing\//
+  /^extras\/(?:init|inspector|joining|kept-index|live|minify|names|modules|releases|stylesheets|telling)\/(?!(?:extra|options|tag|exports)\.ts)|^assets\/(?:references|rendering\/(?!details))|^files\/writing\//
 
 // Pages have all helpers. A manifest has to be read before koaAssets() returns, so what reads them is there without
 // mounts as well.

@@ -4,7 +4,12 @@ import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import { lstatOf, statOf } from '../../runtime/files/disk.ts'
-import { isInPlace, outsidePlace, removeInPlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
+import {
+  isInPlace,
+  outsidePlace,
+  removeInPlace,
+  wouldBeInPlace
+} from '../../runtime/files/containment.ts'
 import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
 import { readSnapshot, sameBytes } from '../../runtime/files/open-file.ts'
 import {

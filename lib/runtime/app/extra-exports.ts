@@ -9,7 +9,14 @@ export type {
 export type { LiveTagOptions } from '../../extras/live/tag.ts'
 export type { DeltaReport, DeltaSavings } from '../../extras/deltas/options.ts'
 export type { JoinReport } from '../../extras/modules/options.ts'
-export { clean, cleanKept, compress, keep } from '../../extras/releases/exports.ts'
+export {
+  clean,
+  cleanKept,
+  compress,
+  keep,
+  verify,
+  verifyCopies
+} from '../../extras/releases/exports.ts'
 export type { CleanKeptOptions, KeepOptions, KeepReport } from '../../extras/releases/keep.ts'
 export type { CleanOptions, CleanReport } from '../../extras/releases/clean.ts'
 export type {
@@ -18,8 +25,7 @@ export type {
   CompressProgress,
   CompressReport
 } from '../../extras/releases/compress.ts'
-export { verify, verifyCopies } from '../../extras/verify/exports.ts'
-export type { VerifyCopiesReport, VerifyReport } from '../../extras/verify/verify.ts'
+export type { VerifyCopiesReport, VerifyReport } from '../../extras/releases/verify.ts'
 export type { Preload } from '../../extras/routes/early-preload.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from '../../extras/routes/preload-links.ts'
 export type { SendFile, SendFileOptions } from '../../extras/routes/send-file.ts'

@@ -18,7 +18,6 @@ import { routes } from '../../extras/routes/extra.ts'
 import { styles } from '../../extras/styles/extra.ts'
 import { telling } from '../../extras/telling/extra.ts'
 import { uploads } from '../../extras/uploads/extra.ts'
-import { verify } from '../../extras/verify/extra.ts'
 import { warnings } from '../../extras/warnings/extra.ts'
 import { vite } from '../../extras/vite/extra.ts'
 
@@ -37,7 +36,6 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   styles,
   telling,
   uploads,
-  verify,
   vite,
   warnings
 ]

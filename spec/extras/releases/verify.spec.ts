@@ -1,26 +1,15 @@
-import {
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync
-} from 'node:fs'
+// What verify says of published files, of builds in mounts, and of the copies in any directory.
+import { readFileSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import type { ManifestEntry } from '../../../lib/runtime/urls/manifest.ts'
 import { COPIES, WRITABLE_CODINGS } from '../../support/copies.ts'
-import { clean, compress, precompile, verify, verifyCopies } from '../../../lib/index.ts'
-import { readManifest } from '../../support/fingerprinted.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
-import { outdatedAmong } from '../../../lib/extras/releases/clean.ts'
-import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
-import { digestOf } from '../../../lib/runtime/files/digest.ts'
-import { lock } from '../../../lib/publishing/writing/lock.ts'
+import { compress, precompile, verify, verifyCopies } from '../../../lib/index.ts'
+import { readManifest, run } from '../../support/fingerprinted.ts'
+import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+import { warningsAbout } from '../../support/warnings.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 
 const FILES = {
@@ -130,103 +119,6 @@ test('S24 nothing outside is read through a link, and nothing is written', async
   t.is(readFileSync(join(root, 'secret.css.br'), 'utf8'), 'broken')
 })
 
-const DAY = 24 * 3600
-const daysAgo = (days: number) => new Date(Date.now() - days * DAY * 1000)
-
-const textOf = (day: number) => `body { color: red }/* ${day} */\n`.repeat(20)
-const nameOf = (day: number) => withFingerprint('app.css', digestOf(Buffer.from(textOf(day))))
-
-/** A project with a deploy at each of these ages, in days; the youngest is the current one. */
-async function makeDeploys(t: ExecutionContext, days: readonly number[]) {
-  const root = makeProject(t)
-  const source = join(root, 'apps/web/assets/app.css')
-  const deploy = async (day: number) => {
-    writeFiles(root, { 'apps/web/assets/app.css': textOf(day) })
-    utimesSync(source, daysAgo(day), daysAgo(day))
-    await precompile({ root, ...AS_WRITTEN })
-  }
-  for (const day of days.toSorted((a, b) => b - a)) await deploy(day)
-  const folder = join(root, 'public/assets')
-  return { root, folder, deploy, left: () => readdirSync(folder).toSorted() }
-}
-
-const withCopies = (names: readonly string[]) =>
-  names.flatMap(name => ['', ...COPIES].map(extension => name + extension)).toSorted()
-
-test('FPR-15 clean keeps what was published today, and the newest two by when that was, and says the same in a dry run', async t => {
-  const { root, deploy, left } = await makeDeploys(t, [1, 2, 3])
-  for (const day of [300, 200]) await deploy(day)
-  const before = left()
-  t.deepEqual((await clean({ root }, { keep: 2, age: '1d' })).removed, [], 'all are of today')
-  const dry = await clean({ root }, { keep: 2, age: 0, dryRun: true })
-  t.deepEqual(left(), before)
-  const { dryRun, removed, kept, bytes } = await clean({ root }, { keep: 2, age: 0 })
-  t.deepEqual({ ...dry, dryRun }, { dryRun: false, removed, kept, bytes })
-  t.deepEqual(removed, [1, 2, 3].map(day => `/assets/${nameOf(day)}`).toSorted())
-  t.is(kept, 2)
-  t.true(bytes > 3 * textOf(2).length)
-  t.deepEqual(left(), withCopies(['app.css', nameOf(200), nameOf(300)]))
-})
-
-test('FPR-15 versions that are not among the newest, not young and not current are removed', t => {
-  const ago = (days: number) => 1e12 - days * DAY * 1000
-  const removedOf = (...days: readonly number[]) => {
-    const dated = new Map(days.map((age, at) => [at, ago(age)]))
-    return Array.from(outdatedAmong({ keep: 2, age: '1d' }, dated, 1e12), at => days[at])
-  }
-  t.deepEqual(removedOf(0.1, 0.5, 0.9, 2, 3), [2, 3])
-  t.deepEqual(removedOf(5, 6, 7), [7])
-  t.deepEqual(removedOf(2, 2, 2, 2), [2, 2], 'as after a copy of the directory')
-  t.deepEqual(removedOf(-Infinity, 2, 3), [3])
-})
-
-test('clean never touches what precompile did not make', async t => {
-  const { root, folder, left } = await makeDeploys(t, [1])
-  const letter = `letter-${'0'.repeat(32)}.css`
-  for (const name of ['notes.txt', letter, `${letter}.gz`, `${nameOf(9)}.gz`]) {
-    writeFileSync(join(folder, name), name)
-    utimesSync(join(folder, name), daysAgo(99), daysAgo(99))
-  }
-  const robots = withFingerprint('robots.txt', digestOf(Buffer.from('robots')))
-  const elsewhere = join(root, robots)
-  writeFileSync(elsewhere, 'robots')
-  symlinkSync(elsewhere, join(folder, robots))
-  const before = left()
-  t.deepEqual((await clean({ root }, { keep: 0, age: 0 })).removed, [])
-  t.deepEqual(left(), before)
-  t.true(existsSync(elsewhere))
-})
-
-test('S74 clean follows no link, and refuses a public/assets that is a link out of public', async t => {
-  const { root, folder } = await makeDeploys(t, [1, 10, 20])
-  const outside = makeProject(t)
-  const names = () => readdirSync(outside).toSorted()
-  cpSync(folder, outside, { recursive: true })
-  const before = names()
-  symlinkSync(outside, join(folder, 'folder'))
-  await clean({ root }, { keep: 1, age: 0 })
-  t.deepEqual(names(), before)
-  rmSync(folder, { recursive: true })
-  symlinkSync(outside, folder)
-  for (const dryRun of [true, false]) {
-    await t.throwsAsync(clean({ root }, { keep: 1, age: 0, dryRun }), {
-      code: 'publish-failed',
-      message:
-        "public/assets was not cleaned: a symbolic link leads out of public; remove the link, or set symlinks to 'follow'"
-    })
-  }
-  t.deepEqual(names(), before)
-  const { kept } = await clean({ root, symlinks: 'follow' }, { keep: 1, age: 0 })
-  t.is(kept, 1)
-})
-
-test('clean fails while a precompile is running', async t => {
-  const { root, folder } = await makeDeploys(t, [1])
-  const held = await lock(folder, t.fail)
-  await t.throwsAsync(clean({ root }), { code: 'precompile-busy' })
-  await held.release()
-})
-
 test('MNT-02 verify checks what is published into a mount of public only once', async t => {
   const root = makeProject(t, {
     'assets/site.css': 'p { color: red }\n'.repeat(200),
@@ -237,4 +129,81 @@ test('MNT-02 verify checks what is published into a mount of public only once', 
   writeFileSync(join(root, 'public', `${target}.br`), 'broken')
   const { problems } = await verify({ root, mounts: { '/': 'public' } })
   t.deepEqual(problems, [{ path: `${target}.br`, message: 'cannot be decompressed' }])
+})
+
+test('FPR-05 a source whose path is that of something else is refused by precompile and verify, and logged in development, with both places', async t => {
+  const site = await makeSite(t, { 'app.css': 'a{}', '/apps/admin/assets/menu.css': 'b{}' })
+  const { root } = site
+  await run({ root })
+  t.deepEqual((await verify({ root })).problems, [])
+  writeFiles(root, {
+    'apps/web/assets/images/admin/x.svg': '',
+    'apps/web/assets/docs/admin': '',
+    'apps/web/assets/docs/menu': '',
+    'apps/web/assets/images/menu/x.svg': ''
+  })
+  const assets = "the assets of the app 'admin' (apps/admin)"
+  const own = 'apps/web/assets'
+  const expected = [
+    [
+      '/assets/admin',
+      `${own}/docs/admin cannot be published as /assets/admin, a folder in the URL of ${assets}: rename one of them`
+    ],
+    [
+      '/assets/admin/x.svg',
+      `${own}/images/admin/x.svg cannot be published as /assets/admin/x.svg, where ${assets} are: rename or exclude it, or set apps.admin.path`
+    ],
+    [
+      '/assets/menu',
+      `${own}/docs/menu cannot be published as /assets/menu, a folder in the URL of ${own}/images/menu/x.svg: rename one of them`
+    ]
+  ] as const
+  const messages = expected.map(([, message]) => message)
+  await t.throwsAsync(run({ root }), {
+    message: `Precompile failed with 3 errors; nothing was published\n- ${messages.join('\n- ')}`
+  })
+  t.deepEqual(
+    (await verify({ root })).problems,
+    expected.map(([path, message]) => ({ path, message: `has no file: ${message}` }))
+  )
+  for (const [path, message] of expected) {
+    t.is((await site.ask(path)).status, 404, path)
+    await until(() => warningsAbout(`asked for ${path}`).length > 0, `${path} is logged`)
+    t.regex(warningsAbout(`asked for ${path}`).join('\n'), new RegExp(message.slice(0, 40)))
+    t.true(warningsAbout(message).length > 1, 'when it is listed as well')
+  }
+})
+
+test('MNT-03 verify runs before the directory of a mount is made', async t => {
+  const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
+  const options = { root, mounts: { '/x': { dir: 'later', manifest: 'later/m.json' } } }
+  await precompile(options)
+  t.deepEqual((await verify(options)).problems, [])
+})
+
+test('BAS-01 verify finds what was built for another base than that of the site, once for each file', async t => {
+  const files = ['main-CZTearZk.js', 'lazy-DgfC_S5W.css', 'hero-Cwg7rssR.png', 'more-BVFPTd8P.js']
+  const root = makeProject(t, {
+    'dist/m.json': JSON.stringify(
+      Object.fromEntries(files.map(file => [file, { file, isEntry: file.endsWith('.js') }]))
+    ),
+    'dist/main-CZTearZk.js': 'a("/static/hero-Cwg7rssR.png?x", "/static/lazy-DgfC_S5W.css")',
+    'dist/lazy-DgfC_S5W.css': 'a{b:url(/static/hero-Cwg7rssR.png)}',
+    'dist/more-BVFPTd8P.js':
+      '"/shop/static/hero-Cwg7rssR.png" + "/static/" + "/static/other.png" + "./hero-Cwg7rssR.png"',
+    'dist/hero-Cwg7rssR.png': ''
+  })
+  const options = {
+    root,
+    apps: false,
+    mounts: { '/static': { dir: 'dist', manifest: 'dist/m.json' } }
+  } as const
+  const message =
+    'names /static/hero-Cwg7rssR.png, which is at /shop/static/hero-Cwg7rssR.png: build with that base, as ' +
+    "freshAssets({ base: '/shop', … }) does"
+  t.deepEqual((await verify({ ...options, base: '/shop' })).problems, [
+    { path: '/static/lazy-DgfC_S5W.css', message },
+    { path: '/static/main-CZTearZk.js', message }
+  ])
+  t.deepEqual((await verify(options)).problems, [])
 })

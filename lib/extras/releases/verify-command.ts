@@ -9,7 +9,6 @@ import { count } from '../../publishing/cli/format.ts'
 
 export const verify: Command = {
   name: 'verify',
-  before: 'clean',
   summary: 'check public and mounts, or the compressed copies in a directory',
   argument: '[dir]',
   about: `Reads every file that the manifest names and checks that it exists, that

@@ -8,11 +8,16 @@ import {
   digestOfFile,
   isSameDigest
 } from '../../runtime/files/digest.ts'
-import { CODINGS, withoutCodingExtension, compareFile, type Coding } from '../../runtime/files/codings.ts'
+import {
+  CODINGS,
+  withoutCodingExtension,
+  compareFile,
+  type Coding
+} from '../../runtime/files/codings.ts'
 import { sameBytes } from '../../runtime/files/open-file.ts'
 import { realpathOf, statOf } from '../../runtime/files/disk.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
-import { checkDirectory } from '../releases/build.ts'
+import { checkDirectory } from './build.ts'
 import { listMounts } from '../telling/listed-mounts.ts'
 import { isMounted } from '../../runtime/serving/request-path.ts'
 import { manifestFile } from '../../runtime/settings/public-directory.ts'

@@ -1,0 +1,439 @@
+// What open pages need of earlier builds, kept in the next ones.
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  truncateSync
+} from 'node:fs'
+import { basename, join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { build as buildWithEsbuild } from 'esbuild'
+import type { Middleware } from 'koa'
+import { build as buildWithVite } from 'vite'
+import { run } from '../../publishing/cli/run.ts'
+import { allCommands, parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
+import { helpAt } from '../../../lib/runtime/errors.ts'
+import {
+  cleanKept,
+  compress,
+  keep,
+  verifyCopies,
+  type KeepReport,
+  type VerifyCopiesReport
+} from '../../../lib/index.ts'
+import { attribute, makeBundlerProject, viteMount } from '../../support/bundler-project.ts'
+import { COPIES, WRITABLE_CODINGS } from '../../support/copies.ts'
+import { filesBelow } from '../../support/fingerprinted.ts'
+import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
+
+const LIST = '.koa-fresh-assets-kept.json'
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+const WORDS = Array.from({ length: 2000 }, (_, at) => ((at * 7919) % 9973).toString(36)).join(' ')
+
+const { root, remove } = makeBundlerProject({
+  'index.html': '<script type="module" src="/src/main.ts"></script>'
+})
+test.after.always(remove)
+
+/** A release of an application whose page loads a chunk when it is clicked. */
+async function release(number: number): Promise<string> {
+  writeFiles(root, {
+    'src/worker.ts': `postMessage(${number})`,
+    'src/main.ts': `new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
+      console.log(${number}, '${WORDS}')\nonclick = () => import('./lazy.ts')`,
+    'src/lazy.ts': "import './lazy.css'\nimport { words } from './same.ts'\nconsole.log(words)",
+    'src/lazy.css': `.w${WORDS.replaceAll(' ', ', .w')} { margin: ${number}px }`,
+    'src/same.ts': `export const words = '${WORDS}'`
+  })
+  const outDir = `releases/${number}`
+  await buildWithVite({
+    ...{ root, base: '/static/', configFile: false, logLevel: 'error' },
+    build: { outDir, manifest: true, rollupOptions: { input: 'src/main.ts' } }
+  })
+  return join(root, outDir)
+}
+
+const sorted = (...files: readonly (string | undefined)[]) => files.map(String).toSorted()
+
+/** The file with this name before the hash. */
+function fileOf(dir: string, name: RegExp): string {
+  const manifest = readFileSync(join(dir, '.vite/manifest.json'), 'utf8')
+  const files = Array.from(manifest.matchAll(/"(assets\/[^"]*)"/g), ([, file = '']) => file)
+  return files.find(file => name.test(file)) ?? ''
+}
+
+function switchTo(dir: string): void {
+  rmSync(join(root, 'current'), { force: true })
+  symlinkSync(`releases/${basename(dir)}`, join(root, 'current'))
+}
+
+test.serial(
+  'BND-16 a page that was open before two deploys finds its lazy chunk after them, until clean removes it',
+  async t => {
+    const [one, two, three] = [await release(1), await release(2), await release(3)]
+    const [lazy, style] = [fileOf(one, /lazy-.*js$/), fileOf(one, /lazy-.*css$/)]
+    const worker = fileOf(one, /worker-.*js$/)
+    const main = [one, two, three].map(dir => fileOf(dir, /main-.*js$/))
+    t.is(new Set(main).size, 3)
+    await compress(one)
+    switchTo(one)
+    const mounts = { '/static': viteMount('current') }
+    const routes: Middleware = ctx => {
+      if (ctx.path === '/') ctx.body = ctx.assets.entry('src/main.ts')
+    }
+    const site = await makeSite(t, {}, { root, env: 'production', revalidate: 0, mounts, routes })
+    const scriptOf = async () => attribute('src', (await site.ask('/')).text)
+    t.is(await scriptOf(), `/static/${main[0]}`)
+    const second = await keep(one, two)
+    t.deepEqual(second.kept, sorted(main[0], lazy, style, worker))
+    t.is(second.copied, 4)
+    switchTo(two)
+    t.is(await scriptOf(), `/static/${main[1]}`)
+    const third = await keep(two, three)
+    t.deepEqual([third.builds, third.kept.length, third.copied], [2, 8, 8])
+    switchTo(three)
+    t.is(await scriptOf(), `/static/${main[2]}`)
+
+    for (const file of [lazy, style, main[0], main[1]]) {
+      const { status, headers } = await site.ask(`/static/${file}`)
+      t.deepEqual([status, headers['cache-control']], [200, IMMUTABLE], file)
+    }
+    t.is((await site.ask(`/static/${LIST}`)).status, 404)
+    const { status, headers: uncertain } = await site.ask(`/static/${worker}`)
+    t.deepEqual([status, uncertain['cache-control']], [200, 'public, max-age=0, must-revalidate'])
+    t.true(COPIES.every(extension => existsSync(join(three, style + extension))))
+
+    t.deepEqual((await cleanKept(three)).removed, [])
+    const dry = await cleanKept(three, { keep: 1, age: 0, dryRun: true })
+    t.deepEqual(dry.removed, sorted(main[0], lazy, style, worker))
+    t.is((await site.ask(`/static/${lazy}`)).status, 200)
+    t.deepEqual(await cleanKept(three, { keep: 1, age: 0 }), { ...dry, dryRun: false })
+    const all = await cleanKept(three, { keep: 0, age: 0 })
+    t.deepEqual([all.removed.length, all.kept], [4, 0])
+    const left = filesBelow(three).filter(path => !/\.(?:br|gz|zst)$/.test(path))
+    t.deepEqual(left, ['.vite/manifest.json', ...filesNamed(three)].toSorted())
+    t.is((await site.ask(`/static/${main[2]}`)).headers['cache-control'], IMMUTABLE)
+  }
+)
+
+function filesNamed(dir: string) {
+  return [/lazy-.*css$/, /lazy-.*js$/, /main-.*js$/, /same-.*js$/, /worker-.*js$/]
+    .map(name => fileOf(dir, name))
+    .filter(Boolean)
+}
+
+/** The manifest of a build with these chunks, and the chunks. */
+function chunks(...names: readonly string[]): Files {
+  const manifest = names.map(name => {
+    const [stem = ''] = name.split('-')
+    return [`src/${stem}.ts`, { file: name, name: stem, src: `src/${stem}.ts`, isEntry: true }]
+  })
+  return {
+    '.vite/manifest.json': JSON.stringify(Object.fromEntries(manifest)),
+    ...Object.fromEntries(names.map(name => [name, `/* ${name} */ ${WORDS}`]))
+  }
+}
+
+const [OLD, LAZY, NEW, NEXT] = [
+  ...['main-AbCd1234.js', 'lazy-EfGh5678.js', 'main-IjKl9012.js', 'main-MnOp3456.js']
+] as const
+
+function makeBuilds(t: ExecutionContext, builds: Readonly<Record<string, Files>>) {
+  const project = makeProject(t)
+  for (const [name, files] of Object.entries(builds)) writeFiles(join(project, name), files)
+  const at = (path: string) => join(project, path)
+  return {
+    at,
+    run: (older = 'old', newer = 'new', options = {}) => keep(at(older), at(newer), options),
+    /** What is kept, by build. */
+    listed: (dir = 'new') => {
+      const text = readFileSync(at(`${dir}/${LIST}`), 'utf8')
+      const { builds } = JSON.parse(text) as { builds: { hashed: string[] }[] }
+      return builds.map(({ hashed }) => hashed)
+    },
+    /** What tells that a file was written again. */
+    state: (dir = 'new') =>
+      filesBelow(at(dir)).map(path => {
+        const { ino, mtimeMs } = statSync(at(`${dir}/${path}`))
+        return `${path} ${ino} ${mtimeMs}`
+      })
+  }
+}
+
+const list = (...builds: readonly (readonly [daysAgo: number, ...files: string[]])[]) =>
+  JSON.stringify({
+    builds: builds.map(([days, ...files]) => ({
+      replaced: new Date(Date.now() - days * 86_400_000).toISOString(),
+      hashed: files
+    }))
+  })
+
+test('BND-16 a second keep changes nothing, and one that was interrupted is completed by the next', async t => {
+  const { at, run, state } = makeBuilds(t, { old: chunks(OLD, LAZY), new: chunks(NEW) })
+  const signal = AbortSignal.abort('stopped')
+  t.is(await run('old', 'new', { signal }).catch((error: unknown) => error), 'stopped')
+  t.deepEqual(readdirSync(at('new')).toSorted(), [LIST, '.vite', NEW], 'what is to come is known')
+  writeFileSync(at(`new/${OLD}`), readFileSync(at(`old/${OLD}`)))
+  const { copied, kept } = await run()
+  t.deepEqual([copied, kept], [1, [LAZY, OLD]])
+  const before = state()
+  t.true(before.length >= 4 + 3 * COPIES.length)
+  const again = await run()
+  t.deepEqual([again.copied, again.kept], [0, kept])
+  t.deepEqual(state(), before)
+})
+
+test('BND-16 no file of the new build is overwritten, and none that it has is listed', async t => {
+  const other = 'other-QrSt7890.js'
+  const link = 'link-UvWx1234.js'
+  const { at, run } = makeBuilds(t, {
+    old: { ...chunks(OLD, LAZY, other, link), 'plain.js': 'plain()', 'sub/x.css': 'x{}' },
+    new: { ...chunks(NEW, LAZY), [LAZY]: 'mine()', [other]: 'mine()' }
+  })
+  symlinkSync('/nowhere', at(`new/${link}`))
+  t.deepEqual((await run()).kept, [OLD])
+  t.is(readFileSync(at(`new/${LAZY}`), 'utf8'), 'mine()')
+  t.is(readFileSync(at(`new/${other}`), 'utf8'), 'mine()')
+  t.true(lstatSync(at(`new/${link}`)).isSymbolicLink())
+  t.false(existsSync(at('new/plain.js')), 'its name has no hash')
+})
+
+test('S24 keep follows no link: neither to a file of the old build, nor out of the new one', async t => {
+  const chunk = 'sub/chunk-QrSt7890.js'
+  const { at, run } = makeBuilds(t, {
+    old: chunks(OLD, LAZY, chunk),
+    new: chunks(NEW),
+    outside: { 'secret.js': WORDS }
+  })
+  rmSync(at(`old/${LAZY}`))
+  symlinkSync(at('outside/secret.js'), at(`old/${LAZY}`))
+  symlinkSync(at('outside'), at('new/sub'))
+  await t.throwsAsync(run(), { code: 'publish-failed', message: /contains a symbolic link/ })
+  t.deepEqual(readdirSync(at('outside')), ['secret.js'])
+  rmSync(at('new/sub'))
+  t.deepEqual((await run()).kept, [OLD, chunk])
+})
+
+test('BND-16 files of builds beyond both limits are not kept, and clean removes them', async t => {
+  const [a, b, c] = ['a-AbCd1234.js', 'b-AbCd1234.js', 'c-AbCd1234.js'] as const
+  const kept = { [a]: 'a()', [b]: 'b()', [c]: 'c()', [LIST]: list([2, a], [8, b], [9, c]) }
+  const { at, run, listed } = makeBuilds(t, { old: { ...chunks(OLD), ...kept }, new: chunks(NEW) })
+  t.deepEqual((await run('old', 'new', { keep: 2 })).kept, [a, OLD])
+  t.deepEqual((await run('old', 'new', { keep: 2, age: '9d' })).kept, [a, b, OLD])
+  t.deepEqual((await run()).kept, [a, b, OLD], 'the third build is the last that is kept')
+  t.deepEqual(listed(), [[OLD], [a], [b]])
+  t.deepEqual((await cleanKept(at('new'))).removed, [])
+  writeFiles(at('new'), { [`${b}.gz/own.js`]: 'own()' })
+  t.deepEqual((await cleanKept(at('new'), { keep: 1 })).removed, [b])
+  t.true(existsSync(at(`new/${b}.gz/own.js`)), 'a folder is no copy')
+  t.deepEqual((await cleanKept(at('new'), { keep: 1, age: '1d' })).removed, [a])
+  t.deepEqual((await cleanKept(at('new'), { keep: 0, age: 0 })).removed, [OLD])
+  t.false(existsSync(at(`new/${LIST}`)))
+  t.deepEqual(await cleanKept(at('new')), { removed: [], bytes: 0, kept: 0, dryRun: false })
+})
+
+test('BND-16 a file that the next build has again belongs to that build, and clean leaves it', async t => {
+  const { at, run } = makeBuilds(t, { old: chunks(OLD), new: chunks(NEW), next: chunks(OLD) })
+  await run()
+  t.deepEqual((await run('new', 'next')).kept, [NEW])
+  writeFileSync(at(`next/${LIST}`), list([30, OLD, NEW, 'gone-AbCd1234.js']))
+  t.deepEqual((await cleanKept(at('next'), { keep: 0 })).removed, [NEW])
+  t.true(existsSync(at(`next/${OLD}`)))
+})
+
+test('BND-16 builds of esbuild are known by their metafile, even after they were moved', async t => {
+  const project = makeProject(t, { 'main.js': 'console.log(1)', 'other.js': '' })
+  const bundle = async (moved: string) => {
+    const { metafile } = await buildWithEsbuild({
+      ...{ entryPoints: ['main.js', 'other.js'], outdir: 'dist', entryNames: '[name]-[hash]' },
+      ...{ bundle: true, metafile: true, absWorkingDir: project }
+    })
+    writeFiles(project, { 'dist/metafile.json': JSON.stringify(metafile) })
+    mkdirSync(join(project, moved), { recursive: true })
+    const files = filesBelow(join(project, 'dist'))
+    for (const file of files) {
+      writeFiles(project, { [`${moved}/${file}`]: readFileSync(join(project, 'dist', file)) })
+    }
+    return files.filter(file => file.endsWith('.js'))
+  }
+  const old = await bundle('dist.old')
+  rmSync(join(project, 'dist'), { recursive: true })
+  writeFiles(project, { 'main.js': 'console.log(2)' })
+  await bundle('other')
+  t.deepEqual((await keep(join(project, 'dist.old'), join(project, 'dist'))).kept, [old[0]])
+})
+
+const PICTURE = 'logo-QrSt7890.png'
+
+test('REC-04 verify reports kept files that are damaged or missing, and the next keep repairs them', async t => {
+  const { at, run, state } = makeBuilds(t, {
+    old: chunks(OLD, LAZY, PICTURE),
+    new: chunks(NEW),
+    later: chunks(NEXT)
+  })
+  const problems = async (dir = 'new') => (await verifyCopies(at(dir))).problems
+  await run()
+  const whole = state().length
+  t.deepEqual(await problems(), [])
+  const advice =
+    "and was kept from an earlier build: run 'npx koa-fresh-assets keep' with that build again"
+  for (const bytes of ['', 'other()', `${readFileSync(at(`old/${PICTURE}`), 'utf8')} `]) {
+    writeFileSync(at(`new/${PICTURE}`), bytes)
+    t.deepEqual(await problems(), [{ path: PICTURE, message: `is damaged, ${advice}` }])
+    t.is((await run()).copied, 1)
+    t.deepEqual(await problems(), [], 'repaired')
+  }
+  writeFileSync(at(`new/${LAZY}`), 'lazy(')
+  rmSync(at(`new/${PICTURE}`))
+  t.true((await problems()).some(({ message }) => message === `is missing, ${advice}`))
+  t.is((await run()).copied, 2)
+  t.deepEqual([await problems(), state().length], [[], whole])
+  writeFileSync(at(`old/${LAZY}`), 'lazy(')
+  t.is((await run()).copied, 0, 'what was kept first is right')
+  writeFileSync(at(`new/${LAZY}`), 'lazy(')
+  const message =
+    /^lazy-EfGh5678\.js of an earlier build is missing or damaged in .*old and in .*new: restore/
+  await t.throwsAsync(run(), { code: 'publish-failed', message })
+  writeFiles(at('old'), chunks(LAZY))
+  rmSync(at(`old/.vite/manifest.json`))
+  writeFiles(at('old'), { '.vite/manifest.json': chunks(OLD, LAZY)['.vite/manifest.json'] ?? '' })
+  await run()
+  await run('new', 'later')
+  t.deepEqual(await problems('later'), [])
+})
+
+test('REC-04 a list of kept files that is damaged, empty or lost is an error of keep, clean and verify that says what to do', async t => {
+  const { at, run } = makeBuilds(t, {
+    older: chunks(OLD, LAZY),
+    old: chunks(NEW),
+    new: chunks(NEXT)
+  })
+  await run('older', 'old')
+  const good = readFileSync(at(`old/${LIST}`))
+  const broken =
+    /kept\.json is not a list of kept files .*: restore it, or remove it and run .*keep/
+  const lost = /contains main-AbCd1234\.js of an earlier build, and no .*: copy/
+  for (const [bytes, code, says] of [
+    ['', 'manifest-broken', broken],
+    [good.subarray(0, -20), 'manifest-broken', broken],
+    [undefined, 'manifest-missing', lost]
+  ] as const) {
+    if (bytes === undefined) rmSync(at(`old/${LIST}`))
+    else writeFileSync(at(`old/${LIST}`), bytes)
+    await t.throwsAsync(run('old', 'new'), { code, message: says })
+    await t.throwsAsync(cleanKept(at('old')), { code, message: says })
+    const [problem, ...others] = (await verifyCopies(at('old'))).problems
+    t.deepEqual([problem?.path, others], [LIST, []])
+    t.regex(problem?.message ?? '', says)
+  }
+  t.deepEqual(readdirSync(at('new')).toSorted(), ['.vite', NEXT], 'nothing was kept in part')
+  writeFileSync(at(`old/${LIST}`), '{"builds":[]}')
+  t.deepEqual((await run('old', 'new')).kept, [NEW], 'as the message says')
+})
+
+const HAS_ZSTD = WRITABLE_CODINGS.some(({ name }) => name === 'zstd')
+
+const TEXT = 'body { color: red }\n'.repeat(200)
+
+test.serial(
+  'BND-16 keep and clean <dir> print what they kept and removed, without a configuration',
+  async t => {
+    const build = (file: string) => ({ 'src/main.js': { file, name: 'main', isEntry: true } })
+    const root = makeProject(t, {
+      'assets.config.mjs': 'throw new Error("loaded")',
+      'old/main-AbCd1234.js': TEXT,
+      'old/.vite/manifest.json': JSON.stringify(build('main-AbCd1234.js')),
+      'new/main-EfGh5678.js': `${TEXT}\n`,
+      'new/.vite/manifest.json': JSON.stringify(build('main-EfGh5678.js'))
+    })
+    const { status, stdout, stderr } = await run(root, 'keep old new')
+    t.deepEqual([status, stderr], [0, 'Compressing 2 files\n'])
+    t.regex(stdout, /^Kept: 1 file of 1 earlier build, 4\.0 kB; 1 copied$/m)
+    const report = JSON.parse((await run(root, 'keep old new --json')).stdout) as KeepReport
+    t.deepEqual([report.kept, report.copied], [['main-AbCd1234.js'], 0])
+    t.is((await run(root, 'clean new')).stdout, '0 files removed, 0 B; 1 kept\n')
+    const dry = await run(root, 'clean new --keep 0 --age 0s --dry-run')
+    t.regex(dry.stdout, /^main-AbCd1234\.js\n1 file would be removed, 4\.\d kB; 0 kept\n$/)
+    t.is((await run(root, 'verify new -q')).status, 0)
+    t.is((await run(root, 'clean --root new . --keep 0 --age 0s -q')).status, 0)
+    t.deepEqual(
+      readdirSync(join(root, 'new')).filter(name => /AbCd|kept/.test(name)),
+      []
+    )
+    t.regex((await run(root, 'clean --manifest a.json')).stderr, /clean <dir> --manifest FILE/)
+    for (const [line, message] of [
+      ['keep old', 'keep requires an argument: <new build>'],
+      ['keep a b c', "unexpected argument 'c' for keep"]
+    ] as const) {
+      const { status, stderr } = await run(root, line)
+      t.deepEqual([status, stderr.includes(message)], [2, true], line)
+    }
+  }
+)
+
+test.serial(
+  'an empty argument, as of a shell variable that is not set, does not mean the working directory',
+  async t => {
+    const commands = await allCommands()
+    for (const name of ['verify', 'clean', 'keep']) {
+      const message = / got an empty argument: (?:.dir.|<old build>)$/
+      t.throws(() => parseCommandLine([name, ''], commands), { message })
+    }
+  }
+)
+
+test.serial(
+  'BND-17 verify <dir> names each copy that is not one, and each file of the bundle that is missing',
+  async t => {
+    const manifest = { 'src/main.js': { file: 'main-AbCd1234.js', isEntry: true, css: ['a.css'] } }
+    const root = makeProject(t, {
+      'dist/.vite/manifest.json': JSON.stringify(manifest),
+      'dist/main-AbCd1234.js': TEXT,
+      'dist/a.css': TEXT,
+      'dist/gone.css': TEXT,
+      // That of a web application.
+      'site/manifest.json': '{ "name": "Shop" }',
+      'site/a.css': TEXT,
+      'site/a.css.zst': 'no zstd'
+    })
+    await run(root, 'compress dist -q')
+    const codings = WRITABLE_CODINGS.length
+    const fine = `2 files of the build, ${3 * codings} copies, no problems\n`
+    t.deepEqual(await run(root, 'verify dist'), { status: 0, stdout: fine, stderr: '' })
+    truncateSync(join(root, 'dist/main-AbCd1234.js.br'), 20)
+    rmSync(join(root, 'dist/a.css'))
+    rmSync(join(root, 'dist/gone.css'))
+    const { status, stdout, stderr } = await run(root, 'verify dist')
+    const problems = 2 + 2 * codings
+    t.is(status, 1)
+    const help = `See ${helpAt('troubleshooting.md')}\n`
+    t.is(stdout, `2 files of the build, ${3 * codings} copies, ${problems} problems\n${help}`)
+    const unneeded = ['a.css', 'gone.css'].flatMap(name =>
+      WRITABLE_CODINGS.map(
+        ({ extension }) =>
+          `dist/${name}${extension} has no original, so it is not needed: remove it`
+      )
+    )
+    t.deepEqual(
+      stderr.trimEnd().split('\n').toSorted(),
+      [
+        'dist/a.css is missing, and .vite/manifest.json names it',
+        'dist/main-AbCd1234.js.br cannot be decompressed',
+        ...unneeded
+      ].toSorted()
+    )
+    const json = await run(root, 'verify dist --json')
+    t.deepEqual([json.status, json.stderr], [1, ''])
+    t.is((JSON.parse(json.stdout) as VerifyCopiesReport).problems.length, problems)
+    const site = await run(root, 'verify site')
+    const unread = `1 copy (1 not read, as Node ${process.versions.node} lacks the coding), no problems\n`
+    const expected = HAS_ZSTD ? [1, '1 copy, 1 problem\n'] : [0, unread]
+    t.deepEqual([site.status, site.stdout], expected)
+  }
+)
