@@ -9,7 +9,7 @@ export function loadedScripts(): readonly string[] {
   session.on('Debugger.scriptParsed', ({ params }) => urls.push(params.url))
   session.post('Debugger.enable')
   session.disconnect()
-  const ours = urls.filter(url => /\/lib\/assets\//.test(url))
+  const ours = urls.filter(url => /\/lib\/runtime\//.test(url))
   if (ours.length < 50) throw new Error(`only ${ours.length} modules are seen`)
   return urls
 }
