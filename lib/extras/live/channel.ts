@@ -142,10 +142,7 @@ class Connection {
   #told = ''
   #writtenAt = 0
 
-  /**
-   * @param prefix precedes paths that do not begin with a slash
-   * @param onClose is called when the page has been closed
-   */
+  /** @param prefix precedes paths that do not begin with a slash */
   constructor(ctx: Context, prefix: string, onClose: () => void) {
     const query = new URLSearchParams(ctx.querystring)
     const paths = (query.get('use') ?? '').split('\n', MAX_USED).filter(Boolean)

@@ -2,8 +2,7 @@
 import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError, CompileError } from '../../runtime/errors.ts'
-import { digestOf } from '../../runtime/files/digest.ts'
-import { isSettled, sameStamp, statOf, type Stamp } from '../../runtime/files/disk.ts'
+import { isSettled, stampOf, statOf, type Stamp } from '../../runtime/files/disk.ts'
 import {
   isFileObservation,
   observe,
@@ -84,20 +83,19 @@ async function problemOf(error: unknown, settings: Settings): Promise<LinkedRepo
  * open pages are told about all of them: a page does not tell which icons it has got, and may have fetched more.
  */
 export async function statesOfIcons(pipeline: Pipeline): Promise<AssetState[]> {
-  const { settings, running, requested } = pipeline
+  const { settings, running } = pipeline
   const states = await inParallel([...iconsIn(running)], CONCURRENCY, async icon => {
-    const wanted = locate(icon.path, settings)
-    if (typeof wanted !== 'object') return []
-    const key = `icon in pages: ${(await requested.plain(wanted)).path}`
+    const state = await stateOf(pipeline, settings.base + icon.path)
+    if (!state) return []
+    const { key, version, changedAt } = state.part
+    const part = { key: `icon in pages: ${key}`, version, changedAt }
     try {
-      const state = await stateOf(pipeline, settings.base + icon.path)
-      if (!state) return []
       // Half a file is a problem, and reloads no page.
-      const version = state.problem ? null : digestOf(JSON.stringify(icon.read()))
-      return [{ ...state, part: { key, version, changedAt: state.part.changedAt } }]
+      if (!state.problem) icon.read()
+      return [{ ...state, part }]
     } catch (error) {
-      const part = { key, version: null, changedAt: 0 }
-      return [{ part, problem: await problemOf(error, settings) }]
+      const problem = await problemOf(error, settings)
+      return [{ part: { ...part, version: null }, problem }]
     }
   })
   return states.flat()
@@ -120,46 +118,38 @@ function linkTo(error: AssetError, { live }: Settings): string | undefined {
 
 const CONCURRENCY = 16
 
-/**
- * Returns a function that checks the files of the option `live.watch`, which have one version together.
- * @param onEvent is called when a file may have changed
- */
+/** Files of the option `live.watch` have one version together: the number of changes that were seen. */
 export function watchedFiles(
   { live, symlinks }: Settings,
   onEvent: () => void
 ): () => Promise<Part> {
   const trees = (live?.watch ?? []).map(directory => new Tree(directory, symlinks, onEvent))
-  const editsOf = makeEditsOf()
+  let seen: ReadonlyMap<string, FileObservation> = new Map()
+  let changes = 0
   return async () => {
     await Promise.all(trees.map(tree => tree.refresh()))
     const files = trees.flatMap(tree =>
       [...tree.files(), ...tree.files('partials')].map(path => join(tree.directory, path))
     )
-    let changedAt = 0
-    const all = await inParallel(files.toSorted(), CONCURRENCY, async file => {
-      const stats = await statOf(file)
-      if (stats) changedAt = Math.max(changedAt, Number(stats.mtimeNs / 1_000_000n))
-      const edits = stats ? await editsOf(file, stats) : 0
-      return [file, stats?.ino, stats?.size, stats?.mtimeNs, edits || ''].join('\n')
+    const looks = await inParallel(files, CONCURRENCY, async path => {
+      const known = seen.get(path)
+      const same = known && (await recheck(known))
+      if (!same) changes++
+      return same ?? (await observed(path))
     })
-    return { key: 'live.watch', version: digestOf(all.join('\n')), changedAt }
+    const found = looks.flat()
+    if (found.length < seen.size) changes++
+    seen = new Map(found.map(each => [each.path, each]))
+    const times = found.map(({ stamp }) => Number(stamp.mtimeNs / 1_000_000n))
+    return { key: 'live.watch', version: String(changes), changedAt: Math.max(0, ...times) }
   }
 }
 
-/** Returns a function that counts the edits of a file that its stamp does not show, as they were made within one tick. */
-function makeEditsOf() {
-  const seen = new Map<string, { readonly observation: FileObservation; readonly edits: number }>()
-  return async (path: string, stats: Stamp): Promise<number> => {
-    const known = seen.get(path)
-    const same = known && (await recheck(known.observation))
-    if (known && same) seen.set(path, { ...known, observation: same })
-    if (same || (!known && isSettled(stats, Date.now()))) return known?.edits ?? 0
-    const readAt = Date.now()
-    const read = await readSnapshot(path)
-    const isHidden = known && read && sameStamp(known.observation.stamp, read.stamp)
-    const edits = (known?.edits ?? 0) + (isHidden ? 1 : 0)
-    if (read) seen.set(path, { observation: observe(path, read, readAt), edits })
-    else seen.delete(path)
-    return edits
-  }
+/** A file that has been at rest is not read. */
+async function observed(path: string): Promise<FileObservation | []> {
+  const readAt = Date.now()
+  const stats = await statOf(path)
+  if (stats && isSettled(stats, readAt)) return { path, stamp: stampOf(stats) }
+  const read = stats && (await readSnapshot(path))
+  return read ? observe(path, read, readAt) : []
 }

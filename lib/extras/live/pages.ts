@@ -6,9 +6,7 @@ import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { Channel } from './channel.ts'
 
 /** The scripts for browsers refer to each other by relative URLs. */
-const SCRIPTS = ['live', 'live-channel', 'live-images', 'live-overlay', 'live-stylesheets'].map(
-  name => `${name}.js`
-)
+const SCRIPTS = ['live.js', 'live-channel.js', 'live-overlay.js', 'live-stylesheets.js']
 
 export function livePages(pipeline: Pipeline): Pages {
   const channel = new Channel(pipeline)

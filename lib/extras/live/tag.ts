@@ -1,5 +1,4 @@
-/** `live` returns the script tag of the live channel. */
-
+// The helper `live`: the script tag of the live channel.
 import type { Helpers } from '../../runtime/views/asset-url.ts'
 import { openTag, withoutKeywords } from '../../runtime/views/html.ts'
 import { check, text, type Expectation } from '../../runtime/check-options.ts'
@@ -23,9 +22,9 @@ export function helpersOf(src: string): Helpers {
 function liveHelpers(src: string | undefined) {
   return {
     /**
-     * Returns the script of the live channel: an edited stylesheet or image is replaced in the page, an edited script
-     * or an icon of `inline` reloads it, and an error is shown. Empty unless the environment is `development` and the request
-     * comes from this machine (the option `live`).
+     * Returns the script of the live channel: an edited stylesheet is replaced in the page, an edit of anything else
+     * that the page uses reloads it, and an error is shown. Empty unless the environment is `development` and the
+     * request comes from this machine (the option `live`).
      *
      * @example
      * live({ nonce })

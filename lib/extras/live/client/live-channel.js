@@ -1,5 +1,4 @@
 // Connects the page to the live channel, and applies what it is told.
-import { replaceImages } from './live-images.js'
 import { showNotes, showProblems } from './live-overlay.js'
 import { replaceStylesheets } from './live-stylesheets.js'
 
@@ -20,10 +19,7 @@ const RECONNECT = 500
 const used = new Set()
 /** Maps each path by which an asset was requested to its plain path. @type {Map<string, string>} */
 const keys = new Map()
-/**
- * The versions that the page has; null for an asset that was broken when it was told. @type {Map<string, string |
- * null>}
- */
+/** The versions that the page has; null for an asset that was broken. @type {Map<string, string | null>} */
 const versions = new Map()
 
 /** Servers limit the header of a request, Node to 16 KiB, cookies included: so many characters of paths fit. */
@@ -96,14 +92,11 @@ function isChanged({ key, version, isLate, path }) {
 
 /** @param {Part} part @returns {boolean} false if only a reload shows the change */
 function replace({ key, version, url }) {
-  if (!url) return false
+  if (!url || !/\.css$/i.test(key)) return false
   const next = new URL(url, location.href)
   keys.set(next.pathname, key)
   next.searchParams.set('live', String(version).replace(/\W/g, '').slice(0, 12))
-  /** @param {string} other */
-  const isSame = other => keys.get(pathOf(other) || '') === key
-  if (/\.css$/i.test(key)) return replaceStylesheets(key, isSame, next)
-  return /\.(?:avif|gif|ico|jpe?g|jxl|png|svg|webp)$/i.test(key) && replaceImages(key, isSame, next)
+  return replaceStylesheets(key, other => keys.get(pathOf(other) || '') === key, next.href)
 }
 
 /** @param {string} url @returns {string | undefined} a path for a URL of this site */
@@ -124,10 +117,7 @@ function isFollowed(path) {
   return path !== undefined && !path.startsWith(base.pathname)
 }
 
-/**
- * Follows modules that modules import, images and fonts of stylesheets, and what is loaded later. @type
- * {import('./live.js').Follow}
- */
+/** Follows what modules and stylesheets load, and what is loaded later. @type {import('./live.js').Follow} */
 export function follow(entries) {
   const before = used.size
   for (const { name, initiatorType } of entries) {

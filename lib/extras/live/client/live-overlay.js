@@ -24,10 +24,7 @@ const STYLES = {
 let host
 let shown = '[]'
 
-/**
- * An empty list removes the overlay. A closed one stays closed until something changes. @param {LinkedReport[]}
- * problems
- */
+/** None removes the overlay. A closed one stays closed until something changes. @param {LinkedReport[]} problems */
 export function showProblems(problems) {
   const text = JSON.stringify(problems)
   if (text === shown) return

@@ -1,32 +1,29 @@
 // Replaces stylesheets in the page, without a moment in which there are none.
-import { absolute, replaceImagesAgain, rulesOf } from './live-images.js'
 
-/** @typedef {import('./live-images.js').IsSame} IsSame */
+/** @typedef {(url: string) => boolean} IsSame */
 /** @typedef {HTMLLinkElement | HTMLStyleElement} Style */
+/** @typedef {{ isSame: IsSame, href: string }} Replaced */
 
 /** Maps an element to the one that is loading in its place. @type {Map<Style, Style>} */
 const loading = new Map()
-/**
- * Replaced stylesheets are remembered by key: others import the old ones. @type {Map<string, { isSame: IsSame, next:
- * URL }>}
- */
-const replacedStylesheets = new Map()
+/** Replaced stylesheets are remembered by key: others import the old ones. @type {Map<string, Replaced>} */
+const replaced = new Map()
 
 /** Milliseconds between two checks: no event tells when an import has loaded. */
 const IMPORT_CHECK = 20
 /** An import that takes longer, in milliseconds, is missing, as after a reload. */
 const LONGEST_IMPORT = 2000
 
-/** Returns true if it was found. @type {(key: string, isSame: IsSame, next: URL) => boolean} */
-export function replaceStylesheets(key, isSame, next) {
-  replacedStylesheets.set(key, { isSame, next })
-  const replaced = styles().filter(style => {
-    if ('href' in style && isSame(style.href)) replaceStyle(style, next.href)
+/** Returns true if it was found. @type {(key: string, isSame: IsSame, href: string) => boolean} */
+export function replaceStylesheets(key, isSame, href) {
+  replaced.set(key, { isSame, href })
+  const found = styles().filter(style => {
+    if ('href' in style && isSame(style.href)) replaceStyle(style, href)
     else if (imports(style.sheet, isSame)) replaceStyle(style)
     else return false
     return true
   })
-  return replaced.length > 0
+  return found.length > 0
 }
 
 function styles() {
@@ -41,10 +38,9 @@ function styles() {
  * @type {(style: Style, href?: string) => void} with the URL of a link that has changed
  */
 function replaceStyle(style, href) {
-  const isLink = 'href' in style
   // A disabled stylesheet shows nothing, and its copy would never load.
   if (style.disabled) {
-    if (isLink && href) style.href = href
+    if ('href' in style && href) style.href = href
     return
   }
   const earlier = loading.get(style)
@@ -74,7 +70,6 @@ function takePlace(copy, style) {
   loading.delete(style)
   if (copy.sheet && style.sheet) copy.sheet.disabled = style.sheet.disabled
   style.remove()
-  replaceImagesAgain()
 }
 
 /** Imports count directly or through others. @type {(sheet: CSSStyleSheet | null, isSame: IsSame) => boolean} */
@@ -88,8 +83,8 @@ function imports(sheet, isSame) {
 async function renewImports(sheet) {
   const renewed = importsOf(sheet).map(async rule => {
     const url = absolute(rule.href, sheet)
-    const newer = [...replacedStylesheets.values()].find(({ isSame }) => isSame(url))
-    const latest = newer ? await replaceImport(rule, newer.next.href) : rule
+    const newer = [...replaced.values()].find(({ isSame }) => isSame(url))
+    const latest = newer ? await replaceImport(rule, newer.href) : rule
     await renewImports(latest.styleSheet)
   })
   await Promise.all(renewed)
@@ -119,4 +114,19 @@ function isComplete(sheet) {
 /** @param {CSSStyleSheet | null} sheet */
 function importsOf(sheet) {
   return (rulesOf(sheet) || []).filter(rule => rule instanceof CSSImportRule)
+}
+
+/** @param {CSSStyleSheet | null} sheet @returns {CSSRule[] | undefined} undefined while it is loading */
+function rulesOf(sheet) {
+  try {
+    return sheet ? [...sheet.cssRules] : undefined
+  } catch (error) {
+    // A stylesheet of another site cannot be read. Firefox throws an error with another name while one is loading.
+    return /** @type {Error} */ (error).name === 'SecurityError' ? [] : undefined
+  }
+}
+
+/** @param {string} url @param {CSSStyleSheet | null} [sheet] */
+function absolute(url, sheet) {
+  return new URL(url, (sheet && sheet.href) || document.baseURI).href
 }
