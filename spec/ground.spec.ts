@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
 import { oneAtATime } from '../lib/runtime/concurrency.ts'
-import { nearest, nearestPath } from '../lib/runtime/nearest.ts'
+import { nearest, nearestPath } from '../lib/runtime/check-options.ts'
 import { printable, printableLines } from '../lib/runtime/errors.ts'
 import { costsAtMost } from './support/cost.ts'
 import { cases } from './support/soak.ts'

@@ -1,6 +1,7 @@
-// Checks options by tables, with their defaults and the errors for wrong ones. Both middleware share it.
+// Checks options by tables, with their defaults and the errors for wrong ones, and finds the known name that a misspelled
+// one most likely stands for.
 import { inspect } from 'node:util'
-import { nearest } from './nearest.ts'
+import { distance } from 'fastest-levenshtein'
 
 /** The check of an option. */
 export interface Expectation {
@@ -51,6 +52,7 @@ export const flag: ExpectationOf<boolean> = {
   expected: 'true or false',
   holds: value => typeof value === 'boolean'
 }
+
 /** Tells whether a value can match a path below a directory. */
 export function isGlob(value: unknown): value is string {
   if (!isText(value)) return false
@@ -74,6 +76,7 @@ export const callback: Expectation = {
   expected: 'a function',
   holds: value => typeof value === 'function'
 }
+
 // `instanceof AbortSignal` would fail for one of another realm (Jest).
 export const abortSignal: Expectation = {
   expected: 'an AbortSignal',
@@ -208,13 +211,11 @@ export function unknownName(
   kind: string,
   name: string,
   known: readonly string[],
-  {
-    advice = `known ${kind}s: ${known.join(', ')}`,
-    place = ''
-  }: { readonly advice?: string | undefined; readonly place?: string } = {}
+  { advice, place = '' }: { readonly advice?: string | undefined; readonly place?: string } = {}
 ): TypeError {
   const meant = nearest(name, known)
-  const hint = meant === undefined ? advice : `did you mean '${meant}'?`
+  const others = advice ?? `known ${kind}s: ${known.join(', ')}`
+  const hint = meant === undefined ? others : `did you mean '${meant}'?`
   return new TypeError(`unknown ${kind} '${place}${name}': ${hint}`)
 }
 
@@ -231,4 +232,78 @@ export function secondsOf(text: string): number | undefined {
   const [, number, unit] = DURATION.exec(text) ?? []
   if (number === undefined || unit === undefined) return undefined
   return Number(number) * SECONDS[unit.charAt(0) as keyof typeof SECONDS]
+}
+
+/** Asks whether a name was meant, and tells what two that look alike differ in. */
+export function didYouMean(given: string, near: string): string {
+  const [before, after] = [given.normalize('NFC'), near.normalize('NFC')]
+  const question = `did you mean '${near}'?`
+  if (before === after) return `${question} It has its accents in another Unicode form (NFC, NFD)`
+  const isCase = before.toLowerCase() === after.toLowerCase()
+  return isCase ? `${question} It differs in upper and lower case` : question
+}
+
+// Two characters in five may differ, as in TypeScript's "Did you mean"; nobody mistypes more than six.
+const TOLERANCE = 0.4
+const MAX_EDITS = 6
+
+/**
+ * Returns the candidate that takes the fewest edits, the first of those that tie; undefined when all take too many.
+ * Case and Unicode form are ignored.
+ */
+export function nearest(
+  word: string,
+  candidates: Iterable<string>,
+  maxEdits = MAX_EDITS
+): string | undefined {
+  let best: string | undefined
+  let limit = Math.max(1, Math.min(maxEdits, Math.floor(word.length * TOLERANCE)))
+  const typed = folded(word)
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - word.length) > limit) continue
+    const edits = editsBetween(typed, folded(candidate))
+    if (edits > limit) continue
+    best = candidate
+    // The next candidate has to be nearer.
+    limit = edits - 1
+  }
+  return best
+}
+
+const folded = (name: string) => name.normalize('NFC').toLowerCase()
+
+/** Counts the edits between two names; two swapped letters are one edit. */
+function editsBetween(a: string, b: string): number {
+  const edits = distance(a, b)
+  if (edits !== 2 || a.length !== b.length) return edits
+  let at = 0
+  while (a[at] === b[at]) at++
+  const isSwapped =
+    a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2)
+  return isSwapped ? 1 : edits
+}
+
+/**
+ * Returns the nearest path: a candidate that differs only in its leading folders is preferred to one spelled
+ * similarly, the one with the longest common tail first. Where there is none, it is the module that the path has as a
+ * folder: `npm/tip.js` for `npm/tip/dist/tip.esm.js`.
+ */
+export function nearestPath(path: string, candidates: readonly string[]): string | undefined {
+  const relatives = candidates.filter(
+    each => each.endsWith(`/${path}`) || path.endsWith(`/${each}`)
+  )
+  return (
+    longest(relatives, path.length) ?? nearest(path, candidates) ?? moduleAround(path, candidates)
+  )
+}
+
+function moduleAround(path: string, candidates: readonly string[]): string | undefined {
+  if (!/\.m?js$/.test(path)) return undefined
+  return longest(candidates.filter(each => path.startsWith(each.replace(/\.js$/, '/'))))
+}
+
+/** The first of the longest; what exceeds `limit` counts for nothing. */
+function longest(texts: readonly string[], limit = Infinity): string | undefined {
+  const lengthOf = (text: string) => Math.min(text.length, limit)
+  return texts.toSorted((a, b) => lengthOf(b) - lengthOf(a))[0]
 }

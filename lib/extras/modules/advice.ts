@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { isBuiltin } from 'node:module'
 import { statOf } from '../../runtime/files/disk.ts'
-import { nearest } from '../../runtime/nearest.ts'
+import { nearest } from '../../runtime/check-options.ts'
 import { nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { isPackage } from './options.ts'

@@ -1,12 +1,11 @@
 // Finds packages, tells to which one a file belongs, and what a package may reach.
 import { readdir } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
-import { isRecord } from '../../runtime/check-options.ts'
+import { isRecord, nearest } from '../../runtime/check-options.ts'
 import { AssetError, reasonOf } from '../../runtime/errors.ts'
 import { realpathOf, statOf, undefinedIfMissing } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { isInside, pathFrom, withSlashes } from '../../runtime/files/paths.ts'
-import { nearest } from '../../runtime/nearest.ts'
 import { nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import { isPackage } from './options.ts'
 

@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import { undefinedIfMissing } from '../../runtime/files/disk.ts'
-import { nearest, nearestPath } from '../../runtime/nearest.ts'
+import { nearest, nearestPath } from '../../runtime/check-options.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { isMounted, locate } from '../../runtime/serving/request-path.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'

@@ -1,7 +1,7 @@
 // Joins the bundles of all mounts, and finds their entries by name.
 import { inspect } from 'node:util'
 import { AssetError, reasonOf } from '../../runtime/errors.ts'
-import { didYouMean, nearestPath } from '../../runtime/nearest.ts'
+import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
 import { once } from '../../runtime/concurrency.ts'
 import type { PageDependency, Running, Project } from '../../runtime/app/parts.ts'
 import { loadDetails } from '../../runtime/app/details.ts'

@@ -12,7 +12,7 @@ import type { Asset } from '../sources/snapshot.ts'
 import { namesSource, type Draft } from './draft.ts'
 import { remedyFor } from './module-types.ts'
 import { pathFrom, isInside } from '../../runtime/files/paths.ts'
-import { didYouMean, nearestPath } from '../../runtime/nearest.ts'
+import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
 import { assetPath, type AppSettings } from '../../runtime/settings/app-settings.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 

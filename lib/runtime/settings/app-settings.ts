@@ -8,12 +8,12 @@ import { mediaTypeOf } from '../http/fields.ts'
 import {
   entriesGiven,
   joinLayers,
+  nearest,
   optionError,
   settleTable,
   unknownName,
   type Expectation
 } from '../check-options.ts'
-import { nearest } from '../nearest.ts'
 import { canonicalSegments } from '../urls/spelling.ts'
 import { LAYERED_EXTRAS } from './extra-options.ts'
 import { ENVIRONMENTS, isAbsoluteUrl, LAYERED, type CommonSettings } from './option-table.ts'

@@ -2,7 +2,7 @@
 import { AssetError } from '../errors.ts'
 import { digestOf } from '../files/digest.ts'
 import { composed } from '../files/paths.ts'
-import { didYouMean, nearestPath } from '../nearest.ts'
+import { didYouMean, nearestPath } from '../check-options.ts'
 import type { Details, Imports } from '../app/parts.ts'
 import { assetPath, ofApp, type AppSettings } from '../settings/app-settings.ts'
 import { encodePath, meetsNames, tailsOf } from './spelling.ts'
