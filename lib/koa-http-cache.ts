@@ -3,22 +3,26 @@ import type { Context, Middleware } from 'koa'
 import { halted, requestLine } from './runtime/diagnostics.ts'
 import { isCacheControl } from './runtime/http/cache-control.ts'
 import { policiesWithNonce } from './runtime/http/fields.ts'
-import { compareResponse, isA, isStream } from './runtime/http-cache/compare-response.ts'
-import { stateOf } from './runtime/http-cache/context-methods.ts'
-import { isHalt } from './runtime/http-cache/fresh/fresh.ts'
+import { compareResponse, isA, isStream } from './runtime/http-cache/auto-etag.ts'
+import { isHalt } from './runtime/http-cache/fresh.ts'
 import {
   isStatusSet,
   NOT_CALLED,
+  stateOf,
   type Decision,
   type RequestState
-} from './runtime/http-cache/request-state.ts'
-import { type KoaHttpCacheOptions, type HttpCacheSettings, settle } from './runtime/http-cache/settings.ts'
+} from './runtime/http-cache/methods.ts'
+import {
+  type KoaHttpCacheOptions,
+  type HttpCacheSettings,
+  settle
+} from './runtime/http-cache/settings.ts'
 import {
   forbidStoringError,
   mayHaveDefaults,
   replaceWritten,
   writeDefaults
-} from './runtime/http-cache/shared-caches.ts'
+} from './runtime/http-cache/defaults.ts'
 import { refreshes, refreshVersions } from './runtime/http-cache/version-of.ts'
 
 export type {
@@ -26,10 +30,16 @@ export type {
   CacheDirectiveName,
   CacheDirectiveOptions,
   Lifetime
-} from './runtime/http-cache/cache-directive.ts'
+} from './runtime/http-cache/directives.ts'
 export type { DiagnosticMessages } from './runtime/diagnostics.ts'
-export { type Fresh, type FreshOptions, type FreshOutcome, Halt } from './runtime/http-cache/fresh/fresh.ts'
-export type { FreshValidators, ResourceState } from './runtime/http-cache/fresh/validators-of.ts'
+export {
+  type Fresh,
+  type FreshOptions,
+  type FreshOutcome,
+  type FreshValidators,
+  Halt,
+  type ResourceState
+} from './runtime/http-cache/fresh.ts'
 export type {
   GroupOptions,
   KoaHttpCacheOptions,
@@ -37,7 +47,7 @@ export type {
 } from './runtime/http-cache/settings.ts'
 export { versionOf, type VersionOfOptions } from './runtime/http-cache/version-of.ts'
 // This export also loads the types of ctx into a file that imports this one.
-export type { HttpCacheMethods } from './runtime/http-cache/context-methods.ts'
+export type { HttpCacheMethods } from './runtime/http-cache/methods.ts'
 
 // A 304 has no content, so it must not describe any (RFC 9110 section 15.4.5); Content-Location is kept.
 const CONTENT_FIELDS = ['Type', 'Length', 'Encoding', 'Language', 'Range'].map(

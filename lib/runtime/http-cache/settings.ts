@@ -23,7 +23,7 @@ import {
   type CachingFields,
   type HeaderField,
   type Lifetime
-} from './cache-directive.ts'
+} from './directives.ts'
 
 /** `koaHttpCache` takes these options; `undefined` means "not set". */
 export interface KoaHttpCacheOptions {

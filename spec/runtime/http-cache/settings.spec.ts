@@ -7,8 +7,8 @@ import {
   cacheControlFields,
   expiryFields,
   type Lifetime
-} from '../../../lib/runtime/http-cache/cache-directive.ts'
-import { digestOfValue, validatorsOf } from '../../../lib/runtime/http-cache/fresh/validators-of.ts'
+} from '../../../lib/runtime/http-cache/directives.ts'
+import { digestOfValue, validatorsOf } from '../../../lib/runtime/http-cache/fresh.ts'
 import { settle } from '../../../lib/runtime/http-cache/settings.ts'
 import { versionOf } from '../../../lib/runtime/http-cache/version-of.ts'
 import { koaHttpCache } from '../../../lib/index.ts'

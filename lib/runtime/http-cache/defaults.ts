@@ -3,10 +3,10 @@
 import type { Context } from 'koa'
 import { policiesWithNonce } from '../http/fields.ts'
 import { isRecord } from '../check-options.ts'
-import type { CachingFields } from './cache-directive.ts'
-import { isStream } from './compare-response.ts'
+import type { CachingFields } from './directives.ts'
+import { isStream } from './auto-etag.ts'
 import { cookieUse, type Dependencies, dependenciesOf, negotiatedFields } from './dependencies.ts'
-import type { RequestState } from './request-state.ts'
+import type { RequestState } from './methods.ts'
 import type { Defaults } from './settings.ts'
 
 // 404 and 410 are left out, although caches may store them: a missing resource may exist a moment later.
