@@ -126,7 +126,8 @@ function partOf(id) {
 }
 
 const PARTS = [
-  [/^building\/(?:precompile|publish-build)/, 'building-precompile'],
+  [/^building\/observation/, 'writing'],
+  [/^building\/precompile|^styles\/minify/, 'building-precompile'],
   [
     /^building\/publish|^deltas\/directory|^telling\/(?:listed|own)|^releases\/(?:build|clean|compress)\.|^deltas\/(?:write|delta-faults)/,
     'building-copies'
@@ -137,11 +138,12 @@ const PARTS = [
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
   [/^building\/(?:on-request|rebuilt|plain)|^kept-index\/kept/, 'building-on-request'],
   [/^[^/]+\/extra\.ts$/, 'extras'],
-  [/^bundles\/entry\.|^inline\/inlined?\.|^live\/tag|^media\/media/, 'views'],
-  [/^bundles\/manifests/, 'bundles-manifests'],
-  [/^(?:releases|verify)\/exports/, 'app'],
+  [/^vite\/entry\.|^media\/inlined?\.|^live\/tag|^media\/media/, 'views'],
+  [/^vite\/manifests/, 'vite-manifests'],
+  [/^vite\/entry-source/, 'entry-source'],
+  [/^releases\/exports/, 'app'],
   [/^http-cache\/(?:directives|fresh)/, 'http-cache-values'],
-  [/-command\.ts$|^init\/|^(?:deltas|modules|minify)\/(?:additions|column)/, 'cli'],
+  [/-command\.ts$|^init\/|^(?:deltas|modules|styles)\/(?:additions|column)/, 'cli'],
   [/^cli\/format|^telling\/weight/, 'weight'],
   [/^inspector\/(?:weight-page|treemap|page-html)/, 'inspector-html'],
   [/^telling\//, 'inventory'],

@@ -5,7 +5,7 @@ import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const releases: Extra<Pipeline> = {
   name: 'releases',
-  standsOn: ['bundles', 'deltas', 'telling'],
+  standsOn: ['deltas', 'telling', 'vite'],
   commandLine: async () => ({
     commands: [
       (await import('./compress-command.ts')).compress,
