@@ -147,7 +147,7 @@ const PARTS = [
   [/^cli\/format|^telling\/weight/, 'weight'],
   [/^inspector\/(?:weight-page|treemap|page-html)/, 'inspector-html'],
   [/^telling\//, 'inventory'],
-  [/^urls\/(?:read-)?manifest|^app\/(?:details|third-party|publisher|command-line)/, 'manifest'],
+  [/^urls\/(?:read-)?manifest|^app\/(?:details|third-party|command-line)/, 'manifest'],
   [/^serving\/koa/, 'serving-koa'],
   [/^serving\/(?:directories|files)/, 'serving-files']
 ]

@@ -119,7 +119,7 @@ async function passOnUnserved(pipeline: Pipeline, ctx: Context, next: Next): Pro
   await passOnUnstored(ctx, next)
   if (ctx.status !== 404 || !isRead(ctx.req)) return
   const wanted = locate(rawPath(ctx.req.url ?? ''), pipeline.settings)
-  if (typeof wanted === 'object') pipeline.requested.reportMissing(wanted)
+  if (typeof wanted === 'object') pipeline.reportMissing(wanted)
 }
 
 /**
@@ -173,10 +173,10 @@ class AssetServer {
     if (loading) return loading.then(() => this.#respond(ctx, next))
     const target = ctx.req.url ?? ''
     const path = rawPath(target)
-    const { requested, settings } = this.#pipeline
+    const { settings } = this.#pipeline
     const mounts = mountsAt(path, settings)
     if (this.#development?.owns(path)) return this.#passOn(ctx, next, path, mounts)
-    const known = requested.recall(path, mounts)
+    const known = this.#pipeline.recall(path, mounts)
     if (known === 'missing') return this.#passOn(ctx, next, path, mounts)
     if (known && target.startsWith('/') && isRead(ctx.req)) {
       if (!respondAtOnce(ctx, known, this.#exitOf(ctx))) return this.#send(ctx, () => known)
@@ -195,13 +195,12 @@ class AssetServer {
     if (await directories.hasIndex(wanted)) return redirectToFolder(ctx, settings.base)
     reportDisconnects(ctx)
     await this.#passOn(ctx, next, wanted.path, wanted.mounts)
-    if (ctx.status === 404) this.#pipeline.requested.reportMissing(wanted)
+    if (ctx.status === 404) this.#pipeline.reportMissing(wanted)
   }
 
   async #otherMethod(ctx: Context, next: Next, wanted: Wanted): Promise<void> {
     await this.#passOn(ctx, next, wanted.path, wanted.mounts)
-    if (isUntouched(ctx) && (await this.#pipeline.requested.has(wanted)))
-      respondMethodNotAllowed(ctx)
+    if (isUntouched(ctx) && (await this.#pipeline.has(wanted))) respondMethodNotAllowed(ctx)
   }
 
   #passOn(ctx: Context, next: Next, path: string, mounts: Wanted['mounts']): Promise<unknown> {
@@ -241,7 +240,7 @@ class AssetServer {
     try {
       return await this.#send(
         ctx,
-        isDevelopment ? () => this.#timed(ctx, wanted) : () => pipeline.requested.current(wanted)
+        isDevelopment ? () => this.#timed(ctx, wanted) : () => pipeline.current(wanted)
       )
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
@@ -256,10 +255,10 @@ class AssetServer {
 
   /** Finds a file, and tells the browser how long it waited for its publication. */
   async #timed(ctx: Context, wanted: Wanted): Promise<Found> {
-    const { requested } = this.#pipeline
+    const pipeline = this.#pipeline
     const startedAt = performance.now()
-    const file = await requested.current(wanted)
-    const published = requested.since(startedAt, wanted)
+    const file = await pipeline.current(wanted)
+    const published = pipeline.since(startedAt, wanted)
     if (file && published) setTiming(ctx, published)
     return file
   }

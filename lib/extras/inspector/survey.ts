@@ -7,6 +7,7 @@ import { hasSameInputs, isFileObservation } from '../../publishing/building/obse
 import { mediaTypeOf } from '../../runtime/http/fields.ts'
 import { listAssets, type ListedAsset } from '../../publishing/building/assets.ts'
 import { readSource, verdictOn, type Reading, type Verdict } from '../telling/state.ts'
+import { publishingIn } from '../../publishing/building/on-request.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { wantedAt } from '../../runtime/serving/request-path.ts'
 import { encodePath, splitFingerprint } from '../../runtime/urls/spelling.ts'
@@ -43,7 +44,7 @@ export class Survey {
 
   /** Brings the list of places up to date. */
   async list(): Promise<void> {
-    const { settings, sources } = this.pipeline
+    const { settings, sources } = publishingIn(this.pipeline)
     const places = await listAssets(settings, sources)
     this.places = new Map(places.map(place => [place.path, place]))
     for (const path of this.seen.keys()) if (!this.places.has(path)) this.seen.delete(path)
@@ -60,8 +61,8 @@ export class Survey {
   async #look(place: ListedAsset): Promise<Seen> {
     const { path, source } = place
     const known = this.seen.get(path)
-    const isSame =
-      known?.source === source.file && known.generation === this.pipeline.sources.generation
+    const { generation } = publishingIn(this.pipeline).sources
+    const isSame = known?.source === source.file && known.generation === generation
     const reading =
       isSame && (await hasSameInputs(known)) ? known : await readSource(this.pipeline, place)
     const seen = { ...reading, ...(await verdictOn(this.pipeline, place, reading)) }
@@ -82,14 +83,16 @@ export type AssetRecord = Awaited<ReturnType<typeof recordOf>>
  * @param seen is undefined until the asset has been looked at
  */
 export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | undefined) {
-  const { settings, sources, directories } = survey.pipeline
+  const { settings, directories } = survey.pipeline
   const shown = (file: string) => pathFrom(settings.root, file)
   const { app, name, path, source } = place
-  const url = survey.pipeline.requested.addressOf(wantedAt(path, settings))
+  const url = survey.pipeline.addressOf(wantedAt(path, settings))
   const served = await directories.public.find(wantedAt(decodeURIComponent(url), settings))
   const { representations = [] } = served ?? {}
   const [identity] = representations
-  const tails = app.tails ? sources.of(app).tailsOf(source) : undefined
+  const tails = app.tails
+    ? publishingIn(survey.pipeline).sources.of(app).tailsOf(source)
+    : undefined
   return {
     path: encodePath(path),
     name,

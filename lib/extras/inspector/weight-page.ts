@@ -1,4 +1,5 @@
 // Shows what a page loads: a treemap by package and source, visits, and the same as tables.
+import { publishingIn } from '../../publishing/building/on-request.ts'
 import { formatBytes } from '../../publishing/cli/format.ts'
 import { iconsIn } from '../inline/written.ts'
 import { originOf, weigh, type Group, type Weighed, type Weight } from '../telling/weight.ts'
@@ -21,7 +22,7 @@ export async function weightOf({ pipeline, places }: Survey, asked: string) {
   const main = names.find(name => MAIN.test(name)) ?? names.find(name => name.endsWith('.js'))
   const given = asked.split(/\s+/).filter(Boolean)
   const entries = given.length > 0 ? given : [main?.replace(/\.js$/, '') ?? names[0] ?? []].flat()
-  const weight = await weigh(pipeline, entries)
+  const weight = await weigh(publishingIn(pipeline), entries)
   const icons = iconsIn(pipeline.running).map(({ path, size, times }) => ({ path, size, times }))
   return { asked: entries, names: names.slice(0, MAX_NAMES), weight, icons }
 }

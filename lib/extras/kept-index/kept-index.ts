@@ -14,7 +14,8 @@ import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
 import { assetSources } from '../../runtime/app/third-party.ts'
-import type { IndexEntry, MtimeIndex } from '../../publishing/building/index.ts'
+import type { IndexEntry } from '../../publishing/building/index.ts'
+import { Publishing } from '../../publishing/building/on-request.ts'
 
 /** An entry is saved this long after it was made, together with those that follow. */
 const DELAY_MS = 1000
@@ -24,7 +25,11 @@ const OWN_FILE = import.meta.filename as string | undefined
 
 type Kept = readonly [path: string, entry: Pick<IndexEntry, 'source' | 'inputs' | 'targets'>]
 
-export function keepIndex(settings: Settings, sources: Sources, index: MtimeIndex): IndexKeeper {
+export function keepIndex(publishing: unknown): IndexKeeper | undefined {
+  if (!(publishing instanceof Publishing)) return undefined
+  const { settings, sources } = publishing
+  const { index } = publishing.plain
+  if (!settings.apps.some(app => app.compile && !app.fingerprint)) return undefined
   /** The stamps are taken when this process begins: a compiler stays loaded when it is replaced. */
   const code = once(() => stampsOfCode(settings.root, OWN_FILE))
   let isDue = false

@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import type { Context } from 'koa'
 import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
 import { reasonOf, warnOnce } from '../../runtime/errors.ts'
+import { publishingIn } from '../../publishing/building/on-request.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { connected } from '../../runtime/serving/connection.ts'
 import { suppressDisconnects } from '../../runtime/serving/koa/serve.ts'
@@ -63,7 +64,7 @@ export class Channel {
   }
 
   #start(): () => void {
-    const endEvents = this.#pipeline.sources.onEvent(() => this.#lookSoon())
+    const endEvents = publishingIn(this.#pipeline).sources.onEvent(() => this.#lookSoon())
     const keepAlive = () => this.#connections.forEach(connection => connection.keepAlive())
     const timer = setInterval(keepAlive, TICK_MS).unref()
     return () => {

@@ -12,6 +12,7 @@ import {
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { withSlashes } from '../../runtime/files/paths.ts'
 import { errorReport, type ErrorReport } from '../../publishing/error-page.ts'
+import { publishingIn } from '../../publishing/building/on-request.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { isBelow, locate } from '../../runtime/serving/request-path.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
@@ -51,20 +52,20 @@ export async function stateOf(
   const { base } = pipeline.settings
   const wanted = isBelow(path, base) && locate(path.slice(base.length), pipeline.settings)
   if (typeof wanted !== 'object') return undefined
-  const plain = await pipeline.requested.plain(wanted)
+  const plain = await pipeline.plain(wanted)
   const key = encodePath(plain.path)
   try {
-    const file = await pipeline.requested.current(plain)
+    const file = await pipeline.current(plain)
     if (!file) return undefined
     const [{ etag, stamp }] = file.representations
     if (isBuilt(pipeline, plain.path, stamp)) return undefined
     // An edit counts from when the source was saved; the asset may have been published for this very page.
-    const inputs = pipeline.requested.publisherOf(plain.app).index?.peek(plain.path)?.inputs ?? []
+    const inputs = publishingIn(pipeline).indexed(plain.path)?.inputs ?? []
     const stamps = inputs.flatMap(each => (isFileObservation(each) ? each.stamp : []))
     const times = stamps.length > 0 ? stamps : [stamp]
     const changedAt = Math.max(...times.map(({ mtimeNs }) => Number(mtimeNs / 1_000_000n)))
     return {
-      part: { key, version: etag, changedAt, path, url: base + pipeline.requested.addressOf(plain) }
+      part: { key, version: etag, changedAt, path, url: base + pipeline.addressOf(plain) }
     }
   } catch (error) {
     const part = { key, version: null, changedAt: 0, path, url: base + key }

@@ -1,6 +1,7 @@
 // Shows step by step how a URL path is resolved, by asking the code that resolves it.
 import { AssetError } from '../../runtime/errors.ts'
 import { listAssets } from '../../publishing/building/assets.ts'
+import { publishingIn } from '../../publishing/building/on-request.ts'
 import { Pipeline } from '../../runtime/app/pipeline.ts'
 import {
   isManifest,
@@ -131,7 +132,7 @@ function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step {
 
 /** Finds the source of a name, with a fingerprint or without, and what the helpers write for it. */
 async function findSource(pipeline: Pipeline, wanted: Wanted, verdictOf: VerdictOn) {
-  const { settings, sources } = pipeline
+  const { settings, sources } = publishingIn(pipeline)
   const { app, name: given } = wanted
   const { name, source, clash, warning, candidates } = await choiceOf(sources, app, given)
   const shown = (path: string) => pathFrom(settings.root, path) || '.'
@@ -169,23 +170,26 @@ async function unlessUnusable<T>(work: Promise<T>): Promise<T | undefined> {
 const verdictsOf =
   (pipeline: Pipeline): VerdictOn =>
   async path => {
-    const places = await unlessUnusable(listAssets(pipeline.settings, pipeline.sources))
+    const places = await unlessUnusable(
+      listAssets(pipeline.settings, publishingIn(pipeline).sources)
+    )
     const place = places?.find(each => each.path === path)
     return place && verdictOn(pipeline, place, await readSource(pipeline, place))
   }
 
 function madeOf(pipeline: Pipeline, app: AppSettings, name: string): string[] {
-  const { sources = [] } = pipeline.requested.manifestOf(app)?.find(app, name)?.[1] ?? {}
+  const { sources = [] } = pipeline.namesOf(app)?.find(app, name)?.[1] ?? {}
   return sources.length > 1 ? [`made of ${sources.join(', ')}`] : []
 }
 
 /** Says why a page does not get what its helpers name. What was asked for is judged by itself. */
 async function whyUnsent(
-  { settings, requested, directories }: Pipeline,
+  pipeline: Pipeline,
   { app, path }: Wanted,
   name: string
 ): Promise<string[]> {
-  const entry = app.compile ? undefined : requested.manifestOf(app)?.find(app, name)?.[1]
+  const { settings, directories } = pipeline
+  const entry = app.compile ? undefined : pipeline.namesOf(app)?.find(app, name)?.[1]
   if (!entry) return []
   const target = wantedAt(decodeURIComponent(entry.target), settings)
   const isSent = target.path === path || (await directories.public.find(target)) !== undefined
@@ -193,7 +197,7 @@ async function whyUnsent(
 }
 
 function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): string {
-  const manifest = pipeline.requested.manifestOf(app)
+  const manifest = pipeline.namesOf(app)
   const { base } = pipeline.settings
   if (!app.fingerprint) return `emit ${base}${encodePath(assetPath(app, name))}`
   if (!manifest) return `fail: ${pipeline.failure?.message}`

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import { undefinedIfMissing } from '../../runtime/files/disk.ts'
 import { nearest, nearestPath } from '../../runtime/check-options.ts'
+import { publishingIn } from '../../publishing/building/on-request.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { isMounted, locate } from '../../runtime/serving/request-path.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
@@ -17,10 +18,8 @@ export async function nearPath(
   listed: readonly ListedMount[],
   path: string
 ): Promise<string | undefined> {
-  const { settings, sources } = pipeline
-  const published = settings.apps.flatMap(app => [
-    ...(pipeline.requested.manifestOf(app)?.entries ?? [])
-  ])
+  const { settings, sources } = publishingIn(pipeline)
+  const published = settings.apps.flatMap(app => [...(pipeline.namesOf(app)?.entries ?? [])])
   const own = await listOwn(settings, sources, new Map(published))
   const bundled = listed.flatMap(({ files }) => files.map(file => file.path))
   const known = [...own.map(each => each.path), ...bundled, ...(await beside(pipeline, path))]
@@ -42,9 +41,7 @@ async function beside(pipeline: Pipeline, path: string): Promise<string[]> {
   const paths = names.flat().map(name => encodePath(posix.join(folder, name)))
   const near = nearest(encodePath(path), paths)
   const wanted = near === undefined ? undefined : locate(near, pipeline.settings)
-  return typeof wanted === 'object' && (await pipeline.requested.has(wanted))
-    ? [encodePath(wanted.path)]
-    : []
+  return typeof wanted === 'object' && (await pipeline.has(wanted)) ? [encodePath(wanted.path)] : []
 }
 
 function placesOf({ mounts, servesPublic, publicDir }: Settings, path: string) {

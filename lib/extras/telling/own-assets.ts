@@ -1,6 +1,6 @@
 // Lists the project's own assets: those that have a source, and those that only a manifest has.
 import type { ManifestEntries, ManifestEntry } from '../../runtime/urls/manifest.ts'
-import { sourcedNameIn } from '../../runtime/app/publisher.ts'
+import { publishingIn, sourcedNameIn } from '../../publishing/building/on-request.ts'
 import { listAssets, type ListedAsset } from '../../publishing/building/assets.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { locate, rawPath } from '../../runtime/serving/request-path.ts'
@@ -53,7 +53,8 @@ export function pathOf(asked: string, { apps, base }: Settings): string {
 }
 
 /** Returns the plain URL path, decoded, of the asset of a path or a name, with a fingerprint or without. */
-export async function ownPath({ settings, sources }: Pipeline, asked: string) {
+export async function ownPath(pipeline: Pipeline, asked: string) {
+  const { settings, sources } = publishingIn(pipeline)
   const wanted = locate(pathOf(asked, settings), settings)
   if (typeof wanted !== 'object' || wanted.app === settings.publicApp) return undefined
   const { app, name } = wanted

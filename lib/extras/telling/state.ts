@@ -4,7 +4,7 @@ import { checksumsOf, digestOfFile } from '../../runtime/files/digest.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { asPublishError } from '../../publishing/writing/write.ts'
 import { NEVER, type IndexEntry } from '../../publishing/building/index.ts'
-import { publishingOf } from '../../runtime/app/publisher.ts'
+import { publishingIn } from '../../publishing/building/on-request.ts'
 import { findFailures, type ListedAsset } from '../../publishing/building/assets.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { Renderer } from '../../publishing/rendering/renderer.ts'
@@ -42,10 +42,8 @@ export interface Reading extends Pick<IndexEntry, 'source' | 'generation' | 'inp
   readonly failure?: ErrorReport | undefined
 }
 
-export async function readSource(
-  { settings, sources }: Pipeline,
-  place: ListedAsset
-): Promise<Reading> {
+export async function readSource(pipeline: Pipeline, place: ListedAsset): Promise<Reading> {
+  const { settings, sources } = publishingIn(pipeline)
   const { path, source } = place
   const { generation } = sources
   const failures = findFailures(settings, [place], () => undefined)
@@ -92,16 +90,16 @@ function textOf({ failure }: Reading): string | undefined {
 }
 
 async function stateOf(
-  { settings, requested }: Pipeline,
+  pipeline: Pipeline,
   { app, path }: ListedAsset,
   { digest }: Reading
 ): Promise<State> {
-  if (publishingOf(app) !== 'precompiled' && digest === undefined) return 'broken'
+  if ((app.compile || !app.fingerprint) && digest === undefined) return 'broken'
   if (app.fingerprint) {
-    const entry = requested.manifestOf(app)?.entries.get(encodePath(path))
+    const entry = pipeline.namesOf(app)?.entries.get(encodePath(path))
     return entry ? 'published' : 'unpublished'
   }
-  const file = publicFile(settings, path)
+  const file = publicFile(pipeline.settings, path)
   if (!(await statOf(file))?.isFile()) return 'unpublished'
   return (await digestOfFile(file)) === digest ? 'published' : 'outdated'
 }

@@ -9,7 +9,7 @@ import { groupBy, listPublished } from '../deltas/directory.ts'
 import type { ManifestEntries, ManifestEntry } from '../../runtime/urls/manifest.ts'
 import { readEntries } from '../../runtime/urls/read-manifest.ts'
 import { listOwn, pathOf, type OwnAsset } from './own-assets.ts'
-import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import type { Publishing } from '../../publishing/building/on-request.ts'
 import { findReferences, type Reference } from '../../publishing/references/references.ts'
 import { textOf, textType } from '../../publishing/rendering/draft.ts'
 import { Renderer } from '../../publishing/rendering/renderer.ts'
@@ -67,7 +67,7 @@ interface Node extends Pick<WeighedFile, 'size' | 'parts' | 'isChanged'> {
   readonly later: readonly string[]
 }
 
-type Parts = Pick<Pipeline, 'settings' | 'sources'>
+type Parts = Pick<Publishing, 'settings' | 'sources'>
 
 const [{ extension: COPY } = { extension: '' }] = CODINGS
 const brotli = promisify(brotliCompress)

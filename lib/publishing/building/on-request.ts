@@ -1,38 +1,139 @@
-// Makes the publishers on request: loaded if an app needs one, and to explain any app by its sources.
+// Publishes on request: loaded if an app needs it, and to explain any app by its sources.
+import type { OnRequest } from '../../runtime/app/on-request.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import { HEAD, loadDetails, type DetailsReader } from '../../runtime/app/details.ts'
+import type {
+  AppSource,
+  Details,
+  PageDependency,
+  Project,
+  SourceList
+} from '../../runtime/app/parts.ts'
 import { headIfThere, stampIfThere } from '../../runtime/files/at-start.ts'
 import { errorCode, isSettled, sameStamp, type Stamp } from '../../runtime/files/disk.ts'
-import { loadCompilers, loadPeersOf } from '../compilers/built-in.ts'
-import type { Details, Project } from '../../runtime/app/parts.ts'
-import { loadModuleLexer } from '../references/module-references.ts'
-import { HEAD, loadDetails, type DetailsReader } from '../../runtime/app/details.ts'
 import { manifestFile } from '../../runtime/settings/public-directory.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
-import { makeNameCheck } from '../sources/missing-name.ts'
-import { loadSources, type Sources } from '../sources/sources.ts'
 import { readEntries } from '../../runtime/urls/read-manifest.ts'
-import { publishingOf } from '../../runtime/app/publisher.ts'
-import { Fingerprints } from './rebuilt.ts'
+import { splitFingerprint } from '../../runtime/urls/spelling.ts'
+import { loadCompilers, loadPeersOf } from '../compilers/built-in.ts'
+import { loadModuleLexer } from '../references/module-references.ts'
+import { makeNameCheck, type NameCheck } from '../sources/missing-name.ts'
+import type { Source } from '../sources/snapshot.ts'
+import { loadSources, type AppSources, type Sources } from '../sources/sources.ts'
+import type { IndexEntry } from './index.ts'
 import { PlainNames } from './plain.ts'
+import { Rebuilt } from './rebuilt.ts'
 
-export type OnRequest = Awaited<ReturnType<typeof makeOnRequest>>
+type Warn = (message: string) => void
 
-export async function makeOnRequest(settings: Project, warn: (message: string) => void) {
+/** @param forget receives the URL path of each file that is removed */
+export async function makeOnRequest(
+  settings: Project,
+  warn: Warn,
+  forget: (path: string) => void
+): Promise<Publishing> {
   const { env, extras } = settings
-  const readDetails = await loadDetails(settings)
+  const readerOf = await loadDetails(settings)
   if (env !== 'development') await loadBeforehand(extras)
   const sources = await loadSources(settings, warn)
   if (env !== 'development' && env !== 'test') await loadPeers(settings, sources)
-  const isPrecompiled = async (path: string) =>
-    (await readEntries(manifestFile(settings), true)).has(path)
-  const isNeeded = settings.apps.some(app => publishingOf(app) === 'fingerprints')
+  const rebuilt = new Rebuilt(settings, sources, warn, forget)
+  const publishing = new Publishing(settings, sources, rebuilt, warn)
+  if (env !== 'production') publishing.detailsOf = detailsInSources(readerOf)
+  for (const extra of extras) publishing.plain.keeper ??= await extra.keepIndex?.(publishing)
+  return publishing
+}
+
+export class Publishing implements OnRequest {
+  readonly settings: Project
+  readonly sources: Sources
+  readonly plain: PlainNames
+  readonly dependencies: readonly PageDependency[]
+  readonly checkName: NameCheck
+  detailsOf: ReturnType<typeof detailsInSources> | undefined
+  readonly #rebuilt: Rebuilt
+
+  constructor(settings: Project, sources: Sources, rebuilt: Rebuilt, warn: Warn) {
+    this.settings = settings
+    this.sources = sources
+    this.plain = new PlainNames(settings, sources, warn)
+    this.#rebuilt = rebuilt
+    const isPrecompiled = async (path: string) =>
+      (await readEntries(manifestFile(settings), true)).has(path)
+    this.checkName = makeNameCheck(settings, sources, isPrecompiled, warn)
+    const { apps } = settings
+    const listed = apps.flatMap(app => this.#listed(app) ?? [])
+    this.dependencies = [
+      ...(apps.some(app => app.compile && app.fingerprint) ? [rebuilt] : []),
+      ...listed.flatMap(({ lists }) => lists).map(ofList),
+      // Plain names need the sources: tails, names that a mount may have too, and the sizes of images.
+      ...listed.map(each => ({ refresh: () => each.refresh() }))
+    ]
+  }
+
+  /** Returns the sources of an app with plain names; undefined where a manifest has the names. */
+  #listed(app: AppSettings): AppSources | undefined {
+    return app.compile && !app.fingerprint ? this.sources.of(app) : undefined
+  }
+
+  async publish(app: AppSettings, name: string) {
+    if (!app.fingerprint) return this.plain.publish(app, name)
+    return this.#rebuilt.publish(app, name, await this.sourced(app, name))
+  }
+
+  /** Returns the entry of a plain path in the index of what was published on request. */
+  indexed(path: string): IndexEntry | undefined {
+    return this.plain.index.peek(path) ?? this.#rebuilt.index.peek(path)
+  }
+
+  published(path: string) {
+    return this.indexed(path)?.published
+  }
+
+  names({ compile, fingerprint }: AppSettings) {
+    return compile && fingerprint ? this.#rebuilt.names : undefined
+  }
+
+  get isCurrent(): boolean {
+    return this.#rebuilt.isCurrent
+  }
+
+  sourced(app: AppSettings, name: string) {
+    return sourcedNameIn(this.sources, app, name)
+  }
+
+  chosen(app: AppSettings, given: string) {
+    const { source } = this.#listed(app)?.chosen(given) ?? {}
+    return source && { name: source.name, readDetails: this.detailsOf?.({ app, source }) }
+  }
+
+  imports(app: AppSettings) {
+    const { lists = [] } = this.#listed(app) ?? {}
+    if (lists.length === 0) return undefined
+    return () => lists.flatMap(({ imports }) => imports ?? [])
+  }
+}
+
+/** Returns what publishes on request, for extras, which may know more of it than the runtime does. */
+export function publishingIn({ onRequest }: Pipeline): Publishing {
+  if (onRequest instanceof Publishing) return onRequest
+  throw new Error('the pipeline has not been loaded')
+}
+
+/** Returns the name itself before the name without its fingerprint; undefined when neither has a source. */
+export async function sourcedNameIn(all: Sources, app: AppSettings, name: string) {
+  const sources = all.of(app)
+  if (await sources.find(name)) return name
+  const plain = splitFingerprint(name)?.name
+  return plain !== undefined && (await sources.find(plain)) ? plain : undefined
+}
+
+function ofList(list: SourceList): PageDependency {
   return {
-    sources,
-    /** Returns the sources of an app with plain names; undefined where a manifest has the names. */
-    listed: (app: AppSettings) => (publishingOf(app) === 'plain' ? sources.of(app) : undefined),
-    plain: new PlainNames(settings, sources, warn),
-    fingerprints: isNeeded ? new Fingerprints(settings, sources, warn) : undefined,
-    checkName: makeNameCheck(settings, sources, isPrecompiled, warn),
-    detailsOf: env === 'production' ? undefined : detailsInSources(sources, readDetails)
+    refresh: () => list.verify(),
+    get version() {
+      return list.digest
+    }
   }
 }
 
@@ -65,21 +166,22 @@ const MAX_READ = 2000
  * Reads the details of a file from its source: a page names an asset before a browser asks for it, and helpers are
  * synchronous. So a page waits for the disk, but not in production.
  */
-function detailsInSources(sources: Sources, readerOf: DetailsReader) {
+function detailsInSources(readerOf: DetailsReader) {
   const known = new Map<string, { readonly stamp: Stamp; readonly details: Details }>()
-  return (app: AppSettings, name: string): Details => {
-    const { source } = sources.of(app).chosen(name)
-    const read = source && !source.compiler && readerOf(name, { app, source })
-    if (!read) return {}
-    const { file } = source
-    const [stamp, now] = [readable(() => stampIfThere(file)), Date.now()]
-    const last = known.get(file)
-    if (last && stamp && sameStamp(last.stamp, stamp)) return last.details
-    const bytes = stamp && readable(() => headIfThere(file, HEAD))
-    const details = bytes ? read(bytes, file) : {}
-    if (known.size >= MAX_READ) known.clear()
-    if (stamp && isSettled(stamp, now)) known.set(file, { stamp, details })
-    return details
+  return (asset: AppSource & { readonly source: Source }): (() => Details) | undefined => {
+    const { file, name, compiler } = asset.source
+    const read = compiler ? undefined : readerOf(name, asset)
+    if (!read) return undefined
+    return () => {
+      const [stamp, now] = [readable(() => stampIfThere(file)), Date.now()]
+      const last = known.get(file)
+      if (last && stamp && sameStamp(last.stamp, stamp)) return last.details
+      const bytes = stamp && readable(() => headIfThere(file, HEAD))
+      const details = bytes ? read(bytes, file) : {}
+      if (known.size >= MAX_READ) known.clear()
+      if (stamp && isSettled(stamp, now)) known.set(file, { stamp, details })
+      return details
+    }
   }
 }
 

@@ -15,15 +15,13 @@ import type { AppSettings } from '../../runtime/settings/settings.ts'
 import type { Asset } from '../sources/snapshot.ts'
 import type { Sources } from '../sources/sources.ts'
 import { hasSameTargets, MtimeIndex, NEVER, withdraw } from './index.ts'
-import { type Publisher } from '../../runtime/app/publisher.ts'
 
 /** The number of attempts while others remove the source. */
 const MAX_ATTEMPTS = 5
 
 type Publishing = Promise<Target | undefined>
 
-export class PlainNames implements Publisher {
-  readonly manifest = undefined
+export class PlainNames {
   readonly index: MtimeIndex
   keeper: IndexKeeper | undefined
   readonly #settings: Project

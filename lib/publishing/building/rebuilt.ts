@@ -1,48 +1,55 @@
 // Publishes on request with fingerprints: a page may ask for any name, so everything is built again, as by a precompile,
-// when a source has changed. The manifest is in memory.
+// when a source has changed. The names are in memory.
+import type { Project } from '../../runtime/app/parts.ts'
 import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
 import { published } from '../../runtime/diagnostics.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
-import { statOf } from '../../runtime/files/disk.ts'
-import { asPublishError } from '../writing/write.ts'
-import type { Project } from '../../runtime/app/parts.ts'
+import { stampOf, statOf } from '../../runtime/files/disk.ts'
 import { assetPath } from '../../runtime/settings/app-settings.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
-import type { Sources } from '../sources/sources.ts'
-import { splitFingerprint } from '../../runtime/urls/spelling.ts'
-import { Builder } from './builder.ts'
 import { Manifest } from '../../runtime/urls/manifest.ts'
-import { entriesOf, type Built } from './assets.ts'
+import { splitFingerprint } from '../../runtime/urls/spelling.ts'
+import type { Sources } from '../sources/sources.ts'
+import { asPublishError } from '../writing/write.ts'
+import { entriesOf, publishedPath, type Assets, type Built } from './assets.ts'
+import { Builder, type BuildResult } from './builder.ts'
+import { hasSameTargets, MtimeIndex, withdraw } from './index.ts'
 import { commitAll, writeAsset } from './write-asset.ts'
-import { MtimeIndex } from './index.ts'
-import { publishingOf, sourcedNameIn, type Publisher } from '../../runtime/app/publisher.ts'
 
 // Bounds the number of open files.
 const CONCURRENCY = 16
 
-export class Fingerprints implements Publisher {
-  manifest = new Manifest(new Map())
+export class Rebuilt {
+  names = new Manifest(new Map())
   /** The index has no limit: entries that have no source are removed from it. */
   readonly index = new MtimeIndex(Infinity)
   readonly #settings: Project
   readonly #sources: Sources
+  readonly #forget: (path: string) => void
   readonly #builder: Builder
+  /** The last build without failures. */
+  #built: BuildResult | undefined
   /** The last good version of each asset. */
-  #assets: ReadonlyMap<string, Built> = new Map()
-  #failures: ReadonlyMap<string, AssetError> = new Map()
+  #assets: Assets = new Map()
   #generation: number | undefined
 
-  constructor(settings: Project, sources: Sources, warn: (message: string) => void) {
+  constructor(
+    settings: Project,
+    sources: Sources,
+    warn: (message: string) => void,
+    forget: (path: string) => void
+  ) {
     this.#settings = settings
     this.#sources = sources
-    const only = (app: AppSettings) => publishingOf(app) === 'fingerprints'
+    this.#forget = forget
+    const only = ({ compile, fingerprint }: AppSettings) => compile && fingerprint
     this.#builder = new Builder(settings, sources, { warn, index: this.index, only })
   }
 
   get version(): string {
-    return this.manifest.version
+    return this.names.version
   }
 
   /** False once a source may have been added or removed, as far as is known without a stat. */
@@ -51,71 +58,83 @@ export class Fingerprints implements Publisher {
     return this.#generation === this.#sources.generation && this.#sources.isCurrent
   }
 
-  async isFixed(app: AppSettings, name: string): Promise<boolean> {
-    const plain = splitFingerprint(name)?.name
-    return plain !== undefined && (await this.#sources.of(app).find(plain)) !== undefined
-  }
-
-  async publish(app: AppSettings, name: string): Promise<undefined> {
-    const sourced = await sourcedNameIn(this.#sources, app, name)
-    if (sourced === undefined) return
-    const path = assetPath(app, sourced)
-    // Somebody has removed it.
-    if (!(await statOf(publicFile(this.#settings, assetPath(app, name))))) this.#forget(path)
+  /** @param sourced the name of its source; undefined for a name that has none, or has none any more */
+  async publish(app: AppSettings, name: string, sourced: string | undefined): Promise<undefined> {
+    const path = assetPath(app, sourced ?? splitFingerprint(name)?.name ?? name)
+    // Building everything is not worth it for a name that never had a source.
+    if (sourced === undefined && !this.#assets.has(path)) return
+    const entry = this.index.peek(path)
+    // Files that were removed or changed meanwhile are written again.
+    if (entry && !(await hasSameTargets(entry))) (this.index.peek(path) ?? entry).targets = []
     await this.refresh()
-    const failure = this.failureOf(path)
+    const failure = this.names.failures.get(path)
     if (failure) throw failure
-  }
-
-  failureOf(path: string): AssetError | undefined {
-    return this.#failures.get(path)
-  }
-
-  #forget(path: string): void {
-    this.#assets = new Map([...this.#assets].filter(([each]) => each !== path))
   }
 
   readonly refresh = oneAtATime(async () => {
     const { generation } = this.#sources
     const startedAt = performance.now()
-    const { assets, inViews, failures } = await this.#builder.all()
-    const failed = new Map(failures.map(({ path, error }) => [path, error]))
-    const changed = [...assets.values()].filter(
-      ({ path, digest }) => this.#assets.get(path)?.digest !== digest
-    )
-    await inParallel(changed, CONCURRENCY, async built => {
+    const built = await this.#builder.all()
+    const failures = new Map(built.failures.map(({ path, error }) => [path, error]))
+    const changed = [...built.assets.values()].filter(asset => !this.#isWritten(asset))
+    await inParallel(changed, CONCURRENCY, async asset => {
       try {
-        await this.#write(built, startedAt)
+        await this.#write(asset, startedAt)
       } catch (error) {
-        const failure = asPublishError(this.#settings, built.path, error)
+        const failure = asPublishError(this.#settings, asset.path, error)
         if (!(failure instanceof AssetError)) throw failure
-        failed.set(built.path, failure)
+        failures.set(asset.path, failure)
       }
     })
-    const isSame = changed.length === 0 && assets.size === this.#assets.size
-    const wasWhole = this.#failures.size === 0
-    this.#failures = failed
+    if (built !== this.#built || failures.size > 0) await this.#take(built, failures)
+    this.#built = failures.size === 0 ? built : undefined
     this.#generation = generation
-    if (isSame && failed.size === 0 && wasWhole) return
-    const last = [...this.#assets].filter(([path]) => failed.has(path))
-    this.#assets = new Map([...last, ...[...assets].filter(([path]) => !failed.has(path))])
+  })
+
+  #isWritten({ path, digest }: Built): boolean {
+    const entry = this.index.peek(path)
+    return this.#assets.get(path)?.digest === digest && entry?.targets.length !== 0
+  }
+
+  /** Takes over the result of a build: an asset that failed keeps its last good version, and the target goes with its source. */
+  async #take(
+    { assets, inViews }: BuildResult,
+    failures: ReadonlyMap<string, AssetError>
+  ): Promise<void> {
+    const hasFailed = ([path]: readonly [string, Built]) => failures.has(path)
+    const last = [...this.#assets].filter(hasFailed)
+    const good = [...assets].filter(each => !hasFailed(each))
+    const gone = [...this.#assets].filter(each => !hasFailed(each) && !assets.has(each[0]))
+    this.#assets = new Map([...last, ...good])
+    await inParallel(gone, CONCURRENCY, async ([path, asset]) => {
+      const entry = this.index.peek(path)
+      if (entry) await withdraw(entry, this.#settings.place)
+      this.#forget(path)
+      this.#forget(publishedPath(asset))
+    })
     for (const path of this.index.keys()) if (!this.#assets.has(path)) this.index.delete(path)
     const entries = entriesOf(this.#assets.values())
-    const manifest = new Manifest(entries, { inViews }).prepare(this.#settings.apps)
-    // An unchanged manifest keeps its indexes.
-    if (manifest.version !== this.manifest.version) this.manifest = manifest
-  })
+    this.names = new Manifest(entries, { inViews, failures }).prepare(this.#settings.apps)
+  }
 
   async #write(built: Built, startedAt: number): Promise<void> {
     const { place } = this.#settings
     const { path, source } = built
-    const file = publicFile(this.#settings, path)
-    if (!(await wouldBeInPlace(place, file))) throw outsidePlace(place, file)
+    const files = [path, publishedPath(built)].map(each => publicFile(this.#settings, each))
+    const [plain = ''] = files
+    if (!(await wouldBeInPlace(place, plain))) throw outsidePlace(place, plain)
     await commitAll((await writeAsset(this.#settings, built)).replacements)
     const at = performance.now()
     const publication = { path, source: source.file, duration: at - startedAt }
     if (published.hasSubscribers) published.publish(publication)
+    const stats = await Promise.all(files.map(statOf))
+    const targets = files.flatMap((path, at) => {
+      const stamp = stats[at]
+      return stamp ? [{ path, stamp: stampOf(stamp) }] : []
+    })
+    // If one was removed at once, both are written again.
+    if (targets.length < files.length) targets.length = 0
     const entry = this.index.peek(path)
-    if (entry) entry.published = { ...publication, at }
+    if (entry) Object.assign(entry, { targets, published: { ...publication, at } })
   }
 }

@@ -1,9 +1,8 @@
 // Resolves names to URLs: plain names or those of a manifest, then the names of files in mounts.
 import { AssetError } from '../errors.ts'
-import type { ManifestEntry } from '../urls/manifest.ts'
-import type { Publisher } from './publisher.ts'
-import type { OnRequest } from '../../publishing/building/on-request.ts'
-import type { SourceList, Running } from './parts.ts'
+import { Manifest, type ManifestEntry } from '../urls/manifest.ts'
+import type { OnRequest } from './on-request.ts'
+import type { KnownImports, Running } from './parts.ts'
 import {
   plainAddress,
   type MountAssets,
@@ -26,21 +25,21 @@ export interface Addresses extends Pick<
 }
 
 interface Parts {
-  readonly onRequest: OnRequest | undefined
+  readonly settings: Settings
   readonly running: readonly Running[]
+  /** Undefined if no app needs it. */
+  readonly onRequest: OnRequest | undefined
+  namesOf(app: AppSettings): Manifest | undefined
 }
 
 /** Makes the addresses of each app, followed by those of files in mounts. */
-export function makeAddresses(
-  settings: Settings,
-  publisherOf: (app: AppSettings) => Publisher,
-  parts: Parts
-): ReadonlyMap<AppSettings, Addresses> {
+export function makeAddresses(parts: Parts): ReadonlyMap<AppSettings, Addresses> {
+  const { settings, running } = parts
   const { apps, publicApp } = settings
   const own: OwnAddresses = new Map(
-    [...apps, publicApp].map(app => [app, ownAddresses(app, settings, publisherOf(app), parts)])
+    [...apps, publicApp].map(app => [app, ownAddresses(app, parts)])
   )
-  const mounts = parts.running.flatMap(({ mountAssets }) => mountAssets ?? [])
+  const mounts = running.flatMap(({ mountAssets }) => mountAssets ?? [])
   return new Map(
     Array.from(own, ([app, plain]) => {
       const ofAll = apps.length > 1 ? withOwners(app, plain, settings, own) : plain
@@ -51,15 +50,13 @@ export function makeAddresses(
 
 type OwnAddresses = ReadonlyMap<AppSettings, Addresses>
 
-function ownAddresses(
-  app: AppSettings,
-  { env, apps, publicApp }: Settings,
-  publisher: Publisher,
-  { onRequest }: Parts
-): Addresses {
-  const known = env === 'development' && app.compile ? onRequest?.checkName : undefined
-  const check = app === publicApp ? refuseName : known
-  return app.fingerprint ? inManifest(app, apps, publisher) : plainNames(app, onRequest, check)
+function ownAddresses(app: AppSettings, parts: Parts): Addresses {
+  const { settings, onRequest } = parts
+  if (app.fingerprint) return inManifest(app, parts)
+  const isChecked = settings.env === 'development' && app.compile
+  const known = isChecked ? onRequest?.checkName.bind(onRequest) : undefined
+  const check = app === settings.publicApp ? refuseName : known
+  return plainNames(app, app.compile ? onRequest : undefined, check)
 }
 
 /** A name that begins with the path of another app is that app's, as its URL is. */
@@ -98,30 +95,31 @@ function plainNames(
   onRequest: OnRequest | undefined,
   check: ((app: AppSettings, name: string) => void) | undefined
 ): Addresses {
-  const sources = onRequest?.listed(app)
-  const detailsOf = sources && onRequest?.detailsOf
   const prefix = encodePath(app.urlPrefix)
   const plain: Addresses = {
-    isLasting: !check && !sources,
-    has: name => sources?.has(name) === true,
+    isLasting: !check && !onRequest,
+    has: name => onRequest?.chosen(app, name) !== undefined,
     loadedFor: () => undefined,
     modules: () => [],
     moduleAt: () => undefined,
     resolve(given) {
       check?.(app, given)
       // As in production a tail is found, but never part of a URL.
-      const name = sources?.chosen(given).source?.name ?? given
-      const readDetails = detailsOf && (() => detailsOf(app, name))
+      const { name = given, readDetails } = onRequest?.chosen(app, given) ?? {}
       return { ...plainAddress(prefix, name), readDetails }
     }
   }
-  return sources && sources.lists.length > 0 ? withImports(plain, app, sources.lists) : plain
+  const imports = onRequest?.imports(app)
+  return imports ? withImports(plain, app, imports) : plain
 }
 
 /** Adds the addresses of the modules that bare specifiers resolve to, and of their importers. */
-function withImports(plain: Addresses, app: AppSettings, lists: readonly SourceList[]): Addresses {
+function withImports(
+  plain: Addresses,
+  app: AppSettings,
+  known: () => readonly KnownImports[]
+): Addresses {
   const pathOf = (name: string) => encodePath(assetPath(app, name))
-  const known = () => lists.map(({ imports }) => imports).filter(each => each !== undefined)
   const nameAt = (path: string) => decodeURIComponent(path).slice(app.urlPrefix.length + 1)
   return {
     ...plain,
@@ -140,35 +138,28 @@ function withImports(plain: Addresses, app: AppSettings, lists: readonly SourceL
   }
 }
 
-function inManifest(
-  app: AppSettings,
-  apps: readonly AppSettings[],
-  publisher: Publisher
-): Addresses {
-  const failureOf = (name: string) => publisher.failureOf?.(assetPath(app, name))
+function inManifest(app: AppSettings, parts: Parts): Addresses {
+  const { apps } = parts.settings
+  const names = () => parts.namesOf(app) ?? NONE
   return {
     // While sources are compiled, a name has no address as long as its source does not compile.
     isLasting: !app.compile,
     loadedFor: () => undefined,
-    has: name => failureOf(name) !== undefined || publisher.manifest?.find(app, name) !== undefined,
-    inViews: () => publisher.manifest?.inViews ?? [],
+    has: name => names().has(app, name),
+    inViews: () => names().inViews,
     *modules() {
-      for (const each of publisher.manifest?.entries ?? []) yield moduleOf(each)
+      for (const each of names().entries) yield moduleOf(each)
     },
     moduleAt(path) {
-      const entry = publisher.manifest?.entries.get(path)
+      const entry = names().entries.get(path)
       return entry && moduleOf([path, entry])
     },
-    resolve(name) {
-      const problem = failureOf(name)
-      const entry = problem
-        ? publisher.manifest?.find(app, name)
-        : publisher.manifest?.entry(app, name, apps)
-      if (!entry) throw problem
-      return moduleOf(entry)
-    }
+    resolve: name => moduleOf(names().entry(app, name, apps))
   }
 }
+
+/** The names of a manifest that could not be read. */
+const NONE = new Manifest(new Map())
 
 function moduleOf([plainPath, entry]: readonly [string, ManifestEntry]): Module {
   return { ...entry, path: entry.target, plainPath }

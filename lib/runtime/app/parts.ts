@@ -68,8 +68,11 @@ export interface Extra<Whole = unknown> {
   readonly views?: Views
   /** The details that pages contain of files. The core reads the files, and keeps the details in the manifest. */
   readonly details?: FileDetails
-  /** Keeps the index of publications on request, which the core makes and reads. */
-  keepIndex?(pipeline: Whole): Promise<IndexKeeper | undefined>
+  /**
+   * Keeps the index of publications on request, which the core makes and reads.
+   * @param publishing what publishes on request, which belongs to a room above this one
+   */
+  keepIndex?(publishing: unknown): Promise<IndexKeeper | undefined>
   /**
    * Changes stylesheets and scripts between the compilers and the references of the core; undefined if no app wants it.
    * @param by what a precompile was asked for; without it, only what every text passes is made

@@ -1,16 +1,26 @@
-// Connects the rooms: it holds everything that one koaAssets() needs.
-import { AssetError, reasonOf, warnOnce } from '../errors.ts'
+// Connects the rooms: it holds everything that one koaAssets() needs, brings the files that requests ask for up to date
+// with their sources, and finds them.
 import { once } from '../concurrency.ts'
-import { makeAddresses, type Addresses } from './addresses.ts'
-import { ReloadedManifest } from '../urls/read-manifest.ts'
-import { publishingOf } from './publisher.ts'
-import type { OnRequest } from '../../publishing/building/on-request.ts'
-import type { PageDependency, Running, Project, Watch } from './parts.ts'
-import { RequestedFiles, type PublishingParts } from './requested-files.ts'
+import { AssetError, reasonOf, warnOnce } from '../errors.ts'
+import { sameStamp } from '../files/disk.ts'
 import { Directories } from '../serving/directories/directories.ts'
-import type { AppSettings, Settings } from '../settings/settings.ts'
-import type { Sources } from '../../publishing/sources/sources.ts'
+import type { Found } from '../serving/files/served-file.ts'
+import { wantedAt, type Wanted } from '../serving/request-path.ts'
+import { assetPath } from '../settings/app-settings.ts'
+import type { AppSettings } from '../settings/settings.ts'
+import type { Manifest } from '../urls/manifest.ts'
+import { ReloadedManifest } from '../urls/read-manifest.ts'
+import { encodePath, splitFingerprint } from '../urls/spelling.ts'
 import { makeViewHelpers, type ViewHelpers } from '../views/view-helpers.ts'
+import { makeAddresses, type Addresses } from './addresses.ts'
+import type { OnRequest, Publication } from './on-request.ts'
+import type { PageDependency, Project, Running, Watch } from './parts.ts'
+
+/** Nobody writes a longer name, in characters; a flood of them would stay in memory. */
+const MAX_WRITTEN = 200
+
+/** The number of attempts while others replace or remove the target, perhaps with bytes from before an edit. */
+const MAX_ATTEMPTS = 5
 
 export class Pipeline {
   readonly settings: Project
@@ -19,8 +29,12 @@ export class Pipeline {
   readonly running: readonly Running[]
   /** The error of a manifest that is needed and missing or broken: no server starts with one. */
   failure: AssetError | undefined
-  /** The members below are set once it is loaded. */
-  requested!: RequestedFiles
+  /** Returns the file of a raw path, or that there is none, as far as it is known without reading the disk. */
+  recall: Directories['recall']
+  /** Loads publishing on request, whether or not an app needs it. */
+  readonly load = once(() => this.#load())
+  /** Set once it is loaded, as the two below. */
+  onRequest: OnRequest | undefined
   /** Returns the addresses of names in the pages of an app. */
   addressesOf!: (app: AppSettings) => Addresses
   /** Returns the view helpers of an app, by its name. */
@@ -31,10 +45,9 @@ export class Pipeline {
   #dependencies: readonly PageDependency[] = []
   /** The time in seconds for which the last look at them is trusted. */
   readonly #trusted: number
-  #onRequest: OnRequest | undefined
   #isReady = false
-  /** Loads publishing on request, whether or not an app needs it. */
-  readonly load = once(() => this.#load())
+  /** The names of which a file was reported. */
+  #reported: Manifest | undefined
   readonly #loadRooms = once(() => this.#loadThoseOfRequests())
   readonly #start = once(async () => {
     if (this.#publishes) await this.load()
@@ -53,12 +66,13 @@ export class Pipeline {
     this.running = extras.flatMap(
       extra => this.#unlessBroken(() => extra.run?.(settings, warn)) ?? []
     )
-    if (apps.some(app => publishingOf(app) === 'precompiled'))
+    if (apps.some(({ compile, fingerprint }) => fingerprint && !compile))
       this.#precompiled = this.#unlessBroken(() => new ReloadedManifest(settings, warn))
     this.directories = new Directories(settings, {
       isHashed: (mount, path) => this.running.some(each => each.isHashed?.(mount, path)),
-      isOrdinary: (wanted, plain) => this.requested.isOrdinary(wanted, plain)
+      isOrdinary: (wanted, plain) => this.#isOrdinary(wanted, plain)
     })
+    this.recall = this.directories.recall.bind(this.directories)
     this.#isReady = !this.running.some(({ load }) => load) && !this.#publishes
     if (this.#isReady) this.#join()
     else void this.#begin()
@@ -99,21 +113,27 @@ export class Pipeline {
   async #load(): Promise<void> {
     await this.#loadRooms()
     const { makeOnRequest } = await import('../../publishing/building/on-request.ts')
-    const onRequest = await makeOnRequest(this.settings, this.#warn)
-    this.#onRequest = onRequest
+    const { directories } = this
+    const forget = (path: string) => directories.public.forget({ path })
+    const onRequest = await makeOnRequest(this.settings, this.#warn, forget)
+    this.onRequest = onRequest
+    // A verified fingerprint is trusted permanently, unless its source may be gone.
+    this.recall = (rawPath, mounts) => {
+      const known = directories.recall(rawPath, mounts)
+      return known === 'missing' || onRequest.isCurrent ? known : undefined
+    }
     this.#join()
-    for (const extra of this.settings.extras)
-      onRequest.plain.keeper ??= await extra.keepIndex?.(this)
   }
 
   #join(): void {
-    const { settings, running, directories } = this
+    const { settings, running, onRequest } = this
     const { apps, publicApp } = settings
-    const parts = { onRequest: this.#onRequest, precompiled: this.#precompiled, running }
-    const requested = new RequestedFiles(settings, directories, parts, this.#warn)
-    const addresses = makeAddresses(settings, app => requested.publisherOf(app), parts)
-    this.requested = requested
-    this.#dependencies = dependenciesOf(settings, parts)
+    this.#dependencies = [
+      ...(this.#precompiled ? [this.#precompiled] : []),
+      ...running.flatMap(({ pageDependencies = [] }) => pageDependencies),
+      ...(onRequest?.dependencies ?? [])
+    ]
+    const addresses = makeAddresses(this)
     this.addressesOf = app => addresses.get(app) ?? throwUnloaded()
     this.viewHelpers = makeViewHelpers(
       {
@@ -128,11 +148,6 @@ export class Pipeline {
       }),
       running.flatMap(({ helpers }) => helpers ?? [])
     )
-  }
-
-  /** The sources of all apps; they exist after `load`, or if an app publishes on request. */
-  get sources(): Sources {
-    return this.#onRequest?.sources ?? throwUnloaded()
   }
 
   /** Looks for changes before a page; undefined when there is nothing to wait for. */
@@ -159,6 +174,120 @@ export class Pipeline {
     return this.running.find(({ watch }) => watch)?.watch
   }
 
+  /** Returns the names of an app with fingerprints. */
+  namesOf(app: AppSettings): Manifest | undefined {
+    if (!app.fingerprint) return undefined
+    return app.compile ? this.onRequest?.names(app) : this.#precompiled?.current
+  }
+
+  /**
+   * Finds the file for a request, after bringing it up to date with its source.
+   * @throws AssetError for a source that cannot be published
+   */
+  current(wanted: Wanted): Promise<Found> | Found {
+    const mounted = this.directories.findInMounts(wanted)
+    return mounted instanceof Promise
+      ? mounted.then(file => file ?? this.#currentInPublic(wanted))
+      : this.#currentInPublic(wanted)
+  }
+
+  #currentInPublic(wanted: Wanted): Promise<Found> | Found {
+    if (wanted.isFolder || !this.settings.servesPublic) return undefined
+    const { onRequest } = this
+    return onRequest && wanted.app.compile
+      ? this.#published(onRequest, wanted)
+      : this.directories.public.find(wanted)
+  }
+
+  async #published(onRequest: OnRequest, wanted: Wanted): Promise<Found> {
+    const { app, name } = wanted
+    const directory = this.directories.public
+    const plain = app.fingerprint ? splitFingerprint(name)?.name : undefined
+    if (plain !== undefined && (await onRequest.sourced(app, plain)) !== undefined) {
+      const file = await directory.find(wanted)
+      if (file?.isVerified) return file
+    }
+    for (let attempt = 1; ; attempt++) {
+      const target = await onRequest.publish(app, name)
+      const file = await directory.find(wanted, target)
+      const isOurs = !target || (file && sameStamp(file.representations[0].stamp, target.stamp))
+      if (isOurs || attempt === MAX_ATTEMPTS) return file
+    }
+  }
+
+  /**
+   * Returns the publication of a plain path since a moment.
+   * @param start the moment, by `performance.now()`
+   */
+  since(start: number, { path }: Wanted): Publication | undefined {
+    const published = this.onRequest?.published(path)
+    return published && published.at >= start ? published : undefined
+  }
+
+  /** Tells whether the path is that of an asset, published or not; nothing is written. */
+  async has(wanted: Wanted): Promise<boolean> {
+    if (await this.directories.isInMounts(wanted)) return true
+    if (wanted.isFolder || !this.settings.servesPublic) return false
+    if ((await this.#sourced(wanted)) === wanted.name) return true
+    return this.directories.public.has(wanted)
+  }
+
+  /** Warns of the probable reason for a 404; in development source maps and pages for developers are left out. */
+  reportMissing(wanted: Wanted): void {
+    const { env, apps, serve } = this.settings
+    const { app, name } = wanted
+    if (!app.compile) this.#reportUnsent(wanted)
+    const isSought = env === 'development' && serve && app.compile && apps.includes(app)
+    if (!isSought || name.length > MAX_WRITTEN || /^-\/|\.map$/.test(name)) return
+    this.onRequest?.checkName(app, name, 'a browser asked for')
+  }
+
+  /** Warns of a file that pages of this release name. One of them is enough: where it is missing, mostly all are. */
+  #reportUnsent({ app, name, path }: Wanted): void {
+    const plain = splitFingerprint(name)?.name
+    const manifest = this.namesOf(app)
+    if (plain === undefined || !manifest || manifest === this.#reported) return
+    const entry = manifest.assets.get(encodePath(assetPath(app, plain)))
+    if (entry?.target !== encodePath(path)) return
+    this.#reported = manifest
+    this.#warn(
+      this.settings.serve
+        ? `${path} is a 404, though the manifest names it: public lacks this file, or has other bytes under its name. npx koa-fresh-assets verify lists all such files`
+        : `${path} is a 404, as serve is off: set SERVE_STATIC_ASSETS=true or serve: true, or let the web server in front send public`
+    )
+  }
+
+  /** Returns the path of the same asset without a fingerprint. */
+  async plain(wanted: Wanted): Promise<Wanted> {
+    const sourced = await this.#sourced(wanted)
+    return sourced === undefined ? wanted : wantedAt(assetPath(wanted.app, sourced), this.settings)
+  }
+
+  /** Returns the URL path that helpers currently emit, encoded. */
+  addressOf({ app, name, path }: Wanted): string {
+    const [, entry] = this.namesOf(app)?.find(app, name) ?? []
+    return entry?.target ?? encodePath(path)
+  }
+
+  /**
+   * Tells whether hex digits that are not the digest of the bytes belong to the name. They do when an asset is
+   * published under the name, or when its plain name does not exist.
+   * @param plain the path without them
+   */
+  async #isOrdinary(wanted: Wanted, plain: string): Promise<boolean> {
+    const { app, path } = wanted
+    const assets = this.namesOf(app)?.assets
+    if (assets?.has(encodePath(path))) return true
+    if (assets?.has(encodePath(plain))) return false
+    const sourced = await this.#sourced(wanted)
+    if (sourced !== undefined) return sourced === wanted.name
+    return !(await this.directories.public.has({ app, path: plain }))
+  }
+
+  async #sourced({ app, name }: Wanted): Promise<string | undefined> {
+    return app.compile ? this.onRequest?.sourced(app, name) : undefined
+  }
+
   #unlessBroken<T>(make: () => T): T | undefined {
     try {
       return make()
@@ -168,28 +297,6 @@ export class Pipeline {
       return undefined
     }
   }
-}
-
-/** Returns the dependencies: mostly few or none. */
-function dependenciesOf(
-  { apps }: Settings,
-  { onRequest, precompiled, running }: PublishingParts & { readonly running: readonly Running[] }
-): readonly PageDependency[] {
-  const listed = apps.flatMap(app => onRequest?.listed(app) ?? [])
-  return [
-    ...[precompiled, onRequest?.fingerprints].filter(each => each !== undefined),
-    ...running.flatMap(({ pageDependencies = [] }) => pageDependencies),
-    ...listed
-      .flatMap(({ lists }) => lists)
-      .map(each => ({
-        refresh: () => each.verify(),
-        get version() {
-          return each.digest
-        }
-      })),
-    // Plain names need the sources: tails, names that a mount may have too, and the sizes of images.
-    ...listed.map(sources => ({ refresh: () => sources.refresh() }))
-  ]
 }
 
 async function failureOf(work: () => Promise<void>): Promise<unknown> {

@@ -62,6 +62,8 @@ interface MoreOfManifest {
   readonly file?: string | undefined
   readonly inViews?: readonly string[]
   readonly kept?: Iterable<Entry>
+  /** Why assets could not be published, by plain URL path, decoded. */
+  readonly failures?: ReadonlyMap<string, AssetError>
 }
 
 export class Manifest {
@@ -70,6 +72,7 @@ export class Manifest {
   readonly entries: ManifestEntries
   /** The specifiers by which inline scripts of views import assets. */
   readonly inViews: readonly string[]
+  readonly failures: ReadonlyMap<string, AssetError>
   readonly #file: string | undefined
   #version: string | undefined
   readonly #names = new Map<string, AppNames>()
@@ -78,10 +81,11 @@ export class Manifest {
 
   /** @param more its `file` is undefined for a manifest that is in memory only */
   constructor(assets: ManifestEntries, more: MoreOfManifest = {}) {
-    const { file, inViews = [], kept = [] } = more
+    const { file, inViews = [], kept = [], failures = new Map() } = more
     this.assets = assets
     this.entries = new Map([...assets, ...kept])
     this.inViews = inViews
+    this.failures = failures
     this.#file = file
   }
 
@@ -95,11 +99,14 @@ export class Manifest {
   /**
    * Finds the entry of a name or, with the option `tails`, of a tail.
    * @param apps all apps, one of which may have the name instead
-   * @throws AssetError for an unknown name: it names the manifest, and the nearest name or the app that has it
+   * @throws AssetError for an unknown name: it names the manifest, and the nearest name or the app that has it; the
+   * failure of an asset that could not be published
    */
   entry(app: AppSettings, name: string, apps: readonly AppSettings[]): Entry {
     const entry = this.find(app, name)
     if (entry) return entry
+    const failure = this.failures.get(assetPath(app, name))
+    if (failure) throw failure
     const whole = holdersOf(this.entries).get(encodePath(assetPath(app, name)))
     const other = apps.find(each => this.find(each, name))
     const near = nearestPath(name, this.namesOf(app).slice(0, MAX_COMPARED))
@@ -108,6 +115,10 @@ export class Manifest {
     const hint = whole === undefined ? elsewhere : `: ${partOf(whole)}`
     const where = this.#file ?? 'the manifest in memory'
     throw new AssetError('asset-unknown', `${assetPath(app, name)} is not in ${where}${hint}`)
+  }
+
+  has(app: AppSettings, name: string): boolean {
+    return this.failures.has(assetPath(app, name)) || this.find(app, name) !== undefined
   }
 
   find(app: AppSettings, name: string): Entry | undefined {

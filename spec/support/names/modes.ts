@@ -3,6 +3,7 @@
 import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
+import { publishingIn } from '../../../lib/publishing/building/on-request.ts'
 import { Pipeline } from '../../../lib/runtime/app/pipeline.ts'
 import { locate, rawPath } from '../../../lib/runtime/serving/request-path.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
@@ -56,7 +57,7 @@ export class Server {
   }
 
   stop(): void {
-    if (this.#isOnRequest) this.#pipeline.sources.unwatch()
+    if (this.#isOnRequest) publishingIn(this.#pipeline).sources.unwatch()
   }
 
   /** Asks for names of apps, as their views do. */
@@ -113,7 +114,7 @@ export class Server {
   async #textAt(path: string): Promise<string | undefined> {
     const wanted = locate(rawPath(path), this.#pipeline.settings)
     if (typeof wanted !== 'object') return undefined
-    const found = await this.#pipeline.requested.current(wanted)
+    const found = await this.#pipeline.current(wanted)
     return found?.representations[0].body?.toString()
   }
 }

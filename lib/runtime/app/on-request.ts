@@ -1,0 +1,41 @@
+// Declares what a server that compiles loads from publishing: the one way from the runtime to sources.
+import type { DiagnosticMessages } from '../diagnostics.ts'
+import type { Target } from '../settings/public-directory.ts'
+import type { AppSettings } from '../settings/settings.ts'
+import type { Manifest } from '../urls/manifest.ts'
+import type { Details } from '../views/asset-url.ts'
+import type { KnownImports, PageDependency } from './parts.ts'
+
+/** Brings files up to date with their sources before a request or a page gets them. */
+export interface OnRequest {
+  /**
+   * The file of a name is current when this resolves.
+   * @returns the target if it was looked up or written, which saves a stat or reading it
+   * @throws AssetError for a source that cannot be published
+   */
+  publish(app: AppSettings, name: string): Promise<Target | undefined>
+  /** Returns the last publication of a plain path by this process. */
+  published(path: string): Publication | undefined
+  /** Returns the names of an app with fingerprints; undefined for one with plain names. */
+  names(app: AppSettings): Manifest | undefined
+  /** What pages wait for: new sources, packages, builds. */
+  readonly dependencies: readonly PageDependency[]
+  /** False once a source may have been added or removed, as far as is known without a stat. */
+  readonly isCurrent: boolean
+  /** Returns the name itself before the name without its fingerprint; undefined when neither has a source. */
+  sourced(app: AppSettings, name: string): Promise<string | undefined>
+  /** Returns what a plain name, or a tail, finds in the sources as last listed: helpers cannot wait. */
+  chosen(app: AppSettings, name: string): Chosen | undefined
+  /** Returns the imports that pages with plain names need to know; undefined for an app that has none. */
+  imports(app: AppSettings): (() => readonly KnownImports[]) | undefined
+  /** Warns, later, of a name that has no source. @param whose the referrer: `a page links to` */
+  checkName(app: AppSettings, name: string, whose?: string): void
+}
+
+/** The message about a publication, and its moment by `performance.now()`. */
+export type Publication = DiagnosticMessages['published'] & { readonly at: number }
+
+export interface Chosen {
+  readonly name: string
+  readonly readDetails: (() => Details) | undefined
+}
