@@ -7,8 +7,8 @@ import { statOf } from '../../runtime/files/disk.ts'
 import { excluderOf, pathFrom } from '../../runtime/files/paths.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import type { MountSettings, Settings } from '../../runtime/settings/settings.ts'
-import { namedBy } from '../vite/manifests/bundle.ts'
-import { addressAt, readBundle, withoutQuery } from '../vite/manifests/read-bundle.ts'
+import { namedBy, withoutQuery } from '../vite/manifests/bundle.ts'
+import { addressAt, readBundle } from '../vite/manifests/read-bundle.ts'
 
 export interface ListedMount {
   readonly mount: string

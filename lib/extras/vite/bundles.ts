@@ -1,4 +1,4 @@
-// Joins the bundles of all mounts, and finds their entries by name.
+// Joins the builds and the dev servers of all mounts, and finds their entries by name.
 import { inspect } from 'node:util'
 import { AssetError, reasonOf } from '../../runtime/errors.ts'
 import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
@@ -6,11 +6,11 @@ import { once } from '../../runtime/concurrency.ts'
 import type { PageDependency, Running, Project } from '../../runtime/app/parts.ts'
 import { loadDetails } from '../../runtime/app/details.ts'
 import { isBelow } from '../../runtime/serving/request-path.ts'
-import type { AssetAddress, MountAssets } from '../../runtime/views/asset-url.ts'
+import type { AssetAddress, LoadedUrl, MountAssets } from '../../runtime/views/asset-url.ts'
 import type { MountSettings } from '../../runtime/settings/settings.ts'
 import type { DevServer } from './dev-server.ts'
-import { isLoadable, type EntrySource } from './entry-source.ts'
-import { findNone, helpersOf, type FindEntry } from './entry.ts'
+import { isLoadable, KINDS, type EntrySource, type Kind } from './entry-source.ts'
+import { findNone, helpersOf } from './entry.ts'
 import { MountedBundle } from './mounted-bundle.ts'
 
 /** A page waits while the nearest name is searched for. */
@@ -35,20 +35,20 @@ export interface KnownNames {
 }
 
 /** @throws AssetError for a manifest that is missing or broken, or that names a file that does not exist */
-export function startBundles(settings: Project, warn: (message: string) => void): Running {
-  const isAsked = settings.mounts.some(({ manifest, isServed }) => manifest ?? !isServed)
-  return isAsked ? new Bundles(settings, warn) : { helpers: helpersOf(findNone, () => []) }
+export function startBundles(project: Project, warn: (message: string) => void): Running {
+  const isAsked = project.mounts.some(({ manifest, isServed }) => manifest ?? !isServed)
+  return isAsked ? new Bundles(project, warn) : { helpers: helpersOf(findNone, () => []) }
 }
 
 class Bundles implements Running, MountAssets {
   readonly mountAssets = this
   readonly helpers = helpersOf(
     (name, mount) => this.entry(name, mount),
-    () => this.#devOrigins
+    // The origins, http and ws, of the dev servers that run apart from the application.
+    () => [...new Set(this.#mounts.flatMap(({ dev }) => dev?.origins ?? []))]
   )
   /** Dev servers are known once this resolves, and the sizes of a new build's images can be read. */
   readonly load: () => Promise<void>
-  /** Hands requests to the dev servers in this process. */
   readonly responderAt: Running['responderAt']
   readonly #env: string
   readonly #mounts: readonly Mount[]
@@ -62,10 +62,10 @@ class Bundles implements Running, MountAssets {
     this.#mounts = mounts.flatMap((settings): Mount[] => {
       const { manifest, isServed } = settings
       if (manifest !== undefined)
-        return [{ settings, build: new MountedBundle({ ...settings, manifest }, options) }]
+        return [{ settings, build: new MountedBundle({ ...settings, ...options, manifest }) }]
       return isServed ? [] : [{ settings, build: undefined }]
     })
-    this.responderAt = responderIn(project)
+    this.responderAt = responderOf(project)
     this.load = once(async () => {
       if (env === 'development') await this.#findDevServers()
       if (this.#mounts.some(({ build }) => build)) await loadDetails(project)
@@ -87,11 +87,6 @@ class Bundles implements Running, MountAssets {
     return mount?.build?.isHashed(path.slice(urlPath.length + 1)) ?? false
   }
 
-  /** The origins, http and ws, of the dev servers that run apart from the application. */
-  get #devOrigins(): readonly string[] {
-    return [...new Set(this.#mounts.flatMap(({ dev }) => dev?.origins ?? []))]
-  }
-
   /** Says what the tags lead to, where it may be either Vite's dev server or a build. */
   async states(): Promise<ReadonlyMap<string, string>> {
     const looks = this.#mounts.map(async ({ dev }) => dev?.refresh?.())
@@ -106,56 +101,55 @@ class Bundles implements Running, MountAssets {
     return this.#mounts.flatMap(({ build, dev }) => (dev?.isRunning ? [] : (build ?? [])))
   }
 
-  entry(given: string, mount: string | undefined): ReturnType<FindEntry> {
+  entry(given: string, mount: string | undefined): readonly LoadedUrl[] {
     const name = given.replace(/^(?:\.?\/)+/, '')
-    const known = (source: EntrySource) => (source.names ? source.entry(name) : undefined)
-    const lazyOf = (source: EntrySource) => source.lazy(name)
-    const possible = (source: EntrySource) => source.entry(name)
-    for (const look of [known, lazyOf, possible]) {
-      const found = this.#pick(`entry '${name}'`, mount, look)
-      if (found && look === lazyOf) this.#tellUnbuilt(name)
-      if (found) return found
+    const found = this.#only(`entry '${name}'`, mount, source => source.entry(name))
+    if (!found) {
+      const message = `'${name}' is not an entry of ${this.labelsAt(mount)}; ${this.#hint(name, mount)}`
+      throw new AssetError('asset-unknown', message)
     }
-    const message = `'${name}' is not an entry of ${this.labelsAt(mount)}; ${this.#hint(name, mount)}`
-    throw new AssetError('asset-unknown', message)
-  }
-
-  /** Only a build shows which modules are imported dynamically. */
-  #tellUnbuilt(name: string): void {
-    if (this.#mounts.some(({ build }) => build?.names?.has(name))) return
-    this.#warn(
-      `'${name}' is not an input of Vite: in production, entry() has it only if a module imports it dynamically`
-    )
+    if (found.kind === 'lazy' && !this.#mounts.some(({ build }) => build?.names?.includes(name)))
+      this.#warn(
+        // Only a build shows which modules are imported dynamically.
+        `'${name}' is not an input of Vite: in production, entry() has it only if a module imports it dynamically`
+      )
+    return found.load()
   }
 
   #hint(name: string, mount: string | undefined): string {
     const sources = this.#sourcesAt(mount)
     const users = sources.flatMap(source => source.entriesWith?.(name) ?? [])
     if (users.length > 0) return `it is a part of ${listed(users)}, which the page has to name`
-    const names = sources.flatMap(namesOf)
+    const names = sources.flatMap(source => source.names ?? [])
     const near = nearestPath(name, names.slice(0, MAX_COMPARED))
     return near === undefined ? `its entries: ${listed(names)}` : didYouMean(name, near)
   }
 
   hasEntry(name: string, mount: string | undefined): boolean {
-    return this.#sourcesAt(mount).some(({ names }) => names?.has(name) ?? isLoadable(name))
+    return this.#sourcesAt(mount).some(source => {
+      const { kind } = source.entry(name) ?? {}
+      return kind === 'possible' ? isLoadable(name) : kind !== undefined
+    })
   }
 
   /** Returns the names that exist, as far as they are known. */
   known(): KnownNames {
     const sources = this.#sourcesAt()
     return {
-      entries: new Set(sources.flatMap(namesOf)),
+      entries: new Set(sources.flatMap(({ names = [] }) => names)),
       sources: new Set(sources.flatMap(({ sourceNames = [] }) => sourceNames)),
-      hasAllEntries: sources.every(({ names }) => names !== undefined),
+      hasAllEntries: sources.every(({ names }) => names),
       // The sources of a dev server are not known.
-      hasAllSources: sources.every(({ sourceNames }) => sourceNames !== undefined)
+      hasAllSources: sources.every(({ sourceNames }) => sourceNames)
     }
   }
 
   file(name: string, mount: string | undefined): AssetAddress | undefined {
-    const isChosen = mount !== undefined
-    return this.#pick(`'${name}'`, mount, source => source.file(name, isChosen))
+    const found = this.#only(`'${name}'`, mount, source => {
+      const address = source.file(name, mount !== undefined)
+      return address && { kind: source.names ? 'entry' : 'possible', address }
+    })
+    return found?.address
   }
 
   labelsAt(mount: string | undefined): string {
@@ -164,22 +158,22 @@ class Bundles implements Running, MountAssets {
       .join(' or ')
   }
 
-  /** A mount that is known to have it comes before a dev server that may. @throws TypeError for several */
-  #pick<Found>(
+  /** Returns what is surest. @throws TypeError if several mounts have it */
+  #only<Found extends { readonly kind: Kind }>(
     what: string,
     mount: string | undefined,
     look: (source: EntrySource) => Found | undefined
   ): Found | undefined {
     const all = this.#sourcesAt(mount).flatMap(source => {
-      const one = look(source)
-      return one === undefined ? [] : [{ one, urlPath: source.urlPath, isSure: !!source.names }]
+      const found = look(source)
+      return found ? [{ found, urlPath: source.urlPath }] : []
     })
-    const sure = all.filter(({ isSure }) => isSure)
-    const found = sure.length > 0 ? sure : all
+    const kind = KINDS.find(each => all.some(({ found }) => found.kind === each))
+    const [first, ...others] = all.filter(({ found }) => found.kind === kind)
     // Without a build, any mount of a test may have any name.
-    if (found.length < 2 || this.#env === 'test') return found[0]?.one
-    const paths = found.map(({ urlPath }) => `'${urlPath || '/'}'`)
-    const exists = sure.length > 0 ? 'exists' : 'may be'
+    if (!first || others.length === 0 || this.#env === 'test') return first?.found
+    const paths = [first, ...others].map(({ urlPath }) => `'${urlPath || '/'}'`)
+    const exists = kind === 'possible' ? 'may be' : 'exists'
     throw new TypeError(
       `${what} ${exists} in the mounts ${paths.join(' and ')}: name one, as in { mount: ${paths[0]} }`
     )
@@ -199,23 +193,19 @@ class Bundles implements Running, MountAssets {
   }
 }
 
-function responderIn({ base, mounts }: Project): Running['responderAt'] {
-  const servers = mounts.flatMap(({ dev, urlPath }) =>
-    typeof dev === 'object' ? { dev, urlPath } : []
-  )
-  if (servers.length === 0) return undefined
+/** Hands requests to the dev servers in this process. */
+function responderOf({ base, mounts }: Project): Running['responderAt'] {
+  const inProcess = mounts.filter(({ dev }) => typeof dev === 'object')
+  if (inProcess.length === 0) return undefined
   return path => {
-    const { dev } = servers.find(({ urlPath }) => isBelow(path, urlPath)) ?? {}
-    return dev && (async ctx => (await import('./respond.ts')).respond(ctx, dev, base))
+    const { dev } = inProcess.find(({ urlPath }) => isBelow(path, urlPath)) ?? {}
+    if (typeof dev !== 'object') return undefined
+    return async ctx => (await import('./vite-server.ts')).respond(ctx, dev, base)
   }
 }
 
 function listed(names: readonly string[]): string {
   return names.slice(0, MAX_LISTED).join(', ') + (names.length > MAX_LISTED ? ', …' : '')
-}
-
-function namesOf({ names }: EntrySource): string[] {
-  return [...(names?.keys() ?? [])]
 }
 
 /** Finds the bundles of a running process; undefined where no mount can have entries. */

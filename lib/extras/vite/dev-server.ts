@@ -1,29 +1,37 @@
 // Finds what pages load while Vite's dev server compiles the sources.
-import { basename, dirname, join } from 'node:path'
+import { get as getOverHttp } from 'node:http'
+import { get as getOverHttps } from 'node:https'
+import { basename, dirname, join, resolve } from 'node:path'
+import { isRecord, isText } from '../../runtime/check-options.ts'
 import { oneAtATime } from '../../runtime/concurrency.ts'
 import { readDirectory, statIfThere } from '../../runtime/files/at-start.ts'
-import type { ViteConfig } from './options.ts'
+import { readOpenFile, withFile } from '../../runtime/files/open-file.ts'
 import type { MountSettings } from '../../runtime/settings/settings.ts'
 import { encodeAsImported } from '../../runtime/urls/spelling.ts'
 import type { AssetAddress, LoadedUrl } from '../../runtime/views/asset-url.ts'
-import { announcedFor, namesIn, type RunningVite } from './dev-announcement.ts'
-import { LEGACY, MODULE, sourceUrl, type EntrySource } from './entry-source.ts'
-import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
+import { LEGACY, MODULE, sourceUrl, type EntrySource, type FoundEntry } from './entry-source.ts'
+import {
+  announcementIn,
+  describe,
+  PREAMBLE,
+  socketsOf,
+  STATUS,
+  type Announcement,
+  type RunningVite
+} from './vite-server.ts'
+
+type Look = () => RunningVite | undefined | Promise<RunningVite | undefined>
 
 export class DevServer implements EntrySource {
   readonly urlPath: string
-  /** Vite's own base begins with that of the page. */
-  readonly #base: string
   readonly label = "Vite's dev server"
   /** Looks for the server again; undefined where there is nothing to look for. */
   readonly refresh: (() => Promise<void>) | undefined
+  /** Vite's own base begins with that of the page. */
+  readonly #base: string
   #running: RunningVite | undefined
 
-  constructor(
-    { urlPath, base }: Pick<MountSettings, 'urlPath' | 'base'>,
-    running?: RunningVite,
-    look?: () => Promise<RunningVite | undefined>
-  ) {
+  constructor({ urlPath, base }: MountSettings, running?: RunningVite, look?: Look) {
     this.urlPath = urlPath
     this.#base = base
     this.#running = running
@@ -34,19 +42,14 @@ export class DevServer implements EntrySource {
     return this.#running !== undefined
   }
 
-  get names(): EntrySource['names'] {
-    const { inputs } = this.#running ?? {}
-    return inputs && { has: name => this.#has(name), keys: () => inputs }
+  get names(): readonly string[] | undefined {
+    return this.#running?.inputs
   }
 
   get state(): string | undefined {
     if (!this.#running) return undefined
     const { origin } = this.#running
     return origin === '' ? "the bundler's dev server" : `Vite at ${origin}`
-  }
-
-  get #start(): string {
-    return (this.#running?.origin ?? '') + this.#base
   }
 
   /** The origins, http and ws, for a Content-Security-Policy. */
@@ -60,49 +63,49 @@ export class DevServer implements EntrySource {
     return [origin, ...inputs, ...changed].join(' ')
   }
 
-  entry(name: string): readonly LoadedUrl[] | undefined {
-    const { inputs } = this.#running ?? {}
-    if (LEGACY.test(name)) return []
-    return inputs && !inputs.has(name) ? undefined : this.#tagsOf(name)
-  }
-
-  lazy(name: string): readonly LoadedUrl[] | undefined {
-    const { isPrepared } = this.#running ?? {}
-    if (!this.names?.has(name)) return undefined
-    return this.#tagsOf(name, isPrepared ? [`@id/__x00__${PREAMBLE}`] : [])
+  entry(name: string): FoundEntry | undefined {
+    const { inputs, isPrepared, root } = this.#running ?? {}
+    if (LEGACY.test(name)) return { kind: 'possible', load: () => [] }
+    if (!inputs) return { kind: 'possible', load: () => this.#tagsOf(name) }
+    if (inputs.includes(name)) return { kind: 'entry', load: () => this.#tagsOf(name) }
+    // Any script may be imported dynamically: Vite knows only what the modules import that it has compiled.
+    if (!MODULE.test(name) || root === undefined || !isFile(join(root, name))) return undefined
+    const before = isPrepared ? [`@id/__x00__${PREAMBLE}`] : []
+    return { kind: 'lazy', load: () => this.#tagsOf(name, before) }
   }
 
   /** @param before lists modules that run before it */
   #tagsOf(name: string, before: readonly string[] = []): LoadedUrl[] {
-    const { isReact: isNeeded = false, changed } = this.#running ?? {}
+    const { isReact: isNeeded = false, changed = [] } = this.#running ?? {}
     const urlOf = (path: string) => this.#start + encodeAsImported(`${this.urlPath}/${path}`)
-    const at = changed?.get(name) ?? 0
+    const [, at] = changed.find(([path]) => path === name) ?? []
     return [
       { url: urlOf('@react-refresh'), as: 'preamble', isNeeded },
       ...['@vite/client', ...before].map(path => ({ url: urlOf(path), as: 'module' }) as const),
       // React's plugin imports a changed module once more under this URL, which Vite's own page has.
-      sourceUrl(this.#start, this.urlPath, name, at > 0 ? `?t=${at}` : '')
+      sourceUrl(this.#start, this.urlPath, name, at === undefined ? '' : `?t=${at}`)
     ]
   }
 
-  /** Any script may be imported dynamically: Vite knows only what the modules import that it has compiled. */
-  #has(name: string): boolean {
-    const { inputs, root } = this.#running ?? {}
-    if (inputs?.has(name)) return true
-    // Helpers cannot wait; these are looks on a developer's own machine, for a name that is no input.
-    return MODULE.test(name) && root !== undefined && isFile(join(root, name))
+  get #start(): string {
+    return (this.#running?.origin ?? '') + this.#base
   }
 
+  /** A name below a folder of Vite's root is taken for a source of the front end. */
   file(name: string, isChosen: boolean): AssetAddress | undefined {
-    const { top } = this.#running ?? {}
-    if (!isChosen && !top?.has(name.replace(/\/.*$/s, ''))) return undefined
+    const { root } = this.#running ?? {}
+    const isBelowRoot = root !== undefined && isListed(join(root, name.replace(/\/.*$/s, '')))
+    if (!isChosen && !isBelowRoot) return undefined
     return { origin: this.#start, path: encodeAsImported(`${this.urlPath}/${name}`) }
   }
 }
 
-/** Tells whether a file has exactly this name: in production `App.ts` is not `app.ts`, whatever the disk says. */
-function isFile(path: string): boolean {
-  if (!statIfThere(path)?.isFile()) return false
+// Helpers cannot wait: these are looks on a developer's own machine.
+
+const isFile = (path: string) => statIfThere(path)?.isFile() === true && isListed(path)
+
+/** Tells whether the name is exactly this: in production `App.ts` is not `app.ts`, whatever the disk says. */
+function isListed(path: string): boolean {
   return readDirectory(dirname(path)).some(({ name }) => name === basename(path))
 }
 
@@ -111,22 +114,91 @@ export function devServerOf(mount: MountSettings, warn: (message: string) => voi
   const { dev } = mount
   if (dev === undefined) return new DevServer(mount, undefined, announcedFor(mount, warn))
   if (dev === true) return new DevServer(mount, { origin: '' })
-  if (typeof dev === 'string')
-    return new DevServer(mount, { origin: dev, sockets: socketsOf(UNKNOWN, dev) })
-  const { config } = dev
-  const inputs = new Set(inputsOf(config))
-  const hasPlugin = config.plugins.some(({ name }) => name === PLUGIN)
-  const running = (): RunningVite => ({
-    origin: '',
-    inputs: inputs.size > 0 ? inputs : undefined,
-    changed: changedIn(dev),
-    isReact: isReact(config) && !hasPlugin,
-    isPrepared: isReact(config) && hasPlugin,
-    sockets: socketsOf(config),
-    root: config.root
-  })
-  const look = async () => ({ ...running(), top: await namesIn(config.root) })
-  return new DevServer(mount, running(), look)
+  if (typeof dev === 'object') return new DevServer(mount, describe(dev), () => describe(dev))
+  return new DevServer(mount, { origin: dev, sockets: socketsOf({}, dev) })
 }
 
-const UNKNOWN: ViteConfig = { root: '', base: '', plugins: [], build: {} }
+/** An announcement and the response of its server are no longer than that; a page waits so long for the response. */
+const LIMITS = { bytes: 64 * 1024, ms: 5000 } as const
+
+function announcedFor(
+  { dir, urlPath, base: start }: MountSettings,
+  warn: (message: string) => void
+): Look {
+  const file = announcementIn(dir)
+  const expected = start + encodeAsImported(`${urlPath}/`)
+  /** A build that empties the directory removes the file of a server that is still running. */
+  let last: string | undefined
+  let givenUp: string | undefined
+  return async () => {
+    const text = (await textOf(file)) ?? last
+    last = undefined
+    const announced = parse(text)
+    if (!isAnnouncement(announced) || text === givenUp) return undefined
+    const { origin, base, token } = announced
+    if (base !== expected) {
+      const advice = `it must be the mount's URL path, '${expected}'`
+      warn(`Vite's dev server has the base '${base}': ${advice}`)
+      return undefined
+    }
+    const response = await responseOf(origin + base + STATUS)
+    const status = parse(response)
+    if (status['token'] === token) {
+      last = text
+      // Only our plugin knows the token.
+      const running = status as unknown as RunningVite
+      return { ...running, origin, root: resolve(dir, String(running.root)) }
+    }
+    if (response === undefined) {
+      const way = `restart Vite, or remove ${file}`
+      warn(`Vite does not respond at ${origin}, so pages no longer wait for it: ${way}`)
+      givenUp = text
+    }
+    return undefined
+  }
+}
+
+function textOf(file: string): Promise<string | undefined> {
+  return withFile(file, async open =>
+    open.stats.size > LIMITS.bytes ? undefined : (await readOpenFile(open)).bytes.toString()
+  )
+}
+
+/** Any program can write to the directory of a build. */
+function isAnnouncement(
+  value: Partial<Record<keyof Announcement, unknown>>
+): value is Announcement {
+  const { origin, base, token } = value
+  const isOrigin = isText(origin) && /^https?:/.test(origin) && URL.canParse(origin)
+  return isOrigin && isText(base) && isText(token)
+}
+
+/** Returns an empty object for anything else: the port may be another program's by now. */
+function parse(text = ''): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : {}
+  } catch (error) {
+    if (error instanceof SyntaxError) return {}
+    throw error
+  }
+}
+
+/** Resolves to an empty text where nothing listens, and to undefined for a response beyond the limits. */
+function responseOf(url: string): Promise<string | undefined> {
+  return new Promise(resolve => {
+    const get = url.startsWith('https:') ? getOverHttps : getOverHttp
+    const signal = AbortSignal.timeout(LIMITS.ms)
+    // Its certificate is one that a developer made on this machine.
+    const request = get(url, { rejectUnauthorized: false, signal }, response => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => {
+        text += chunk
+        if (text.length >= LIMITS.bytes) response.destroy()
+      })
+      response.on('close', () => resolve(response.complete ? text : undefined))
+    })
+    request.on('error', () => resolve(signal.aborted ? undefined : ''))
+  })
+}

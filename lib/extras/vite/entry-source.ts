@@ -8,16 +8,14 @@ export interface EntrySource {
   readonly label: string
   /** Tells developers what the tags lead to, where it may be either a dev server or the last build. */
   readonly state: string | undefined
-  /** The names for `entry` and `lazy`; undefined where any script or stylesheet may be an entry. */
-  readonly names: EntryNames | undefined
+  /** The names for `entry` that can be listed; undefined where any script or stylesheet may be one. */
+  readonly names: readonly string[] | undefined
   /** The sources that have a file; undefined where any may have one. */
   readonly sourceNames?: readonly string[] | undefined
   /** Changes with the tags of any entry. */
   readonly version: string
-  /** Returns what a page loads, in document order; undefined for an unknown name. */
-  entry(name: string): readonly LoadedUrl[] | undefined
-  /** Returns what a page loads for a module that others import dynamically. */
-  lazy(name: string): readonly LoadedUrl[] | undefined
+  /** Finds what a page loads for a name; undefined for an unknown one. */
+  entry(name: string): FoundEntry | undefined
   /** Returns the entries that use another name, as far as is known. */
   entriesWith?(name: string): readonly string[]
   /**
@@ -27,13 +25,15 @@ export interface EntrySource {
   file(name: string, isChosen: boolean): AssetAddress | undefined
 }
 
-interface EntryNames {
-  has(name: string): boolean
-  /** Lists the names that are known before they are asked for. */
-  keys(): Iterable<string>
-}
+/** The surest comes first: an entry, a module that others import dynamically, and what may be either. */
+export const KINDS = ['entry', 'lazy', 'possible'] as const
+export type Kind = (typeof KINDS)[number]
 
-// The URL of a source that is compiled when a browser asks for it, where nothing has been built.
+export interface FoundEntry {
+  readonly kind: Kind
+  /** Returns what a page loads, in document order. */
+  load(): readonly LoadedUrl[]
+}
 
 /** Dev servers take these for stylesheets. A link to one gets CSS, and an edit replaces it. */
 export const STYLESHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/
@@ -45,11 +45,10 @@ export const MODULE = /\.(?:[cm]?[jt]sx?|vue|svelte)$/
 export const LEGACY = /-legacy(?=\.[^./]*$|$)/
 
 /** A tag can load a source of such a name, compiled. */
-export function isLoadable(name: string): boolean {
-  return MODULE.test(name) || STYLESHEET.test(name)
-}
+export const isLoadable = (name: string) => MODULE.test(name) || STYLESHEET.test(name)
 
 /**
+ * Returns the URL of a source that is compiled when a browser asks for it, where nothing has been built.
  * @param origin has no trailing slash
  * @param urlPath is decoded, without a trailing slash
  * @param name is a path below the root of the sources; a tag cannot load an HTML file

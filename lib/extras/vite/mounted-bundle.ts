@@ -1,20 +1,24 @@
 // The bundle of a mount is read at start, and again before a page once its manifest has changed.
 import { AssetError } from '../../runtime/errors.ts'
 import { ReloadedFile } from '../../runtime/files/at-start.ts'
-import type { MountSettings } from '../../runtime/settings/mounts.ts'
-import type { AssetAddress, LoadedUrl } from '../../runtime/views/asset-url.ts'
-import { sourceUrl, type EntrySource } from './entry-source.ts'
-import type { Bundle, LoadedFile } from './manifests/bundle.ts'
 import { isSettled, type Stamp } from '../../runtime/files/disk.ts'
-import { addressAt, REMEDY, type BundleMount } from './manifests/read-bundle.ts'
-import { BuildReader, type Build, type Reading, type ReadingOptions } from './read-build.ts'
+import type { MountSettings } from '../../runtime/settings/mounts.ts'
+import type { AssetAddress } from '../../runtime/views/asset-url.ts'
+import { sourceUrl, type EntrySource, type FoundEntry } from './entry-source.ts'
+import type { Bundle } from './manifests/bundle.ts'
+import { addressAt, REMEDY } from './manifests/read-bundle.ts'
+import {
+  readAtStart,
+  readWhole,
+  type Build,
+  type MountOfBuild,
+  type Reading
+} from './read-build.ts'
 
 /** A build that has not written its manifest after this time will not: with fixed names it may be the same. */
 const FINISHED_MS = 2000
 
-type MountOfBundle = BundleMount & Pick<MountSettings, 'revalidate'>
-
-interface BundleOptions extends ReadingOptions {
+interface MountOfBundle extends MountOfBuild, Pick<MountSettings, 'revalidate'> {
   /** In development and in tests, an application starts without a build. */
   readonly env: string
   /** The host with the base; without a trailing slash, empty for none. */
@@ -25,32 +29,29 @@ export class MountedBundle implements EntrySource {
   readonly urlPath: string
   readonly label: string
   readonly #mount: MountOfBundle
-  readonly #options: BundleOptions
   readonly #file: ReloadedFile
   /** The last build that was read; undefined until there is one. */
   #reading: Reading | undefined
 
   /** @throws AssetError for a manifest that is missing or broken, or that names a file that does not exist */
-  constructor(mount: MountOfBundle, options: BundleOptions) {
-    const { manifest, urlPath } = mount
+  constructor(mount: MountOfBundle) {
+    const { manifest, urlPath, env, warn } = mount
     this.urlPath = urlPath
     this.label = manifest
     this.#mount = mount
-    this.#options = options
-    const reader = new BuildReader(mount, options)
     this.#file = new ReloadedFile(manifest, {
       failure: 'keeping the last build',
-      warn: options.warn,
+      warn,
       take: async (bytes, stamp) => {
-        const reading = await reader.whole(bytes, stamp, this.#reading)
-        if (reading) this.#reading = reading
+        const reading = await readWhole(mount, bytes, stamp, this.build)
+        this.#reading = reading ?? this.#reading
         return reading !== undefined
       }
     })
     // The first page reads it once more, with its files.
     this.#file.distrust()
-    this.#reading = reader.atStart()
-    if (this.#reading || options.env === 'development' || options.env === 'test') return
+    this.#reading = readAtStart(mount)
+    if (this.#reading || env === 'development' || env === 'test') return
     throw new AssetError('manifest-missing', `there is no manifest ${manifest}: ${REMEDY}`)
   }
 
@@ -62,13 +63,8 @@ export class MountedBundle implements EntrySource {
     return this.#reading?.version ?? ''
   }
 
-  get names(): EntrySource['names'] {
-    if (!this.#bundle) return undefined
-    const { entries, lazy } = this.#bundle
-    return {
-      has: name => entries.has(name) || lazy.has(name),
-      keys: () => [...entries.keys(), ...lazy.keys()]
-    }
+  get names(): readonly string[] | undefined {
+    return this.#bundle && [...this.#bundle.entries.keys(), ...this.#bundle.lazy.keys()]
   }
 
   get state(): string | undefined {
@@ -80,20 +76,26 @@ export class MountedBundle implements EntrySource {
     return this.#bundle && [...this.#bundle.sources.keys()]
   }
 
-  entry(name: string): readonly LoadedUrl[] | undefined {
-    const { host, env } = this.#options
-    // Tests are about the application, not the build.
-    if (!this.#bundle && env === 'test') return [sourceUrl(host, this.urlPath, name)]
-    if (!this.#bundle) {
-      const message = `the mount ${this.urlPath || '/'} has neither a build nor a dev server: there is no ${this.label}, and Vite is not running with the plugin freshAssets (npx vite)`
-      // The page is a developer's own, and the remedy is not in its code.
-      throw Object.assign(new AssetError('manifest-missing', message), { expose: true })
+  entry(name: string): FoundEntry | undefined {
+    if (!this.#bundle) return { kind: 'possible', load: () => this.#withoutBuild(name) }
+    const { entries, lazy } = this.#bundle
+    const load = entries.get(name) ?? lazy.get(name)
+    if (!load) return undefined
+    const urlOf = (file: string) => {
+      const { path, integrity } = this.#addressOf(file)
+      return { url: this.#mount.host + path, integrity }
     }
-    return this.#urlsOf(this.#bundle.entries.get(name)?.())
+    const kind = entries.has(name) ? 'entry' : 'lazy'
+    return { kind, load: () => load().map(({ file, as }) => ({ ...urlOf(file), as })) }
   }
 
-  lazy(name: string): readonly LoadedUrl[] | undefined {
-    return this.#urlsOf(this.#bundle?.lazy.get(name)?.())
+  /** Tests are about the application, not the build. */
+  #withoutBuild(name: string) {
+    const { env, host } = this.#mount
+    if (env === 'test') return [sourceUrl(host, this.urlPath, name)]
+    const message = `the mount ${this.urlPath || '/'} has neither a build nor a dev server: there is no ${this.label}, and Vite is not running with the plugin freshAssets (npx vite)`
+    // The page is a developer's own, and the remedy is not in its code.
+    throw Object.assign(new AssetError('manifest-missing', message), { expose: true })
   }
 
   entriesWith(name: string): readonly string[] {
@@ -103,28 +105,19 @@ export class MountedBundle implements EntrySource {
     return [...(entries?.keys() ?? [])].filter(entry => usedBy?.(entry).includes(file))
   }
 
-  #urlsOf(loaded: readonly LoadedFile[] | undefined): readonly LoadedUrl[] | undefined {
-    return loaded?.map(({ file, as }) => {
-      const { path, integrity } = this.#addressOf(file)
-      return { url: this.#options.host + path, integrity, as }
-    })
-  }
-
   file(name: string): AssetAddress | undefined {
-    if (!this.#bundle && this.#options.env === 'test') return addressAt(this.urlPath, name)
+    if (!this.#bundle && this.#mount.env === 'test') return addressAt(this.urlPath, name)
     const file = this.#bundle?.sources.get(name)
     return file === undefined ? undefined : this.#addressOf(file)
   }
 
   #addressOf(file: string): AssetAddress {
-    const { integrity, imageSize } = this.#reading?.files ?? {}
-    const address = addressAt(this.urlPath, file)
-    return { ...address, integrity: integrity?.get(file), imageSize: imageSize?.get(file) }
+    return { ...addressAt(this.urlPath, file), ...this.#reading?.facts.get(file) }
   }
 
   /** @param file is the decoded path below the mount's directory */
   isHashed(file: string): boolean {
-    return this.#reading?.hashed.some(files => files.has(file)) ?? false
+    return this.#reading?.hashed.has(file) ?? false
   }
 
   /** Takes over another build, once it has been written. Undefined when there is nothing to wait for. */
@@ -134,7 +127,7 @@ export class MountedBundle implements EntrySource {
 
   /** The current build; undefined until all of its files have been read. */
   get build(): Build | undefined {
-    return this.#reading?.files?.build
+    return this.#reading?.build
   }
 
   /**
@@ -143,10 +136,10 @@ export class MountedBundle implements EntrySource {
    * @param file is the decoded path below the mount's directory
    */
   hasBuilt(file: string, stamp: Stamp): boolean {
-    const { paths, build } = this.#reading?.files ?? {}
-    if (!paths?.has(file)) return false
+    const { build } = this
+    if (!build || !this.#bundle?.paths.has(file)) return false
     const isFinished = isSettled(stamp, Date.now() - FINISHED_MS)
-    const isNewer = build && Number(stamp.ctimeNs / 1_000_000n) > build.changedAt
+    const isNewer = Number(stamp.ctimeNs / 1_000_000n) > build.changedAt
     if (isFinished && isNewer) this.#file.distrust()
     return true
   }
@@ -154,10 +147,9 @@ export class MountedBundle implements EntrySource {
 
 /** Returns `17:17`, or `2026-11-20 17:17` for another day. @param milliseconds since 1970 */
 function localTime(milliseconds: number): string {
-  const written = (at: number) => {
-    const offset = new Date(at).getTimezoneOffset() * 60_000
-    return new Date(at - offset).toISOString().slice(0, 16).split('T')
-  }
-  const [day = '', time = ''] = written(milliseconds)
-  return day === written(Date.now())[0] ? time : `${day} ${time}`
+  // Sweden writes a time as ISO 8601 does, but for the `T`.
+  const [time = '', today = ''] = [milliseconds, Date.now()].map(at =>
+    new Date(at).toLocaleString('sv').slice(0, 16)
+  )
+  return time.startsWith(today.slice(0, 10)) ? time.slice(11) : time
 }

@@ -9,11 +9,14 @@ import { BASE } from '../../runtime/urls/spelling.ts'
 import { STYLESHEET } from './entry-source.ts'
 import {
   announcementIn,
+  describe,
+  inputsOf,
+  isReact,
+  PLUGIN,
+  PREAMBLE,
   STATUS,
-  type Announcement,
-  type DevServerStatus
-} from './dev-announcement.ts'
-import { changedIn, inputsOf, isReact, PLUGIN, PREAMBLE, socketsOf } from './vite-server.ts'
+  type Announcement
+} from './vite-server.ts'
 import { readIfThere } from '../../runtime/files/at-start.ts'
 import {
   check,
@@ -125,26 +128,17 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
 function announce(server: ViteDevServer): void {
   const { config, httpServer, middlewares } = server
   if (!httpServer) return
-  const [token, file, inputs] = [randomUUID(), fileOf(config), inputsOf(config)]
+  const [token, file] = [randomUUID(), fileOf(config)]
+  const root = pathFrom(resolve(config.root, config.build.outDir), config.root)
   middlewares.use(config.base + STATUS, (_, res) => {
-    const changed = Object.fromEntries(changedIn(server))
     res.setHeader('Content-Type', 'application/json')
-    res.end(JSON.stringify({ token, changed } satisfies DevServerStatus))
+    res.end(JSON.stringify({ token, ...describe(server, config.server.origin), root }))
   })
   httpServer.once('listening', () => {
     const origin = config.server.origin ?? originOf(config, httpServer.address() as AddressInfo)
     // Pages have another origin than the images that their scripts and stylesheets name.
     config.server.origin = origin
-    const announcement: Announcement = {
-      origin,
-      base: config.base,
-      inputs,
-      root: pathFrom(resolve(config.root, config.build.outDir), config.root),
-      sockets: socketsOf(config, origin),
-      isReact: isReact(config),
-      token
-    }
-    write(file, JSON.stringify(announcement))
+    write(file, JSON.stringify({ origin, base: config.base, token } satisfies Announcement))
     httpServer.once('close', () => {
       // Another dev server may have announced itself since.
       if (readIfThere(file)?.includes(token)) rmSync(file, { force: true })

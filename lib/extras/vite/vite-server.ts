@@ -1,14 +1,64 @@
-// Asks Vite's dev server for its entries, what was edited, and where its client connects.
-import { resolve } from 'node:path'
+// Asks a dev server of Vite in this process: what pages need to know of it, and for its response to a request.
+import { join, resolve } from 'node:path'
+import type { Context } from 'koa'
 import { isRecord, isText } from '../../runtime/check-options.ts'
-import type { ViteConfig, ViteServer } from './options.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
+import type { ViteConfig, ViteServer } from './options.ts'
 
 /** The name of our plugin for Vite, which gives the entries React's preamble. */
 export const PLUGIN = 'koa-fresh-assets'
 
 /** This module of the plugin does what React's plugin adds to Vite's own pages. */
 export const PREAMBLE = `virtual:${PLUGIN}/preamble`
+
+/** What pages need to know of a dev server that runs. Our plugin sends it to another process as JSON. */
+export interface RunningVite {
+  /** The origin has no trailing slash; it is empty for that of the page. */
+  readonly origin: string
+  /** The entries, relative to Vite's root; undefined where any name may be one. */
+  readonly inputs?: readonly string[] | undefined
+  /** When sources were last changed since the server started: `lastHMRTimestamp`. */
+  readonly changed?: readonly (readonly [name: string, at: number])[]
+  /** True if a page needs React's preamble, unless `entry` is told. */
+  readonly isReact?: boolean
+  /** True if the entries have it, and no other module does. */
+  readonly isPrepared?: boolean
+  /** The origins of its WebSocket. */
+  readonly sockets?: readonly string[]
+  /** Vite's root; undefined when unknown. */
+  readonly root?: string
+}
+
+/** Our plugin writes this beside the build while its dev server runs, which may end without removing it. */
+export interface Announcement {
+  readonly origin: string
+  /** Vite's base is the mount's URL path and a slash. */
+  readonly base: string
+  /** The server responds with its token, which no other one has, below its base. */
+  readonly token: string
+}
+
+/** @param dir is the directory of the build */
+export const announcementIn = (dir: string) => join(dir, '.vite/dev-server.json')
+
+/** The path below the base at which the plugin responds with the token and what pages need to know. */
+export const STATUS = '@koa-fresh-assets'
+
+/** @param origin is undefined for a server that has the origin of each page */
+export function describe(server: ViteServer, origin?: string): RunningVite {
+  const { config } = server
+  const inputs = inputsOf(config)
+  const hasPlugin = config.plugins.some(({ name }) => name === PLUGIN)
+  return {
+    origin: origin ?? '',
+    inputs: origin !== undefined || inputs.length > 0 ? inputs : undefined,
+    changed: changedIn(server),
+    isReact: isReact(config) && !hasPlugin,
+    isPrepared: isReact(config) && hasPlugin,
+    sockets: socketsOf(config, origin),
+    root: config.root
+  }
+}
 
 /** Returns the entries of a build, relative to Vite's root; none for HTML. */
 export function inputsOf({ root, build }: ViteConfig): string[] {
@@ -22,13 +72,15 @@ export function inputsOf({ root, build }: ViteConfig): string[] {
 /** More would make the response longer than it may be. */
 const MAX_CHANGED = 300
 
-/** Returns when sources were last changed since the server started; Vite's own page adds the times to their URLs. */
-export function changedIn({ environments }: ViteServer): Map<string, number> {
+/** Vite's own page adds these times to the URLs of sources. */
+function changedIn({ environments }: ViteServer): [name: string, at: number][] {
   const modules = [...environments.client.moduleGraph.urlToModuleMap]
-  const changed = modules.flatMap(([url, { lastHMRTimestamp: at }]) =>
-    at > 0 && !url.includes('?') ? [[url.slice(1), at] as const] : []
-  )
-  return new Map(changed.toSorted(([, a], [, b]) => b - a).slice(0, MAX_CHANGED))
+  return modules
+    .flatMap(([url, { lastHMRTimestamp: at }]): [string, number][] =>
+      at > 0 && !url.includes('?') ? [[url.slice(1), at]] : []
+    )
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, MAX_CHANGED)
 }
 
 export function isReact({ plugins }: ViteConfig): boolean {
@@ -38,27 +90,60 @@ export function isReact({ plugins }: ViteConfig): boolean {
 /** Vite's socket uses this port where it has one of its own. */
 const OWN_PORT = 24678
 
+/** Developers open pages at these hosts. The Host of a request is not trusted. */
+const LOOPBACK = ['localhost', '127.0.0.1']
+
 /**
  * Returns the origins at which Vite's client connects to its server, found as Vite finds them: Vite 8 has the options
  * in `server.ws`, older versions in `server.hmr`.
- * @param origin is that of the dev server; undefined for one that has the origin of each page
  */
-export function socketsOf({ server = {} }: ViteConfig, origin?: string): string[] {
+export function socketsOf({ server = {} }: Pick<ViteConfig, 'server'>, origin?: string): string[] {
   if (server.ws === false) return []
   const options = [server.ws, server.hmr].find(isRecord) ?? {}
   const { clientPort, port: given, host, protocol, server: shared } = options
   const own = server.middlewareMode && !shared ? OWN_PORT : undefined
   const port = clientPort ?? given ?? own
-  const { hostname, port: ofOrigin, protocol: scheme } = new URL(origin ?? 'http://localhost')
   // The socket is at the page's own host and port, which `connect-src 'self'` allows.
   if (origin === undefined && port === undefined) return []
+  const { hostname, port: ofOrigin, protocol: scheme } = new URL(origin ?? 'http://localhost')
   const isSecure = origin === undefined ? Boolean(server.https) : scheme === 'https:'
+  const start = isText(protocol) ? protocol : isSecure ? 'wss' : 'ws'
   const hosts = isText(host) ? [host] : origin === undefined ? LOOPBACK : [hostname]
   const at = Number(port ?? ofOrigin)
-  return hosts.map(each => {
-    return `${isText(protocol) ? protocol : isSecure ? 'wss' : 'ws'}://${each}${at > 0 ? `:${at}` : ''}`
-  })
+  return hosts.map(each => `${start}://${each}${at > 0 ? `:${at}` : ''}`)
 }
 
-/** Developers open pages at these hosts. The Host of a request is not trusted. */
-const LOOPBACK = ['localhost', '127.0.0.1']
+/**
+ * Resolves when Vite has responded to what the rest of the stack leaves as a 404, or has passed the request on.
+ * @param base was cut off in front of the path, and Vite's own base begins with it
+ */
+export function respond(
+  ctx: Context,
+  { middlewares, config }: ViteServer,
+  base: string
+): Promise<void> {
+  const { req, res } = ctx
+  const { url = '', headers } = req
+  const { accept } = headers
+  // Its `index.html` in place of a file that is missing would hide that. `fallback` says where a page belongs.
+  if (config.appType === 'spa' && !/^[^?]*\/(?:\?|$)/.test(url))
+    headers.accept = accept?.replaceAll(/text\/html|\*\/\*/g, '-/-') || '-/-'
+  return new Promise((resolve, reject) => {
+    // Vite has responded, or the client has gone away.
+    res.once('close', () => {
+      ctx.respond = false
+      // Koa's own `ctx.set` does nothing then, either: a session in front would set its cookie now, which is an error
+      // in Node.
+      res.setHeader = () => res
+      resolve()
+    })
+    req.url = base + url
+    middlewares(req, res, (error?: unknown) => {
+      // Other middleware sees the URL without Vite's base.
+      req.url = url
+      headers.accept = accept
+      if (error) reject(error)
+      else resolve()
+    })
+  })
+}

@@ -1,7 +1,6 @@
 // Everything that is read from a bundler's manifest, whichever bundler wrote it. Files are paths below the mount's
 // directory.
 import { posix } from 'node:path'
-import { isRecord } from '../../../runtime/check-options.ts'
 import { hasFixedUrl } from '../../../runtime/urls/spelling.ts'
 import type { LoadedUrl } from '../../../runtime/views/asset-url.ts'
 import { importOrder } from '../../../runtime/views/modules.ts'
@@ -9,13 +8,10 @@ import { importOrder } from '../../../runtime/views/modules.ts'
 export interface Bundle {
   /** True if Vite wrote it, whose dev server stands in for the build while it runs. */
   readonly isVite?: boolean
-  /**
-   * The files that pages load for each entry, by the name in their calls, in document order. They are found on
-   * demand: thousands of entries may have thousands of chunks in common.
-   */
-  readonly entries: ReadonlyMap<string, () => readonly LoadedFile[]>
-  /** The files of modules that others import dynamically; empty where the manifest has them among its entries. */
-  readonly lazy: ReadonlyMap<string, () => readonly LoadedFile[]>
+  /** The entries by the name in calls of pages. */
+  readonly entries: Loads
+  /** Modules that others import dynamically; empty where the manifest has them among its entries. */
+  readonly lazy: Loads
   /** The files in the tags of entries. */
   readonly tagged: ReadonlySet<string>
   /** These files, and those in the tags of modules in `lazy`. */
@@ -28,9 +24,17 @@ export interface Bundle {
   readonly sources: ReadonlyMap<string, string>
   /** All files that the manifest names. */
   readonly files: ReadonlySet<string>
+  /** The same without queries. */
+  readonly paths: ReadonlySet<string>
   /** The files whose names contain a hash of their content. */
   readonly hashed: ReadonlySet<string>
 }
+
+/**
+ * The files that pages load, in document order. They are found on demand: thousands of entries may have thousands of
+ * chunks in common.
+ */
+export type Loads = ReadonlyMap<string, () => readonly LoadedFile[]>
 
 export type LoadedFile = Pick<LoadedUrl, 'as'> & { readonly file: string }
 
@@ -45,9 +49,12 @@ export interface Chunk {
   readonly assets: readonly string[]
 }
 
-export type Chunks = ReadonlyMap<string, Chunk>
+type Chunks = ReadonlyMap<string, Chunk>
 
 export const filesOf = ({ file, stylesheets, assets }: Chunk) => [file, ...stylesheets, ...assets]
+
+/** webpack may put a hash there: `app.js?0fc1a5ed`. */
+export const withoutQuery = (file: string) => file.replace(/\?.*$/s, '')
 
 export const isCss = (file: string) => file.endsWith('.css')
 
@@ -66,11 +73,11 @@ export function loadedWith(
     if (chunk) return chunk
     throw new TypeError(`${key} is imported but missing`)
   }
-  const starts = new Set(keys)
   const graph = [...importOrder(keys, key => chunkAt(key).imports)]
   const stylesheets = graph
     .map(chunkAt)
     .flatMap(({ file, stylesheets: own }) => (isCss(file) ? [...own, file] : own))
+  const starts = new Set(keys)
   const modules = (isStart: boolean) =>
     graph
       .filter(key => starts.has(key) === isStart)
@@ -100,25 +107,9 @@ export function usedFrom(chunks: Chunks, key = ''): string[] {
   })
 }
 
-// Each check throws a reason that completes "… is not a bundler's manifest: ".
-
 export type Json = Readonly<Record<string, unknown>>
 
-/** An absent list is empty. */
-export function texts(value: unknown, what: string): readonly string[] {
-  if (value === undefined) return []
-  if (Array.isArray(value) && value.every(each => typeof each === 'string')) return value
-  throw new TypeError(`${what} is not a list of strings`)
-}
-
-export function records(value: Json, what: string): [string, Json][] {
-  return Object.entries(value).map(([key, each]) => {
-    if (isRecord(each)) return [key, each]
-    throw new TypeError(`${what} ${key} is not an object`)
-  })
-}
-
-/** Nothing but a path below the mount's directory can be served. */
+/** Nothing but a path below the mount's directory can be served. @throws TypeError for any other */
 export function fileBelow(path: unknown): string {
   if (isBelow(path)) return path
   throw new TypeError(`${JSON.stringify(path)} is not a path below the mount's directory`)
@@ -145,39 +136,28 @@ export const HASHES = {
   webpack: /^(?=.*\d)(?=.*[a-f])[0-9a-f]{8,64}$/
 } as const
 
-// People write such words into names: `DataTable`, `component`, `VERSION2`, `20240101`.
-const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,})*|[A-Z]+)\d*$/
+// People write such words into names: `DataTable`, `component`, `version2`, `20240101`.
+const WORD = /^[a-z]*(?:[A-Z][a-z]{2,})*\d*$/
 
 /**
  * Returns the files whose names contain a hash of their content. One that is wrongly taken for hashed is stale in
  * browsers for a year, and one that is not recognised costs a revalidation: when in doubt, it is not hashed.
- * @param groups are lists of files whose names follow one pattern: all of a list have a hash, or none has
  */
-export function hashedAmong(
-  groups: readonly (readonly StemmedFile[])[],
-  hash: RegExp
-): Set<string> {
-  const suffixed = groups.map(files => ({ files, own: ownSuffixes(files, hash) }))
-  const count = suffixed.reduce((sum, { own }) => sum + own.length, 0)
-  const hashed = suffixed.flatMap(({ files, own }) => {
-    // Nobody gives each file a different word.
-    const isPattern = count > 1 && own.length === files.length
-    return own.filter(({ suffix }) => isPattern || !isWritten(suffix))
-  })
-  return new Set(hashed.map(({ file }) => file).filter(file => !hasFixedUrl(file)))
-}
-
-/** A suffix that several files share stands for a release, such as a date or a commit. */
-function ownSuffixes(files: readonly StemmedFile[], hash: RegExp) {
-  const bearers = new Map<string, Set<string>>()
-  for (const [file, stem] of files) {
+export function hashedAmong(stems: Iterable<StemmedFile>, hash: RegExp): Set<string> {
+  const files = new Set<string>()
+  const bySuffix = new Map<string, Set<string>>()
+  for (const [file, stem] of stems) {
     const suffix = suffixOf(file, stem)
-    if (suffix === undefined || !hash.test(suffix)) continue
-    bearers.set(suffix, (bearers.get(suffix) ?? new Set()).add(file))
+    files.add(file)
+    if (hash.test(suffix)) bySuffix.set(suffix, (bySuffix.get(suffix) ?? new Set()).add(file))
   }
-  return [...bearers].flatMap(([suffix, [file, ...others]]) =>
-    file !== undefined && others.length === 0 ? [{ file, suffix }] : []
-  )
+  // A suffix that several files share stands for a release, such as a date or a commit.
+  const own = [...bySuffix].filter(([, { size }]) => size === 1)
+  // Nobody gives each file a different word.
+  const isPattern = own.length > 1 && own.length === files.size
+  const isWritten = (suffix: string) => suffix.split(/[-_]/).every(part => WORD.test(part))
+  const hashed = own.filter(([suffix]) => isPattern || !isWritten(suffix))
+  return new Set(hashed.flatMap(([, [file = '']]) => (hasFixedUrl(file) ? [] : file)))
 }
 
 /** `assets/main.tsx` -> `main` */
@@ -186,13 +166,9 @@ export function stemOf(file: string): string {
 }
 
 /** `main-BX3f_9aZ.js` -> `BX3f_9aZ` */
-function suffixOf(file: string, stem: string | undefined): string | undefined {
+function suffixOf(file: string, stem: string | undefined): string {
   const whole = stemOf(file)
-  if (stem === undefined) return /[^-.]+$/.exec(whole)?.[0]
+  if (stem === undefined) return /[^-.]*$/.exec(whole)?.[0] ?? ''
   const follows = whole.startsWith(stem) && /[-.]/.test(whole.charAt(stem.length))
-  return follows ? whole.slice(stem.length + 1) : undefined
-}
-
-function isWritten(suffix: string): boolean {
-  return suffix.split(/[-_]/).every(part => WORD.test(part))
+  return follows ? whole.slice(stem.length + 1) : ''
 }

@@ -11,14 +11,12 @@ import {
   loadedWith,
   namedBy,
   type StemmedFile,
-  records,
   stemOf,
   usedFrom
 } from './bundle.ts'
 
 /** The only stylesheet of an entry contains those of its whole static graph. */
 interface Output extends Chunk {
-  readonly dynamicImports: readonly string[]
   readonly entryPoint: string | undefined
   readonly inputs: readonly string[]
 }
@@ -28,7 +26,7 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
   if (!isRecord(given)) return undefined
   const base = baseOf(Object.keys(given), dir)
   const outputs = new Map(
-    records(given, 'output').map(([path, output]) => [path, readOutput(path, output, base)])
+    Object.entries(given).map(([path, output]) => [path, readOutput(path, output, base)])
   )
   const all = [...outputs.values()]
   const entries = new Map(
@@ -37,6 +35,7 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
     )
   )
   const tagged = namedBy(loadedWith(outputs, [...entries.values()]))
+  const files = new Set(all.flatMap(filesOf))
   return {
     // The metafile does not say which format was built. An IIFE runs as a module too; an ES module is a syntax
     // error in a classic script.
@@ -57,14 +56,15 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
         return name === undefined ? [] : [[name, file] as const]
       })
     ),
-    files: new Set(all.flatMap(filesOf)),
-    hashed: hashedIn(outputs)
+    files,
+    paths: files,
+    hashed: hashedAmong(all.flatMap(withStems), HASHES.esbuild)
   }
 }
 
 /**
- * Returns the length of the path in front of the files in the paths of outputs, which start at esbuild's working
- * directory: with the mount `/srv/site/dist`, that is `dist/` or `site/dist/`, possibly behind `../`.
+ * Returns the length of what each path starts with before it is below the directory. Paths are relative to the
+ * directory in which esbuild was started: that is `dist/` or `site/dist/`, possibly behind `../`.
  */
 function baseOf(paths: readonly string[], dir: string): number {
   const up = /^(?:\.\.\/)*/.exec(paths[0] ?? '')?.[0] ?? ''
@@ -73,16 +73,17 @@ function baseOf(paths: readonly string[], dir: string): number {
   return bases.find(base => paths.every(path => path.startsWith(base)))?.length ?? 0
 }
 
-function readOutput(path: string, output: Json, base: number): Output {
+function readOutput(path: string, output: unknown, base: number): Output {
+  if (!isRecord(output)) throw new TypeError(`output ${path} is not an object`)
   const { imports = [], entryPoint, cssBundle, inputs } = output
   if (!Array.isArray(imports)) throw new TypeError(`imports of ${path} is not a list`)
+  const css = typeof cssBundle === 'string' ? [cssBundle] : []
   return {
     file: fileBelow(path.slice(base)),
     imports: pathsOf(imports, 'import-statement'),
-    dynamicImports: pathsOf(imports, 'dynamic-import'),
-    uses: [...pathsOf(imports), ...(typeof cssBundle === 'string' ? [cssBundle] : [])],
+    uses: [...pathsOf(imports), ...css],
     entryPoint: typeof entryPoint === 'string' ? entryPoint : undefined,
-    stylesheets: typeof cssBundle === 'string' ? [fileBelow(cssBundle.slice(base))] : [],
+    stylesheets: css.map(each => fileBelow(each.slice(base))),
     assets: [],
     inputs: isRecord(inputs) ? Object.keys(inputs) : []
   }
@@ -96,20 +97,9 @@ function pathsOf(imports: readonly unknown[], kind?: string): string[] {
   })
 }
 
-/** Each of entryNames, chunkNames and assetNames is a pattern of its own; a dynamically imported module is a chunk. */
-function hashedIn(outputs: ReadonlyMap<string, Output>): Set<string> {
-  const entries: StemmedFile[] = []
-  const chunks: StemmedFile[] = []
-  const assets: StemmedFile[] = []
-  const all = [...outputs.values()]
-  const dynamic = new Set(all.flatMap(({ dynamicImports }) => dynamicImports))
-  const bundles = new Set(all.flatMap(({ stylesheets }) => stylesheets))
-  for (const [path, { file, entryPoint, stylesheets, inputs }] of outputs) {
-    if (entryPoint !== undefined) {
-      const group = dynamic.has(path) ? chunks : entries
-      for (const each of [file, ...stylesheets]) group.push([each, stemOf(entryPoint)])
-    } else if (/\.m?js$/.test(file)) chunks.push([file, 'chunk'])
-    else if (!bundles.has(file)) assets.push([file, stemOf(inputs[0] ?? '')])
-  }
-  return hashedAmong([entries, chunks, assets], HASHES.esbuild)
+/** Each output is named after its entry point, a chunk that several have in common `chunk`, and a copied file as it was. */
+function withStems({ file, entryPoint, stylesheets, inputs }: Output): StemmedFile[] {
+  const isChunk = entryPoint === undefined && /\.m?js$/.test(file)
+  const stem = isChunk ? 'chunk' : stemOf(entryPoint ?? inputs[0] ?? '')
+  return [file, ...stylesheets].map(each => [each, stem])
 }

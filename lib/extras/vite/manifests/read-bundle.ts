@@ -4,7 +4,7 @@ import { isRecord } from '../../../runtime/check-options.ts'
 import type { MountSettings } from '../../../runtime/settings/mounts.ts'
 import { encodeAsImported, encodeUrl } from '../../../runtime/urls/spelling.ts'
 import type { AssetAddress } from '../../../runtime/views/asset-url.ts'
-import type { Bundle } from './bundle.ts'
+import { withoutQuery, type Bundle } from './bundle.ts'
 import { readEsbuild } from './esbuild.ts'
 import { readVite } from './vite.ts'
 import { readWebpack } from './webpack.ts'
@@ -16,11 +16,6 @@ export type BundleMount = Pick<MountSettings, 'dir' | 'urlPath' | 'base'> & {
 export function addressAt(urlPath: string, file: string): AssetAddress {
   const path = withoutQuery(file)
   return { path: encodeAsImported(`${urlPath}/${path}`) + encodeUrl(file.slice(path.length)) }
-}
-
-/** webpack may put a hash there: `app.js?0fc1a5ed`. */
-export function withoutQuery(file: string): string {
-  return file.replace(/\?.*$/s, '')
 }
 
 export const REMEDY =
@@ -39,8 +34,8 @@ export function readManifest(
   bytes: Buffer,
   of: Pick<BundleMount, 'manifest' | 'dir'>
 ): ManifestNames {
-  const { files, hashed } = readBundle(bytes, { ...of, urlPath: '', base: '' })
-  return { files: new Set(Array.from(files, withoutQuery)), hashed }
+  const { paths, hashed } = readBundle(bytes, { ...of, urlPath: '', base: '' })
+  return { files: paths, hashed }
 }
 
 /** @throws AssetError for anything but the manifest of a build with at least one entry */

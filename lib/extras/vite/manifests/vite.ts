@@ -15,7 +15,6 @@ import {
   loadedWith,
   namedBy,
   stemOf,
-  texts,
   usedFrom
 } from './bundle.ts'
 
@@ -33,23 +32,22 @@ const POLYFILLS = /(?:^|\/)vite\/legacy-polyfills$/
 const LEGACY_POLYFILLS = /(?:^|\/)vite\/legacy-polyfills-legacy$/
 
 export function readVite(manifest: Json): Bundle | undefined {
-  const values = Object.values(manifest)
-  const isVite = values.every(value => isRecord(value) && typeof value['file'] === 'string')
-  if (!isVite || values.length === 0) return undefined
-  const given = Object.entries(manifest as Record<string, Json>)
+  const given = Object.entries(manifest).flatMap(([key, value]) =>
+    isRecord(value) && typeof value['file'] === 'string' ? [[key, value] as const] : []
+  )
+  if (given.length === 0 || given.length < Object.keys(manifest).length) return undefined
   const chunks: Chunks = new Map(given.map(([key, chunk]) => [key, readChunk(key, chunk)]))
   const all = [...chunks.values()]
-  const keysWhere = (test: (chunk: Json) => boolean) =>
-    given.filter(([, chunk]) => test(chunk)).map(([key]) => key)
-  const names = keysWhere(({ isEntry }) => isEntry === true)
-  const lazy = keysWhere(
-    ({ isEntry, isDynamicEntry }) => isEntry !== true && isDynamicEntry === true
+  const names = given.flatMap(([key, { isEntry }]) => (isEntry === true ? key : []))
+  const lazy = given.flatMap(([key, { isEntry, isDynamicEntry }]) =>
+    isEntry !== true && isDynamicEntry === true ? key : []
   )
   // With `build.cssCodeSplit: false`, the only stylesheet belongs to every page, and to no chunk.
   const style = all.every(({ stylesheets }) => stylesheets.length === 0) && chunks.get('style.css')
   const common = style && !names.includes('style.css') ? [style.file] : []
   const byName = (keys: readonly string[]) =>
     new Map(keys.map(name => [name, () => entryOf(chunks, name, common)]))
+  const files = new Set(all.flatMap(filesOf))
   return {
     isVite: true,
     entries: byName(names),
@@ -62,14 +60,13 @@ export function readVite(manifest: Json): Bundle | undefined {
       (chunks.get(name) ?? all.find(({ isShared, stem }) => isShared && stem === stemOf(name)))
         ?.file,
     sources: new Map(Array.from(chunks, ([key, { file }]) => [key, file])),
-    files: new Set(all.flatMap(filesOf)),
+    files,
+    paths: files,
     hashed: hashedAmong(
-      [
-        // Vite names a chunk's stylesheet after the chunk.
-        all.flatMap(({ file, stem, stylesheets }) =>
-          stem === undefined ? [] : [file, ...stylesheets].map(each => [each, stem] as const)
-        )
-      ],
+      // Vite names a chunk's stylesheet after the chunk.
+      all.flatMap(({ file, stem = '', stylesheets }) =>
+        [file, ...stylesheets].map(each => [each, stem] as const)
+      ),
       HASHES.vite
     )
   }
@@ -78,18 +75,24 @@ export function readVite(manifest: Json): Bundle | undefined {
 function readChunk(key: string, chunk: Json): ViteChunk {
   const { file, name, src, imports, css, assets, dynamicImports } = chunk
   // A shared stylesheet's key is its file, not a source: `_shared-<hash>.css`.
-  const source = typeof src === 'string' && !key.startsWith('_') ? src : undefined
+  const isShared = key.startsWith('_')
+  const source = typeof src === 'string' && !isShared ? src : undefined
   // The stylesheet `app.css.scss` has the name `app.css`, and the file `app-<hash>.css`.
   const own = typeof name === 'string' && isCss(String(file)) ? name.replace(/\.css$/, '') : name
   const plain = typeof own === 'string' ? `${own}.` : source
+  const texts = (value: unknown, what: string): readonly string[] => {
+    if (value === undefined) return []
+    if (Array.isArray(value) && value.every(each => typeof each === 'string')) return value
+    throw new TypeError(`${what} of ${key} is not a list of strings`)
+  }
   return {
     file: fileBelow(file),
     stem: plain === undefined ? undefined : stemOf(plain),
-    isShared: key.startsWith('_'),
-    imports: texts(imports, `imports of ${key}`),
-    uses: [imports, dynamicImports].flatMap(each => texts(each, `imports of ${key}`)),
-    stylesheets: texts(css, `css of ${key}`).map(fileBelow),
-    assets: texts(assets, `assets of ${key}`).map(fileBelow)
+    isShared,
+    imports: texts(imports, 'imports'),
+    uses: [...texts(imports, 'imports'), ...texts(dynamicImports, 'imports')],
+    stylesheets: texts(css, 'css').map(fileBelow),
+    assets: texts(assets, 'assets').map(fileBelow)
   }
 }
 

@@ -11,11 +11,10 @@ import {
   type Json,
   loadedAs,
   type LoadedFile,
-  namedBy
+  type Loads,
+  namedBy,
+  withoutQuery
 } from './bundle.ts'
-
-const SCRIPT = /\.m?js(?:\?|$)/
-const STYLESHEET = /\.css(?:\?|$)/
 
 /** @param urlPath is that of the mount, with the base, which plugins may put before the files */
 export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined {
@@ -23,17 +22,17 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
   if (!isRecord(entrypoints)) return undefined
   const below = (path: string) =>
     path.startsWith(`${urlPath}/`) ? path.slice(urlPath.length + 1) : path
-  const assets = readAssets(manifest['assets'])
-  const scriptTypeOf = (file: string) =>
-    /\.mjs(?:\?|$)/.test(file) || assets?.get(file)?.['javascriptModule'] === true
+  const infos = readAssets(manifest['assets'])
+  const asOf = (file: string) =>
+    /\.mjs(?:\?|$)/.test(file) || infos?.get(file)?.['javascriptModule'] === true
       ? 'module'
       : 'classic'
   const loadOf = ([name, given]: readonly [string, unknown]) => {
     // In this order a chunk comes after those that it needs. Other files, such as source maps, get no tag.
     const listed = filesIn(given, name).map(below).map(fileBelow)
-    const stylesheets = listed.filter(file => STYLESHEET.test(file))
-    const scripts = listed.filter(file => SCRIPT.test(file))
-    const loaded = scripts.map((file): LoadedFile => ({ file, as: scriptTypeOf(file) }))
+    const stylesheets = listed.filter(file => /\.css(?:\?|$)/.test(file))
+    const scripts = listed.filter(file => /\.m?js(?:\?|$)/.test(file))
+    const loaded = scripts.map((file): LoadedFile => ({ file, as: asOf(file) }))
     return [name, () => [...loadedAs('stylesheet', stylesheets), ...loaded]] as const
   }
   const entries = new Map(Object.entries(entrypoints).map(loadOf))
@@ -41,25 +40,30 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
   // runtime.
   const named = Object.entries(isRecord(groups) ? groups : {})
   const lazy = new Map(named.filter(each => !entries.has(each[0]) && isListed(each[1])).map(loadOf))
-  const filesOf = (loads: typeof entries) => [...loads.values()].flatMap(load => load())
-  const mapped = Object.values(manifest).filter(value => typeof value === 'string')
-  const tagged = namedBy(filesOf(entries))
-  const files = new Set([...tagged, ...(assets?.keys() ?? mapped.map(below).filter(isBelow))])
+  const tagsOf = (loads: Loads) => [...loads.values()].flatMap(load => load())
+  const tagged = namedBy(tagsOf(entries))
+  const taggable = new Set([...tagged, ...namedBy(tagsOf(lazy))])
+  const values = Object.values(manifest).filter(value => typeof value === 'string')
+  const files = new Set([...taggable, ...(infos?.keys() ?? values.map(below).filter(isBelow))])
   return {
     entries,
     lazy,
     tagged,
-    taggable: new Set([...tagged, ...namedBy(filesOf(lazy))]),
+    taggable,
     // A loader copies files under names relative to the compiler's context.
     sources: new Map(
-      Array.from(assets ?? []).flatMap(([file, { sourceFilename: source }]) =>
+      Array.from(infos ?? []).flatMap(([file, { sourceFilename: source }]) =>
         typeof source === 'string' ? [[source, file] as const] : []
       )
     ),
     files,
-    hashed: assets
-      ? new Set([...files].filter(file => isHashed(file, assets.get(file) ?? {})))
-      : hashedAmong([Array.from(files, file => [file, undefined] as const)], HASHES.webpack)
+    paths: new Set(Array.from(files, withoutQuery)),
+    hashed: infos
+      ? new Set([...files].filter(file => isHashed(file, infos.get(file) ?? {})))
+      : hashedAmong(
+          Array.from(files, file => [file, undefined] as const),
+          HASHES.webpack
+        )
   }
 }
 
