@@ -16,14 +16,12 @@ error if esbuild is missing.`,
 ]
 
 export function rowsOf({ minified, sheets }: Partial<StyleRows>) {
-  const rows: (readonly [heading: string, text: string])[] = []
-  if (minified?.problem !== undefined) rows.push(['Minified', `nothing: ${minified.problem}`])
-  else if (minified && minified.files > 0) rows.push(['Minified', savingsText(minified)])
-  if (sheets?.problem !== undefined) rows.push(['Stylesheets', `none is joined: ${sheets.problem}`])
-  else if (sheets)
-    rows.push([
-      'Stylesheets',
-      `${count(sheets.imports, '@import')} in ${count(sheets.files, 'file')}`
-    ])
-  return rows
+  const { problem, ...saved } = minified ?? { files: 0, bytes: 0, insteadOf: 0 }
+  const smaller = saved.files > 0 && savingsText(saved)
+  const joined = sheets && `${count(sheets.imports, '@import')} in ${count(sheets.files, 'file')}`
+  const rows = [
+    ['Minified', problem === undefined ? smaller : `nothing: ${problem}`],
+    ['Stylesheets', sheets?.problem === undefined ? joined : `none is joined: ${sheets.problem}`]
+  ] as const
+  return rows.flatMap(([heading, text]) => (text ? [[heading, text] as const] : []))
 }

@@ -2,61 +2,53 @@
 import { loadPeer } from '../../publishing/compilers/built-in.ts'
 import { AssetError, reasonOf } from '../../runtime/errors.ts'
 import { blanked } from './css.ts'
-import type { Target } from './options.ts'
 
 type Browserslist = (queries: readonly string[], options: { readonly path: string }) => string[]
 
 const NAME =
   /^(?:es(?:\d{1,4}|next)|(?:chrome|deno|edge|firefox|hermes|ie|ios|node|opera|rhino|safari)\d+(?:\.\d+){0,2})$/i
 
-/** Names of browserslist that esbuild has in other words. */
-const RENAMED: Readonly<Record<string, string>> = {
-  and_chr: 'chrome',
-  and_ff: 'firefox',
-  android: 'chrome',
-  ios_saf: 'ios'
-}
-/** browserslist knows others, such as Opera Mini, of which esbuild has no table. */
-const ENGINES = new Set(['chrome', 'edge', 'firefox', 'ie', 'ios', 'opera', 'safari'])
+/** esbuild's names by those of browserslist, which knows others, such as Opera Mini. */
+const ENGINES = new Map([
+  ...['chrome', 'edge', 'firefox', 'ie', 'opera', 'safari'].map(name => [name, name] as const),
+  ...Object.entries({ and_chr: 'chrome', and_ff: 'firefox', android: 'chrome', ios_saf: 'ios' })
+])
 /** Android's own browser had version numbers of Android, up to 4.4. */
 const WEBVIEW = 37
 
 /** @throws AssetError for a text that neither of them knows, and where browserslist is needed and not there */
-export async function browsersOf(target: Target, root: string): Promise<readonly string[]> {
+export async function browsersOf(target: string | readonly string[], root: string) {
   const given = [target].flat()
   const names = given.flatMap(each => each.trim().split(/\s*,\s*/))
   if (names.every(each => NAME.test(each))) return names.map(each => each.toLowerCase())
-  const purpose = `the option target ('${given.join("', '")}')`
-  const browserslist = (await loadPeer(['browserslist'], purpose, root)) as Browserslist
-  const list = async () => browserslist(given, { path: root })
+  const all = `'${given.join("', '")}'`
+  const unusable = (reason: string) =>
+    new AssetError('compile-failed', `the option target cannot be ${all}: ${reason}`)
+  const peer = await loadPeer(['browserslist'], `the option target (${all})`, root)
+  const list = async () => (peer as Browserslist)(given, { path: root })
   const listed = await list().catch((error: unknown) => {
-    throw unusable(given, reasonOf(error))
+    throw unusable(reasonOf(error))
   })
   const lowest = new Map<string, string>()
   for (const each of listed) {
     const [, browser = '', version = ''] = /^(\w+) ([\d.]+)/.exec(each) ?? []
-    const engine = RENAMED[browser] ?? browser
-    if (!ENGINES.has(engine)) continue
-    if (browser === 'android' && Number.parseInt(version, 10) < WEBVIEW) continue
+    const engine = ENGINES.get(browser)
+    const isOld = browser === 'android' && Number.parseInt(version, 10) < WEBVIEW
+    if (isOld || engine === undefined) continue
     const known = lowest.get(engine)
     if (known === undefined || isOlder(version, known)) lowest.set(engine, version)
   }
   if (lowest.size > 0) return Array.from(lowest, each => each.join(''))
-  throw unusable(given, 'it means no browser that esbuild knows')
-}
-
-function unusable(given: readonly string[], reason: string): AssetError {
-  const all = given.map(each => `'${each}'`).join(', ')
-  return new AssetError('compile-failed', `the option target cannot be ${all}: ${reason}`)
+  throw unusable('it means no browser that esbuild knows')
 }
 
 const isOlder = (version: string, other: string) =>
   version.localeCompare(other, 'en', { numeric: true }) < 0
 
-// What esbuild leaves as it is, although browsers of the target do not know it. The versions are those of MDN's
-// browser-compat-data; what merely has no effect in an older browser, such as text-wrap, is not here.
+// The tables have what esbuild leaves as it is, although browsers of the target do not know it. The versions are those of
+// MDN's browser-compat-data; what merely has no effect in an older browser, such as text-wrap, is not here.
 
-/** What is lacking, how it is written, and the versions of Chrome, Firefox and Safari that know it. */
+/** A feature has the versions of Chrome, Firefox and Safari that know it. */
 type Feature = readonly [name: string, written: RegExp, versions: string]
 
 const inCustomProperty = (functions: string) =>

@@ -10,9 +10,9 @@ export const styles: Extra<Pipeline> = {
   standsOn: ['modules'],
   async transform(project, asked, warn) {
     const isLowered = project.apps.some(app => app.target !== undefined)
-    const lowered = isLowered ? await (await import('./lower.ts')).lowering(project) : undefined
+    const lowered = isLowered ? await (await import('./transform.ts')).lowering(project) : undefined
     if (!asked || !warn) return lowered
-    const minified = await (await import('./minify.ts')).minifier(project, asked, warn)
+    const minified = await (await import('./transform.ts')).minifier(project, asked, warn)
     return minified && { ...lowered, ...minified }
   },
   async bundler(project, sources: Sources, transforms) {

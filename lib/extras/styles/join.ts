@@ -35,11 +35,11 @@ export function makeBundler(
         sheets = { files: 0, imports: 0, problem: esbuild }
         return undefined
       }
-      const named = new Set<string>()
-      for (const app of apps)
-        for (const path of await pathsOf(mentions, app, sources)) named.add(path)
+      const named = await inParallel(apps, 1, app => pathsOf(mentions, app, sources))
+      const joined = [...plan.values()].flatMap(paths => [...paths])
+      const loaded = loadedApart(nodes, plan, named.flat())
+      const gone = new Set(joined.filter(path => isOwn(nodes.get(path)) && !loaded.has(path)))
       const plugin = sheetsFrom(nodes, plan)
-      const gone = inOthers(nodes, plan, named)
       const files = [...plan.keys()].filter(path => !gone.has(path))
       const made = await inParallel(files, CONCURRENCY, async path => {
         const node = nodes.get(path) as Unfinished
@@ -49,29 +49,23 @@ export function makeBundler(
       for (const path of gone) for (const ending of ['', MAP]) nodes.delete(path + ending)
       for (const node of made) nodes.set(node.path, node)
       for (const node of made) nodes.set(node.path, linked(node, nodes))
-      const imports = [...plan.values()].reduce((sum, joined) => sum + joined.size, 0)
-      sheets = { files: files.length, imports }
+      sheets = { files: files.length, imports: joined.length }
       return undefined
     },
     report: () => ({ sheets })
   }
 }
 
-/** Returns the paths of the app's stylesheets that nothing loads but those into which they are joined. */
-function inOthers(nodes: Nodes, plan: Plan, named: ReadonlySet<string>): ReadonlySet<string> {
-  const joined = new Set([...plan.values()].flatMap(paths => [...paths]))
-  const loaded = new Set(
-    [...nodes.values()].flatMap(({ path, links }) =>
-      links.filter(to => to !== undefined && !plan.get(path)?.has(to))
-    )
-  )
-  const isGone = (path: string) => {
-    const node = nodes.get(path)
-    const isOwn = node?.source.packageName === undefined && node && modeOf(node.app) === true
-    return isOwn && !loaded.has(path) && !named.has(path)
-  }
-  return new Set([...joined].filter(isGone))
+/** Returns the paths of what is loaded by more than the stylesheets into which it is joined. */
+function loadedApart(nodes: Nodes, plan: Plan, named: readonly string[]): ReadonlySet<string> {
+  const loaded = new Set(named)
+  for (const { path, links } of nodes.values())
+    for (const to of links) if (to !== undefined && !plan.get(path)?.has(to)) loaded.add(to)
+  return loaded
 }
+
+const isOwn = (node?: Unfinished) =>
+  node?.source.packageName === undefined && node && modeOf(node.app) === true
 
 /** esbuild writes it in front of the paths in source maps. */
 const SHEET = 'sheet'
@@ -101,16 +95,15 @@ async function join(
       const [first] = error.errors ?? []
       throw first ? new CompileError(first.text, { file }, { cause: error }) : error
     })
-  const [map, sheet] = ['.map', ''].map(ending =>
-    result.outputFiles.find(each => each.path.endsWith(`.css${ending}`))
-  )
+  const written = (ending: string) =>
+    result.outputFiles.find(each => each.path.endsWith(ending))?.text ?? ''
   const others = Object.keys(result.metafile.inputs).map(withoutNamespace)
   // In source maps, sources are relative to the file.
   const relative = (each: string) => posix.relative(dirname(path), withoutNamespace(each))
   return {
     name,
-    code: sheet?.text ?? '',
-    map: withSources(map?.text ?? '{"sources":[]}', relative),
+    code: written('.css'),
+    map: JSON.stringify(withSources(written('.map'), relative)),
     from: [path, ...others.filter(each => each !== path)] as const
   }
 }
@@ -150,7 +143,7 @@ async function textOf({ draft, links, path }: Unfinished): Promise<string> {
   return withInlineMap(code, withSources(json, inSheets))
 }
 
-function withSources(json: string, change: (source: string) => string): string {
+function withSources(json: string, change: (source: string) => string): object {
   const map = JSON.parse(json) as { readonly sources: readonly string[] }
-  return JSON.stringify({ ...map, sources: map.sources.map(change) })
+  return { ...map, sources: map.sources.map(change) }
 }

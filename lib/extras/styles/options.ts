@@ -1,9 +1,6 @@
 // The options of minifying and lowering, and the parts of a report about stylesheets and scripts.
 import { flag, isText, type Expectation, type Option } from '../../runtime/check-options.ts'
 
-/** Browsers, as browserslist or esbuild names them. */
-export type Target = string | readonly string[]
-
 export interface StyleOptions {
   /**
    * Precompile minifies stylesheets and scripts with esbuild, and publishes the source map of each at
@@ -18,12 +15,12 @@ export interface StyleOptions {
    * `'baseline widely available'`, which needs that package, or names of esbuild, such as `['chrome109', 'safari15.4']`.
    * What esbuild cannot lower is a warning. Needs esbuild. Default: none, and nothing is lowered.
    */
-  target?: Target | undefined
+  target?: string | readonly string[] | undefined
 }
 
-const minify: Option<boolean | undefined, unknown> = { ...flag, default: () => undefined }
+const minify: Option<StyleOptions['minify'], unknown> = { ...flag, default: () => undefined }
 
-const target: Option<Target | undefined, unknown> = {
+const target: Option<StyleOptions['target'], unknown> = {
   expected:
     "browsers, such as 'baseline widely available' or ['chrome109', 'safari15.4'], as one text or a list",
   holds: value => {

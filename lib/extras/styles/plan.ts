@@ -43,10 +43,10 @@ export function planOf(nodes: Nodes): Plan {
 }
 
 function join({ own, imports: all }: Imports, joinedIn: (node: Unfinished) => Joined): Joined {
-  const last = all.findLastIndex(({ to }) => !to || !joinedIn(to).isWhole)
+  const last = all.findLastIndex(([to]) => !to || !joinedIn(to).isWhole)
   const sheets = new Map(own)
   const imports = new Set<string>()
-  for (const { to, isConditional } of all.slice(last + 1)) {
+  for (const [to, isConditional] of all.slice(last + 1)) {
     if (!to) continue
     for (const [path, isNested] of joinedIn(to).sheets) {
       const isUnder = isConditional || isNested
@@ -69,19 +69,14 @@ const LAYERS = '@layer'
 interface Imports {
   /** The sheet itself, and its layers. */
   readonly own: Sheets
-  /** In order; undefined for one that may not be joined. */
-  readonly imports: readonly {
-    readonly to: Unfinished | undefined
-    readonly isConditional: boolean
-  }[]
+  /** In order; undefined stands for one that may not be joined. */
+  readonly imports: readonly (readonly [to: Unfinished | undefined, isConditional: boolean])[]
 }
 
 /** Returns the imports of a stylesheet; undefined for what is no stylesheet, or cannot be joined. */
-function importsOf(
-  { name, app, path, source, draft, links }: Unfinished,
-  nodes: Nodes
-): Imports | undefined {
-  const { content, text, mayImport } = draft
+function importsOf(node: Unfinished, nodes: Nodes): Imports | undefined {
+  const { name, app, path, source, links } = node
+  const { content, text, mayImport } = node.draft
   if (textType(name) !== 'css' || modeOf(app) === false) return undefined
   if ('copyOf' in content || !isUtf8(content) || (!text && mayImport)) return undefined
   const { code = '', references = [] } = text ?? {}
@@ -94,7 +89,7 @@ function importsOf(
     // A URL with a query is another file.
     const isUsual = references[at]?.suffix === '' && !ANONYMOUS.test(condition)
     const isJoined = to && isUsual && mayJoin(app, source.packageName, to)
-    return { to: isJoined ? to : undefined, isConditional: condition !== '' }
+    return [isJoined ? to : undefined, condition !== ''] as const
   })
   const own = [path, ...(/@layer/i.test(lead) ? [LAYERS] : [])]
   return { own: new Map(own.map(each => [each, false])), imports }

@@ -2,7 +2,7 @@
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import test, { type ExecutionContext } from 'ava'
 import { transform } from 'esbuild'
-import { KEPT, LEFT } from '../../../lib/extras/styles/esbuild.ts'
+import { KEPT, LEFT } from '../../../lib/extras/styles/transform.ts'
 import { browsersOf, lackingIn } from '../../../lib/extras/styles/browsers.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { installWithout } from '../../publishing/cli/run.ts'

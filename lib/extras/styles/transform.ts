@@ -1,0 +1,210 @@
+// Lowers stylesheets and scripts to the syntax of the option `target`, in every environment, and minifies them for
+// production. Both happen between the compilers and the references, so esbuild reports errors at their place in the
+// source.
+import { SourceMap } from 'node:module'
+import { basename, dirname, resolve } from 'node:path'
+import type * as Esbuild from 'esbuild'
+import { asCompileError } from '../../publishing/compilers/esbuild.ts'
+import { withRelativeSources } from '../../publishing/compilers/compiler.ts'
+import { textType } from '../../publishing/rendering/draft.ts'
+import type { Project, Transform, TransformedText } from '../../runtime/app/parts.ts'
+import type { AppSettings } from '../../runtime/settings/settings.ts'
+import { CompileError } from '../../runtime/errors.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
+import { browsersOf, lackingIn } from './browsers.ts'
+import { hiddenColors, importRules, importsTwice, shownColors, withFallbacks } from './css.ts'
+import { esbuildOrReason, INLINE_MAP, inlineMapOf, loadEsbuild, withInlineMap } from './esbuild.ts'
+import type { PrecompileStyleOptions } from './options.ts'
+
+const set = (names: string) =>
+  Object.fromEntries(
+    names
+      .trim()
+      .split(/\s+/)
+      .map(name => [name, true])
+  )
+
+/**
+ * Syntax that stays as it is written, whatever the target. In its place esbuild would write no module, a wrong request,
+ * or colors that older browsers do not know either.
+ */
+export const KEPT = set(
+  'dynamic-import gradient-interpolation import-assertions import-attributes import-meta'
+)
+
+/** The rest cannot be lowered: where the target lacks it, it is an error. */
+export const LEFT = {
+  ...KEPT,
+  ...set(`arbitrary-module-namespace-names array-spread arrow class const-and-let default-argument destructuring
+    for-of generator new-target object-extensions rest-argument top-level-await`)
+}
+
+/** No output format is set, so a classic script keeps its global names. */
+const optionsFor = ({ name, file }: TransformedText, target?: readonly string[]) =>
+  ({
+    loader: textType(name) ?? 'js',
+    sourcefile: basename(file),
+    legalComments: 'inline',
+    charset: 'utf8',
+    ...(target && { target: [...target] })
+  }) satisfies Esbuild.TransformOptions
+
+/** @throws AssetError where esbuild is not installed */
+export async function lowering({ root, apps }: Project): Promise<Transform> {
+  const esbuild = await loadEsbuild('the option target', root)
+  const targets = new Map<string, readonly string[]>()
+  for (const { name, target } of apps)
+    if (target !== undefined) targets.set(name, await browsersOf(target, root))
+  return {
+    minifies: () => false,
+    takes: () => false,
+    targetOf: app => targets.get(app.name),
+    async apply(text) {
+      const target = targets.get(text.app.name)
+      if (!target) return undefined
+      const isRepeated = textType(text.name) === 'css' && lackColors(target)
+      if (!isRepeated) return lowered(esbuild, root, text, target)
+      const repeated = { ...text, code: withFallbacks(text.code) }
+      const { code, warnings } = await lowered(esbuild, root, repeated, target)
+      return { code: showing(text, shownColors(code)), warnings }
+    },
+    report: async () => ({})
+  }
+}
+
+/** esbuild replaces colors for browsers that lack them. */
+const lackColors = (target: readonly string[]) =>
+  lackingIn('a { --b: oklch(0 0 0) }', true, target).length > 0
+
+/** The map shows a source as it was written, without the copies of declarations. */
+function showing({ code: source, isCompiled }: TransformedText, code: string): string {
+  const json = isCompiled ? undefined : inlineMapOf(code)
+  if (json === undefined) return code
+  return withInlineMap(code, { ...(JSON.parse(json) as object), sourcesContent: [source] })
+}
+
+async function lowered(
+  esbuild: typeof Esbuild,
+  root: string,
+  text: TransformedText,
+  target: readonly string[]
+) {
+  const { name, code, isMapped = false } = text
+  const warnings = lackingIn(shownColors(code), textType(name) === 'css', target).map(lack => {
+    const before = code.slice(0, lack.at).split('\n')
+    const place = sourcePlace(root, text, before.length, before.at(-1)?.length)
+    return `${place}: ${lack.name} is not lowered, and ${lack.browser} of the option target lacks it`
+  })
+  // Each text once, at its first place.
+  const tell = (messages: readonly Esbuild.Message[], rest = '') => {
+    for (const [at, { text: reason, location }] of messages.entries()) {
+      if (messages.findIndex(each => each.text === reason) !== at) continue
+      const place = sourcePlace(root, text, location?.line, location?.column)
+      warnings.push(`${place}: ${reason.replace(/ \+ \d+ overrides?(?=\))/, '')}${rest}`)
+    }
+  }
+  const lower = async (supported: Record<string, boolean>): Promise<string> => {
+    try {
+      const options = { ...optionsFor(text, target), supported }
+      const sourcemap = isMapped ? 'inline' : false
+      const made = await esbuild.transform(code, { ...options, sourcemap })
+      tell(made.warnings.filter(isAboutTarget))
+      return made.code
+    } catch (error) {
+      const { errors } = error as Partial<Esbuild.TransformFailure>
+      if (!errors) throw error
+      const isLeft = supported !== LEFT && errors.every(isAboutTarget)
+      tell(errors, isLeft ? '; it is left as it is' : '; it is published as it is')
+      if (isLeft) return lower(LEFT)
+      // A text may have what does not parse, such as a hack for an old browser.
+      return isMapped ? code : code.replace(INLINE_MAP, '')
+    }
+  }
+  return { code: await lower(KEPT), warnings }
+}
+
+const isAboutTarget = ({ text }: Esbuild.Message) => text.includes('configured target')
+
+/**
+ * Returns the place in the source. Without a map that of compiled text is not known.
+ * @param column begins with 0, unlike the line
+ */
+function sourcePlace(root: string, text: TransformedText, line = 1, column = 0): string {
+  const { file, code, isCompiled } = text
+  if (!isCompiled) return placeOf(root, file, line, column + 1)
+  const json = inlineMapOf(code)
+  const found = json && new SourceMap(JSON.parse(json) as never).findEntry(line - 1, column)
+  if (!found || !('originalLine' in found)) return placeOf(root, file)
+  const source = resolve(dirname(file), found.originalSource.replace(/^file:\/\//, ''))
+  return placeOf(root, source, found.originalLine + 1, found.originalColumn + 1)
+}
+
+/** Both numbers begin with 1. */
+function placeOf(root: string, file: string, line?: number, column?: number): string {
+  return [pathFrom(root, file), line, line && column].filter(Boolean).join(':')
+}
+
+/**
+ * @param warn receives the warnings of esbuild, each with its place
+ * @throws AssetError when an app asks for it and esbuild is not installed
+ */
+export async function minifier(
+  { root, apps }: Project,
+  { minify }: PrecompileStyleOptions,
+  warn: (message: string) => void
+): Promise<Transform | undefined> {
+  const wish = (app: AppSettings) => minify ?? app.minify
+  const minifies = (app: AppSettings) => wish(app) !== false
+  if (!apps.some(minifies)) return undefined
+  const isNeeded = apps.some(app => wish(app) === true)
+  const esbuild = await (isNeeded ? loadEsbuild : esbuildOrReason)('minifying', root)
+  const problem = typeof esbuild === 'string' && { problem: esbuild }
+  const minified = { files: 0, bytes: 0, insteadOf: 0, ...problem }
+  return {
+    minifies,
+    // The name of a minified file shows it.
+    takes: (app, name) => !problem && minifies(app) && !/\.min\.\w+$/i.test(name),
+    async apply(text) {
+      const { name, app, code, file, isCompiled } = text
+      const isLeft = textType(name) === 'css' && importsTwice(importRules(code))
+      if (isLeft || typeof esbuild === 'string') return undefined
+      const result = await minifiedBy(esbuild, text).catch((error: unknown) => {
+        const failure = failureOf(error, text)
+        if (wish(app) || !(failure instanceof CompileError)) throw failure
+        const { line, column } = failure.location
+        warn(`${placeOf(root, file, line, column)}: ${failure.reason}; it is published as it is`)
+      })
+      if (!result) return undefined
+      for (const { text: reason, location } of result.warnings) {
+        const { line, column = 0 } = (!isCompiled && location) || {}
+        warn(`${placeOf(root, file, line, column + 1)}: ${reason}`)
+      }
+      minified.files++
+      minified.bytes += Buffer.byteLength(result.code)
+      minified.insteadOf += Buffer.byteLength(code.replace(INLINE_MAP, ''))
+      return { code: result.code, map: withRelativeSources(result.map, file) }
+    },
+    report: async () => ({ minified })
+  }
+}
+
+async function minifiedBy(esbuild: typeof Esbuild, text: TransformedText) {
+  const { name, code, target } = text
+  const options = { ...optionsFor(text, target), ...(target && { supported: LEFT }) }
+  const minify = (given: string) =>
+    esbuild.transform(given, { ...options, minify: true, sourcemap: 'external' })
+  const hidden = textType(name) === 'css' ? hiddenColors(code) : code
+  // An error shows the text as it was written.
+  const made = await minify(hidden).catch(() => minify(code))
+  if (hidden === code) return made
+  const warnings = made.warnings.map(each => ({ ...each, text: shownColors(each.text) }))
+  return { code: shownColors(made.code), map: shownColors(made.map), warnings }
+}
+
+function failureOf(error: unknown, { file, isCompiled }: TransformedText): unknown {
+  const failure = asCompileError(error, file)
+  if (!isCompiled || !(failure instanceof CompileError)) return failure
+  // The line belongs to the compiled text, which is not written anywhere.
+  const reason = `its compiled output cannot be minified: ${failure.reason}`
+  return new CompileError(reason, { file }, { cause: error })
+}
