@@ -1,4 +1,5 @@
-// Removes the fingerprinted files of earlier deploys that open pages no longer ask for.
+// Removes what open pages no longer ask for: fingerprinted files of earlier deploys, and files that `keep` has brought
+// into a build.
 import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'
@@ -9,7 +10,7 @@ import {
   type Boundary
 } from '../../runtime/files/containment.ts'
 import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
-import { errorCode, statOf } from '../../runtime/files/disk.ts'
+import { statOf } from '../../runtime/files/disk.ts'
 import { lock } from '../../publishing/writing/lock.ts'
 import { nowOnDisk } from '../../publishing/writing/write.ts'
 import {
@@ -26,19 +27,37 @@ import { manifestFile, publicFile } from '../../runtime/settings/public-director
 import { encodePath, splitFingerprint, withFingerprint } from '../../runtime/urls/spelling.ts'
 import { readManifest } from '../../runtime/urls/read-manifest.ts'
 import { sum } from '../../publishing/building/publish.ts'
-import { listPublished, type PublishedFile } from '../deltas/directory.ts'
+import { splitDelta } from '../deltas/delta-format.ts'
+import { listPublished, openDirectory, type PublishedFile } from '../deltas/directory.ts'
+import type { KeptFile } from '../vite/kept-files.ts'
+import { findBuild, keptIn, readBuild, requireList, writeKept } from './build.ts'
 
-export interface CleanOptions {
-  /** The number of versions of each name to keep, the newest first. Default: 3. */
+/** Limits how many versions of each name, or earlier builds, are kept, and for how long. */
+interface Limits {
+  /** The number of versions, or earlier builds, to keep, however old they are. Default: 3. */
   readonly keep?: number | undefined
   /**
-   * Seconds, or a duration such as `'12h'`, `'1d'` or `'2w'`. A version that was published, or in the
-   * manifest, within that time is kept, however many there are. Default: `'7d'`.
+   * Seconds, or a duration such as `'12h'`, `'1d'` or `'2w'`. A version that was published, or in the manifest, within
+   * that time is kept, and so is a build that was replaced within it, however many there are. Default: `'7d'`.
    */
   readonly age?: number | Duration | undefined
+}
+
+export interface BuildLimits extends Limits {
+  /**
+   * The bundler's manifest, relative to the directory of each build: `'build/stats.json'`. Default:
+   * `.vite/manifest.json`, `metafile.json`, `meta.json`, `stats.json`, `assets-manifest.json` or
+   * `manifest.json`, the first that is there.
+   */
+  readonly manifest?: string | undefined
+}
+
+export interface CleanOptions extends Limits {
   /** Reports what would be removed, and removes nothing. Default: false. */
   readonly dryRun?: boolean | undefined
 }
+
+export interface CleanKeptOptions extends BuildLimits, CleanOptions {}
 
 export interface CleanReport {
   /**
@@ -56,25 +75,31 @@ export interface CleanReport {
 export const KEEP = 3
 export const AGE = '7d' satisfies Duration
 
-export const AGE_IN_SECONDS: Expectation = {
+const age: Expectation = {
   expected: "a number of seconds, 0 or more, or a duration such as '12h', '1d' or '2w'",
-  holds: age => asSeconds(age) !== undefined
+  holds: given => asSeconds(given) !== undefined
 }
 
 const OPTIONS = {
   keep: wholeNumber('versions'),
-  age: AGE_IN_SECONDS,
+  age,
   dryRun: flag
 } satisfies Record<keyof CleanOptions, Expectation>
 
+export const BUILD_LIMITS = {
+  keep: wholeNumber('builds'),
+  age,
+  manifest: {
+    expected: 'a path relative to the builds',
+    holds: path => typeof path === 'string' && /^[^/\0][^\0]*$/.test(path)
+  }
+} satisfies Record<keyof BuildLimits, Expectation>
+
 const CONCURRENCY = 8
 
-export async function clean(
-  settings: Project,
-  cleanOptions: CleanOptions = {}
-): Promise<CleanReport> {
-  check(cleanOptions, OPTIONS)
-  const { dryRun = false } = cleanOptions
+export async function clean(settings: Project, options: CleanOptions = {}): Promise<CleanReport> {
+  check(options, OPTIONS)
+  const { dryRun = false } = options
   const directory = publicFile(settings, settings.prefix)
   if (!(await wouldBeInPlace(settings.place, join(directory, 'any')))) {
     throw outsidePlace(settings.place, directory, 'cleaned')
@@ -86,14 +111,14 @@ export async function clean(
     const { versions, deltas } = await listPublished(settings)
     const { assets } = await readManifest(manifestFile(settings))
     const current = new Set(Array.from(assets.values(), ({ target }) => decodeURIComponent(target)))
-    const now = await clockOf(directory)
-    const judged = await inParallel([...versions.values()], CONCURRENCY, async files => {
-      const dated = await withTimes(files, current)
-      const outdated = outdatedAmong(cleanOptions, dated, now)
-      return [...dated.keys()].map(version => ({ ...version, isOld: outdated.has(version) }))
-    })
-    const removed = judged.flat().filter(({ isOld }) => isOld)
-    const kept = new Set(judged.flat().flatMap(({ path, isOld }) => (isOld ? [] : path)))
+    // Times are those of the disk, which may be another machine's. A dry run may lack the permission to ask it.
+    const now = dryRun ? Date.now() : Number((await nowOnDisk(directory)) / 1_000_000n)
+    const dated = await inParallel([...versions.values()], CONCURRENCY, files =>
+      withTimes(files, current)
+    )
+    const removed = dated.flatMap(each => [...outdatedAmong(options, each, now)])
+    const kept = new Set(dated.flatMap(each => Array.from(each.keys(), ({ path }) => path)))
+    for (const { path } of removed) kept.delete(path)
     const endless = [...deltas.values()].flat().filter(delta => lacksEnd(delta, kept))
     const files = [
       ...endless.map(({ file }) => [file]),
@@ -135,32 +160,61 @@ function lacksEnd({ base, digest }: PublishedFile, kept: ReadonlySet<string>): b
   return !kept.has(base) || !kept.has(withFingerprint(plain, digest))
 }
 
-function asSeconds(age: unknown): number | undefined {
-  const seconds = typeof age === 'string' ? secondsOf(age) : age
-  return typeof seconds === 'number' && seconds >= 0 ? seconds : undefined
+/** Removes what `keep` has brought into a build, once no open page asks for it. */
+export async function cleanKept(
+  directory: string,
+  options: CleanKeptOptions = {}
+): Promise<CleanReport> {
+  check(options, { ...BUILD_LIMITS, dryRun: flag })
+  const { dryRun = false } = options
+  const served = await openDirectory(directory)
+  const listed = await keptIn(served)
+  if (listed.size === 0) {
+    const build = await findBuild(served, options.manifest)
+    if (build) await requireList(served, build)
+    return { removed: [], bytes: 0, kept: 0, dryRun }
+  }
+  const build = await readBuild(served, options.manifest)
+  const outdated = outdatedBuilds(options, listed)
+  const kept = [...listed].filter(([file]) => served.files.has(file) && !build.files.has(file))
+  const left = new Map(kept.filter(([, { replaced }]) => !outdated.has(replaced)))
+  const removed = kept.flatMap(([file]) => (left.has(file) ? [] : file)).toSorted()
+  const pathOf = (file: string) => join(served.path, file)
+  const digests = await inParallel(removed, CONCURRENCY, file => digestOfFile(pathOf(file)))
+  const endless = [...served.files].filter(file => {
+    const delta = splitDelta(file)
+    return delta && (removed.includes(delta.name) || digests.includes(delta.digest))
+  })
+  // A folder or a link in the place of a copy stays.
+  const copied = removed.map(file => withCopies(file).filter(path => served.files.has(path)))
+  const gone = [...endless.map(file => [file]), ...copied].map(files => files.map(pathOf))
+  const bytes = await removeFiles(served.place, gone, dryRun)
+  if (!dryRun) await writeKept(served, left, build.manifest)
+  return { removed, bytes, kept: left.size, dryRun }
+}
+
+/** Returns the times at which builds were replaced that neither limit keeps: files of one build have one time. */
+export function outdatedBuilds(limits: Limits, kept: Iterable<readonly [string, KeptFile]>) {
+  const times = Array.from(kept, ([, { replaced }]) => [replaced, replaced] as const)
+  return outdatedAmong(limits, new Map(times))
 }
 
 /** Returns the versions that neither limit keeps. @param dated has each with a time in milliseconds */
 export function outdatedAmong<T>(
-  { keep = KEEP, age = AGE }: Pick<CleanOptions, 'keep' | 'age'>,
+  limits: Limits,
   dated: ReadonlyMap<T, number>,
   now = Date.now()
 ): ReadonlySet<T> {
+  const { keep = KEEP, age = AGE } = limits
   const latest = now - (asSeconds(age) ?? 0) * 1000
   const newestFirst = [...dated].toSorted(([, a], [, b]) => b - a)
   const outdated = newestFirst.filter(([, time], rank) => rank >= keep && time <= latest)
   return new Set(outdated.map(([each]) => each))
 }
 
-/** Returns the time by the clock of the disk, which may be another machine's, in milliseconds since 1970. */
-async function clockOf(directory: string): Promise<number> {
-  try {
-    return Number((await nowOnDisk(directory)) / 1_000_000n)
-  } catch (error) {
-    // A dry run does not need write permission.
-    if (errorCode(error) === undefined) throw error
-    return Date.now()
-  }
+function asSeconds(age: unknown): number | undefined {
+  const seconds = typeof age === 'string' ? secondsOf(age) : age
+  return typeof seconds === 'number' && seconds >= 0 ? seconds : undefined
 }
 
 /** Returns a file after its copies: as long as it is there, a run that was interrupted can be repeated. */
@@ -168,22 +222,20 @@ export function withCopies(file: string): string[] {
   return [...CODINGS.map(({ extension }) => file + extension), file]
 }
 
-/**
- * Removes files, those of one list one after the other.
- * @returns the total size in bytes
- */
-export async function removeFiles(
+/** Removes files, those of one list one after the other, and returns their total size in bytes. */
+async function removeFiles(
   place: Boundary,
-  groups: readonly (readonly string[])[],
+  lists: readonly (readonly string[])[],
   isDry: boolean
 ): Promise<number> {
-  const sizes = await inParallel(groups.flat(), CONCURRENCY, async file => {
-    const stats = await statOf(file)
-    return stats?.isFile() ? Number(stats.size) : 0
+  const sizes = await inParallel(lists, CONCURRENCY, async files => {
+    let bytes = 0
+    for (const file of files) {
+      const stats = await statOf(file)
+      if (stats?.isFile()) bytes += Number(stats.size)
+      if (!isDry) await removeInPlace(place, file)
+    }
+    return bytes
   })
-  const removeAll = async (files: readonly string[]) => {
-    for (const file of files) await removeInPlace(place, file)
-  }
-  if (!isDry) await inParallel(groups, CONCURRENCY, removeAll)
   return sum(sizes)
 }

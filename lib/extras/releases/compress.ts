@@ -7,9 +7,12 @@ import { CODINGS, compareOpen, copyFor, type Coding } from '../../runtime/files/
 import { readInPlace, removeInPlace, type Boundary } from '../../runtime/files/containment.ts'
 import { digestOf } from '../../runtime/files/digest.ts'
 import type { OpenFile } from '../../runtime/files/open-file.ts'
-import { prepareReplacement } from '../../publishing/writing/write.ts'
-import { sweepTree } from '../../publishing/writing/write.ts'
-import { withUnsaved, type Unsaved } from '../../publishing/writing/write.ts'
+import {
+  prepareReplacement,
+  sweepTree,
+  withUnsaved,
+  type Unsaved
+} from '../../publishing/writing/write.ts'
 import { matcherOf } from '../../runtime/files/paths.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
 import {
@@ -108,13 +111,6 @@ export const COPY_OPTIONS = {
   exclude: globs
 } satisfies Record<keyof CopyOptions, Expectation>
 
-/** @throws TypeError for an empty glob */
-function chosenBy({ include, exclude = [] }: CompressOptions): (path: string) => boolean {
-  const isIncluded = include ? matcherOf(include) : (path: string) => !path.endsWith('.map')
-  const isExcluded = matcherOf(exclude)
-  return path => isIncluded(path) && !isExcluded(path)
-}
-
 // Node compresses four buffers at once by default (UV_THREADPOOL_SIZE).
 const CONCURRENCY = 4
 // zlib compresses a buffer at its best level, and a few files are compressed at once.
@@ -126,25 +122,25 @@ export async function compress(
 ): Promise<CompressReport> {
   const startedAt = performance.now()
   check(options, { ...COPY_OPTIONS, against: text })
-  const { onProgress, signal, against } = options
+  const { onProgress, signal, against, include, exclude = [] } = options
   const served = await openDirectory(directory)
   await sweepTree(served.path)
+  const isIncluded = include ? matcherOf(include) : (path: string) => !path.endsWith('.map')
+  const isExcluded = matcherOf(exclude)
+  const isWanted = (path: string) => isIncluded(path) && !isExcluded(path)
   const compressible = [...served.files].filter(isCompressibleType)
-  const isWanted = chosenBy(options)
   const candidates = compressible.filter(isWanted)
   const tooLarge: string[] = []
-  const originals: number[] = []
-  const copies: CopyOf[] = []
-  let done = 0
+  const copies: Copied[] = []
+  let [bytes, done] = [0, 0]
   const deltas = await withUnsaved(async unsaved => {
     const writer = await writerAgainst(against, served, unsaved)
     const compressOne = async (path: string): Promise<void> => {
       const result = await compressFile(served.place, path, unsaved)
       if (result === 'too-large') tooLarge.push(path)
       else if (result) {
-        const original = result.bytes.length
-        originals.push(original)
-        copies.push(...result.copies.map(copy => ({ ...copy, original })))
+        bytes += result.bytes.length
+        copies.push(...result.copies)
         await writer.write({ ...result, path })
       }
       onProgress?.({ done: ++done, total: candidates.length, path })
@@ -156,8 +152,8 @@ export async function compress(
   return {
     directory: served.path,
     files: candidates.length,
-    bytes: sum(originals),
-    codings: byCoding(copies),
+    bytes,
+    codings: CODINGS.map(coding => reportOn(coding, copies)),
     tooLarge: tooLarge.toSorted(),
     leftOut: compressible.filter(path => !isWanted(path)),
     deltas,
@@ -165,23 +161,29 @@ export async function compress(
   }
 }
 
-type CopyOf = CopyResult & { readonly original: number }
+/** The copy of a file that is there now in one coding. */
+interface Copied {
+  readonly coding: Coding
+  /** The size of the file in bytes. */
+  readonly original: number
+  /** The size of the copy in bytes; undefined when there is none that this Node can read. */
+  readonly size?: number
+  readonly change?: 'written' | 'removed' | undefined
+}
 
-function byCoding(copies: readonly CopyOf[]): CompressReport['codings'] {
-  return CODINGS.map(coding => {
-    const all = copies.filter(copy => copy.coding === coding)
-    const present = all.filter(({ size }) => size !== undefined)
-    return {
-      coding: coding.name,
-      extension: coding.extension,
-      isWritable: coding.compress !== undefined,
-      copies: present.length,
-      originalBytes: sum(present.map(({ original }) => original)),
-      bytes: sum(present.map(({ size = 0 }) => size)),
-      written: all.filter(({ change }) => change === 'written').length,
-      removed: all.filter(({ change }) => change === 'removed').length
-    }
-  })
+function reportOn(coding: Coding, copies: readonly Copied[]): CodingReport {
+  const all = copies.filter(copy => copy.coding === coding)
+  const present = all.filter(({ size }) => size !== undefined)
+  return {
+    coding: coding.name,
+    extension: coding.extension,
+    isWritable: coding.compress !== undefined,
+    copies: present.length,
+    originalBytes: sum(present.map(({ original }) => original)),
+    bytes: sum(present.map(({ size = 0 }) => size)),
+    written: all.filter(({ change }) => change === 'written').length,
+    removed: all.filter(({ change }) => change === 'removed').length
+  }
 }
 
 /** A failed system call gets an error that names the file; any other error stays as it is. */
@@ -192,14 +194,6 @@ function rethrowAsCompressError(path: string) {
   }
 }
 
-/** The copy that is there now in one coding. */
-interface CopyResult {
-  readonly coding: Coding
-  /** The size in bytes; undefined when there is no copy that this Node can read. */
-  readonly size?: number
-  readonly change?: 'written' | 'removed'
-}
-
 /** Brings the copies of a file up to date; undefined for a file that is gone. */
 async function compressFile(place: Boundary, path: string, unsaved: Unsaved) {
   const file = join(place.dir, path)
@@ -207,16 +201,17 @@ async function compressFile(place: Boundary, path: string, unsaved: Unsaved) {
   if (!read || read === 'too-large') return read
   const { bytes, stamp } = read
   const original = { size: bytes.length, digest: digestOf(bytes) }
-  const update = async (coding: Coding): Promise<CopyResult> => {
+  const update = async (coding: Coding): Promise<Copied> => {
     const target = file + coding.extension
+    const none = { coding, original: original.size }
     const copy = await copyFor(file, original, coding, async () => bytes)
     if (!copy) {
       const stats = await lstatOf(target)
       // A copy that this Node cannot read may be right, unless it is older. A link is left alone.
       const isWrong = coding.compress !== undefined || (stats && stats.mtimeNs < stamp.mtimeNs)
-      if (!stats?.isFile() || !isWrong) return { coding }
+      if (!stats?.isFile() || !isWrong) return none
       await removeInPlace(place, target)
-      return { coding, change: 'removed' }
+      return { ...none, change: 'removed' }
     }
     // The copy is read back from disk before it gets its name.
     const checkContent = async (temporary: OpenFile): Promise<void> => {
@@ -229,10 +224,9 @@ async function compressFile(place: Boundary, path: string, unsaved: Unsaved) {
         `the ${coding.name} copy of ${file} did not decompress to it, and was not kept: check the disk`
       )
     }
-    const checks = { place, checkContent, unsaved }
-    const made = await prepareReplacement(target, copy.content, checks)
+    const made = await prepareReplacement(target, copy.content, { place, checkContent, unsaved })
     await made.commit()
-    return { coding, size: copy.size, ...(made.isNew && { change: 'written' }) }
+    return { ...none, size: copy.size, change: made.isNew ? 'written' : undefined }
   }
   // Unlike Promise.all, a failure waits for the other copies.
   const copies = await inParallel(CODINGS, CODINGS.length, update)

@@ -1,10 +1,11 @@
 // The functions that a deploy script calls, each loaded when it is called.
 import { settleForPrecompile } from '../../runtime/app/extras.ts'
 import type { KoaAssetsOptions } from '../../runtime/settings/options.ts'
-import type { CleanOptions, CleanReport } from './clean.ts'
+import type { CleanKeptOptions, CleanOptions, CleanReport } from './clean.ts'
 import type { CompressOptions, CompressReport } from './compress.ts'
-import type { CleanKeptOptions, KeepOptions, KeepReport } from './keep.ts'
-import type { VerifyCopiesReport, VerifyReport } from './verify.ts'
+import type { KeepOptions, KeepReport } from './keep.ts'
+import type { VerifyCopiesReport } from './copies.ts'
+import type { VerifyReport } from './verify.ts'
 
 /**
  * Copies the hashed files of an earlier build, and those that were kept in it, into a new one that lacks
@@ -46,7 +47,7 @@ export async function cleanKept(
   directory: string,
   options: CleanKeptOptions = {}
 ): Promise<CleanReport> {
-  return (await import('./keep.ts')).cleanKept(directory, options)
+  return (await import('./clean.ts')).cleanKept(directory, options)
 }
 
 /**
@@ -122,5 +123,5 @@ export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyRepo
  * const { problems } = await verifyCopies('dist')
  */
 export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
-  return (await import('./verify.ts')).verifyCopies(directory)
+  return (await import('./copies.ts')).verifyCopies(directory)
 }

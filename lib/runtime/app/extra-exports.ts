@@ -17,15 +17,16 @@ export {
   verify,
   verifyCopies
 } from '../../extras/releases/exports.ts'
-export type { CleanKeptOptions, KeepOptions, KeepReport } from '../../extras/releases/keep.ts'
-export type { CleanOptions, CleanReport } from '../../extras/releases/clean.ts'
+export type { KeepOptions, KeepReport } from '../../extras/releases/keep.ts'
+export type { CleanKeptOptions, CleanOptions, CleanReport } from '../../extras/releases/clean.ts'
 export type {
   CodingReport,
   CompressOptions,
   CompressProgress,
   CompressReport
 } from '../../extras/releases/compress.ts'
-export type { VerifyCopiesReport, VerifyReport } from '../../extras/releases/verify.ts'
+export type { VerifyCopiesReport } from '../../extras/releases/copies.ts'
+export type { VerifyReport } from '../../extras/releases/verify.ts'
 export type { Preload } from '../../extras/routes/early-preload.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from '../../extras/routes/preload-links.ts'
 export type { SendFile, SendFileOptions } from '../../extras/routes/send-file.ts'

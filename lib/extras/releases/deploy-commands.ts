@@ -1,0 +1,149 @@
+// The commands for what was deployed: `verify` and `clean`.
+import { AGE, clean as prune, cleanKept, KEEP, type CleanReport } from './clean.ts'
+import { verifyCopies, type CheckedCopies } from './copies.ts'
+import { verify as compare } from './verify.ts'
+import { secondsOf } from '../../runtime/check-options.ts'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { directoryAt, OK, printProblems, UsageError } from '../../publishing/cli/command.ts'
+import type { Output, Values } from '../../runtime/app/command-line.ts'
+import type { Command, Project } from '../../runtime/app/parts.ts'
+import { projectOf } from '../../publishing/cli/config.ts'
+import { count, formatBytes } from '../../publishing/cli/format.ts'
+
+export const verify: Command = {
+  name: 'verify',
+  summary: 'check public and mounts, or the compressed copies in a directory',
+  argument: '[dir]',
+  about: `Reads every file that the manifest names and checks that it exists, that
+its size, the digest in its name and its Subresource Integrity are correct, that the
+plain name has the same content, and that the compressed copies decompress to it.
+For each mount it checks that the files that its manifest names exist, and the
+compressed copies. Prints a line for each problem, and writes nothing.
+
+With a directory, such as one that 'compress' was run on, it only checks that: the
+compressed copies in it, whether each has an original and decompresses to it.
+This needs no configuration. A .gz without an original is taken for an archive,
+unless a .br or .zst is beside it.
+
+Run it after copying files to another machine, or when a page looks wrong.
+'precompile' and 'compress' fix what it finds.
+
+In a directory with a bundler's manifest it also checks that the files that the
+manifest names exist, and that those that 'keep' copied, and their list, are intact.
+
+Deltas (.dcz) are checked as well: each has to be intact, and to start from a file
+that exists.`,
+  options: {},
+  examples: [
+    ['koa-fresh-assets verify', 'Fail a deployment when a file was lost on the way:'],
+    ['koa-fresh-assets verify dist', 'The same for a directory with compressed copies:']
+  ],
+  async run(call) {
+    const { output, values, args } = call
+    const [directory] = args
+    if (directory === undefined) return verifyPublic(output, await projectOf(call))
+    const report = await verifyCopies(directoryAt(values, directory))
+    const { files } = report
+    const named = files === undefined ? [] : [`${count(files, 'file')} of the build`]
+    return printProblems(output, report, [...named, copiesText(report)], { directory })
+  }
+}
+
+async function verifyPublic(output: Output, project: Project): Promise<number> {
+  const report = await compare(project)
+  const { assets, mounts } = report
+  const totals = [
+    ...(assets > 0 || !mounts ? [count(assets, 'asset')] : []),
+    ...(mounts
+      ? [`${count(mounts.files, 'file')} of builds`, `${copiesText(mounts)} in mounts`]
+      : [])
+  ]
+  const checked = await inParallel(project.extras, 1, async extra => extra.views?.check(project))
+  const checks = checked.filter(check => check !== undefined)
+  for (const doubt of checks.flatMap(({ doubts }) => doubts)) output.warn(doubt)
+  const problems = [report, ...checks].flatMap(each => each.problems)
+  const all: typeof report = Object.assign(
+    { ...report, problems },
+    ...checks.map(each => each.report)
+  )
+  const help = report.problems.length > 0 ? undefined : checks[0]?.help
+  return printProblems(output, all, [...totals, ...checks.map(({ total }) => total)], { help })
+}
+
+function copiesText({ copies, unread }: Omit<CheckedCopies, 'problems'>): string {
+  const total = `${copies.toLocaleString('en')} ${copies === 1 ? 'copy' : 'copies'}`
+  const isUnread = `${unread} not read, as Node ${process.versions.node} lacks the coding`
+  return unread > 0 ? `${total} (${isUnread})` : total
+}
+
+/** Every command that keeps earlier files has these options. */
+export const LIMIT_OPTIONS = {
+  keep: {
+    value: 'N',
+    description: `how many versions or earlier builds to keep; default: ${KEEP}`
+  },
+  age: { value: 'D', description: `keep what is younger than this: 12h, 1d, 2w; default: ${AGE}` }
+} as const
+
+export const MANIFEST = {
+  value: 'FILE',
+  description: "the bundler's manifest in a build, if it has an unusual name"
+} as const
+
+export const clean: Command = {
+  name: 'clean',
+  summary: 'remove files that earlier deployments left behind',
+  argument: '[dir]',
+  about: `Removes old fingerprinted files, their compressed copies, and the deltas (.dcz)
+from and to them. A file is removed when the manifest does not name it, it is not
+among the newest ${KEEP} (--keep) of its name, and no manifest has named it for 7 days
+(--age).
+Its age is counted from its ctime, so a copied file is new, whatever its mtime says.
+A file whose bytes do not match the digest in its name was not written by precompile
+and is kept.
+
+Run it some time after a deployment, when no page of the old version is open.
+
+With a directory, a bundler's build, it removes the files that 'keep' copied
+into it: those of builds that are not among the last ${KEEP} (--keep), and were replaced
+more than 7 days (--age) ago. No configuration is needed for that.`,
+  options: {
+    ...LIMIT_OPTIONS,
+    'dry-run': { description: 'list what would be removed, and remove nothing' },
+    manifest: MANIFEST
+  },
+  examples: [
+    ['koa-fresh-assets clean --dry-run', 'Look first:'],
+    ['koa-fresh-assets clean --keep 2 --age 1d', "Keep two versions, and the last day's files:"],
+    ['koa-fresh-assets clean dist', "What 'keep' copied into a Vite build:"]
+  ],
+  run: async ({ output, loadProject, values, args: [directory] }) => {
+    const { manifest, 'dry-run': dryRun } = values
+    const options = { ...limitsIn(values), dryRun }
+    if (directory !== undefined) {
+      return report(output, cleanKept(directoryAt(values, directory), { ...options, manifest }))
+    }
+    if (manifest === undefined)
+      return report(output, prune(await loadProject('deployment'), options))
+    throw new UsageError("--manifest is for a bundler's build: clean <dir> --manifest FILE")
+  }
+}
+
+/** @returns the exit status */
+async function report(output: Output, cleaning: Promise<CleanReport>): Promise<number> {
+  const done = await cleaning
+  const { removed, bytes, kept, dryRun } = done
+  const verb = dryRun ? 'would be removed' : 'removed'
+  const total = `${count(removed.length, 'file')} ${verb}, ${formatBytes(bytes)}; ${kept} kept`
+  output.result(done, [...removed, total].join('\n'))
+  return OK
+}
+
+export function limitsIn({ keep = String(KEEP), age = AGE }: Values) {
+  if (!/^\d{1,9}$/.test(keep)) {
+    throw new UsageError(`--keep must be a whole number such as 3, got '${keep}'`)
+  }
+  const seconds = secondsOf(age)
+  if (seconds !== undefined) return { keep: Number(keep), age: seconds }
+  throw new UsageError(`--age must be a number and a unit such as 12h, 1d or 2w, got '${age}'`)
+}
