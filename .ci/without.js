@@ -19,7 +19,8 @@ import { basename, join } from 'node:path'
 const TABLES = [
   'lib/runtime/app/extras.ts',
   'lib/runtime/app/extra-exports.ts',
-  'lib/runtime/settings/extra-options.ts'
+  'lib/runtime/settings/extra-options.ts',
+  'lib/runtime/http-cache/reports.ts'
 ]
 
 const COPIED = ['.ci', 'demo', 'docs', 'lib', 'spec', 'package.json', 'tsconfig.json']
@@ -34,7 +35,8 @@ function withoutExtra(text, extra) {
   const names = [...text.matchAll(of)].flatMap(([line]) =>
     Array.from(line.matchAll(/[{,]\s*(?:type )?(\w+)/g), ([, name]) => name)
   )
-  let rest = text.replace(of, '')
+  const loaded = new RegExp(`\\(\\) => import\\('[^']*/extras/${extra}/[^']*'\\),?`, 'g')
+  let rest = text.replace(of, '').replace(loaded, '')
   for (const name of names) {
     rest = rest.replace(new RegExp(`(?:\\.\\.\\.)?\\b${name}\\b(?:\\([^)]*\\))?,?`, 'g'), '')
   }

@@ -23,6 +23,7 @@ import {
   replaceWritten,
   writeDefaults
 } from './runtime/http-cache/defaults.ts'
+import { loadReports } from './runtime/http-cache/reports.ts'
 import { refreshes, refreshVersions } from './runtime/http-cache/version-of.ts'
 
 export type {
@@ -93,7 +94,10 @@ export function koaHttpCache(options: KoaHttpCacheOptions = {}): Middleware {
     } finally {
       state.settings = outer
     }
-    if (isLeftToKoa(ctx)) finishResponse(ctx, state, settings)
+    if (!isLeftToKoa(ctx)) return
+    if (settings.isDevelopment)
+      (await loadReports()).forEach(({ report }) => report(ctx, state, settings))
+    finishResponse(ctx, state, settings)
   }
 }
 

@@ -13,18 +13,15 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
 import Koa, { type Context, type Middleware } from 'koa'
-import conditional from 'koa-conditional-get'
 import { DIGEST_PATTERN } from '../lib/runtime/files/digest.ts'
 import { koaHttpCache, versionOf } from '../lib/index.ts'
 import { type HttpCacheOptions } from '../lib/koa-http-cache.ts'
-import { open, openRoute, reports, KOAS, type Headers } from './support/cached-site.ts'
-import { within, inDevelopment } from './support/environment.ts'
+import { open, openRoute, KOAS, type Headers } from './support/cached-site.ts'
+import { within } from './support/environment.ts'
 import { type Files, makeProject, writeFiles } from './support/site.ts'
-import { warningsAbout } from './support/warnings.ts'
 
 const DATE = new Date('2020-01-01T00:00:00.789Z')
 const HTTP_DATE = 'Wed, 01 Jan 2020 00:00:00 GMT'
-const CACHE = 'cache-control'
 
 const page: Koa.Middleware = async ctx => {
   await ctx.fresh('x')
@@ -309,52 +306,6 @@ test('versionOf rejects missing files and wrong arguments at start', t => {
   })
 })
 
-// What koaHttpCache reports in development, once each: mistakes that no response shows.
-
-const openInDevelopment = (t: ExecutionContext, route: Koa.Middleware) =>
-  within('development', () => openRoute(t, route))
-
-const EDGE = 'cdn-cache-control'
-/** What a page with a cookie says, the field in which it is sent, and how it is written there. */
-const SAYS: ReadonlyArray<readonly [(ctx: Context) => void, field: string, value?: string]> = [
-  [ctx => ctx.cacheControl('public', { maxAge: 60 }), CACHE, 'public, max-age=60'],
-  [ctx => ctx.set('Cache-Control', 's-maxage=60'), CACHE, 's-maxage=60'],
-  [ctx => ctx.cacheControl({ target: 'CDN', maxAge: 60 }), EDGE, 'max-age=60'],
-  [
-    ctx => ctx.cacheControl({ target: 'Surrogate-Control', maxAge: 60 }),
-    'surrogate-control',
-    'max-age=60'
-  ]
-]
-/** The same where everybody gets the cookie, or no cache stores the page. */
-const SAYS_WELL: typeof SAYS = [
-  [ctx => ctx.cacheControl('public', { cookies: 'shared' }), CACHE, 'public'],
-  [ctx => ctx.expires(5, 'public', { cookies: 'shared' }), CACHE, 'public, max-age=5'],
-  [ctx => ctx.cacheControl('private'), CACHE, 'private'],
-  [ctx => ctx.cacheControl({ target: 'CDN' }, 'private'), EDGE, 'private'],
-  [() => undefined, CACHE]
-]
-
-test('CC-14 FRS-05 a route’s own public beside a cookie that is set or read is sent as written, and reported once', async t => {
-  const pages = [...SAYS, ...SAYS_WELL]
-  const site = await openInDevelopment(t, ctx => {
-    const [, does, at] = ctx.path.split('/')
-    if (does === 'sets') ctx.cookies.set('seen', 'yes')
-    else ctx.cookies.get('user')
-    if (at === 'fields') ctx.cacheControl('public', { privateFields: ['Set-Cookie'] })
-    pages[Number(at)]?.[0](ctx)
-    ctx.body = 'page'
-  })
-  for (const does of ['sets', 'read']) {
-    for (const [at, [, field, value]] of pages.entries()) {
-      const message = new RegExp(`responds with ${field}: .* ${does} a cookie.*cookies: 'shared'`)
-      const isReported = at < SAYS.length
-      await reports(t, site, `/${does}/${at}`, [field, value], isReported ? message : undefined)
-    }
-  }
-  await reports(t, site, '/sets/fields', [CACHE, 'public, private="Set-Cookie"'])
-})
-
 // Validators that nobody gave to ctx.fresh: of a route, of a middleware behind, and of the content.
 
 const COMPARED_DATE = 'Wed, 01 May 2024 10:00:00 GMT'
@@ -362,11 +313,6 @@ const EARLIER = 'Wed, 01 May 2024 09:59:59 GMT'
 const HAS_V1 = { 'if-none-match': '"v1"' }
 
 type Route = (ctx: Context) => unknown
-
-const tagged: Route = ctx => {
-  ctx.etag = 'v1'
-  ctx.body = { page: true }
-}
 
 function siteOf(t: ExecutionContext, options: HttpCacheOptions, ...behind: readonly Middleware[]) {
   const app = new Koa()
@@ -501,37 +447,4 @@ test('FRS-09 with autoEtag a route’s own date in the future, or before 1990, i
     }
     t.is((await site.get({ 'if-unmodified-since': COMPARED_DATE })).status, 200)
   }
-})
-
-test('FRS-08 without autoEtag, development says once that a route’s validators are compared with nothing', async t => {
-  const site = await inDevelopment(() => siteOf(t, {}, tagged))
-  const missed = 'which could have been a'
-  await site.get({}, '/uncompared/first')
-  await site.get({ 'if-none-match': '"v2"' }, '/uncompared/first')
-  t.deepEqual(warningsAbout('/uncompared'), [], 'nothing was missed yet')
-  await site.get(HAS_V1, '/uncompared/page')
-  await site.get(HAS_V1, '/uncompared/page')
-  await site.get(HAS_V1, '/uncompared/other')
-  const [said, ...more] = warningsAbout('/uncompared')
-  t.deepEqual(more, [])
-  t.regex(
-    said ?? '',
-    new RegExp(`: GET /uncompared/page has an ETag .* ${missed} 304: .*autoEtag: true.*ctx\\.fresh`)
-  )
-})
-
-test('FRS-08 development says nothing where koa-conditional-get upstream compares, or nothing would', async t => {
-  const app = new Koa().use(conditional())
-  app.use(inDevelopment(() => koaHttpCache()))
-  app.use(tagged)
-  const site = await open(t, app)
-  t.is((await site.get(HAS_V1, '/upstream')).status, 304)
-  const versioned = await inDevelopment(() =>
-    siteOf(t, { version: () => '1' }, ctx => {
-      ctx.lastModified = new Date(COMPARED_DATE)
-      ctx.body = 'page'
-    })
-  )
-  t.is((await versioned.get({ 'if-modified-since': COMPARED_DATE }, '/upstream/dated')).status, 200)
-  t.deepEqual(warningsAbout('/upstream'), [])
 })

@@ -8,9 +8,7 @@ import conditional from 'koa-conditional-get'
 
 import { koaHttpCache } from '../lib/index.ts'
 import { KOAS, open, type Headers } from './support/cached-site.ts'
-import { inDevelopment } from './support/environment.ts'
 import { cases } from './support/soak.ts'
-import { warningsAbout } from './support/warnings.ts'
 
 const PAGE = 'a page that is long enough to be worth compressing. '.repeat(100)
 
@@ -153,99 +151,6 @@ test('HLT-11 koa-conditional-get and @koa/etag work upstream', async t => {
   t.is((await site.ask('PUT', { 'if-match': '"y"' }, '/fresh')).status, 412)
   t.deepEqual(site.errors, [])
 })
-
-test('HLT-11 koa-conditional-get downstream is a 500 with advice, unless the validator matches', async t => {
-  const app = new Koa()
-  app.use(koaHttpCache())
-  app.use(conditional())
-  app.use(ctx => {
-    if (ctx.path === '/own') ctx.set('ETag', '"x"')
-    if (ctx.path !== '/asks') ctx.body = PAGE
-    return ctx.path === '/asks' ? page(ctx) : undefined
-  })
-  const site = await open(t, app)
-  for (const path of ['/', '/own', '/asks']) {
-    for (const headers of [{}, { 'if-none-match': '"y"' }]) {
-      const { status, body } = await site.get(headers, path)
-      t.deepEqual([status, body], [500, 'Internal Server Error'], path)
-    }
-    const match = await site.get({ 'if-none-match': '"x"' }, path)
-    t.is(match.status, path === '/' ? 500 : 304, path)
-  }
-  t.is((await site.ask('POST')).status, 500)
-  const advice = /register it .*koa-conditional-get.* before koaHttpCache/
-  for (const { message } of site.errors) t.regex(message, advice)
-})
-
-test('HLT-11 a route that takes ctx.fresh for a boolean is told what to write', async t => {
-  const app = new Koa()
-  app.use(inDevelopment(() => koaHttpCache()))
-  app.use(ctx => {
-    ctx.status = 200
-    ctx.etag = 'x'
-    if (ctx.path === '/if' && Boolean(ctx.fresh)) ctx.status = 304
-    else if (ctx.path === '/own' && ctx.request.fresh) ctx.status = 304
-    else ctx.body = PAGE
-  })
-  const site = await open(t, app)
-  t.is((await site.get({}, '/if')).status, 500)
-  t.is((await site.get({ 'if-none-match': '"x"' }, '/if')).status, 304)
-  t.is((await site.get({}, '/own')).status, 200)
-  t.is((await site.get({ 'if-none-match': '"x"' }, '/own')).status, 304)
-  t.regex(
-    site.errors[0]?.message ?? '',
-    /write await ctx\.fresh\(…\) in a route, or read ctx\.request\.fresh/
-  )
-  t.is(site.errors.length, 1)
-  const negated = new Koa()
-  negated.use(inDevelopment(() => koaHttpCache()))
-  negated.use(ctx => {
-    ctx.etag = 'x'
-    if (!ctx.fresh) ctx.body = PAGE
-  })
-  const other = await open(t, negated)
-  t.is((await other.get({}, '/negated')).status, 404)
-  t.deepEqual(warningsAbout('GET /negated'), [
-    'koa-fresh-assets: GET /negated read ctx.fresh as a boolean and has no body: it is a function, so never false; ' +
-      'write await ctx.fresh(…) in a route, or read ctx.request.fresh'
-  ])
-})
-
-const dated: Koa.Middleware = async ctx => {
-  if (ctx.path.startsWith('/dated')) await ctx.fresh(DATE)
-  if (ctx.path.startsWith('/decides')) await ctx.fresh('x', { halt: false })
-  ctx.body = PAGE
-}
-
-for (const [where, stack, expected] of [
-  ['behind', (cache: Koa.Middleware) => [cache, etag()], { '/page': 1, '/dated': 1 }],
-  ['in front', (cache: Koa.Middleware) => [etag(), cache], { '/page': 1, '/dated': 1 }],
-  [
-    'in front with koa-conditional-get',
-    (cache: Koa.Middleware) => [conditional(), etag(), cache],
-    { '/page': 0, '/dated': 0 }
-  ],
-  ['missing', (cache: Koa.Middleware) => [cache], { '/page': 0, '/dated': 0, '/decides': 0 }]
-] as const) {
-  test(`HLT-11 an @koa/etag ${where} whose tags never bring a 304 is reported once, any other is not`, async t => {
-    for (const [start, count] of Object.entries(expected)) {
-      const app = new Koa()
-      for (const middleware of stack(inDevelopment(() => koaHttpCache())))
-        app.use(middleware as Koa.Middleware)
-      const path = `${start}/${where.replaceAll(' ', '-')}`
-      const site = await open(t, app.use(dated))
-      const { headers } = await site.get({}, path)
-      const match = { 'if-none-match': headers.etag ?? '"x"' }
-      for (let visit = 0; visit < 2; visit++) {
-        const { status } = await site.get(match, path)
-        t.is(status, where.endsWith('get') ? 304 : 200)
-      }
-      const said = warningsAbout(`${path} `)
-      t.is(said.length, count, path)
-      if (count > 0) t.regex(said[0] ?? '', start === '/page' ? /autoEtag/ : /such as koa-etag/)
-    }
-  })
-}
 
 test('FRS-01 a 304 carries no policy with a nonce, any other stays', async t => {
   const names = ['content-security-policy', 'content-security-policy-report-only'] as const

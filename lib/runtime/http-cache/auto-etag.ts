@@ -21,16 +21,16 @@ export function compareResponse(
 }
 
 // RFC 9110 section 13.2.1: conditions are ignored unless the response would be a success without them.
-function isConditional({ method, status }: Context): boolean {
+export function isConditional({ method, status }: Context): boolean {
   return isRetrieval(method) && status >= 200 && status < 300
 }
 
-function isByDateAlone(ctx: Context, { version }: HttpCacheSettings): boolean {
+export function isByDateAlone(ctx: Context, { version }: HttpCacheSettings): boolean {
   const { 'if-modified-since': since, 'if-none-match': tags } = ctx.req.headers
   return since !== undefined && tags === undefined && version?.(ctx) !== undefined
 }
 
-function validatorsOf({ res, response }: Context): Validators {
+export function validatorsOf({ res, response }: Context): Validators {
   return {
     etag: res.hasHeader('ETag') ? String(res.getHeader('ETag')) : undefined,
     lastModified: parseHttpDate(response.get('Last-Modified'))

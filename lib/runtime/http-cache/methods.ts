@@ -122,6 +122,8 @@ export class RequestState {
   mayHaveDefaults = false
   /** A response that goes on after `ctx.fresh` depended on these when it was called. */
   known: Dependencies | undefined = undefined
+  /** `ctx.fresh` was read and not called, as by code that expects Koa's boolean. */
+  isReadAsBoolean = false
   /** The body was a stream, which a 304 has dropped. */
   hadStream = false
   /** The directives allow shared caches to store the response's cookies. */
@@ -141,6 +143,7 @@ export class RequestState {
 
   /** `ctx.fresh` returns this function. */
   get fresh(): Fresh {
+    this.isReadAsBoolean = true
     // It is made for each read: V8 keeps a request alive for a while when a function made for it is stored on an
     // object. Only `halt: false` resolves to a status.
     return ((state, options) => this.callFresh(state, options)) as Fresh
@@ -221,6 +224,7 @@ export class RequestState {
   /** @throws Halt at once: a route stops even if it does not await the result */
   private callFresh(state: FreshValidators, options?: FreshOptions): Promise<FreshOutcome> {
     const { ctx, settings } = this
+    this.isReadAsBoolean = false
     const halt = options === undefined || readHalt(options)
     // Too late: the response is on its way, or the request has left koaHttpCache.
     if (settings === undefined || ctx.res.headersSent) return PROCEED

@@ -13,7 +13,6 @@ import {
   withDefault,
   type Expectation
 } from '../check-options.ts'
-import { warnOnce } from '../errors.ts'
 import {
   cacheControlFields,
   expiryFields,
@@ -143,8 +142,7 @@ export function settle(options: KoaHttpCacheOptions) {
     defaults: settleDefaults(options),
     version: settleVersion(options.version),
     groups: Object.freeze({ ...options.groups }),
-    isDevelopment: isDevelopment(),
-    warn: isDevelopment() ? warnOnce() : () => undefined
+    isDevelopment: isDevelopment()
   })
 }
 

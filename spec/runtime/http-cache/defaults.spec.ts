@@ -1,10 +1,8 @@
-// What shared caches are told of a response whose route said nothing, and what is reported of one that did.
-import test, { type ExecutionContext } from 'ava'
+// What shared caches are told of a response whose route said nothing.
+import test from 'ava'
 import Koa, { type Context, type Middleware } from 'koa'
 import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
-import { open, reports, type Site } from '../../support/cached-site.ts'
-import { inDevelopment } from '../../support/environment.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { open } from '../../support/cached-site.ts'
 
 const PUBLIC = { cacheControl: 'public, max-age=60', trace: true } as const
 const NONCE = "default-src 'self'; script-src 'NONCE-4f' 'strict-dynamic'"
@@ -20,13 +18,6 @@ const page: Middleware = async ctx => {
   ctx.body = 'page'
 }
 
-/** An application of these middleware, made in development, where mistakes are reported. */
-function openInDevelopment(t: ExecutionContext, ...all: (() => Middleware)[]): Promise<Site> {
-  const app = new Koa()
-  for (const make of all) app.use(inDevelopment(make))
-  return open(t, app)
-}
-
 // A nonce
 
 test('FRS-11 a default stays public beside a policy without a nonce', async t => {
@@ -39,58 +30,6 @@ test('FRS-11 a default stays public beside a policy without a nonce', async t =>
     const { headers } = await (await open(t, app.use(koaHttpCache(PUBLIC)).use(page))).get()
     t.is(headers['cache-control'], 'public, max-age=60', policy)
   }
-})
-
-test('FRS-11 a route’s own public beside a nonce is sent as written, with one warning that names two ways out', async t => {
-  const site = await openInDevelopment(
-    t,
-    () => setPolicy('Content-Security-Policy'),
-    () => koaHttpCache(),
-    () => ctx => {
-      if (ctx.path.endsWith('private')) ctx.cacheControl('private')
-      else if (ctx.path.endsWith('edge')) ctx.cacheControl({ target: 'CDN', maxAge: 60 })
-      else ctx.cacheControl('public', 'no-cache')
-      ctx.body = 'page'
-    }
-  )
-  for (const [name, field, value] of [
-    ['own', 'cache-control', 'public, no-cache'],
-    ['edge', 'cdn-cache-control', 'max-age=60']
-  ] as const) {
-    const path = `/nonce/${name}`
-    const both = "a nonce in Content-Sec.* files and allow 'self'.* hashes"
-    await reports(
-      t,
-      site,
-      path,
-      [field, value],
-      new RegExp(`: GET \\S+ responds with ${field}: .* ${both}`)
-    )
-    t.false(warningsAbout(path)[0]?.includes('4f'))
-  }
-  await reports(t, site, '/nonce/private', ['cache-control', 'private'])
-})
-
-test('FRS-11 a nonce or a cookie that middleware in front adds after koaHttpCache is reported once', async t => {
-  const adds: Readonly<Record<string, (ctx: Context) => unknown>> = {
-    '/late/nonce': ctx => ctx.set('Content-Security-Policy', NONCE),
-    '/late/cookie': ctx => ctx.cookies.set('seen', 'yes'),
-    '/late/read': ctx => ctx.cookies.get('user')
-  }
-  const site = await openInDevelopment(
-    t,
-    () => async (ctx, next) => {
-      await next()
-      adds[ctx.path]?.(ctx)
-    },
-    () => koaHttpCache(PUBLIC),
-    () => page
-  )
-  const field = ['cache-control', 'public, max-age=60'] as const
-  await reports(t, site, '/late/nonce', field, /a nonce in/)
-  await reports(t, site, '/late/cookie', field, /sets a cookie/)
-  // The page does not depend on it.
-  await reports(t, site, '/late/read', field)
 })
 
 // Credentials
@@ -187,38 +126,5 @@ test('FRS-12 what middleware in front asked in the first request of a process is
     const { headers, body } = await site.get({ 'accept-language': 'de' })
     t.is(body, 'de')
     t.is(headers.vary, ['Authorization', ...fields].join(', '))
-  }
-})
-
-test('FRS-12 a route’s own public without the Vary is sent as written, with one warning', async t => {
-  const says: Readonly<Record<string, (ctx: Context) => unknown>> = {
-    '/negotiated/language': ctx => ctx.acceptsLanguages('en'),
-    '/negotiated/two': ctx => [ctx.accepts('html'), ctx.acceptsLanguages('en')],
-    '/quiet/said': ctx => (ctx.vary('Accept-Language'), ctx.acceptsLanguages('en')),
-    '/quiet/star': ctx => (ctx.set('Vary', '*'), ctx.acceptsLanguages('en')),
-    '/quiet/redirect': ctx => ctx.redirect('/'),
-    '/quiet/private': ctx => (ctx.acceptsLanguages('en'), ctx.cacheControl('private')),
-    '/quiet/file': ctx => (ctx.set('Accept-Ranges', 'bytes'), ctx.acceptsLanguages('en')),
-    '/quiet/none': () => undefined
-  }
-  const site = await openInDevelopment(
-    t,
-    () => koaHttpCache(),
-    () => ctx => {
-      ctx.cacheControl('public', { maxAge: 60 })
-      ctx.body = 'page'
-      says[ctx.path]?.(ctx)
-    }
-  )
-  const advice: Readonly<Record<string, RegExp>> = {
-    '/negotiated/language': /add ctx\.vary\('Accept-Language'\)$/,
-    '/negotiated/two': /add ctx\.vary\(\['Accept', 'Accept-La/
-  }
-  const varies: Readonly<Record<string, string>> = {
-    '/quiet/said': 'Accept-Language',
-    '/quiet/star': '*'
-  }
-  for (const path of Object.keys(says)) {
-    await reports(t, site, path, ['vary', varies[path]], advice[path])
   }
 })

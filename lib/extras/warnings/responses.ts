@@ -1,0 +1,163 @@
+// Reports in development what no response shows: a route whose validators nothing compares, that takes ctx.fresh for a
+// boolean, or that lets shared caches store what is not for everybody.
+import type { Context } from 'koa'
+import { requestLine } from '../../runtime/diagnostics.ts'
+import { warnOnce } from '../../runtime/errors.ts'
+import { isByDateAlone, isConditional, validatorsOf } from '../../runtime/http-cache/auto-etag.ts'
+import { cookieUse, negotiatedFields } from '../../runtime/http-cache/dependencies.ts'
+import { isStatusSet, type RequestState } from '../../runtime/http-cache/methods.ts'
+import type { HttpCacheSettings } from '../../runtime/http-cache/settings.ts'
+import { isCacheControl } from '../../runtime/http/cache-control.ts'
+import { policiesWithNonce } from '../../runtime/http/fields.ts'
+import { evaluatePreconditions } from '../../runtime/http/preconditions.ts'
+
+/** Looks at the response of a route, and again once middleware in front has had it. */
+export function report(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
+  // The outermost koaHttpCache reports for those behind it.
+  if (state.settings !== undefined) return
+  if (state.isReadAsBoolean) reportReadAsBoolean(ctx, state, settings)
+  // A cookie that is read later, as by a log, does not change the page.
+  const use = cookieUse(ctx)
+  // After `{ halt: false }` the route decides.
+  const isDecided = state.offer !== undefined || isByDateAlone(ctx, settings)
+  ctx.res.once('finish', () => {
+    // The response that a 304 confirms has reported what the 304 could.
+    if (ctx.res.statusCode === 304) return
+    if (!isDecided) reportUncompared(ctx, state, settings)
+    reportSharing(ctx, state, settings, use)
+  })
+}
+
+const warn = warnOnce()
+const reported = new WeakMap<HttpCacheSettings, Set<string>>()
+
+/** Each kind of problem is told once for each route, where the router says which it was, else for each koaHttpCache. */
+function tell(ctx: Context, settings: HttpCacheSettings, kind: string, problem: string): void {
+  const told = reported.get(settings) ?? new Set()
+  reported.set(settings, told)
+  // Routers keep the path of the route that they have found: `/books/:id`.
+  const place = `${kind} ${ctx['_matchedRoute'] ?? ''}`
+  if (told.has(place)) return
+  told.add(place)
+  // The path is the requested one, regardless of koa-mount.
+  const { method, path } = requestLine(ctx.req)
+  warn(`${method} ${path} ${problem}`)
+}
+
+// Code that takes ctx.fresh, which is a function here, for Koa's boolean responds 304 to every request, or never.
+function reportReadAsBoolean(
+  ctx: Context,
+  { decision, offer }: RequestState,
+  settings: HttpCacheSettings
+): void {
+  if ((decision ?? offer) !== undefined) return
+  const instead = 'write await ctx.fresh(…) in a route, or read ctx.request.fresh'
+  if (ctx.body == null && !isStatusSet(ctx.response)) {
+    const problem = `read ctx.fresh as a boolean and has no body: it is a function, so never false; ${instead}`
+    tell(ctx, settings, 'boolean', problem)
+  }
+  if (ctx.status !== 304 || ctx.request.fresh) return
+  throw new Error(
+    'code behind koaHttpCache read ctx.fresh as a boolean and responded 304 to a request that has no matching ' +
+      `validator: ${instead}; if it is a middleware, register it (koa-conditional-get, koa-static-cache) before ` +
+      'koaHttpCache'
+  )
+}
+
+/** A comparison with the validators that were sent would have saved the response. */
+function reportUncompared(
+  ctx: Context,
+  { isCompared }: RequestState,
+  settings: HttpCacheSettings
+): void {
+  const { headers } = ctx.req
+  // The innermost koaHttpCache has compared the date by its own settings.
+  if (!isConditional(ctx) || (isCompared && headers['if-none-match'] === undefined)) return
+  const { status } = evaluatePreconditions(ctx.method, headers, validatorsOf(ctx), settings)
+  if (status === undefined) return
+  const problem = isCompared
+    ? `has an ETag that was set after the request had been compared, which could have been a ${status}: remove what ` +
+      'sets it, such as koa-etag, or give ctx.fresh an etag'
+    : `has an ETag or a Last-Modified that is never compared with the request, which could have been a ${status}: ` +
+      'koaHttpCache({ autoEtag: true }) compares it, or await ctx.fresh(…) in the route'
+  tell(ctx, settings, 'uncompared', problem)
+}
+
+/** A shared cache must not store what is for one visitor; only now is it known what middleware in front has added. */
+function reportSharing(
+  ctx: Context,
+  state: RequestState,
+  settings: HttpCacheSettings,
+  use: string | undefined
+): void {
+  const { res } = ctx
+  const fields = res.getHeaderNames().map(name => [name, String(res.getHeader(name))] as const)
+  const shared = fields.filter(([name, value]) => isShared(name, value))
+  const [first] = shared
+  if (first === undefined) return
+  const withCookies = shared.find(([, value]) => !LEAVES_OUT_COOKIES.test(value))
+  // A file has the same bytes for everybody: it contains no nonce, and no language was chosen.
+  const isFile = res.hasHeader('Accept-Ranges')
+  for (const [kind, field, problem] of [
+    ['cookie', withCookies, cookieProblem(ctx, state, use)],
+    ['nonce', first, isFile ? undefined : nonceProblem(ctx)],
+    ['vary', first, isFile ? undefined : varyProblem(ctx)]
+  ] as const) {
+    if (field && problem)
+      tell(ctx, settings, kind, `responds with ${field.join(': ')} and ${problem}`)
+  }
+}
+
+// Only shared caches read a targeted field (RFC 9213).
+function isShared(name: string, value: string): boolean {
+  if (!isCacheControl(name)) return false
+  return name === 'cache-control'
+    ? /(?:^|[ ,])(?:public|s-maxage=)/i.test(value)
+    : !/(?:^|[ ,])(?:private|no-store|no-cache)(?:,|$)/i.test(value)
+}
+
+// `private` and `no-cache` may be limited to this field (RFC 9111 sections 5.2.2.4 and 5.2.2.7).
+const LEAVES_OUT_COOKIES = /"[^"]*set-cookie/i
+
+function cookieProblem(
+  { res }: Context,
+  { sharesCookies }: RequestState,
+  earlier: string | undefined
+): string | undefined {
+  const use = res.hasHeader('Set-Cookie') ? 'sets a cookie' : earlier
+  if (sharesCookies || use === undefined) return undefined
+  return (
+    `${use}, but a shared cache may send the response to other visitors: use 'private', or add ` +
+    `{ cookies: 'shared' } if every visitor may have it`
+  )
+}
+
+function nonceProblem({ res }: Context): string | undefined {
+  const [name] = policiesWithNonce(res)
+  if (name === undefined) return undefined
+  return (
+    `a nonce in ${name}, but a shared cache sends one nonce to every visitor, so it protects nobody: put the ` +
+    `scripts into files and allow 'self', or allow inline scripts by their hashes; otherwise use 'private'`
+  )
+}
+
+function varyProblem({ request, res }: Context): string | undefined {
+  const vary = String(res.getHeader('Vary'))
+    .toLowerCase()
+    .split(/\s*,\s*/)
+  const negotiated = negotiatedFields(request)
+  // All four are named where a call was missed, and any of them may be meant.
+  if (vary.includes('*') || negotiated.length === 4) return undefined
+  // Koa itself negotiates the text of a redirect.
+  const isRedirect = res.hasHeader('Location')
+  const missing = negotiated.filter(
+    field => !vary.includes(field.toLowerCase()) && !(isRedirect && field === 'Accept')
+  )
+  if (missing.length === 0) return undefined
+  const names = missing.map(field => `'${field}'`).join(', ')
+  const argument = missing.length > 1 ? `[${names}]` : names
+  return (
+    `depends on ${missing.join(', ')} by ctx.accepts…(), but a shared cache may send the response to visitors ` +
+    `who ask for another one: add ctx.vary(${argument})`
+  )
+}

@@ -1,0 +1,14 @@
+// The table of what looks at responses in development. An extra is in it, and can be taken out.
+import type { Context } from 'koa'
+import { once } from '../concurrency.ts'
+import type { RequestState } from './methods.ts'
+import type { HttpCacheSettings } from './settings.ts'
+
+/** @throws Error for a response that must not be sent */
+type Report = (ctx: Context, state: RequestState, settings: HttpCacheSettings) => void
+
+const REPORTS: readonly (() => Promise<{ readonly report: Report }>)[] = [
+  () => import('../../extras/warnings/responses.ts')
+]
+
+export const loadReports = once(() => Promise.all(REPORTS.map(load => load())))

@@ -1,0 +1,318 @@
+// What koaHttpCache reports in development, once for each route: mistakes that no response shows.
+import etag from '@koa/etag'
+import Router from '@koa/router'
+import test, { type ExecutionContext } from 'ava'
+import Koa, { type Context, type Middleware } from 'koa'
+import conditional from 'koa-conditional-get'
+import { type HttpCacheOptions, koaHttpCache } from '../../../lib/koa-http-cache.ts'
+import { open, reports } from '../../support/cached-site.ts'
+import { inDevelopment } from '../../support/environment.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+const CACHE = 'cache-control'
+const NONCE = "default-src 'self'; script-src 'NONCE-4f' 'strict-dynamic'"
+const DATE = 'Wed, 01 May 2024 10:00:00 GMT'
+const HAS_V1 = { 'if-none-match': '"v1"' }
+
+type Route = (ctx: Context) => unknown
+
+/** A koaHttpCache that is made in development, between other middleware. */
+function siteOf(
+  t: ExecutionContext,
+  behind: readonly Middleware[],
+  { front = [], ...options }: HttpCacheOptions & { readonly front?: readonly Middleware[] } = {}
+) {
+  const app = new Koa()
+  for (const each of [...front, inDevelopment(() => koaHttpCache(options)), ...behind])
+    app.use(each)
+  return open(t, app)
+}
+
+/** The routes of a router, which respond with a page unless they do so themselves. */
+function routed(routes: Readonly<Record<string, Route>>): Middleware {
+  const router = new Router()
+  for (const [path, route] of Object.entries(routes)) {
+    router.get(path, ctx => {
+      ctx.body = 'page'
+      return route(ctx) as Promise<void>
+    })
+  }
+  return router.routes() as unknown as Middleware
+}
+
+const tagged: Middleware = ctx => {
+  ctx.etag = 'v1'
+  ctx.body = { page: true }
+}
+
+test('a route is reported once, whatever its URLs; without a router, each kind of problem is', async t => {
+  const setsCookie: Route = ctx => {
+    ctx.cacheControl('public')
+    ctx.cookies.set('seen', 'yes')
+  }
+  const site = await siteOf(t, [routed({ '/books/:id': setsCookie, '/films/:id': setsCookie })])
+  const films = /: GET \/films\/1 responds with .* sets a cookie/
+  for (const path of ['/books/1', '/books/2', '/films/1', '/films/2']) await site.get({}, path)
+  t.is(warningsAbout('GET /books/').length, 1)
+  const [said, ...others] = warningsAbout('GET /films/')
+  t.regex(said ?? '', films)
+  t.deepEqual(others, [])
+
+  const plain = await siteOf(t, [
+    ctx => {
+      ctx.body = 'page'
+      setsCookie(ctx)
+      if (ctx.path === '/plain/2') ctx.set('Content-Security-Policy', NONCE)
+    }
+  ])
+  for (const path of ['/plain/1', '/plain/2', '/plain/3']) await plain.get({}, path)
+  t.deepEqual(
+    warningsAbout('GET /plain/').map(text =>
+      /(\S+) responds .* and (\w+ \w+)/.exec(text)?.slice(1)
+    ),
+    [
+      ['/plain/1', 'sets a'],
+      ['/plain/2', 'a nonce']
+    ]
+  )
+})
+
+// Validators that nothing compares.
+
+test('a route’s validators that are compared with nothing are reported once', async t => {
+  const site = await siteOf(t, [tagged])
+  await site.get({}, '/uncompared/first')
+  await site.get({ 'if-none-match': '"v2"' }, '/uncompared/first')
+  t.deepEqual(warningsAbout('/uncompared'), [], 'nothing was missed yet')
+  await site.get(HAS_V1, '/uncompared/page')
+  await site.get(HAS_V1, '/uncompared/page')
+  await site.get(HAS_V1, '/uncompared/other')
+  const [said, ...more] = warningsAbout('/uncompared')
+  t.deepEqual(more, [])
+  const missed = 'has an ETag .* which could have been a 304: .*autoEtag: true.*ctx\\.fresh'
+  t.regex(said ?? '', new RegExp(`: GET /uncompared/page ${missed}`))
+})
+
+test('nothing is reported where koa-conditional-get upstream compares, nothing would, or in production', async t => {
+  const site = await siteOf(t, [tagged], { front: [conditional()] })
+  t.is((await site.get(HAS_V1, '/upstream')).status, 304)
+  const dated: Middleware = ctx => {
+    ctx.lastModified = new Date(DATE)
+    ctx.body = 'page'
+  }
+  const versioned = await siteOf(t, [dated], { version: () => '1' })
+  t.is((await versioned.get({ 'if-modified-since': DATE }, '/upstream/dated')).status, 200)
+  const other = await open(t, new Koa().use(koaHttpCache()).use(tagged))
+  t.is((await other.get(HAS_V1, '/upstream/production')).status, 200)
+  t.deepEqual(warningsAbout('/upstream'), [])
+})
+
+const dated: Middleware = async ctx => {
+  if (ctx.path.startsWith('/dated')) await ctx.fresh(new Date(DATE))
+  if (ctx.path.startsWith('/decides')) await ctx.fresh('x', { halt: false })
+  ctx.body = 'page'
+}
+
+for (const [where, stack, expected] of [
+  ['behind', (cache: Middleware) => [cache, etag()], { '/page': 1, '/dated': 1 }],
+  ['in front', (cache: Middleware) => [etag(), cache], { '/page': 1, '/dated': 1 }],
+  [
+    'in front with koa-conditional-get',
+    (cache: Middleware) => [conditional(), etag(), cache],
+    { '/page': 0, '/dated': 0 }
+  ],
+  ['missing', (cache: Middleware) => [cache], { '/page': 0, '/dated': 0, '/decides': 0 }]
+] as const) {
+  test(`an @koa/etag ${where} whose tags never bring a 304 is reported once, any other is not`, async t => {
+    for (const [start, count] of Object.entries(expected)) {
+      const app = new Koa()
+      for (const middleware of stack(inDevelopment(() => koaHttpCache())))
+        app.use(middleware as Middleware)
+      const path = `${start}/${where.replaceAll(' ', '-')}`
+      const site = await open(t, app.use(dated))
+      const { headers } = await site.get({}, path)
+      const match = { 'if-none-match': headers.etag ?? '"x"' }
+      for (let visit = 0; visit < 2; visit++) {
+        const { status } = await site.get(match, path)
+        t.is(status, where.endsWith('get') ? 304 : 200)
+      }
+      const said = warningsAbout(`${path} `)
+      t.is(said.length, count, path)
+      if (count > 0) t.regex(said[0] ?? '', start === '/page' ? /autoEtag/ : /such as koa-etag/)
+    }
+  })
+}
+
+// Code that takes ctx.fresh for a boolean.
+
+test('koa-conditional-get downstream is a 500 with advice, unless the validator matches', async t => {
+  const site = await siteOf(t, [
+    conditional(),
+    async ctx => {
+      if (ctx.path === '/own') ctx.set('ETag', '"x"')
+      if (ctx.path === '/asks') await ctx.fresh('x')
+      ctx.body = 'page'
+    }
+  ])
+  for (const path of ['/', '/own', '/asks']) {
+    for (const headers of [{}, { 'if-none-match': '"y"' }]) {
+      const { status, body } = await site.get(headers, path)
+      t.deepEqual([status, body], [500, 'Internal Server Error'], path)
+    }
+    const match = await site.get({ 'if-none-match': '"x"' }, path)
+    t.is(match.status, path === '/' ? 500 : 304, path)
+  }
+  t.is((await site.ask('POST')).status, 500)
+  const advice = /register it .*koa-conditional-get.* before koaHttpCache/
+  for (const { message } of site.errors) t.regex(message, advice)
+})
+
+test('a route that takes ctx.fresh for a boolean is told what to write', async t => {
+  const site = await siteOf(t, [
+    ctx => {
+      ctx.status = 200
+      ctx.etag = 'x'
+      if (ctx.path === '/if' && Boolean(ctx.fresh)) ctx.status = 304
+      else if (ctx.path === '/own' && ctx.request.fresh) ctx.status = 304
+      else ctx.body = 'page'
+    }
+  ])
+  t.is((await site.get({}, '/if')).status, 500)
+  t.is((await site.get({ 'if-none-match': '"x"' }, '/if')).status, 304)
+  t.is((await site.get({}, '/own')).status, 200)
+  t.is((await site.get({ 'if-none-match': '"x"' }, '/own')).status, 304)
+  const advice = /write await ctx\.fresh\(…\) in a route, or read ctx\.request\.fresh/
+  t.regex(site.errors[0]?.message ?? '', advice)
+  t.is(site.errors.length, 1)
+  const negated = await siteOf(t, [
+    ctx => {
+      ctx.etag = 'x'
+      if (!ctx.fresh) ctx.body = 'page'
+    }
+  ])
+  t.is((await negated.get({}, '/negated')).status, 404)
+  t.deepEqual(warningsAbout('GET /negated'), [
+    'koa-fresh-assets: GET /negated read ctx.fresh as a boolean and has no body: it is a function, so never false; ' +
+      'write await ctx.fresh(…) in a route, or read ctx.request.fresh'
+  ])
+})
+
+// What a shared cache may store, though it is not for everybody.
+
+/** What a page with a cookie says, the field in which it is sent, and how it is written there. */
+const SAYS: ReadonlyArray<readonly [Route, field: string, value?: string]> = [
+  [ctx => ctx.cacheControl('public', { maxAge: 60 }), CACHE, 'public, max-age=60'],
+  [ctx => ctx.set('Cache-Control', 's-maxage=60'), CACHE, 's-maxage=60'],
+  [ctx => ctx.cacheControl({ target: 'CDN', maxAge: 60 }), 'cdn-cache-control', 'max-age=60'],
+  [
+    ctx => ctx.cacheControl({ target: 'Surrogate-Control', maxAge: 60 }),
+    'surrogate-control',
+    'max-age=60'
+  ]
+]
+/** The same where everybody gets the cookie, or no cache stores the page. */
+const SAYS_WELL: typeof SAYS = [
+  [ctx => ctx.cacheControl('public', { cookies: 'shared' }), CACHE, 'public'],
+  [ctx => ctx.expires(5, 'public', { cookies: 'shared' }), CACHE, 'public, max-age=5'],
+  [ctx => ctx.cacheControl('private'), CACHE, 'private'],
+  [ctx => ctx.cacheControl({ target: 'CDN' }, 'private'), 'cdn-cache-control', 'private'],
+  [() => undefined, CACHE]
+]
+
+test('a route’s own public beside a cookie that is set or read is sent as written, and reported once', async t => {
+  const pages = [...SAYS, ...SAYS_WELL]
+  const uses: Readonly<Record<string, Route>> = {
+    sets: ctx => ctx.cookies.set('seen', 'yes'),
+    read: ctx => ctx.cookies.get('user')
+  }
+  const routes = Object.entries(uses).flatMap(([does, use]) =>
+    pages.map(([says], at) => [`/${does}/${at}`, (ctx: Context) => [use(ctx), says(ctx)]] as const)
+  )
+  const fields: Route = ctx => {
+    ctx.cookies.set('seen', 'yes')
+    ctx.cacheControl('public', { privateFields: ['Set-Cookie'] })
+  }
+  const site = await siteOf(t, [routed({ ...Object.fromEntries(routes), '/sets/fields': fields })])
+  for (const does of Object.keys(uses)) {
+    for (const [at, [, field, value]] of pages.entries()) {
+      const message = new RegExp(`responds with ${field}: .* ${does} a cookie.*cookies: 'shared'`)
+      const isReported = at < SAYS.length
+      await reports(t, site, `/${does}/${at}`, [field, value], isReported ? message : undefined)
+    }
+  }
+  await reports(t, site, '/sets/fields', [CACHE, 'public, private="Set-Cookie"'])
+})
+
+test('a route’s own public beside a nonce is sent as written, with one warning that names two ways out', async t => {
+  const routes = routed({
+    '/nonce/own': ctx => ctx.cacheControl('public', 'no-cache'),
+    '/nonce/edge': ctx => ctx.cacheControl({ target: 'CDN', maxAge: 60 }),
+    '/nonce/private': ctx => ctx.cacheControl('private')
+  })
+  const setPolicy: Middleware = (ctx, next) => {
+    ctx.set('Content-Security-Policy', NONCE)
+    return next()
+  }
+  const site = await siteOf(t, [routes], { front: [setPolicy] })
+  for (const [name, field, value] of [
+    ['own', CACHE, 'public, no-cache'],
+    ['edge', 'cdn-cache-control', 'max-age=60']
+  ] as const) {
+    const path = `/nonce/${name}`
+    const both = "a nonce in Content-Sec.* files and allow 'self'.* hashes"
+    const message = new RegExp(`: GET \\S+ responds with ${field}: .* ${both}`)
+    await reports(t, site, path, [field, value], message)
+    t.false(warningsAbout(path)[0]?.includes('4f'))
+  }
+  await reports(t, site, '/nonce/private', [CACHE, 'private'])
+})
+
+test('a nonce or a cookie that middleware in front adds after koaHttpCache is reported once', async t => {
+  const adds: Readonly<Record<string, Route>> = {
+    '/late/nonce': ctx => ctx.set('Content-Security-Policy', NONCE),
+    '/late/cookie': ctx => ctx.cookies.set('seen', 'yes'),
+    '/late/read': ctx => ctx.cookies.get('user')
+  }
+  const adding: Middleware = async (ctx, next) => {
+    await next()
+    adds[ctx.path]?.(ctx)
+  }
+  const page: Middleware = async ctx => {
+    await ctx.fresh('x')
+    ctx.body = 'page'
+  }
+  const site = await siteOf(t, [page], { front: [adding], cacheControl: 'public, max-age=60' })
+  const field = [CACHE, 'public, max-age=60'] as const
+  await reports(t, site, '/late/nonce', field, /a nonce in/)
+  await reports(t, site, '/late/cookie', field, /sets a cookie/)
+  // The page does not depend on it.
+  await reports(t, site, '/late/read', field)
+})
+
+test('a route’s own public without the Vary is sent as written, with one warning', async t => {
+  const says: Readonly<Record<string, Route>> = {
+    '/negotiated/language': ctx => ctx.acceptsLanguages('en'),
+    '/negotiated/two': ctx => [ctx.accepts('html'), ctx.acceptsLanguages('en')],
+    '/quiet/said': ctx => (ctx.vary('Accept-Language'), ctx.acceptsLanguages('en')),
+    '/quiet/star': ctx => (ctx.set('Vary', '*'), ctx.acceptsLanguages('en')),
+    '/quiet/redirect': ctx => ctx.redirect('/'),
+    '/quiet/private': ctx => (ctx.acceptsLanguages('en'), ctx.cacheControl('private')),
+    '/quiet/file': ctx => (ctx.set('Accept-Ranges', 'bytes'), ctx.acceptsLanguages('en')),
+    '/quiet/none': () => undefined
+  }
+  const routes = Object.entries(says).map(([path, say]) => {
+    return [path, (ctx: Context) => [ctx.cacheControl('public', { maxAge: 60 }), say(ctx)]] as const
+  })
+  const site = await siteOf(t, [routed(Object.fromEntries(routes))])
+  const advice: Readonly<Record<string, RegExp>> = {
+    '/negotiated/language': /add ctx\.vary\('Accept-Language'\)$/,
+    '/negotiated/two': /add ctx\.vary\(\['Accept', 'Accept-La/
+  }
+  const varies: Readonly<Record<string, string>> = {
+    '/quiet/said': 'Accept-Language',
+    '/quiet/star': '*'
+  }
+  for (const path of Object.keys(says)) {
+    await reports(t, site, path, ['vary', varies[path]], advice[path])
+  }
+})
