@@ -132,7 +132,7 @@ const PARTS = [
     /^building\/publish|^deltas\/directory|^telling\/(?:listed|own)|^releases\/(?:build|clean|compress)\.|^deltas\/(?:write|delta-faults)/,
     'building-copies'
   ],
-  [/^releases\/(?:verify|without-base)\./, 'verify-checks'],
+  [/^releases\/(?:verify|copies)\./, 'verify-checks'],
   [/^modules\/building/, 'packages'],
   [/^modules\/joining|^styles\/(?:join|plan)\./, 'joining'],
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
@@ -143,7 +143,8 @@ const PARTS = [
   [/^vite\/entry-source/, 'entry-source'],
   [/^releases\/exports/, 'app'],
   [/^http-cache\/(?:directives|fresh)/, 'http-cache-values'],
-  [/-command\.ts$|^init\/|^(?:deltas|modules|styles)\/(?:additions|column)/, 'cli'],
+  [/^warnings\/responses/, 'http-cache-reports'],
+  [/-commands?\.ts$|^init\/|^(?:deltas|modules|styles)\/(?:additions|column)/, 'cli'],
   [/^cli\/format|^telling\/weight/, 'weight'],
   [/^inspector\/(?:weight-page|treemap|page-html)/, 'inspector-html'],
   [/^telling\//, 'inventory'],

@@ -2,7 +2,7 @@
 import type { Extra } from '../../runtime/app/parts.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
-import { isJoined } from './options.ts'
+import { isJoined, type JoinRow } from './options.ts'
 
 export const modules: Extra<Pipeline> = {
   name: 'modules',
@@ -12,12 +12,22 @@ export const modules: Extra<Pipeline> = {
       return (await import('./building/app-packages.ts')).packagesOf(project)
     },
     advise: async (app, specifier, { root }) =>
-      (await import('./advice.ts')).adviceOn(app, specifier, root)
+      (await import('./packages.ts')).adviceOn(app, specifier, root)
   },
   async bundler(project, sources: Sources, transforms) {
     if (!project.apps.some(isJoined)) return undefined
     return (await import('./joining/bundler.ts')).makeBundler(project, sources, transforms)
   },
-  commandLine: () => import('./additions.ts'),
-  rows: async report => (await import('./additions.ts')).rowsOf(report)
+  commandLine: () => Promise.resolve({ additions: [{ to: 'precompile', about: ABOUT }] }),
+  async rows({ joined }: JoinRow) {
+    if (!joined) return []
+    const { count, formatBytes } = await import('../../publishing/cli/format.ts')
+    const what = `${count(joined.modules, 'module')} of ${formatBytes(joined.insteadOf)}`
+    const files = `${count(joined.files, 'file')} of ${formatBytes(joined.bytes)}`
+    return [['Joined', `${what} in ${files}`]]
+  }
 }
+
+const ABOUT = `Modules are joined: those of each npm package, and with
+bundle: true those of the application as well, into the ones that nothing imports.
+The option bundle: false turns that off.`

@@ -1,13 +1,13 @@
-// Finds imports in a text, whether it is JavaScript or a source that is compiled to it.
+// Finds what the application's own modules import, whether they are JavaScript or sources that are compiled to it.
+import { observe, observeAll, type Observation } from '../../publishing/building/observation.ts'
 import { tsconfigFor, type Tsconfig } from '../../publishing/compilers/tsconfig.ts'
+import { loadModuleLexer } from '../../publishing/references/module-references.ts'
+import type { SourceFile } from '../../runtime/app/parts.ts'
+import { inParallel } from '../../runtime/concurrency.ts'
 import { errorCode } from '../../runtime/files/disk.ts'
-
-// A source with JSX or types is no JavaScript yet: the lexer finds only some imports of it, or none.
-const IMPORT =
-  /\b(?:import|export)\b(?<clause>[\w$*{}\s,]*?)(?:\bfrom\s*)?(["'])(?<specifier>[^"'\n]+)\2|\bimport\s*\(\s*(["'`])(?<lazy>[^"'`\n]+)\4/g
+import { readSnapshot } from '../../runtime/files/open-file.ts'
 
 interface Import {
-  readonly index: number
   readonly specifier: string
   /** False for `import()`. */
   readonly isStatic: boolean
@@ -15,13 +15,62 @@ interface Import {
   readonly names: readonly string[]
 }
 
+export interface Imported extends Import {
+  /** The absolute path of the script, without links. */
+  readonly file: string
+  /** True for what JSX is compiled to, whichever packages the option names. */
+  readonly isImplied?: boolean
+}
+
+export type OwnScript = Pick<SourceFile, 'name' | 'file'>
+
+/** Returns the imports by bare specifiers and relative paths, and the files that were read. */
+export async function importedBy(
+  scripts: readonly OwnScript[],
+  root: string
+): Promise<{ imports: readonly Imported[]; read: readonly Observation[] }> {
+  const lexer = await loadModuleLexer()
+  const found = await inParallel(scripts, 16, async ({ file }) => {
+    const readAt = Date.now()
+    const snapshot = await readSnapshot(file)
+    if (!snapshot) return { imports: [], read: [] }
+    const code = snapshot.bytes.toString()
+    const { references, unparsedAt } = lexer.find(code)
+    const known = new Set(references.map(({ path }) => path))
+    const isImport = ({ specifier, line }: Found) =>
+      unparsedAt === undefined ? known.has(specifier) : !COMMENT.test(line)
+    const { added, files } = await importsOfJsx(code, file, root)
+    const implied = added.map(each => ({ ...each, file, isStatic: true, isImplied: true }))
+    const written = importsIn(code).filter(isImport)
+    const imports: Imported[] = [...written.map(each => ({ ...each, file })), ...implied]
+    return { imports, read: [observe(file, snapshot, readAt), ...(await observeAll(files))] }
+  })
+  return {
+    imports: found.flatMap(({ imports }) => imports),
+    read: found.flatMap(({ read }) => read)
+  }
+}
+
+// A source with JSX or types is no JavaScript yet: the lexer finds only some imports of it, or none.
+const IMPORT =
+  /\b(?:import|export)\b(?<clause>[\w$*{}\s,]*?)(?:\bfrom\s*)?(["'])(?<specifier>[^"'\n]+)\2|\bimport\s*\(\s*(["'`])(?<lazy>[^"'`\n]+)\4/g
+
+/** Matches the lines that are comments, where the lexer cannot tell. */
+const COMMENT = /^\s*(?:\/\/|\*)/
+
+interface Found extends Import {
+  /** The line, as far as the import. */
+  readonly line: string
+}
+
 /** Leaves out imports of types. Comments are not told apart. */
-export function importsIn(code: string): Import[] {
+export function importsIn(code: string): Found[] {
   return Array.from(code.matchAll(IMPORT)).flatMap(({ groups = {}, index }) => {
     const { clause = '', specifier, lazy = '' } = groups
     if (/^\s*type\b/.test(clause)) return []
+    const line = code.slice(code.lastIndexOf('\n', index) + 1, index)
     const isStatic = specifier !== undefined
-    return { index, specifier: specifier ?? lazy, isStatic, names: namesIn(clause) }
+    return { line, specifier: specifier ?? lazy, isStatic, names: namesIn(clause) }
   })
 }
 
@@ -36,7 +85,7 @@ function namesIn(clause: string): string[] {
 const SPREAD_KEY = /\{\s*\.\.\.[^<]*?\}[^<]*?\bkey=/
 
 /** Returns the imports that compiling a source adds to it, and the files that decide on them. */
-export async function importsOfJsx(code: string, file: string, root: string) {
+async function importsOfJsx(code: string, file: string, root: string) {
   const tsconfig = /\.[jt]sx$/i.test(file) && (await tsconfigFor(file, root).catch(noneIfBroken))
   if (!tsconfig) return { added: [], files: [] }
   const { files } = tsconfig

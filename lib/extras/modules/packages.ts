@@ -1,11 +1,13 @@
-// Finds packages, tells to which one a file belongs, and what a package may reach.
+// Finds packages, tells to which one a file belongs, what a package may reach, and what to do about one that is missing.
 import { readdir } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
 import { dirname, join, resolve, sep } from 'node:path'
 import { isRecord, nearest } from '../../runtime/check-options.ts'
 import { AssetError, reasonOf } from '../../runtime/errors.ts'
 import { realpathOf, statOf, undefinedIfMissing } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { isInside, pathFrom, withSlashes } from '../../runtime/files/paths.ts'
+import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import { isPackage } from './options.ts'
 
@@ -36,10 +38,9 @@ export function allOf(errors: readonly AssetError[]): AssetError {
   const messages = [...new Set(errors.map(({ message }) => message))]
   const [first = ''] = messages
   if (messages.length === 1) return unusable(first, errors[0]?.cause)
-  const told = messages.slice(0, MAX_TOLD).map(message => `\n- ${message}`)
-  const rest =
-    messages.length > told.length ? `\n- … and ${messages.length - told.length} more` : ''
-  return unusable(`packages have ${messages.length} errors:${told.join('')}${rest}`)
+  const left = messages.length - MAX_TOLD
+  const told = [...messages.slice(0, MAX_TOLD), ...(left > 0 ? [`… and ${left} more`] : [])]
+  return unusable(`packages have ${messages.length} errors:\n- ${told.join('\n- ')}`)
 }
 
 /** `@a/b/c.js` -> `['@a/b', './c.js']` */
@@ -172,7 +173,7 @@ async function jsonOf(file: string): Promise<Readonly<Record<string, unknown>>> 
 }
 
 /** Finds the installed package that the name of one which is not installed most likely stands for. */
-export async function nearestInstalled(name: string, folders: readonly string[]) {
+async function nearestInstalled(name: string, folders: readonly string[]) {
   const scope = /^@[^/]+\//.exec(name)?.[0] ?? ''
   const lists = await Promise.all(
     folders.map(folder => undefinedIfMissing(readdir(join(folder, scope))))
@@ -181,4 +182,28 @@ export async function nearestInstalled(name: string, folders: readonly string[])
     name,
     lists.flatMap(list => list ?? []).map(each => scope + each)
   )
+}
+
+/**
+ * Advises what to do about a bare specifier that nothing maps; undefined for one that is no package, such as
+ * `@/lib/dial.js`, `#dial` and, unless it is installed, `fs`.
+ */
+export async function adviceOn(
+  { packages }: AppSettings,
+  specifier: string,
+  root: string
+): Promise<string | undefined> {
+  if (!isPackage(specifier) || !/^[@\w]/.test(specifier)) return undefined
+  const [name, subpath] = splitSpecifier(specifier)
+  const publish = `set packages: ['${specifier}']`
+  const folders = nodeModulesFrom(root)
+  const found = await Promise.all(folders.map(each => statOf(join(each, name, 'package.json'))))
+  if (found.some(Boolean)) return publish
+  // `lib/dial.js` is more likely a path.
+  if (isBuiltin(name) || /\/.*\.m?js$/.test(subpath)) return undefined
+  const listed = packages.filter(each => typeof each === 'string')
+  const near = nearest(specifier, listed) ?? (await nearestInstalled(name, folders))
+  // The hint comes first, since a mistyped name may belong to somebody else's package.
+  const hint = near === undefined ? '' : `did you mean '${near}'? If not, `
+  return `${hint}run npm install ${name} and ${publish}`
 }

@@ -9,7 +9,8 @@ import type { AssetError } from '../../runtime/errors.ts'
 import type { SourceFile } from '../../runtime/app/parts.ts'
 import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
 import { isPackage } from './options.ts'
-import { allOf, splitSpecifier, unusable, type Packages } from './packages.ts'
+import { allOf, Packages, splitSpecifier, unusable } from './packages.ts'
+import { problemIn } from './rolldown.ts'
 
 /** The imports of packages that an app wants. */
 export interface Wanted {
@@ -66,34 +67,18 @@ export class Resolved {
   /** The specifiers that lead nowhere, each with a file that imports it. */
   readonly lost = new Map<string, string>()
   readonly packages: Packages
-  readonly #root: string
-  /** Rolldown gives the errors that plugins throw a code of its own. */
-  refused: AssetError | undefined
+  readonly root: string
 
-  constructor(packages: Packages, root: string) {
-    this.packages = packages
-    this.#root = root
-  }
-
-  refuse(error: AssetError): never {
-    this.refused ??= error
-    throw new TypeError(error.message)
-  }
-
-  async requireReach(specifier: string, importer: string, file: string): Promise<void> {
-    try {
-      await this.packages.requireReach(specifier, importer, file)
-    } catch (error) {
-      if (errorCode(error) !== 'package-unusable') throw error
-      this.refuse(error as AssetError)
-    }
+  constructor(root: string) {
+    this.packages = new Packages(root)
+    this.root = root
   }
 
   /** The name of a file of a package, below `npm/`. @throws AssetError for one that no URL can have */
   nameOf(file: string): string {
     const path = this.packages.pathOf(file)
     if (path !== undefined && isCanonicalBelow(path)) return path
-    return this.refuse(unusable(`${pathFrom(this.#root, file)} has a name that no URL can have`))
+    throw unusable(`${pathFrom(this.root, file)} has a name that no URL can have`)
   }
 
   /** Returns the files that are no modules. */
@@ -110,7 +95,7 @@ export class Resolved {
     for (const specifier of used) {
       const importer = this.lost.get(specifier)
       if (importer === undefined) continue
-      const error = unusable(`${pathFrom(this.#root, importer)} ${lostReason(specifier)}`)
+      const error = unusable(`${pathFrom(this.root, importer)} ${lostReason(specifier)}`)
       // A package has one stylesheet or a hundred.
       const { name = '' } = (isSheet(specifier) && this.packages.homeOf(importer)) || {}
       problems.set(name || error.message, problems.get(name) ?? error)
@@ -126,9 +111,8 @@ export function isPlainSheet(specifier: string, importing = ''): boolean {
   return isSheet(specifier) && !CSS_MODULE.test(importing)
 }
 
-async function importsSheet(file: string): Promise<boolean> {
-  const read = await readSnapshot(file)
-  return CSS_MODULE.test(read?.bytes.toString() ?? '')
+async function importsPlainSheet(file: string, specifier: string): Promise<boolean> {
+  return isSheet(specifier) && isPlainSheet(specifier, String((await readSnapshot(file))?.bytes))
 }
 
 /** Why a module cannot be used that imports it, to be read after the file of the module. */
@@ -148,7 +132,7 @@ export function lostReason(specifier: string): string {
 }
 
 /** Finds the entries, and follows what modules of packages import. */
-export function resolving({ root, mapped, specifiers }: Wanted, resolved: Resolved): Plugin {
+export function resolving({ mapped, specifiers }: Wanted, resolved: Resolved): Plugin {
   const { entries, targets, files, lost, packages } = resolved
   const isMapped = new Set(mapped)
   return {
@@ -157,7 +141,7 @@ export function resolving({ root, mapped, specifiers }: Wanted, resolved: Resolv
       const problems = new Array<AssetError>()
       for (const [specifier, { importer }] of specifiers) {
         try {
-          const file = await fileOf(this, { specifier, importer, root, packages })
+          const file = await fileOf(this, specifier, importer, resolved)
           if (file === undefined && isOptional(specifier, specifiers)) continue
           if (file === undefined) throw await packages.notExported(specifier, importer)
           entries.set(specifier, file)
@@ -166,7 +150,7 @@ export function resolving({ root, mapped, specifiers }: Wanted, resolved: Resolv
           problems.push(error as AssetError)
         }
       }
-      if (problems.length > 0) resolved.refuse(allOf(problems))
+      if (problems.length > 0) throw allOf(problems)
     },
     async resolveId(specifier, importer, { kind }) {
       if (importer === undefined || importer.startsWith('\0') || specifier.startsWith('\0'))
@@ -177,12 +161,12 @@ export function resolving({ root, mapped, specifiers }: Wanted, resolved: Resolv
       const isFile = found && !found.external && isAbsolute(found.id)
       if (!isFile && isBuiltin(specifier) && kind === 'require-call') return EMPTY + specifier
       if (!isFile && found && !found.external) return found
-      if (!isFile || (isSheet(found.id) && !(await importsSheet(importer)))) {
+      if (!isFile || (await importsPlainSheet(importer, found.id))) {
         lost.set(specifier, importer)
         packages.awaited(specifier, importer)
         return { id: specifier, external: 'absolute' }
       }
-      await resolved.requireReach(specifier, importer, found.id)
+      await packages.requireReach(specifier, importer, found.id)
       const known = targets.get(importer) ?? new Map<string, string>()
       targets.set(importer, known.set(specifier, found.id))
       if (!isSheet(found.id)) return found
@@ -195,17 +179,12 @@ export function resolving({ root, mapped, specifiers }: Wanted, resolved: Resolv
   }
 }
 
-interface Sought {
-  readonly specifier: string
-  readonly importer: string
-  readonly root: string
-  readonly packages: Packages
-}
-
 /** @returns undefined for what the package does not have */
 async function fileOf(
   context: PluginContext,
-  { specifier, importer, root, packages }: Sought
+  specifier: string,
+  importer: string,
+  { packages, root }: Resolved
 ): Promise<string | undefined> {
   const [name] = splitSpecifier(specifier)
   if (!isCanonicalBelow(specifier))
@@ -213,8 +192,7 @@ async function fileOf(
       `${importer} imports ${JSON.stringify(specifier)}, which is no name of a package`
     )
   const { directory } = await packages.installed(name, importer)
-  const from = join(root, 'index.js')
-  const found = await context.resolve(specifier, from)
+  const found = await context.resolve(specifier, join(root, 'index.js'))
   if (!found || found.external || !isAbsolute(found.id)) return undefined
   if (isSheet(found.id)) {
     const path = pathFrom(directory, found.id)
@@ -231,4 +209,14 @@ export function isOptional(specifier: string, specifiers: Wanted['specifiers']):
   return [...specifiers.keys()].some(
     other => other !== specifier && splitSpecifier(other)[0] === specifier
   )
+}
+
+/** Returns what a build that failed says of packages, and any other error as it is. */
+export function asUnusable(error: unknown, root: string): unknown {
+  const problem = problemIn(error)
+  if (!problem) return error
+  const { first, what, file = root, line, column } = problem
+  if (first.pluginCode === 'package-unusable') return unusable(first.message, first.cause)
+  const place = line === undefined ? '' : `:${line}:${column}`
+  return unusable(`${pathFrom(root, file)}${place} cannot be built: ${what}`, error)
 }

@@ -11,7 +11,7 @@ export interface Rolldown {
 }
 
 /** Earlier ones break React in the order of ECMAScript modules. */
-const OLDEST = [1, 2, 19] as const
+const OLDEST = '1.2.19'
 const PEER = ['rolldown']
 
 export async function hasRolldown(root: string): Promise<boolean> {
@@ -21,9 +21,9 @@ export async function hasRolldown(root: string): Promise<boolean> {
 /** @throws AssetError for none, and for an old one */
 export async function loadRolldown(purpose: string, root: string): Promise<Rolldown> {
   const { require } = await foundFor(purpose, root)
-  const loaded = (await loadPeer(PEER, purpose, root)) as Pick<Rolldown, 'rolldown'>
+  const { rolldown } = (await loadPeer(PEER, purpose, root)) as Pick<Rolldown, 'rolldown'>
   const { parseAst } = require('rolldown/parseAst') as Pick<Rolldown, 'parseAst'>
-  return { rolldown: loaded.rolldown, parseAst }
+  return { rolldown, parseAst }
 }
 
 /** @throws AssetError for none, and for an old one */
@@ -35,8 +35,7 @@ export async function rolldownVersion(purpose: string, root: string): Promise<st
 export function requireFolders(purpose: string): void {
   if (process.versions['pnp'] === undefined) return
   const advice = 'write nodeLinker: node-modules into .yarnrc.yml, and run yarn install'
-  throw new AssetError(
-    'compiler-missing',
+  throw missing(
     `${purpose} needs packages in node_modules, and Yarn's Plug'n'Play keeps them in archives: ${advice}`
   )
 }
@@ -44,28 +43,24 @@ export function requireFolders(purpose: string): void {
 async function foundFor(purpose: string, root: string) {
   requireFolders(purpose)
   const found = await findPeer(PEER, root)
-  if (!found) throw new AssetError('compiler-missing', missingPeer(PEER, purpose))
+  if (!found) throw missing(missingPeer(PEER, purpose))
   const { require } = found
   const { version } = require('rolldown/package.json') as { readonly version: string }
-  if (isNewEnough(version)) return { require, version }
-  const least = OLDEST.join('.')
-  const advice = `npm install --save-dev rolldown@^${least}`
-  throw new AssetError(
-    'compiler-missing',
-    `${purpose} needs rolldown ${least} or newer, and ${version} is installed: ${advice}`
+  if (version.localeCompare(OLDEST, 'en', { numeric: true }) >= 0) return { require, version }
+  throw missing(
+    `${purpose} needs rolldown ${OLDEST} or newer, and ${version} is installed: npm install --save-dev rolldown@^${OLDEST}`
   )
 }
 
-function isNewEnough(version: string): boolean {
-  const given = version.split(/[.-]/).map(Number)
-  const at = OLDEST.findIndex((least, each) => given[each] !== least)
-  return at === -1 || (given[at] ?? 0) > (OLDEST[at] ?? 0)
-}
+const missing = (message: string) => new AssetError('compiler-missing', message)
 
 interface Log {
   readonly message: string
+  readonly cause?: unknown
   readonly id?: string
   readonly loc?: { readonly file?: string; readonly line: number; readonly column: number }
+  /** The code of an error that one of our plugins threw, which gets one of Rolldown's. */
+  readonly pluginCode?: string
 }
 
 /** Returns what is wrong with a module, and where; undefined for an error that is not Rolldown's. */
@@ -75,5 +70,5 @@ export function problemIn(error: unknown) {
   // Only the first line is shown, without colours and the name of the rule; the others show the text.
   const [text = ''] = stripVTControlCharacters(first.message).split('\n')
   const { file = first.id, line, column = 0 } = first.loc ?? {}
-  return { what: text.replace(/^\[\w+\] /, ''), file, line, column: column + 1 }
+  return { first, what: text.replace(/^\[\w+\] /, ''), file, line, column: column + 1 }
 }

@@ -4,31 +4,23 @@ import { dirname, join, posix } from 'node:path'
 import { oneAtATime } from '../../../runtime/concurrency.ts'
 import { errorCode, realpathOf } from '../../../runtime/files/disk.ts'
 import { digestOf } from '../../../runtime/files/digest.ts'
-import { observeAll, type Observation } from '../../../publishing/building/observation.ts'
 import { pathFrom } from '../../../runtime/files/paths.ts'
-import type {
-  KnownImports,
-  MakeSourceList,
-  Project,
-  SourceFile,
-  SourceList
-} from '../../../runtime/app/parts.ts'
+import type { KnownImports, MakeSourceList } from '../../../runtime/app/parts.ts'
+import type { Project, SourceFile, SourceList } from '../../../runtime/app/parts.ts'
 import type { AppSettings } from '../../../runtime/settings/settings.ts'
-import { scanPackages } from './build.ts'
-import { buildApart } from './build-process.ts'
-import { namedFiles } from './files.ts'
-import { importedBy, type Imported, type Script } from './imported.ts'
-import { directoryFor, isUnchanged, isWhole, restoreBuild, type KeptBuild } from './kept.ts'
+import { hasSameInputs, observeAll, Remembered } from '../../../publishing/building/observation.ts'
+import type { Made, Observation } from '../../../publishing/building/observation.ts'
+import { importedBy, type Imported, type OwnScript } from '../imports.ts'
+import { hasModules, isJoined } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, isOptional, type Import, type Wanted } from '../resolving.ts'
-import { hasModules, isJoined } from '../options.ts'
 import { loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
-import { listScanned, type Listed } from './scanned.ts'
+import { readPackages, type Listed } from './build.ts'
+import { buildApart, directoryFor, isWhole, restoreBuild } from './build-process.ts'
+import type { KeptBuild } from './build-process.ts'
+import { namedFiles } from './files.ts'
 
-export interface PackageSettings {
-  readonly root: string
-  readonly env: string
-  readonly isPrecompile: boolean
+interface PackageSettings extends Pick<Project, 'root' | 'env' | 'isPrecompile'> {
   /** The version of Rolldown. */
   readonly version: string
 }
@@ -37,35 +29,35 @@ export interface PackageSettings {
 export async function packagesOf(project: Project): Promise<MakeSourceList> {
   const { apps, root } = project
   requireFolders(OPTION)
-  const isNeeded = apps.some(hasModules)
-  const version = isNeeded ? await rolldownVersion(OPTION, root) : ''
-  return (app, own) => {
-    if (app.packages.length === 0) return undefined
-    return new AppPackages(app, { ...project, version }, own)
-  }
+  const version = apps.some(hasModules) ? await rolldownVersion(OPTION, root) : ''
+  return (app, own) =>
+    app.packages.length > 0 ? new AppPackages(app, { ...project, version }, own) : undefined
 }
 
-export class AppPackages implements SourceList {
+class AppPackages implements SourceList {
   readonly place = 'node_modules'
   version = 0
   digest = ''
   files: readonly SourceFile[] = []
   readonly #app: AppSettings
   readonly #settings: PackageSettings
-  readonly #own: () => Promise<readonly Script[]>
+  readonly #own: () => Promise<readonly OwnScript[]>
   readonly #condition: Wanted['condition']
   /** True for a list as precompile makes it, and as every command sees that. */
   readonly #isPrecompiled: boolean
+  readonly #made = new Remembered(() => this.#list())
   #listed: Listed | undefined
   #byFile: ReadonlyMap<string, string> = new Map()
   #kept: KeptBuild | undefined
-  #scripts: readonly Script[] = []
-  /** The files on which the list depends too, or the failure of making it does. */
-  #inputs: readonly Observation[] | undefined
+  #scripts: readonly OwnScript[] = []
   #failure: unknown
 
   /** @param own lists the sources of the app itself: its scripts import from packages */
-  constructor(app: AppSettings, settings: PackageSettings, own: () => Promise<readonly Script[]>) {
+  constructor(
+    app: AppSettings,
+    settings: PackageSettings,
+    own: () => Promise<readonly OwnScript[]>
+  ) {
     this.#app = app
     this.#settings = settings
     this.#own = own
@@ -88,15 +80,10 @@ export class AppPackages implements SourceList {
   readonly verify = oneAtATime(async () => {
     const own = (await this.#own()).filter(({ name }) => /\.m?js$/i.test(name))
     const scripts = own.map(({ name, file }) => ({ name, file }))
-    const isSame = isDeepStrictEqual(scripts, this.#scripts)
-    if (isSame && this.#inputs && (await isUnchanged(this.#inputs))) {
-      if (this.#failure !== undefined) throw this.#failure
-      return
-    }
-    this.#inputs = undefined
+    if (!isDeepStrictEqual(scripts, this.#scripts)) this.#made.forget()
     this.#scripts = scripts
     try {
-      await this.#list(scripts)
+      this.#take(await this.#made.get())
       this.#failure = undefined
     } catch (error) {
       this.#failure = error
@@ -104,38 +91,61 @@ export class AppPackages implements SourceList {
     }
   })
 
-  async #list(scripts: readonly Script[]): Promise<void> {
-    const { root } = this.#settings
-    const packages = new Packages(root)
-    const imported = await importedBy(scripts, root)
-    const inputs: Observation[] = [...imported.read]
-    try {
-      const wanted = this.#wanted(imported.imports)
-      const listed = wanted.specifiers.size === 0 ? NONE : await this.#modules(wanted, inputs)
-      const given = this.#app.packages.filter(each => typeof each !== 'string')
-      const named = await namedFiles(given, packages)
-      inputs.push(...named.read)
-      const all = new Map([...named.files, ...listed.files].map(each => [each.name, each]))
-      const files = [...all.values()]
-      if (!isDeepStrictEqual(files, this.files)) this.version++
-      this.files = files
-      this.#byFile = new Map(files.map(({ file, name }) => [file, name]))
-      const { names } = listed.imports
-      const links = new Map([...listed.imports.links, ...linksOf(imported.imports, scripts, names)])
-      this.#listed = { ...listed, imports: { names, links } }
-      this.digest = digestOf(JSON.stringify([...names, ...links]))
-    } catch (error) {
-      if (errorCode(error) !== 'package-unusable') throw error
-      this.#inputs = [...inputs, ...(await observeAll(packages.looked))]
-      throw error
+  #take(listed: Listed): void {
+    if (listed === this.#listed) return
+    const { files, imports } = listed
+    if (!isDeepStrictEqual(files, this.files)) this.version++
+    this.#listed = listed
+    this.files = files
+    this.#byFile = new Map(files.map(({ file, name }) => [file, name]))
+    this.digest = digestOf(JSON.stringify([...imports.names, ...imports.links]))
+  }
+
+  async #list(): Promise<Made<Listed>> {
+    const packages = new Packages(this.#settings.root)
+    const inputs = new Array<Observation>()
+    const add = (more: readonly Observation[]) => void inputs.push(...more)
+    const made = await this.#listFrom(packages, add).then(
+      value => ({ value }),
+      (error: unknown) => {
+        if (errorCode(error) !== 'package-unusable') throw error
+        return { error }
+      }
+    )
+    return { ...made, inputs: [...inputs, ...(await observeAll(packages.looked))] }
+  }
+
+  /** @param add remembers on what the list depends, or the failure of making it */
+  async #listFrom(
+    packages: Packages,
+    add: (inputs: readonly Observation[]) => void
+  ): Promise<Listed> {
+    const scripts = this.#scripts
+    const { imports, read } = await importedBy(scripts, this.#settings.root)
+    add(read)
+    const wanted = this.#wanted(imports)
+    const listed = wanted.specifiers.size === 0 ? NONE : await this.#modules(wanted, add)
+    const given = this.#app.packages.filter(each => typeof each !== 'string')
+    const named = await namedFiles(given, packages)
+    add(named.read)
+    const all = new Map([...named.files, ...listed.files].map(each => [each.name, each]))
+    const { names, links } = listed.imports
+    const own = linksOf(imports, scripts, names)
+    return {
+      ...listed,
+      files: [...all.values()],
+      imports: { names, links: new Map([...links, ...own]) }
     }
-    this.#inputs = [...inputs, ...(await observeAll(packages.looked))]
+  }
+
+  get #specifiers(): readonly string[] {
+    return this.#app.packages.filter(each => typeof each === 'string')
   }
 
   /** The specifiers that the option names, and those of its packages that scripts of the app import. */
   #wanted(imports: readonly Imported[]): Wanted {
     const { root } = this.#settings
-    const given = this.#app.packages.filter(each => typeof each === 'string')
+    const given = this.#specifiers
     const packages = new Set(given.map(each => splitSpecifier(each)[0]))
     const specifiers = new Map<string, Import>(
       given.map(each => [each, { importer: OPTION, names: [] }])
@@ -152,32 +162,29 @@ export class AppPackages implements SourceList {
     return { root, condition: this.#condition, mapped, specifiers: new Map(sorted) }
   }
 
-  async #modules(wanted: Wanted, inputs: Observation[]): Promise<Listed> {
-    const { root } = this.#settings
+  async #modules(wanted: Wanted, add: (inputs: readonly Observation[]) => void): Promise<Listed> {
+    const { root, version } = this.#settings
     // These are joined with the modules of the app.
     if (this.#isPrecompiled && isJoined(this.#app))
-      return listScanned(await scanPackages(await loadRolldown(OPTION, root), wanted))
-    const kept = await this.#built(wanted, inputs)
-    // Another process may have removed it.
-    const scripts = kept.names.slice(0, 1).map(name => join(kept.directory, name))
-    inputs.push(...kept.inputs, ...(await observeAll(scripts)))
-    this.#kept = kept
-    return listBuilt(kept)
-  }
-
-  async #built(wanted: Wanted, inputs: Observation[]): Promise<KeptBuild> {
-    const { root, version } = this.#settings
+      return readPackages(await loadRolldown(OPTION, root), wanted)
     const versions = [process.env.PACKAGE_VERSION, version]
-    const given = this.#app.packages.filter(each => typeof each === 'string')
-    const key = JSON.stringify([versions, given, wanted.mapped])
+    const key = JSON.stringify([versions, this.#specifiers, wanted.mapped])
     const directory = await directoryFor(root, this.#app.name, this.#condition)
-    const known = this.#kept ?? (await restoreBuild(directory, key))
+    const known = this.#kept ?? (await restoreBuild({ directory, key }))
     const isThere = known && isEnough(known, wanted) && (await isWhole(known))
-    if (isThere && (await isUnchanged(known.inputs))) return known
-    const { kept, failure } = await buildApart({ wanted, directory, key })
-    if (kept) return kept
-    inputs.push(...(failure?.inputs ?? []))
-    throw unusable(failure?.message ?? '')
+    if (isThere && (await hasSameInputs(known))) this.#kept = known
+    else {
+      const { kept, failure } = await buildApart({ wanted, directory, key })
+      if (!kept) {
+        add(failure?.inputs ?? [])
+        throw unusable(failure?.message ?? '')
+      }
+      this.#kept = kept
+    }
+    const { directory: own, names, inputs } = this.#kept
+    // Another process may have removed it.
+    add([...inputs, ...(await observeAll(names.slice(0, 1).map(name => join(own, name))))])
+    return listBuilt(this.#kept)
   }
 
   async nameAt(path: string): Promise<string | undefined> {
@@ -203,7 +210,7 @@ const NONE: Listed = {
 /** Returns the static imports of the app's scripts, by the names of the scripts. */
 function linksOf(
   imports: readonly Imported[],
-  scripts: readonly Script[],
+  scripts: readonly OwnScript[],
   names: ReadonlyMap<string, string>
 ): ReadonlyMap<string, readonly string[]> {
   const byFile = new Map(scripts.map(({ name, file }) => [file, name]))
@@ -227,22 +234,17 @@ function isEnough({ modules, withoutMain, commonJs }: KeptBuild, { specifiers }:
 }
 
 function listBuilt({ directory, names, files, modules, links }: KeptBuild): Listed {
-  const specifiersOf = (name: string) =>
-    [...modules].flatMap(([specifier, to]) => (to === name ? specifier : []))
   const made = names.map((name): SourceFile => {
-    const specifiers = specifiersOf(name)
-    const [first = '-'] = specifiers
+    const specifiers = [...modules].flatMap(([specifier, to]) => (to === name ? specifier : []))
+    const [first] = specifiers
+    const packageName = splitSpecifier(first ?? '-')[0]
     return {
       name,
       file: join(directory, name),
       directory,
-      specifiers: specifiers.length > 0 ? specifiers : undefined,
-      packageName: splitSpecifier(first)[0]
+      specifiers: first ? specifiers : undefined,
+      packageName
     }
   })
-  return {
-    files: [...made, ...files],
-    imports: { names: modules, links },
-    inside: new Map()
-  }
+  return { files: [...made, ...files], imports: { names: modules, links }, inside: new Map() }
 }

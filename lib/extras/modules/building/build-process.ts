@@ -1,21 +1,34 @@
-// Builds packages in a process that ends: Rolldown would keep hundreds of megabytes of a server.
+// Builds packages in a process that ends, as Rolldown would keep hundreds of megabytes of a server, and keeps the build
+// in `node_modules/.cache`, so that a server that restarts builds nothing.
 import { fork } from 'node:child_process'
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { errorCode, statOf } from '../../../runtime/files/disk.ts'
-import { observeAll, type Observation } from '../../../publishing/building/observation.ts'
+import { deserialize, serialize } from 'node:v8'
 import { reasonOf } from '../../../runtime/errors.ts'
-import { buildPackages, type Built } from './build.ts'
-import { keepBuild, type KeptBuild } from './kept.ts'
+import { digestOf } from '../../../runtime/files/digest.ts'
+import { errorCode, realpathOf, statOf, undefinedIfMissing } from '../../../runtime/files/disk.ts'
+import { observeAll, type Observation } from '../../../publishing/building/observation.ts'
+import { nodeModulesFrom } from '../../../publishing/compilers/compiler.ts'
+import { makeDirectory, writeAtomically } from '../../../publishing/writing/write.ts'
 import { OPTION, unusable } from '../packages.ts'
-import { loadRolldown } from '../rolldown.ts'
 import type { Wanted } from '../resolving.ts'
+import { loadRolldown } from '../rolldown.ts'
+import { buildPackages, type Built } from './build.ts'
+
+export interface KeptBuild extends Omit<Built, 'texts'> {
+  /** The absolute path, without links. */
+  readonly directory: string
+  /** The names of the scripts and source maps in it. */
+  readonly names: readonly string[]
+  inputs: readonly Observation[]
+}
 
 interface Job {
   readonly wanted: Wanted
   readonly directory: string
+  /** A text that tells everything that the build is made from, but for files. */
   readonly key: string
 }
 
@@ -24,27 +37,6 @@ interface Outcome {
   /** A message, and what was read until then. */
   readonly failure?: { readonly message: string; readonly inputs: readonly Observation[] }
 }
-
-/** @throws any error but that of a package */
-export async function build({ wanted, directory, key }: Job): Promise<Outcome> {
-  const rolldown = await loadRolldown(OPTION, wanted.root)
-  const built = await buildPackages(rolldown, wanted)
-  if (!('error' in built)) return { kept: await keptIn(directory, key, built) }
-  const { error, inputs } = built
-  return { failure: { message: reasonOf(error), inputs: await observeAll(inputs) } }
-}
-
-/** A `node_modules` may be read-only, as in a container: the build is kept with temporary files then. */
-async function keptIn(directory: string, key: string, built: Built): Promise<KeptBuild> {
-  try {
-    return await keepBuild(directory, key, built)
-  } catch (error) {
-    if (!READ_ONLY.has(errorCode(error) ?? '')) throw error
-    return keepBuild(await mkdtemp(join(tmpdir(), 'koa-fresh-assets-')), key, built)
-  }
-}
-
-const READ_ONLY = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'])
 
 /** The file of this code is undefined where everything was joined into one CommonJS file. */
 const OWN_URL = import.meta.url as string | undefined
@@ -71,4 +63,86 @@ export async function buildApart(job: Job): Promise<Outcome> {
   } finally {
     child.kill()
   }
+}
+
+/** @throws any error but that of a package */
+export async function build({ wanted, directory, key }: Job): Promise<Outcome> {
+  const rolldown = await loadRolldown(OPTION, wanted.root)
+  const { built, error, inputs } = await buildPackages(rolldown, wanted)
+  const observed = await observeAll(inputs)
+  if (!built) return { failure: { message: reasonOf(error), inputs: observed } }
+  try {
+    return { kept: await keepBuild(directory, key, built, observed) }
+  } catch (error) {
+    // A `node_modules` may be read-only, as in a container: the build is kept with temporary files then.
+    if (!READ_ONLY.has(errorCode(error) ?? '')) throw error
+    const elsewhere = await mkdtemp(join(tmpdir(), 'koa-fresh-assets-'))
+    return { kept: await keepBuild(elsewhere, key, built, observed) }
+  }
+}
+
+const READ_ONLY = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'])
+
+const FILE = 'list'
+const HOUR_MS = 3_600_000
+
+/** @param app its name: it has one build for each condition */
+export async function directoryFor(root: string, app: string, condition: string): Promise<string> {
+  const name = join('.cache/koa-fresh-assets/npm', digestOf(`${root}\n${app}\n${condition}`))
+  const folders = nodeModulesFrom(root)
+  for (const folder of folders) if (await statOf(folder)) return join(folder, name)
+  return join(folders[0] ?? root, name)
+}
+
+/** @returns undefined where there is none, or it is not whole */
+export async function restoreBuild({
+  directory,
+  key
+}: Omit<Job, 'wanted'>): Promise<KeptBuild | undefined> {
+  const written = await undefinedIfMissing(readFile(join(directory, FILE)))
+  const body = written?.subarray(digestOf('').length)
+  if (!written || !body?.length || !written.equals(sealed(key, body))) return undefined
+  const kept = deserialize(body) as KeptBuild
+  return (await isWhole(kept)) ? kept : undefined
+}
+
+/** Another version of Node may not read it. */
+function sealed(key: string, body: Buffer): Buffer {
+  const seal = digestOf(Buffer.concat([Buffer.from(process.version + key), body]))
+  return Buffer.concat([Buffer.from(seal), body])
+}
+
+export async function isWhole({ directory, names }: KeptBuild): Promise<boolean> {
+  const written = await Promise.all(names.map(name => statOf(join(directory, name))))
+  return written.every(Boolean)
+}
+
+/**
+ * Each build has a folder of its own, with the digest of its scripts as name, and the last one is in the list: other
+ * processes may use, or write, another one.
+ */
+async function keepBuild(
+  directory: string,
+  key: string,
+  { texts, ...built }: Built,
+  inputs: readonly Observation[]
+): Promise<KeptBuild> {
+  await makeDirectory(directory)
+  const real = (await realpathOf(directory)) ?? directory
+  const own = join(real, digestOf(JSON.stringify([...texts])))
+  const kept = { ...built, directory: own, names: [...texts.keys()], inputs }
+  for (const [name, text] of (await isWhole(kept)) ? [] : texts) {
+    const file = join(own, name)
+    await makeDirectory(dirname(file))
+    await writeAtomically(file, Buffer.from(text))
+  }
+  await writeAtomically(join(real, FILE), sealed(key, serialize(kept)))
+  for (const name of await readdir(real)) {
+    const path = join(real, name)
+    const stats = path === own ? undefined : await statOf(path)
+    // Another process may use what is younger.
+    if (stats?.isDirectory() && Date.now() - Number(stats.mtimeMs) > HOUR_MS)
+      await rm(path, { recursive: true, force: true, maxRetries: 3 })
+  }
+  return kept
 }

@@ -1,12 +1,12 @@
-// Makes packages fit for browsers by one build of Rolldown: a module for each specifier, and what these share.
-import { isAbsolute, join } from 'node:path'
+// Makes packages fit for browsers by one build of Rolldown: a module for each specifier, and what these share. Where
+// they are joined with the modules of the app, it only reads them.
+import { dirname, isAbsolute, join } from 'node:path'
 import type { OutputChunk, Plugin } from 'rolldown'
-import { pathFrom } from '../../../runtime/files/paths.ts'
-import type { SourceFile } from '../../../runtime/app/parts.ts'
+import type { KnownImports, SourceFile } from '../../../runtime/app/parts.ts'
 import { facadeOf } from '../common-js.ts'
-import { Packages, unusable } from '../packages.ts'
-import { buildOptions, ENTRY, FOLDER, Resolved, resolving, type Wanted } from '../resolving.ts'
-import { problemIn, type Rolldown } from '../rolldown.ts'
+import { asUnusable, buildOptions, ENTRY, FOLDER, Resolved } from '../resolving.ts'
+import { resolving, type Wanted } from '../resolving.ts'
+import type { Rolldown } from '../rolldown.ts'
 import { urls } from './urls.ts'
 
 /** Everything has a name, such as `npm/preact/hooks.js`. */
@@ -23,44 +23,38 @@ export interface Built {
   readonly commonJs: ReadonlyMap<string, readonly string[]>
   /** The names of what a script imports statically. */
   readonly links: ReadonlyMap<string, readonly string[]>
-  /** Another build may be another one once one of these files has changed. */
-  readonly inputs: readonly string[]
 }
 
-/** A module of a package, as it was written. */
-export interface ScannedModule {
-  readonly file: string
-  /** The files that its imports mean, by specifier. */
-  readonly imports: ReadonlyMap<string, string>
-}
-
-/** The modules of packages, for a build that joins them with those of the app. */
-export interface Scanned {
-  readonly entries: ReadonlyMap<string, string>
-  readonly modules: readonly ScannedModule[]
+/** What an app publishes of packages. */
+export interface Listed {
   readonly files: readonly SourceFile[]
-  readonly packages: Packages
+  readonly imports: KnownImports
+  /** The names that specifiers in modules of packages lead to, by specifier, by the name of the importer. */
+  readonly inside: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
 /** The chunks that several modules share are in this folder. */
 const SHARED = `${FOLDER}-/`
 const FACADE = '\0package:'
 
-export interface BuildFailure {
-  readonly error: unknown
-  /** The files that were read until then. */
-  readonly inputs: readonly string[]
-}
-
-/** @returns a failure for what cannot be built */
+/**
+ * @returns the files that were read as well: another build may be another one once one of them has changed; an error
+ *   for what cannot be built
+ */
 export async function buildPackages(
   { rolldown }: Pick<Rolldown, 'rolldown'>,
   wanted: Wanted
-): Promise<Built | BuildFailure> {
-  const resolved = new Resolved(new Packages(wanted.root), wanted.root)
+): Promise<{ readonly inputs: readonly string[]; built?: Built; error?: unknown }> {
+  const resolved = new Resolved(wanted.root)
   const read = new Set<string>()
   const inputs = () => [...resolved.packages.looked, ...read]
   const commonJs = new Map<string, readonly string[]>()
+  const reading: Plugin = {
+    name: 'reading',
+    moduleParsed({ id }) {
+      if (isAbsolute(id)) read.add(id)
+    }
+  }
   try {
     const build = await rolldown({
       ...inputOf(wanted),
@@ -68,7 +62,7 @@ export async function buildPackages(
         facades(wanted, resolved, commonJs),
         resolving(wanted, resolved),
         urls(resolved),
-        reading(read)
+        reading
       ]
     })
     const { output } = await build.generate({
@@ -88,57 +82,19 @@ export async function buildPackages(
       each.fileName,
       each.type === 'chunk' ? each.code : String(each.source)
     ])
-    return {
+    const built = {
       texts: new Map(texts),
       files: resolved.otherFiles(),
       commonJs,
       modules: modulesIn(chunks, resolved),
       withoutMain: [...wanted.specifiers.keys()].filter(each => !resolved.entries.has(each)),
-      links: new Map(chunks.map(({ fileName, imports }) => [fileName, imports.filter(isOurs)])),
-      inputs: inputs()
+      links: new Map(chunks.map(({ fileName, imports }) => [fileName, imports.filter(isOurs)]))
     }
+    return { built, inputs: inputs() }
   } catch (error) {
-    return { error: resolved.refused ?? asUnusable(error, wanted.root), inputs: inputs() }
+    return { error: asUnusable(error, wanted.root), inputs: inputs() }
   }
 }
-
-/** Only reads the modules. @throws AssetError for what cannot be built */
-export async function scanPackages(
-  { rolldown }: Pick<Rolldown, 'rolldown'>,
-  wanted: Wanted
-): Promise<Scanned> {
-  const packages = new Packages(wanted.root)
-  const resolved = new Resolved(packages, wanted.root)
-  const modules = new Map<string, readonly string[]>()
-  const { entries, targets } = resolved
-  const scanning: Plugin = {
-    name: 'scan',
-    resolveId: specifier =>
-      specifier.startsWith(ENTRY) ? (entries.get(specifier.slice(ENTRY.length)) ?? NOTHING) : null,
-    load: id => (id === NOTHING ? 'export {}' : null),
-    moduleParsed({ id, inputFormat, importedIds, dynamicallyImportedIds }) {
-      // Rolldown follows what CommonJS requires.
-      modules.set(id, inputFormat === 'es' ? [...importedIds, ...dynamicallyImportedIds] : [])
-    }
-  }
-  try {
-    const build = await rolldown({
-      ...inputOf(wanted),
-      plugins: [scanning, resolving(wanted, resolved), urls(resolved)]
-    })
-    await build.generate({ dir: join(wanted.root, 'dist'), format: 'es' })
-    await build.close()
-  } catch (error) {
-    throw resolved.refused ?? asUnusable(error, wanted.root)
-  }
-  const reached = new Set([...entries.values(), ...resolved.workers])
-  for (const id of reached)
-    for (const to of modules.get(id) ?? []) if (modules.has(to)) reached.add(to)
-  const scanned = [...reached].map(file => ({ file, imports: targets.get(file) ?? new Map() }))
-  return { entries, modules: scanned, files: resolved.otherFiles(), packages }
-}
-
-const NOTHING = '\0nothing'
 
 function inputOf({ root, specifiers, condition }: Wanted) {
   return {
@@ -182,16 +138,6 @@ function facades(
   }
 }
 
-/** Remembers every module that is read. */
-function reading(read: Set<string>): Plugin {
-  return {
-    name: 'reading',
-    moduleParsed({ id }) {
-      if (isAbsolute(id)) read.add(id)
-    }
-  }
-}
-
 /** A file cannot have the name of a folder: `chart` stands aside for files of `chart.js`. */
 function entryName(name: string, { entries, files }: Resolved): string {
   if (/\.m?js$/.test(name) && !entries.has(name.slice(FOLDER.length))) return name
@@ -210,10 +156,77 @@ function modulesIn(chunks: readonly OutputChunk[], { entries }: Resolved): Map<s
 
 const isOurs = (name: string) => name.startsWith(FOLDER)
 
-function asUnusable(error: unknown, root: string): unknown {
-  const problem = problemIn(error)
-  if (!problem) return error
-  const { what, file = root, line, column } = problem
-  const place = line === undefined ? '' : `:${line}:${column}`
-  return unusable(`${pathFrom(root, file)}${place} cannot be built: ${what}`, error)
+/** Only reads the modules, and lists them as they were written. @throws AssetError for what cannot be built */
+export async function readPackages(
+  { rolldown }: Pick<Rolldown, 'rolldown'>,
+  wanted: Wanted
+): Promise<Listed> {
+  const resolved = new Resolved(wanted.root)
+  const { entries, workers } = resolved
+  const modules = new Map<string, readonly string[]>()
+  const reading: Plugin = {
+    name: 'reading',
+    resolveId: specifier =>
+      specifier.startsWith(ENTRY) ? (entries.get(specifier.slice(ENTRY.length)) ?? NONE) : null,
+    load: id => (id === NONE ? 'export {}' : null),
+    moduleParsed({ id, inputFormat, importedIds, dynamicallyImportedIds }) {
+      // Rolldown follows what CommonJS requires.
+      modules.set(id, inputFormat === 'es' ? [...importedIds, ...dynamicallyImportedIds] : [])
+    }
+  }
+  try {
+    const plugins = [reading, resolving(wanted, resolved), urls(resolved)]
+    const build = await rolldown({ ...inputOf(wanted), plugins })
+    await build.generate({ dir: join(wanted.root, 'dist'), format: 'es' })
+    await build.close()
+  } catch (error) {
+    throw asUnusable(error, wanted.root)
+  }
+  const reached = new Set([...entries.values(), ...workers])
+  for (const id of reached)
+    for (const to of modules.get(id) ?? []) if (modules.has(to)) reached.add(to)
+  return listRead([...reached].toSorted(), resolved)
 }
+
+const NONE = '\0none'
+
+/** The module of a specifier has the name that it has in a build, `npm/preact/hooks.js`; others that of their file. */
+function listRead(modules: readonly string[], resolved: Resolved): Listed {
+  const { entries, packages, targets } = resolved
+  const names = new Map<string, string>()
+  for (const [specifier, file] of entries)
+    names.set(file, names.get(file) ?? `${FOLDER}${specifier}.js`)
+  const taken = new Set(names.values())
+  const known = Array.from(entries, ([specifier, file]) => [specifier, names.get(file)] as const)
+  const files = modules.map((file): SourceFile => {
+    const { directory = dirname(file), name: packageName } = packages.homeOf(file) ?? {}
+    const path = packages.pathOf(file) ?? ''
+    const own = FOLDER + (/\.m?js$/.test(path) ? path : `${path}.js`)
+    const free = taken.has(own) ? SHARED + own.slice(FOLDER.length) : own
+    const name = names.get(file) ?? free
+    names.set(file, name)
+    const specifiers = [...entries].flatMap(([specifier, to]) => (to === file ? specifier : []))
+    return {
+      name,
+      file,
+      directory,
+      specifiers: specifiers.length > 0 ? specifiers : undefined,
+      packageName
+    }
+  })
+  const inside = modules.map(file => {
+    const found = Array.from(
+      targets.get(file) ?? [],
+      ([specifier, to]) => [specifier, names.get(to)] as const
+    )
+    return [names.get(file) ?? '', new Map(found.filter(isKnown))] as const
+  })
+  return {
+    files: [...files, ...resolved.otherFiles()],
+    imports: { names: new Map(known.filter(isKnown)), links: new Map() },
+    inside: new Map(inside)
+  }
+}
+
+const isKnown = (each: readonly [string, string | undefined]): each is [string, string] =>
+  each[1] !== undefined

@@ -14,7 +14,7 @@ const PLACEHOLDERS = new RegExp(`(["'\`])${PLACEHOLDER}([^"'\`]+)\\1`, 'g')
 
 /** Keeps the files to which modules refer by `new URL('x.wasm', import.meta.url)`, and builds their workers. */
 export function urls(resolved: Resolved): Plugin {
-  const { files, workers } = resolved
+  const { files, workers, packages } = resolved
   return {
     name: 'urls',
     transform: {
@@ -27,7 +27,7 @@ export function urls(resolved: Resolved): Plugin {
           if (/^(?:[a-z][a-z\d+.-]*:|\/|$)/i.test(path)) continue
           const file = await realpathOf(join(dirname(id), decodeIfValid(path) ?? ''))
           if (file === undefined || !(await statOf(file))?.isFile()) continue
-          await resolved.requireReach(path.replace(/^(?!\.)/, './'), id, file)
+          await packages.requireReach(path.replace(/^(?!\.)/, './'), id, file)
           const name = resolved.nameOf(file)
           const before = code.slice(Math.max(0, match.index - 64), match.index)
           const isWorker = IN_WORKER.test(before) && (await isModule(file))

@@ -14,12 +14,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { namedFiles } from '../../../../lib/extras/modules/building/files.ts'
-import { buildApart } from '../../../../lib/extras/modules/building/build-process.ts'
 import {
+  buildApart,
   directoryFor,
   isWhole,
   restoreBuild
-} from '../../../../lib/extras/modules/building/kept.ts'
+} from '../../../../lib/extras/modules/building/build-process.ts'
 import { Packages } from '../../../../lib/extras/modules/packages.ts'
 import { withSlashes } from '../../../../lib/runtime/files/paths.ts'
 import { placed, run } from '../../../support/fingerprinted.ts'
@@ -172,7 +172,7 @@ test('PKG-05 two processes that build at once have each a whole build, and one o
   const directory = join(project, 'kept')
   const jobs = [['tip'], ['tip/more', 'chart']].map(each => wantedOf(project, each))
   const outcomes = await Promise.all(jobs.map(wanted => buildApart({ wanted, directory, key: '' })))
-  const restored = await restoreBuild(directory, '')
+  const restored = await restoreBuild({ directory, key: '' })
   t.true(outcomes.some(({ kept }) => kept?.directory === restored?.directory))
   for (const { kept } of outcomes) {
     t.true(kept && (await isWhole(kept)))
