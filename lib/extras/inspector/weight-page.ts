@@ -1,7 +1,7 @@
 // Shows what a page loads: a treemap by package and source, visits, and the same as tables.
 import { publishingIn } from '../../publishing/building/on-request.ts'
 import { formatBytes } from '../../publishing/cli/format.ts'
-import { iconsIn } from '../inline/written.ts'
+import { iconsIn } from '../media/inline.ts'
 import { originOf, weigh, type Group, type Weighed, type Weight } from '../telling/weight.ts'
 import { html, layout, table, type Html } from './page-html.ts'
 import type { Survey } from './survey.ts'

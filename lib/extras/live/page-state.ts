@@ -19,7 +19,7 @@ import type { Settings } from '../../runtime/settings/settings.ts'
 import { Tree } from '../../publishing/sources/tree.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
 import { bundlesIn } from '../vite/bundles.ts'
-import { iconsIn } from '../inline/written.ts'
+import { iconsIn } from '../media/inline.ts'
 
 /** A page compares the version of each part with the one that it has. */
 export interface Part {

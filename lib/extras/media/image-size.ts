@@ -30,9 +30,12 @@ export function sizeOf(bytes: Uint8Array): ImageSize | undefined {
 }
 
 function read(bytes: Uint8Array) {
+  const isJpeg = bytes[0] === 0xff && bytes[1] === 0xd8
+  // Files of ISO/IEC 14496-12, such as AVIF, consist of boxes.
+  const isBoxed = String.fromCharCode(...bytes.subarray(4, 8)) === 'ftyp'
   try {
-    if (isJpeg(bytes)) return hasSizeSoon(bytes) ? imageSize(bytes) : undefined
-    return imageSize(bytes.subarray(0, isBoxed(bytes) ? BOXES : OTHERS))
+    if (isJpeg) return hasSizeSoon(bytes) ? imageSize(bytes) : undefined
+    return imageSize(bytes.subarray(0, isBoxed ? BOXES : OTHERS))
   } catch (error) {
     // The library's errors about the bytes have no code.
     if (errorCode(error) === undefined) return undefined
@@ -40,9 +43,7 @@ function read(bytes: Uint8Array) {
   }
 }
 
-function isJpeg(bytes: Uint8Array): boolean {
-  return bytes[0] === 0xff && bytes[1] === 0xd8
-}
+const START_OF_FRAME: ReadonlySet<number> = new Set([0xc0, 0xc1, 0xc2])
 
 /** Steps through a JPEG as the library does. */
 function hasSizeSoon(bytes: Uint8Array): boolean {
@@ -53,11 +54,4 @@ function hasSizeSoon(bytes: Uint8Array): boolean {
     at = bytes[next] === 0xff ? next + 2 : at + 1
   }
   return false
-}
-
-const START_OF_FRAME: ReadonlySet<number> = new Set([0xc0, 0xc1, 0xc2])
-
-/** Files of ISO/IEC 14496-12, such as AVIF, consist of boxes. */
-function isBoxed(bytes: Uint8Array): boolean {
-  return String.fromCharCode(...bytes.subarray(4, 8)) === 'ftyp'
 }

@@ -9,7 +9,6 @@ import {
   detailsOf,
   mediaType,
   withoutQuery,
-  type Helpers,
   type ImageSize,
   type MountChoice,
   type UrlOf
@@ -50,19 +49,7 @@ export interface MediaHelper extends OfName<'path', MediaAttributes> {
   (attributes: MediaAttributes): string
 }
 
-export interface MediaHelpers extends ReturnType<typeof mediaHelpers> {}
-
-/** These helpers are the same for every page. */
-export const HELPERS: Helpers = {
-  isPerPage: false,
-  shared: {},
-  of({ urlOf }) {
-    const helpers = mediaHelpers(urlOf)
-    return () => helpers
-  }
-}
-
-function mediaHelpers(urlOf: UrlOf) {
+export function mediaHelpers(urlOf: UrlOf) {
   return {
     /**
      * Returns an `<img>`. `alt` defaults to the words of the file name, `width` and `height` to those of the file
@@ -129,10 +116,10 @@ function inProportion(side: 'width' | 'height', other: AttributeValue, ratio: nu
 
 function mediaHelper(kind: 'audio' | 'video', urlOf: UrlOf): MediaHelper {
   return (first?: string | MediaAttributes, second: MediaAttributes = {}) => {
-    const name = typeof first === 'string' ? first : undefined
-    const options = typeof first === 'string' ? second : (first ?? second)
+    const [name, options] =
+      typeof first === 'string' ? [first, second] : [undefined, first ?? second]
     const { sources = [], ...attributes } = options
-    checked(sources, LIST, 'sources')
+    checked(sources, { expected: 'a list', holds: Array.isArray }, 'sources')
     if ((name === undefined) === (sources.length === 0)) {
       throw new TypeError(`${kind}() needs either a name or { sources: [name, …] }`)
     }
@@ -146,14 +133,10 @@ function mediaHelper(kind: 'audio' | 'video', urlOf: UrlOf): MediaHelper {
   }
 }
 
-const LIST = { expected: 'a list', holds: Array.isArray } as const
-
 function sourceTag(urlOf: UrlOf, source: string | MediaSource): string {
   const given = typeof source === 'string' ? { src: source } : source
-  const type = mediaType(given.src)
-  return openTag('source', { src: null, type }, readAttributes(given), {
-    src: urlOf(given.src).url
-  })
+  const [type, src] = [mediaType(given.src), urlOf(given.src).url]
+  return openTag('source', { src: null, type }, readAttributes(given), { src })
 }
 
 function writeSrcset(urlOf: UrlOf, srcset: Srcset): string {

@@ -17,8 +17,8 @@ import { memoized } from '../../runtime/concurrency.ts'
 import { withSources } from '../../publishing/sources/sources.ts'
 import { assetName } from '../../runtime/views/asset-url.ts'
 import { namesInMounts } from '../vite/bundles.ts'
-import { notInlined } from '../inline/inline.ts'
-import { isInlined } from '../inline/inlined.ts'
+import { notInlined } from '../media/inline.ts'
+import { isInlined } from '../media/extra.ts'
 import { HELPERS, literalNames, OTHERS, type LiteralName } from './literal-names.ts'
 
 /**
@@ -232,7 +232,7 @@ async function listed(settings: Project): Promise<OwnNames[]> {
         isInlined(given) {
           const { app: owning, name } = ownerOf(settings, app, given)
           const { source } = sources.of(owning).chosen(name)
-          return source !== undefined && isInlined(source.name, { app: owning, source })
+          return source !== undefined && isInlined({ app: owning, source })
         }
       }))
     }

@@ -7,7 +7,7 @@ import { typesFile } from './options.ts'
 
 export const names: Extra<Pipeline> = {
   name: 'names',
-  standsOn: ['inline', 'vite'],
+  standsOn: ['bundles', 'media'],
   start: async pipeline => {
     if (pipeline.settings.options.views) {
       const { unmatchedViews } = await import('./check-views.ts')

@@ -21,7 +21,7 @@ import { readSource, verdictOn, type Verdict } from './state.ts'
 import { fileNamed, goesOn, mountsFinding, whyNoFile } from './explain-mounts.ts'
 import { nearPath } from './near-path.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
-import { isInlined } from '../inline/inlined.ts'
+import { isInlined } from '../media/extra.ts'
 
 type VerdictOn = (path: string) => Promise<Verdict | undefined>
 
@@ -147,8 +147,7 @@ async function findSource(pipeline: Pipeline, wanted: Wanted, verdictOf: Verdict
   const emitted = helpersFinding(pipeline, app, source?.name ?? name)
   const made = madeOf(pipeline, app, source?.name ?? name)
   const unsent = await whyUnsent(pipeline, wanted, source?.name ?? name)
-  const inlined =
-    source && isInlined(source.name, { app, source }) ? ['inline() writes its element'] : []
+  const inlined = source && isInlined({ app, source }) ? ['inline() writes its element'] : []
   const verdict = source && app.compile ? await verdictOf(assetPath(app, source.name)) : undefined
   const steps: Step[] = [
     { subject: 'sources', finding, details },

@@ -8,7 +8,7 @@ export const telling: Extra<Pipeline> = {
     const { printOverview } = await import('./overview.ts')
     await printOverview(settings, { running })
   },
-  standsOn: ['deltas', 'inline', 'modules', 'vite'],
+  standsOn: ['bundles', 'deltas', 'media', 'modules'],
   commandLine: async () => ({
     commands: [
       (await import('./explain-command.ts')).explain,

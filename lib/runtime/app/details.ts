@@ -12,11 +12,12 @@ export async function detailsIn(
   content: Content,
   asset?: AppSource
 ): Promise<Details> {
-  const all = extras.filter(({ details }) => details?.isFor(name, asset))
+  const all = extras.filter(({ details }) => details?.isFor(name))
   if (all.length === 0) return {}
   const head = await headOf(content)
   const file = asset?.source.file ?? name
-  const found = all.map(async ({ details }) => (await details?.load())?.(head, file))
+  const apps = asset ? [asset.app] : []
+  const found = all.map(async ({ details }) => (await details?.load(apps))?.(head, file, asset))
   return Object.assign({}, ...(await Promise.all(found))) as Details
 }
 
@@ -26,12 +27,16 @@ export type DetailsReader = (name: string, asset?: AppSource) => ReadDetails | u
 /** Loads the code that reads details in advance, for callers that cannot wait. */
 export async function loadDetails(project: Project): Promise<DetailsReader> {
   const loaded = await Promise.all(
-    project.extras.map(async ({ details }) => ({ details, read: await details?.load(project) }))
+    project.extras.map(async ({ details }) => ({
+      details,
+      read: await details?.load(project.apps)
+    }))
   )
   return (name, asset) => {
-    const all = loaded.flatMap(({ details, read }) => (details?.isFor(name, asset) && read) || [])
+    const all = loaded.flatMap(({ details, read }) => (details?.isFor(name) && read) || [])
     if (all.length === 0) return undefined
-    return (bytes, file) => Object.assign({}, ...all.map(read => read(bytes, file))) as Details
+    return (bytes, file) =>
+      Object.assign({}, ...all.map(read => read(bytes, file, asset))) as Details
   }
 }
 

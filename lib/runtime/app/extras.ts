@@ -6,7 +6,6 @@ import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settle } from '../settings/settings.ts'
 import { deltas } from '../../extras/deltas/extra.ts'
 import { init } from '../../extras/init/extra.ts'
-import { inline } from '../../extras/inline/extra.ts'
 import { inspector } from '../../extras/inspector/extra.ts'
 import { keptIndex } from '../../extras/kept-index/extra.ts'
 import { live } from '../../extras/live/extra.ts'
@@ -24,7 +23,6 @@ import { vite } from '../../extras/vite/extra.ts'
 export const EXTRAS: readonly Extra<Pipeline>[] = [
   deltas,
   init,
-  inline,
   inspector,
   keptIndex,
   live,

@@ -144,16 +144,13 @@ export interface Problem {
 }
 
 export interface FileDetails {
-  /**
-   * Tells whether files of that name have such details; the name has no query.
-   * @param asset the source of the file; undefined for a file in a mount
-   */
-  isFor(name: string, asset?: AppSource): boolean
+  /** Tells whether files of that name have such details; the name has no query. */
+  isFor(name: string): boolean
   /**
    * Loads the reader.
-   * @param project is given where no file is known yet; undefined if none of its apps can have such files
+   * @param apps those whose files it is to read; none for files in mounts
    */
-  load(project?: Project): Promise<ReadDetails | undefined>
+  load(apps: readonly AppSettings[]): Promise<ReadDetails>
 }
 
 export interface AppSource {
@@ -165,9 +162,10 @@ export interface AppSource {
  * Reads the details of a file.
  * @param bytes those of the file, or its first 256 KiB
  * @param file the absolute path, for messages
+ * @param asset the source of the file; undefined for a file in a mount
  * @throws AssetError for a file that pages may not contain
  */
-export type ReadDetails = (bytes: Uint8Array, file: string) => Details
+export type ReadDetails = (bytes: Uint8Array, file: string, asset?: AppSource) => Details
 
 export interface Check {
   readonly problems: readonly Problem[]

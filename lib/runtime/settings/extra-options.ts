@@ -4,9 +4,8 @@ import type { EntryHelpers } from '../../extras/vite/entry.ts'
 import type { LiveHelpers } from '../../extras/live/tag.ts'
 import { BUILD, settleBuild, type BuildOptions } from '../../extras/vite/options.ts'
 import { MODULES, type JoinRow, type ModuleOptions } from '../../extras/modules/options.ts'
-import { INLINE, type InlineOptions } from '../../extras/inline/options.ts'
-import type { InlineHelpers } from '../../extras/inline/inline.ts'
-import type { MediaHelpers } from '../../extras/media/media.ts'
+import { INLINE, type InlineOptions } from '../../extras/media/options.ts'
+import type { MediaHelpers } from '../../extras/media/inline.ts'
 import {
   PRECOMPILE_STYLES,
   STYLES,
@@ -29,8 +28,7 @@ export interface LayeredExtras extends InlineOptions, ModuleOptions, StyleOption
 export interface MountExtras extends BuildOptions {}
 
 /** Helpers of extras in `ViewHelpers`. */
-export interface HelperExtras
-  extends EntryHelpers, InlineHelpers, LiveHelpers, MediaHelpers, PreloadHelpers {}
+export interface HelperExtras extends EntryHelpers, LiveHelpers, MediaHelpers, PreloadHelpers {}
 
 /** The rows of these options. Layers append to a list of sources. */
 export const LAYERED_EXTRAS = {

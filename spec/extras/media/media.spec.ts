@@ -5,7 +5,7 @@ import type { Middleware } from 'koa'
 import { fingerprinted, makeHelpers } from '../../runtime/views/view-helpers-site.ts'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { sizeOf } from '../../../lib/extras/media/image-size.ts'
-import { HELPERS } from '../../../lib/extras/media/media.ts'
+import { helpersOf } from '../../../lib/extras/media/inline.ts'
 import { ask } from '../../support/ask.ts'
 import { costsAtMost } from '../../support/cost.ts'
 import { makeFingerprinted, MODES, readManifest } from '../../support/fingerprinted.ts'
@@ -13,6 +13,7 @@ import { avif, IMAGES, jpeg, png } from '../../support/images.ts'
 import { makeSite, type Files } from '../../support/site.ts'
 import { anyText } from '../../support/texts.ts'
 
+const HELPERS = helpersOf()
 const assets = makeHelpers({}, undefined, [HELPERS])('web')
 
 test('REN-07 image() has an alt from the file name without its fingerprint; a given one wins, even an empty one', t => {

@@ -1,4 +1,4 @@
-import { isGlob, type Option } from '../../runtime/check-options.ts'
+import { isGlob, type Expectation, type Option } from '../../runtime/check-options.ts'
 
 export interface InlineOptions {
   /**
@@ -16,7 +16,4 @@ const globs: Option<InlineOptions['inline'], unknown> = {
   default: () => undefined
 }
 
-export const INLINE = { inline: globs } satisfies Record<
-  keyof InlineOptions,
-  Option<unknown, unknown>
->
+export const INLINE = { inline: globs } satisfies Record<keyof InlineOptions, Expectation>

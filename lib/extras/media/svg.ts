@@ -1,5 +1,6 @@
 // Reads an SVG file and writes it as an element of an HTML page, where it could run scripts and load files that an
 // <img> cannot. What is not known to be harmless is refused.
+import { isUtf8 } from 'node:buffer'
 import {
   parseXml,
   XmlCdata,
@@ -31,6 +32,7 @@ const DROPPED = words('metadata')
 /** HTML is parsed within these (HTML, "HTML integration point"), so they may contain text alone. */
 const TEXT_ONLY = words('desc title style')
 
+const PICTURES = words('image feImage')
 const RASTER = /^data:image\/(?:avif|gif|jpeg|jpg|png|webp);base64,/i
 /** CSS that loads a file, or may hide by an escape that it does. */
 const LOADING =
@@ -52,24 +54,13 @@ export function readSvg(bytes: Uint8Array, file: string): InlineSvg {
   }
   if (bytes.length > MAX_SIZE)
     return refuse(`it is larger than ${MAX_SIZE / 1024} KiB; use image() instead`)
-  const text = decode(bytes) ?? refuse('it is not UTF-8')
+  if (!isUtf8(bytes)) return refuse('it is not UTF-8')
+  const text = new TextDecoder().decode(bytes)
   const { root } = parse(text, (reason, at) => refuse(reason, text, at))
   if (root?.name !== 'svg') return refuse('its root element is not <svg>')
-  return {
-    attributes: Object.fromEntries(
-      attributesOf(root, problem => refuse(problem, text, root.start))
-    ),
-    content: contentOf(root, (problem, { start }) => refuse(problem, text, start))
-  }
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error
-    return undefined
-  }
+  const refuseNode: Refuse = (reason, { start }) => refuse(reason, text, start)
+  const attributes = Object.fromEntries(attributesOf(root, refuseNode))
+  return { attributes, content: contentOf(root, refuseNode) }
 }
 
 function parse(text: string, refuse: (reason: string, at: number) => never): XmlDocument {
@@ -81,7 +72,7 @@ function parse(text: string, refuse: (reason: string, at: number) => never): Xml
   }
 }
 
-type Refuse = (problem: string, node: XmlNode) => never
+type Refuse = (reason: string, node: XmlNode) => never
 
 function contentOf(element: XmlElement, refuse: Refuse): string {
   return element.children.map(child => written(child, element, refuse)).join('')
@@ -99,29 +90,25 @@ function written(node: XmlNode, parent: XmlElement, refuse: Refuse): string {
   if (name.includes(':') || DROPPED.has(name)) return ''
   if (!ELEMENTS.has(name)) return refuse(`it contains <${name}>`, node)
   if (TEXT_ONLY.has(parent.name)) return refuse(`<${parent.name}> contains <${name}>`, node)
-  const attributes = attributesOf(node, problem => refuse(problem, node))
-  const tag = attributes.map(([key, value]) => writeAttribute(key, value)).join('')
+  const tag = attributesOf(node, refuse)
+    .map(([key, value]) => writeAttribute(key, value))
+    .join('')
   return `<${name}${tag}>${contentOf(node, refuse)}</${name}>`
 }
 
-function attributesOf(
-  { name: element, attributes }: XmlElement,
-  refuse: (problem: string) => never
-): [name: string, value: string][] {
-  return Object.entries(attributes).filter(([name, value]) => {
+function attributesOf(node: XmlElement, refuse: Refuse): [name: string, value: string][] {
+  return Object.entries(node.attributes).filter(([name, value]) => {
     const isLink = name === 'href' || name === 'xlink:href'
     // HTML needs no namespaces, and knows no others.
     if (name.includes(':') && !isLink && !name.startsWith('xml:')) return false
     if (name === 'xmlns') return false
-    if (/^on/i.test(name)) return refuse(`it has the event attribute ${name}`)
-    if (isLink && !value.trim().startsWith('#') && !(isImage(element) && RASTER.test(value)))
-      return refuse(`${name} leads out of the file`)
+    if (/^on/i.test(name)) return refuse(`it has the event attribute ${name}`, node)
+    if (isLink && !value.trim().startsWith('#') && !(PICTURES.has(node.name) && RASTER.test(value)))
+      return refuse(`${name} leads out of the file`, node)
     if (!isLink && !PLAIN.test(name) && LOADING.test(value))
-      return refuse(`${name} loads a file, or contains a backslash`)
+      return refuse(`${name} loads a file, or contains a backslash`, node)
     if (name === 'attributeName' && /href|^on/i.test(value))
-      return refuse(`<${element}> changes ${value}`)
+      return refuse(`<${node.name}> changes ${value}`, node)
     return true
   })
 }
-
-const isImage = (element: string) => element === 'image' || element === 'feImage'
