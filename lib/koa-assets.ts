@@ -1,7 +1,7 @@
 // The asset middleware, with the route of one request; and precompile, which a deploy calls.
 import compose from 'koa-compose'
 import type { Context, Middleware, Next } from 'koa'
-import type { PrecompileOptions, PrecompileReport } from './publishing/building/precompile.ts'
+import type { PrecompileOptions, PrecompileReport } from './runtime/settings/extra-options.ts'
 import type { ContextExtras } from './runtime/app/extra-exports.ts'
 import {
   hasAssets,
@@ -56,7 +56,7 @@ export type {
   PrecompileOptions,
   PrecompileReport,
   Progress
-} from './publishing/building/precompile.ts'
+} from './runtime/settings/extra-options.ts'
 export * from './runtime/app/extra-exports.ts'
 export type { Problem as VerifyProblem } from './runtime/app/parts.ts'
 export type { DiagnosticMessages } from './runtime/diagnostics.ts'
@@ -67,9 +67,11 @@ export {
   type AssetErrorCode,
   type SourceLocation
 } from './runtime/errors.ts'
-export type { Compiler, CompilerInput, CompilerOutput } from './publishing/compilers/compiler.ts'
 export type {
   AppOptions,
+  Compiler,
+  CompilerInput,
+  CompilerOutput,
   Configure,
   FallbackPage,
   KoaAssetsOptions,

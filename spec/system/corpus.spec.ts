@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isBare, loadModuleLexer } from '../../lib/publishing/references/module-references.ts'
 import { findReferences } from '../../lib/publishing/references/references.ts'
-import type { Compiler } from '../../lib/publishing/compilers/compiler.ts'
+import type { Compiler } from '../../lib/runtime/settings/options.ts'
 import type { AppOptions } from '../../lib/runtime/settings/options.ts'
 import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
 import {

@@ -15,7 +15,6 @@ import { digestOf } from '../../runtime/files/digest.ts'
 import { statOf, type Stamp } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { writeAtomically } from '../../publishing/writing/write.ts'
-import type { Unsaved } from '../../publishing/writing/write.ts'
 import { once } from '../../runtime/concurrency.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
 import { MAP } from '../../publishing/building/links.ts'
@@ -23,7 +22,7 @@ import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { encodePath, splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { sum } from '../../publishing/building/publish.ts'
-import type { DeltaWriter } from '../../runtime/app/parts.ts'
+import type { DeltaWriter, NewNames } from '../../runtime/app/parts.ts'
 import {
   groupBy,
   listPublished,
@@ -61,7 +60,7 @@ const MAX_RATIO = 0.5
 export function deltaWriter(
   settings: Settings,
   before: ReadonlyMap<string, { readonly target: string }>,
-  unsaved: Unsaved
+  unsaved: NewNames
 ): DeltaWriter {
   const published = once(() => listPublished(settings))
   let isWritable: boolean | undefined
@@ -119,7 +118,7 @@ interface BuildDeltaWriter {
 export async function writerAgainst(
   against: string | undefined,
   served: BuiltDirectory,
-  unsaved: Unsaved
+  unsaved: NewNames
 ): Promise<BuildDeltaWriter> {
   const none = { path: served.path, place: served.place, files: new Set<string>() }
   const older = against === undefined ? none : await openDirectory(against)
@@ -169,7 +168,7 @@ interface DeltaTarget {
   readonly beside: readonly string[]
   /** If true, intact deltas from other versions stay: an earlier run may have made them. */
   readonly keepsOthers: boolean
-  readonly unsaved: Unsaved
+  readonly unsaved: NewNames
 }
 
 /** A browser may have this file. One whose bytes do not have the digest is not the version that its name claims. */

@@ -11,8 +11,11 @@ import { abortSignal, callback, check, type Expectation } from '../../runtime/ch
 import type { Project } from '../../runtime/app/parts.ts'
 import {
   PRECOMPILE_EXTRAS,
+  type PrecompileOptions,
+  type PrecompileReport,
+  type PrecompileRows,
   type PrecompileExtras,
-  type PrecompileRows
+  type Progress
 } from '../../runtime/settings/extra-options.ts'
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
@@ -21,66 +24,11 @@ import { Builder } from './builder.ts'
 import { listAssets } from './assets.ts'
 import { publishBuild, reportOn, rowsOf } from './publish.ts'
 
-export interface Progress {
-  /** `compile` comes first and changes nothing in `public`. */
-  readonly stage: 'compile' | 'write'
-  /** The number of assets that have passed this stage. */
-  readonly done: number
-  /** The number of all assets of this stage. */
-  readonly total: number
-  /** The plain URL path of the latest asset, decoded: `/assets/app.css`. */
-  readonly path: string
-}
-
-/** The options of a precompile, without those of extras. */
-export interface RunOptions {
-  /** Is called after each asset of each stage. */
-  readonly onProgress?: ((progress: Progress) => void) | undefined
-  /**
-   * Aborting it rejects with its reason, and the previous manifest and its files stay. The final renames are not
-   * interrupted.
-   */
-  readonly signal?: AbortSignal | undefined
-  /** Receives each warning once. Default: `console.warn`. */
-  readonly warn?: ((message: string) => void) | undefined
-}
-
-export interface PrecompileOptions extends RunOptions, PrecompileExtras {}
-
-export interface PrecompileReport extends PrecompileRows {
-  /** The absolute path of the manifest. */
-  readonly manifest: string
-  /** The number of published assets. */
-  readonly assets: number
-  /** The total size of all assets, in bytes. */
-  readonly bytes: number
-  /** The total size of the smallest representation of each asset, in bytes. */
-  readonly compressedBytes: number
-  /** The duration of the run, in seconds. */
-  readonly seconds: number
-  /** The five largest assets: plain URL path, and size in bytes. */
-  readonly largest: readonly { readonly path: string; readonly size: number }[]
-  /**
-   * The plain URL paths of assets that differ from the previous manifest. A file that was missing or damaged, and is
-   * written again, counts as changed.
-   */
-  readonly changes: {
-    readonly added: readonly string[]
-    readonly changed: readonly string[]
-    readonly removed: readonly string[]
-  }
-  /**
-   * The number of fingerprinted files of changed and removed assets that the previous build left. They are kept for
-   * pages that name them; see `clean`.
-   */
-  readonly kept: number
-}
-
 const OPTIONS = {
   onProgress: callback,
   signal: abortSignal,
   warn: callback
-} satisfies Record<keyof RunOptions, Expectation>
+} satisfies Record<Exclude<keyof PrecompileOptions, keyof PrecompileExtras>, Expectation>
 
 const CONCURRENCY = 8
 /**

@@ -8,13 +8,8 @@ import { memoized } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import { errorCode, statOf } from '../../runtime/files/disk.ts'
 import { withDot } from '../../runtime/files/paths.ts'
-import {
-  nodeModulesFrom,
-  rootFor,
-  type Compiler,
-  type CompilerInput,
-  type CompilerOutput
-} from './compiler.ts'
+import type { Compiler, CompilerInput, CompilerOutput } from '../../runtime/settings/options.ts'
+import { nodeModulesFrom, rootFor } from './compiler.ts'
 import type { LessModule } from './less.ts'
 
 interface BuiltInCompiler extends Pick<Compiler, 'target'> {

@@ -2,7 +2,8 @@
 import { dirname, resolve } from 'node:path'
 import type less from 'less'
 import { CompileError } from '../../runtime/errors.ts'
-import { searchedPaths, type CompilerInput, type Search } from './compiler.ts'
+import type { CompilerInput } from '../../runtime/settings/options.ts'
+import { searchedPaths, type Search } from './compiler.ts'
 
 export async function compileLess(peer: LessModule, input: CompilerInput) {
   const { code, path, loadPaths, sourceMap } = input

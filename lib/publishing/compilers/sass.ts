@@ -4,13 +4,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type * as Sass from 'sass'
 import { CompileError } from '../../runtime/errors.ts'
 import { decodeIfValid } from '../../runtime/urls/spelling.ts'
-import {
-  nodeModulesFrom,
-  searchedPaths,
-  withRelativeSources,
-  type CompilerInput,
-  type Search
-} from './compiler.ts'
+import type { CompilerInput } from '../../runtime/settings/options.ts'
+import { nodeModulesFrom, searchedPaths, withRelativeSources, type Search } from './compiler.ts'
 
 export async function compileSass(sass: typeof Sass, input: CompilerInput, syntax: Sass.Syntax) {
   const { code, path, loadPaths, sourceMap = false } = input

@@ -16,7 +16,8 @@ import {
   type Observation
 } from '../building/observation.ts'
 import { compilersFor } from '../compilers/built-in.ts'
-import type { Compiler, CompilerInput, ConfiguredOutput } from '../compilers/compiler.ts'
+import type { ConfiguredOutput } from '../compilers/compiler.ts'
+import type { Compiler, CompilerInput } from '../../runtime/settings/options.ts'
 import { withDot } from '../../runtime/files/paths.ts'
 import type { Details } from '../../runtime/app/parts.ts'
 import type { AppSettings } from '../../runtime/settings/app-settings.ts'

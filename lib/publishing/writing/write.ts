@@ -1,6 +1,7 @@
 // Writes a file completely or not at all: a temporary file in the same directory, then a rename, at once or together with
 // others. A command also saves what it writes before anything leads to it: after a power loss there would be names of
 // files that are empty or cut short.
+import type { NewNames } from '../../runtime/app/parts.ts'
 import { close, fsync, open, write } from 'node:fs'
 import { chmod, lutimes, mkdir, open as openHandle, readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -55,7 +56,7 @@ export interface WriteChecks {
   /** Rejects to keep the target as it is. */
   readonly checkContent?: ((temporary: OpenFile) => Promise<void>) | undefined
   /** Is told what gets a name; what is written is saved. */
-  readonly unsaved?: Unsaved | undefined
+  readonly unsaved?: NewNames | undefined
 }
 
 /** A complete file under a temporary name, which replaces a target. */

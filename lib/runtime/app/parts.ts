@@ -5,10 +5,8 @@ import type { Context } from 'koa'
 import type { OptionSpecs, Output, Values } from './command-line.ts'
 import type { Boundary } from '../files/containment.ts'
 import type { Stamp } from '../files/disk.ts'
-import type { Unsaved } from '../../publishing/writing/write.ts'
-import type { Compiler } from '../../publishing/compilers/compiler.ts'
 import type { PrecompileExtras } from '../settings/extra-options.ts'
-import type { KoaAssetsOptions } from '../settings/options.ts'
+import type { Compiler, KoaAssetsOptions } from '../settings/options.ts'
 import type { AppSettings, MountSettings, Settings } from '../settings/settings.ts'
 import type { WithoutHash } from '../urls/spelling.ts'
 import type {
@@ -95,12 +93,17 @@ export interface Extra<Whole = unknown> {
   deltaWriter?(
     settings: Settings,
     before: ReadonlyMap<string, { readonly target: string }>,
-    unsaved: Unsaved
+    unsaved: NewNames
   ): Promise<DeltaWriter>
 }
 
 type Warn = (message: string) => void
 type Precompiling = readonly [asked?: PrecompileExtras, warn?: Warn]
+
+/** The names that files got, which are saved together. */
+export interface NewNames {
+  named(path: string): void
+}
 
 export interface IndexKeeper {
   /** Reads what an earlier process kept, when it is first called. */

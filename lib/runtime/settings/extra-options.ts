@@ -1,5 +1,5 @@
-// Lists the options of extras, the types of their helpers, and their rows of reports. It is below the files that need
-// these; the table of the parts of extras, assets/extras.ts, is above them.
+// Lists the options of extras, the types of their helpers, and their rows of reports, with the options and the report of
+// precompile. It is below the files that need these; the table of the parts of extras, app/extras.ts, is above them.
 import type { EntryHelpers } from '../../extras/vite/entry.ts'
 import type { LiveHelpers } from '../../extras/live/tag.ts'
 import { BUILD, settleBuild, type BuildOptions } from '../../extras/vite/options.ts'
@@ -52,6 +52,58 @@ export const PRECOMPILE_EXTRAS = {
 
 /** Rows of extras in `PrecompileReport`. */
 export interface PrecompileRows extends DeltaPrecompileRow, JoinRow, StyleRows {}
+
+export interface Progress {
+  /** `compile` comes first and changes nothing in `public`. */
+  readonly stage: 'compile' | 'write'
+  /** The number of assets that have passed this stage. */
+  readonly done: number
+  /** The number of all assets of this stage. */
+  readonly total: number
+  /** The plain URL path of the latest asset, decoded: `/assets/app.css`. */
+  readonly path: string
+}
+
+export interface PrecompileOptions extends PrecompileExtras {
+  /** Is called after each asset of each stage. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+  /**
+   * Aborting it rejects with its reason, and the previous manifest and its files stay. The final renames are not
+   * interrupted.
+   */
+  readonly signal?: AbortSignal | undefined
+  /** Receives each warning once. Default: `console.warn`. */
+  readonly warn?: ((message: string) => void) | undefined
+}
+
+export interface PrecompileReport extends PrecompileRows {
+  /** The absolute path of the manifest. */
+  readonly manifest: string
+  /** The number of published assets. */
+  readonly assets: number
+  /** The total size of all assets, in bytes. */
+  readonly bytes: number
+  /** The total size of the smallest representation of each asset, in bytes. */
+  readonly compressedBytes: number
+  /** The duration of the run, in seconds. */
+  readonly seconds: number
+  /** The five largest assets: plain URL path, and size in bytes. */
+  readonly largest: readonly { readonly path: string; readonly size: number }[]
+  /**
+   * The plain URL paths of assets that differ from the previous manifest. A file that was missing or damaged, and is
+   * written again, counts as changed.
+   */
+  readonly changes: {
+    readonly added: readonly string[]
+    readonly changed: readonly string[]
+    readonly removed: readonly string[]
+  }
+  /**
+   * The number of fingerprinted files of changed and removed assets that the previous build left. They are kept for
+   * pages that name them; see `clean`.
+   */
+  readonly kept: number
+}
 
 export const MOUNT_EXTRAS = {
   ...BUILD

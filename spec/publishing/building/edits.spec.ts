@@ -1,7 +1,7 @@
 import { renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import type { Compiler } from '../../../lib/publishing/compilers/compiler.ts'
+import type { Compiler } from '../../../lib/runtime/settings/options.ts'
 import { isSettled } from '../../../lib/runtime/files/disk.ts'
 import { makeFingerprinted } from '../../support/fingerprinted.ts'
 import { makeFront } from '../../support/front.ts'
