@@ -138,7 +138,7 @@ const PARTS = [
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
   [/^building\/(?:on-request|rebuilt|plain)|^kept-index\/kept/, 'building-on-request'],
   [/^[^/]+\/extra\.ts$/, 'extras'],
-  [/^vite\/entry\.|^media\/inlined?\.|^live\/tag|^media\/media/, 'views'],
+  [/^vite\/entry\.|^media\/(?:inline|media)\.|^live\/tag/, 'views'],
   [/^vite\/manifests/, 'vite-manifests'],
   [/^vite\/entry-source/, 'entry-source'],
   [/^releases\/exports/, 'app'],

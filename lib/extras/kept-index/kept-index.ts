@@ -2,6 +2,7 @@
 // A file that is missing, damaged, or made under other circumstances costs time and nothing else.
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { deserialize, serialize } from 'node:v8'
 import { digestOf } from '../../runtime/files/digest.ts'
 import { errorCode, undefinedIfMissing, statOf } from '../../runtime/files/disk.ts'
 import { writeAtomically } from '../../publishing/writing/write.ts'
@@ -32,21 +33,23 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
   if (!settings.apps.some(app => app.compile && !app.fingerprint)) return undefined
   /** The stamps are taken when this process begins: a compiler stays loaded when it is replaced. */
   const code = once(() => stampsOfCode(settings.root, OWN_FILE))
-  let isDue = false
   const generationAt = (path: string): number | undefined => {
     const app = appAt(settings, path)
     return app && sources.of(app).generation
   }
-  const circumstances = async () => {
-    return JSON.stringify([await code(), optionsOf(settings), await listing(settings, sources)])
+  /** The digest that begins the file: no damaged or foreign one has it. */
+  const sealOf = async (kept: Uint8Array): Promise<string> => {
+    const names = await listing(settings, sources)
+    const circumstances = [process.version, await code(), optionsOf(settings), names]
+    return digestOf(JSON.stringify(circumstances) + digestOf(kept))
   }
   const restore = async (): Promise<void> => {
     const file = await fileFor(settings)
-    const kept = file && (await undefinedIfMissing(readFile(file, 'utf8')))
-    if (!kept) return
-    const text = kept.slice(kept.indexOf('\n') + 1)
-    if (kept !== sealed(await circumstances(), text)) return
-    for (const [path, entry] of JSON.parse(text, toBigInt) as readonly Kept[]) {
+    const bytes = file && (await undefinedIfMissing(readFile(file)))
+    if (!bytes) return
+    const kept = bytes.subarray(SEAL_BYTES)
+    if (bytes.toString('latin1', 0, SEAL_BYTES) !== (await sealOf(kept))) return
+    for (const [path, entry] of deserialize(kept) as readonly Kept[]) {
       const generation = generationAt(path)
       if (generation !== undefined) index.set(path, { ...entry, generation, isReproducible: true })
     }
@@ -54,18 +57,16 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
   const save = async (): Promise<void> => {
     const file = await fileFor(settings)
     if (!file) return
-    const known = await circumstances()
     // The most recently used comes last, so that restoring leaves the same order.
-    const kept = index.dump().flatMap(([path, { value }]): Kept[] => {
+    const entries = index.dump().flatMap(([path, { value }]): Kept[] => {
       const { source, inputs, targets, generation, isReproducible } = value
       const isCurrent = generation === generationAt(path)
       return isCurrent && isReproducible ? [[path, { source, inputs, targets }]] : []
     })
-    const text = JSON.stringify(kept, (_, value: unknown) =>
-      typeof value === 'bigint' ? String(value) : value
-    )
-    await writeAtomically(file, Buffer.from(sealed(known, text)))
+    const kept = serialize(entries)
+    await writeAtomically(file, Buffer.concat([Buffer.from(await sealOf(kept)), kept]))
   }
+  let isDue = false
   return {
     restored: once(() => restore().catch(unlessDisk)),
     saveSoon() {
@@ -79,10 +80,12 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
   }
 }
 
+const SEAL_BYTES = digestOf('').length
+
 /** Returns undefined where there is no `node_modules` to keep it in, or this package was joined into another file. */
 async function fileFor(settings: Settings): Promise<string | undefined> {
   if (OWN_FILE === undefined) return undefined
-  const name = `${digestOf(publicFile(settings, settings.prefix))}.json`
+  const name = digestOf(publicFile(settings, settings.prefix))
   for (const folder of nodeModulesFrom(settings.root)) {
     if (await statOf(folder)) return join(folder, '.cache/koa-fresh-assets', name)
   }
@@ -97,7 +100,6 @@ function optionsOf({ root, env, base, prefix, symlinks, apps }: Settings): objec
   )
   return { root, env, base, prefix, symlinks, apps, own, thirdParty: assetSources.list() }
 }
-
 /** The names of all sources are compared, since a new one may be found in place of another. */
 async function listing({ apps }: Settings, sources: Sources): Promise<string[]> {
   for (;;) {
@@ -116,17 +118,6 @@ async function stampsOfCode(root: string, own = ''): Promise<readonly string[]> 
   const files = PEERS.flatMap(name => folders.map(at => join(at, name, 'package.json')))
   const stats = await Promise.all([own, ...files].map(statOf))
   return stats.map(stamp => (stamp ? `${stamp.ino} ${stamp.mtimeNs} ${stamp.ctimeNs}` : ''))
-}
-
-/** The text follows a digest of it and of the circumstances, which no damaged or foreign file has. */
-function sealed(circumstances: string, text: string): string {
-  return `${digestOf(circumstances + text)}\n${text}`
-}
-
-const BIG = new Set(['dev', 'ino', 'size', 'mtimeNs', 'ctimeNs'])
-
-function toBigInt(key: string, value: unknown): unknown {
-  return BIG.has(key) ? BigInt(value as string) : value
 }
 
 /** An index that cannot be read or written costs the next process its time and nothing else. */

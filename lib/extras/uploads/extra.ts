@@ -5,7 +5,5 @@ import type { Pipeline } from '../../runtime/app/pipeline.ts'
 export const uploads: Extra<Pipeline> = {
   name: 'uploads',
   standsOn: ['deltas', 'telling'],
-  commandLine: async () => ({
-    commands: [(await import('./upload-plan-command.ts')).uploadPlan]
-  })
+  commandLine: async () => ({ commands: [(await import('./upload-plan.ts')).uploadPlan] })
 }

@@ -1,19 +1,27 @@
-// Plans the upload of files that pages name by URLs of the host, with the fields that a server would send.
-import { createHash } from 'node:crypto'
+// The `upload-plan` command: which files a bucket behind a CDN needs, with the fields that a server would send.
 import { join } from 'node:path'
-import { listPublishedPaths } from './published-paths.ts'
-import { inParallel } from '../../runtime/concurrency.ts'
-import { digestOf } from '../../runtime/files/digest.ts'
-import { CODINGS } from '../../runtime/files/codings.ts'
-import { streamOf, withFile, withOriginal } from '../../runtime/files/open-file.ts'
-import { REMEDY } from '../../runtime/urls/read-manifest.ts'
+import { OK, printProblems } from '../../publishing/cli/command.ts'
+import { formatBytes, table } from '../../publishing/cli/format.ts'
+import { withSources } from '../../publishing/sources/sources.ts'
+import type { Command, Problem, Project } from '../../runtime/app/parts.ts'
 import { Pipeline } from '../../runtime/app/pipeline.ts'
-import type { Problem, Project } from '../../runtime/app/parts.ts'
-import { locate, type Wanted } from '../../runtime/serving/request-path.ts'
-import { publicFile } from '../../runtime/settings/public-directory.ts'
-import { listMounts } from '../telling/listed-mounts.ts'
+import { inParallel } from '../../runtime/concurrency.ts'
 import { reasonOf, warnOnce } from '../../runtime/errors.ts'
-import { pathFrom } from '../../runtime/files/paths.ts'
+import { CODINGS, withoutCodingExtension } from '../../runtime/files/codings.ts'
+import { checksumsOf, digestOf } from '../../runtime/files/digest.ts'
+import { realpathOf, statOf } from '../../runtime/files/disk.ts'
+import { withFile } from '../../runtime/files/open-file.ts'
+import { excluderOf, pathFrom } from '../../runtime/files/paths.ts'
+import type { Representation } from '../../runtime/serving/files/representation.ts'
+import { isMounted, locate, type Wanted } from '../../runtime/serving/request-path.ts'
+import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
+import type { MountSettings } from '../../runtime/settings/settings.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
+import { readManifest, REMEDY } from '../../runtime/urls/read-manifest.ts'
+import { splitDelta } from '../deltas/delta-format.ts'
+import { requestableFiles } from '../deltas/directory.ts'
+import { listMounts } from '../telling/listed-mounts.ts'
+import { listOwn } from '../telling/own-assets.ts'
 
 interface Upload {
   /** The URL path with the base, without its first slash, decoded; that of a compressed copy has its extension. */
@@ -39,16 +47,44 @@ export interface UploadPlan {
   readonly problems: readonly Problem[]
 }
 
+export const uploadPlan: Command = {
+  name: 'upload-plan',
+  summary: 'list what to upload to a bucket behind a CDN, in which order',
+  about: `Prints a line for each file that a CDN, the option host, serves: its key in a
+bucket, its size, and the Content-Type, Content-Encoding and Cache-Control with
+which a server would send it. Files whose bytes never change at their URL come
+first. Fails, and names them, where files are missing or cannot be read.
+
+With --json, each file has its SHA-256, and the list the name of the release, which
+changes with any file. Uploaded last, that JSON says which files the release needs.`,
+  options: {},
+  examples: [
+    ['koa-fresh-assets upload-plan', 'Which keys?'],
+    ['koa-fresh-assets upload-plan --json', 'For a script that uploads:']
+  ],
+  async run({ output, loadProject }) {
+    const plan = await planUploads(await loadProject('deployment'))
+    if (plan.problems.length > 0) return printProblems(output, { problems: plan.problems }, [])
+    const rows = plan.files.map(({ key, size, type, encoding = '', cacheControl }) => {
+      return [key, formatBytes(size), type, encoding, cacheControl]
+    })
+    const heading = ['key', 'size', 'type', 'encoding', 'cache-control']
+    output.result(plan, table([heading, ...rows], [1]))
+    return OK
+  }
+}
+
 const CONCURRENCY = 8
 
 /** @throws AssetError for a manifest that is missing or broken */
-export async function planUploads(given: Project): Promise<UploadPlan> {
+async function planUploads(given: Project): Promise<UploadPlan> {
   // The options are those of a server, not of `precompile`.
   const project = given.changed({ env: given.env }, false)
   const pipeline = new Pipeline(project, warnOnce())
   if (pipeline.failure) throw pipeline.failure
   await pipeline.load()
-  const paths = await listPublishedPaths(project)
+  const inMounts = await inParallel(project.mounts, 1, pathsIn)
+  const paths = [...new Set([...(await ownPaths(project)), ...inMounts.flat()])]
   const found = await inParallel(paths, CONCURRENCY, path => uploadsOf(pipeline, path))
   const files = found
     .flatMap(({ uploads }) => uploads)
@@ -59,54 +95,78 @@ export async function planUploads(given: Project): Promise<UploadPlan> {
 
 const rank = ({ cacheControl }: Upload) => (/\bimmutable\b/.test(cacheControl) ? 0 : 1)
 
+/** Returns the encoded paths of assets that are in pages. */
+async function ownPaths(project: Project): Promise<readonly string[]> {
+  if (project.apps.length === 0) return []
+  const { assets } = await readManifest(manifestFile(project))
+  const own = await withSources(project, warnOnce(), sources => listOwn(project, sources, assets))
+  return own.flatMap(({ path, entry }) => {
+    const wanted = locate(path, project)
+    const isFingerprinted = typeof wanted === 'object' && wanted.app.fingerprint
+    return isFingerprinted ? (entry?.target ?? []) : path
+  })
+}
+
+/** URLs of the host lead only to files that a manifest names, and to those that these load. */
+async function pathsIn(mount: MountSettings): Promise<readonly string[]> {
+  const top = mount.manifest === undefined ? undefined : await realpathOf(mount.dir)
+  if (top === undefined || !(await statOf(top))?.isDirectory()) return []
+  const names = new Set(await requestableFiles(top))
+  const isExcluded = excluderOf(mount.exclude ?? [])
+  return [...names].flatMap(name => {
+    const path = `${mount.urlPath}/${name}`
+    const original = withoutCodingExtension(name)
+    const isCopy = (original !== name && names.has(original)) || splitDelta(name) !== undefined
+    return isCopy || isExcluded(name) || !isMounted(path, mount) ? [] : encodePath(path)
+  })
+}
+
 async function missingInBuilds(project: Project): Promise<Problem[]> {
   const listed = await listMounts(project)
   return listed.flatMap(({ mount, manifest, problem, files }) => {
     if (problem !== undefined) return { path: mount, message: `has no build: ${problem}` }
     const missing = files.filter(({ sizes }) => sizes['identity'] === undefined)
-    return missing.map(({ path }) => ({
-      path,
-      message: `is missing, and ${manifest} names it: build again`
-    }))
+    const message = `is missing, and ${manifest} names it: build again`
+    return missing.map(({ path }) => ({ path, message }))
   })
 }
 
-interface Planned {
-  readonly uploads: readonly Upload[]
-  readonly problems: readonly Problem[]
-}
-
 /** @param path is encoded */
-async function uploadsOf({ settings, directories }: Pipeline, path: string): Promise<Planned> {
+async function uploadsOf({ settings, directories }: Pipeline, path: string) {
   const wanted = locate(path, settings)
   if (typeof wanted !== 'object') return { uploads: [], problems: [] }
   const mounted = await directories.findInMounts(wanted)
   const found =
     mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
-  const uploads = await inParallel(
-    found?.representations ?? [],
-    1,
-    async ({ coding, file, size, ok }) => {
-      const fields = new Map(ok.fields.map(([name, value]) => [name.toLowerCase(), value]))
-      const extension = CODINGS.find(({ name }) => name === coding)?.extension ?? ''
-      return {
-        key: (decodeURIComponent(settings.base) + wanted.path).slice(1) + extension,
-        file: pathFrom(settings.root, file),
-        type: fields.get('content-type') ?? '',
-        encoding: fields.get('content-encoding'),
-        cacheControl: fields.get('cache-control') ?? '',
-        size,
-        sha256: await sha256Of(file)
-      }
-    }
+  const key = (decodeURIComponent(settings.base) + wanted.path).slice(1)
+  const uploads = await inParallel(found?.representations ?? [], 1, each =>
+    uploadOf(each, key, settings)
   )
   const file = found?.representations[0].file ?? fileOf(wanted, settings)
-  const expected = found ? found.copies.map(({ coding: { extension } }) => extension) : ['']
-  const faults = await Promise.all(expected.map(extension => faultOf(file + extension)))
-  const problems = faults.flatMap((message, at) =>
-    message === undefined ? [] : [{ path: path + (expected[at] ?? ''), message }]
-  )
-  return { uploads, problems }
+  const expected = found ? found.copies.map(({ coding }) => coding.extension) : ['']
+  const faults = await inParallel(expected, CONCURRENCY, async extension => {
+    const message = await faultOf(file + extension)
+    return message === undefined ? [] : [{ path: path + extension, message }]
+  })
+  return { uploads, problems: faults.flat() }
+}
+
+async function uploadOf(representation: Representation, key: string, { root }: Project) {
+  const { coding, file, size, ok } = representation
+  const fields = new Map(ok.fields.map(([name, value]) => [name.toLowerCase(), value]))
+  const {
+    integrity: [sha256 = '']
+  } = await checksumsOf({ copyOf: file }, ['sha256'])
+  const extension = CODINGS.find(({ name }) => name === coding)?.extension ?? ''
+  return {
+    key: key + extension,
+    file: pathFrom(root, file),
+    type: fields.get('content-type') ?? '',
+    encoding: fields.get('content-encoding'),
+    cacheControl: fields.get('cache-control') ?? '',
+    size,
+    sha256: sha256.replace('sha256-', '')
+  } satisfies Upload
 }
 
 /** Returns the absolute path of a file in the first mount that may have it, or in public. */
@@ -121,12 +181,4 @@ async function faultOf(file: string): Promise<string | undefined> {
   } catch (error) {
     return `cannot be read, so no server would send it: ${reasonOf(error)}`
   }
-}
-
-function sha256Of(file: string): Promise<string> {
-  return withOriginal({ copyOf: file }, async original => {
-    const sha256 = createHash('sha256')
-    for await (const piece of streamOf(original) as AsyncIterable<Buffer>) sha256.update(piece)
-    return sha256.digest('base64')
-  })
 }

@@ -32,7 +32,7 @@ interface Given {
 
 const memory = (root: string) => {
   const folder = join(root, 'node_modules/.cache/koa-fresh-assets')
-  const file = filesBelow(folder).find(name => name.endsWith('.json'))
+  const file = filesBelow(folder).find(name => !name.endsWith('.tmp'))
   return file === undefined ? undefined : join(folder, file)
 }
 
@@ -42,7 +42,7 @@ async function makeKept(
   { files = FILES, options = OPTIONS, kept = PATHS }: Given = {}
 ): Promise<string> {
   const { root, ask } = await makeSite(t, files, options)
-  const isKept = (path: string) => readFileSync(memory(root) ?? '', 'utf8').includes(`"${path}"`)
+  const isKept = (path: string) => readFileSync(memory(root) ?? '', 'utf8').includes(path)
   await until(async () => {
     // What was edited a moment ago is compiled once more.
     for (const path of PATHS) t.is((await ask(path)).status, 200, path)
@@ -114,7 +114,7 @@ const circumstances: Record<string, (root: string) => SiteOptions> = {
   }),
   'a damaged cache': root => {
     const file = memory(root) ?? ''
-    writeFileSync(file, readFileSync(file, 'utf8').replace('app.css', 'APP.css'))
+    writeFileSync(file, readFileSync(file, 'latin1').replace('app.css', 'APP.css'), 'latin1')
     return OPTIONS
   }
 }
