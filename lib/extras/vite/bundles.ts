@@ -8,10 +8,10 @@ import { loadDetails } from '../../runtime/app/details.ts'
 import { isBelow } from '../../runtime/serving/request-path.ts'
 import type { AssetAddress, LoadedUrl, MountAssets } from '../../runtime/views/asset-url.ts'
 import type { MountSettings } from '../../runtime/settings/settings.ts'
+import { MountedBuild } from './build.ts'
 import type { DevServer } from './dev-server.ts'
-import { isLoadable, KINDS, type EntrySource, type Kind } from './entry-source.ts'
+import { KINDS, MODULE, STYLESHEET, type EntrySource, type Kind } from './entry-source.ts'
 import { findNone, helpersOf } from './entry.ts'
-import { MountedBundle } from './mounted-bundle.ts'
 
 /** A page waits while the nearest name is searched for. */
 const MAX_COMPARED = 10_000
@@ -20,7 +20,7 @@ const MAX_LISTED = 10
 /** A mount that has entries. */
 interface Mount {
   readonly settings: MountSettings
-  readonly build: MountedBundle | undefined
+  readonly build: MountedBuild | undefined
   /** A dev server stands in for the build while it runs. */
   dev?: DevServer
 }
@@ -62,7 +62,7 @@ class Bundles implements Running, MountAssets {
     this.#mounts = mounts.flatMap((settings): Mount[] => {
       const { manifest, isServed } = settings
       if (manifest !== undefined)
-        return [{ settings, build: new MountedBundle({ ...settings, ...options, manifest }) }]
+        return [{ settings, build: new MountedBuild({ ...settings, ...options, manifest }) }]
       return isServed ? [] : [{ settings, build: undefined }]
     })
     this.responderAt = responderOf(project)
@@ -97,8 +97,8 @@ class Bundles implements Running, MountAssets {
   }
 
   /** The builds without a running dev server, which would notify pages itself. */
-  get followed(): readonly MountedBundle[] {
-    return this.#mounts.flatMap(({ build, dev }) => (dev?.isRunning ? [] : (build ?? [])))
+  get followed(): readonly MountedBuild[] {
+    return this.#mounts.flatMap(({ build, dev }) => (dev?.source ? [] : (build ?? [])))
   }
 
   entry(given: string, mount: string | undefined): readonly LoadedUrl[] {
@@ -108,7 +108,10 @@ class Bundles implements Running, MountAssets {
       const message = `'${name}' is not an entry of ${this.labelsAt(mount)}; ${this.#hint(name, mount)}`
       throw new AssetError('asset-unknown', message)
     }
-    if (found.kind === 'lazy' && !this.#mounts.some(({ build }) => build?.names?.includes(name)))
+    if (
+      found.kind === 'lazy' &&
+      !this.#mounts.some(({ build }) => build?.source.names?.includes(name))
+    )
       this.#warn(
         // Only a build shows which modules are imported dynamically.
         `'${name}' is not an input of Vite: in production, entry() has it only if a module imports it dynamically`
@@ -127,8 +130,8 @@ class Bundles implements Running, MountAssets {
 
   hasEntry(name: string, mount: string | undefined): boolean {
     return this.#sourcesAt(mount).some(source => {
-      const { kind } = source.entry(name) ?? {}
-      return kind === 'possible' ? isLoadable(name) : kind !== undefined
+      const found = source.entry(name)
+      return found?.kind === 'possible' ? MODULE.test(name) || STYLESHEET.test(name) : !!found
     })
   }
 
@@ -184,7 +187,7 @@ class Bundles implements Running, MountAssets {
     const chosen = this.#mounts.filter(
       ({ settings }) => mount === undefined || settings.urlPath === urlPath
     )
-    const sources = chosen.flatMap(({ build, dev }) => (dev?.isRunning ? dev : (build ?? [])))
+    const sources = chosen.flatMap(({ build, dev }) => dev?.source ?? build?.source ?? [])
     if (sources.length > 0 || mount === undefined) return sources
     const known = this.#mounts.map(({ settings }) => `'${settings.urlPath || '/'}'`).join(', ')
     throw new TypeError(

@@ -8,8 +8,8 @@ import { readDirectory, statIfThere } from '../../runtime/files/at-start.ts'
 import { readOpenFile, withFile } from '../../runtime/files/open-file.ts'
 import type { MountSettings } from '../../runtime/settings/settings.ts'
 import { encodeAsImported } from '../../runtime/urls/spelling.ts'
-import type { AssetAddress, LoadedUrl } from '../../runtime/views/asset-url.ts'
-import { LEGACY, MODULE, sourceUrl, type EntrySource, type FoundEntry } from './entry-source.ts'
+import type { LoadedUrl } from '../../runtime/views/asset-url.ts'
+import { LEGACY, MODULE, sourceUrl, type EntrySource } from './entry-source.ts'
 import {
   announcementIn,
   describe,
@@ -22,81 +22,63 @@ import {
 
 type Look = () => RunningVite | undefined | Promise<RunningVite | undefined>
 
-export class DevServer implements EntrySource {
-  readonly urlPath: string
-  readonly label = "Vite's dev server"
+/** Vite's dev server of a mount, which may start and end while the application runs. */
+export class DevServer {
+  /** What pages load from it; undefined while it does not run. */
+  source: EntrySource | undefined
+  /** The origins, http and ws, for a Content-Security-Policy. */
+  origins: readonly string[] = []
+  version = ''
   /** Looks for the server again; undefined where there is nothing to look for. */
   readonly refresh: (() => Promise<void>) | undefined
-  /** Vite's own base begins with that of the page. */
-  readonly #base: string
-  #running: RunningVite | undefined
 
-  constructor({ urlPath, base }: MountSettings, running?: RunningVite, look?: Look) {
-    this.urlPath = urlPath
-    this.#base = base
-    this.#running = running
-    this.refresh = look && oneAtATime(async () => void (this.#running = await look()))
+  constructor(mount: MountSettings, running?: RunningVite, look?: Look) {
+    const use = (now: RunningVite | undefined) => {
+      const { origin = '', inputs = [], changed = [], sockets = [] } = now ?? {}
+      this.source = now && sourceOf(now, mount)
+      this.origins = origin ? [new URL(origin).origin, ...sockets] : sockets
+      this.version = [origin, ...inputs, ...changed].join(' ')
+    }
+    use(running)
+    this.refresh = look && oneAtATime(async () => use(await look()))
   }
+}
 
-  get isRunning(): boolean {
-    return this.#running !== undefined
-  }
-
-  get names(): readonly string[] | undefined {
-    return this.#running?.inputs
-  }
-
-  get state(): string | undefined {
-    if (!this.#running) return undefined
-    const { origin } = this.#running
-    return origin === '' ? "the bundler's dev server" : `Vite at ${origin}`
-  }
-
-  /** The origins, http and ws, for a Content-Security-Policy. */
-  get origins(): readonly string[] {
-    const { origin, sockets = [] } = this.#running ?? {}
-    return origin ? [new URL(origin).origin, ...sockets] : sockets
-  }
-
-  get version(): string {
-    const { origin = '', inputs = [], changed = [] } = this.#running ?? {}
-    return [origin, ...inputs, ...changed].join(' ')
-  }
-
-  entry(name: string): FoundEntry | undefined {
-    const { inputs, isPrepared, root } = this.#running ?? {}
-    if (LEGACY.test(name)) return { kind: 'possible', load: () => [] }
-    if (!inputs) return { kind: 'possible', load: () => this.#tagsOf(name) }
-    if (inputs.includes(name)) return { kind: 'entry', load: () => this.#tagsOf(name) }
-    // Any script may be imported dynamically: Vite knows only what the modules import that it has compiled.
-    if (!MODULE.test(name) || root === undefined || !isFile(join(root, name))) return undefined
-    const before = isPrepared ? [`@id/__x00__${PREAMBLE}`] : []
-    return { kind: 'lazy', load: () => this.#tagsOf(name, before) }
-  }
-
-  /** @param before lists modules that run before it */
-  #tagsOf(name: string, before: readonly string[] = []): LoadedUrl[] {
-    const { isReact: isNeeded = false, changed = [] } = this.#running ?? {}
-    const urlOf = (path: string) => this.#start + encodeAsImported(`${this.urlPath}/${path}`)
+function sourceOf(running: RunningVite, { urlPath, base }: MountSettings): EntrySource {
+  const { origin, inputs, changed = [], isReact = false, isPrepared, root } = running
+  // Vite's own base begins with that of the page.
+  const start = origin + base
+  const urlOf = (path: string) => start + encodeAsImported(`${urlPath}/${path}`)
+  const moduleAt = (path: string) => ({ url: urlOf(path), as: 'module' }) as const
+  const tagsOf = (name: string, before: readonly string[] = []): LoadedUrl[] => {
+    // React's plugin imports a changed module once more under this URL, which Vite's own page has.
     const [, at] = changed.find(([path]) => path === name) ?? []
     return [
-      { url: urlOf('@react-refresh'), as: 'preamble', isNeeded },
-      ...['@vite/client', ...before].map(path => ({ url: urlOf(path), as: 'module' }) as const),
-      // React's plugin imports a changed module once more under this URL, which Vite's own page has.
-      sourceUrl(this.#start, this.urlPath, name, at === undefined ? '' : `?t=${at}`)
+      { url: urlOf('@react-refresh'), as: 'preamble', isNeeded: isReact },
+      ...['@vite/client', ...before].map(moduleAt),
+      sourceUrl(start, urlPath, name, at === undefined ? '' : `?t=${at}`)
     ]
   }
-
-  get #start(): string {
-    return (this.#running?.origin ?? '') + this.#base
-  }
-
-  /** A name below a folder of Vite's root is taken for a source of the front end. */
-  file(name: string, isChosen: boolean): AssetAddress | undefined {
-    const { root } = this.#running ?? {}
-    const isBelowRoot = root !== undefined && isListed(join(root, name.replace(/\/.*$/s, '')))
-    if (!isChosen && !isBelowRoot) return undefined
-    return { origin: this.#start, path: encodeAsImported(`${this.urlPath}/${name}`) }
+  return {
+    urlPath,
+    label: "Vite's dev server",
+    state: origin === '' ? "the bundler's dev server" : `Vite at ${origin}`,
+    names: inputs,
+    entry(name) {
+      if (LEGACY.test(name)) return { kind: 'possible', load: () => [] }
+      if (!inputs) return { kind: 'possible', load: () => tagsOf(name) }
+      if (inputs.includes(name)) return { kind: 'entry', load: () => tagsOf(name) }
+      // Any script may be imported dynamically: Vite knows only what the modules import that it has compiled.
+      if (!MODULE.test(name) || root === undefined || !isFile(join(root, name))) return undefined
+      const before = isPrepared ? [`@id/__x00__${PREAMBLE}`] : []
+      return { kind: 'lazy', load: () => tagsOf(name, before) }
+    },
+    file(name, isChosen) {
+      // A name below a folder of Vite's root is taken for a source of the front end.
+      const isBelowRoot = root !== undefined && isListed(join(root, name.replace(/\/.*$/s, '')))
+      if (!isChosen && !isBelowRoot) return undefined
+      return { origin: start, path: encodeAsImported(`${urlPath}/${name}`) }
+    }
   }
 }
 

@@ -2,24 +2,22 @@
 import type { AssetAddress, LoadedUrl } from '../../runtime/views/asset-url.ts'
 import { encodeAsImported } from '../../runtime/urls/spelling.ts'
 
+/** What pages load from a mount, until it is built or edited again. */
 export interface EntrySource {
   readonly urlPath: string
   /** Messages call it by this label: a manifest, or the dev server. */
   readonly label: string
   /** Tells developers what the tags lead to, where it may be either a dev server or the last build. */
-  readonly state: string | undefined
+  readonly state?: string | undefined
   /** The names for `entry` that can be listed; undefined where any script or stylesheet may be one. */
-  readonly names: readonly string[] | undefined
+  readonly names?: readonly string[] | undefined
   /** The sources that have a file; undefined where any may have one. */
-  readonly sourceNames?: readonly string[] | undefined
-  /** Changes with the tags of any entry. */
-  readonly version: string
-  /** Finds what a page loads for a name; undefined for an unknown one. */
+  readonly sourceNames?: readonly string[]
   entry(name: string): FoundEntry | undefined
   /** Returns the entries that use another name, as far as is known. */
   entriesWith?(name: string): readonly string[]
   /**
-   * Finds any of its files by the name of the source; undefined for an unknown name.
+   * Finds any of its files by the name of the source.
    * @param isChosen is true if the page names the mount, so that an unverifiable name is taken for one of its files
    */
   file(name: string, isChosen: boolean): AssetAddress | undefined
@@ -44,13 +42,9 @@ export const MODULE = /\.(?:[cm]?[jt]sx?|vue|svelte)$/
 /** @vitejs/plugin-legacy adds this to the names of entries, and only takes part in builds. */
 export const LEGACY = /-legacy(?=\.[^./]*$|$)/
 
-/** A tag can load a source of such a name, compiled. */
-export const isLoadable = (name: string) => MODULE.test(name) || STYLESHEET.test(name)
-
 /**
  * Returns the URL of a source that is compiled when a browser asks for it, where nothing has been built.
  * @param origin has no trailing slash
- * @param urlPath is decoded, without a trailing slash
  * @param name is a path below the root of the sources; a tag cannot load an HTML file
  */
 export function sourceUrl(origin: string, urlPath: string, name: string, query = ''): LoadedUrl {
@@ -62,3 +56,7 @@ export function sourceUrl(origin: string, urlPath: string, name: string, query =
   const url = origin + encodeAsImported(`${urlPath}/${name}`) + query
   return { url, as: STYLESHEET.test(name) ? 'stylesheet' : 'module' }
 }
+
+/** The code that modules compiled by @vitejs/plugin-react expect to have run (its README, "Middleware mode"). */
+export const preambleFrom = (url: string) => `import { injectIntoGlobalHook } from ${url};\
+injectIntoGlobalHook(window);window.$RefreshReg$ = () => {};window.$RefreshSig$ = () => type => type`

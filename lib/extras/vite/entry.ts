@@ -14,6 +14,7 @@ import {
 } from '../../runtime/views/asset-url.ts'
 import { escapeInScript, withoutKeywords, writeAttribute } from '../../runtime/views/html.ts'
 import { assetTag } from '../../runtime/views/tags.ts'
+import { preambleFrom } from './entry-source.ts'
 
 export interface EntryOptions {
   /** The URL path of the mount, as in the option `mounts`. Default: the only one that has the entry. */
@@ -46,8 +47,6 @@ interface WriteEntry {
 }
 
 type EntryArguments = readonly (EntryNames | EntryNames[number] | EntryOptions | undefined)[]
-
-export type EntryFilesOptions = Pick<EntryOptions, 'mount'>
 
 /** The files that the tags of an entry load, in document order. */
 export interface EntryFiles {
@@ -92,8 +91,6 @@ const OPTIONS = {
   type: oneOf('module', 'classic')
 } satisfies Record<keyof EntryOptions, Expectation>
 
-const FILES_OPTIONS = { mount: text } satisfies Record<keyof EntryFilesOptions, Expectation>
-
 export interface EntryHelpers extends ReturnType<typeof entryHelpers> {
   /**
    * The origins of Vite's dev servers that run now, http and ws, for a Content-Security-Policy; none in production,
@@ -115,20 +112,21 @@ export function helpersOf(find: FindEntry, devOrigins: () => readonly string[]):
       }
     },
     of({ memory }) {
-      const remembered: TagMemory = { byName: memory(MAX_NAMES), byOptions: memory(MAX_LISTS) }
-      return page => entryHelpers(find, remembered, page)
+      const byName = memory<readonly Tag[]>(MAX_NAMES)
+      const byOptions = memory<readonly Tag[]>(MAX_LISTS)
+      return page => entryHelpers(find, { byName, byOptions }, page)
     }
   }
 }
 
-interface TagMemory {
+interface Remembered {
   /** The tags of calls without options. */
   readonly byName: Memory<readonly Tag[]>
   readonly byOptions: Memory<readonly Tag[]>
 }
 
 /** @param page contains the tags that it already has */
-function entryHelpers(find: FindEntry, { byName, byOptions }: TagMemory, page: Set<string>) {
+function entryHelpers(find: FindEntry, { byName, byOptions }: Remembered, page: Set<string>) {
   const plainTags = (name: string) => tagsOf(find(name, undefined), {})
   const write: WriteEntry = (...args: EntryArguments): string => {
     const [only] = args
@@ -181,10 +179,10 @@ function entryHelpers(find: FindEntry, { byName, byOptions }: TagMemory, page: S
      * })
      * @throws as `entry` does
      */
-    entryFiles: ((name: string, options: EntryFilesOptions = {}) => {
-      check(withoutKeywords(options), FILES_OPTIONS, 'entryFiles.')
+    entryFiles: ((name: string, options: Pick<EntryOptions, 'mount'> = {}) => {
+      check(withoutKeywords(options), { mount: text }, 'entryFiles.')
       return filesOf(find(checkString(name), options.mount))
-    }) as OfName<'entry', EntryFilesOptions, EntryFiles>
+    }) as OfName<'entry', Pick<EntryOptions, 'mount'>, EntryFiles>
   } as const
 }
 
@@ -213,13 +211,11 @@ function inOrder(tags: readonly Tag[]): readonly Tag[] {
 
 /** Returns the tags that the page does not have, as HTML, and remembers them. */
 function newOn(page: Set<string>, tags: readonly Tag[]): string[] {
-  const written: string[] = []
-  for (const { key, unless, html } of tags) {
-    if (page.has(key) || (unless !== undefined && page.has(unless))) continue
+  return tags.flatMap(({ key, unless, html }) => {
+    if (page.has(key) || (unless !== undefined && page.has(unless))) return []
     page.add(key)
-    written.push(html)
-  }
-  return written
+    return html
+  })
 }
 
 function tagsOf(entry: readonly LoadedUrl[], { type, reactRefresh }: EntryOptions) {
@@ -233,7 +229,10 @@ function tagsOf(entry: readonly LoadedUrl[], { type, reactRefresh }: EntryOption
 function tagOf({ as, ...asset }: LoadedUrl, type: EntryOptions['type']): Tag {
   const { url } = asset
   const key = `${as} ${url}`
-  if (as === 'preamble') return { rank: as, key, html: preambleOf(url) }
+  if (as === 'preamble') {
+    const code = preambleFrom(escapeInScript(JSON.stringify(url)))
+    return { rank: as, key, html: `<script type="module">${code}</script>` }
+  }
   if (as === 'stylesheet') return { rank: as, key, html: assetTag(as, asset) }
   if (as === 'modulepreload')
     return { rank: as, key, unless: `script ${url}`, html: assetTag(as, asset) }
@@ -241,17 +240,6 @@ function tagOf({ as, ...asset }: LoadedUrl, type: EntryOptions['type']): Tag {
   const isForSome = as === 'blocking' || as === 'nomodule'
   const attributes = SCRIPTS[isForSome ? as : (type ?? as)]
   return { rank: 'script', key: `script ${url}`, html: assetTag('script', asset, attributes) }
-}
-
-// Modules compiled by @vitejs/plugin-react expect this script (its README, "Middleware mode").
-function preambleOf(url: string): string {
-  const lines = [
-    `import { injectIntoGlobalHook } from ${escapeInScript(JSON.stringify(url))}`,
-    'injectIntoGlobalHook(window)',
-    'window.$RefreshReg$ = () => {}',
-    'window.$RefreshSig$ = () => type => type'
-  ]
-  return `<script type="module">${lines.join(';')}</script>`
 }
 
 function filesOf(entry: readonly LoadedUrl[]): EntryFiles {

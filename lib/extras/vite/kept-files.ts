@@ -42,22 +42,19 @@ export function readKept(bytes: Uint8Array | undefined, dir: string): KeptFiles 
 }
 
 function filesOf(build: unknown): [string, KeptFile][] {
-  const { replaced: at, hashed, others, digests: given } = isRecord(build) ? build : {}
-  const digests = isRecord(given) ? given : {}
+  const { replaced: at, hashed, others, digests } = isRecord(build) ? build : {}
   const replaced = typeof at === 'string' ? Date.parse(at) : NaN
   if (Number.isNaN(replaced)) throw new TypeError(`${JSON.stringify(at)} is not a time`)
-  const entries = (files: unknown, isHashed: boolean) =>
-    namesIn(files).map((file): [string, KeptFile] => {
-      const digest = digests[file]
+  const entries = (files: unknown = [], isHashed: boolean) => {
+    const isBelow = (file: unknown) => isText(file) && isCanonicalBelow(file)
+    if (!Array.isArray(files) || !files.every(isBelow))
+      throw new TypeError('it names something that is not a file below the directory')
+    return files.map((file: string): [string, KeptFile] => {
+      const digest = isRecord(digests) ? digests[file] : undefined
       return [file, { replaced, isHashed, ...(typeof digest === 'string' && { digest }) }]
     })
+  }
   return [...entries(hashed, true), ...entries(others, false)]
-}
-
-function namesIn(files: unknown = []): readonly string[] {
-  const isBelow = (file: unknown) => isText(file) && isCanonicalBelow(file)
-  if (Array.isArray(files) && files.every(isBelow)) return files
-  throw new TypeError('it names something that is not a file below the directory')
 }
 
 /** Returns the files whose names contain a hash of their content. @throws as `readKept` */
@@ -69,18 +66,14 @@ export function hashedKept(bytes: Uint8Array | undefined, dir: string): Readonly
 /** The list is readable for people, too: it has one build for each time, the latest first. */
 export function writtenKept(kept: KeptFiles): Buffer {
   const all = [...kept].toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const times = new Set(all.map(([, { replaced }]) => replaced))
-  const builds = [...times]
-    .toSorted((a, b) => b - a)
-    .map(at => {
-      const files = (wanted: boolean) =>
-        all.flatMap(([file, { replaced, isHashed }]) =>
-          replaced === at && isHashed === wanted ? [file] : []
-        )
-      const listed = all.filter(([, { replaced }]) => replaced === at)
-      const digests = Object.fromEntries(listed.map(([file, { digest }]) => [file, digest]))
-      const time = new Date(at).toISOString()
-      return { replaced: time, hashed: files(true), others: files(false), digests }
-    })
+  const times = [...new Set(all.map(([, { replaced }]) => replaced))].toSorted((a, b) => b - a)
+  const builds = times.map(time => {
+    const files = all.filter(([, { replaced }]) => replaced === time)
+    const names = (wanted: boolean) =>
+      files.flatMap(([file, { isHashed }]) => (isHashed === wanted ? file : []))
+    const digests = Object.fromEntries(files.map(([file, { digest }]) => [file, digest]))
+    const replaced = new Date(time).toISOString()
+    return { replaced, hashed: names(true), others: names(false), digests }
+  })
   return Buffer.from(`${JSON.stringify({ builds }, undefined, 2)}\n`)
 }

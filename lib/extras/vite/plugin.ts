@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import type { Plugin, ResolvedConfig, ViteDevServer } from 'vite'
 import { BASE } from '../../runtime/urls/spelling.ts'
-import { STYLESHEET } from './entry-source.ts'
+import { preambleFrom, STYLESHEET } from './entry-source.ts'
 import {
   announcementIn,
   describe,
@@ -51,11 +51,6 @@ const OPTIONS = {
   }
 } satisfies Record<keyof FreshAssetsOptions, Expectation>
 
-const PREAMBLE_CODE = `import { injectIntoGlobalHook } from '/@react-refresh'
-injectIntoGlobalHook(window)
-window.$RefreshReg$ = () => {}
-window.$RefreshSig$ = () => type => type`
-
 /**
  * A plugin for Vite: sets `base`, the input and `build.manifest` for a mount of koaAssets, which in
  * development finds the dev server by itself while it runs, with its entries and React's refresh. Unless
@@ -72,10 +67,8 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
   check(options, OPTIONS)
   const { mount, input, base: cut = '' } = options
   const base = `${cut}/${mount}/`.replace(/\/{2,}/g, '/')
-  let config: ResolvedConfig
   /** Only these scripts get React's preamble. */
   let entries = new Set<string>()
-  let announced: string | undefined
   return {
     name: PLUGIN,
     // Other plugins must have compiled the module.
@@ -91,8 +84,7 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
       }
     },
 
-    configResolved(resolved) {
-      config = resolved
+    configResolved(config) {
       const names = config.command === 'serve' && isReact(config) ? inputsOf(config) : []
       const scripts = names.filter(name => !STYLESHEET.test(name))
       entries = new Set(scripts.map(name => resolve(config.root, name).replaceAll('\\', '/')))
@@ -104,20 +96,12 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
     },
 
     resolveId: id => (id === PREAMBLE ? `\0${PREAMBLE}` : undefined),
-    load: id => (id === `\0${PREAMBLE}` ? PREAMBLE_CODE : undefined),
+    load: id => (id === `\0${PREAMBLE}` ? preambleFrom("'/@react-refresh'") : undefined),
     // The import is added to the first line, so the lines of the source stay where they are.
     transform: (code, id) =>
       entries.has(id.replace(/\?.*$/s, ''))
         ? { code: `import '${PREAMBLE}';${code}`, map: null }
-        : undefined,
-
-    // A build empties the directory in which a dev server may have announced itself.
-    buildStart() {
-      if (config.command === 'build') announced = readIfThere(fileOf(config))?.toString()
-    },
-    writeBundle() {
-      if (announced !== undefined) write(fileOf(config), announced)
-    }
+        : undefined
   }
 }
 
@@ -128,17 +112,25 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
 function announce(server: ViteDevServer): void {
   const { config, httpServer, middlewares } = server
   if (!httpServer) return
-  const [token, file] = [randomUUID(), fileOf(config)]
-  const root = pathFrom(resolve(config.root, config.build.outDir), config.root)
+  const outDir = resolve(config.root, config.build.outDir)
+  const [token, file] = [randomUUID(), announcementIn(outDir)]
+  const root = pathFrom(outDir, config.root)
+  const write = () => {
+    const { origin = '' } = config.server
+    const announcement: Announcement = { origin, base: config.base, token }
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, JSON.stringify(announcement))
+  }
   middlewares.use(config.base + STATUS, (_, res) => {
+    // A build empties the directory.
+    if (!readIfThere(file)) write()
     res.setHeader('Content-Type', 'application/json')
     res.end(JSON.stringify({ token, ...describe(server, config.server.origin), root }))
   })
   httpServer.once('listening', () => {
-    const origin = config.server.origin ?? originOf(config, httpServer.address() as AddressInfo)
     // Pages have another origin than the images that their scripts and stylesheets name.
-    config.server.origin = origin
-    write(file, JSON.stringify({ origin, base: config.base, token } satisfies Announcement))
+    config.server.origin ??= originOf(config, httpServer.address() as AddressInfo)
+    write()
     httpServer.once('close', () => {
       // Another dev server may have announced itself since.
       if (readIfThere(file)?.includes(token)) rmSync(file, { force: true })
@@ -160,13 +152,4 @@ function originOf({ server }: ResolvedConfig, { port }: AddressInfo): string {
   const { host, https } = server
   const isNamed = typeof host === 'string' && !/^(?:0\.0\.0\.0|::)$/.test(host)
   return `${https ? 'https' : 'http'}://${isNamed ? host : 'localhost'}:${port}`
-}
-
-function fileOf({ root, build }: ResolvedConfig): string {
-  return announcementIn(resolve(root, build.outDir))
-}
-
-function write(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, text)
 }

@@ -41,6 +41,8 @@ export type LoadedFile = Pick<LoadedUrl, 'as'> & { readonly file: string }
 /** A chunk consists of files that were written together. Chunks refer to each other by the keys of the manifest. */
 export interface Chunk {
   readonly file: string
+  /** The name before a hash was added, without extension; empty when not known. */
+  readonly stem: string
   /** The chunks that it imports statically. */
   readonly imports: readonly string[]
   /** The chunks that it imports or names in any way. */
@@ -51,12 +53,53 @@ export interface Chunk {
 
 type Chunks = ReadonlyMap<string, Chunk>
 
-export const filesOf = ({ file, stylesheets, assets }: Chunk) => [file, ...stylesheets, ...assets]
+/** The keys of the chunks that pages load by name. */
+type Keys = ReadonlyMap<string, string>
 
 /** webpack may put a hash there: `app.js?0fc1a5ed`. */
 export const withoutQuery = (file: string) => file.replace(/\?.*$/s, '')
 
 export const isCss = (file: string) => file.endsWith('.css')
+
+/**
+ * @param common are stylesheets of every page
+ * @param load returns what pages load for a chunk
+ */
+export function bundleOf(
+  chunks: Chunks,
+  { entries, lazy, common }: Record<'entries' | 'lazy', Keys> & { common: readonly string[] },
+  hash: RegExp,
+  load = (key: string) => loadedWith(chunks, [key], common)
+): Omit<Bundle, 'sources'> {
+  const loads = (keys: Keys): Loads =>
+    new Map(Array.from(keys, ([name, key]) => [name, () => load(key)]))
+  const tags = (...keys: readonly Keys[]) =>
+    namedBy(
+      loadedWith(
+        chunks,
+        keys.flatMap(each => [...each.values()]),
+        common
+      )
+    )
+  const all = [...chunks.values()]
+  const files = new Set(all.flatMap(filesOf))
+  // A chunk's stylesheet is named after the chunk.
+  const stems = all.flatMap(({ file, stem, stylesheets }) =>
+    [file, ...stylesheets].map(each => [each, stem] as const)
+  )
+  return {
+    entries: loads(entries),
+    lazy: loads(lazy),
+    tagged: tags(entries),
+    taggable: tags(entries, lazy),
+    usedBy: name => usedFrom(chunks, entries.get(name)),
+    files,
+    paths: files,
+    hashed: hashedAmong(stems, hash)
+  }
+}
+
+const filesOf = ({ file, stylesheets, assets }: Chunk) => [file, ...stylesheets, ...assets]
 
 /**
  * Returns the stylesheets of the static graph of these chunks, their modules, and preloads of what these import.
@@ -66,7 +109,7 @@ export const isCss = (file: string) => file.endsWith('.css')
 export function loadedWith(
   chunks: Chunks,
   keys: readonly string[],
-  common: readonly string[] = []
+  common: readonly string[]
 ): LoadedFile[] {
   const chunkAt = (key: string): Chunk => {
     const chunk = chunks.get(key)
@@ -99,7 +142,7 @@ export function namedBy(loaded: readonly LoadedFile[]): Set<string> {
 }
 
 /** Returns the files of all chunks that this one uses, at once or later, and its own. */
-export function usedFrom(chunks: Chunks, key = ''): string[] {
+function usedFrom(chunks: Chunks, key = ''): string[] {
   const usesOf = (each: string) => chunks.get(each)?.uses.filter(used => chunks.has(used)) ?? []
   return [...importOrder([key], usesOf)].flatMap(each => {
     const chunk = chunks.get(each)
@@ -123,9 +166,6 @@ export function isBelow(path: unknown): path is string {
   )
 }
 
-/** The stem is the name before a hash was added, without extension; undefined when not known. */
-export type StemmedFile = readonly [file: string, stem: string | undefined]
-
 /** Bundlers write these hashes by default. */
 export const HASHES = {
   /** Rollup and Rolldown, so Vite as well, write base64url. */
@@ -140,10 +180,13 @@ export const HASHES = {
 const WORD = /^[a-z]*(?:[A-Z][a-z]{2,})*\d*$/
 
 /**
- * Returns the files whose names contain a hash of their content. One that is wrongly taken for hashed is stale in
+ * Returns the files whose names contain a hash of their content, after the stem or, if it is undefined, at the end. One that is wrongly taken for hashed is stale in
  * browsers for a year, and one that is not recognised costs a revalidation: when in doubt, it is not hashed.
  */
-export function hashedAmong(stems: Iterable<StemmedFile>, hash: RegExp): Set<string> {
+export function hashedAmong(
+  stems: Iterable<readonly [file: string, stem: string | undefined]>,
+  hash: RegExp
+): Set<string> {
   const files = new Set<string>()
   const bySuffix = new Map<string, Set<string>>()
   for (const [file, stem] of stems) {

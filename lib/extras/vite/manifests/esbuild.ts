@@ -2,17 +2,12 @@
 import { isRecord } from '../../../runtime/check-options.ts'
 import {
   type Bundle,
+  bundleOf,
   type Chunk,
   fileBelow,
-  filesOf,
-  hashedAmong,
   HASHES,
   type Json,
-  loadedWith,
-  namedBy,
-  type StemmedFile,
-  stemOf,
-  usedFrom
+  stemOf
 } from './bundle.ts'
 
 /** The only stylesheet of an entry contains those of its whole static graph. */
@@ -34,19 +29,11 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
       entryPoint === undefined ? [] : [[entryPoint, path]]
     )
   )
-  const tagged = namedBy(loadedWith(outputs, [...entries.values()]))
-  const files = new Set(all.flatMap(filesOf))
+  // A module that is imported dynamically has an `entryPoint` as well. The metafile does not say which format was
+  // built. An IIFE runs as a module too; an ES module is a syntax error in a classic script.
+  const keys = { entries, lazy: new Map(), common: [] }
   return {
-    // The metafile does not say which format was built. An IIFE runs as a module too; an ES module is a syntax
-    // error in a classic script.
-    entries: new Map(
-      Array.from(entries, ([name, path]) => [name, () => loadedWith(outputs, [path])])
-    ),
-    // A module that is imported dynamically has an `entryPoint` as well.
-    lazy: new Map(),
-    tagged,
-    taggable: tagged,
-    usedBy: name => usedFrom(outputs, entries.get(name)),
+    ...bundleOf(outputs, keys, HASHES.esbuild),
     fileWith: name => all.find(({ inputs }) => inputs.includes(name))?.file,
     // A file that a loader copies has one source; a script or stylesheet is an entry's, or belongs to no source.
     sources: new Map(
@@ -55,10 +42,7 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
         const name = entryPoint ?? (isCopied ? source : undefined)
         return name === undefined ? [] : [[name, file] as const]
       })
-    ),
-    files,
-    paths: files,
-    hashed: hashedAmong(all.flatMap(withStems), HASHES.esbuild)
+    )
   }
 }
 
@@ -75,17 +59,22 @@ function baseOf(paths: readonly string[], dir: string): number {
 
 function readOutput(path: string, output: unknown, base: number): Output {
   if (!isRecord(output)) throw new TypeError(`output ${path} is not an object`)
-  const { imports = [], entryPoint, cssBundle, inputs } = output
+  const { imports = [], entryPoint: entry, cssBundle, inputs: given } = output
   if (!Array.isArray(imports)) throw new TypeError(`imports of ${path} is not a list`)
+  const file = fileBelow(path.slice(base))
+  const entryPoint = typeof entry === 'string' ? entry : undefined
+  const inputs = isRecord(given) ? Object.keys(given) : []
   const css = typeof cssBundle === 'string' ? [cssBundle] : []
+  const isShared = entryPoint === undefined && /\.m?js$/.test(file)
   return {
-    file: fileBelow(path.slice(base)),
+    file,
+    stem: isShared ? 'chunk' : stemOf(entryPoint ?? inputs[0] ?? ''),
     imports: pathsOf(imports, 'import-statement'),
     uses: [...pathsOf(imports), ...css],
-    entryPoint: typeof entryPoint === 'string' ? entryPoint : undefined,
+    entryPoint,
     stylesheets: css.map(each => fileBelow(each.slice(base))),
     assets: [],
-    inputs: isRecord(inputs) ? Object.keys(inputs) : []
+    inputs
   }
 }
 
@@ -95,11 +84,4 @@ function pathsOf(imports: readonly unknown[], kind?: string): string[] {
     const isMeant = typeof path === 'string' && (kind ?? actual) === actual && !external
     return isMeant ? [path] : []
   })
-}
-
-/** Each output is named after its entry point, a chunk that several have in common `chunk`, and a copied file as it was. */
-function withStems({ file, entryPoint, stylesheets, inputs }: Output): StemmedFile[] {
-  const isChunk = entryPoint === undefined && /\.m?js$/.test(file)
-  const stem = isChunk ? 'chunk' : stemOf(entryPoint ?? inputs[0] ?? '')
-  return [file, ...stylesheets].map(each => [each, stem])
 }

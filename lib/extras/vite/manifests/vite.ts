@@ -3,28 +3,19 @@ import { isRecord } from '../../../runtime/check-options.ts'
 import { LEGACY } from '../entry-source.ts'
 import {
   type Bundle,
+  bundleOf,
   type Chunk,
   fileBelow,
-  filesOf,
-  hashedAmong,
   HASHES,
   isCss,
   type Json,
   loadedAs,
   type LoadedFile,
   loadedWith,
-  namedBy,
-  stemOf,
-  usedFrom
+  stemOf
 } from './bundle.ts'
 
-interface ViteChunk extends Chunk {
-  /** The name before a hash was added, without extension; undefined when not known. */
-  readonly stem: string | undefined
-  readonly isShared: boolean
-}
-
-type Chunks = ReadonlyMap<string, ViteChunk>
+type Chunks = ReadonlyMap<string, Chunk>
 
 // @vitejs/plugin-legacy writes these keys. Those of polyfills are relative to Vite's root, as if they were
 // files of the directory in which Vite was started: `../../vite/legacy-polyfills`.
@@ -37,46 +28,31 @@ export function readVite(manifest: Json): Bundle | undefined {
   )
   if (given.length === 0 || given.length < Object.keys(manifest).length) return undefined
   const chunks: Chunks = new Map(given.map(([key, chunk]) => [key, readChunk(key, chunk)]))
-  const all = [...chunks.values()]
-  const names = given.flatMap(([key, { isEntry }]) => (isEntry === true ? key : []))
-  const lazy = given.flatMap(([key, { isEntry, isDynamicEntry }]) =>
-    isEntry !== true && isDynamicEntry === true ? key : []
-  )
+  const named = (test: (chunk: Json) => boolean) =>
+    new Map(given.flatMap(([key, chunk]) => (test(chunk) ? [[key, key] as const] : [])))
+  const entries = named(({ isEntry }) => isEntry === true)
+  const lazy = named(chunk => chunk['isDynamicEntry'] === true && chunk['isEntry'] !== true)
   // With `build.cssCodeSplit: false`, the only stylesheet belongs to every page, and to no chunk.
-  const style = all.every(({ stylesheets }) => stylesheets.length === 0) && chunks.get('style.css')
-  const common = style && !names.includes('style.css') ? [style.file] : []
-  const byName = (keys: readonly string[]) =>
-    new Map(keys.map(name => [name, () => entryOf(chunks, name, common)]))
-  const files = new Set(all.flatMap(filesOf))
+  const isSplit = [...chunks.values()].some(({ stylesheets }) => stylesheets.length > 0)
+  const style = isSplit || entries.has('style.css') ? undefined : chunks.get('style.css')
+  const common = style ? [style.file] : []
+  const load = (key: string) => entryOf(chunks, key, common)
+  const shared = [...chunks].flatMap(([key, chunk]) => (isSharedKey(key) ? chunk : []))
   return {
+    ...bundleOf(chunks, { entries, lazy, common }, HASHES.vite, load),
     isVite: true,
-    entries: byName(names),
-    lazy: byName(lazy),
-    tagged: namedBy(loadedWith(chunks, names, common)),
-    taggable: namedBy(loadedWith(chunks, [...names, ...lazy], common)),
-    usedBy: name => usedFrom(chunks, name),
     // A chunk that is shared has no source, but is named after one of its modules.
-    fileWith: name =>
-      (chunks.get(name) ?? all.find(({ isShared, stem }) => isShared && stem === stemOf(name)))
-        ?.file,
-    sources: new Map(Array.from(chunks, ([key, { file }]) => [key, file])),
-    files,
-    paths: files,
-    hashed: hashedAmong(
-      // Vite names a chunk's stylesheet after the chunk.
-      all.flatMap(({ file, stem = '', stylesheets }) =>
-        [file, ...stylesheets].map(each => [each, stem] as const)
-      ),
-      HASHES.vite
-    )
+    fileWith: name => (chunks.get(name) ?? shared.find(({ stem }) => stem === stemOf(name)))?.file,
+    sources: new Map(Array.from(chunks, ([key, { file }]) => [key, file]))
   }
 }
 
-function readChunk(key: string, chunk: Json): ViteChunk {
+const isSharedKey = (key: string) => key.startsWith('_')
+
+function readChunk(key: string, chunk: Json): Chunk {
   const { file, name, src, imports, css, assets, dynamicImports } = chunk
   // A shared stylesheet's key is its file, not a source: `_shared-<hash>.css`.
-  const isShared = key.startsWith('_')
-  const source = typeof src === 'string' && !isShared ? src : undefined
+  const source = typeof src === 'string' && !isSharedKey(key) ? src : ''
   // The stylesheet `app.css.scss` has the name `app.css`, and the file `app-<hash>.css`.
   const own = typeof name === 'string' && isCss(String(file)) ? name.replace(/\.css$/, '') : name
   const plain = typeof own === 'string' ? `${own}.` : source
@@ -87,8 +63,7 @@ function readChunk(key: string, chunk: Json): ViteChunk {
   }
   return {
     file: fileBelow(file),
-    stem: plain === undefined ? undefined : stemOf(plain),
-    isShared,
+    stem: stemOf(plain),
     imports: texts(imports, 'imports'),
     uses: [...texts(imports, 'imports'), ...texts(dynamicImports, 'imports')],
     stylesheets: texts(css, 'css').map(fileBelow),

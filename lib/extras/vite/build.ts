@@ -1,0 +1,291 @@
+// The build of a mount: what tags say by its manifest and its files. A start needs only what is known without the files;
+// before the first page, and once the manifest has changed, it is read as a whole, when no bundler is writing it.
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { AssetError } from '../../runtime/errors.ts'
+import { readIfThere, ReloadedFile, statIfThere } from '../../runtime/files/at-start.ts'
+import { checksumsOf, digestOf, type IntegrityAlgorithm } from '../../runtime/files/digest.ts'
+import { isSettled, statOf, undefinedIfMissing, type Stamp } from '../../runtime/files/disk.ts'
+import { readSnapshot } from '../../runtime/files/open-file.ts'
+import { detailsIn } from '../../runtime/app/details.ts'
+import type { Extra } from '../../runtime/app/parts.ts'
+import type { MountSettings } from '../../runtime/settings/mounts.ts'
+import type { AssetAddress, LoadedUrl } from '../../runtime/views/asset-url.ts'
+import { sourceUrl, type EntrySource } from './entry-source.ts'
+import { hashedKept, keptListIn } from './kept-files.ts'
+import { withoutQuery, type Bundle, type LoadedFile } from './manifests/bundle.ts'
+import { addressAt, readBundle, REMEDY, type BundleMount } from './manifests/read-bundle.ts'
+
+const CONCURRENCY = 4
+/** A file that was written more recently may be half written. */
+const RESTED_MS = 1000
+/** A build that has not written its manifest after this time will not: with fixed names it may be the same. */
+const FINISHED_MS = 2000
+
+interface MountOfBuild extends BundleMount, Pick<MountSettings, 'revalidate'> {
+  /** In development and in tests, an application starts without a build. */
+  readonly env: string
+  /** The host with the base; without a trailing slash, empty for none. */
+  readonly host: string
+  readonly algorithms: readonly IntegrityAlgorithm[]
+  readonly extras: readonly Extra[]
+  readonly warn: (message: string) => void
+}
+
+interface Reading {
+  readonly bundle: Bundle
+  /** The files of earlier builds whose names contain a hash. */
+  readonly kept: ReadonlySet<string>
+  /** Changes with the tags of any entry. */
+  readonly version: string
+  readonly source: EntrySource
+  /** The state of its files, from the first page on. */
+  readonly build?: FilesOfBuild
+}
+
+interface FilesOfBuild {
+  /** A text that changes once any of the files has been written. */
+  readonly version: string
+  /** The time at which the last of them was written, in milliseconds since 1970. */
+  readonly changedAt: number
+}
+
+export class MountedBuild {
+  readonly urlPath: string
+  readonly #mount: MountOfBuild
+  readonly #file: ReloadedFile
+  #reading: Reading | undefined
+
+  /** @throws AssetError for a manifest that is missing or broken, or that names a file that does not exist */
+  constructor(mount: MountOfBuild) {
+    const { manifest, urlPath, env, warn } = mount
+    this.urlPath = urlPath
+    this.#mount = mount
+    this.#file = new ReloadedFile(manifest, {
+      failure: 'keeping the last build',
+      warn,
+      take: async (bytes, stamp) => {
+        const reading = await readWhole(mount, bytes, stamp, this.build)
+        this.#reading = reading ?? this.#reading
+        return reading !== undefined
+      }
+    })
+    // The first page reads it once more, with its files.
+    this.#file.distrust()
+    this.#reading = readAtStart(mount)
+    if (this.#reading || env === 'development' || env === 'test') return
+    throw new AssetError('manifest-missing', `there is no manifest ${manifest}: ${REMEDY}`)
+  }
+
+  get source(): EntrySource {
+    return this.#reading?.source ?? withoutBuild(this.#mount)
+  }
+
+  get state(): string | undefined {
+    return this.source.state
+  }
+
+  get version(): string {
+    return this.#reading?.version ?? ''
+  }
+
+  /** Undefined until all of its files have been read. */
+  get build(): FilesOfBuild | undefined {
+    return this.#reading?.build
+  }
+
+  /** @param file is the decoded path below the mount's directory */
+  isHashed(file: string): boolean {
+    const { bundle, kept } = this.#reading ?? {}
+    return bundle?.hashed.has(file) === true || kept?.has(file) === true
+  }
+
+  /** Takes over another build, once it has been written. Undefined when there is nothing to wait for. */
+  refresh(seconds: number): Promise<void> | undefined {
+    return this.#file.refresh(seconds === 0 ? 0 : (this.#mount.revalidate ?? seconds))
+  }
+
+  /**
+   * Tells whether a file belongs to the build. One that is written when no bundler is at work any more makes the next
+   * look read the build again.
+   * @param file is the decoded path below the mount's directory
+   */
+  hasBuilt(file: string, stamp: Stamp): boolean {
+    const { bundle, build } = this.#reading ?? {}
+    if (!build || !bundle?.paths.has(file)) return false
+    const isFinished = isSettled(stamp, Date.now() - FINISHED_MS)
+    const isNewer = Number(stamp.ctimeNs / 1_000_000n) > build.changedAt
+    if (isFinished && isNewer) this.#file.distrust()
+    return true
+  }
+}
+
+/** The hashes of a file that tags may name, and the size of an image that pages name by its source. */
+type Facts = Pick<AssetAddress, 'integrity' | 'imageSize'>
+
+/** @param builtAt when the manifest was written, in milliseconds since 1970 */
+function sourceOf(
+  { urlPath, manifest, host }: MountOfBuild,
+  { isVite, entries, lazy, sources, fileWith, usedBy }: Bundle,
+  builtAt: number,
+  facts?: ReadonlyMap<string, Facts>
+): EntrySource {
+  const addressOf = (file: string) => ({ ...addressAt(urlPath, file), ...facts?.get(file) })
+  const urlOf = ({ file, as }: LoadedFile): LoadedUrl => {
+    const { path, integrity } = addressOf(file)
+    return { url: host + path, integrity, as }
+  }
+  return {
+    urlPath,
+    label: manifest,
+    names: [...entries.keys(), ...lazy.keys()],
+    sourceNames: [...sources.keys()],
+    get state() {
+      if (!isVite) return undefined
+      return `Vite is not running: tags of the build of ${localTime(builtAt)}`
+    },
+    entry(name) {
+      const load = entries.get(name) ?? lazy.get(name)
+      const kind = entries.has(name) ? 'entry' : 'lazy'
+      return load && { kind, load: () => load().map(urlOf) }
+    },
+    entriesWith(name) {
+      const file = fileWith?.(name)
+      if (file === undefined) return []
+      return [...entries.keys()].filter(entry => usedBy?.(entry).includes(file))
+    },
+    file(name) {
+      const file = sources.get(name)
+      return file === undefined ? undefined : addressOf(file)
+    }
+  }
+}
+
+function withoutBuild({ urlPath, manifest, host, env }: MountOfBuild): EntrySource {
+  const source = { urlPath, label: manifest }
+  // Tests are about the application, not the build.
+  if (env === 'test')
+    return {
+      ...source,
+      entry: name => ({ kind: 'possible', load: () => [sourceUrl(host, urlPath, name)] }),
+      file: name => addressAt(urlPath, name)
+    }
+  const message = `the mount ${urlPath || '/'} has neither a build nor a dev server: there is no ${manifest}, and Vite is not running with the plugin freshAssets (npx vite)`
+  const load = () => {
+    // The page is a developer's own, and the remedy is not in its code.
+    throw Object.assign(new AssetError('manifest-missing', message), { expose: true })
+  }
+  return { ...source, entry: () => ({ kind: 'possible', load }), file: () => undefined }
+}
+
+/** Returns `17:17`, or `2026-11-20 17:17` for another day. @param milliseconds since 1970 */
+function localTime(milliseconds: number): string {
+  // Sweden writes a time as ISO 8601 does, but for the `T`.
+  const [time = '', today = ''] = [milliseconds, Date.now()].map(at =>
+    new Date(at).toLocaleString('sv').slice(0, 16)
+  )
+  return time.startsWith(today.slice(0, 10)) ? time.slice(11) : time
+}
+
+/**
+ * Returns undefined if there is no manifest.
+ * @throws AssetError for one that is broken, or whose tags name a file that does not exist
+ */
+function readAtStart(mount: MountOfBuild): Reading | undefined {
+  const { manifest, dir } = mount
+  const stats = statIfThere(manifest)
+  const bytes = stats?.isFile() ? readIfThere(manifest) : undefined
+  if (!bytes) return undefined
+  const bundle = readBundle(bytes, mount)
+  const missing = [...bundle.tagged].find(file => !statIfThere(pathOf(mount, file))?.isFile())
+  if (missing !== undefined) throw incomplete(mount, missing)
+  return {
+    bundle,
+    kept: hashedKept(readIfThere(keptListIn(dir)), dir),
+    version: digestOf(bytes),
+    source: sourceOf(mount, bundle, Number(stats?.mtimeMs))
+  }
+}
+
+/**
+ * Returns undefined while a file is missing or is being written: the build before it stays.
+ * @param last is the build that was read before; undefined for the first page
+ * @throws AssetError for a manifest that is broken
+ */
+async function readWhole(
+  mount: MountOfBuild,
+  bytes: Buffer,
+  stamp: Stamp,
+  last: FilesOfBuild | undefined
+): Promise<Reading | undefined> {
+  const bundle = readBundle(bytes, mount)
+  // As at start, a file that is in no tag may be missing.
+  const changedAt = await whenAtRest(mount, bundle, last ? bundle.files : bundle.tagged)
+  if (changedAt === undefined) return undefined
+  const facts = new Map<string, Facts>()
+  await inParallel([...bundle.files], CONCURRENCY, async file => {
+    const known = await undefinedIfMissing(factsOf(mount, bundle, file))
+    if (known) facts.set(file, known)
+  })
+  if ([...bundle.tagged].some(file => !facts.has(file))) return undefined
+  const hashes = [...bundle.taggable].flatMap(file => facts.get(file)?.integrity ?? [])
+  const version = digestOf(`${digestOf(bytes)} ${hashes.join(' ')}`)
+  const build = {
+    version: `${version} ${changedAt}`,
+    changedAt: Math.max(changedAt, Number(stamp.ctimeNs / 1_000_000n))
+  }
+  const kept = await readSnapshot(keptListIn(mount.dir))
+  return {
+    bundle,
+    kept: hashedKept(kept?.bytes, mount.dir),
+    version,
+    source: sourceOf(mount, bundle, Number(stamp.mtimeNs / 1_000_000n), facts),
+    // The manifest alone may have been touched.
+    build: last?.version === build.version ? last : build
+  }
+}
+
+/** Returns the time when the last of the files was written: milliseconds since 1970. */
+async function whenAtRest(
+  mount: MountOfBuild,
+  bundle: Bundle,
+  needed: ReadonlySet<string>
+): Promise<number | undefined> {
+  const look = async () => {
+    let [last, missing] = [0, '']
+    await inParallel([...bundle.files], CONCURRENCY, async file => {
+      const stats = await statOf(pathOf(mount, file))
+      if (stats?.isFile()) last = Math.max(last, Number(stats.ctimeMs))
+      else if (needed.has(file)) missing ||= file
+    })
+    if (missing) mount.warn(`keeping the last build: ${incomplete(mount, missing).message}`)
+    return missing ? undefined : last
+  }
+  const changedAt = await look()
+  const rest = changedAt === undefined ? 0 : RESTED_MS - (Date.now() - changedAt)
+  // The rest is longer for a time in the future: the clock of the disk may be ahead of ours.
+  if (rest <= 0 || rest > RESTED_MS) return changedAt
+  await setTimeout(rest)
+  return (await look()) === changedAt ? changedAt : undefined
+}
+
+async function factsOf(mount: MountOfBuild, bundle: Bundle, file: string): Promise<Facts> {
+  const { algorithms, extras } = mount
+  const content = { copyOf: pathOf(mount, file) }
+  const isHashed = algorithms.length > 0 && bundle.taggable.has(file)
+  const sums = isHashed ? await checksumsOf(content, algorithms) : undefined
+  const { imageSize } = await detailsIn(extras, withoutQuery(file), content)
+  return { integrity: sums?.integrity, imageSize }
+}
+
+function pathOf({ dir }: BundleMount, file: string): string {
+  return join(dir, withoutQuery(file))
+}
+
+function incomplete({ manifest, dir }: BundleMount, file: string): AssetError {
+  return new AssetError(
+    'manifest-broken',
+    `${manifest} names ${file}, which is not in ${dir}: build again, and let the mount's dir be the bundler's output directory`
+  )
+}
