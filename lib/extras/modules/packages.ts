@@ -20,8 +20,6 @@ export interface Package {
 
 /** The options import what they name. */
 export const OPTION = 'the option packages'
-/** The remedy for everything that a browser cannot load. */
-const BUNDLE = 'bundle it (docs/bundlers.md)'
 const MODULES = `${sep}node_modules${sep}`
 const IS_PATH = /^\.{0,2}\//
 /** Package managers write these files with each installation. */
@@ -56,10 +54,8 @@ export class Packages {
   /** The names of packages outside of any `node_modules`, by directory: those of a workspace. */
   readonly #linked = new Map<string, string>()
 
-  /** @param linked are the directories of packages that are known */
-  constructor(root: string, linked: readonly string[] = []) {
+  constructor(root: string) {
     this.#root = root
-    for (const directory of linked) this.#linked.set(directory, '')
     const [own = root] = nodeModulesFrom(root)
     this.looked = new Set(INSTALLED.map(file => join(own, file)))
   }
@@ -78,9 +74,8 @@ export class Packages {
     const near = await nearestInstalled(name, folders)
     // The hint comes first, since a mistyped name may belong to somebody else's package.
     const hint = near === undefined ? 'run' : `did you mean '${near}', which is? If not, run`
-    throw unusable(
-      `${importer} names the package ${name}, which is not installed: ${hint} npm install ${name}`
-    )
+    const what = `${importer} names the package ${name}, which is not installed`
+    throw unusable(`${what}: ${hint} npm install ${name}`)
   }
 
   /** A package that is installed later is noticed. */
@@ -153,13 +148,12 @@ export class Packages {
     const { directory } = await this.installed(name, importer)
     const { exports, version } = await jsonOf(join(directory, 'package.json'))
     const keys = isRecord(exports) ? Object.keys(exports).filter(key => key[0] === '.') : []
-    const isWhole = subpath === '.'
-    const near = isWhole ? undefined : nearest(subpath, keys)
-    const what = isWhole ? 'no module for browsers' : `no export '${subpath}' for browsers`
-    const files = `name files of it, packages: { '${name}': […] }, or ${BUNDLE}`
+    const near = subpath === '.' ? undefined : nearest(subpath, keys)
+    const what = subpath === '.' ? 'no module' : `no export '${subpath}'`
+    const files = `name files of it, packages: { '${name}': […] }, or bundle it (docs/bundlers.md)`
     const way = near === undefined ? files : `did you mean '${near}'?`
     const label = `${name} ${String(version)}`
-    return unusable(`${label} has ${what}, though ${importer} names it: ${way}`)
+    return unusable(`${label} has ${what} for browsers, though ${importer} names it: ${way}`)
   }
 }
 
@@ -175,12 +169,12 @@ async function jsonOf(file: string): Promise<Readonly<Record<string, unknown>>> 
 /** Finds the installed package that the name of one which is not installed most likely stands for. */
 async function nearestInstalled(name: string, folders: readonly string[]) {
   const scope = /^@[^/]+\//.exec(name)?.[0] ?? ''
-  const lists = await Promise.all(
-    folders.map(folder => undefinedIfMissing(readdir(join(folder, scope))))
-  )
+  const read = async (folder: string) =>
+    (await undefinedIfMissing(readdir(join(folder, scope)))) ?? []
+  const installed = (await Promise.all(folders.map(read))).flat()
   return nearest(
     name,
-    lists.flatMap(list => list ?? []).map(each => scope + each)
+    installed.map(each => scope + each)
   )
 }
 

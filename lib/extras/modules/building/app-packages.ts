@@ -5,33 +5,29 @@ import { oneAtATime } from '../../../runtime/concurrency.ts'
 import { errorCode, realpathOf } from '../../../runtime/files/disk.ts'
 import { digestOf } from '../../../runtime/files/digest.ts'
 import { pathFrom } from '../../../runtime/files/paths.ts'
-import type { KnownImports, MakeSourceList } from '../../../runtime/app/parts.ts'
-import type { Project, SourceFile, SourceList } from '../../../runtime/app/parts.ts'
+import type { MakeSourceList, Project, SourceFile, SourceList } from '../../../runtime/app/parts.ts'
 import type { AppSettings } from '../../../runtime/settings/settings.ts'
-import { hasSameInputs, observeAll, Remembered } from '../../../publishing/building/observation.ts'
-import type { Made, Observation } from '../../../publishing/building/observation.ts'
+import {
+  hasSameInputs,
+  observeAll,
+  Remembered,
+  type Made,
+  type Observation
+} from '../../../publishing/building/observation.ts'
 import { importedBy, type Imported, type OwnScript } from '../imports.ts'
 import { hasModules, isJoined } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, isOptional, type Import, type Wanted } from '../resolving.ts'
 import { loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
 import { readPackages, type Listed } from './build.ts'
-import { buildApart, directoryFor, isWhole, restoreBuild } from './build-process.ts'
-import type { KeptBuild } from './build-process.ts'
+import * as builds from './build-process.ts'
 import { namedFiles } from './files.ts'
-
-interface PackageSettings extends Pick<Project, 'root' | 'env' | 'isPrecompile'> {
-  /** The version of Rolldown. */
-  readonly version: string
-}
 
 /** @throws AssetError where Rolldown is needed and not there */
 export async function packagesOf(project: Project): Promise<MakeSourceList> {
-  const { apps, root } = project
   requireFolders(OPTION)
-  const version = apps.some(hasModules) ? await rolldownVersion(OPTION, root) : ''
-  return (app, own) =>
-    app.packages.length > 0 ? new AppPackages(app, { ...project, version }, own) : undefined
+  if (project.apps.some(hasModules)) await rolldownVersion(OPTION, project.root)
+  return (app, own) => (app.packages.length > 0 ? new AppPackages(app, project, own) : undefined)
 }
 
 class AppPackages implements SourceList {
@@ -40,38 +36,27 @@ class AppPackages implements SourceList {
   digest = ''
   files: readonly SourceFile[] = []
   readonly #app: AppSettings
-  readonly #settings: PackageSettings
+  readonly #project: Project
   readonly #own: () => Promise<readonly OwnScript[]>
-  readonly #condition: Wanted['condition']
-  /** True for a list as precompile makes it, and as every command sees that. */
-  readonly #isPrecompiled: boolean
   readonly #made = new Remembered(() => this.#list())
+  #scripts: readonly OwnScript[] = []
+  #kept: builds.KeptBuild | undefined
   #listed: Listed | undefined
   #byFile: ReadonlyMap<string, string> = new Map()
-  #kept: KeptBuild | undefined
-  #scripts: readonly OwnScript[] = []
   #failure: unknown
 
   /** @param own lists the sources of the app itself: its scripts import from packages */
-  constructor(
-    app: AppSettings,
-    settings: PackageSettings,
-    own: () => Promise<readonly OwnScript[]>
-  ) {
+  constructor(app: AppSettings, project: Project, own: () => Promise<readonly OwnScript[]>) {
     this.#app = app
-    this.#settings = settings
+    this.#project = project
     this.#own = own
-    // Modules that are published on request are not joined.
-    this.#isPrecompiled = settings.isPrecompile || !app.compile
-    const isProduction = this.#isPrecompiled || !DEVELOPMENT.has(settings.env)
-    this.#condition = isProduction ? 'production' : 'development'
   }
 
   owns(name: string): boolean {
     return name.startsWith(FOLDER)
   }
 
-  get imports(): KnownImports | undefined {
+  get imports() {
     if (this.#failure !== undefined) throw this.#failure
     return this.#listed?.imports
   }
@@ -102,89 +87,54 @@ class AppPackages implements SourceList {
   }
 
   async #list(): Promise<Made<Listed>> {
-    const packages = new Packages(this.#settings.root)
+    const packages = new Packages(this.#project.root)
     const inputs = new Array<Observation>()
-    const add = (more: readonly Observation[]) => void inputs.push(...more)
-    const made = await this.#listFrom(packages, add).then(
-      value => ({ value }),
-      (error: unknown) => {
-        if (errorCode(error) !== 'package-unusable') throw error
-        return { error }
-      }
-    )
-    return { ...made, inputs: [...inputs, ...(await observeAll(packages.looked))] }
+    const all = async () => [...inputs, ...(await observeAll(packages.looked))]
+    try {
+      return { value: await this.#listFrom(packages, inputs), inputs: await all() }
+    } catch (error) {
+      if (errorCode(error) !== 'package-unusable') throw error
+      return { error, inputs: await all() }
+    }
   }
 
-  /** @param add remembers on what the list depends, or the failure of making it */
-  async #listFrom(
-    packages: Packages,
-    add: (inputs: readonly Observation[]) => void
-  ): Promise<Listed> {
-    const scripts = this.#scripts
-    const { imports, read } = await importedBy(scripts, this.#settings.root)
-    add(read)
-    const wanted = this.#wanted(imports)
-    const listed = wanted.specifiers.size === 0 ? NONE : await this.#modules(wanted, add)
-    const given = this.#app.packages.filter(each => typeof each !== 'string')
-    const named = await namedFiles(given, packages)
-    add(named.read)
-    const all = new Map([...named.files, ...listed.files].map(each => [each.name, each]))
+  /** @param inputs gets that on which the list depends, or the failure of making it */
+  async #listFrom(packages: Packages, inputs: Observation[]): Promise<Listed> {
+    const { root } = this.#project
+    const { imports, read } = await importedBy(this.#scripts, root)
+    inputs.push(...read)
+    const wanted = wantedBy(this.#app, this.#project, imports)
+    const listed = wanted.specifiers.size === 0 ? NONE : await this.#modules(wanted, inputs)
+    const named = await namedFiles(this.#app.packages, packages, inputs)
+    const all = new Map([...named, ...listed.files].map(each => [each.name, each]))
     const { names, links } = listed.imports
-    const own = linksOf(imports, scripts, names)
-    return {
-      ...listed,
-      files: [...all.values()],
-      imports: { names, links: new Map([...links, ...own]) }
-    }
+    const own = linksOf(imports, this.#scripts, names)
+    const known = { names, links: new Map([...links, ...own]) }
+    return { ...listed, files: [...all.values()], imports: known }
   }
 
-  get #specifiers(): readonly string[] {
-    return this.#app.packages.filter(each => typeof each === 'string')
-  }
-
-  /** The specifiers that the option names, and those of its packages that scripts of the app import. */
-  #wanted(imports: readonly Imported[]): Wanted {
-    const { root } = this.#settings
-    const given = this.#specifiers
-    const packages = new Set(given.map(each => splitSpecifier(each)[0]))
-    const specifiers = new Map<string, Import>(
-      given.map(each => [each, { importer: OPTION, names: [] }])
-    )
-    for (const { specifier, file, names, isImplied } of imports) {
-      const isWanted = packages.has(splitSpecifier(specifier)[0]) || (isImplied && given.length > 0)
-      if (!isWanted || this.#app.imports.has(specifier)) continue
-      const known = specifiers.get(specifier) ?? { importer: pathFrom(root, file), names: [] }
-      const all = new Set([...known.names, ...names])
-      specifiers.set(specifier, { ...known, names: [...all].toSorted() })
-    }
-    const sorted = [...specifiers].toSorted(([a], [b]) => (a < b ? -1 : 1))
-    const mapped = [...this.#app.imports.keys()]
-    return { root, condition: this.#condition, mapped, specifiers: new Map(sorted) }
-  }
-
-  async #modules(wanted: Wanted, add: (inputs: readonly Observation[]) => void): Promise<Listed> {
-    const { root, version } = this.#settings
+  async #modules(wanted: Wanted, inputs: Observation[]): Promise<Listed> {
+    const { root } = wanted
     // These are joined with the modules of the app.
-    if (this.#isPrecompiled && isJoined(this.#app))
+    if (isPrecompiled(this.#app, this.#project) && isJoined(this.#app))
       return readPackages(await loadRolldown(OPTION, root), wanted)
-    const versions = [process.env.PACKAGE_VERSION, version]
-    const key = JSON.stringify([versions, this.#specifiers, wanted.mapped])
-    const directory = await directoryFor(root, this.#app.name, this.#condition)
-    const known = this.#kept ?? (await restoreBuild({ directory, key }))
-    const isThere = known && isEnough(known, wanted) && (await isWhole(known))
-    if (isThere && (await hasSameInputs(known))) this.#kept = known
-    else {
-      const { kept, failure } = await buildApart({ wanted, directory, key })
-      if (!kept) {
-        add(failure?.inputs ?? [])
-        throw unusable(failure?.message ?? '')
-      }
-      this.#kept = kept
-    }
-    const { directory: own, names, inputs } = this.#kept
+    const versions = [process.env.PACKAGE_VERSION, await rolldownVersion(OPTION, root)]
+    const key = JSON.stringify([versions, namedIn(this.#app), wanted.mapped])
+    const directory = await builds.directoryFor(root, this.#app.name, wanted.condition)
+    const known = this.#kept ?? (await builds.restoreBuild({ directory, key }))
+    const isUsable = known && isEnough(known, wanted) && (await builds.isWhole(known))
+    const { kept, failure } =
+      isUsable && (await hasSameInputs(known))
+        ? { kept: known }
+        : await builds.buildApart({ wanted, directory, key })
+    inputs.push(...((kept ?? failure)?.inputs ?? []))
+    if (!kept) throw unusable(failure?.message ?? '')
+    this.#kept = kept
     // Another process may have removed it.
-    add([...inputs, ...(await observeAll(names.slice(0, 1).map(name => join(own, name))))])
-    return listBuilt(this.#kept)
+    inputs.push(
+      ...(await observeAll(kept.names.slice(0, 1).map(name => join(kept.directory, name))))
+    )
+    return listBuilt(kept)
   }
 
   async nameAt(path: string): Promise<string | undefined> {
@@ -199,12 +149,42 @@ class AppPackages implements SourceList {
   }
 }
 
-const DEVELOPMENT = new Set(['development', 'test'])
-
 const NONE: Listed = {
   files: [],
   imports: { names: new Map(), links: new Map() },
   inside: new Map()
+}
+
+/** True for a list as precompile makes it, and as every command sees that: modules published on request are not joined. */
+const isPrecompiled = ({ compile }: AppSettings, { isPrecompile }: Project) =>
+  isPrecompile || !compile
+
+const DEVELOPMENT = new Set(['development', 'test'])
+
+const namedIn = ({ packages }: AppSettings) => packages.filter(each => typeof each === 'string')
+
+/** The specifiers that the option names, and those of its packages that scripts of the app import. */
+function wantedBy(app: AppSettings, project: Project, imports: readonly Imported[]): Wanted {
+  const { root, env } = project
+  const isProduction = isPrecompiled(app, project) || !DEVELOPMENT.has(env)
+  const given = namedIn(app)
+  const packages = new Set(given.map(each => splitSpecifier(each)[0]))
+  const specifiers = new Map<string, Import>(
+    given.map(each => [each, { importer: OPTION, names: [] }])
+  )
+  for (const { specifier, file, names, isImplied } of imports) {
+    const isWanted = packages.has(splitSpecifier(specifier)[0]) || (isImplied && given.length > 0)
+    if (!isWanted || app.imports.has(specifier)) continue
+    const known = specifiers.get(specifier) ?? { importer: pathFrom(root, file), names: [] }
+    const all = new Set([...known.names, ...names])
+    specifiers.set(specifier, { ...known, names: [...all].toSorted() })
+  }
+  return {
+    root,
+    condition: isProduction ? 'production' : 'development',
+    mapped: [...app.imports.keys()],
+    specifiers: new Map([...specifiers].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  }
 }
 
 /** Returns the static imports of the app's scripts, by the names of the scripts. */
@@ -225,7 +205,10 @@ function linksOf(
   return links
 }
 
-function isEnough({ modules, withoutMain, commonJs }: KeptBuild, { specifiers }: Wanted): boolean {
+function isEnough(
+  { modules, withoutMain, commonJs }: builds.KeptBuild,
+  { specifiers }: Wanted
+): boolean {
   return [...specifiers].every(([specifier, { names }]) => {
     if (withoutMain.includes(specifier)) return isOptional(specifier, specifiers)
     const known = commonJs.get(specifier)
@@ -233,18 +216,12 @@ function isEnough({ modules, withoutMain, commonJs }: KeptBuild, { specifiers }:
   })
 }
 
-function listBuilt({ directory, names, files, modules, links }: KeptBuild): Listed {
+function listBuilt({ directory, names, files, modules, links }: builds.KeptBuild): Listed {
   const made = names.map((name): SourceFile => {
-    const specifiers = [...modules].flatMap(([specifier, to]) => (to === name ? specifier : []))
-    const [first] = specifiers
-    const packageName = splitSpecifier(first ?? '-')[0]
-    return {
-      name,
-      file: join(directory, name),
-      directory,
-      specifiers: first ? specifiers : undefined,
-      packageName
-    }
+    const found = [...modules].flatMap(([specifier, to]) => (to === name ? specifier : []))
+    const specifiers = found.length > 0 ? found : undefined
+    const [packageName] = splitSpecifier(found[0] ?? '-')
+    return { name, file: join(directory, name), directory, specifiers, packageName }
   })
   return { files: [...made, ...files], imports: { names: modules, links }, inside: new Map() }
 }

@@ -1,11 +1,18 @@
 // Makes packages fit for browsers by one build of Rolldown: a module for each specifier, and what these share. Where
 // they are joined with the modules of the app, it only reads them.
-import { dirname, isAbsolute, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { OutputChunk, Plugin } from 'rolldown'
 import type { KnownImports, SourceFile } from '../../../runtime/app/parts.ts'
 import { facadeOf } from '../common-js.ts'
-import { asUnusable, buildOptions, ENTRY, FOLDER, Resolved } from '../resolving.ts'
-import { resolving, type Wanted } from '../resolving.ts'
+import {
+  asUnusable,
+  buildOptions,
+  ENTRY,
+  FOLDER,
+  Resolved,
+  resolving,
+  type Wanted
+} from '../resolving.ts'
 import type { Rolldown } from '../rolldown.ts'
 import { urls } from './urls.ts'
 
@@ -46,25 +53,13 @@ export async function buildPackages(
   wanted: Wanted
 ): Promise<{ readonly inputs: readonly string[]; built?: Built; error?: unknown }> {
   const resolved = new Resolved(wanted.root)
-  const read = new Set<string>()
-  const inputs = () => [...resolved.packages.looked, ...read]
   const commonJs = new Map<string, readonly string[]>()
-  const reading: Plugin = {
-    name: 'reading',
-    moduleParsed({ id }) {
-      if (isAbsolute(id)) read.add(id)
-    }
-  }
+  const build = await rolldown({
+    ...inputOf(wanted),
+    plugins: [facades(wanted, resolved, commonJs), resolving(wanted, resolved), urls(resolved)]
+  })
+  const read = async () => [...resolved.packages.looked, ...(await build.watchFiles)]
   try {
-    const build = await rolldown({
-      ...inputOf(wanted),
-      plugins: [
-        facades(wanted, resolved, commonJs),
-        resolving(wanted, resolved),
-        urls(resolved),
-        reading
-      ]
-    })
     const { output } = await build.generate({
       dir: join(wanted.root, 'dist'),
       format: 'es',
@@ -75,13 +70,11 @@ export async function buildPackages(
       entryFileNames: ({ name }) => entryName(name, resolved),
       chunkFileNames: ({ name }) => `${SHARED}${name.replace(/[^\w.-]+/g, '-')}-[hash].js`
     })
-    await build.close()
     const chunks = output.filter(each => each.type === 'chunk')
     resolved.requireFound(chunks.flatMap(({ imports }) => imports))
-    const texts = output.map((each): [string, string] => [
-      each.fileName,
-      each.type === 'chunk' ? each.code : String(each.source)
-    ])
+    const texts = output.map(
+      each => [each.fileName, each.type === 'chunk' ? each.code : String(each.source)] as const
+    )
     const built = {
       texts: new Map(texts),
       files: resolved.otherFiles(),
@@ -90,9 +83,11 @@ export async function buildPackages(
       withoutMain: [...wanted.specifiers.keys()].filter(each => !resolved.entries.has(each)),
       links: new Map(chunks.map(({ fileName, imports }) => [fileName, imports.filter(isOurs)]))
     }
-    return { built, inputs: inputs() }
+    return { built, inputs: await read() }
   } catch (error) {
-    return { error: asUnusable(error, wanted.root), inputs: inputs() }
+    return { error: asUnusable(error, wanted.root), inputs: await read() }
+  } finally {
+    await build.close()
   }
 }
 
@@ -174,13 +169,14 @@ export async function readPackages(
       modules.set(id, inputFormat === 'es' ? [...importedIds, ...dynamicallyImportedIds] : [])
     }
   }
+  const plugins = [reading, resolving(wanted, resolved), urls(resolved)]
+  const build = await rolldown({ ...inputOf(wanted), plugins })
   try {
-    const plugins = [reading, resolving(wanted, resolved), urls(resolved)]
-    const build = await rolldown({ ...inputOf(wanted), plugins })
     await build.generate({ dir: join(wanted.root, 'dist'), format: 'es' })
-    await build.close()
   } catch (error) {
     throw asUnusable(error, wanted.root)
+  } finally {
+    await build.close()
   }
   const reached = new Set([...entries.values(), ...workers])
   for (const id of reached)
@@ -197,36 +193,26 @@ function listRead(modules: readonly string[], resolved: Resolved): Listed {
   for (const [specifier, file] of entries)
     names.set(file, names.get(file) ?? `${FOLDER}${specifier}.js`)
   const taken = new Set(names.values())
-  const known = Array.from(entries, ([specifier, file]) => [specifier, names.get(file)] as const)
   const files = modules.map((file): SourceFile => {
     const { directory = dirname(file), name: packageName } = packages.homeOf(file) ?? {}
     const path = packages.pathOf(file) ?? ''
-    const own = FOLDER + (/\.m?js$/.test(path) ? path : `${path}.js`)
-    const free = taken.has(own) ? SHARED + own.slice(FOLDER.length) : own
-    const name = names.get(file) ?? free
+    const own = /\.m?js$/.test(path) ? path : `${path}.js`
+    const name = names.get(file) ?? (taken.has(FOLDER + own) ? SHARED : FOLDER) + own
     names.set(file, name)
-    const specifiers = [...entries].flatMap(([specifier, to]) => (to === file ? specifier : []))
-    return {
-      name,
-      file,
-      directory,
-      specifiers: specifiers.length > 0 ? specifiers : undefined,
-      packageName
-    }
+    const found = [...entries].flatMap(([specifier, to]) => (to === file ? specifier : []))
+    const specifiers = found.length > 0 ? found : undefined
+    return { name, file, directory, specifiers, packageName }
   })
-  const inside = modules.map(file => {
-    const found = Array.from(
-      targets.get(file) ?? [],
-      ([specifier, to]) => [specifier, names.get(to)] as const
+  const namesOf = (found: ReadonlyMap<string, string> = new Map()) =>
+    new Map(
+      [...found].flatMap(([specifier, file]) => {
+        const name = names.get(file)
+        return name === undefined ? [] : [[specifier, name] as const]
+      })
     )
-    return [names.get(file) ?? '', new Map(found.filter(isKnown))] as const
-  })
   return {
     files: [...files, ...resolved.otherFiles()],
-    imports: { names: new Map(known.filter(isKnown)), links: new Map() },
-    inside: new Map(inside)
+    imports: { names: namesOf(entries), links: new Map() },
+    inside: new Map(modules.map(file => [names.get(file) ?? '', namesOf(targets.get(file))]))
   }
 }
-
-const isKnown = (each: readonly [string, string | undefined]): each is [string, string] =>
-  each[1] !== undefined

@@ -14,26 +14,25 @@ import type { PackageFiles } from '../options.ts'
 import { allOf, OPTION, unusable, type Package, type Packages } from '../packages.ts'
 import { FOLDER } from '../resolving.ts'
 
-interface NamedFiles {
-  readonly files: readonly SourceFile[]
-  readonly read: readonly Observation[]
-}
-
 const TYPES: Readonly<Record<string, 'css' | 'js'>> = { '.css': 'css', '.js': 'js', '.mjs': 'js' }
 
-/** @throws AssetError for those that are not there, and for what their package does not have */
+/**
+ * @param read gets what was read
+ * @throws AssetError for those that are not there, and for what their package does not have
+ */
 export async function namedFiles(
-  given: readonly PackageFiles[],
-  packages: Packages
-): Promise<NamedFiles> {
+  given: readonly (string | PackageFiles)[],
+  packages: Packages,
+  read: Observation[]
+): Promise<readonly SourceFile[]> {
   const found = new Map<string, SourceFile>()
-  const read = new Array<Observation>()
   const problems = new Array<AssetError>()
-  for (const [name, paths] of given.flatMap(entriesGiven)) {
+  const records = given.filter(each => typeof each !== 'string')
+  for (const [name, paths] of records.flatMap(entriesGiven)) {
     const of = await packages.installed(name, OPTION)
     for (const path of [paths].flat()) {
-      const file = path === undefined ? undefined : await fileIn(of, path)
-      packages.looked.add(join(of.directory, path ?? ''))
+      const file = await fileIn(of, path)
+      packages.looked.add(join(of.directory, path))
       if (file) found.set(file.name, file)
       else
         problems.push(
@@ -45,8 +44,7 @@ export async function namedFiles(
   }
   // It grows while it is followed.
   for (const { name, file, directory, packageName = '' } of found.values()) {
-    const { references, seen } = await referencesIn(file)
-    if (seen) read.push(seen)
+    const references = await referencesIn(file, read)
     for (const { kind, path } of references) {
       const target = pathFrom(directory, join(dirname(file), path))
       const to = await fileIn({ name: packageName, directory }, target)
@@ -60,7 +58,7 @@ export async function namedFiles(
     }
   }
   if (problems.length > 0) throw allOf(problems)
-  return { files: [...found.values()], read }
+  return [...found.values()]
 }
 
 async function fileIn({ name, directory }: Package, path: string): Promise<SourceFile | undefined> {
@@ -70,16 +68,16 @@ async function fileIn({ name, directory }: Package, path: string): Promise<Sourc
   return { name: `${FOLDER}${name}/${path}`, file, directory, packageName: name }
 }
 
-/** The references to files that are written as paths. */
-async function referencesIn(file: string) {
+/** Returns the references to files that are written as paths. */
+async function referencesIn(file: string, read: Observation[]) {
   const type = TYPES[extname(file).toLowerCase()]
   const readAt = Date.now()
   const snapshot = type && (await readSnapshot(file))
-  if (!snapshot) return { references: [] }
+  if (!snapshot) return []
+  read.push(observe(file, snapshot, readAt))
   const code = snapshot.bytes.toString()
   const inModule = type === 'js' ? (await loadModuleLexer()).find(code).references : []
-  const references = [...findReferences(type, code), ...inModule].flatMap(asPath)
-  return { references, seen: observe(file, snapshot, readAt) }
+  return [...findReferences(type, code), ...inModule].flatMap(asPath)
 }
 
 function asPath(reference: Reference): { kind: string; path: string }[] {
