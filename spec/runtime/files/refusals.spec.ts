@@ -107,17 +107,18 @@ test('FILE-01 what a system refuses is passed over by precompile and on request,
 })
 
 test('FILE-02 nothing else is passed over: opening, reading and renaming, and what a disk fails to save', async t => {
-  for (const [name, code] of [
-    ['rename', 'EPERM'],
-    ['promises.open', 'EPERM'],
-    ['fsync', 'EIO'],
-    ['fsync', 'EACCES'],
-    ['promises.chmod', 'EIO']
+  for (const [names, code] of [
+    [['rename'], 'EPERM'],
+    [['open', 'promises.open'], 'EPERM'],
+    [KINDS.fsync, 'EIO'],
+    [KINDS.fsync, 'EACCES'],
+    [KINDS.chmod, 'EIO']
   ] as const) {
     const root = makeProject(t, { [CSS]: 'a{}' })
     const umask = process.umask(0o077)
-    const restore = replaceCalls(t, refusing([name], code))
-    await t.throwsAsync(precompile({ root }), { message: new RegExp(`failed with ${code}`) }, name)
+    const restore = replaceCalls(t, refusing(names, code))
+    const message = new RegExp(`failed with ${code}`)
+    await t.throwsAsync(precompile({ root }), { message }, names[0])
     restore()
     process.umask(umask)
     t.false(fs.existsSync(join(root, 'public/assets.json')))
