@@ -110,7 +110,7 @@ function reachedFrom(files, graph) {
 const isOurs = id => id.includes('/lib/')
 
 /**
- * `serving-koa` for lib/assets/serving/koa/…, `http` for lib/http/…, `shared` for the small files beside the entry
+ * `serving-koa` for lib/runtime/serving/respond.ts and what is beside it, `http` for lib/http/…, `shared` for the small files beside the entry
  * points. npm packs files of one name beside each other, where gzip writes the second as a copy of the first as
  * long as they have less than 32 kB: rooms with more are split into their parts.
  */
@@ -149,8 +149,8 @@ const PARTS = [
   [/^inspector\/(?:weight-page|treemap|page-html)/, 'inspector-html'],
   [/^telling\//, 'inventory'],
   [/^urls\/(?:read-)?manifest|^app\/(?:details|third-party|command-line)/, 'manifest'],
-  [/^serving\/koa/, 'serving-koa'],
-  [/^serving\/(?:directories|files)/, 'serving-files']
+  [/^serving\/(?:respond|socket|missing)/, 'serving-koa'],
+  [/^serving\/(?:directories|files?|spelling)\./, 'serving-files']
 ]
 const SERVER = [resolve('lib/index.ts')]
 

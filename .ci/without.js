@@ -70,7 +70,7 @@ function standingOn(extra) {
 
 /** The exit to the socket is one file, with one line that calls it. */
 function removeSocket(tree) {
-  rmSync(join(tree, 'lib/runtime/serving/koa/socket.ts'))
+  rmSync(join(tree, 'lib/runtime/serving/socket.ts'))
   rmSync(join(tree, 'spec/runtime/serving/socket.spec.ts'))
   const file = join(tree, 'lib/koa-assets.ts')
   const lines = readFileSync(file, 'utf8').split('\n')

@@ -19,7 +19,7 @@ import {
   mountsAt,
   rawPath,
   type Wanted
-} from './runtime/serving/request-path.ts'
+} from './runtime/serving/request.ts'
 import {
   fallbackFor,
   hasFallbacks,
@@ -31,7 +31,7 @@ import {
   respondBadRequest,
   respondMethodNotAllowed,
   setTiming
-} from './runtime/serving/koa/no-file.ts'
+} from './runtime/serving/missing.ts'
 import {
   reportDisconnects,
   suppressDisconnects,
@@ -39,9 +39,9 @@ import {
   respondWithFile,
   toKoa,
   type Exit
-} from './runtime/serving/koa/serve.ts'
-import type { Found } from './runtime/serving/files/served-file.ts'
-import { exitToSocket } from './runtime/serving/koa/socket.ts'
+} from './runtime/serving/respond.ts'
+import type { Found } from './runtime/serving/file.ts'
+import { exitToSocket } from './runtime/serving/socket.ts'
 import type { Running, Watch } from './runtime/app/parts.ts'
 import type { KoaAssetsOptions } from './runtime/settings/options.ts'
 import { settleForPrecompile, settleProject } from './runtime/app/extras.ts'

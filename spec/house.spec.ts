@@ -59,13 +59,13 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'image-size': ['extras/media/image-size.ts'],
   'lru-cache': [
     'assets/building/on-request/publisher.ts',
-    'assets/serving/files/spelling.ts',
-    'assets/serving/files/representation.ts'
+    'assets/serving/spelling.ts',
+    'assets/serving/file.ts'
   ],
   'mime-types': ['http/fields.ts'],
   picomatch: ['files/paths.ts'],
   'cjs-module-lexer': ['extras/modules/common-js.ts'],
-  send: ['assets/serving/koa/socket.ts']
+  send: ['assets/serving/socket.ts']
 }
 
 /** Where Koa's context may be known, under whatever name. */

@@ -13,7 +13,7 @@ import { viteBuild } from '../support/bundler-project.ts'
 import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
 import { makeSite, makeProject } from '../support/site.ts'
 import { soakTest } from '../support/soak.ts'
-import { FILE_EXTENSIONS } from '../../lib/runtime/serving/koa/no-file.ts'
+import { FILE_EXTENSIONS } from '../../lib/runtime/serving/missing.ts'
 
 const httpCachingPage = readPage('docs/http-caching.md')
 const [server] = httpCachingPage.take('')

@@ -1,6 +1,6 @@
 // The files of public as serving holds them, without a server.
-import { Directories } from '../../lib/runtime/serving/directories/directories.ts'
-import type { ServedFiles } from '../../lib/runtime/serving/files/served-files.ts'
+import { Directories } from '../../lib/runtime/serving/directories.ts'
+import type { ServedFiles } from '../../lib/runtime/serving/files.ts'
 import type { Project } from '../../lib/runtime/app/parts.ts'
 
 export function publicFilesOf(settings: Project): ServedFiles {

@@ -2,7 +2,6 @@
 // hash that a request sends.
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
-import { LRUCache } from 'lru-cache'
 import {
   canMakeDeltas,
   deltaExtension,
@@ -16,101 +15,109 @@ import {
 import { DELTA_CODING, offeredDictionary, useAsDictionary } from './dictionary-fields.ts'
 import { digestOf, digestOfHash } from '../../runtime/files/digest.ts'
 import { readInPlace } from '../../runtime/files/containment.ts'
-import { isSettled, sameStamp, statOf, type Stamp } from '../../runtime/files/disk.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
 import { withFingerprint, withoutHash } from '../../runtime/urls/spelling.ts'
-import type { Sender, Sent, SentFile, Stored } from '../../runtime/app/parts.ts'
+import { Variant, withDigest } from '../../runtime/serving/file.ts'
+import type { Sender, Sent } from '../../runtime/serving/files.ts'
 import { composed } from '../../runtime/files/paths.ts'
-import { namesIn } from '../../runtime/serving/files/spelling.ts'
+import { namesIn, type Names } from '../../runtime/serving/spelling.ts'
 import { ifReadable } from '../../runtime/files/refusals.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 
-/** The file that deltas lead to. */
-interface Target extends SentFile {
-  readonly digest: string
-}
-
 export function senderOf({ deltas, memory }: Settings): Sender | undefined {
-  return deltas ? { of: file => sentWith(file, memory.maxFileBytes) } : undefined
+  return deltas ? { of: (file, at) => sentWith(file, at, memory.maxFileBytes) } : undefined
 }
 
-async function sentWith(file: SentFile, maxBytes: number): Promise<Sent | undefined> {
-  const { path, around } = file
+type SentFrom = Parameters<Sender['of']>[1]
+
+async function sentWith(file: Variant, at: SentFrom, maxBytes: number): Promise<Sent | undefined> {
+  const { path, around } = at
   if (!isCompressibleType(path)) return undefined
-  const fields = [['Use-As-Dictionary', useAsDictionary(around.before, around.after)]] as const
-  const dictionaries = await dictionariesOf(file)
-  const { digest } = dictionaries ? await file.digested() : file
+  const ofDeltas = [['Use-As-Dictionary', useAsDictionary(around.before, around.after)]] as const
+  const dictionaries = await dictionariesOf(file, at)
+  const target = dictionaries ? await withDigest(file, at.opened) : file
+  const { digest } = target
   // A cache selects by the Vary of what it has stored (RFC 9111 section 4.1): deltas may come later.
-  if (!dictionaries || digest === undefined) return { fields, vary: ['Accept-Encoding'] }
-  const target = { ...file, digest }
+  if (!dictionaries || digest === undefined) return { ofDeltas, vary: ['Accept-Encoding'] }
+  const { place, plain } = at
   return {
-    fields,
+    ofDeltas,
     vary: ['Accept-Encoding', 'Available-Dictionary'],
     find(headers) {
       const hash = offeredDictionary(headers)
       const dictionary = hash && digestOfHash(hash)
       if (!dictionary || !dictionaries.includes(dictionary)) return undefined
       const extension = deltaExtension(dictionary)
-      const delta = file.file + extension
+      const delta = target.file + extension
       return {
         key: `${extension}\n${digest}`,
-        needs: hash.toString('base64'),
-        read: () => ifReadable(delta, readDelta(delta, target, maxBytes))
+        dictionary: hash.toString('base64'),
+        read: () => ifReadable(delta, readDelta(delta, { target, digest, place, plain }, maxBytes))
       }
     }
   }
 }
 
 /** Returns the digests of the dictionaries for which there are deltas; undefined if there are none to be believed. */
-async function dictionariesOf(file: SentFile): Promise<readonly string[] | undefined> {
+async function dictionariesOf(
+  { file }: Variant,
+  { path, plain, names }: SentFrom
+): Promise<readonly string[] | undefined> {
   // A delta that this Node cannot decode is trusted only from precompile, which has decoded it.
-  if (file.plain === undefined && !(await canMakeDeltas())) return undefined
-  return (await dictionariesIn(dirname(file.file))).get(composed(basename(file.path)))
+  if (plain === undefined && !(await canMakeDeltas())) return undefined
+  const beside = names ?? new Set((await namesIn(dirname(file))).map(composed))
+  return dictionariesAmong(beside).get(composed(basename(path)))
 }
 
 /** The digests of dictionaries, by the name of the file that the deltas lead to. */
 type Dictionaries = ReadonlyMap<string, readonly string[]>
 
-/** A folder is listed once for all of its files, and again once a name has come. */
-const listed = new LRUCache<string, { readonly stamp: Stamp; readonly dictionaries: Dictionaries }>(
-  { max: 100 }
-)
+/** As long as the names of a folder are known, so are the dictionaries. */
+const known = new WeakMap<Names, Dictionaries>()
 
-async function dictionariesIn(folder: string): Promise<Dictionaries> {
-  const stamp = await statOf(folder)
-  const known = listed.get(folder)
-  if (known && stamp && sameStamp(known.stamp, stamp)) return known.dictionaries
-  const lookedAt = Date.now()
+function dictionariesAmong(names: Names): Dictionaries {
+  const found = known.get(names)
+  if (found) return found
   const dictionaries = new Map<string, string[]>()
-  for (const each of await namesIn(folder)) {
-    const { name, digest } = splitDelta(composed(each)) ?? {}
+  for (const each of names) {
+    const { name, digest } = splitDelta(each) ?? {}
     if (name === undefined || !digest) continue
     dictionaries.set(name, [...(dictionaries.get(name) ?? []), digest])
   }
-  if (stamp && isSettled(stamp, lookedAt)) listed.set(folder, { stamp, dictionaries })
+  known.set(names, dictionaries)
   return dictionaries
 }
 
-async function readDelta(file: string, target: Target, maxBytes: number) {
-  const read = await readInPlace(target.place, file, MAX_DELTA_BYTES)
+/** A file that a delta leads to. */
+interface Target extends Pick<SentFrom, 'place' | 'plain'> {
+  readonly target: Variant
+  readonly digest: string
+}
+
+/** Returns no variant for a delta that may not be sent. */
+async function readDelta(
+  file: string,
+  to: Target,
+  maxBytes: number
+): Promise<readonly Variant[] | undefined> {
+  const read = await readInPlace(to.place, file, MAX_DELTA_BYTES)
   if (typeof read !== 'object') return undefined
-  const { stamp, bytes } = read
-  const dictionary = Buffer.from(dictionaryIn(bytes))
-  const needs = dictionary.toString('base64')
-  if (!(await isRight(bytes, dictionary, target))) return { needs }
-  const size = bytes.length - SEAL_BYTES
+  const { bytes, stamp } = read
+  const hash = Buffer.from(dictionaryIn(bytes))
+  if (!(await isRight(bytes, hash, to))) return []
+  const [size, digest] = [bytes.length - SEAL_BYTES, digestOf(bytes)]
   const body = size > maxBytes ? undefined : bytes.subarray(0, size)
-  const digest = digestOf(bytes)
-  const stored: Stored = {
-    ...{ coding: DELTA_CODING, file, stamp, size, body, digest },
-    version: digest
-  }
-  return { needs, stored }
+  const [coding, dictionary] = [DELTA_CODING, hash.toString('base64')]
+  return [new Variant({ coding, file, stamp, size, digest, version: digest, body, dictionary })]
 }
 
 /** A delta must be undamaged and lead to the file; it is decoded where this Node can. */
-async function isRight(bytes: Buffer, dictionary: Buffer, target: Target): Promise<boolean> {
-  const { file, place, digest, size, plain } = target
+async function isRight(
+  bytes: Buffer,
+  dictionary: Buffer,
+  { target, digest, place, plain }: Target
+): Promise<boolean> {
+  const { file, size } = target
   if (!isSealedDelta(bytes, dictionary, digest)) return false
   if (!(await canMakeDeltas())) return true
   const versions = plain

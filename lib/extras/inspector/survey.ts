@@ -9,7 +9,7 @@ import { listAssets, type ListedAsset } from '../../publishing/building/assets.t
 import { readSource, verdictOn, type Reading, type Verdict } from '../telling/state.ts'
 import { publishingIn } from '../../publishing/building/on-request.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
-import { wantedAt } from '../../runtime/serving/request-path.ts'
+import { wantedAt } from '../../runtime/serving/request.ts'
 import { encodePath, splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
@@ -88,8 +88,8 @@ export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | 
   const { app, name, path, source } = place
   const url = survey.pipeline.addressOf(wantedAt(path, settings))
   const served = await directories.public.find(wantedAt(decodeURIComponent(url), settings))
-  const { representations = [] } = served ?? {}
-  const [identity] = representations
+  const { variants = [] } = served ?? {}
+  const [identity] = variants
   const tails = app.tails
     ? publishingIn(survey.pipeline).sources.of(app).tailsOf(source)
     : undefined
@@ -107,7 +107,7 @@ export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | 
     target: identity && shown(identity.file),
     /** The digest; undefined for a file that is too large for memory. */
     digest: DIGEST.exec(splitFingerprint(url)?.digest ?? identity?.etag ?? '')?.[0],
-    sizes: Object.fromEntries(representations.map(({ coding, size }) => [coding, size])),
+    sizes: Object.fromEntries(variants.map(({ coding, size }) => [coding, size])),
     /** The files that were compiled into it. */
     dependencies: (seen?.inputs ?? [])
       .filter(isFileObservation)

@@ -14,7 +14,7 @@ import { withSlashes } from '../../runtime/files/paths.ts'
 import { errorReport, type ErrorReport } from '../../publishing/error-page.ts'
 import { publishingIn } from '../../publishing/building/on-request.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
-import { isBelow, locate } from '../../runtime/serving/request-path.ts'
+import { isBelow, locate } from '../../runtime/serving/request.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { Tree } from '../../publishing/sources/tree.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
@@ -57,7 +57,7 @@ export async function stateOf(
   try {
     const file = await pipeline.current(plain)
     if (!file) return undefined
-    const [{ etag, stamp }] = file.representations
+    const [{ etag, stamp }] = file.variants
     if (isBuilt(pipeline, plain.path, stamp)) return undefined
     // An edit counts from when the source was saved; the asset may have been published for this very page.
     const inputs = publishingIn(pipeline).indexed(plain.path)?.inputs ?? []

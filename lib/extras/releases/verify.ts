@@ -5,7 +5,7 @@ import { checksumsOf, INTEGRITY_ALGORITHMS, isSameDigest } from '../../runtime/f
 import { sameBytes } from '../../runtime/files/open-file.ts'
 import { bytesOf, realpathOf, statOf } from '../../runtime/files/disk.ts'
 import { listMounts, type ListedFile, type ListedMount } from '../telling/listed-mounts.ts'
-import { isMounted } from '../../runtime/serving/request-path.ts'
+import { isMounted } from '../../runtime/serving/request.ts'
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import type { MountSettings } from '../../runtime/settings/settings.ts'
 import type { Problem, Project } from '../../runtime/app/parts.ts'

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
-import { rawPath } from '../../runtime/serving/request-path.ts'
+import { rawPath } from '../../runtime/serving/request.ts'
 import { appOfPage } from '../../runtime/settings/app-settings.ts'
 import { splitArguments } from '../../runtime/views/asset-url.ts'
 import { linksTo, type NamesThenPreloadOptions, type PreloadOptions } from './preload-links.ts'

@@ -5,10 +5,9 @@ import contentDisposition from 'content-disposition'
 import type { Context } from 'koa'
 import { check, flag, optionError, text, type Expectation } from '../../runtime/check-options.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
-import type { Representation } from '../../runtime/serving/files/representation.ts'
-import type { Representations } from '../../runtime/serving/files/served-file.ts'
-import { respondWithFile } from '../../runtime/serving/koa/serve.ts'
-import { wantedAt } from '../../runtime/serving/request-path.ts'
+import type { Variant, Variants } from '../../runtime/serving/file.ts'
+import { respondWithFile } from '../../runtime/serving/respond.ts'
+import { wantedAt } from '../../runtime/serving/request.ts'
 import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
 import { absolutePath } from '../../runtime/files/paths.ts'
 
@@ -81,10 +80,10 @@ export function makeSendFile({ settings, directories, watch }: Pipeline): SendFi
     const type = options.type ?? (this.response.get('Content-Type') || undefined)
     const disposition = dispositionOf(path, options)
     const find = () => files.find(wanted)
-    const adapt = (representations: Representations) => {
+    const adapt = (variants: Variants) => {
       if (disposition !== undefined) this.set('Content-Disposition', disposition)
       setCacheControl(this, options)
-      return described(representations, type, options.lastModified)
+      return described(variants, type, options.lastModified)
     }
     if (!(await respondWithFile(this, find, { status, adapt }))) this.throw(404)
     watch?.file(this)
@@ -103,15 +102,15 @@ function setCacheControl(ctx: Context, { immutable, cacheControl }: SendFileOpti
 }
 
 function described(
-  representations: Representations,
+  variants: Variants,
   type: string | undefined,
   date: SendFileOptions['lastModified']
-): Representations {
-  if (type === undefined && date === undefined) return representations
+): Variants {
+  if (type === undefined && date === undefined) return variants
   const lastModified = date && Math.floor(date.getTime() / 1000) * 1000
   const change = { ...(type !== undefined && { type }), lastModified }
-  const [identity, ...rest] = representations
-  const changed = (each: Representation) => each.with(change)
+  const [identity, ...rest] = variants
+  const changed = (each: Variant) => each.with(change)
   return [changed(identity), ...rest.map(changed)]
 }
 

@@ -3,13 +3,7 @@ import { AssetError } from '../../runtime/errors.ts'
 import { listAssets } from '../../publishing/building/assets.ts'
 import { publishingIn } from '../../publishing/building/on-request.ts'
 import { Pipeline } from '../../runtime/app/pipeline.ts'
-import {
-  isManifest,
-  isOurs,
-  locate,
-  wantedAt,
-  type Wanted
-} from '../../runtime/serving/request-path.ts'
+import { isManifest, isOurs, locate, wantedAt, type Wanted } from '../../runtime/serving/request.ts'
 import { assetPath } from '../../runtime/settings/app-settings.ts'
 import type { Project } from '../../runtime/app/parts.ts'
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
@@ -225,13 +219,13 @@ async function findFile(
   const mounted = await directories.findInMounts(wanted)
   const found =
     mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
-  const representations = (found?.representations ?? []).map(({ coding, size, ok }) => {
+  const representations = (found?.variants ?? []).map(({ coding, size, ok }) => {
     return { coding, size, headers: Object.fromEntries(ok.fields) }
   })
   const file: Step = {
     subject: 'file',
     finding: found
-      ? `${pathFrom(settings.root, found.representations[0].file)} exists`
+      ? `${pathFrom(settings.root, found.variants[0].file)} exists`
       : await whyNoFile(settings, wanted),
     details: representations.flatMap(detailsOf)
   }

@@ -3,7 +3,7 @@ import type { ManifestEntries, ManifestEntry } from '../../runtime/urls/manifest
 import { publishingIn, sourcedNameIn } from '../../publishing/building/on-request.ts'
 import { listAssets, type ListedAsset } from '../../publishing/building/assets.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
-import { locate, rawPath } from '../../runtime/serving/request-path.ts'
+import { locate, rawPath } from '../../runtime/serving/request.ts'
 import { assetPath, type AppSettings } from '../../runtime/settings/app-settings.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'

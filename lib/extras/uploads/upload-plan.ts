@@ -12,8 +12,8 @@ import { checksumsOf, digestOf } from '../../runtime/files/digest.ts'
 import { realpathOf, statOf } from '../../runtime/files/disk.ts'
 import { withFile } from '../../runtime/files/open-file.ts'
 import { excluderOf, pathFrom } from '../../runtime/files/paths.ts'
-import type { Representation } from '../../runtime/serving/files/representation.ts'
-import { isMounted, locate, type Wanted } from '../../runtime/serving/request-path.ts'
+import type { Variant } from '../../runtime/serving/file.ts'
+import { isMounted, locate, type Wanted } from '../../runtime/serving/request.ts'
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import type { MountSettings } from '../../runtime/settings/settings.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
@@ -139,11 +139,9 @@ async function uploadsOf({ settings, directories }: Pipeline, path: string) {
   const found =
     mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
   const key = (decodeURIComponent(settings.base) + wanted.path).slice(1)
-  const uploads = await inParallel(found?.representations ?? [], 1, each =>
-    uploadOf(each, key, settings)
-  )
-  const file = found?.representations[0].file ?? fileOf(wanted, settings)
-  const expected = found ? found.copies.map(({ coding }) => coding.extension) : ['']
+  const uploads = await inParallel(found?.variants ?? [], 1, each => uploadOf(each, key, settings))
+  const file = found?.variants[0].file ?? fileOf(wanted, settings)
+  const expected = found ? Array.from(found.copies.keys(), ({ extension }) => extension) : ['']
   const faults = await inParallel(expected, CONCURRENCY, async extension => {
     const message = await faultOf(file + extension)
     return message === undefined ? [] : [{ path: path + extension, message }]
@@ -151,8 +149,8 @@ async function uploadsOf({ settings, directories }: Pipeline, path: string) {
   return { uploads, problems: faults.flat() }
 }
 
-async function uploadOf(representation: Representation, key: string, { root }: Project) {
-  const { coding, file, size, ok } = representation
+async function uploadOf(variant: Variant, key: string, { root }: Project) {
+  const { coding, file, size, ok } = variant
   const fields = new Map(ok.fields.map(([name, value]) => [name.toLowerCase(), value]))
   const {
     integrity: [sha256 = '']

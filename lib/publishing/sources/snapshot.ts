@@ -3,7 +3,11 @@ import { join, posix } from 'node:path'
 import { AssetError, printable } from '../../runtime/errors.ts'
 import { composed, folded, pathFrom, withDot, withSlashes } from '../../runtime/files/paths.ts'
 import type { Compiler } from '../../runtime/settings/options.ts'
-import { appInTheWay, assetPath, type SourceDirectory } from '../../runtime/settings/app-settings.ts'
+import {
+  appInTheWay,
+  assetPath,
+  type SourceDirectory
+} from '../../runtime/settings/app-settings.ts'
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
 import { meetsNames, tailsOf } from '../../runtime/urls/spelling.ts'
 
@@ -146,7 +150,8 @@ function tailedIn(listed: ReadonlyMap<string, Listed>, hasTails: (source: Source
   for (const source of published.filter(hasTails)) {
     for (const tail of tailsOf(source.tail)) {
       const isMeant = tail !== source.name && !listed.has(tail)
-      if (isMeant && !meetsNames(tail, folders, name => listed.has(name))) push(tailed, tail, source)
+      if (isMeant && !meetsNames(tail, folders, name => listed.has(name)))
+        push(tailed, tail, source)
     }
   }
   return tailed

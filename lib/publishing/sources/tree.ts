@@ -18,7 +18,11 @@ import {
 } from '../../runtime/files/disk.ts'
 import type { Symlinks } from '../../runtime/files/containment.ts'
 import { withSlashes } from '../../runtime/files/paths.ts'
-import { classifyEntries, isHidden, type FolderEntries } from '../../runtime/files/folder-entries.ts'
+import {
+  classifyEntries,
+  isHidden,
+  type FolderEntries
+} from '../../runtime/files/folder-entries.ts'
 
 interface Folder extends FolderEntries {
   readonly real: string

@@ -1,14 +1,11 @@
 // Declares the parts of an extra: the core reaches extras in no other way. A part is here because an extra uses it.
 import type { AssetError } from '../errors.ts'
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Context } from 'koa'
 import type { OptionSpecs, Output, Values } from './command-line.ts'
-import type { Boundary } from '../files/containment.ts'
-import type { Stamp } from '../files/disk.ts'
 import type { PrecompileExtras } from '../settings/extra-options.ts'
 import type { Compiler, KoaAssetsOptions } from '../settings/options.ts'
+import type { Sender } from '../serving/files.ts'
 import type { AppSettings, MountSettings, Settings } from '../settings/settings.ts'
-import type { WithoutHash } from '../urls/spelling.ts'
 import type {
   Details,
   Helpers,
@@ -394,61 +391,6 @@ export interface TransformedText {
   readonly target?: readonly string[] | undefined
   /** True if the code is to end with an inline source map. */
   readonly isMapped?: boolean
-}
-
-// The representations of files follow.
-
-/** Finds the deltas of files, for clients that can read them. */
-export interface Sender {
-  /** Is called when a file is loaded whose name has a hash; undefined for a file whose responses stay as they are. */
-  of(file: SentFile): Promise<Sent | undefined>
-}
-
-/** The bytes of one representation in a file. */
-export interface Stored {
-  /** The content coding: `identity`, or its name. */
-  readonly coding: string
-  /** The absolute path. */
-  readonly file: string
-  readonly stamp: Stamp
-  /** The size in bytes. */
-  readonly size: number
-  /** The digest; undefined for a file that is too big for memory, unless it was asked for. */
-  readonly digest: string | undefined
-  /** The ETag is made of this text where there is no digest; every replica has the same one. */
-  readonly version: string
-  /** The bytes; undefined for a file that is too big for memory. */
-  readonly body: Buffer | undefined
-}
-
-export interface SentFile extends Stored {
-  /** The decoded URL path. */
-  readonly path: string
-  readonly place: Boundary
-  /** The URL path, with the base, around its hash. */
-  readonly around: WithoutHash
-  /** The path without our fingerprint; undefined for a file that precompile did not write. */
-  readonly plain: string | undefined
-  /** Returns the same with its digest, unless the file changed meanwhile. */
-  readonly digested: () => Promise<Stored>
-}
-
-export interface Sent {
-  /** Response fields to add wherever the fields of the file are sent. */
-  readonly fields: readonly (readonly [name: string, value: string])[]
-  /** The request fields by which a representation is selected. */
-  readonly vary: readonly string[]
-  /** Finds a delta to send instead of the file; undefined: there is none. */
-  readonly find?: ((headers: IncomingHttpHeaders) => Delta | undefined) | undefined
-}
-
-export interface Delta {
-  /** The key under which it is remembered, among those of one path. */
-  readonly key: string
-  /** The dictionary that the client needs in order to read it, and has. */
-  readonly needs: string
-  /** Reads it; called until it is remembered. Undefined: there is no such file. */
-  readonly read: () => Promise<{ readonly needs: string; readonly stored?: Stored } | undefined>
 }
 
 /** Brings the deltas beside precompiled files up to date. */

@@ -3,9 +3,9 @@
 import { once } from '../concurrency.ts'
 import { AssetError, reasonOf, warnOnce } from '../errors.ts'
 import { sameStamp } from '../files/disk.ts'
-import { Directories } from '../serving/directories/directories.ts'
-import type { Found } from '../serving/files/served-file.ts'
-import { wantedAt, type Wanted } from '../serving/request-path.ts'
+import { Directories } from '../serving/directories.ts'
+import type { Found } from '../serving/file.ts'
+import { wantedAt, type Wanted } from '../serving/request.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import type { Manifest } from '../urls/manifest.ts'
@@ -70,7 +70,8 @@ export class Pipeline {
       this.#precompiled = this.#unlessBroken(() => new ReloadedManifest(settings, warn))
     this.directories = new Directories(settings, {
       isHashed: (mount, path) => this.running.some(each => each.isHashed?.(mount, path)),
-      isOrdinary: (wanted, plain) => this.#isOrdinary(wanted, plain)
+      isOrdinary: (wanted, plain) => this.#isOrdinary(wanted, plain),
+      sender: extras.flatMap(extra => extra.sender?.(settings) ?? [])[0]
     })
     this.recall = this.directories.recall.bind(this.directories)
     this.#isReady = !this.running.some(({ load }) => load) && !this.#publishes
@@ -210,7 +211,7 @@ export class Pipeline {
     for (let attempt = 1; ; attempt++) {
       const target = await onRequest.publish(app, name)
       const file = await directory.find(wanted, target)
-      const isOurs = !target || (file && sameStamp(file.representations[0].stamp, target.stamp))
+      const isOurs = !target || (file && sameStamp(file.stamp, target.stamp))
       if (isOurs || attempt === MAX_ATTEMPTS) return file
     }
   }

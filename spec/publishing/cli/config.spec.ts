@@ -1,7 +1,12 @@
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import ava, { type ExecutionContext } from 'ava'
-import { allCommands, generalHelp, helpFor, parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
+import {
+  allCommands,
+  generalHelp,
+  helpFor,
+  parseCommandLine
+} from '../../../lib/publishing/cli/arguments.ts'
 import { makeOutput, progressOn, UsageError } from '../../../lib/publishing/cli/command.ts'
 import { count, formatBytes, formatSeconds } from '../../../lib/publishing/cli/format.ts'
 import type { PrecompileReport, Progress } from '../../../lib/index.ts'

@@ -5,13 +5,13 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
-import { MAX_ONE_WRITE_BYTES } from '../../../lib/runtime/serving/connection.ts'
+import { MAX_ONE_WRITE_BYTES } from '../../../lib/runtime/serving/stream.ts'
 import {
   prepareResponse,
   type Fields,
   type PreparedResponse
-} from '../../../lib/runtime/serving/response-fields.ts'
-import { writeResponse } from '../../../lib/runtime/serving/koa/socket.ts'
+} from '../../../lib/runtime/serving/fields.ts'
+import { writeResponse } from '../../../lib/runtime/serving/socket.ts'
 import { exchange } from '../../support/raw.ts'
 import { open as openServer } from '../../support/site.ts'
 import { LOADER, moduleFile } from '../../support/typescript.ts'
@@ -139,7 +139,7 @@ test('a method replaced on the prototype before the module is loaded gets every 
     console.log(seen[process.argv[1]])
     server.close()
     server.closeAllConnections()`
-  const module = pathToFileURL(moduleFile('lib/runtime/serving/koa/socket.ts')).href
+  const module = pathToFileURL(moduleFile('lib/runtime/serving/socket.ts')).href
   for (const name of ['writeHead', 'end']) {
     const args = [...LOADER, '--input-type=module', '--eval', child, name, module]
     const { stdout } = await run(process.execPath, args)

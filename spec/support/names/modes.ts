@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { publishingIn } from '../../../lib/publishing/building/on-request.ts'
 import { Pipeline } from '../../../lib/runtime/app/pipeline.ts'
-import { locate, rawPath } from '../../../lib/runtime/serving/request-path.ts'
+import { locate, rawPath } from '../../../lib/runtime/serving/request.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { withoutBase } from '../../../lib/runtime/urls/spelling.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
@@ -115,6 +115,6 @@ export class Server {
     const wanted = locate(rawPath(path), this.#pipeline.settings)
     if (typeof wanted !== 'object') return undefined
     const found = await this.#pipeline.current(wanted)
-    return found?.representations[0].body?.toString()
+    return found?.variants[0].body?.toString()
   }
 }

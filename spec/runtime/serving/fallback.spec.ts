@@ -1,9 +1,9 @@
 import test from 'ava'
 import type { Middleware } from 'koa'
-import { koaHttpCache } from '../../../../lib/koa-http-cache.ts'
-import { makeSite, type Files } from '../../../support/site.ts'
-import { ENVIRONMENTS } from '../../../support/ways.ts'
-import { words } from '../../../support/texts.ts'
+import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
+import { makeSite, type Files } from '../../support/site.ts'
+import { ENVIRONMENTS } from '../../support/ways.ts'
+import { words } from '../../support/texts.ts'
 
 const SHELL = '<!doctype html><title>shell</title>'
 const FILES: Files = {

@@ -22,16 +22,16 @@ import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2
 import { connect } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
-import { settleProject } from '../../../../lib/runtime/app/extras.ts'
-import { withFingerprint } from '../../../../lib/runtime/urls/spelling.ts'
-import { digestOf } from '../../../../lib/runtime/files/digest.ts'
-import { growsInProportion } from '../../../support/cost.ts'
-import { openDescriptors } from '../../../support/descriptors.ts'
-import { publicFilesOf } from '../../../support/served.ts'
-import { makeProject, makeSite, open, type Site } from '../../../support/site.ts'
-import { cases } from '../../../support/soak.ts'
-import { until } from '../../../support/until.ts'
-import { SENDERS } from '../../../support/ways.ts'
+import { settleProject } from '../../../lib/runtime/app/extras.ts'
+import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
+import { digestOf } from '../../../lib/runtime/files/digest.ts'
+import { growsInProportion } from '../../support/cost.ts'
+import { openDescriptors } from '../../support/descriptors.ts'
+import { publicFilesOf } from '../../support/served.ts'
+import { makeProject, makeSite, open, type Site } from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
+import { until } from '../../support/until.ts'
+import { SENDERS } from '../../support/ways.ts'
 
 const FILES = {
   '/public/assets/there.css': 'there',
@@ -108,14 +108,20 @@ for (const [how, { path, before, appear }] of Object.entries(APPEARING)) {
   })
 }
 
-test('a new file is served at once where its folder is there, and a page or a new folder after `revalidate`', async t => {
+test('a new file is served at once, and what lies at the top without a dot in its name, a page or a folder, after `revalidate`', async t => {
   const site = await makeRemembering(t)
-  for (const path of ['/page', '/assets/page', '/fresh/new.css']) {
+  for (const path of ['/page', '/fresh/new.css']) {
     await miss(site, path)
     site.write(`/public${path}`, 'new')
     t.deepEqual([path, ...(await miss(site, path))], [path, 404, 404, 404, 404])
   }
-  for (const path of ['/new.css', '/assets/new.css', '/assets/vendor/new.css', '/images/new.css']) {
+  for (const path of [
+    '/new.css',
+    '/assets/page',
+    '/assets/new.css',
+    '/assets/vendor/new.css',
+    '/images/new.css'
+  ]) {
     t.is((await miss(site, path)).at(-1), 404)
     site.write(`/public${path}`, 'new')
     t.is((await site.ask(path)).text, 'new')

@@ -1,28 +1,15 @@
 // Responds with a file: what a request gets of it is decided first, then sent from memory or from the disk.
 import type { Readable } from 'node:stream'
 import type { Context } from 'koa'
-import { requestLine, served } from '../../diagnostics.ts'
-import { policiesWithNonce } from '../../http/fields.ts'
-import { chooseCoding } from '../../http/requests.ts'
-import { evaluatePreconditions, chooseRange, type ByteRange } from '../../http/preconditions.ts'
-import { sameStamp } from '../../files/disk.ts'
-import { withFile, type OpenFile } from '../../files/open-file.ts'
-import {
-  connected,
-  isAwaited,
-  pacedBody,
-  isOfConnection,
-  bodyOf,
-  type FilePart
-} from '../connection.ts'
-import {
-  prepareResponse,
-  removeContentFields,
-  setFields,
-  type PreparedResponse
-} from '../response-fields.ts'
-import type { Representation } from '../files/representation.ts'
-import type { Representations, ServedFile } from '../files/served-file.ts'
+import { requestLine, served } from '../diagnostics.ts'
+import { policiesWithNonce } from '../http/fields.ts'
+import { chooseCoding } from '../http/requests.ts'
+import { evaluatePreconditions, chooseRange, type ByteRange } from '../http/preconditions.ts'
+import { sameStamp } from '../files/disk.ts'
+import { withFile, type OpenFile } from '../files/open-file.ts'
+import { connected, isAwaited, pacedBody, isOfConnection, bodyOf, type FilePart } from './stream.ts'
+import { prepareResponse, removeContentFields, setFields, type PreparedResponse } from './fields.ts'
+import type { ServedFile, Variant, Variants } from './file.ts'
 
 /** A response is sent by one of two exits: through Koa, or to the socket. */
 export interface Exit {
@@ -43,11 +30,11 @@ export const toKoa: Exit = {
 /** Responds with a file that is in memory; false for any other, and where an extra has something to send instead. */
 export function respondAtOnce(
   ctx: Context,
-  { representations, deltaFor }: ServedFile,
+  { variants, deltaFor }: ServedFile,
   exit: Exit
 ): boolean {
   if (deltaFor?.(ctx.req.headers)) return false
-  const answer = decide(ctx, representations)
+  const answer = decide(ctx, variants)
   return answer.body !== 'on disk' && write(ctx, exit, answer, answer.body)
 }
 
@@ -56,7 +43,7 @@ interface How {
   /** Instead of 200, for the whole file: preconditions and ranges do not apply then. */
   readonly status?: number | undefined
   /** Called with those of the file that was found, and of what it is once it has been opened. */
-  readonly adapt?: (representations: Representations) => Representations
+  readonly adapt?: (variants: Variants) => Variants
 }
 
 /**
@@ -86,13 +73,13 @@ export async function respondWithFile(
   return false
 }
 
-/** The representations of a file, with the delta that a request may be sent instead. */
+/** The variants of a file, with the delta that a request may be sent instead. */
 function offersOf(
   ctx: Context,
-  { representations, deltaFor }: ServedFile,
+  { variants, deltaFor }: ServedFile,
   adapt: How['adapt']
-): Promise<Representations> | Representations {
-  const offers = adapt ? adapt(representations) : representations
+): Promise<Variants> | Variants {
+  const offers = adapt ? adapt(variants) : variants
   const load = deltaFor?.(ctx.req.headers)
   return load ? load().then(delta => (delta ? [...offers, delta] : offers)) : offers
 }
@@ -102,7 +89,7 @@ async function sendOpened(
   ctx: Context,
   exit: Exit,
   opened: OpenFile,
-  offers: Representations,
+  offers: Variants,
   status: number | undefined
 ): Promise<boolean> {
   const answer = decide(ctx, offers, status)
@@ -116,7 +103,7 @@ async function sendOpened(
 
 /** The response to a request, with its reason. */
 interface Answer {
-  readonly chosen: Representation
+  readonly chosen: Variant
   readonly response: PreparedResponse
   /** The reason for the status. */
   readonly reason: string
@@ -130,7 +117,7 @@ interface Answer {
 const PRECONDITIONS = { ifModifiedSince: 'before' } as const
 
 /** RFC 9110: a representation (section 12), preconditions (section 13), a range (section 14). */
-function decide(ctx: Context, offers: Representations, fixedStatus?: number): Answer {
+function decide(ctx: Context, offers: Variants, fixedStatus?: number): Answer {
   const { headers, method = 'GET' } = ctx.req
   const found = (offers.length > 1 && chooseCoding(headers['accept-encoding'], offers)) || offers[0]
   const readable = headers.origin === undefined ? found : found.forOrigin(headers.origin)
@@ -159,12 +146,12 @@ function decide(ctx: Context, offers: Representations, fixedStatus?: number): An
 }
 
 /** A guard may have decided by it; and a shared cache would give a cookie, or the nonce of a page, to others. */
-function isForOneVisitor({ req, res }: Context, { shared }: Representation): boolean {
+function isForOneVisitor({ req, res }: Context, { shared }: Variant): boolean {
   if (req.headers.authorization !== undefined || res.hasHeader('Set-Cookie')) return true
   return shared.type.startsWith('text/html') && policiesWithNonce(res).length > 0
 }
 
-function partial({ ok, size }: Representation, { start, end }: ByteRange): PreparedResponse {
+function partial({ ok, size }: Variant, { start, end }: ByteRange): PreparedResponse {
   const range = ['Content-Range', `bytes ${start}-${end}/${size}`] as const
   const length = ['Content-Length', String(end - start + 1)] as const
   return prepareResponse(206, [...ok.fields.slice(0, -1), range, length], ok.said)

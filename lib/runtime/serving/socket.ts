@@ -12,9 +12,9 @@ import { Readable } from 'node:stream'
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import send from 'send'
-import { abort, MAX_ONE_WRITE_BYTES, pacedBody, sourceOf, type FilePart } from '../connection.ts'
-import { removeContentFields, setFields, type PreparedResponse } from '../response-fields.ts'
-import { toKoa, type Exit } from './serve.ts'
+import { abort, MAX_ONE_WRITE_BYTES, pacedBody, sourceOf, type FilePart } from './stream.ts'
+import { removeContentFields, setFields, type PreparedResponse } from './fields.ts'
+import { toKoa, type Exit } from './respond.ts'
 
 /**
  * The exit for each request that comes to a middleware.

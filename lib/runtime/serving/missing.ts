@@ -1,14 +1,14 @@
 // Responds to requests that have no file, with a page or a status, and adds what development shows.
 import type { Context, Next } from 'koa'
-import { missed, requestLine, served } from '../../diagnostics.ts'
-import { errorCode } from '../../files/disk.ts'
-import { canonicalSegments, pageSegments } from '../../urls/spelling.ts'
-import { hasOneSpelling, rawPath, isBelow, wantedAt, type Wanted } from '../request-path.ts'
+import { missed, requestLine, served } from '../diagnostics.ts'
+import { errorCode } from '../files/disk.ts'
+import { canonicalSegments, pageSegments } from '../urls/spelling.ts'
+import { hasOneSpelling, rawPath, isBelow, wantedAt, type Wanted } from './request.ts'
 import type { IncomingMessage } from 'node:http'
 import { extname } from 'node:path'
-import { isNavigation } from '../../http/requests.ts'
-import type { MountSettings, Settings } from '../../settings/settings.ts'
-import { pageCacheControl } from '../directories/served-directory.ts'
+import { isNavigation } from '../http/requests.ts'
+import type { MountSettings, Settings } from '../settings/settings.ts'
+import { pageCacheControl } from './directories.ts'
 
 // The second one since Node 26, for a port that is not a number.
 const REJECTED = new Set(['ERR_INVALID_URL', 'ERR_INVALID_ARG_VALUE'])

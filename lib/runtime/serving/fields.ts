@@ -1,7 +1,7 @@
 // The fields of a response: ours, and those that an option or middleware in front has set.
 import type { ServerResponse } from 'node:http'
 import { isCacheControl, privateCacheControl } from '../http/cache-control.ts'
-import { isHttp2 } from './connection.ts'
+import { isHttp2 } from './stream.ts'
 
 export type Fields = readonly (readonly [name: string, value: string])[]
 

@@ -1,0 +1,274 @@
+// All directories that are served: `public`, each mount, and those of `ctx.sendFile`. A path is looked for in the mounts,
+// the longest URL path first, then in public.
+import { join } from 'node:path'
+import { futureRealpath } from '../files/at-start.ts'
+import { withoutCodingExtension } from '../files/codings.ts'
+import { DIGEST_PATTERN } from '../files/digest.ts'
+import { realpathOf } from '../files/disk.ts'
+import { excluderOf, folded, isInside, pathFrom } from '../files/paths.ts'
+import { isCacheControl } from '../http/cache-control.ts'
+import { contentType } from '../http/fields.ts'
+import { manifestFile } from '../settings/public-directory.ts'
+import type { MountSettings, Settings } from '../settings/settings.ts'
+import { encodeAsImported, encodePath } from '../urls/spelling.ts'
+import { splitFingerprint, withoutFingerprint, withoutHash } from '../urls/spelling.ts'
+import { makeMemory, type CrossOrigin, type Found } from './file.ts'
+import { fileIn, ServedFiles, type Directory, type Sender } from './files.ts'
+import { hasOneSpelling, isBelow, wantedAt, type Wanted } from './request.ts'
+
+interface ServedMount {
+  readonly files: ServedFiles
+  /** The endings that are tried in this order: nothing, then the extensions that a URL may lack. */
+  readonly endings: readonly string[]
+}
+
+const MAX_ROOTS = 100
+
+export class Directories {
+  readonly public: ServedFiles
+  readonly #settings: Settings
+  readonly #filesOf: (directory: Directory) => ServedFiles
+  readonly #roots = new Map<string, ServedFiles>()
+  readonly #mounts: ReadonlyMap<MountSettings, ServedMount>
+
+  constructor(
+    settings: Settings,
+    {
+      isOrdinary,
+      isHashed,
+      sender
+    }: Pick<Directory, 'isOrdinary'> & {
+      readonly isHashed: IsHashed
+      readonly sender?: Sender | undefined
+    }
+  ) {
+    const { mounts } = settings
+    const memory = makeMemory(settings.memory)
+    this.#settings = settings
+    this.#filesOf = directory => new ServedFiles(directory, memory, settings, sender)
+    const manifests = mounts.flatMap(({ manifest }) => manifest ?? [])
+    // Our own manifest is hidden by its URL path in `public`, but not where `public` is mounted as well.
+    const isHidden = hides(mounts.length > 0 ? [...manifests, manifestFile(settings)] : [])
+    this.public = this.#filesOf(publicDirectory(settings, { isOrdinary, isHidden }))
+    // The dev server has the current files of the others.
+    const served = mounts.filter(({ isServed }) => isServed)
+    this.#mounts = new Map(
+      served.map(mount => {
+        const files = this.#filesOf(mountDirectory(settings, mount, { isHidden, isHashed }))
+        return [mount, { files, endings: ['', ...mount.extensions] }]
+      })
+    )
+  }
+
+  /**
+   * Returns the file of a raw path, or that no directory has one, as far as it is known without reading the disk.
+   * @param mounts those at the path
+   */
+  recall(rawPath: string, mounts: Settings['mounts']): Found | 'missing' {
+    for (const mount of mounts) {
+      const served = this.#mounts.get(mount)
+      if (!served) continue
+      // It may be redirected to its index file.
+      if (rawPath === mount.urlPath) return undefined
+      for (const ending of served.endings) {
+        const known = served.files.recall(rawPath + ending)
+        if (known !== 'missing') return known
+      }
+    }
+    if (this.#settings.servesPublic) return this.public.recall(rawPath)
+    // A mount's path is decoded.
+    return this.#mounts.size === 0 || hasOneSpelling(rawPath) ? 'missing' : undefined
+  }
+
+  /** Finds the file in the first mount that has it. */
+  findInMounts(wanted: Wanted): Promise<Found> | Found {
+    const places = this.#placesOf(wanted)
+    return places.length === 0 ? undefined : findFirst(places)
+  }
+
+  /** Tells whether a mount has the file, without reading it. */
+  async isInMounts(wanted: Wanted): Promise<boolean> {
+    for (const [files, placed] of this.#placesOf(wanted)) {
+      if (await files.has(placed)) return true
+    }
+    return false
+  }
+
+  /** Tells whether the path, with a slash at its end, is that of a folder with an index file. */
+  async hasIndex(wanted: Wanted): Promise<boolean> {
+    if (wanted.isFolder || this.#mounts.size === 0) return false
+    const folder = wantedAt(`${wanted.path}/`, this.#settings, true)
+    return (await this.findInMounts(folder)) !== undefined
+  }
+
+  /** Returns the files that routes send from a directory. @param root absolute */
+  rootAt(root: string): ServedFiles {
+    const files = this.#roots.get(root) ?? this.#filesOf(fileRoot(this.#settings, root))
+    if (this.#roots.size >= MAX_ROOTS && !this.#roots.has(root)) this.#roots.clear()
+    this.#roots.set(root, files)
+    return files
+  }
+
+  /** Lists the mounts that may have a path, each with the file that it asks for there. */
+  #placesOf(wanted: Wanted): (readonly [ServedFiles, Wanted])[] {
+    return wanted.mounts.flatMap(mount => {
+      const { files, endings = [] } = this.#mounts.get(mount) ?? {}
+      if (!files || wanted.path === mount.urlPath) return []
+      const rest = wanted.isFolder ? [mount.index ?? []].flat() : endings
+      return rest.map(
+        end => [files, { ...wanted, path: wanted.path + end, isFolder: false }] as const
+      )
+    })
+  }
+}
+
+async function findFirst(places: readonly (readonly [ServedFiles, Wanted])[]): Promise<Found> {
+  for (const [files, wanted] of places) {
+    const file = await files.find(wanted)
+    if (file) return file
+  }
+  return undefined
+}
+
+/** Returns a check for these files, also compressed or spelled differently; undefined if there are none. */
+function hides(files: readonly string[]): Directory['isHidden'] {
+  if (files.length === 0) return undefined
+  const hidden = new Set(files.flatMap(file => [file, futureRealpath(file)]).map(folded))
+  return file => hidden.has(folded(withoutCodingExtension(file)))
+}
+
+/** Browsers fetch scripts, fonts and tags with `integrity` from a host in CORS mode. */
+function crossOriginOf({ env, host, live }: Settings): CrossOrigin | undefined {
+  if (host === undefined) return undefined
+  return env === 'development' ? { hosts: live?.hosts ?? new Set() } : '*'
+}
+
+// RFC 8246: the bytes at this URL never change.
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+
+/** Returns the Cache-Control of a file that may change at its URL. */
+function revalidated(isCompiled: boolean): string {
+  return isCompiled ? 'no-cache' : 'public, max-age=0, must-revalidate'
+}
+
+/** Files that the apps publish, and those that were put there by hand. */
+export function publicDirectory(
+  settings: Settings,
+  { isHidden, isOrdinary }: Pick<Directory, 'isHidden' | 'isOrdinary'>
+): Directory {
+  const { apps, base, prefix, publicApp } = settings
+  const crossOrigin = crossOriginOf(settings)
+  const top = apps.some(({ compile }) => compile) ? prefix.split('/')[1] : undefined
+  return {
+    place: settings.place,
+    urlPath: '',
+    memoryKey: '',
+    revalidate: ({ app }) => app.revalidate,
+    revalidateMiss: ({ app, path }) =>
+      app.compile || (top !== undefined && isBelow(path, `/${top}`)) ? 0 : app.revalidate,
+    isPublishedOnRequest: ({ app }) => app.compile,
+    isHidden,
+    fingerprintOf: ({ app, path }) => (app === publicApp ? undefined : splitFingerprint(path)),
+    isOrdinary,
+    fieldsOf: ({ app, path }, isVerified) => ({
+      type: contentType(path),
+      cacheControl: isVerified ? IMMUTABLE : revalidated(app.compile),
+      crossOrigin: path.startsWith(`${prefix}/`) ? crossOrigin : undefined,
+      around: isVerified ? withoutFingerprint(base + encodePath(path)) : undefined,
+      more: Object.entries(settings.headers?.(path) ?? {})
+    })
+  }
+}
+
+/** Tells whether the name of a decoded URL path contains a hash of the content. */
+export type IsHashed = (mount: MountSettings, path: string) => boolean
+
+/** Returns the Cache-Control of a single-page application's page: something else may be at its URL tomorrow. */
+export function pageCacheControl({ cacheControl }: MountSettings, path: string): string {
+  const given = cacheControl?.(path)
+  return given !== undefined && isUnstored(given) ? given : 'no-cache'
+}
+
+const DELTA = new RegExp(`\\.${DIGEST_PATTERN}\\.dcz$`)
+
+/** Compressed copies of what is excluded, and deltas to it, as well. */
+function excluding(
+  globs: readonly string[],
+  dir: string,
+  isHidden: Directory['isHidden']
+): Directory['isHidden'] {
+  const isExcluded = excluderOf(globs)
+  return async file => {
+    // A link to what is excluded is known by its real path, which may begin otherwise than that of the directory.
+    const base = isInside(dir, file) ? dir : ((await realpathOf(dir)) ?? dir)
+    const path = pathFrom(base, withoutCodingExtension(file.replace(DELTA, '')))
+    return isExcluded(path) || ((await isHidden?.(file)) ?? false)
+  }
+}
+
+const isUnstored = (value: string) => /\bno-store\b/i.test(value)
+
+/** A directory that something else filled. */
+export function mountDirectory(
+  settings: Settings,
+  mount: MountSettings,
+  { isHidden, isHashed }: Pick<Directory, 'isHidden'> & { readonly isHashed: IsHashed }
+): Directory {
+  const { base, publicApp } = settings
+  const { urlPath, place, exclude } = mount
+  const crossOrigin = crossOriginOf(settings)
+  const revalidate = () => mount.revalidate ?? publicApp.revalidate
+  const shells = new Set(
+    settings.mounts.map(({ dir, fallback }) => fallback && join(dir, fallback))
+  )
+  return {
+    place,
+    urlPath,
+    memoryKey: `${urlPath}\n`,
+    revalidate,
+    revalidateMiss: revalidate,
+    isHidden: exclude ? excluding(exclude, place.dir, isHidden) : isHidden,
+    fieldsOf({ path }) {
+      const isPage = shells.has(fileIn(mount, path))
+      const isFixed = !isPage && (mount.isImmutable?.(path) ?? isHashed(mount, path))
+      const lasting = isFixed ? IMMUTABLE : mount.cacheControl?.(path)
+      return {
+        type: contentType(path),
+        cacheControl: isPage
+          ? pageCacheControl(mount, path)
+          : (lasting ?? revalidated(publicApp.compile)),
+        crossOrigin: mount.manifest === undefined ? undefined : crossOrigin,
+        around: isFixed ? withoutHash(base + encodeAsImported(path)) : undefined,
+        // No field that holds for all files gives the page a lifetime.
+        more: [settings.headers, mount.headers].flatMap(values =>
+          Object.entries(values?.(path) ?? {}).filter(
+            ([name, value]) =>
+              !(isPage && values?.isSameForAll && isCacheControl(name)) || isUnstored(value)
+          )
+        )
+      }
+    }
+  }
+}
+
+/** A directory from which routes send single files. @param root absolute */
+export function fileRoot(settings: Settings, root: string): Directory {
+  const { root: project, symlinks } = settings
+  return {
+    place: { root: project, dir: root, symlinks },
+    urlPath: '',
+    memoryKey: `${root}\0`,
+    // A route may just have written the file.
+    revalidate: () => 0,
+    revalidateMiss: () => 0,
+    fieldsOf: ({ path }) => ({
+      type: contentType(path),
+      // The route may have sent it to one visitor only.
+      cacheControl: 'private, no-cache',
+      crossOrigin: undefined,
+      // Its URL belongs to the route.
+      around: undefined,
+      more: []
+    })
+  }
+}

@@ -1,0 +1,408 @@
+// The files of a directory, found, checked and prepared once, so that a request only writes a response. What this
+// process may not read is treated like what does not exist.
+import type { IncomingHttpHeaders } from 'node:http'
+import { basename, join, sep } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { CODINGS } from '../files/codings.ts'
+import { isInPlace, realPathOfOpen, type Boundary } from '../files/containment.ts'
+import { isSameDigest } from '../files/digest.ts'
+import { isSameInode, isSettled, sameStamp, stampOf, statOf, type Stamp } from '../files/disk.ts'
+import { withFile, type OpenFile } from '../files/open-file.ts'
+import { composed } from '../files/paths.ts'
+import { ifReadable } from '../files/refusals.ts'
+import { isCompressibleType } from '../http/fields.ts'
+import type { Target } from '../settings/public-directory.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Fingerprinted, WithoutHash } from '../urls/spelling.ts'
+import type { Fields } from './fields.ts'
+import {
+  findCopies,
+  readCopies,
+  readVariant,
+  variantOf,
+  withDigest,
+  type Copies,
+  type Found,
+  type Memory,
+  type ServedFile,
+  type SharedFields,
+  type UseOpened,
+  type Variant,
+  type Variants
+} from './file.ts'
+import { hasOneSpelling, type Wanted } from './request.ts'
+import { isSpelled, namesBeside, namesIn, type Names } from './spelling.ts'
+
+/** The directories that are served differ in these values. */
+export interface Directory {
+  readonly place: Boundary
+  /** The decoded path: `/static`; the empty string for `/`. */
+  readonly urlPath: string
+  /** Prefixes a path in the memory that all directories share; no path contains a line break or a NUL. */
+  readonly memoryKey: string
+  /** Seconds for which a stat result is reused. */
+  readonly revalidate: (wanted: Pick<Wanted, 'app' | 'path'>) => number
+  /** Seconds for which a miss is trusted; 0 where a request may publish the file. */
+  readonly revalidateMiss: (wanted: Pick<Wanted, 'app' | 'path'>) => number
+  /** True if the request itself may publish a file: compressed copies beside it do not keep up. */
+  readonly isPublishedOnRequest?: (wanted: Wanted) => boolean
+  /** Tells whether a file is never served. @param file absolute, as named or real */
+  readonly isHidden?: ((file: string) => boolean | Promise<boolean>) | undefined
+  /** The fingerprint in a name, which the bytes must have. */
+  readonly fingerprintOf?: (wanted: Wanted) => Fingerprinted | undefined
+  /**
+   * Tells whether 32 hex characters that are not the digest of the bytes are part of the name itself.
+   * @param plain the path without them
+   */
+  readonly isOrdinary?: ((wanted: Wanted, plain: string) => Promise<boolean>) | undefined
+  /** @param isVerified whether the bytes have the digest in the name */
+  readonly fieldsOf: (wanted: Wanted, isVerified: boolean) => SharedFields
+}
+
+/** The file for a decoded URL path under the directory's; absolute. */
+export function fileIn(
+  { place, urlPath }: Pick<Directory, 'place' | 'urlPath'>,
+  path: string
+): string {
+  const below = path.slice(urlPath.length)
+  // In a canonical path there is nothing to normalize.
+  return sep === '/' && place.dir !== sep ? place.dir + below : join(place.dir, below)
+}
+
+/** Finds the deltas of files whose names have a hash, for clients that can read them. */
+export interface Sender {
+  /** Is called when a file is loaded; undefined for one whose responses stay as they are. */
+  of(file: Variant, at: SentFrom): Promise<Sent | undefined>
+}
+
+interface SentFrom extends Pick<Directory, 'place'> {
+  readonly opened: OpenFile
+  /** The decoded URL path. */
+  readonly path: string
+  /** The URL path, with the base, around its hash. */
+  readonly around: WithoutHash
+  /** The path without our fingerprint; undefined for a file that precompile did not write. */
+  readonly plain: string | undefined
+  /** The names beside the file, if they are known. */
+  readonly names: Names | undefined
+}
+
+export interface Sent {
+  /** Response fields to add wherever the fields of the file are sent. */
+  readonly ofDeltas: Fields
+  /** The request fields by which a variant is selected. */
+  readonly vary: readonly string[]
+  /** Finds a delta to send instead of the file; undefined: there is none. */
+  readonly find?: ((headers: IncomingHttpHeaders) => Delta | undefined) | undefined
+}
+
+interface Delta {
+  /** Appended to the path of the file: the key under which it is remembered. */
+  readonly key: string
+  /** The dictionary that the client has. */
+  readonly dictionary: string
+  /** Reads it; called until it is remembered. An empty list: it may not be sent. Undefined: there is no such file. */
+  readonly read: () => Promise<readonly Variant[] | undefined>
+}
+
+const NONE: Copies = new Map()
+
+/** The names of a directory with more are not remembered. */
+const MAX_TOP = 5000
+
+export class ServedFiles {
+  readonly directory: Directory
+  readonly #memory: Memory
+  /** The names in the directory itself: a path that begins with none of them needs no look at the disk. */
+  #top: { readonly names: ReadonlySet<string>; readonly until: number } | undefined
+  /** Of each file system, by its device. */
+  readonly #ignoresCase = new Map<bigint, boolean>()
+  readonly #sender: Sender | undefined
+  readonly #isInPlace: ReturnType<typeof isInPlace>
+  readonly #maxFileBytes: number
+  /** The copies are trusted for this many milliseconds: to look for them would be most of the cost of a check. */
+  readonly #copiesTrust: number
+  readonly #loads = new Map<string, Promise<Found>>()
+  readonly #deltaLoads = new Map<string, Promise<readonly Variant[]>>()
+
+  constructor(
+    directory: Directory,
+    memory: Memory,
+    settings: Settings,
+    sender: Sender | undefined
+  ) {
+    this.directory = directory
+    this.#memory = memory
+    this.#sender = sender
+    this.#isInPlace = isInPlace(directory.place)
+    this.#maxFileBytes = settings.memory.maxFileBytes
+    this.#copiesTrust = settings.publicApp.revalidate * 1000
+  }
+
+  /** Returns the file of a raw path, or that there is none, as far as it is known without reading the disk. */
+  recall(rawPath: string): Found | 'missing' {
+    const known = this.#memory.get(this.directory.memoryKey + rawPath) as Found
+    if (known?.isAtHand && known.trustedUntil > performance.now()) return known
+    return hasOneSpelling(rawPath) && this.#lacks(rawPath) ? 'missing' : undefined
+  }
+
+  /**
+   * Finds the file as it is on disk now or, within `revalidate`, was when it was last looked up.
+   * @param target the file that the caller has just looked up or written
+   */
+  find(wanted: Wanted, target?: Target): Promise<Found> | Found {
+    const { path } = wanted
+    const { stamp, bytes } = target ?? {}
+    const mayTake = bytes && bytes.length <= this.#maxFileBytes
+    if (stamp && mayTake && !this.directory.fingerprintOf?.(wanted))
+      return this.#take(wanted, stamp, bytes)
+    const known = this.#memory.get(this.#key(path)) as Found
+    if (known || stamp) {
+      if (known && !stamp && known.trustedUntil > performance.now()) return known
+      return ifReadable(this.#file(path), this.#look(wanted, known, stamp))
+    }
+    const trust = this.directory.revalidateMiss(wanted)
+    // Opening a file shows its stamp.
+    if (trust > 0) return this.#loads.get(path) ?? this.#load(wanted, trust)
+    return ifReadable(this.#file(path), this.#look(wanted))
+  }
+
+  /** Makes the next `find` read the disk. */
+  forget({ path }: Pick<Wanted, 'path'>): void {
+    this.#memory.delete(this.#key(path))
+    // A load in progress may be out of date.
+    this.#loads.delete(path)
+  }
+
+  /**
+   * Opens a file, describes it as it is then, and uses it while it is open. One that is replaced before it is
+   * checked is opened again: not every system knows the path of an open file whose name was given to another.
+   * @param known what it was when it was found; it is forgotten when that is gone
+   * @returns undefined for anything but a regular file, for a link that leads out of the directory, for a
+   *   name in another case, and for bytes that do not match the fingerprint
+   */
+  async open<T>(
+    wanted: Wanted,
+    use: UseOpened<T>,
+    known?: ServedFile,
+    attempts = 3
+  ): Promise<T | undefined> {
+    let isReplaced = false
+    const used = await withFile(this.#file(wanted.path), async opened => {
+      const isSame = known && sameStamp(known.stamp, opened.stats)
+      // The source of a verified one may have to be published again.
+      if (known?.isVerified && !isSame) return undefined
+      const file = isSame ? known : await this.#describe(wanted, opened)
+      if (file) return use(file, opened)
+      const now = await statOf(opened.path)
+      isReplaced = now !== undefined && !isSameInode(now, opened.stats)
+      return undefined
+    })
+    if (isReplaced && attempts > 1) return this.open(wanted, use, known, attempts - 1)
+    if (known && used === undefined) this.forget(wanted)
+    return used
+  }
+
+  /** Tells whether there is a file that can be sent, without reading it. */
+  async has(wanted: Pick<Wanted, 'app' | 'path'>): Promise<boolean> {
+    const file = this.#file(wanted.path)
+    const isServed = withFile(file, opened => this.#mayServe(opened))
+    return (await ifReadable(file, isServed)) === true
+  }
+
+  async #look(wanted: Wanted, known?: ServedFile, stamp?: Stamp): Promise<Found> {
+    const { path } = wanted
+    const now = stamp ?? (await statOf(this.#file(path)))
+    if (!now) return this.#drop(path)
+    if (known?.isSettled && (await this.#isUnchanged(wanted, known, now))) return known
+    const joined = await this.#loads.get(path)
+    // A load in progress may have opened the file before it was replaced.
+    const isCurrent = joined && sameStamp(joined.stamp, now)
+    return isCurrent ? joined : this.#load(wanted, 0)
+  }
+
+  async #isUnchanged(wanted: Wanted, known: ServedFile, stamp: Stamp): Promise<boolean> {
+    if (!sameStamp(known.stamp, stamp)) return false
+    const now = performance.now()
+    if (known.copiesTrustedUntil <= now) {
+      known.copiesTrustedUntil = now + this.#copiesTrust
+      const copies = await this.#copiesOf(wanted, await this.#namesBeside(wanted, stamp))
+      if (!isDeepStrictEqual(known.copies, copies)) return false
+    }
+    if (!known.isVerified) known.trustedUntil = this.#trustedUntil(wanted)
+    return true
+  }
+
+  /** @param trust seconds for which a miss is trusted */
+  #load(wanted: Wanted, trust: number): Promise<Found> {
+    const { path } = wanted
+    const load = this.#read(wanted, trust, () => this.#loads.get(path) === load)
+    this.#loads.set(path, load)
+    return load
+  }
+
+  async #read(wanted: Wanted, trust: number, isCurrent: () => boolean): Promise<Found> {
+    const { path } = wanted
+    try {
+      const file = await ifReadable(
+        this.#file(path),
+        this.open(wanted, each => each)
+      )
+      if (file && isCurrent()) this.#memory.set(this.#key(path), file)
+      if (!file && trust > 0 && !this.#isTopKnown) await this.#readTop(trust)
+      return file ?? this.#drop(path)
+    } finally {
+      if (isCurrent()) this.#loads.delete(path)
+    }
+  }
+
+  async #describe(wanted: Wanted, opened: OpenFile): Promise<Found> {
+    const openedAt = Date.now()
+    if (!(await this.#mayServe(opened))) return undefined
+    const { directory } = this
+    const read = await readVariant('identity', opened, this.#maxFileBytes)
+    const names = await this.#namesBeside(wanted, read.stamp)
+    const copies = await this.#copiesOf(wanted, names)
+    const fingerprint = directory.fingerprintOf?.(wanted)
+    const identity = fingerprint || copies.size > 0 ? await withDigest(read, opened) : read
+    const isVerified =
+      fingerprint !== undefined && isSameDigest(fingerprint.digest, identity.digest)
+    const isDoubtful = fingerprint && !isVerified
+    if (isDoubtful && !(await directory.isOrdinary?.(wanted, fingerprint.name))) return undefined
+    const own = directory.fieldsOf(wanted, isVerified)
+    const { place } = directory
+    const at = { opened, place, path: wanted.path, plain: fingerprint?.name, names }
+    const { around } = own
+    const sent = around && (await this.#sender?.of(identity, { ...at, around }))
+    const others = await readCopies(place, identity, copies, this.#maxFileBytes)
+    const selecting = [others.length > 0 ? 'Accept-Encoding' : [], sent?.vary ?? []].flat()
+    const vary = [...new Set(selecting)].join(', ') || undefined
+    const described = (each: Variant) => each.with({ ...own, ofDeltas: sent?.ofDeltas, vary })
+    const variants = [described(identity), ...others.map(described)] as const
+    return this.#served(wanted, variants, { copies, isVerified, find: sent?.find, openedAt })
+  }
+
+  /** Is a function of its own, because what its closures hold on to is kept as long as the file. */
+  #served(
+    wanted: Wanted,
+    variants: Variants,
+    made: Pick<ServedFile, 'copies' | 'isVerified'> & {
+      readonly find?: Sent['find']
+      /** Milliseconds since 1970. */
+      readonly openedAt: number
+    }
+  ): ServedFile {
+    const { copies, isVerified, find, openedAt } = made
+    const [{ stamp, shared }] = variants
+    const key = this.#key(wanted.path)
+    const file: ServedFile = {
+      ...{ stamp, variants, copies, isVerified },
+      deltaFor:
+        find &&
+        (headers => {
+          const delta = find(headers)
+          return delta && (() => this.#delta(key + delta.key, delta, shared))
+        }),
+      isAtHand: hasOneSpelling(wanted.path) && variants.every(({ body }) => body),
+      isSettled: variants.every(each => isSettled(each.stamp, openedAt)),
+      open: use => this.open(wanted, use, file),
+      trustedUntil: isVerified ? Infinity : this.#trustedUntil(wanted),
+      copiesTrustedUntil: performance.now() + this.#copiesTrust
+    }
+    return file
+  }
+
+  /** Returns a delta, unless it needs another dictionary: it is read when a request first asks for it. */
+  async #delta(key: string, delta: Delta, fields: SharedFields): Promise<Variant | undefined> {
+    const known = this.#memory.get(key)?.variants ?? this.#deltaLoads.get(key)
+    const load = known ?? this.#loadDelta(key, delta, fields)
+    if (!known && load instanceof Promise) this.#deltaLoads.set(key, load)
+    const [variant] = await load
+    return variant?.dictionary === delta.dictionary ? variant : undefined
+  }
+
+  async #loadDelta(key: string, delta: Delta, fields: SharedFields): Promise<readonly Variant[]> {
+    try {
+      const variants = (await delta.read())?.map(each => each.with(fields))
+      if (variants) this.#memory.set(key, { variants })
+      return variants ?? []
+    } finally {
+      this.#deltaLoads.delete(key)
+    }
+  }
+
+  /** Takes over bytes that were just published: they need no check of links and names, and are not read again. */
+  async #take(wanted: Wanted, stamp: Stamp, bytes: Uint8Array): Promise<Found> {
+    const file = this.#file(wanted.path)
+    if (await this.directory.isHidden?.(file)) return this.#drop(wanted.path)
+    const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    const identity = variantOf('identity', file, { bytes: body, stamp: stampOf(stamp) })
+    const served = this.#served(wanted, [identity.with(this.directory.fieldsOf(wanted, false))], {
+      ...{ copies: new Map(), isVerified: false, openedAt: Date.now() }
+    })
+    // A load in progress may be out of date.
+    this.#loads.delete(wanted.path)
+    this.#memory.set(this.#key(wanted.path), served)
+    return served
+  }
+
+  /** Tells whether an open file may be served, whatever links lead to it. */
+  async #mayServe(opened: OpenFile): Promise<boolean> {
+    const { isHidden, place } = this.directory
+    if (!(await this.#isInPlace(opened))) return false
+    if (!(await isSpelled(place.dir, opened, this.#ignoresCase))) return false
+    for (const name of isHidden ? [opened.path, (await realPathOfOpen(opened)) ?? ''] : [])
+      if (await isHidden?.(name)) return false
+    return true
+  }
+
+  /** The names of a file that has neither copies nor deltas are not asked for. */
+  #namesBeside({ path }: Wanted, stamp: Stamp): Promise<Names | undefined> | undefined {
+    if (!isCompressibleType(path)) return undefined
+    return namesBeside(this.#file(path), stamp, this.#copiesTrust)
+  }
+
+  /** @param names beside the file, if they are known */
+  #copiesOf(wanted: Wanted, names: Names | undefined): Promise<Copies> | Copies {
+    const { path } = wanted
+    if (!isCompressibleType(path) || this.directory.isPublishedOnRequest?.(wanted)) return NONE
+    const name = composed(basename(path))
+    const codings = names ? CODINGS.filter(({ extension }) => names.has(name + extension)) : CODINGS
+    return codings.length > 0 ? findCopies(this.#file(path), codings) : NONE
+  }
+
+  get #isTopKnown(): boolean {
+    return this.#top !== undefined && this.#top.until > performance.now()
+  }
+
+  /** A name with a dot is looked for: a deploy may just have added it, and a page refers to it at once. */
+  #lacks(path: string): boolean {
+    if (!this.#isTopKnown) return false
+    const start = this.directory.urlPath.length + 1
+    const end = path.indexOf('/', start)
+    const first = path.slice(start, end === -1 ? undefined : end)
+    return first !== '' && !first.includes('.') && this.#top?.names.has(first) === false
+  }
+
+  async #readTop(trust: number): Promise<void> {
+    const names = await namesIn(this.directory.place.dir)
+    const until = performance.now() + trust * 1000
+    if (names.length <= MAX_TOP) this.#top = { names: new Set(names.map(composed)), until }
+  }
+
+  #drop(path: string): undefined {
+    this.#memory.delete(this.#key(path))
+  }
+
+  #key(path: string): string {
+    return this.directory.memoryKey + path
+  }
+
+  #file(path: string): string {
+    return fileIn(this.directory, path)
+  }
+
+  #trustedUntil(wanted: Wanted): number {
+    return performance.now() + this.directory.revalidate(wanted) * 1000
+  }
+}

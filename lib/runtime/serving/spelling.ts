@@ -1,0 +1,120 @@
+// The names in folders: whether a file has its path as it is written on disk, as a guard compares the path that was sent,
+// and which copies and deltas are beside it.
+import { readdir } from 'node:fs/promises'
+import { basename, dirname, sep } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import {
+  errorCode,
+  isMiss,
+  isSameFileAt,
+  isSameInode,
+  isSettled,
+  sameStamp,
+  statOf,
+  type Stamp
+} from '../files/disk.ts'
+import type { OpenFile } from '../files/open-file.ts'
+import { composed } from '../files/paths.ts'
+import { isRefusal } from '../files/refusals.ts'
+
+/**
+ * @param directory absolute, above the file
+ * @param ignoring remembers of each file system, by its device, whether it ignores case
+ */
+export async function isSpelled(
+  directory: string,
+  { path: file, stats: { dev } }: OpenFile,
+  ignoring: Map<bigint, boolean>
+): Promise<boolean> {
+  const isIgnored = ignoring.get(dev) ?? (await ignoresCase(file))
+  if (isIgnored !== undefined) ignoring.set(dev, isIgnored)
+  if (isIgnored === false && isComposed(file)) return true
+  for (let path = file; path.length > directory.length; path = dirname(path))
+    if (!(await isNameIn(dirname(path) + sep, basename(path)))) return false
+  return true
+}
+
+/** @returns undefined for a file that is gone, and for one whose name has no letters */
+async function ignoresCase(file: string): Promise<boolean | undefined> {
+  const [folder, name] = [dirname(file) + sep, basename(file)]
+  const lower = name.toLowerCase()
+  const other = lower === name ? name.toUpperCase() : lower
+  const [stats, twin] = await Promise.all([file, folder + other].map(statOf))
+  if (!stats || other === name) return undefined
+  return twin !== undefined && isSameInode(stats, twin)
+}
+
+/** Neither a descriptor nor realpath(3) need show how a name is written where case is ignored. */
+async function isNameIn(folder: string, name: string): Promise<boolean> {
+  const twin = isComposed(name) ? undefined : await statOf(folder + composed(name))
+  // On macOS the composed name leads to the same file, and is its only spelling in a URL.
+  if (twin && (await isSameFileAt(folder + name, twin))) return false
+  const names = await namesIn(folder)
+  return names.some(each => composed(each) === composed(name))
+}
+
+function isComposed(name: string): boolean {
+  return name === composed(name)
+}
+
+/** Lists the names in a folder; none for one that only lets its files be opened. */
+export async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (!isMiss(error) && !isRefusal(error) && errorCode(error) !== 'EACCES') throw error
+    return []
+  }
+}
+
+/** The composed names in a folder. */
+export type Names = ReadonlySet<string>
+
+interface Listing {
+  /** Undefined for a folder with too many. */
+  readonly names: Names | undefined
+  /** The folder has the same names as long as it has this stamp; undefined if it may not show the next change. */
+  readonly stamp: Stamp | undefined
+  /** When it was true, in milliseconds since 1970. */
+  seenAt: number
+}
+
+/** Of all folders together; one of them may have half. */
+const MAX_NAMES = 100_000
+/** A folder that changes all the time is not listed more often, in milliseconds. */
+const PAUSE_MS = 1000
+/** Copies and deltas are written at most so long after their file, in milliseconds. */
+const WRITTEN_MS = 60_000
+
+const listings = new LRUCache<string, Listing>({
+  maxSize: MAX_NAMES,
+  sizeCalculation: ({ names }) => 20 + (names?.size ?? 0)
+})
+
+/**
+ * Returns the names beside a file that has a stamp, by the one memory of copies and deltas; undefined if they are not
+ * known.
+ * @param trust milliseconds for which the folder is not asked for its stamp again, unless the file is new
+ */
+export async function namesBeside(
+  file: string,
+  { ctimeNs }: Stamp,
+  trust: number
+): Promise<Names | undefined> {
+  const folder = dirname(file)
+  const known = listings.get(folder)
+  const seenAt = Date.now()
+  const isNew = !known || Number(ctimeNs / 1_000_000n) > known.seenAt - WRITTEN_MS
+  if (!isNew && seenAt < known.seenAt + trust) return known.names
+  const stamp = await statOf(folder)
+  if (known?.stamp && stamp && sameStamp(known.stamp, stamp)) {
+    known.seenAt = seenAt
+    return known.names
+  }
+  if (known && seenAt < known.seenAt + PAUSE_MS) return undefined
+  const list = await namesIn(folder)
+  const names = list.length > MAX_NAMES / 2 ? undefined : new Set(list.map(composed))
+  const isSure = stamp && isSettled(stamp, seenAt)
+  listings.set(folder, { names, stamp: isSure ? stamp : undefined, seenAt })
+  return names
+}
