@@ -8,8 +8,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  truncateSync,
-  writeFileSync
+  truncateSync
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { futureRealpath } from '../../runtime/files/at-start.ts'
@@ -47,10 +46,11 @@ export function addFiles(root: string, steps: readonly FileStep[]): void {
   try {
     for (const { path, content = '' } of created) {
       mkdirSync(dirname(join(stage, path)), { recursive: true })
-      withName(join(stage, path), file => writeFileSync(file, content))
+      write(join(stage, path), content)
     }
     for (const { path, action, content = '' } of steps) {
-      if (action === 'add') append(join(root, path), content)
+      const file = join(root, path)
+      if (action === 'add') write(file, content, statSync(file).size)
     }
     for (const { path } of created) {
       const top = firstMissing(root, path)
@@ -61,30 +61,19 @@ export function addFiles(root: string, steps: readonly FileStep[]): void {
   }
 }
 
-/** Looks at a path and the folders above it; undefined when all of them exist. */
+/** Returns the first folder above a path, or the path itself, that does not exist. */
 function firstMissing(root: string, path: string): string | undefined {
   const names = path.split('/')
   const paths = names.map((_, at) => names.slice(0, at + 1).join('/'))
   return paths.find(each => !existsSync(join(root, each)))
 }
 
-/** Takes back what was written of the lines when the disk is full. */
-function append(path: string, content: string | Buffer): void {
-  const { size } = statSync(path)
-  withName(path, file => {
-    try {
-      appendFileSync(file, content)
-    } catch (error) {
-      truncateSync(file, size)
-      throw error
-    }
-  })
-}
-
-function withName(path: string, write: (path: string) => void): void {
+/** Takes back what was added to a file when the disk is full. */
+function write(path: string, content: string | Buffer, size?: number): void {
   try {
-    write(path)
+    appendFileSync(path, content)
   } catch (error) {
+    if (size !== undefined) truncateSync(path, size)
     throw named(error, path)
   }
 }

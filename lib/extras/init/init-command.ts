@@ -10,9 +10,8 @@ import { isDirectory, readIfThere, statIfThere } from '../../runtime/files/at-st
 import { addFiles, leadsOut, STAGE, type FileStep } from './add-files.ts'
 import { OK, UsageError } from '../../publishing/cli/command.ts'
 import { stripsTypes } from '../../publishing/cli/config.ts'
-import { configOf, contentOf, type Config } from './config-file.ts'
 import { table } from '../../publishing/cli/format.ts'
-import { tailwindSteps, TAILWIND_STYLES, VIEWS } from './tailwind.ts'
+import { assetsOf, configOf, contentOf, LINES, type Config } from './starter-files.ts'
 
 export const init: Command = {
   name: 'init',
@@ -44,8 +43,7 @@ whose name another app has is left out. It is an error if there is such an app.`
   run
 }
 
-/** These options make packages cheap to load, where Rolldown is installed. */
-const STARTING = ['bundle: true']
+const TAILWIND = 'npm install --save-dev tailwindcss @tailwindcss/postcss postcss'
 
 async function run({ output, values, args: [argument], loadProject }: Call): Promise<number> {
   const { root: given = '.', 'dry-run': dryRun = false } = values
@@ -61,49 +59,48 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   const others = appsIn(root).filter(app => !(isRepeated && app === argument))
   if (argument !== undefined) requireNew(argument, root, others, options)
   const isNew = argument !== undefined || !(others.length > 0 || isDirectory(join(root, 'assets')))
-  const place = (step: FileStep): FileStep =>
-    leadsOut(root, step.path) ? { ...step, action: 'skip' } : step
   const isAnother = argument !== undefined && (others.length > 0 || options.apps !== undefined)
-  const stem = isAnother ? argument : 'app'
   const taken = isAnother
-    ? await namesOfOthers(
-        argument,
-        (project ?? (await loadProject('development'))).changed({ env: 'development' })
-      )
+    ? await namesOfOthers(argument, project ?? (await loadProject('development')))
     : new Set<string>()
-  const assets = isNew && assetsOf(argument ?? 'web', stem, taken, tailwind)
+  const stem = isAnother ? argument : 'app'
   const files = {
-    ...assets,
-    ...(tailwind && VIEWS),
-    [config.name]: contentOf(config, tailwind, STARTING)
+    ...(isNew && assetsOf(argument ?? 'web', stem, taken, tailwind)),
+    // Tailwind does not report a directory that is missing.
+    ...(tailwind && { 'views/.gitkeep': '' }),
+    [config.name]: contentOf(config, tailwind)
   }
-  const created = Object.entries(files).map(([path, content]): FileStep => {
-    if (existsSync(join(root, path))) return { path, action: 'keep' }
-    return place({ path, action: 'create', content })
-  })
-  const added = Object.entries(LINES).map(([path, wanted]): FileStep => {
-    const there = statIfThere(join(root, path))
-    // Opening a FIFO would wait for a writer.
-    if (there && !there.isFile() && !there.isDirectory()) return { path, action: 'keep' }
-    const text = readIfThere(join(root, path))?.toString()
-    const lines = Object.keys(wanted).filter(line => !wanted[line]?.test(text ?? ''))
-    if (lines.length === 0) return { path, action: 'keep' }
-    const content = `${!text || text.endsWith('\n') ? '' : '\n'}${lines.join('\n')}\n`
-    return place({ path, action: text === undefined ? 'create' : 'add', lines, content })
-  })
-  if (!dryRun) addFiles(root, [...created, ...added])
-  const steps = [...created, ...added].map(({ path, action, lines }) => ({ path, action, lines }))
+  const planned = [
+    ...Object.entries(files).map(([path, content]) => creating(root, path, content)),
+    ...Object.entries(LINES).map(([path, lines]) => adding(root, path, lines))
+  ].map(step => (step.action === 'keep' || !leadsOut(root, step.path) ? step : skipped(step)))
+  if (!dryRun) addFiles(root, planned)
+  const steps = planned.map(({ path, action, lines }) => ({ path, action, lines }))
   const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
-  const isInstalled = (name: string) =>
-    nodeModulesFrom(root).some(dir => existsSync(join(dir, name)))
-  const needed = ['rolldown', 'esbuild'].filter(name => !isInstalled(name))
-  const first = tailwind ? tailwindSteps(config.name, isConfigured) : ''
-  const next = isAnother
-    ? nextOf(argument, config.name, others, options)
-    : nextSteps(config, needed)
+  const installing = isConfigured
+    ? `Add the compiler of docs/tailwind.md to ${config.name}, and install`
+    : 'Install'
+  const first = tailwind ? `\n${installing} what it needs:\n\n  ${TAILWIND}\n` : ''
+  const next = isAnother ? nextOf(argument, config.name, others, options) : nextSteps(config, root)
   const after = dryRun ? '\nNothing was written.' : `${first}${next}`
   output.result({ root, dryRun, steps }, `${done}\n${after}`)
   return OK
+}
+
+const skipped = (step: FileStep): FileStep => ({ ...step, action: 'skip' })
+
+const creating = (root: string, path: string, content: string | Buffer): FileStep =>
+  existsSync(join(root, path)) ? { path, action: 'keep' } : { path, action: 'create', content }
+
+function adding(root: string, path: string, wanted: Readonly<Record<string, RegExp>>): FileStep {
+  const there = statIfThere(join(root, path))
+  // Opening a FIFO would wait for a writer.
+  if (there && !there.isFile() && !there.isDirectory()) return { path, action: 'keep' }
+  const text = readIfThere(join(root, path))?.toString()
+  const lines = Object.keys(wanted).filter(line => !wanted[line]?.test(text ?? ''))
+  if (lines.length === 0) return { path, action: 'keep' }
+  const content = `${!text || text.endsWith('\n') ? '' : '\n'}${lines.join('\n')}\n`
+  return { path, action: text === undefined ? 'create' : 'add', lines, content }
 }
 
 /**
@@ -150,10 +147,12 @@ function nextOf(
   ].join('\n')
 }
 
-/** @param packages are those that the options need for production */
-function nextSteps({ name, kind }: Config, packages: readonly string[]): string {
-  const wanted = `npm install --save-dev ${packages.join(' ')}`
-  const installing = packages.length === 0 ? '' : `\n\nFor production: ${wanted}`
+function nextSteps({ name, kind }: Config, root: string): string {
+  const folders = nodeModulesFrom(root)
+  const needed = ['rolldown', 'esbuild'].filter(
+    each => !folders.some(dir => existsSync(join(dir, each)))
+  )
+  const wanted = `\n\nFor production: npm install --save-dev ${needed.join(' ')}`
   const isTyped = kind === 'typescript'
   const note = isTyped ? ` // for tsc and tsx: ${name.replace(/ts$/, 'js')}` : ''
   const loader = isTyped && !stripsTypes() ? ' --import tsx' : ''
@@ -176,71 +175,14 @@ and in a view, where the helpers are called assets:
   <%- assets.importMap({ entry: 'app' }) %>
   <%- assets.javascript('app', { type: 'module' }) %>
 
-Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts' : 'js'}${installing}`
+Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts' : 'js'}${needed.length > 0 ? wanted : ''}`
 }
 
 /** Lists the names of other apps: nobody sees that a view names the asset of the wrong app. */
 async function namesOfOthers(app: string, settings: Project): Promise<Set<string>> {
-  const sources = await loadSources(settings, () => undefined)
-  const others = settings.apps.filter(({ name }) => name !== app)
+  const inDevelopment = settings.changed({ env: 'development' })
+  const sources = await loadSources(inDevelopment, () => undefined)
+  const others = inDevelopment.apps.filter(({ name }) => name !== app)
   const listed = await Promise.all(others.map(each => sources.of(each).list()))
   return new Set(listed.flat().map(({ name }) => name))
-}
-
-/** @param stem is that of the stylesheet and the script @param taken are names that no file may have */
-function assetsOf(app: string, stem: string, taken: ReadonlySet<string>, isTailwind: boolean) {
-  const all = { ...ASSETS, ...(isTailwind ? TAILWIND_STYLES : STYLES) }
-  const files = Object.entries(all).flatMap(([given, content]) => {
-    const path = given.replace(/\bapp(?=\.\w+$)/, () => stem)
-    const isTaken = taken.has(path.replace(/^[^/]+\//, '').replace(/\.pcss$/, '.css'))
-    return isTaken ? [] : [[`apps/${app}/assets/${path}`, content] as const]
-  })
-  return Object.fromEntries(files)
-}
-
-/** An app starts with these files, listed by path. */
-const ASSETS: Readonly<Record<string, string | Buffer>> = {
-  'favicon.ico': Buffer.from(
-    'AAABAAEAICAAAAEAIACjAAAAFgAAAIlQTkcNChoKAAAADUlIRFIAAAAgAAAAIAIDAAAADhSSZwAAAAlQTFRFAAAAH3pc////' +
-      'Q+Q36AAAAAF0Uk5TAEDm2GYAAABISURBVHjaY2AIBQMGBkYIw4GBFcIIYBCFMEKgSoCKSGVELYUyVq2CMMJWrZqKyohatWop' +
-      'IQamLriBCCvIcCHcg3AvwwMBFiwAWldbVfcw7RUAAAAASUVORK5CYII=',
-    'base64'
-  ),
-  // Git does not keep empty folders.
-  'fonts/.gitkeep': '',
-  'images/logo.svg': `<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32" viewBox="0 0 32 32">
-  <rect width="32" height="32" rx="7" fill="#1f7a5c"/>
-  <circle cx="16" cy="16" r="6" fill="#fff"/>
-</svg>
-`,
-  'javascripts/app.js': `document.documentElement.classList.add('js')
-`
-}
-
-const STYLES = {
-  'stylesheets/app.css': `body {
-  margin: 2rem auto;
-  max-width: 40rem;
-  padding: 0 1rem;
-  font-family: system-ui, sans-serif;
-  line-height: 1.5;
-}
-`
-}
-
-/** Each line for a file that may exist already has an equivalent that counts in its place. */
-type StarterLines = Readonly<Record<string, RegExp>>
-
-const SERVE: StarterLines = {
-  'SERVE_STATIC_ASSETS=true': /^\s*(?:export\s+)?SERVE_STATIC_ASSETS\s*=/m
-}
-
-const LINES: Readonly<Record<string, StarterLines>> = {
-  '.env.development': SERVE,
-  '.env.test': { 'NODE_ENV=test': /^\s*(?:export\s+)?NODE_ENV\s*=/m, ...SERVE },
-  '.gitignore': {
-    node_modules: /^\s*\/?node_modules\/?\s*$/m,
-    'public/assets': /^\s*\/?public\/assets(?:\/\**)?\s*$/m,
-    'public/assets.json': /^\s*\/?public\/assets\.json\s*$/m
-  }
 }

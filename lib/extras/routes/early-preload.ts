@@ -8,23 +8,6 @@ import { splitArguments } from '../../runtime/views/asset-url.ts'
 import { linksTo, type NamesThenPreloadOptions, type PreloadOptions } from './preload-links.ts'
 import { requireContext } from './send-file.ts'
 
-/**
- * Lets the browser fetch assets while the page is still being generated: adds a `Link` value
- * (RFC 8288) for each name to the response. With the option `earlyHints`, requests that open a page
- * are also sent the same values ahead, as `103 Early Hints` (RFC 8297). A value that the header
- * already contains is not repeated, and nothing happens once the header has been sent.
- *
- * @example
- * ctx.preload('app.css', 'inter-400.woff2')
- * // Link: </assets/app.css>; rel=preload; as=style
- * // Link: </assets/inter-400.woff2>; rel=preload; as=font; crossorigin
- * @example
- * ctx.preload('app', { as: 'module' })
- * @example
- * ctx.preload('src/main.tsx') // an entry: all that its tags load
- * @throws {TypeError} in the cases of `ctx.assets.preload`, and without a name; the header is then
- * unchanged
- */
 export type Preload = (
   this: Pick<Context, 'assets' | 'req' | 'res'>,
   ...names: NamesThenPreloadOptions
@@ -62,11 +45,8 @@ function acceptsHints({ method, headers, httpVersion }: IncomingMessage): boolea
   return method === 'GET' && httpVersion !== '1.0' && headers['sec-fetch-mode'] === 'navigate'
 }
 
-// Node rejects spaces in a quoted value, such as two integrity hashes or a media query.
+// Node throws for other values in a 103, such as a quoted one with spaces: two integrity hashes, a media query.
 // A parameter's name ends at the first `=`, which keeps matching linear.
 const SENDABLE = /^<[^>]*>(?:\s*;\s*[^=;"\s]+(?:=(?:"[^;"\s]*"|[^;"\s]*))?)*$/
 
-/** Node throws for other values in a 103. */
-export function isSendable(link: string): boolean {
-  return SENDABLE.test(link)
-}
+export const isSendable = (link: string): boolean => SENDABLE.test(link)

@@ -7,17 +7,35 @@ import { makeSendFile, type SendFile } from './send-file.ts'
 
 export interface RouteMethods {
   /**
-   * Lets the browser fetch assets while the page is still being generated: see {@link Preload}.
+   * Lets the browser fetch assets while the page is still being generated: adds a `Link` value
+   * (RFC 8288) for each name to the response. With the option `earlyHints`, requests that open a page
+   * are also sent the same values ahead, as `103 Early Hints` (RFC 8297). A value that the header
+   * already contains is not repeated, and nothing happens once the header has been sent.
    *
    * @example
    * ctx.preload('app.css', 'inter-400.woff2')
+   * // Link: </assets/app.css>; rel=preload; as=style
+   * // Link: </assets/inter-400.woff2>; rel=preload; as=font; crossorigin
+   * @example
+   * ctx.preload('app', { as: 'module' })
+   * @example
+   * ctx.preload('src/main.tsx') // an entry: all that its tags load
+   * @throws {TypeError} in the cases of `ctx.assets.preload`, and without a name; the header is then
+   * unchanged
    */
   preload: Preload
   /**
-   * Responds with one file: see {@link SendFile}.
+   * Responds with one file in the same way as for files of `public`: validators, preconditions, ranges, compressed
+   * copies. Authorization and the status stay the route's: with another status than 200, set before, the whole file
+   * is sent. Fields that were set before stay, Content-Type and Cache-Control included, unless `type` or `download`
+   * says otherwise.
    *
+   * @param path decoded, relative to `root`: `2024/May report.pdf`; one slash in front makes no difference
    * @example
-   * await ctx.sendFile(`${report.id}.pdf`, { root: 'data/reports', download: report.title + '.pdf' })
+   * await ctx.sendFile(ctx.params.file, { root: 'data/uploads' })
+   * @throws an error with status 404 for a file that does not exist, a directory, a dotfile, and a path or a
+   *   symbolic link that leads out of `root`
+   * @throws {TypeError} for a wrong option
    */
   sendFile: SendFile
 }

@@ -11,19 +11,6 @@ import { wantedAt } from '../../runtime/serving/request.ts'
 import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
 import { absolutePath } from '../../runtime/files/paths.ts'
 
-/**
- * Responds with one file in the same way as for files of `public`: validators, preconditions, ranges, compressed
- * copies. Authorization and the status stay the route's: with another status than 200, set before, the whole file
- * is sent. Fields that were set before stay, Content-Type and Cache-Control included, unless `type` or `download`
- * says otherwise.
- *
- * @param path decoded, relative to `root`: `2024/May report.pdf`; one slash in front makes no difference
- * @example
- * await ctx.sendFile(ctx.params.file, { root: 'data/uploads' })
- * @throws an error with status 404 for a file that does not exist, a directory, a dotfile, and a path or a
- *   symbolic link that leads out of `root`
- * @throws {TypeError} for a wrong option
- */
 export type SendFile = (this: Context, path: string, options: SendFileOptions) => Promise<void>
 
 /** The options of `ctx.sendFile`. `undefined` means "not set". */

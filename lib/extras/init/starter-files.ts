@@ -1,0 +1,184 @@
+// What the files of a project begin with: the assets of an app, the configuration, the lines of dotfiles.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isRecord } from '../../runtime/check-options.ts'
+import { CONFIG_NAMES } from '../../publishing/cli/config.ts'
+import { reasonOf } from '../../runtime/errors.ts'
+import { readIfThere } from '../../runtime/files/at-start.ts'
+
+/**
+ * Returns the assets that an app begins with, by path.
+ * @param stem is that of the stylesheet and the script
+ * @param taken are names that no file may have
+ */
+export function assetsOf(
+  app: string,
+  stem: string,
+  taken: ReadonlySet<string>,
+  isTailwind: boolean
+): Readonly<Record<string, string | Buffer>> {
+  const all = { ...ASSETS, ...(isTailwind ? TAILWIND_STYLES : STYLES) }
+  const files = Object.entries(all).flatMap(([given, content]) => {
+    const path = given.replace(/\bapp(?=\.\w+$)/, () => stem)
+    const isTaken = taken.has(path.replace(/^[^/]+\//, '').replace(/\.pcss$/, '.css'))
+    return isTaken ? [] : [[`apps/${app}/assets/${path}`, content] as const]
+  })
+  return Object.fromEntries(files)
+}
+
+/** An app starts with these files, listed by path. */
+const ASSETS: Readonly<Record<string, string | Buffer>> = {
+  'favicon.ico': Buffer.from(
+    'AAABAAEAICAAAAEAIACjAAAAFgAAAIlQTkcNChoKAAAADUlIRFIAAAAgAAAAIAIDAAAADhSSZwAAAAlQTFRFAAAAH3pc////' +
+      'Q+Q36AAAAAF0Uk5TAEDm2GYAAABISURBVHjaY2AIBQMGBkYIw4GBFcIIYBCFMEKgSoCKSGVELYUyVq2CMMJWrZqKyohatWop' +
+      'IQamLriBCCvIcCHcg3AvwwMBFiwAWldbVfcw7RUAAAAASUVORK5CYII=',
+    'base64'
+  ),
+  // Git does not keep empty folders.
+  'fonts/.gitkeep': '',
+  'images/logo.svg': `<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32" viewBox="0 0 32 32">
+  <rect width="32" height="32" rx="7" fill="#1f7a5c"/>
+  <circle cx="16" cy="16" r="6" fill="#fff"/>
+</svg>
+`,
+  'javascripts/app.js': `document.documentElement.classList.add('js')
+`
+}
+
+const STYLES = {
+  'stylesheets/app.css': `body {
+  margin: 2rem auto;
+  max-width: 40rem;
+  padding: 0 1rem;
+  font-family: system-ui, sans-serif;
+  line-height: 1.5;
+}
+`
+}
+
+const TAILWIND_STYLES = {
+  'stylesheets/app.pcss': `@import 'tailwindcss' source(none);
+@source '../../../../views';
+@source '../javascripts';
+`
+}
+
+const SERVE = { 'SERVE_STATIC_ASSETS=true': /^\s*(?:export\s+)?SERVE_STATIC_ASSETS\s*=/m }
+
+/** The lines for files that may exist, each with an equivalent that counts in its place. */
+export const LINES: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
+  '.env.development': SERVE,
+  '.env.test': { 'NODE_ENV=test': /^\s*(?:export\s+)?NODE_ENV\s*=/m, ...SERVE },
+  '.gitignore': {
+    node_modules: /^\s*\/?node_modules\/?\s*$/m,
+    'public/assets': /^\s*\/?public\/assets(?:\/\**)?\s*$/m,
+    'public/assets.json': /^\s*\/?public\/assets\.json\s*$/m
+  }
+}
+
+export interface Config {
+  readonly name: string
+  readonly kind: 'typescript' | 'esm' | 'commonjs'
+}
+
+/** Returns the existing file, or the one to write: Jest and `require` cannot load an ES module everywhere. */
+export function configOf(root: string): Config {
+  const file = join(root, 'package.json')
+  const packaged = parsed(readIfThere(file), file)
+  const isModule = isRecord(packaged) && packaged.type === 'module'
+  const isTyped = existsSync(join(root, 'tsconfig.json')) || dependsOn(packaged, 'typescript')
+  const written = isTyped ? (isModule ? 'ts' : 'mts') : 'js'
+  const there = CONFIG_NAMES.find(each => existsSync(join(root, each)))
+  const name = there ?? `assets.config.${written}`
+  if (name.endsWith('ts')) return { name, kind: 'typescript' }
+  const isEsm = name.endsWith('.mjs') || (isModule && name.endsWith('.js'))
+  return { name, kind: isEsm ? 'esm' : 'commonjs' }
+}
+
+function dependsOn(packaged: unknown, name: string): boolean {
+  const { dependencies, devDependencies } = (packaged ?? {}) as Readonly<Record<string, unknown>>
+  return [dependencies, devDependencies].some(each => isRecord(each) && Object.hasOwn(each, name))
+}
+
+function parsed(bytes: Buffer | undefined, file: string): unknown {
+  try {
+    return bytes && JSON.parse(bytes.toString())
+  } catch (error) {
+    throw new Error(`${file} is not valid JSON: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+/** Returns the text of a new configuration. Its options make packages cheap to load, where Rolldown is installed. */
+export function contentOf({ kind }: Config, isTailwind: boolean): string {
+  const lines = isTailwind ? ',\n  compilers: [pcss],\n  bundle: true' : ',\n  bundle: true'
+  const content = kind === 'typescript' ? typedConfig(lines) : untypedConfig(kind === 'esm', lines)
+  const start = isTailwind ? compilerOf(kind) : kind === 'typescript' ? TYPE_IMPORT : ''
+  return ABOUT_CONFIG + start + content
+}
+
+const ABOUT_CONFIG = '// Options for koaAssets() and for the koa-fresh-assets command.\n'
+
+const untypedConfig = (isEsm: boolean, lines: string) => `
+/** @type {import('koa-fresh-assets').KoaAssetsOptions} */
+${isEsm ? 'export default' : 'module.exports ='} {
+  // Relative paths start here, whatever the working directory is.
+  root: ${isEsm ? 'import.meta.dirname' : '__dirname'}${lines}
+}
+`
+
+const TYPE_IMPORT = "import type { KoaAssetsOptions } from 'koa-fresh-assets'\n"
+
+const typedConfig = (lines: string) => `
+export default {
+  // Relative paths start here. If tsc writes this file elsewhere: process.cwd()
+  root: import.meta.dirname${lines}
+} satisfies KoaAssetsOptions
+`
+
+/** The text for the top of the configuration; the parts in guillemets are for TypeScript. */
+function compilerOf(kind: Config['kind']): string {
+  const lines = IMPORTS.map(([names, name]) =>
+    kind === 'commonjs' ? `const ${names} = require('${name}')` : `import ${names} from '${name}'`
+  )
+  const types = kind === 'typescript' ? "import type { Message } from 'postcss'\n" : ''
+  const text = `${lines.join('\n')}\n${types}${COMPILER}`
+  return text.replaceAll(/«(.*?)»/g, kind === 'typescript' ? '$1' : '')
+}
+
+const IMPORTS = [
+  ['{ readdir }', 'node:fs/promises'],
+  ['{ join }', 'node:path'],
+  ['{ CompileError«, type Compiler, type KoaAssetsOptions» }', 'koa-fresh-assets']
+]
+
+const loading = (literal: string) => `await import(${literal})`
+
+const COMPILER = `
+/** Compiles \`.pcss\`. Its packages are loaded when it is first used, which a production server never does. */
+const pcss«: Compiler» = {
+  extensions: '.pcss',
+  target: '.css',
+  async compile({ code, path, env, sourceMap = env === 'development' }) {
+    const { default: postcss } = ${loading("'postcss'")}
+    const { default: tailwindcss } = ${loading("'@tailwindcss/postcss'")}
+    const options = { from: path, map: sourceMap && { inline: true } }
+    try {
+      const { css, messages } = await postcss([tailwindcss()]).process(code, options)
+      return { code: css, dependencies: (await Promise.all(messages.map(filesOf))).flat() }
+    } catch (error) {
+      if (!(error instanceof postcss.CssSyntaxError)) throw error
+      const { reason, file = path, line, column } = error
+      throw new CompileError(reason, { file, line, column }, { cause: error })
+    }
+  }
+}
+
+/** Returns what a plugin has read: a file, or a directory, whose folders change when a file is added. */
+async function filesOf({ type, file, dir }«: Message»)«: Promise<string[]>» {
+  if (type === 'dependency') return [file]
+  if (type !== 'dir-dependency') return []
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true })
+  const folders = entries.filter(entry => entry.isDirectory())
+  return [dir, ...folders.map(({ parentPath, name }) => join(parentPath, name))]
+}
+`
