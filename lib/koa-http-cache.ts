@@ -6,7 +6,7 @@ import { policiesWithNonce } from './runtime/http/fields.ts'
 import { compareResponse, isA, isStream } from './runtime/http-cache/auto-etag.ts'
 import { isHalt } from './runtime/http-cache/fresh.ts'
 import {
-  isStatusSet,
+  isUntouched,
   NOT_CALLED,
   stateOf,
   type Decision,
@@ -94,24 +94,18 @@ export function koaHttpCache(options: KoaHttpCacheOptions = {}): Middleware {
     } finally {
       state.settings = outer
     }
-    if (!isLeftToKoa(ctx)) return
-    if (settings.isDevelopment)
-      (await loadReports()).forEach(({ report }) => report(ctx, state, settings))
+    // A route may respond by itself, bypassing Koa.
+    if (ctx.respond === false || ctx.res.headersSent) return
+    const reports = settings.isDevelopment ? await loadReports() : []
+    for (const { report } of reports) report(ctx, state, settings)
     finishResponse(ctx, state, settings)
   }
 }
 
-// A route may respond by itself, bypassing Koa.
-function isLeftToKoa(ctx: Context): boolean {
-  return ctx.respond !== false && !ctx.res.headersSent
-}
-
 function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
   if (state.offer !== undefined && isUntouched(ctx)) state.decision ??= state.offer
-  if (state.decision === undefined) {
-    if (!state.isCompared && settings.autoEtag)
-      state.decision = compareResponse(ctx, state, settings)
-  }
+  if (settings.autoEtag && !state.isCompared)
+    state.decision ??= compareResponse(ctx, state, settings)
   if (state.decision !== undefined) respond(ctx, state, state.decision)
   const { statusCode } = ctx.res
   if (statusCode >= 400) state.withdrawInvalidation()
@@ -127,11 +121,6 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
     policiesWithNonce(ctx.res).forEach(name => ctx.remove(name))
   if (settings.trace && (state.reason !== NOT_CALLED || mayCallFresh(ctx)))
     ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
-}
-
-// Koa responds 404 where a route sets neither a body nor a status.
-function isUntouched({ body, response }: Context): boolean {
-  return body == null && !isStatusSet(response)
 }
 
 // Served files have already been compared with the request, and a 404 behind this middleware may become a file.
@@ -151,14 +140,13 @@ function dropBody(ctx: Context): void {
 }
 
 function respond(ctx: Context, state: RequestState, { status, validators }: Decision): void {
-  const { response } = ctx
-  for (const name of CONTENT_FIELDS) response.remove(name)
-  if (response.body != null) {
-    state.hadStream = isStream(response.body)
+  for (const name of CONTENT_FIELDS) ctx.remove(name)
+  if (ctx.body != null) {
+    state.hadStream = isStream(ctx.body)
     dropBody(ctx)
   }
   // The status comes after the body, because Koa changes it with the body.
-  response.status = status
+  ctx.status = status
   state.setValidators(validators)
   if (status === 412) {
     // The lifetime that the route wrote for the 200 must not make a cache store the failure.

@@ -5,7 +5,7 @@ import { requestLine } from '../../runtime/diagnostics.ts'
 import { warnOnce } from '../../runtime/errors.ts'
 import { isByDateAlone, isConditional, validatorsOf } from '../../runtime/http-cache/auto-etag.ts'
 import { cookieUse, negotiatedFields } from '../../runtime/http-cache/dependencies.ts'
-import { isStatusSet, type RequestState } from '../../runtime/http-cache/methods.ts'
+import { isUntouched, type RequestState } from '../../runtime/http-cache/methods.ts'
 import type { HttpCacheSettings } from '../../runtime/http-cache/settings.ts'
 import { isCacheControl } from '../../runtime/http/cache-control.ts'
 import { policiesWithNonce } from '../../runtime/http/fields.ts'
@@ -52,7 +52,7 @@ function reportReadAsBoolean(
 ): void {
   if ((decision ?? offer) !== undefined) return
   const instead = 'write await ctx.fresh(…) in a route, or read ctx.request.fresh'
-  if (ctx.body == null && !isStatusSet(ctx.response)) {
+  if (isUntouched(ctx)) {
     const problem = `read ctx.fresh as a boolean and has no body: it is a function, so never false; ${instead}`
     tell(ctx, settings, 'boolean', problem)
   }

@@ -50,12 +50,6 @@ export interface Fresh {
   (state: FreshValidators, options: FreshOptions): Promise<FreshOutcome>
 }
 
-/** @throws TypeError for a wrong option */
-export function readHalt(options: FreshOptions): boolean {
-  check(options, { halt: flag })
-  return options.halt ?? true
-}
-
 const CODE = 'ERR_HTTP_CACHE_HALT'
 
 /**
@@ -162,10 +156,12 @@ function identityOf(time: number | undefined): number | undefined {
 }
 
 function asState(given: Exclude<FreshValidators, null>): ResourceState {
+  // A day alone may be the name of a revision, and no text with a time looks like one.
+  const isInstant = typeof given === 'string' && ISO_8601.exec(given)?.[2] !== undefined
+  if (isInstant || types.isDate(given)) return { lastModified: given }
   if (typeof given === 'string' || typeof given === 'number' || typeof given === 'bigint') {
-    return isInstant(given) ? { lastModified: given } : { etag: given }
+    return { etag: given }
   }
-  if (types.isDate(given)) return { lastModified: given }
   if (!isRecord(given)) {
     throw optionError(ARGUMENT, 'an ETag, a Date or { etag, lastModified }', given)
   }
@@ -179,11 +175,6 @@ function asState(given: Exclude<FreshValidators, null>): ResourceState {
   throw optionError(ARGUMENT, 'an etag, a lastModified, or null', given)
 }
 
-// A day alone may be the name of a revision, and no text with a time looks like one.
-function isInstant(given: unknown): given is string {
-  return typeof given === 'string' && ISO_8601.exec(given)?.[2] !== undefined
-}
-
 function tagOf(identity: unknown, weak: boolean | undefined): string {
   const isNumber = typeof identity === 'bigint' || Number.isFinite(identity)
   if (isNumber || typeof identity === 'string') return formatEtag(String(identity), weak)
@@ -191,40 +182,32 @@ function tagOf(identity: unknown, weak: boolean | undefined): string {
   throw optionError('etag', 'a string, a number, an array or an object', identity)
 }
 
+/** Fewer milliseconds are a time before March 1973; timestamps in seconds are all below it. */
+const SECONDS_UNTIL = 1e11
+
 function checkedTime(given: unknown): number {
   const time = timeOf(given)
   if (Number.isNaN(time)) {
     throw optionError('lastModified', 'a valid Date, milliseconds or an ISO 8601 string', given)
+  }
+  if (typeof given === 'number' && given < SECONDS_UNTIL) {
+    throw new TypeError(
+      `lastModified must be in milliseconds, got ${given}, which looks like seconds: write seconds * 1000, or give a Date`
+    )
   }
   // This throws for a year that the field cannot contain.
   formatHttpDate(time)
   return time
 }
 
-function truncated(time: number): number {
-  return Math.floor(time / 1000) * 1000
-}
-
-/** Fewer milliseconds are a time before March 1973; timestamps in seconds are all below it. */
-const SECONDS_UNTIL = 1e11
-
-function secondsError(given: number): TypeError {
-  return new TypeError(
-    `lastModified must be in milliseconds, got ${given}, which looks like seconds: write seconds * 1000, or give a Date`
-  )
-}
-
 function timeOf(given: unknown): number {
   if (types.isDate(given)) return given.getTime()
-  if (typeof given === 'number') {
-    if (given < SECONDS_UNTIL) throw secondsError(given)
-    return given
-  }
-  const parts = typeof given === 'string' ? ISO_8601.exec(given) : null
-  if (parts === null) return Number.NaN
-  const [, day, time = '00:00', hours = '+00', minutes = '00'] = parts
+  if (typeof given !== 'string') return typeof given === 'number' ? given : Number.NaN
+  const [, day, time = '00:00', hours = '+00', minutes = '00'] = ISO_8601.exec(given) ?? []
   return Date.parse(`${day}T${time}${hours}:${minutes}`)
 }
+
+const truncated = (time: number) => Math.floor(time / 1000) * 1000
 
 // The version has a fixed length, so two pairs of identifier and version cannot have the same tag, and only the
 // version is removed. A tag whose quotes a client has dropped is tolerated if it is the only one in its field.

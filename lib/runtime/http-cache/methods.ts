@@ -2,6 +2,7 @@
 // one request: what it called of these, and the decision that they led to.
 import { inspect } from 'node:util'
 import type { Context, ExtendableContext } from 'koa'
+import { check, flag } from '../check-options.ts'
 import { formatGroups, formatKeys } from '../http/cache-control.ts'
 import { evaluatePreconditions, isRetrieval, isSafe } from '../http/preconditions.ts'
 import { formatHttpDate, isModificationDate, type Validators } from '../http/validators.ts'
@@ -20,7 +21,6 @@ import {
   type FreshOutcome,
   type FreshValidators,
   Halt,
-  readHalt,
   validatorsOf,
   withoutVersion
 } from './fresh.ts'
@@ -157,8 +157,7 @@ export class RequestState {
   /** Sets caching fields, and remembers them unless the response has already failed. */
   write({ fields, sharesCookies }: CachingFields): void {
     for (const { name, value } of fields) this.ctx.set(name, value)
-    const { status, response } = this.ctx
-    const hasFailed = status >= 400 && isStatusSet(response)
+    const hasFailed = this.ctx.status >= 400 && isStatusSet(this.ctx)
     if (!hasFailed) this.written = [...this.written, ...fields]
     this.sharesCookies = sharesCookies
   }
@@ -225,7 +224,8 @@ export class RequestState {
   private callFresh(state: FreshValidators, options?: FreshOptions): Promise<FreshOutcome> {
     const { ctx, settings } = this
     this.isReadAsBoolean = false
-    const halt = options === undefined || readHalt(options)
+    if (options !== undefined) check(options, { halt: flag })
+    const halt = options?.halt ?? true
     // Too late: the response is on its way, or the request has left koaHttpCache.
     if (settings === undefined || ctx.res.headersSent) return PROCEED
     let { decision } = this
@@ -246,8 +246,13 @@ export class RequestState {
 }
 
 /** Only Koa's own flag tells the 404 of a route that set no status from one that a route set. */
-export function isStatusSet(response: object): boolean {
+function isStatusSet({ response }: Context): boolean {
   return Reflect.get(response, '_explicitStatus') === true
+}
+
+/** Koa responds 404 where a route sets neither a body nor a status. */
+export function isUntouched(ctx: Context): boolean {
+  return ctx.body == null && !isStatusSet(ctx)
 }
 
 // An origin server must not send a date in the future (RFC 9110 section 8.8.2.1).
