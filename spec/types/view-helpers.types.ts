@@ -8,8 +8,8 @@ declare const assets: ViewHelpers
 const site: AppAssets = {
   imports: new Map([['dial', 'dial.js']]),
   resolve: name => plainAddress('/assets', name),
-  modules: () => [{ plainPath: '/a.js', path: '/a-1.js', integrity: ['sha384-a'] }],
-  moduleAt: () => ({ plainPath: '/a.js', path: '/a-1.js', imports: ['/b.js'] }),
+  modules: () => [{ path: '/a.js', target: '/a-1.js', integrity: ['sha384-a'] }],
+  moduleAt: () => ({ path: '/a.js', target: '/a-1.js', imports: ['/b.js'] }),
   version: () => ''
 }
 declare const maybe: boolean | undefined

@@ -1,5 +1,5 @@
 // Shows what deltas save, in the list of assets.
-import type { ManifestEntry } from '../../runtime/urls/manifest.ts'
+import type { Asset } from '../../runtime/urls/manifest.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { savingsText } from '../../publishing/cli/format.ts'
@@ -13,7 +13,7 @@ import { savingsOf } from './write-deltas.ts'
 export async function deltaColumn(settings: Settings) {
   const { deltas } = await listPublished(settings)
   const sizeOf = async (path: string) => Number((await statOf(path))?.size ?? Infinity)
-  return async ({ target, size }: Pick<ManifestEntry, 'target' | 'size'>) => {
+  return async ({ target, size }: Pick<Asset, 'target' | 'size'>) => {
     const path = decodeURIComponent(target)
     const beside = deltas.get(path)
     if (!beside) return undefined

@@ -1,7 +1,7 @@
 // Reads the size of an image, as a browser shows it.
 import { imageSize } from 'image-size'
 import { errorCode } from '../../runtime/files/disk.ts'
-import type { ImageSize } from '../../runtime/app/parts.ts'
+import type { ImageSize } from '../../runtime/urls/manifest.ts'
 
 /** EXIF orientations from 5 on lie on their side: browsers turn such an image. */
 const TURNED = 5

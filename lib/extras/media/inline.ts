@@ -1,13 +1,8 @@
 /** `inline`: the element of an SVG file in the page itself, where stylesheets reach it. */
 
 import type { OfName } from '../../runtime/views/asset-names.ts'
-import {
-  detailsOf,
-  withoutQuery,
-  type Helpers,
-  type InlineSvg,
-  type UrlOf
-} from '../../runtime/views/asset-url.ts'
+import { detailsOf, withoutQuery, type Helpers, type UrlOf } from '../../runtime/views/asset-url.ts'
+import type { InlineSvg } from '../../runtime/urls/manifest.ts'
 import { openTag, readAttributes, type Attributes } from '../../runtime/views/html.ts'
 import { mediaHelpers } from './media.ts'
 

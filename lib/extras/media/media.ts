@@ -5,11 +5,12 @@ import { inspect } from 'node:util'
 import { checked } from '../../runtime/check-options.ts'
 import { encodeUrl, splitFingerprint } from '../../runtime/urls/spelling.ts'
 import type { AssetName, OfName } from '../../runtime/views/asset-names.ts'
+import type { ImageSize } from '../../runtime/urls/manifest.ts'
 import {
   detailsOf,
   mediaType,
   withoutQuery,
-  type ImageSize,
+  type Helpers,
   type MountChoice,
   type UrlOf
 } from '../../runtime/views/asset-url.ts'

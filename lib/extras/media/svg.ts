@@ -10,7 +10,7 @@ import {
   type XmlDocument,
   type XmlNode
 } from '@rgrove/parse-xml'
-import type { InlineSvg } from '../../runtime/app/parts.ts'
+import type { InlineSvg } from '../../runtime/urls/manifest.ts'
 import { escapeHtml, writeAttribute } from '../../runtime/views/html.ts'
 import { CompileError } from '../../runtime/errors.ts'
 

@@ -6,8 +6,8 @@ import { statIfThere } from '../../runtime/files/at-start.ts'
 import { bytesOf, undefinedIfMissing, statOf } from '../../runtime/files/disk.ts'
 import { matcherOf, isInside, pathFrom, withSlashes } from '../../runtime/files/paths.ts'
 import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
-import { holdersOf, partOf, type Manifest } from '../../runtime/urls/manifest.ts'
-import { readEntries, readManifest } from '../../runtime/urls/read-manifest.ts'
+import { holdersOf, partOf } from '../../runtime/urls/manifest.ts'
+import { readAssets, readNames } from '../../runtime/urls/read-manifest.ts'
 import type { Problem, Project } from '../../runtime/app/parts.ts'
 import { assetPath, ofApp, ownerOf } from '../../runtime/settings/app-settings.ts'
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
@@ -121,7 +121,7 @@ async function makeCheck(
 ): Promise<(named: Named) => Fault | undefined> {
   const appNames = apps.map(({ name }) => name)
   const known = await namesInMounts(project, () => undefined)
-  const holders = holdersOf(await readEntries(manifestFile(project)))
+  const holders = holdersOf(await readAssets(manifestFile(project)))
   const { entries, sources } = known ?? { entries: NONE, sources: NONE }
   return ({ app, helper, name: given, isCertain }) => {
     if (app !== undefined && !appNames.includes(app)) {
@@ -213,7 +213,7 @@ async function ownNames(settings: Project, isPublished: boolean): Promise<OwnNam
   const sources = isPublished && !isNone ? undefined : await listed(settings)
   return sources && (isNone || sources.some(({ names }) => names.length > 0))
     ? sources
-    : inManifest(settings, await readManifest(file))
+    : inManifest(settings, file)
 }
 
 async function listed(settings: Project): Promise<OwnNames[]> {
@@ -239,10 +239,10 @@ async function listed(settings: Project): Promise<OwnNames[]> {
   )
 }
 
-function inManifest(given: Project, unprepared: Manifest): OwnNames[] {
+async function inManifest(given: Project, file: string): Promise<OwnNames[]> {
   // These names are those of the manifest, unless the options set `compile`.
   const settings = given.changed({ compile: false })
-  const manifest = unprepared.prepare(settings.apps)
+  const manifest = await readNames(file, settings.apps)
   const isThere = (path: string) => statIfThere(publicFile(settings, path)) !== undefined
   return settings.apps.map(app => ({
     ...app,
@@ -255,7 +255,7 @@ function inManifest(given: Project, unprepared: Manifest): OwnNames[] {
     },
     isInlined(given) {
       const owner = ownerOf(settings, app, given)
-      return manifest.find(owner.app, owner.name)?.[1].svg !== undefined
+      return manifest.find(owner.app, owner.name)?.svg !== undefined
     }
   }))
 }

@@ -25,7 +25,7 @@ import { warnOnce } from '../../runtime/errors.ts'
 import type { Project } from '../../runtime/app/parts.ts'
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import { encodePath, splitFingerprint, withFingerprint } from '../../runtime/urls/spelling.ts'
-import { readManifest } from '../../runtime/urls/read-manifest.ts'
+import { readNames } from '../../runtime/urls/read-manifest.ts'
 import { sum } from '../../publishing/building/publish.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { listPublished, openDirectory, type PublishedFile } from '../deltas/directory.ts'
@@ -105,11 +105,11 @@ export async function clean(settings: Project, options: CleanOptions = {}): Prom
     throw outsidePlace(settings.place, directory, 'cleaned')
   }
   // This fails before the lock creates anything in a directory without a manifest.
-  await readManifest(manifestFile(settings))
+  await readNames(manifestFile(settings))
   const held = dryRun ? undefined : await lock(directory, warnOnce())
   try {
     const { versions, deltas } = await listPublished(settings)
-    const { assets } = await readManifest(manifestFile(settings))
+    const { assets } = await readNames(manifestFile(settings))
     const current = new Set(Array.from(assets.values(), ({ target }) => decodeURIComponent(target)))
     // Times are those of the disk, which may be another machine's. A dry run may lack the permission to ask it.
     const now = dryRun ? Date.now() : Number((await nowOnDisk(directory)) / 1_000_000n)

@@ -13,8 +13,8 @@ import { encodeAsImported, encodePath } from '../../runtime/urls/spelling.ts'
 import { withSources } from '../../publishing/sources/sources.ts'
 import { sum } from '../../publishing/building/publish.ts'
 import { splitFingerprint } from '../../runtime/urls/spelling.ts'
-import type { ManifestEntry } from '../../runtime/urls/manifest.ts'
-import { readManifest, REMEDY } from '../../runtime/urls/read-manifest.ts'
+import type { Asset } from '../../runtime/urls/manifest.ts'
+import { readNames, REMEDY } from '../../runtime/urls/read-manifest.ts'
 import { faultOfDelta } from '../deltas/delta-faults.ts'
 import { listPublished, requestableFiles } from '../deltas/directory.ts'
 import { checkCopies, checkFiles, problemsIn, type Checked, type CheckedCopies } from './copies.ts'
@@ -85,9 +85,9 @@ async function verifyMount(
  * @throws AssetError with the code `manifest-missing` or `manifest-broken`
  */
 async function verifyAssets(settings: Project) {
-  const { assets } = await readManifest(manifestFile(settings))
+  const { assets } = await readNames(manifestFile(settings))
   const { versions, deltas } = await listPublished(settings)
-  const check = async ([path, entry]: [string, ManifestEntry]): Promise<Checked[]> => {
+  const check = async ([path, entry]: [string, Asset]): Promise<Checked[]> => {
     const { target } = entry
     const targetPath = decodeURIComponent(target)
     const file = publicFile(settings, targetPath)
@@ -131,7 +131,7 @@ async function unpublishedIn(settings: Project): Promise<Problem[]> {
   }))
 }
 
-async function faultOfTarget(file: string, path: string, entry: ManifestEntry) {
+async function faultOfTarget(file: string, path: string, entry: Asset) {
   const { target, size, integrity } = entry
   const stats = await statOf(file)
   if (!stats) return MISSING

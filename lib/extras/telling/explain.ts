@@ -171,7 +171,7 @@ const verdictsOf =
   }
 
 function madeOf(pipeline: Pipeline, app: AppSettings, name: string): string[] {
-  const { sources = [] } = pipeline.namesOf(app)?.find(app, name)?.[1] ?? {}
+  const { sources = [] } = pipeline.namesOf(app)?.find(app, name) ?? {}
   return sources.length > 1 ? [`made of ${sources.join(', ')}`] : []
 }
 
@@ -182,7 +182,7 @@ async function whyUnsent(
   name: string
 ): Promise<string[]> {
   const { settings, directories } = pipeline
-  const entry = app.compile ? undefined : pipeline.namesOf(app)?.find(app, name)?.[1]
+  const entry = app.compile ? undefined : pipeline.namesOf(app)?.find(app, name)
   if (!entry) return []
   const target = wantedAt(decodeURIComponent(entry.target), settings)
   const isSent = target.path === path || (await directories.public.find(target)) !== undefined
@@ -194,10 +194,10 @@ function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): str
   const { base } = pipeline.settings
   if (!app.fingerprint) return `emit ${base}${encodePath(assetPath(app, name))}`
   if (!manifest) return `fail: ${pipeline.failure?.message}`
-  if (app.compile && manifest.entries.size === 0)
+  if (app.compile && manifest.assets.size === 0)
     return 'emit a fingerprinted URL from the manifest in memory'
   try {
-    return `emit ${base}${manifest.entry(app, name, pipeline.settings.apps)[1].target}`
+    return `emit ${base}${manifest.entry(app, name).target}`
   } catch (error) {
     if (!(error instanceof AssetError)) throw error
     return `fail: ${error.message}`

@@ -1,6 +1,6 @@
 // The `list` command.
 import { holdersOf } from '../../runtime/urls/manifest.ts'
-import { readEntries, REMEDY } from '../../runtime/urls/read-manifest.ts'
+import { readAssets, REMEDY } from '../../runtime/urls/read-manifest.ts'
 import { listMounts, type ListedMount } from './listed-mounts.ts'
 import { deltaColumn } from '../deltas/column.ts'
 import { listOwn } from './own-assets.ts'
@@ -72,7 +72,7 @@ const CONCURRENCY = 16
 /** @throws AssetError for a broken manifest */
 export async function listAssets(project: Project) {
   if (!project.servesPublic) return []
-  const published = await readEntries(manifestFile(project))
+  const published = await readAssets(manifestFile(project))
   const holders = holdersOf(published)
   const own = await listOwn(project, await loadSources(project, warnOnce()), published)
   const savings = await deltaColumn(project)

@@ -19,7 +19,7 @@ export async function nearPath(
   path: string
 ): Promise<string | undefined> {
   const { settings, sources } = publishingIn(pipeline)
-  const published = settings.apps.flatMap(app => [...(pipeline.namesOf(app)?.entries ?? [])])
+  const published = settings.apps.flatMap(app => [...(pipeline.namesOf(app)?.assets ?? [])])
   const own = await listOwn(settings, sources, new Map(published))
   const bundled = listed.flatMap(({ files }) => files.map(file => file.path))
   const known = [...own.map(each => each.path), ...bundled, ...(await beside(pipeline, path))]

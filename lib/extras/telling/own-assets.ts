@@ -1,5 +1,5 @@
 // Lists the project's own assets: those that have a source, and those that only a manifest has.
-import type { ManifestEntries, ManifestEntry } from '../../runtime/urls/manifest.ts'
+import type { Asset, AssetsByPath } from '../../runtime/urls/manifest.ts'
 import { publishingIn, sourcedNameIn } from '../../publishing/building/on-request.ts'
 import { listAssets, type ListedAsset } from '../../publishing/building/assets.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
@@ -22,14 +22,14 @@ export interface OwnAsset {
   /** The path relative to the project root; as in the manifest when the source no longer exists. */
   readonly source: string
   /** The entry in the manifest, if there is one. */
-  readonly entry: ManifestEntry | undefined
+  readonly entry: Asset | undefined
 }
 
 /** Lists all in the order of paths. @param published has them by plain URL path */
 export async function listOwn(
   settings: Settings,
   sources: Sources,
-  published: ManifestEntries
+  published: AssetsByPath
 ): Promise<OwnAsset[]> {
   const listed = await listAssets(settings, sources).catch((error: unknown) => {
     if (published.size === 0 || !isAbsent(error, settings.apps)) throw error

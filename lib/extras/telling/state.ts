@@ -96,7 +96,7 @@ async function stateOf(
 ): Promise<State> {
   if ((app.compile || !app.fingerprint) && digest === undefined) return 'broken'
   if (app.fingerprint) {
-    const entry = pipeline.namesOf(app)?.entries.get(encodePath(path))
+    const entry = pipeline.namesOf(app)?.assets.get(encodePath(path))
     return entry ? 'published' : 'unpublished'
   }
   const file = publicFile(pipeline.settings, path)

@@ -6,8 +6,8 @@ import { CODINGS } from '../../runtime/files/codings.ts'
 import { bytesOf, statOf } from '../../runtime/files/disk.ts'
 import { readContent } from '../../runtime/files/open-file.ts'
 import { groupBy, listPublished } from '../deltas/directory.ts'
-import type { ManifestEntries, ManifestEntry } from '../../runtime/urls/manifest.ts'
-import { readEntries } from '../../runtime/urls/read-manifest.ts'
+import type { Asset, AssetsByPath } from '../../runtime/urls/manifest.ts'
+import { readAssets } from '../../runtime/urls/read-manifest.ts'
 import { listOwn, pathOf, type OwnAsset } from './own-assets.ts'
 import type { Publishing } from '../../publishing/building/on-request.ts'
 import { findReferences, type Reference } from '../../publishing/references/references.ts'
@@ -77,7 +77,7 @@ const QUICKLY = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 export async function weigh(pipeline: Parts, names: readonly string[]): Promise<Weight> {
   const { settings, sources } = pipeline
   const file = manifestFile(settings)
-  const published = await readEntries(file)
+  const published = await readAssets(file)
   const known = new Map((await listOwn(settings, sources, published)).map(own => [own.path, own]))
   const named = names.flatMap(name => ['', '.css', '.js'].map(end => pathOf(name, settings) + end))
   const entries = named.filter(path => known.has(path))
@@ -135,13 +135,13 @@ const isLoaded = ({ kind }: Reference) => kind !== 'source-map'
 
 type Look = (path: string) => Promise<Node>
 
-async function publishedNodes(settings: Settings, published: ManifestEntries): Promise<Look> {
+async function publishedNodes(settings: Settings, published: AssetsByPath): Promise<Look> {
   const plain = new Map(Array.from(published, ([path, { target }]) => [target, path]))
   const { versions } = await listPublished(settings)
   const builtAt = (await statOf(manifestFile(settings)))?.mtimeNs ?? 0n
-  const fileOf = ({ target }: ManifestEntry) => publicFile(settings, decodeURIComponent(target))
+  const fileOf = ({ target }: Asset) => publicFile(settings, decodeURIComponent(target))
   // A deploy touches what it replaces, once it has written the manifest's temporary file.
-  const replacedIn = async (path: string, { target }: ManifestEntry) => {
+  const replacedIn = async (path: string, { target }: Asset) => {
     const others = (versions.get(decodeURIComponent(path)) ?? []).filter(
       each => encodePath(each.path) !== target
     )

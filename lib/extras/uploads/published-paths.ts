@@ -4,7 +4,7 @@ import { withoutCodingExtension } from '../../runtime/files/codings.ts'
 import { excluderOf } from '../../runtime/files/paths.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { requestableFiles } from '../deltas/directory.ts'
-import { readManifest } from '../../runtime/urls/read-manifest.ts'
+import { readNames } from '../../runtime/urls/read-manifest.ts'
 import { listOwn } from '../telling/own-assets.ts'
 import type { Project } from '../../runtime/app/parts.ts'
 import { isMounted, locate } from '../../runtime/serving/request.ts'
@@ -21,7 +21,7 @@ export async function listPublishedPaths(project: Project): Promise<readonly str
 /** Assets have the names that are in pages. */
 async function ownPaths(project: Project): Promise<readonly string[]> {
   if (project.apps.length === 0) return []
-  const { assets } = await readManifest(manifestFile(project))
+  const { assets } = await readNames(manifestFile(project))
   const own = await withSources(project, warnOnce(), sources => listOwn(project, sources, assets))
   return own.flatMap(({ path, entry }) => {
     const wanted = locate(path, project)

@@ -17,7 +17,7 @@ import { isMounted, locate, type Wanted } from '../../runtime/serving/request.ts
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import type { MountSettings } from '../../runtime/settings/settings.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
-import { readManifest, REMEDY } from '../../runtime/urls/read-manifest.ts'
+import { readNames, REMEDY } from '../../runtime/urls/read-manifest.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { requestableFiles } from '../deltas/directory.ts'
 import { listMounts } from '../telling/listed-mounts.ts'
@@ -98,7 +98,7 @@ const rank = ({ cacheControl }: Upload) => (/\bimmutable\b/.test(cacheControl) ?
 /** Returns the encoded paths of assets that are in pages. */
 async function ownPaths(project: Project): Promise<readonly string[]> {
   if (project.apps.length === 0) return []
-  const { assets } = await readManifest(manifestFile(project))
+  const { assets } = await readNames(manifestFile(project))
   const own = await withSources(project, warnOnce(), sources => listOwn(project, sources, assets))
   return own.flatMap(({ path, entry }) => {
     const wanted = locate(path, project)

@@ -11,7 +11,7 @@ import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { detailsIn } from '../../runtime/app/details.ts'
 import type { Extra } from '../../runtime/app/parts.ts'
 import type { MountSettings } from '../../runtime/settings/mounts.ts'
-import type { AssetAddress, LoadedUrl } from '../../runtime/views/asset-url.ts'
+import type { Located, LoadedUrl } from '../../runtime/views/asset-url.ts'
 import { sourceUrl, type EntrySource } from './entry-source.ts'
 import { hashedKept, keptListIn } from './kept-files.ts'
 import { withoutQuery, type Bundle, type LoadedFile } from './manifests/bundle.ts'
@@ -122,7 +122,7 @@ export class MountedBuild {
 }
 
 /** The hashes of a file that tags may name, and the size of an image that pages name by its source. */
-type Facts = Pick<AssetAddress, 'integrity' | 'imageSize'>
+type Facts = Pick<Located, 'integrity' | 'imageSize'>
 
 /** @param builtAt when the manifest was written, in milliseconds since 1970 */
 function sourceOf(

@@ -6,7 +6,7 @@ import { once } from '../../runtime/concurrency.ts'
 import type { PageDependency, Running, Project } from '../../runtime/app/parts.ts'
 import { loadDetails } from '../../runtime/app/details.ts'
 import { isBelow } from '../../runtime/serving/request.ts'
-import type { AssetAddress, LoadedUrl, MountAssets } from '../../runtime/views/asset-url.ts'
+import type { Located, LoadedUrl, MountAssets } from '../../runtime/views/asset-url.ts'
 import type { MountSettings } from '../../runtime/settings/settings.ts'
 import { MountedBuild } from './build.ts'
 import type { DevServer } from './dev-server.ts'
@@ -147,7 +147,7 @@ class Bundles implements Running, MountAssets {
     }
   }
 
-  file(name: string, mount: string | undefined): AssetAddress | undefined {
+  file(name: string, mount: string | undefined): Located | undefined {
     const found = this.#only(`'${name}'`, mount, source => {
       const address = source.file(name, mount !== undefined)
       return address && { kind: source.names ? 'entry' : 'possible', address }

@@ -77,7 +77,8 @@ function sourceOf(running: RunningVite, { urlPath, base }: MountSettings): Entry
       // A name below a folder of Vite's root is taken for a source of the front end.
       const isBelowRoot = root !== undefined && isListed(join(root, name.replace(/\/.*$/s, '')))
       if (!isChosen && !isBelowRoot) return undefined
-      return { origin: start, path: encodeAsImported(`${urlPath}/${name}`) }
+      const path = encodeAsImported(`${urlPath}/${name}`)
+      return { origin: start, path, target: path }
     }
   }
 }

@@ -1,5 +1,5 @@
 // The tags of a mount's entries come from its build, or from the dev server of Vite that stands in for it.
-import type { AssetAddress, LoadedUrl } from '../../runtime/views/asset-url.ts'
+import type { LoadedUrl, Located } from '../../runtime/views/asset-url.ts'
 import { encodeAsImported } from '../../runtime/urls/spelling.ts'
 
 /** What pages load from a mount, until it is built or edited again. */
@@ -20,7 +20,7 @@ export interface EntrySource {
    * Finds any of its files by the name of the source.
    * @param isChosen is true if the page names the mount, so that an unverifiable name is taken for one of its files
    */
-  file(name: string, isChosen: boolean): AssetAddress | undefined
+  file(name: string, isChosen: boolean): Located | undefined
 }
 
 /** The surest comes first: an entry, a module that others import dynamically, and what may be either. */

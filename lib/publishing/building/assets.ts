@@ -1,15 +1,15 @@
 // Lists the assets of all apps with the URL paths under which they are published, and finds those that cannot be.
 import { AssetError, printable } from '../../runtime/errors.ts'
 import type { Content } from '../../runtime/files/open-file.ts'
-import type { Details, Imports, Mention } from '../../runtime/app/parts.ts'
+import type { Mention } from '../../runtime/app/parts.ts'
 import { assetPath, ownerOf } from '../../runtime/settings/app-settings.ts'
 import { isAbsoluteUrl } from '../../runtime/settings/option-table.ts'
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
 import type { Listed } from '../sources/snapshot.ts'
 import { adviseOn } from '../sources/missing-name.ts'
 import type { Sources } from '../sources/sources.ts'
-import { encodePath, whyNotCanonical, withFingerprint } from '../../runtime/urls/spelling.ts'
-import type { ManifestEntry } from '../../runtime/urls/manifest.ts'
+import { encodePath, whyNotCanonical } from '../../runtime/urls/spelling.ts'
+import { Names, type Asset } from '../../runtime/urls/manifest.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
 /** A source, and the path at which it is published. */
@@ -25,11 +25,9 @@ export interface Failure {
   readonly error: AssetError
 }
 
-/** An asset with its manifest entry and content. */
-export interface Built
-  extends
-    ListedAsset,
-    Pick<ManifestEntry, 'integrity' | 'size' | 'sources' | keyof Imports | keyof Details> {
+/** A line of assets.json, and what its files are written from. */
+export interface Built extends Pick<ListedAsset, 'app' | 'source' | 'path'> {
+  readonly asset: Asset
   /** The final bytes, or the source when its bytes are published unchanged. */
   readonly content: Content
   readonly digest: string
@@ -37,35 +35,16 @@ export interface Built
 
 export type Assets = ReadonlyMap<string, Built>
 
-/** Returns the decoded URL path in pages and stylesheets: fingerprinted, if the app has fingerprints. */
-export function publishedPath({ app, path, digest }: Built): string {
-  return app.fingerprint ? withFingerprint(path, digest) : path
+export function namesOf(assets: Assets, more: ConstructorParameters<typeof Names>[1]): Names {
+  return new Names(
+    Array.from(assets.values(), ({ asset }) => asset),
+    more
+  )
 }
 
-export function publishedUrl(built: Built): string {
-  return encodePath(publishedPath(built))
-}
-
-export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
-  return new Map(Array.from(assets, built => [encodePath(built.path), entryOf(built)]))
-}
-
-function entryOf(built: Built): ManifestEntry {
-  const { source, integrity, size, imports, dynamicImports, unresolved, sources } = built
-  return {
-    target: publishedUrl(built),
-    source: source.path,
-    integrity,
-    size,
-    from: source.from || undefined,
-    imports,
-    dynamicImports,
-    unresolved,
-    specifiers: source.specifiers,
-    imageSize: built.imageSize,
-    svg: built.svg,
-    sources
-  }
+/** Returns the decoded URL path that pages contain. */
+export function publishedPath({ asset }: Built): string {
+  return decodeURIComponent(asset.target)
 }
 
 /**
@@ -80,7 +59,7 @@ export function importedInViews(
   const imported = new Set(mentions.flatMap(({ name, isImported }) => (isImported ? name : [])))
   if (imported.size === 0) return []
   const byOption = apps.flatMap(({ imports }) => [...imports.keys()])
-  const names = ({ path, source }: Built) => [encodePath(path), ...(source.specifiers ?? [])]
+  const names = ({ asset }: Built) => [asset.path, ...(asset.specifiers ?? [])]
   const known = new Set([...byOption, ...[...assets.values()].flatMap(names)])
   return [...imported].filter(name => known.has(name)).toSorted()
 }

@@ -3,12 +3,14 @@
 import { createHash } from 'node:crypto'
 import { checksumsOfBytes, digestOfHash } from '../../runtime/files/digest.ts'
 import { finish, textType, type Draft } from '../rendering/draft.ts'
-import type { Imports } from '../../runtime/app/parts.ts'
+import type { Checksums } from '../../runtime/files/digest.ts'
+import type { Content } from '../../runtime/files/open-file.ts'
+import type { Asset } from '../../runtime/urls/manifest.ts'
 import { isBare } from '../references/module-references.ts'
 import { isInModule, type Reference, type Urls } from '../references/references.ts'
 import { shiftMap } from '../rendering/shift-map.ts'
-import { encodePath } from '../../runtime/urls/spelling.ts'
-import { byPath, publishedUrl, type Assets, type Built, type ListedAsset } from './assets.ts'
+import { encodePath, withFingerprint } from '../../runtime/urls/spelling.ts'
+import { byPath, type Assets, type Built, type ListedAsset } from './assets.ts'
 
 /** An asset whose references have no URLs yet. */
 export interface Unfinished extends ListedAsset {
@@ -68,7 +70,7 @@ function urlsIn(
     // An import map resolves plain URLs, not those with a query.
     if (cycle.has(path)) return encodePath(path) + (isInModule(reference) ? '' : query)
     const built = assets.get(path)
-    return built ? publishedUrl(built) : encodePath(path)
+    return built?.asset.target ?? encodePath(path)
   })
 }
 
@@ -97,11 +99,40 @@ function shiftOwnMap(
   if (ownMap === undefined || !map || !text) return
   const content = Buffer.from(shiftMap(ownMap, text, urls))
   const sums = checksumsOfBytes(content, map.app.integrity)
-  assets.set(map.path, { ...map, content, ...sums })
+  assets.set(map.path, builtFrom(map, content, sums))
 }
 
 /** The suffix that makes the path of an asset that of its source map. */
 export const MAP = '.map'
+
+type Known = Pick<
+  Asset,
+  'imports' | 'dynamicImports' | 'unresolved' | 'imageSize' | 'svg' | 'sources'
+>
+
+function builtFrom(
+  { app, source, path }: Pick<Built, 'app' | 'source' | 'path'>,
+  content: Content,
+  { digest, integrity, size }: Checksums,
+  { imports, dynamicImports, unresolved, imageSize, svg, sources }: Known = {}
+): Built {
+  const asset: Asset = {
+    path: encodePath(path),
+    target: encodePath(app.fingerprint ? withFingerprint(path, digest) : path),
+    source: source.path,
+    integrity,
+    size,
+    from: source.from || undefined,
+    imports,
+    dynamicImports,
+    unresolved,
+    specifiers: source.specifiers,
+    imageSize,
+    svg,
+    sources
+  }
+  return { app, source, path, asset, content, digest }
+}
 
 /** Minified text names its map by fingerprint, so the map comes first. */
 function finishOne(
@@ -109,49 +140,34 @@ function finishOne(
   urls: Urls,
   { cycle, base }: { readonly cycle: ReadonlySet<string>; readonly base: string }
 ): Built[] {
-  const { draft, links: _, ownMap: __, sources, ...place } = node
-  const { integrity } = place.app
+  const { draft, app, source, path } = node
   const content = finish(draft, urls)
-  const known = { ...encoded(importsOf(node, cycle)), sources: sources?.map(encodePath) }
+  const known = { ...importsOf(node, cycle), sources: node.sources?.map(encodePath) }
   if (draft.map === undefined) {
-    const sums = draft.sums ?? checksumsOfBytes(content as Uint8Array, integrity)
-    return [{ ...place, content, ...sums, ...known, ...draft.details }]
+    const sums = draft.sums ?? checksumsOfBytes(content as Uint8Array, app.integrity)
+    return [builtFrom(node, content, sums, { ...known, ...draft.details })]
   }
   const { text } = draft
-  const json = text ? shiftMap(draft.map, text, urls) : draft.map
-  const mapContent = Buffer.from(json)
-  const map: Built = {
-    ...place,
-    name: place.name + MAP,
-    path: place.path + MAP,
-    content: mapContent,
-    ...checksumsOfBytes(mapContent, integrity)
-  }
-  const directive = `# sourceMappingURL=${base}${publishedUrl(map)}`
-  const comment = /\.css$/i.test(place.name) ? `/*${directive} */\n` : `//${directive}\n`
+  const mapBytes = Buffer.from(text ? shiftMap(draft.map, text, urls) : draft.map)
+  const sumsOfMap = checksumsOfBytes(mapBytes, app.integrity)
+  const map = builtFrom({ app, source, path: path + MAP }, mapBytes, sumsOfMap)
+  const directive = `# sourceMappingURL=${base}${map.asset.target}`
+  const comment = textType(path) === 'css' ? `/*${directive} */\n` : `//${directive}\n`
   const code = Buffer.concat([content as Buffer, Buffer.from(comment)])
-  return [map, { ...place, content: code, ...checksumsOfBytes(code, integrity), ...known }]
+  return [map, builtFrom(node, code, checksumsOfBytes(code, app.integrity), known)]
 }
 
-function encoded({ imports, dynamicImports, unresolved }: Imports = {}): Imports {
-  const [urls, later] = [imports, dynamicImports].map(paths => paths?.map(encodePath))
-  return { imports: urls, dynamicImports: later, unresolved }
-}
-
-/**
- * Returns the imports of a module, as decoded paths; undefined for an asset that is no script, or was not searched
- * for imports.
- */
-export function importsOf(
+/** Returns the imports of a module; undefined for an asset that is no script, or was not searched for imports. */
+function importsOf(
   { app, name, draft, links }: Unfinished,
-  cycle: ReadonlySet<string> = new Set()
-): Imports | undefined {
+  cycle: ReadonlySet<string>
+): Pick<Asset, 'imports' | 'dynamicImports' | 'unresolved'> | undefined {
   if (textType(name) !== 'js' || !app.fingerprint) return undefined
   const { references = [], isOpen = false } = draft.text ?? {}
-  const of = (kind: Reference['kind']) =>
-    [...new Set(links.filter((_, at) => references[at]?.kind === kind))].filter(
-      path => path !== undefined
-    )
+  const of = (kind: Reference['kind']) => {
+    const paths = links.filter((_, at) => references[at]?.kind === kind)
+    return [...new Set(paths)].filter(path => path !== undefined).map(encodePath)
+  }
   const dynamicImports = of('dynamic-import')
   const left = references.flatMap((reference, at) => {
     const path = links[at]

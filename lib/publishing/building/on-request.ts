@@ -2,22 +2,17 @@
 import type { OnRequest } from '../../runtime/app/on-request.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { HEAD, loadDetails, type DetailsReader } from '../../runtime/app/details.ts'
-import type {
-  AppSource,
-  Details,
-  PageDependency,
-  Project,
-  SourceList
-} from '../../runtime/app/parts.ts'
+import type { AppSource, PageDependency, Project, SourceList } from '../../runtime/app/parts.ts'
 import { headIfThere, stampIfThere } from '../../runtime/files/at-start.ts'
 import { errorCode, isSettled, sameStamp, type Stamp } from '../../runtime/files/disk.ts'
 import { manifestFile } from '../../runtime/settings/public-directory.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
-import { readEntries } from '../../runtime/urls/read-manifest.ts'
+import { readAssets } from '../../runtime/urls/read-manifest.ts'
 import { splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { loadCompilers, loadPeersOf } from '../compilers/built-in.ts'
 import { loadModuleLexer } from '../references/module-references.ts'
 import { makeNameCheck, type NameCheck } from '../sources/missing-name.ts'
+import type { Details } from '../../runtime/urls/manifest.ts'
 import type { Source } from '../sources/snapshot.ts'
 import { loadSources, type AppSources, type Sources } from '../sources/sources.ts'
 import type { IndexEntry } from './index.ts'
@@ -59,7 +54,7 @@ export class Publishing implements OnRequest {
     this.plain = new PlainNames(settings, sources, warn)
     this.#rebuilt = rebuilt
     const isPrecompiled = async (path: string) =>
-      (await readEntries(manifestFile(settings), true)).has(path)
+      (await readAssets(manifestFile(settings), true)).has(path)
     this.checkName = makeNameCheck(settings, sources, isPrecompiled, warn)
     const { apps } = settings
     const listed = apps.flatMap(app => this.#listed(app) ?? [])

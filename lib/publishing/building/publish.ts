@@ -1,28 +1,23 @@
-// Publishes a build: fingerprinted files first, then plain names and the manifest together.
+// Publishes a build: fingerprinted files first, then plain names and the manifest together; and reports what changed.
+import type { Project } from '../../runtime/app/parts.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
-import { errorCode, undefinedIfMissing, statOf } from '../../runtime/files/disk.ts'
 import { wouldBeInPlace } from '../../runtime/files/containment.ts'
+import { errorCode, undefinedIfMissing, statOf } from '../../runtime/files/disk.ts'
+import type { PrecompileRows } from '../../runtime/settings/extra-options.ts'
+import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
+import type { AssetsByPath } from '../../runtime/urls/manifest.ts'
+import { readAssets } from '../../runtime/urls/read-manifest.ts'
 import type { Lock } from '../writing/lock.ts'
 import {
-  rethrowAsPublishError,
   prepareReplacement,
+  rethrowAsPublishError,
   touch,
-  type Replacement
+  type Replacement,
+  type Unsaved
 } from '../writing/write.ts'
-import {
-  manifestApps,
-  type ManifestApps,
-  manifestFile,
-  publicFile
-} from '../../runtime/settings/public-directory.ts'
-import type { Settings } from '../../runtime/settings/settings.ts'
-import type { Project } from '../../runtime/app/parts.ts'
-import type { Unsaved } from '../writing/write.ts'
+import { namesOf, publishedPath, type Built } from './assets.ts'
 import type { BuildResult } from './builder.ts'
-import { entriesOf, publishedPath, type Built } from './assets.ts'
-import type { PrecompileRows } from '../../runtime/settings/extra-options.ts'
-import type { ManifestEntries } from '../../runtime/urls/manifest.ts'
-import { readEntries } from '../../runtime/urls/read-manifest.ts'
 import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'
 
 export interface PublishOptions {
@@ -43,28 +38,28 @@ const RENAMES = 64
  */
 export async function publishBuild(
   settings: Project,
-  { assets, inViews }: Pick<BuildResult, 'assets' | 'inViews'>,
+  { assets, inViews }: Omit<BuildResult, 'failures'>,
   { signal, lock, unsaved, onProgress }: PublishOptions
 ) {
-  const path = `${settings.prefix}.json`
+  const [path, file] = [`${settings.prefix}.json`, manifestFile(settings)]
   const failed = rethrowAsPublishError(settings, path)
-  const before = await readEntries(manifestFile(settings), true).catch(failed)
+  const before = await readAssets(file, true).catch(failed)
+  const names = namesOf(assets, { apps: settings.apps, inViews })
   const save = () => unsaved.save().catch(failed)
   const extras = before.size > 0 ? settings.extras : []
   const writers = await Promise.all(
     extras.flatMap(extra => extra.deltaWriter?.(settings, before, unsaved) ?? [])
   )
-  const prepared = new Map<string, WrittenAsset>()
+  const written = new Map<string, WrittenAsset>()
   let done = 0
   const write = async (built: Built): Promise<void> => {
-    const written = await writeAsset(settings, built, assets, { unsaved })
-    prepared.set(built.path, written)
-    const { app, size, digest, path: plain } = built
-    const file = { path: publishedPath(built), plain, size, digest }
-    for (const writer of app.fingerprint ? writers : []) {
-      await writer.write({ ...file, smallest: written.smallest })
-    }
-    onProgress(++done, assets.size, built.path)
+    const result = await writeAsset(settings, built, assets, { unsaved })
+    written.set(built.path, result)
+    const { app, asset, digest, path: plain } = built
+    const { smallest } = result
+    const file = { path: publishedPath(built), plain, size: asset.size, digest, smallest }
+    for (const writer of app.fingerprint ? writers : []) await writer.write(file)
+    onProgress(++done, assets.size, plain)
   }
   const writeOne = (built: Built) => write(built).catch(rethrowAsPublishError(settings, built.path))
   const commit = (at: string, replacements: readonly Replacement[]) =>
@@ -73,56 +68,34 @@ export async function publishBuild(
   try {
     await inParallel([...assets.values()], CONCURRENCY, writeOne, signal)
     signal?.throwIfAborted()
-    const entries = entriesOf(assets.values())
-    manifest.push(await prepareManifest(settings, { entries, inViews }, unsaved).catch(failed))
+    const text = Buffer.from(`${JSON.stringify(names, undefined, 2)}\n`)
+    manifest.push(await prepareReplacement(file, text, { unsaved }).catch(failed))
     // Files are on the disk before any name leads to them: after a power loss a page finds the files that the manifest
     // names.
     await save()
-    const kept = await touchSuperseded(settings, before, entries)
+    const kept = await touchSuperseded(settings, before, names.assets)
     signal?.throwIfAborted()
     await lock.check()
     await withSignalsDeferred(async () => {
-      await inParallel([...prepared], RENAMES, ([at, { replacements }]) => commit(at, replacements))
+      await inParallel([...written], RENAMES, ([at, { replacements }]) => commit(at, replacements))
       await save()
       await commit(path, manifest)
       // The mtime of the manifest tells when the last build was, whether or not that has changed anything.
-      if (!manifest[0]?.isNew) await touch(manifestFile(settings), BigInt(Date.now()) * 1_000_000n)
+      if (!manifest[0]?.isNew) await touch(file, BigInt(Date.now()) * 1_000_000n)
       await save()
     })
-    const compressedBytes = sum(Array.from(prepared.values(), ({ smallest }) => smallest))
-    const isWritten = (plain: string) => prepared.get(decodeURIComponent(plain))?.isNew === true
+    const isWritten = (plain: string) => written.get(decodeURIComponent(plain))?.isNew === true
     return {
-      ...reportOn(entries, before, isWritten),
-      compressedBytes,
+      ...reportOn(names.assets, before, isWritten),
+      compressedBytes: sum(Array.from(written.values(), ({ smallest }) => smallest)),
       kept,
       ...(await rowsOf<PrecompileRows>(writers))
     }
   } catch (error) {
-    const plain = Array.from(prepared.values(), ({ replacements }) => replacements)
+    const plain = Array.from(written.values(), ({ replacements }) => replacements)
     await inParallel([...plain, manifest], CONCURRENCY, discardAll)
     throw error
   }
-}
-
-function prepareManifest(
-  settings: Settings,
-  { entries, inViews }: { entries: ManifestEntries } & Pick<BuildResult, 'inViews'>,
-  unsaved: Unsaved
-): Promise<Replacement> {
-  const text = serialize(entries, manifestApps(settings.apps), inViews)
-  return prepareReplacement(manifestFile(settings), Buffer.from(text), { unsaved })
-}
-
-/** Keys are sorted: identical sources give an identical file. */
-export function serialize(
-  assets: ManifestEntries,
-  apps?: ManifestApps,
-  inViews: readonly string[] = []
-): string {
-  const sorted = [...assets].toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const some = inViews.length > 0 ? inViews : undefined
-  const whole = { version: 1, apps, inViews: some, assets: Object.fromEntries(sorted) }
-  return `${JSON.stringify(whole, undefined, 2)}\n`
 }
 
 /**
@@ -133,10 +106,10 @@ export function serialize(
  */
 async function touchSuperseded(
   settings: Settings,
-  before: ManifestEntries,
-  entries: ManifestEntries
+  before: AssetsByPath,
+  now: AssetsByPath
 ): Promise<number> {
-  const current = new Set(Array.from(entries.values(), ({ target }) => target))
+  const current = new Set(Array.from(now.values(), ({ target }) => target))
   const superseded = [...before.values()].filter(({ target }) => !current.has(target))
   const found = await inParallel(superseded, CONCURRENCY, async ({ target }) => {
     const file = publicFile(settings, decodeURIComponent(target))
@@ -170,22 +143,22 @@ async function withSignalsDeferred(work: () => Promise<void>): Promise<void> {
 }
 
 export function reportOn(
-  entries: ManifestEntries,
-  before: ManifestEntries,
+  now: AssetsByPath,
+  before: AssetsByPath,
   isWritten = (_path: string) => false
 ) {
-  const paths = [...entries.keys()].toSorted()
+  const paths = [...now.keys()].toSorted()
   const isChanged = (path: string) =>
-    before.get(path)?.target !== entries.get(path)?.target || isWritten(path)
-  const sized = Array.from(entries, ([path, { size }]) => ({ path, size }))
+    before.get(path)?.target !== now.get(path)?.target || isWritten(path)
+  const sized = Array.from(now.values(), ({ path, size }) => ({ path, size }))
   return {
-    assets: entries.size,
+    assets: now.size,
     bytes: sum(sized.map(({ size }) => size)),
     largest: sized.toSorted((a, b) => b.size - a.size).slice(0, 5),
     changes: {
       added: paths.filter(path => !before.has(path)),
       changed: paths.filter(path => before.has(path) && isChanged(path)),
-      removed: [...before.keys()].filter(path => !entries.has(path)).toSorted()
+      removed: [...before.keys()].filter(path => !now.has(path)).toSorted()
     }
   }
 }

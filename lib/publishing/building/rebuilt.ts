@@ -9,11 +9,11 @@ import { stampOf, statOf } from '../../runtime/files/disk.ts'
 import { assetPath } from '../../runtime/settings/app-settings.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
-import { Manifest } from '../../runtime/urls/manifest.ts'
+import { Names } from '../../runtime/urls/manifest.ts'
 import { splitFingerprint } from '../../runtime/urls/spelling.ts'
 import type { Sources } from '../sources/sources.ts'
 import { asPublishError } from '../writing/write.ts'
-import { entriesOf, publishedPath, type Assets, type Built } from './assets.ts'
+import { namesOf, publishedPath, type Assets, type Built } from './assets.ts'
 import { Builder, type BuildResult } from './builder.ts'
 import { hasSameTargets, MtimeIndex, withdraw } from './index.ts'
 import { commitAll, writeAsset } from './write-asset.ts'
@@ -22,7 +22,7 @@ import { commitAll, writeAsset } from './write-asset.ts'
 const CONCURRENCY = 16
 
 export class Rebuilt {
-  names = new Manifest(new Map())
+  names = new Names([])
   /** The index has no limit: entries that have no source are removed from it. */
   readonly index = new MtimeIndex(Infinity)
   readonly #settings: Project
@@ -113,8 +113,8 @@ export class Rebuilt {
       this.#forget(publishedPath(asset))
     })
     for (const path of this.index.keys()) if (!this.#assets.has(path)) this.index.delete(path)
-    const entries = entriesOf(this.#assets.values())
-    this.names = new Manifest(entries, { inViews, failures }).prepare(this.#settings.apps)
+    const { apps } = this.#settings
+    this.names = namesOf(this.#assets, { apps, inViews, failures }).prepare()
   }
 
   async #write(built: Built, startedAt: number): Promise<void> {

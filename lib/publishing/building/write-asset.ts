@@ -51,7 +51,7 @@ export async function writeAsset(
   const built = await inMemory(settings, original)
   const file = publicFile(settings, publishedPath(built))
   const copies = assets ? await copiesOf(file, built, assets) : []
-  const smallest = Math.min(built.size, ...copies.map(([, copy]) => copy?.size ?? Infinity))
+  const smallest = Math.min(built.asset.size, ...copies.map(([, copy]) => copy?.size ?? Infinity))
   const contents: Contents = [
     ['', built.content],
     ...copies.map(([extension, copy]) => [extension, copy?.content] as const)
@@ -137,10 +137,11 @@ async function copiesOf(file: string, built: Built, assets: Assets) {
   if (!isCompressibleType(file)) return []
   const codings = CODINGS.filter(({ extension }) => !assets.has(built.path + extension))
   const isMap = file.endsWith(MAP)
+  const original = { digest: built.digest, size: built.asset.size }
   const copies = codings.map(async coding => {
     const copy = isMap
       ? undefined
-      : await copyFor(file, built, coding, () => readContent(built.content))
+      : await copyFor(file, original, coding, () => readContent(built.content))
     return [coding.extension, copy] as const
   })
   return Promise.all(copies)
@@ -148,8 +149,8 @@ async function copiesOf(file: string, built: Built, assets: Assets) {
 
 /** Reads and verifies a small file once for all files that are written from it. */
 async function inMemory(settings: Settings, built: Built): Promise<Built> {
-  const { content, size, digest } = built
-  if (!('copyOf' in content) || size > MAX_BYTES_IN_MEMORY) return built
+  const { content, asset, digest } = built
+  if (!('copyOf' in content) || asset.size > MAX_BYTES_IN_MEMORY) return built
   const bytes = await readContent(content)
   if (digestOf(bytes) !== digest) throw new SourceEdited(settings, built)
   return { ...built, content: bytes }

@@ -1,14 +1,13 @@
 // Resolves names to URLs: plain names or those of a manifest, then the names of files in mounts.
 import { AssetError } from '../errors.ts'
-import { Manifest, type ManifestEntry } from '../urls/manifest.ts'
+import { Names } from '../urls/manifest.ts'
 import type { OnRequest } from './on-request.ts'
 import type { KnownImports, Running } from './parts.ts'
 import {
   plainAddress,
   type MountAssets,
   type AppAssets,
-  type LoadedUrl,
-  type Module
+  type LoadedUrl
 } from '../views/asset-url.ts'
 import { assetPath, ownerOf } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
@@ -29,7 +28,7 @@ interface Parts {
   readonly running: readonly Running[]
   /** Undefined if no app needs it. */
   readonly onRequest: OnRequest | undefined
-  namesOf(app: AppSettings): Manifest | undefined
+  namesOf(app: AppSettings): Names | undefined
 }
 
 /** Makes the addresses of each app, followed by those of files in mounts. */
@@ -128,18 +127,13 @@ function withImports(
       const links = known()
         .find(each => each.links.has(name))
         ?.links.get(name)
-      return links && { path, plainPath: path, imports: links.map(pathOf) }
+      return links && { path, target: path, imports: links.map(pathOf) }
     },
-    bareImports: () => known().flatMap(({ names }) => [...names]),
-    resolve(name) {
-      const address = plain.resolve(name)
-      return { ...address, plainPath: address.path }
-    }
+    bareImports: () => known().flatMap(({ names }) => [...names])
   }
 }
 
 function inManifest(app: AppSettings, parts: Parts): Addresses {
-  const { apps } = parts.settings
   const names = () => parts.namesOf(app) ?? NONE
   return {
     // While sources are compiled, a name has no address as long as its source does not compile.
@@ -147,23 +141,14 @@ function inManifest(app: AppSettings, parts: Parts): Addresses {
     loadedFor: () => undefined,
     has: name => names().has(app, name),
     inViews: () => names().inViews,
-    *modules() {
-      for (const each of names().entries) yield moduleOf(each)
-    },
-    moduleAt(path) {
-      const entry = names().entries.get(path)
-      return entry && moduleOf([path, entry])
-    },
-    resolve: name => moduleOf(names().entry(app, name, apps))
+    modules: () => names().assets.values(),
+    moduleAt: path => names().assets.get(path),
+    resolve: name => names().entry(app, name)
   }
 }
 
 /** The names of a manifest that could not be read. */
-const NONE = new Manifest(new Map())
-
-function moduleOf([plainPath, entry]: readonly [string, ManifestEntry]): Module {
-  return { ...entry, path: entry.target, plainPath }
-}
+const NONE = new Names([])
 
 /** Own assets come first; any other name is looked for in the mounts. */
 function withMountAssets(own: Addresses, mounted: MountAssets): Addresses {

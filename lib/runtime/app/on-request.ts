@@ -2,8 +2,7 @@
 import type { DiagnosticMessages } from '../diagnostics.ts'
 import type { Target } from '../settings/public-directory.ts'
 import type { AppSettings } from '../settings/settings.ts'
-import type { Manifest } from '../urls/manifest.ts'
-import type { Details } from '../views/asset-url.ts'
+import type { Details, Names } from '../urls/manifest.ts'
 import type { KnownImports, PageDependency } from './parts.ts'
 
 /** Brings files up to date with their sources before a request or a page gets them. */
@@ -17,7 +16,7 @@ export interface OnRequest {
   /** Returns the last publication of a plain path by this process. */
   published(path: string): Publication | undefined
   /** Returns the names of an app with fingerprints; undefined for one with plain names. */
-  names(app: AppSettings): Manifest | undefined
+  names(app: AppSettings): Names | undefined
   /** What pages wait for: new sources, packages, builds. */
   readonly dependencies: readonly PageDependency[]
   /** False once a source may have been added or removed, as far as is known without a stat. */

@@ -6,16 +6,9 @@ import type { PrecompileExtras } from '../settings/extra-options.ts'
 import type { Compiler, KoaAssetsOptions } from '../settings/options.ts'
 import type { Sender } from '../serving/files.ts'
 import type { AppSettings, MountSettings, Settings } from '../settings/settings.ts'
-import type {
-  Details,
-  Helpers,
-  ImageSize,
-  Imports,
-  InlineSvg,
-  MountAssets
-} from '../views/asset-url.ts'
-
-export type { Details, ImageSize, Imports, InlineSvg }
+import type { WithoutHash } from '../urls/spelling.ts'
+import type { Details } from '../urls/manifest.ts'
+import type { Helpers, MountAssets } from '../views/asset-url.ts'
 
 /** The settings, and the extras that they ask for. */
 export interface Project extends Settings {

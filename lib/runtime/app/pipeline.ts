@@ -8,8 +8,8 @@ import type { Found } from '../serving/file.ts'
 import { wantedAt, type Wanted } from '../serving/request.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import type { AppSettings } from '../settings/settings.ts'
-import type { Manifest } from '../urls/manifest.ts'
-import { ReloadedManifest } from '../urls/read-manifest.ts'
+import type { Names } from '../urls/manifest.ts'
+import { ReloadedNames } from '../urls/read-manifest.ts'
 import { encodePath, splitFingerprint } from '../urls/spelling.ts'
 import { makeViewHelpers, type ViewHelpers } from '../views/view-helpers.ts'
 import { makeAddresses, type Addresses } from './addresses.ts'
@@ -40,14 +40,14 @@ export class Pipeline {
   /** Returns the view helpers of an app, by its name. */
   viewHelpers!: (app: string, isLive?: boolean) => ViewHelpers
   readonly #warn: (message: string) => void
-  readonly #precompiled: ReloadedManifest | undefined
+  readonly #precompiled: ReloadedNames | undefined
   /** The dependencies of the URLs in pages. */
   #dependencies: readonly PageDependency[] = []
   /** The time in seconds for which the last look at them is trusted. */
   readonly #trusted: number
   #isReady = false
   /** The names of which a file was reported. */
-  #reported: Manifest | undefined
+  #reported: Names | undefined
   readonly #loadRooms = once(() => this.#loadThoseOfRequests())
   readonly #start = once(async () => {
     if (this.#publishes) await this.load()
@@ -67,7 +67,7 @@ export class Pipeline {
       extra => this.#unlessBroken(() => extra.run?.(settings, warn)) ?? []
     )
     if (apps.some(({ compile, fingerprint }) => fingerprint && !compile))
-      this.#precompiled = this.#unlessBroken(() => new ReloadedManifest(settings, warn))
+      this.#precompiled = this.#unlessBroken(() => new ReloadedNames(settings, warn))
     this.directories = new Directories(settings, {
       isHashed: (mount, path) => this.running.some(each => each.isHashed?.(mount, path)),
       isOrdinary: (wanted, plain) => this.#isOrdinary(wanted, plain),
@@ -176,7 +176,7 @@ export class Pipeline {
   }
 
   /** Returns the names of an app with fingerprints. */
-  namesOf(app: AppSettings): Manifest | undefined {
+  namesOf(app: AppSettings): Names | undefined {
     if (!app.fingerprint) return undefined
     return app.compile ? this.onRequest?.names(app) : this.#precompiled?.current
   }
@@ -246,11 +246,11 @@ export class Pipeline {
   /** Warns of a file that pages of this release name. One of them is enough: where it is missing, mostly all are. */
   #reportUnsent({ app, name, path }: Wanted): void {
     const plain = splitFingerprint(name)?.name
-    const manifest = this.namesOf(app)
-    if (plain === undefined || !manifest || manifest === this.#reported) return
-    const entry = manifest.assets.get(encodePath(assetPath(app, plain)))
-    if (entry?.target !== encodePath(path)) return
-    this.#reported = manifest
+    const names = this.namesOf(app)
+    if (plain === undefined || !names || names === this.#reported) return
+    const asset = names.assets.get(encodePath(assetPath(app, plain)))
+    if (asset?.target !== encodePath(path)) return
+    this.#reported = names
     this.#warn(
       this.settings.serve
         ? `${path} is a 404, though the manifest names it: public lacks this file, or has other bytes under its name. npx koa-fresh-assets verify lists all such files`
@@ -266,8 +266,7 @@ export class Pipeline {
 
   /** Returns the URL path that helpers currently emit, encoded. */
   addressOf({ app, name, path }: Wanted): string {
-    const [, entry] = this.namesOf(app)?.find(app, name) ?? []
-    return entry?.target ?? encodePath(path)
+    return this.namesOf(app)?.find(app, name)?.target ?? encodePath(path)
   }
 
   /**

@@ -1,53 +1,83 @@
-// Maps the names that pages ask for to the files that are served; public/assets.json keeps it.
+// Maps the names that pages ask for to the assets that are served; public/assets.json keeps them.
 import { AssetError } from '../errors.ts'
 import { digestOf } from '../files/digest.ts'
 import { composed } from '../files/paths.ts'
 import { didYouMean, nearestPath } from '../check-options.ts'
-import type { Details, Imports } from '../app/parts.ts'
 import { assetPath, ofApp, type AppSettings } from '../settings/app-settings.ts'
+import { manifestApps } from '../settings/public-directory.ts'
 import { encodePath, meetsNames, tailsOf } from './spelling.ts'
 
 /**
- * The manifest entry of an asset; its key is its plain URL path, `/assets/app.css`. In JSON an undefined member is
- * absent.
+ * A published file: a line of assets.json, where its path is the key. Paths are percent-encoded URL paths. In JSON an
+ * undefined member is absent.
  */
-export interface ManifestEntry extends Imports, Details {
-  /** The URL path of the fingerprinted file. */
+export interface Asset {
+  /** The plain path, without a fingerprint: `/assets/app.css`. */
+  readonly path: string
+  /** The path that pages contain: `/assets/app-<32 hex>.css`. */
   readonly target: string
   /** The path of the source in its directory: `stylesheets/app.css.scss`. */
   readonly source: string
-  /** The Subresource Integrity hashes; none when that is off. */
+  /** The Subresource Integrity hashes, one per algorithm: `['sha384-…']`; none when that is off. */
   readonly integrity: readonly string[]
   /** The size in bytes. */
   readonly size: number
   /** The position of its source directory in the search order; undefined for the app's own. */
   readonly from?: number | undefined
+  /**
+   * The plain paths of a script's imports by literal specifiers, in its order; undefined if they are not known, or it
+   * is no script.
+   */
+  readonly imports?: readonly string[] | undefined
+  /** The plain paths of imports by `import()`; undefined for none. */
+  readonly dynamicImports?: readonly string[] | undefined
+  /**
+   * The specifiers that only an import map resolves: unknown bare ones, plain paths of modules that import each other,
+   * and `*` for any, as in `import('./locales/' + name)`. It is undefined if `imports` is.
+   */
+  readonly unresolved?: readonly string[] | undefined
   /** The bare specifiers that resolve to it; undefined if it belongs to no package. */
   readonly specifiers?: readonly string[] | undefined
-  /** The plain URL paths of the assets that were bundled into it; undefined for one that has its source alone. */
+  readonly imageSize?: ImageSize | undefined
+  /** The element of an SVG file that pages may contain. */
+  readonly svg?: InlineSvg | undefined
+  /** The plain paths of the assets that were bundled into it; undefined for one that has its source alone. */
   readonly sources?: readonly string[] | undefined
 }
 
-/** The entries by plain URL path. */
-export type ManifestEntries = ReadonlyMap<string, ManifestEntry>
+/** What pages contain of a file, besides its URL. */
+export type Details = Pick<Asset, 'imageSize' | 'svg'>
 
-export type Entry = readonly [path: string, entry: ManifestEntry]
+/** The size of an image in CSS pixels. */
+export interface ImageSize {
+  readonly width: number
+  readonly height: number
+}
+
+export interface InlineSvg {
+  readonly attributes: Readonly<Record<string, string>>
+  /** The HTML of its children. */
+  readonly content: string
+}
+
+/** The assets by plain path. */
+export type AssetsByPath = ReadonlyMap<string, Asset>
 
 /** The number of names up to which the nearest one is searched for, as a page waits for that. */
 const MAX_COMPARED = 10_000
 
 interface AppNames {
   readonly all: readonly string[]
-  /** The entries by tail; undefined: several assets of one source directory share the tail. */
-  readonly tails: ReadonlyMap<string, Entry | undefined>
+  /** The assets by tail; undefined: several assets of one source directory share the tail. */
+  readonly tails: ReadonlyMap<string, Asset | undefined>
   /** The names of all folders. */
   readonly folders: ReadonlySet<string>
 }
 
 /** Maps the paths of bundled assets to the path of the asset that contains them. */
-export function holdersOf(entries: ManifestEntries): ReadonlyMap<string, string> {
-  const parts = Array.from(entries, ([path, { sources = [] }]) =>
-    sources.filter(source => !entries.has(source)).map(source => [source, path] as const)
+export function holdersOf(assets: AssetsByPath): ReadonlyMap<string, string> {
+  const parts = Array.from(assets.values(), ({ path, sources = [] }) =>
+    sources.filter(source => !assets.has(source)).map(source => [source, path] as const)
   )
   return new Map(parts.flat())
 }
@@ -57,91 +87,101 @@ export function partOf(holder: string): string {
   return `it is part of ${holder}; what a view names that the option views finds is a file of its own after precompile`
 }
 
-interface MoreOfManifest {
-  /** The words by which errors name it. */
+interface MoreOfNames {
+  /** All apps; none where only the lines are of interest. */
+  readonly apps?: readonly AppSettings[]
+  /** The words by which errors name the file; undefined for names that are in memory only. */
   readonly file?: string | undefined
   readonly inViews?: readonly string[]
-  readonly kept?: Iterable<Entry>
-  /** Why assets could not be published, by plain URL path, decoded. */
+  readonly kept?: readonly Asset[]
   readonly failures?: ReadonlyMap<string, AssetError>
 }
 
-export class Manifest {
-  readonly assets: ManifestEntries
-  /** The entries, with those of earlier manifests for names that this one does not have. */
-  readonly entries: ManifestEntries
+/** The names of all apps with fingerprints: those of assets.json, or those in memory while files are made on request. */
+export class Names {
+  /** The assets, with those of earlier manifests under names that this one does not have. */
+  readonly assets: AssetsByPath
   /** The specifiers by which inline scripts of views import assets. */
   readonly inViews: readonly string[]
+  /** Why assets could not be published, by plain path, decoded. */
   readonly failures: ReadonlyMap<string, AssetError>
-  readonly #file: string | undefined
-  #version: string | undefined
+  readonly #apps: readonly AppSettings[]
+  readonly #file: string
+  readonly #kept: ReadonlySet<Asset>
   readonly #names = new Map<string, AppNames>()
-  /** All apps, once it is prepared for them. */
-  #apps: readonly AppSettings[] = []
+  #version: string | undefined
 
-  /** @param more its `file` is undefined for a manifest that is in memory only */
-  constructor(assets: ManifestEntries, more: MoreOfManifest = {}) {
-    const { file, inViews = [], kept = [], failures = new Map() } = more
-    this.assets = assets
-    this.entries = new Map([...assets, ...kept])
+  constructor(assets: Iterable<Asset>, more: MoreOfNames = {}) {
+    const { apps = [], file = 'the manifest in memory', inViews = [], kept = [] } = more
+    this.assets = new Map([...assets, ...kept].map(asset => [asset.path, asset]))
     this.inViews = inViews
-    this.failures = failures
+    this.failures = more.failures ?? new Map()
+    this.#apps = apps
     this.#file = file
+    this.#kept = new Set(kept)
   }
 
-  /** A digest that changes with anything that a page may refer to; it is independent of the order of entries. */
+  /** A digest that changes with anything that a page may refer to; it is independent of the order of assets. */
   get version(): string {
     if (this.#version !== undefined) return this.#version
-    const entries = Array.from(this.entries, entry => JSON.stringify(entry))
-    return (this.#version = digestOf([...entries.toSorted(), ...this.inViews].join('\n')))
+    const lines = Array.from(this.assets.values(), asset => JSON.stringify(asset))
+    return (this.#version = digestOf([...lines.toSorted(), ...this.inViews].join('\n')))
+  }
+
+  /** Makes the indexes in advance, so that no page waits for them. */
+  prepare(): this {
+    for (const app of this.#apps) this.#namesOf(app)
+    this.#version = this.version
+    return this
+  }
+
+  /** The content of assets.json. Keys are sorted: identical sources give an identical file. */
+  toJSON(): object {
+    const sorted = [...this.assets.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    return {
+      version: 1,
+      apps: this.#apps.length > 0 ? manifestApps(this.#apps) : undefined,
+      inViews: this.inViews.length > 0 ? this.inViews : undefined,
+      assets: Object.fromEntries(sorted.map(({ path, ...line }) => [path, line]))
+    }
   }
 
   /**
-   * Finds the entry of a name or, with the option `tails`, of a tail.
-   * @param apps all apps, one of which may have the name instead
+   * Finds the asset of a name or, with the option `tails`, of a tail.
    * @throws AssetError for an unknown name: it names the manifest, and the nearest name or the app that has it; the
-   * failure of an asset that could not be published
+   *   failure of an asset that could not be published
    */
-  entry(app: AppSettings, name: string, apps: readonly AppSettings[]): Entry {
-    const entry = this.find(app, name)
-    if (entry) return entry
-    const failure = this.failures.get(assetPath(app, name))
+  entry(app: AppSettings, name: string): Asset {
+    const found = this.find(app, name)
+    if (found) return found
+    const path = assetPath(app, name)
+    const failure = this.failures.get(path)
     if (failure) throw failure
-    const whole = holdersOf(this.entries).get(encodePath(assetPath(app, name)))
-    const other = apps.find(each => this.find(each, name))
+    const whole = holdersOf(this.assets).get(encodePath(path))
+    const other = this.#apps.find(each => this.find(each, name))
     const near = nearestPath(name, this.namesOf(app).slice(0, MAX_COMPARED))
     const guess = near === undefined ? '' : `; ${didYouMean(name, near)}`
     const elsewhere = other ? `; ${ofApp(other.name)}` : guess
     const hint = whole === undefined ? elsewhere : `: ${partOf(whole)}`
-    const where = this.#file ?? 'the manifest in memory'
-    throw new AssetError('asset-unknown', `${assetPath(app, name)} is not in ${where}${hint}`)
+    throw new AssetError('asset-unknown', `${path} is not in ${this.#file}${hint}`)
   }
 
+  /** Tells whether the name is that of an asset, be it one that could not be published. */
   has(app: AppSettings, name: string): boolean {
     return this.failures.has(assetPath(app, name)) || this.find(app, name) !== undefined
   }
 
-  find(app: AppSettings, name: string): Entry | undefined {
-    const path = encodePath(assetPath(app, name))
-    const exact = this.entries.get(path)
-    if (exact) return [path, exact]
+  find(app: AppSettings, name: string): Asset | undefined {
+    const exact = this.assets.get(encodePath(assetPath(app, name)))
+    if (exact) return exact
     const { tails, folders } = this.#namesOf(app)
     const tailed = app.tails ? tails.get(name) : undefined
-    const isName = (each: string) => this.entries.has(encodePath(assetPath(app, each)))
+    const isName = (each: string) => this.assets.has(encodePath(assetPath(app, each)))
     return tailed && !meetsNames(name, folders, isName) ? tailed : undefined
   }
 
   namesOf(app: AppSettings): readonly string[] {
     return this.#namesOf(app).all
-  }
-
-  /** Makes the indexes in advance, so that no page waits for them. */
-  prepare(apps: readonly AppSettings[]): this {
-    this.#apps = apps
-    this.#names.clear()
-    for (const app of apps) this.#namesOf(app)
-    this.#version = this.version
-    return this
   }
 
   #namesOf({ name, urlPrefix }: AppSettings): AppNames {
@@ -152,11 +192,11 @@ export class Manifest {
       .map(other => encodePath(`${other.urlPrefix}/`))
     const prefix = encodePath(`${urlPrefix}/`)
     const all: string[] = []
-    const tails = new Map<string, Entry | undefined>()
+    const tails = new Map<string, Asset | undefined>()
     const origins = new Map<string, number>()
     const folders = new Set<string>()
-    for (const entry of this.entries) {
-      const [path, { source, from = 0 }] = entry
+    for (const asset of this.assets.values()) {
+      const { path, source, from = 0 } = asset
       const isOther = inside.some(each => path.startsWith(each))
       if (isOther || !path.startsWith(prefix)) continue
       const name = decodeURIComponent(path.slice(prefix.length))
@@ -167,13 +207,13 @@ export class Manifest {
       for (const folder of whole.split('/').slice(0, -1)) folders.add(folder)
       // A name with all folders of the source, by the option `at` or in a package, has no tails.
       if (!hasTails) continue
-      // As in development, the first source directory that has a tail wins, and a kept entry comes last.
-      const origin = this.assets.has(path) ? from : Infinity
+      // As in development, the first source directory that has a tail wins, and a kept asset comes last.
+      const origin = this.#kept.has(asset) ? Infinity : from
       // The tail includes the first folder, which is not part of the name.
       for (const tail of tailsOf(whole)) {
         const best = origins.get(tail) ?? Infinity
         if (tail === name || origin > best) continue
-        tails.set(tail, origin === best && origins.has(tail) ? undefined : entry)
+        tails.set(tail, origin === best && origins.has(tail) ? undefined : asset)
         origins.set(tail, origin)
       }
     }

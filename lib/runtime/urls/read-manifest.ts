@@ -6,10 +6,9 @@ import { isDirectory, readIfThere, ReloadedFile } from '../files/at-start.ts'
 import { bytesOf, errorCode, statOf } from '../files/disk.ts'
 import { isRecord } from '../check-options.ts'
 import { manifestFile, publicFile, readApps } from '../settings/public-directory.ts'
-import type { ImageSize, InlineSvg } from '../app/parts.ts'
 import type { Settings } from '../settings/settings.ts'
 import { assetSources } from '../app/third-party.ts'
-import { Manifest, type ManifestEntries, type ManifestEntry } from './manifest.ts'
+import { Names, type Asset, type AssetsByPath, type ImageSize, type InlineSvg } from './manifest.ts'
 import { pathFrom } from '../files/paths.ts'
 
 /** The advice about a manifest, or files, that are missing or broken. */
@@ -21,32 +20,33 @@ function manifestMissing(file: string, advice = ''): AssetError {
 }
 
 /** @throws AssetError for a missing or invalid manifest: it names the file and the command */
-export async function readManifest(file: string): Promise<Manifest> {
-  const manifest = await manifestAt(file)
-  if (manifest === undefined) throw manifestMissing(file)
-  return manifest
+export async function readNames(file: string, apps: Settings['apps'] = []): Promise<Names> {
+  const bytes = await bytesOf(file)
+  if (bytes === undefined) throw manifestMissing(file)
+  const [assets, more] = parse(bytes, file)
+  return new Names(assets, { ...more, apps })
 }
 
 /**
- * Reads the entries; there are none when the file is missing.
- * @param isReplaced an invalid manifest has no entries either, as it is about to be replaced
+ * Reads the assets; there are none when the file is missing.
+ * @param isReplaced an invalid manifest has none either, as it is about to be replaced
  */
-export async function readEntries(file: string, isReplaced = false): Promise<ManifestEntries> {
+export async function readAssets(file: string, isReplaced = false): Promise<AssetsByPath> {
   try {
-    return (await manifestAt(file))?.assets ?? new Map()
+    const bytes = await bytesOf(file)
+    const [assets] = bytes ? parse(bytes, file) : [[]]
+    return new Map(assets.map(asset => [asset.path, asset]))
   } catch (error) {
     if (isReplaced && errorCode(error) === 'manifest-broken') return new Map()
     throw error
   }
 }
 
-async function manifestAt(file: string): Promise<Manifest | undefined> {
-  const bytes = await bytesOf(file)
-  return bytes && parseManifest(bytes, file)
-}
-
 /** @throws AssetError for anything but a manifest of version 1 */
-function parseManifest(bytes: Buffer, file: string): Manifest {
+function parse(
+  bytes: Buffer,
+  file: string
+): readonly [Asset[], { file: string; inViews: string[] }] {
   try {
     const {
       version,
@@ -58,21 +58,22 @@ function parseManifest(bytes: Buffer, file: string): Manifest {
     if (!isRecord(assets)) throw new TypeError('its assets are not an object')
     if (!isListOfStrings(inViews)) throw new TypeError('its inViews are not a list of strings')
     readApps(apps)
-    const entries = Object.entries(assets)
-    for (const [path, entry] of entries) {
-      if (!isEntry(entry)) throw new TypeError(`the entry ${path} is incomplete`)
+    const all = Object.entries(assets).map(([path, line]) => {
+      const asset = isRecord(line) && { ...line, path }
+      if (!isAsset(asset)) throw new TypeError(`the entry ${path} is incomplete`)
       // View helpers decode them: a malformed path must fail here, not on a page.
       decodeURIComponent(path)
-      decodeURIComponent(entry.target)
-    }
-    return new Manifest(new Map(entries as [string, ManifestEntry][]), { file, inViews })
+      decodeURIComponent(asset.target)
+      return asset
+    })
+    return [all, { file, inViews }]
   } catch (error) {
     const message = `${file} is not a manifest (${reasonOf(error)}): ${REMEDY}`
     throw new AssetError('manifest-broken', message, { cause: error })
   }
 }
 
-function isEntry(value: unknown): value is ManifestEntry {
+function isAsset(value: unknown): value is Asset {
   const {
     target,
     source,
@@ -85,7 +86,7 @@ function isEntry(value: unknown): value is ManifestEntry {
     sources = [],
     imageSize,
     svg
-  } = (value ?? {}) as Partial<ManifestEntry>
+  } = (value || {}) as Partial<Asset>
   const typed = typeof target === 'string' && typeof source === 'string' && Number.isInteger(size)
   const isSize = (size: ImageSize) => [size.width, size.height].every(Number.isFinite)
   const lists = [integrity, imports, dynamicImports, unresolved, specifiers, sources]
@@ -102,8 +103,8 @@ function isListOfStrings(value: unknown): value is string[] {
 
 const CONCURRENCY = 8
 
-export class ReloadedManifest extends ReloadedFile {
-  current: Manifest
+export class ReloadedNames extends ReloadedFile {
+  current: Names
   version: string
   readonly #settings: Settings
 
@@ -116,24 +117,28 @@ export class ReloadedManifest extends ReloadedFile {
       take: bytes => this.#take(bytes)
     })
     this.#settings = settings
+    const { apps } = settings
     const bytes = readIfThere(path)
     if (bytes === undefined) requireNoManifest(settings, path)
-    const none = { file: `${path}, which does not exist` }
-    this.current = bytes ? parseManifest(bytes, path) : new Manifest(new Map(), none)
-    this.version = this.current.prepare(settings.apps).version
+    const [assets, more] = bytes
+      ? parse(bytes, path)
+      : ([[], { file: `${path}, which does not exist` }] as const)
+    this.current = new Names(assets, { ...more, apps }).prepare()
+    this.version = this.current.version
   }
 
   async #take(bytes: Buffer): Promise<true> {
-    const { assets, inViews } = parseManifest(bytes, this.path)
-    // A precompile for the next release drops entries that pages of the running release need.
-    const dropped = [...this.current.entries].filter(([path]) => !assets.has(path))
-    const kept = await inParallel(dropped, CONCURRENCY, async entry => {
-      const file = publicFile(this.#settings, decodeURIComponent(entry[1].target))
-      return (await statOf(file))?.isFile() ? [entry] : []
+    const [assets, more] = parse(bytes, this.path)
+    const named = new Set(assets.map(({ path }) => path))
+    // A precompile for the next release drops lines that pages of the running release need.
+    const dropped = [...this.current.assets.values()].filter(({ path }) => !named.has(path))
+    const kept = await inParallel(dropped, CONCURRENCY, async asset => {
+      const file = publicFile(this.#settings, decodeURIComponent(asset.target))
+      return (await statOf(file))?.isFile() ? [asset] : []
     })
-    const manifest = new Manifest(assets, { file: this.path, inViews, kept: kept.flat() })
-    this.version = manifest.prepare(this.#settings.apps).version
-    this.current = manifest
+    const { apps } = this.#settings
+    this.current = new Names(assets, { ...more, apps, kept: kept.flat() }).prepare()
+    this.version = this.current.version
     return true
   }
 }

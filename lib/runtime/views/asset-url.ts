@@ -3,67 +3,21 @@
 import { inspect } from 'node:util'
 import { mediaTypeOf } from '../http/fields.ts'
 import { optionError } from '../check-options.ts'
+import type { Asset, Details } from '../urls/manifest.ts'
 import { encodePath, encodeUrl } from '../urls/spelling.ts'
 import type { OfName } from './asset-names.ts'
 
-/** The URL of an asset, and what tags say about it. */
-export interface AssetAddress extends Details {
-  /** The URL path without host and base, percent-encoded: `/assets/app-<32 hex>.css`. */
+/** What tags say of a file: an asset of the manifest, or as much as is known of a file that is in none. */
+export interface Located extends Omit<Partial<Asset>, 'integrity'> {
+  /** As in a manifest; that of any other file is the one that pages contain. */
   readonly path: string
-  /** The Subresource Integrity hashes, one per algorithm: `['sha384-…']`. */
+  /** The URL path that pages contain, without host and base. */
+  readonly target: string
   readonly integrity?: readonly string[] | undefined
   /** The origin of a dev server, which replaces the host and the base. */
   readonly origin?: string | undefined
-  /**
-   * The URL path without a fingerprint, percent-encoded: `/assets/app.js`. It is set if the asset's imports are
-   * known.
-   */
-  readonly plainPath?: string | undefined
-  /** Reads the details; undefined where the address has them. */
+  /** Reads the details; undefined where they are known, or there are none. */
   readonly readDetails?: (() => Details) | undefined
-}
-
-/** Pages contain these details of a file, besides its URL. */
-export interface Details {
-  /** The size of an image. */
-  readonly imageSize?: ImageSize | undefined
-  /** The element of an SVG file that pages may contain. */
-  readonly svg?: InlineSvg | undefined
-}
-
-export interface InlineSvg {
-  readonly attributes: Readonly<Record<string, string>>
-  /** The HTML of its children. */
-  readonly content: string
-}
-
-/** The size of an image in CSS pixels. */
-export interface ImageSize {
-  readonly width: number
-  readonly height: number
-}
-
-/** The imports of a script. Paths are plain URL paths, percent-encoded. */
-export interface Imports {
-  /**
-   * The imports by literal specifiers, in the order of the script; undefined if they are not known, or it is no
-   * script.
-   */
-  readonly imports?: readonly string[] | undefined
-  /** The imports by `import()`; undefined for none. */
-  readonly dynamicImports?: readonly string[] | undefined
-  /**
-   * The specifiers that only an import map resolves: unknown bare ones, plain URL paths of modules that import each
-   * other, and `*` for any, as in `import('./locales/' + name)`. It is undefined if `imports` is.
-   */
-  readonly unresolved?: readonly string[] | undefined
-}
-
-/** A module; its importers write its plain path. */
-export interface Module extends AssetAddress, Imports {
-  readonly plainPath: string
-  /** The bare specifiers that resolve to it, if it belongs to a package. */
-  readonly specifiers?: readonly string[] | undefined
 }
 
 /** The assets of one app, as the view helpers need them. */
@@ -74,11 +28,11 @@ export interface AppAssets {
    * @param mount the URL path of the mount that has the name; undefined: own assets, then those of all mounts
    * @throws AssetError for a name that no manifest contains
    */
-  resolve(name: string, mount?: string): AssetAddress
-  /** Yields every module of the app's manifest. */
-  modules(): Iterable<Module>
+  resolve(name: string, mount?: string): Located
+  /** Yields everything in the app's manifest. */
+  modules(): Iterable<Located>
   /** Returns the module of a plain URL path; undefined if it is not in the manifest, or its imports are not known. */
-  moduleAt(plainPath: string): Module | undefined
+  moduleAt(path: string): Located | undefined
   /**
    * Returns the bare specifiers, without those of the option `imports`, that an import map without fingerprints
    * needs.
@@ -92,7 +46,7 @@ export interface AppAssets {
   readonly isLasting?: boolean
 }
 
-export interface AssetUrl extends Pick<AssetAddress, 'integrity' | 'readDetails' | keyof Details> {
+export interface AssetUrl extends Pick<Located, 'integrity' | 'readDetails' | keyof Details> {
   /** The URL with host, query and fragment. */
   readonly url: string
 }
@@ -146,7 +100,7 @@ export interface MountAssets {
    * Returns the file of a source; undefined for an unknown name.
    * @throws TypeError when several mounts have it
    */
-  file(name: string, mount: string | undefined): AssetAddress | undefined
+  file(name: string, mount: string | undefined): Located | undefined
   /** Tells whether the name has an entry that a page may load. */
   hasEntry(name: string, mount: string | undefined): boolean
   /**
@@ -189,8 +143,8 @@ export function makeUrlOf(host: string, assets: AppAssets): UrlOf {
     const name = assetName(given, extension)
     if (name === undefined) return { url: given }
     const found = assets.resolve(name, mount)
-    const { path, integrity, imageSize, svg, readDetails, origin = host } = found
-    const url = origin + path + encodeUrl(given.slice(withoutQuery(given).length))
+    const { target, integrity, imageSize, svg, readDetails, origin = host } = found
+    const url = origin + target + encodeUrl(given.slice(withoutQuery(given).length))
     return { url, integrity, imageSize, svg, readDetails }
   }
 }
@@ -245,8 +199,9 @@ export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
  * @param urlPrefix `/assets` or `/assets/admin`: encoded, without a trailing slash
  * @param name decoded: a `%` in it is part of the name
  */
-export function plainAddress(urlPrefix: string, name: string): AssetAddress {
-  return { path: `${urlPrefix}/${encodePath(name)}` }
+export function plainAddress(urlPrefix: string, name: string): Located {
+  const path = `${urlPrefix}/${encodePath(name)}`
+  return { path, target: path }
 }
 
 /**

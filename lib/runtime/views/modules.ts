@@ -9,7 +9,7 @@ import {
   MAX_LISTS,
   type AppAssets,
   type AppView,
-  type Module,
+  type Located,
   type Weigh
 } from './asset-url.ts'
 import { escapeInScript, openTag } from './html.ts'
@@ -75,7 +75,6 @@ function writeMap(
   const names = entry === undefined ? undefined : [entry].flat()
   // Names of packages are included, so that they are checked.
   const entries = names && plainPaths(assets, names)
-  // The imports of a name without a plain path are not known.
   const isKnown = entries?.length === names?.length
   const inPage = (names && assets.inViews?.()) ?? []
   const byOptions = inPage.flatMap(key => assets.imports.get(key) ?? [])
@@ -85,10 +84,10 @@ function writeMap(
   ]
   const needed = assets.bareImports ? PLAIN : neededBy(assets, { entries, isKnown, more, inPage })
   // A specifier that is a path includes the host: a relative import is resolved against the URL of its module.
-  const mapped = needed.modules.flatMap(({ path, plainPath, specifiers = [] }) =>
-    [plainPath, ...specifiers]
+  const mapped = needed.modules.flatMap(({ path, target, specifiers = [] }) =>
+    [path, ...specifiers]
       .filter(needed.isMapped)
-      .map((key): MapEntry => [key === plainPath ? host + key : key, host + path])
+      .map((key): MapEntry => [key === path ? host + key : key, host + target])
   )
   const byOption = [
     ...(assets.bareImports?.() ?? []),
@@ -96,8 +95,8 @@ function writeMap(
   ]
   const parts = {
     imports: [...mapped, ...[...byOption, ...Object.entries(imports)].map(named)],
-    integrity: needed.guarded.flatMap(({ path, integrity = [] }): MapEntry[] =>
-      isGuarded && integrity.length > 0 ? [[host + path, integrity.join(' ')]] : []
+    integrity: needed.guarded.flatMap(({ target, integrity = [] }): MapEntry[] =>
+      isGuarded && integrity.length > 0 ? [[host + target, integrity.join(' ')]] : []
     )
   }
   const written = Object.entries(parts).filter(([, { length }]) => length > 0)
@@ -121,9 +120,9 @@ interface Loaded {
 }
 
 interface Needed {
-  readonly modules: readonly Module[]
+  readonly modules: readonly Located[]
   /** The modules whose integrity no tag has. */
-  readonly guarded: readonly Module[]
+  readonly guarded: readonly Located[]
   /** @param key a plain path or a bare specifier */
   readonly isMapped: (key: string) => boolean
 }
@@ -154,18 +153,18 @@ function neededBy(assets: AppAssets, { entries, isKnown, more, inPage }: Loaded)
 /** Returns the plain paths that specifiers resolve to. */
 function meantBy(assets: AppAssets, given: readonly string[]): string[] {
   if (given.length === 0) return []
-  const isMeant = ({ plainPath, specifiers = [] }: Module) =>
-    given.some(each => each === plainPath || specifiers.includes(each))
-  return [...assets.modules()].filter(isMeant).map(({ plainPath }) => plainPath)
+  const isMeant = ({ path, specifiers = [] }: Located) =>
+    given.some(each => each === path || specifiers.includes(each))
+  return [...assets.modules()].filter(isMeant).map(({ path }) => path)
 }
 
 /** Returns the modules that a page can only load by a tag. */
-function rootsOf(modules: readonly Module[]): string[] {
+function rootsOf(modules: readonly Located[]): string[] {
   const imported = new Set(
     modules.flatMap(({ imports = [], dynamicImports = [] }) => [...imports, ...dynamicImports])
   )
-  const isRoot = ({ plainPath, specifiers }: Module) => !specifiers && !imported.has(plainPath)
-  return modules.filter(isRoot).map(({ plainPath }) => plainPath)
+  const isRoot = ({ path, specifiers }: Located) => !specifiers && !imported.has(path)
+  return modules.filter(isRoot).map(({ path }) => path)
 }
 
 // Through a Map, so the later of two entries with the same key wins.
@@ -177,23 +176,23 @@ function isModulePath(path: string): boolean {
   return /\.m?js$/i.test(path)
 }
 
-const isScript = ({ plainPath }: Module): boolean => isModulePath(plainPath)
+const isScript = ({ path }: Located): boolean => isModulePath(path)
 
 /**
  * Returns the modules that entries import statically, each after its own imports; the entries themselves are left
  * out.
  */
-export function staticImports(assets: AppAssets, names: readonly string[]): Module[] {
+export function staticImports(assets: AppAssets, names: readonly string[]): Located[] {
   const entries = plainPaths(assets, names)
   const reached = modulesFrom(assets, entries, ({ imports = [] }) => imports)
-  return reached.filter(module => isScript(module) && !entries.includes(module.plainPath))
+  return reached.filter(module => isScript(module) && !entries.includes(module.path))
 }
 
 /**
  * Returns the entries and everything that they import, statically or not; all modules if the imports of one are not
  * known, because the manifest comes from an earlier release, or another app has no fingerprints.
  */
-function reachedFrom(assets: AppAssets, entries: readonly string[]): Iterable<Module> {
+function reachedFrom(assets: AppAssets, entries: readonly string[]): Iterable<Located> {
   const reached = modulesFrom(assets, entries, ({ imports = [], dynamicImports = [] }) => [
     ...imports,
     ...dynamicImports
@@ -202,19 +201,20 @@ function reachedFrom(assets: AppAssets, entries: readonly string[]): Iterable<Mo
 }
 
 /**
- * Returns the plain paths of entries; none if their imports are not known.
+ * Returns the plain paths of entries whose imports are known.
  * @param given the names that a view writes
  */
 function plainPaths(assets: AppAssets, given: readonly string[]): string[] {
   const names = given.map(name => assetName(name, '.js')).filter(name => name !== undefined)
-  return names.flatMap(name => assets.resolve(name).plainPath ?? [])
+  const paths = names.map(name => assets.resolve(name).path)
+  return paths.filter(path => assets.moduleAt(path))
 }
 
 function modulesFrom(
   assets: AppAssets,
   paths: readonly string[],
-  importsOf: (module: Module) => readonly string[]
-): Module[] {
+  importsOf: (module: Located) => readonly string[]
+): Located[] {
   const found = (path: string) => assets.moduleAt(path) ?? []
   const order = importOrder(paths, path => [found(path)].flat().flatMap(importsOf))
   return [...order].flatMap(found)

@@ -121,8 +121,8 @@ function importLinks(
     ...(integrity !== undefined && !integrity && { integrity })
   }
   const links = remembered(JSON.stringify([names, shared]), () => {
-    const written = staticImports(assets, names).map(({ path, integrity: hashes }) =>
-      assetTag('modulepreload', { url: host + path, integrity: hashes }, shared)
+    const written = staticImports(assets, names).map(({ target, integrity: hashes }) =>
+      assetTag('modulepreload', { url: host + target, integrity: hashes }, shared)
     )
     weigh('links', written.join('\n').length)
     return written

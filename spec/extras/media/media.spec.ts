@@ -228,7 +228,7 @@ test('REN-26 given attributes win; with one side, the other is in proportion', t
   const imageSize = { width: 40, height: 30 }
   const { image } = makeHelpers(
     {},
-    () => ({ resolve: name => ({ path: `/${name}`, imageSize }) }),
+    () => ({ resolve: name => ({ path: `/${name}`, target: `/${name}`, imageSize }) }),
     [HELPERS]
   )('web')
   const size = (attributes: object) =>

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileS
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import test from 'ava'
-import type { ManifestEntry } from '../../../lib/runtime/urls/manifest.ts'
+import type { Asset } from '../../../lib/runtime/urls/manifest.ts'
 import { COPIES, WRITABLE_CODINGS } from '../../support/copies.ts'
 import { compress, precompile, verify, verifyCopies } from '../../../lib/index.ts'
 import { readManifest, run } from '../../support/fingerprinted.ts'
@@ -22,7 +22,7 @@ async function makePublished(t: Parameters<typeof makeProject>[0]) {
   await precompile({ root, ...AS_WRITTEN })
   const manifest = join(root, 'public/assets.json')
   const { assets } = JSON.parse(readFileSync(manifest, 'utf8')) as {
-    assets: Record<string, ManifestEntry>
+    assets: Record<string, Asset>
   }
   return {
     root,

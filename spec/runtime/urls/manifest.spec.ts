@@ -3,9 +3,8 @@ import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import test from 'ava'
 import type { Middleware } from 'koa'
-import type { ManifestEntry } from '../../../lib/runtime/urls/manifest.ts'
-import { serialize } from '../../../lib/publishing/building/publish.ts'
-import { ReloadedManifest } from '../../../lib/runtime/urls/read-manifest.ts'
+import { Names, type Asset } from '../../../lib/runtime/urls/manifest.ts'
+import { ReloadedNames } from '../../../lib/runtime/urls/read-manifest.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
@@ -28,10 +27,10 @@ test('FPR-04 fingerprint mode without a manifest is an error at start', t => {
 test('FPR-04 a page of a site with nothing but mounts learns that there is no manifest', t => {
   const root = makeProject(t)
   const settings = settle({ root, env: 'production', mounts: { '/x': 'dist' } })
-  const { current } = new ReloadedManifest(settings, t.log)
+  const { current } = new ReloadedNames(settings, t.log)
   const message = `/assets/app.css is not in ${join(root, 'public/assets.json')}, which does not exist`
   for (const app of settings.apps)
-    t.throws(() => current.entry(app, 'app.css', settings.apps), { code: 'asset-unknown', message })
+    t.throws(() => current.entry(app, 'app.css'), { code: 'asset-unknown', message })
   t.is(settings.apps.length, 1)
 })
 
@@ -178,30 +177,28 @@ for (const mode of MODES) {
   })
 }
 
-function entries(count: number, version = 0): Map<string, ManifestEntry> {
-  return new Map(
-    Array.from({ length: count }, (_, at) => {
-      const name = `widgets/card-${at}/index`
-      const entry = {
-        target: `/assets/${name}-${'0'.repeat(32)}.css`,
-        source: `stylesheets/${name}.css`,
-        integrity: [`sha384-${'A'.repeat(64)}`],
-        size: at + version
-      }
-      return [`/assets/${name}.css`, entry] as const
-    })
-  )
+function linesOf(count: number, version = 0): Asset[] {
+  return Array.from({ length: count }, (_, at) => {
+    const name = `widgets/card-${at}/index`
+    return {
+      path: `/assets/${name}.css`,
+      target: `/assets/${name}-${'0'.repeat(32)}.css`,
+      source: `stylesheets/${name}.css`,
+      integrity: [`sha384-${'A'.repeat(64)}`],
+      size: at + version
+    }
+  })
 }
 
 test('S61 with 5,000 entries neither an unknown name nor a tail that all of them share takes long', t => {
-  const all = entries(5000)
-  const root = makeProject(t, { 'public/assets.json': serialize(all) })
+  const all = linesOf(5000)
+  const root = makeProject(t, { 'public/assets.json': JSON.stringify(new Names(all)) })
   const settings = settle({ root, env: 'production', apps: { web: {} } })
-  const manifest = new ReloadedManifest(settings, t.fail)
+  const manifest = new ReloadedNames(settings, t.fail)
   const [app = settings.publicApp] = settings.apps
-  const digesting = () => [...all.keys()].map(digestOf)
+  const digesting = () => all.map(({ path }) => digestOf(path))
   for (const name of ['nothing-of-that-name.css', 'index.css']) {
-    const asking = () => t.throws(() => manifest.current.entry(app, name, settings.apps))
+    const asking = () => t.throws(() => manifest.current.entry(app, name))
     t.true(costsAtMost(6, asking, digesting), `${name}, and to digest the names`)
   }
 })

@@ -119,11 +119,11 @@ test('REN-15 values are escaped, and names and values that HTML does not allow a
 
 const modulesOf = (integrity: string[]) =>
   makeHelpers({ host: 'https://cdn.example' }, () => ({
-    resolve: name => ({ path: `/assets/1-${name}`, plainPath: `/assets/${name}`, integrity }),
+    resolve: name => ({ path: `/assets/${name}`, target: `/assets/1-${name}`, integrity }),
     moduleAt: path => {
       const imports = { '/assets/a.js': ['/assets/b.js'], '/assets/b.js': ['/assets/a.js'] }[path]
       const published = path.replace('assets/', 'assets/1-')
-      return { path: published, plainPath: path, integrity, imports: imports ?? [] }
+      return { path, target: published, integrity, imports: imports ?? [] }
     }
   }))('web')
 
@@ -222,10 +222,10 @@ test('JSM-10 tags of modules that are heavier than 20 KiB are told once, with wh
   const told: string[] = []
   const imports = Array.from({ length: 150 }, (_, at) => `/assets/${'x'.repeat(60)}${at}.js`)
   const { javascript, importMap } = makeHelpers({ warn: message => told.push(message) }, () => ({
-    resolve: name => ({ path: `/assets/${name}`, plainPath: `/assets/${name}` }),
+    resolve: name => ({ path: `/assets/${name}`, target: `/assets/${name}` }),
     moduleAt: path => ({
       path,
-      plainPath: path,
+      target: path,
       imports: path === '/assets/app.js' ? imports : [],
       unresolved: ['*']
     })
@@ -259,7 +259,7 @@ test('a page gets the tag of a name as of the last release, with attributes and 
     version: () => version,
     resolve(name) {
       if (version === '') throw new Error(`${name} is not in the manifest`)
-      return { path: `/assets/${version}/${name}` }
+      return { path: `/assets/${name}`, target: `/assets/${version}/${name}` }
     }
   }))('web')
   t.throws(() => helpers.stylesheet('app'))

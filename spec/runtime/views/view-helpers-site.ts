@@ -3,8 +3,8 @@
 import {
   plainAddress,
   type AppAssets,
-  type AssetAddress,
-  type Helpers
+  type Helpers,
+  type Located
 } from '../../../lib/runtime/views/asset-url.ts'
 import {
   makeViewHelpers,
@@ -17,16 +17,16 @@ const apps = [
   { name: 'admin', path: '/admin' }
 ]
 
-const manifest = new Map<string, AssetAddress>([
-  ['app.js', { path: `/assets/app-${'a'.repeat(32)}.js`, integrity: ['sha384-aaaa'] }],
+const manifest = new Map<string, Omit<Located, 'path'>>([
+  ['app.js', { target: `/assets/app-${'a'.repeat(32)}.js`, integrity: ['sha384-aaaa'] }],
   [
     'app.css',
-    { path: `/assets/app-${'b'.repeat(32)}.css`, integrity: ['sha256-bb+/', 'sha512-bbbb'] }
+    { target: `/assets/app-${'b'.repeat(32)}.css`, integrity: ['sha256-bb+/', 'sha512-bbbb'] }
   ],
-  ['logo.png', { path: `/assets/logo-${'c'.repeat(32)}.png`, integrity: ['sha384-cccc'] }],
-  ['logo@2x.png', { path: `/assets/logo@2x-${'d'.repeat(32)}.png`, integrity: [] }],
-  ['inter.woff2', { path: `/assets/inter-${'e'.repeat(32)}.woff2`, integrity: ['sha384-eeee'] }],
-  ['lib/dial.mjs', { path: `/assets/lib/dial-${'f'.repeat(32)}.mjs`, integrity: ['sha384-ffff'] }]
+  ['logo.png', { target: `/assets/logo-${'c'.repeat(32)}.png`, integrity: ['sha384-cccc'] }],
+  ['logo@2x.png', { target: `/assets/logo@2x-${'d'.repeat(32)}.png`, integrity: [] }],
+  ['inter.woff2', { target: `/assets/inter-${'e'.repeat(32)}.woff2`, integrity: ['sha384-eeee'] }],
+  ['lib/dial.mjs', { target: `/assets/lib/dial-${'f'.repeat(32)}.mjs`, integrity: ['sha384-ffff'] }]
 ])
 
 export function makeHelpers(
@@ -53,10 +53,10 @@ export function fingerprinted(
     resolve: name => {
       const address = manifest.get(name)
       if (!address) throw new Error(`${name} is not in public/assets.json`)
-      return address
+      return { ...address, path: `/assets/${name}` }
     },
     modules: () =>
-      Array.from(manifest, ([name, address]) => ({ ...address, plainPath: `/assets/${name}` }))
+      Array.from(manifest, ([name, address]) => ({ ...address, path: `/assets/${name}` }))
   })
   return makeHelpers(settings, assetsOf, added)
 }

@@ -3,7 +3,7 @@ import { AssetError, reasonOf } from '../../../runtime/errors.ts'
 import { isRecord } from '../../../runtime/check-options.ts'
 import type { MountSettings } from '../../../runtime/settings/mounts.ts'
 import { encodeAsImported, encodeUrl } from '../../../runtime/urls/spelling.ts'
-import type { AssetAddress } from '../../../runtime/views/asset-url.ts'
+import type { Located } from '../../../runtime/views/asset-url.ts'
 import { withoutQuery, type Bundle } from './bundle.ts'
 import { readEsbuild } from './esbuild.ts'
 import { readVite } from './vite.ts'
@@ -13,9 +13,10 @@ export type BundleMount = Pick<MountSettings, 'dir' | 'urlPath' | 'base'> & {
   readonly manifest: string
 }
 
-export function addressAt(urlPath: string, file: string): AssetAddress {
+export function addressAt(urlPath: string, file: string): Located {
   const path = withoutQuery(file)
-  return { path: encodeAsImported(`${urlPath}/${path}`) + encodeUrl(file.slice(path.length)) }
+  const target = encodeAsImported(`${urlPath}/${path}`) + encodeUrl(file.slice(path.length))
+  return { path: target, target }
 }
 
 export const REMEDY =
