@@ -121,7 +121,7 @@ export class MountedBuild {
   }
 }
 
-/** The hashes of a file that tags may name, and the size of an image that pages name by its source. */
+/** The hashes of a script or stylesheet, the size of an image. */
 type Facts = Pick<Located, 'integrity' | 'imageSize'>
 
 /** @param builtAt when the manifest was written, in milliseconds since 1970 */
@@ -225,11 +225,11 @@ async function readWhole(
   if (changedAt === undefined) return undefined
   const facts = new Map<string, Facts>()
   await inParallel([...bundle.files], CONCURRENCY, async file => {
-    const known = await undefinedIfMissing(factsOf(mount, bundle, file))
+    const known = await undefinedIfMissing(factsOf(mount, file))
     if (known) facts.set(file, known)
   })
   if ([...bundle.tagged].some(file => !facts.has(file))) return undefined
-  const hashes = [...bundle.taggable].flatMap(file => facts.get(file)?.integrity ?? [])
+  const hashes = [...bundle.files].flatMap(file => facts.get(file)?.integrity ?? [])
   const version = digestOf(`${digestOf(bytes)} ${hashes.join(' ')}`)
   const build = {
     version: `${version} ${changedAt}`,
@@ -270,13 +270,11 @@ async function whenAtRest(
   return (await look()) === changedAt ? changedAt : undefined
 }
 
-async function factsOf(mount: MountOfBuild, bundle: Bundle, file: string): Promise<Facts> {
+async function factsOf(mount: MountOfBuild, file: string): Promise<Facts> {
   const { algorithms, extras } = mount
   const content = { copyOf: pathOf(mount, file) }
-  const isHashed = algorithms.length > 0 && bundle.taggable.has(file)
-  const sums = isHashed ? await checksumsOf(content, algorithms) : undefined
-  const { imageSize } = await detailsIn(extras, withoutQuery(file), content)
-  return { integrity: sums?.integrity, imageSize }
+  if (!/\.(?:m?js|css)$/.test(content.copyOf)) return detailsIn(extras, withoutQuery(file), content)
+  return algorithms.length > 0 ? checksumsOf(content, algorithms) : {}
 }
 
 function pathOf({ dir }: BundleMount, file: string): string {

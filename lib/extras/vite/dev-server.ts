@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { isRecord, isText } from '../../runtime/check-options.ts'
 import { oneAtATime } from '../../runtime/concurrency.ts'
 import { readDirectory, statIfThere } from '../../runtime/files/at-start.ts'
-import { readOpenFile, withFile } from '../../runtime/files/open-file.ts'
+import { readSnapshot } from '../../runtime/files/open-file.ts'
 import type { MountSettings } from '../../runtime/settings/settings.ts'
 import { encodeAsImported } from '../../runtime/urls/spelling.ts'
 import type { LoadedUrl } from '../../runtime/views/asset-url.ts'
@@ -101,8 +101,8 @@ export function devServerOf(mount: MountSettings, warn: (message: string) => voi
   return new DevServer(mount, { origin: dev, sockets: socketsOf({}, dev) })
 }
 
-/** An announcement and the response of its server are no longer than that; a page waits so long for the response. */
-const LIMITS = { bytes: 64 * 1024, ms: 5000 } as const
+/** A server that sends more without its token, or takes longer, is another program. */
+const LIMITS = { bytes: 128 * 1024, ms: 5000 } as const
 
 function announcedFor(
   { dir, urlPath, base: start }: MountSettings,
@@ -114,7 +114,7 @@ function announcedFor(
   let last: string | undefined
   let givenUp: string | undefined
   return async () => {
-    const text = (await textOf(file)) ?? last
+    const text = (await readSnapshot(file))?.bytes.toString() ?? last
     last = undefined
     const announced = parse(text)
     if (!isAnnouncement(announced) || text === givenUp) return undefined
@@ -141,19 +141,13 @@ function announcedFor(
   }
 }
 
-function textOf(file: string): Promise<string | undefined> {
-  return withFile(file, async open =>
-    open.stats.size > LIMITS.bytes ? undefined : (await readOpenFile(open)).bytes.toString()
-  )
-}
-
 /** Any program can write to the directory of a build. */
 function isAnnouncement(
   value: Partial<Record<keyof Announcement, unknown>>
 ): value is Announcement {
   const { origin, base, token } = value
-  const isOrigin = isText(origin) && /^https?:/.test(origin) && URL.canParse(origin)
-  return isOrigin && isText(base) && isText(token)
+  const areTexts = isText(origin) && isText(base) && isText(token)
+  return areTexts && /^https?:/.test(origin) && URL.canParse(origin)
 }
 
 /** Returns an empty object for anything else: the port may be another program's by now. */

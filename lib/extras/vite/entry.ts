@@ -119,14 +119,15 @@ export function helpersOf(find: FindEntry, devOrigins: () => readonly string[]):
   }
 }
 
-interface Remembered {
-  /** The tags of calls without options. */
-  readonly byName: Memory<readonly Tag[]>
-  readonly byOptions: Memory<readonly Tag[]>
-}
-
-/** @param page contains the tags that it already has */
-function entryHelpers(find: FindEntry, { byName, byOptions }: Remembered, page: Set<string>) {
+/**
+ * @param byName the tags of calls without options
+ * @param page contains the tags that it already has
+ */
+function entryHelpers(
+  find: FindEntry,
+  { byName, byOptions }: Record<'byName' | 'byOptions', Memory<readonly Tag[]>>,
+  page: Set<string>
+) {
   const plainTags = (name: string) => tagsOf(find(name, undefined), {})
   const write: WriteEntry = (...args: EntryArguments): string => {
     const [only] = args
@@ -198,10 +199,7 @@ const ORDER = ['stylesheet', 'preamble', 'script', 'modulepreload'] as const
 
 interface Tag {
   readonly rank: (typeof ORDER)[number]
-  /** The page knows the tag by this key. */
-  readonly key: string
-  /** A script that is already in the page needs no preload. */
-  readonly unless?: string
+  readonly url: string
   readonly html: string
 }
 
@@ -211,8 +209,11 @@ function inOrder(tags: readonly Tag[]): readonly Tag[] {
 
 /** Returns the tags that the page does not have, as HTML, and remembers them. */
 function newOn(page: Set<string>, tags: readonly Tag[]): string[] {
-  return tags.flatMap(({ key, unless, html }) => {
-    if (page.has(key) || (unless !== undefined && page.has(unless))) return []
+  return tags.flatMap(({ rank, url, html }) => {
+    // A script that is already in the page needs no preload.
+    const isLoaded = rank === 'modulepreload' && page.has(`script ${url}`)
+    const key = `${rank} ${url}`
+    if (isLoaded || page.has(key)) return []
     page.add(key)
     return html
   })
@@ -228,18 +229,16 @@ function tagsOf(entry: readonly LoadedUrl[], { type, reactRefresh }: EntryOption
 
 function tagOf({ as, ...asset }: LoadedUrl, type: EntryOptions['type']): Tag {
   const { url } = asset
-  const key = `${as} ${url}`
   if (as === 'preamble') {
     const code = preambleFrom(escapeInScript(JSON.stringify(url)))
-    return { rank: as, key, html: `<script type="module">${code}</script>` }
+    return { rank: as, url, html: `<script type="module">${code}</script>` }
   }
-  if (as === 'stylesheet') return { rank: as, key, html: assetTag(as, asset) }
-  if (as === 'modulepreload')
-    return { rank: as, key, unless: `script ${url}`, html: assetTag(as, asset) }
+  if (as === 'stylesheet' || as === 'modulepreload')
+    return { rank: as, url, html: assetTag(as, asset) }
   // The entries of plugin-legacy are for some browsers: the others must not run them as well.
   const isForSome = as === 'blocking' || as === 'nomodule'
   const attributes = SCRIPTS[isForSome ? as : (type ?? as)]
-  return { rank: 'script', key: `script ${url}`, html: assetTag('script', asset, attributes) }
+  return { rank: 'script', url, html: assetTag('script', asset, attributes) }
 }
 
 function filesOf(entry: readonly LoadedUrl[]): EntryFiles {

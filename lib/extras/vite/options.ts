@@ -2,13 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import {
-  isRecord,
-  isText,
-  optionError,
-  text,
-  type Expectation
-} from '../../runtime/check-options.ts'
+import { isRecord, optionError, text, type Expectation } from '../../runtime/check-options.ts'
 import { undefinedIfMissing } from '../../runtime/files/disk.ts'
 import { absolutePath } from '../../runtime/files/paths.ts'
 import { encodeAsImported } from '../../runtime/urls/spelling.ts'
@@ -19,34 +13,26 @@ export interface ViteConfig {
   readonly base: string
   readonly appType?: string
   readonly plugins: readonly { readonly name: string }[]
-  readonly build: {
-    readonly rollupOptions?: { readonly input?: unknown }
-    readonly rolldownOptions?: { readonly input?: unknown }
-  }
-  readonly server?: {
-    readonly middlewareMode?: unknown
-    readonly https?: unknown
-    readonly ws?: unknown
-    readonly hmr?: unknown
-  }
+  readonly build: { readonly rollupOptions?: Input; readonly rolldownOptions?: Input }
+  readonly server?: Partial<Record<'middlewareMode' | 'https' | 'ws' | 'hmr', unknown>>
+}
+
+interface Input {
+  readonly input?: unknown
 }
 
 /** The part of Vite's dev server that is used. */
 export interface ViteServer {
   readonly config: ViteConfig
-  readonly middlewares: (
-    req: IncomingMessage,
-    res: ServerResponse,
-    next: (error?: unknown) => void
-  ) => void
+  readonly middlewares: (req: IncomingMessage, res: ServerResponse, next: Next) => void
   readonly transformIndexHtml: (url: string, html: string) => Promise<string>
-  readonly environments: {
-    readonly client: {
-      readonly moduleGraph: {
-        readonly urlToModuleMap: ReadonlyMap<string, { readonly lastHMRTimestamp: number }>
-      }
-    }
-  }
+  readonly environments: { readonly client: { readonly moduleGraph: ModuleGraph } }
+}
+
+type Next = (error?: unknown) => void
+
+interface ModuleGraph {
+  readonly urlToModuleMap: ReadonlyMap<string, { readonly lastHMRTimestamp: number }>
 }
 
 export interface BuildOptions {
@@ -69,19 +55,14 @@ export interface BuildOptions {
   dev?: string | boolean | ViteServer | undefined
 }
 
-function isViteServer(value: unknown): value is ViteServer {
-  return isRecord(value) && isRecord(value['config']) && typeof value['middlewares'] === 'function'
-}
-
 export const BUILD = {
   manifest: text,
   dev: {
     expected: "Vite's dev server, its origin such as 'http://localhost:5173', true or false",
     holds: value =>
       typeof value === 'boolean' ||
-      isViteServer(value) ||
-      value === '' ||
-      (isText(value) && /^https?:\/\/[^/?#\s"'<>\\]+\/?$/.test(value))
+      (typeof value === 'string' && /^(?:https?:\/\/[^/?#\s\0"'<>\\]+\/?)?$/.test(value)) ||
+      (isRecord(value) && isRecord(value['config']) && typeof value['middlewares'] === 'function')
   }
 } satisfies Record<keyof BuildOptions, Expectation>
 

@@ -14,8 +14,6 @@ export interface Bundle {
   readonly lazy: Loads
   /** The files in the tags of entries. */
   readonly tagged: ReadonlySet<string>
-  /** These files, and those in the tags of modules in `lazy`. */
-  readonly taggable: ReadonlySet<string>
   /** The files that an entry uses, by any kind of import and by URLs; undefined where the manifest does not say. */
   readonly usedBy?: (name: string) => readonly string[]
   /** The file that contains a source or is the chunk of that name, as far as the manifest tells. */
@@ -61,26 +59,22 @@ export const withoutQuery = (file: string) => file.replace(/\?.*$/s, '')
 
 export const isCss = (file: string) => file.endsWith('.css')
 
-/**
- * @param common are stylesheets of every page
- * @param load returns what pages load for a chunk
- */
+interface Loaded {
+  readonly entries: Keys
+  readonly lazy: Keys
+  /** The stylesheets of every page. */
+  readonly common: readonly string[]
+}
+
+/** @param load returns what pages load for a chunk */
 export function bundleOf(
   chunks: Chunks,
-  { entries, lazy, common }: Record<'entries' | 'lazy', Keys> & { common: readonly string[] },
+  { entries, lazy, common }: Loaded,
   hash: RegExp,
   load = (key: string) => loadedWith(chunks, [key], common)
 ): Omit<Bundle, 'sources'> {
   const loads = (keys: Keys): Loads =>
     new Map(Array.from(keys, ([name, key]) => [name, () => load(key)]))
-  const tags = (...keys: readonly Keys[]) =>
-    namedBy(
-      loadedWith(
-        chunks,
-        keys.flatMap(each => [...each.values()]),
-        common
-      )
-    )
   const all = [...chunks.values()]
   const files = new Set(all.flatMap(filesOf))
   // A chunk's stylesheet is named after the chunk.
@@ -90,8 +84,7 @@ export function bundleOf(
   return {
     entries: loads(entries),
     lazy: loads(lazy),
-    tagged: tags(entries),
-    taggable: tags(entries, lazy),
+    tagged: namedBy(loadedWith(chunks, [...entries.values()], common)),
     usedBy: name => usedFrom(chunks, entries.get(name)),
     files,
     paths: files,
@@ -103,7 +96,6 @@ const filesOf = ({ file, stylesheets, assets }: Chunk) => [file, ...stylesheets,
 
 /**
  * Returns the stylesheets of the static graph of these chunks, their modules, and preloads of what these import.
- * @param common are stylesheets of every page
  * @throws TypeError for an import that is missing
  */
 export function loadedWith(
@@ -116,21 +108,18 @@ export function loadedWith(
     if (chunk) return chunk
     throw new TypeError(`${key} is imported but missing`)
   }
-  const graph = [...importOrder(keys, key => chunkAt(key).imports)]
-  const stylesheets = graph
-    .map(chunkAt)
-    .flatMap(({ file, stylesheets: own }) => (isCss(file) ? [...own, file] : own))
   const starts = new Set(keys)
-  const modules = (isStart: boolean) =>
-    graph
-      .filter(key => starts.has(key) === isStart)
-      .map(key => chunkAt(key).file)
-      .filter(file => !isCss(file))
-  return [
-    ...loadedAs('stylesheet', new Set([...common, ...stylesheets])),
-    ...loadedAs('module', modules(true)),
-    ...loadedAs('modulepreload', modules(false))
-  ]
+  const stylesheets = new Set(common)
+  const modules: LoadedFile[] = []
+  const preloads: LoadedFile[] = []
+  for (const key of importOrder(keys, each => chunkAt(each).imports)) {
+    const { file, stylesheets: own } = chunkAt(key)
+    for (const each of isCss(file) ? [...own, file] : own) stylesheets.add(each)
+    if (isCss(file)) continue
+    if (starts.has(key)) modules.push({ file, as: 'module' })
+    else preloads.push({ file, as: 'modulepreload' })
+  }
+  return [...loadedAs('stylesheet', stylesheets), ...modules, ...preloads]
 }
 
 export function loadedAs(as: LoadedFile['as'], files: Iterable<string>): LoadedFile[] {

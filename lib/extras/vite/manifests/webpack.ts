@@ -11,7 +11,6 @@ import {
   type Json,
   loadedAs,
   type LoadedFile,
-  type Loads,
   namedBy,
   withoutQuery
 } from './bundle.ts'
@@ -40,16 +39,13 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
   // runtime.
   const named = Object.entries(isRecord(groups) ? groups : {})
   const lazy = new Map(named.filter(each => !entries.has(each[0]) && isListed(each[1])).map(loadOf))
-  const tagsOf = (loads: Loads) => [...loads.values()].flatMap(load => load())
-  const tagged = namedBy(tagsOf(entries))
-  const taggable = new Set([...tagged, ...namedBy(tagsOf(lazy))])
+  const tagged = namedBy([...entries.values()].flatMap(load => load()))
   const values = Object.values(manifest).filter(value => typeof value === 'string')
-  const files = new Set([...taggable, ...(infos?.keys() ?? values.map(below).filter(isBelow))])
+  const files = new Set([...tagged, ...(infos?.keys() ?? values.map(below).filter(isBelow))])
   return {
     entries,
     lazy,
     tagged,
-    taggable,
     // A loader copies files under names relative to the compiler's context.
     sources: new Map(
       Array.from(infos ?? []).flatMap(([file, { sourceFilename: source }]) =>
