@@ -90,7 +90,7 @@ export class MountedBuild {
     return this.#reading?.version ?? ''
   }
 
-  /** Undefined until all of its files have been read. */
+  /** It is undefined until all of its files have been read. */
   get build(): FilesOfBuild | undefined {
     return this.#reading?.build
   }

@@ -67,14 +67,12 @@ class Bundles implements Running, MountAssets {
     })
     this.responderAt = responderOf(project)
     this.load = once(async () => {
-      if (env === 'development') await this.#findDevServers()
+      if (env === 'development') {
+        const { devServerOf } = await import('./dev-server.ts')
+        for (const mount of this.#mounts) mount.dev = devServerOf(mount.settings, warn)
+      }
       if (this.#mounts.some(({ build }) => build)) await loadDetails(project)
     })
-  }
-
-  async #findDevServers(): Promise<void> {
-    const { devServerOf } = await import('./dev-server.ts')
-    for (const mount of this.#mounts) mount.dev = devServerOf(mount.settings, this.#warn)
   }
 
   /** This is read once dev servers are known. */

@@ -24,7 +24,7 @@ type Look = () => RunningVite | undefined | Promise<RunningVite | undefined>
 
 /** Vite's dev server of a mount, which may start and end while the application runs. */
 export class DevServer {
-  /** What pages load from it; undefined while it does not run. */
+  /** The files that pages load from it; undefined while it does not run. */
   source: EntrySource | undefined
   /** The origins, http and ws, for a Content-Security-Policy. */
   origins: readonly string[] = []

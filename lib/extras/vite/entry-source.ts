@@ -2,7 +2,7 @@
 import type { LoadedUrl, Located } from '../../runtime/views/asset-url.ts'
 import { encodeAsImported } from '../../runtime/urls/spelling.ts'
 
-/** What pages load from a mount, until it is built or edited again. */
+/** Finds what pages load from a mount, until it is built or edited again. */
 export interface EntrySource {
   readonly urlPath: string
   /** Messages call it by this label: a manifest, or the dev server. */

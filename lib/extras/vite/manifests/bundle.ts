@@ -22,7 +22,7 @@ export interface Bundle {
   readonly sources: ReadonlyMap<string, string>
   /** All files that the manifest names. */
   readonly files: ReadonlySet<string>
-  /** The same without queries. */
+  /** Paths of these files, without queries. */
   readonly paths: ReadonlySet<string>
   /** The files whose names contain a hash of their content. */
   readonly hashed: ReadonlySet<string>

@@ -11,6 +11,7 @@ import {
   type Json,
   loadedAs,
   type LoadedFile,
+  type Loads,
   namedBy,
   withoutQuery
 } from './bundle.ts'
@@ -39,9 +40,11 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
   // runtime.
   const named = Object.entries(isRecord(groups) ? groups : {})
   const lazy = new Map(named.filter(each => !entries.has(each[0]) && isListed(each[1])).map(loadOf))
-  const tagged = namedBy([...entries.values()].flatMap(load => load()))
+  const filesOf = (loads: Loads) => namedBy([...loads.values()].flatMap(load => load()))
+  const tagged = filesOf(entries)
   const values = Object.values(manifest).filter(value => typeof value === 'string')
-  const files = new Set([...tagged, ...(infos?.keys() ?? values.map(below).filter(isBelow))])
+  const others = infos?.keys() ?? values.map(below).filter(isBelow)
+  const files = new Set([...tagged, ...filesOf(lazy), ...others])
   return {
     entries,
     lazy,
