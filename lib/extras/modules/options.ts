@@ -60,26 +60,26 @@ export const MODULES = {
   )
 } satisfies Record<keyof ModuleOptions, Expectation>
 
-/** The mode is false for an app whose modules stay as they are. */
-export const modeOf = ({ fingerprint, bundle = 'packages' }: AppModules) => fingerprint && bundle
+type Packages = readonly (string | PackageFiles)[]
 
 interface AppModules extends Pick<ModuleOptions, 'bundle'> {
   readonly fingerprint: boolean
-  readonly packages: readonly (string | PackageFiles)[]
+  readonly packages: Packages
 }
 
+/** The mode is false for an app whose modules stay as they are. */
+export const modeOf = ({ fingerprint, bundle = 'packages' }: AppModules) => fingerprint && bundle
+
 /** True for an app that has more of packages than files. */
-export const hasModules = ({ packages }: Pick<AppModules, 'packages'>) =>
+export const hasModules = ({ packages }: { readonly packages: Packages }) =>
   packages.some(each => typeof each === 'string')
 
 /** Tells whether modules are joined: by default they are where there are packages. */
-export function isJoined(app: AppModules): boolean {
-  const mode = modeOf(app)
-  return mode === true || (mode === 'packages' && hasModules(app))
-}
+export const isJoined = (app: AppModules) =>
+  modeOf(app) === true || (modeOf(app) === 'packages' && hasModules(app))
 
 /** The packages that an app has, each once. */
-export function namesOf({ packages }: { readonly packages: readonly (string | PackageFiles)[] }) {
+export function namesOf({ packages }: { readonly packages: Packages }) {
   const names = packages.flatMap(each => (typeof each === 'string' ? each : Object.keys(each)))
   return [...new Set(names)]
 }

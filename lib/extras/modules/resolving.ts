@@ -107,22 +107,14 @@ export class Resolved {
 export const isSheet = (specifier: string) => specifier.endsWith('.css')
 
 /** Browsers take a stylesheet `with { type: 'css' }` for a module. */
-export function isPlainSheet(specifier: string, importing = ''): boolean {
-  return isSheet(specifier) && !CSS_MODULE.test(importing)
-}
-
-async function importsPlainSheet(file: string, specifier: string): Promise<boolean> {
-  return isSheet(specifier) && isPlainSheet(specifier, String((await readSnapshot(file))?.bytes))
-}
+export const isPlainSheet = (specifier: string, importing = '') =>
+  isSheet(specifier) && !CSS_MODULE.test(importing)
 
 /** Why a module cannot be used that imports it, to be read after the file of the module. */
 export function lostReason(specifier: string): string {
   const other = 'name another module for it in the option imports'
-  if (isSheet(specifier)) {
-    const advice =
-      'use another module of the package, and name the stylesheet as a file of it, for stylesheet()'
-    return `imports '${specifier}', which is a stylesheet, and no browser takes it for a module: ${advice}`
-  }
+  if (isSheet(specifier))
+    return `imports '${specifier}', which is a stylesheet, and no browser takes it for a module: use another module of the package, and name the stylesheet as a file of it, for stylesheet()`
   if (isBuiltin(specifier))
     return `imports '${specifier}', which is a module of Node, and no browser has it: ${other}`
   if (!isPackage(specifier))
@@ -161,7 +153,8 @@ export function resolving({ mapped, specifiers }: Wanted, resolved: Resolved): P
       const isFile = found && !found.external && isAbsolute(found.id)
       if (!isFile && isBuiltin(specifier) && kind === 'require-call') return EMPTY + specifier
       if (!isFile && found && !found.external) return found
-      if (!isFile || (await importsPlainSheet(importer, found.id))) {
+      const importing = isFile && isSheet(found.id) ? await readSnapshot(importer) : undefined
+      if (!isFile || isPlainSheet(found.id, String(importing?.bytes))) {
         lost.set(specifier, importer)
         packages.awaited(specifier, importer)
         return { id: specifier, external: 'absolute' }
