@@ -32,7 +32,7 @@ export interface Built {
   readonly links: ReadonlyMap<string, readonly string[]>
 }
 
-/** What an app publishes of packages. */
+/** The files of packages that an app publishes, and what pages and the build need to know of them. */
 export interface Listed {
   readonly files: readonly SourceFile[]
   readonly imports: KnownImports
