@@ -8,24 +8,20 @@ import { typesFile } from './options.ts'
 export const names: Extra<Pipeline> = {
   name: 'names',
   standsOn: ['bundles', 'media'],
-  start: async pipeline => {
+  async start(pipeline) {
     if (pipeline.settings.options.views) {
-      const { unmatchedViews } = await import('./check-views.ts')
+      const { unmatchedViews } = await import('./views.ts')
       for (const message of await unmatchedViews(pipeline.settings)) warnOnce()(message)
     }
     if (!statIfThere(typesFile(pipeline.settings))) return
     await pipeline.load()
-    const { keepNameTypes } = await import('./name-types.ts')
-    await keepNameTypes(pipeline)
+    await (await import('./name-types.ts')).keepNameTypes(pipeline)
   },
-  commandLine: async () => ({
-    commands: [(await import('./types-command.ts')).types],
-    additions: [(await import('./views-command.ts')).views]
-  }),
+  commandLine: () => import('./commands.ts'),
   views: {
-    load: () => import('./mentions.ts'),
-    mentions: async project => (await import('./mentions.ts')).mentionsIn(project),
+    load: () => import('./views.ts'),
+    mentions: async project => (await import('./views.ts')).mentionsIn(project),
     check: async project =>
-      project.options.views ? (await import('./views-command.ts')).checkOption(project) : undefined
+      project.options.views ? (await import('./check.ts')).checkOption(project) : undefined
   }
 }

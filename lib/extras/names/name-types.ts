@@ -8,16 +8,9 @@ import { writeAtomically } from '../../publishing/writing/write.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { Project } from '../../runtime/app/parts.ts'
 import { mediaType } from '../../runtime/views/asset-url.ts'
-import { namesInMounts, type KnownNames } from '../vite/bundles.ts'
-import { loadSources, type Sources } from '../../publishing/sources/sources.ts'
+import { namesInMounts } from '../vite/bundles.ts'
+import { loadSources } from '../../publishing/sources/sources.ts'
 import { typesFile } from './options.ts'
-
-/** Names are taken from this. */
-interface Named {
-  readonly project: Project
-  readonly sources: Sources
-  readonly known: () => Promise<KnownNames | undefined>
-}
 
 /**
  * Finds what pages may name in production, whatever the environment is: a package may offer other files in
@@ -29,11 +22,13 @@ export async function namedInProduction(
   given: Project,
   warn: (message: string) => void,
   running?: Pipeline
-): Promise<Named> {
+) {
   const project = given.changed({ env: 'production' }, true)
   const known = () => namesInMounts({ ...project, env: 'test' }, warn, running?.running)
   return { project, sources: await loadSources(project, warn), known }
 }
+
+type Named = Awaited<ReturnType<typeof namedInProduction>>
 
 /** @returns false when the file has the text already */
 export async function writeNameTypes(named: Named): Promise<boolean> {
@@ -45,22 +40,17 @@ export async function writeNameTypes(named: Named): Promise<boolean> {
 }
 
 /** A file that exists is written now, and again whenever a source has appeared or gone, until it is removed. */
-export async function keepNameTypes(pipeline: Pipeline, warn = warnOnce()): Promise<void> {
+export async function keepNameTypes(pipeline: Pipeline): Promise<void> {
   const file = typesFile(pipeline.settings)
+  const warn = warnOnce()
   const fail = (error: unknown) => warn(`cannot update ${file}: ${reasonOf(error)}`)
-  try {
-    follow(await namedInProduction(pipeline.settings, () => undefined, pipeline), file, fail)
-  } catch (error) {
-    fail(error)
-  }
-}
-
-function follow(named: Named, file: string, fail: (error: unknown) => void): void {
+  const named = await namedInProduction(pipeline.settings, () => undefined, pipeline).catch(fail)
+  if (!named) return
   const { project, sources } = named
   let generation: number | undefined
   const update = oneAtATime(async () => {
     // A checkout changes many files at once.
-    if (generation !== undefined) await setTimeout(SETTLE_MS, undefined, { ref: false })
+    if (generation !== undefined) await setTimeout(100, undefined, { ref: false })
     await Promise.all(project.apps.map(app => sources.of(app).refresh()))
     if (generation === sources.generation) return
     if (!(await statOf(file))) return end()
@@ -72,8 +62,6 @@ function follow(named: Named, file: string, fail: (error: unknown) => void): voi
   start()
 }
 
-const SETTLE_MS = 100
-
 async function nameTypes({ project: { apps }, sources, known }: Named): Promise<string> {
   const listed = await Promise.all(apps.map(app => sources.of(app).list()))
   const own = listed.flat().flatMap(({ app, name, source }) => {
@@ -82,17 +70,13 @@ async function nameTypes({ project: { apps }, sources, known }: Named): Promise<
   const built = await known()
   // In a page, what follows a `?` or a `#` does not belong to the name.
   const names = new Set([...own, ...(built?.sources ?? [])].filter(name => !/[?#]/.test(name)))
-  const members = [
-    ...(apps.length > 0 ? [member('apps', literals(apps.map(({ name }) => name)))] : []),
-    ...KINDS.map(kind => {
-      const ofKind = literals([...names].filter(name => kindOfName(name) === kind))
-      return member(kind, (built?.hasAllSources ?? true) ? ofKind : [...ofKind, IN_A_FOLDER])
-    }),
-    ...(built
-      ? [member('entries', built.hasAllEntries ? literals(built.entries) : ['string'])]
-      : [])
-  ]
-  return HEAD + members.join('') + TAIL
+  const ofKinds = KINDS.map(kind => {
+    const ofKind = literals([...names].filter(name => kindOfName(name) === kind))
+    return member(kind, (built?.hasAllSources ?? true) ? ofKind : [...ofKind, IN_A_FOLDER])
+  })
+  const ofApps = apps.length > 0 ? member('apps', literals(apps.map(({ name }) => name))) : ''
+  const entries = built?.hasAllEntries ? literals(built.entries) : ['string']
+  return HEAD + ofApps + ofKinds.join('') + (built ? member('entries', entries) : '') + TAIL
 }
 
 const KINDS = ['scripts', 'styles', 'images', 'others']

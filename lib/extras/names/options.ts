@@ -13,9 +13,7 @@ export interface NameOptions {
 }
 
 /** Names are written as types into this file. */
-export function typesFile({ root }: { readonly root: string }): string {
-  return join(root, 'assets.d.ts')
-}
+export const typesFile = ({ root }: { readonly root: string }) => join(root, 'assets.d.ts')
 
 export const NAMES = {
   views: {

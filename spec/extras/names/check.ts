@@ -1,5 +1,5 @@
 import { settleForPrecompile } from '../../../lib/runtime/app/extras.ts'
-import { checkViews as check } from '../../../lib/extras/names/check-views.ts'
+import { checkViews as check } from '../../../lib/extras/names/check.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 
 /** What is wrong in views, for options as they are given. */

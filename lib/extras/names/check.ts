@@ -1,0 +1,197 @@
+// Looks in views for names of assets that do not exist.
+import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
+import { statIfThere } from '../../runtime/files/at-start.ts'
+import { statOf } from '../../runtime/files/disk.ts'
+import { holdersOf, partOf, type Names } from '../../runtime/urls/manifest.ts'
+import { readAssets, readNames } from '../../runtime/urls/read-manifest.ts'
+import type { Check, Problem, Project } from '../../runtime/app/parts.ts'
+import { assetPath, ofApp, ownerOf } from '../../runtime/settings/app-settings.ts'
+import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
+import type { AppSettings } from '../../runtime/settings/settings.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
+import { count } from '../../publishing/cli/format.ts'
+import { withSources, type Sources } from '../../publishing/sources/sources.ts'
+import { assetName } from '../../runtime/views/asset-url.ts'
+import { namesInMounts } from '../vite/bundles.ts'
+import { isInlined } from '../media/extra.ts'
+import { notInlined } from '../media/inline.ts'
+import { globsOf, HELPERS, inViews, literalNames, type LiteralName } from './views.ts'
+
+/** The fault of a name; its `path` consists of the view's path below the root and the line: `views/a.ejs:7`. */
+interface ViewProblem extends Problem {
+  readonly name: string
+  /** The known name that is most similar. */
+  readonly near?: string | undefined
+}
+
+/**
+ * @param globs are relative to the root
+ * @param isPublished true: what answers in production is asked; false: the sources, which may not be precompiled yet
+ * @throws AssetError for the manifest of a mount that is missing or broken
+ */
+export async function checkViews(project: Project, globs: readonly string[], isPublished = false) {
+  const known = await knownIn(project, isPublished)
+  let names = 0
+  const problems = await inViews(project.root, known.apps, globs, (text, file, app) => {
+    const found = literalNames(text)
+    names += found.length
+    return found.flatMap((named): ViewProblem[] => {
+      const fault = faultOf({ app, ...named }, known)
+      const path = `${file}:${text.slice(0, named.at).split('\n').length}`
+      return fault ? [{ path, name: named.name, ...fault }] : []
+    })
+  })
+  return { files: problems.length, names, problems: problems.flat() }
+}
+
+type ViewsReport = Awaited<ReturnType<typeof checkViews>>
+
+export const HELP = 'production.md#names-in-views'
+
+/** Checks the views that the option `views` names. */
+export async function checkOption(project: Project): Promise<Check> {
+  const globs = globsOf(project)
+  const views = await checkViews(project, globs, true)
+  const doubt = `no view matches ${globs.join(' or ')}, so no name was checked (the option views)`
+  const doubts = views.files === 0 ? [doubt] : []
+  return { problems: views.problems, total: totalOf(views), help: HELP, report: { views }, doubts }
+}
+
+export const totalOf = ({ files, names }: ViewsReport) =>
+  `${count(names, 'name')} in ${count(files, 'view')}`
+
+type Fault = Pick<ViewProblem, 'near' | 'message'>
+
+interface Known {
+  readonly apps: readonly OwnNames[]
+  /** The entries of bundles, and the names of files in mounts. */
+  readonly entries: ReadonlySet<string>
+  readonly sources: ReadonlySet<string>
+  /** The files into which the last precompile put others, by path. */
+  readonly holders: ReadonlyMap<string, string>
+}
+
+async function knownIn(project: Project, isPublished: boolean): Promise<Known> {
+  const apps = await ownNames(project, isPublished)
+  const { entries = NONE, sources = NONE } = (await namesInMounts(project, silent)) ?? {}
+  return { apps, entries, sources, holders: holdersOf(await readAssets(manifestFile(project))) }
+}
+
+const NONE: ReadonlySet<string> = new Set()
+const silent = () => undefined
+
+function faultOf(named: LiteralName, known: Known): Fault | undefined {
+  const { app, helper, name: given, isCertain } = named
+  const { apps, entries, sources } = known
+  // The pages of every app may have a view that is below none.
+  const own = apps.filter(each => app === undefined || each.name === app)
+  const appNames = apps.map(({ name }) => name)
+  if (app !== undefined && own.length === 0)
+    return { message: unlike('an app', app, appNames).message }
+  // Applications have functions of that name for other files.
+  if (helper === 'inline' && !isCertain) return undefined
+  const entry = given.replace(/^(?:\.?\/)+/, '')
+  if (helper === 'entry' || helper === 'entryFiles') {
+    const isElse = entries.size === 0 && !isCertain
+    const what = entries.size > 0 ? 'an entry' : 'an entry: no mount has a manifest'
+    return isElse || entries.has(entry) ? undefined : unlike(what, entry, [...entries])
+  }
+  try {
+    const name = assetName(given, HELPERS[helper])
+    const isPreload = helper === 'preload'
+    if (name === undefined || (isPreload && entries.has(entry))) return undefined
+    const names = (isPreload ? ['', '.js', '.css'] : ['']).map(ending => name + ending)
+    if (names.some(each => sources.has(each))) return undefined
+    const fault = missing(names, own, known)
+    if (fault || helper !== 'inline') return fault
+    return own.every(each => each.find(name)?.isInlined) ? undefined : { message: notInlined(name) }
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    return isCertain ? { message: error.message } : undefined
+  }
+}
+
+function unlike(what: string, name: string, known: readonly string[]): Fault {
+  const near = nearestPath(name, known)
+  const hint = near === undefined ? '' : `; ${didYouMean(name, near)}`
+  return { near, message: `'${name}' is not ${what}${hint}` }
+}
+
+/**
+ * @param names are the name, and others that it may stand for
+ * @param own the apps whose pages may have the view
+ */
+function missing(
+  names: readonly string[],
+  own: readonly OwnNames[],
+  { apps, holders, sources }: Known
+): Fault | undefined {
+  const [name = ''] = names
+  const holderOf = ({ urlPrefix }: OwnNames, each: string) =>
+    holders.get(encodePath(`${urlPrefix}/${each}`))
+  const hasIt = (app: OwnNames) =>
+    names.some(each => app.find(each) && holderOf(app, each) === undefined)
+  const lacking = own.filter(each => !hasIt(each))
+  const [first] = lacking
+  if (!first) return undefined
+  const [holder] = lacking.flatMap(each => names.flatMap(name => holderOf(each, name) ?? []))
+  if (holder !== undefined) return { message: `'${name}' has no file: ${partOf(holder)}` }
+  const other = apps.find(hasIt)
+  const isEveryones = own.length === apps.length
+  const isAnyones = apps.length === 1 || (isEveryones && !other)
+  const what = isAnyones ? 'an asset' : `an asset of the app '${first.name}'`
+  if (!other) return unlike(what, name, [...own.flatMap(each => each.names), ...sources])
+  const pages = isEveryones ? ', whose pages may have this view' : ''
+  return { message: `'${name}' is not ${what}${pages}; ${ofApp(other.name)}` }
+}
+
+interface OwnNames extends Pick<AppSettings, 'name' | 'dir' | 'urlPrefix'> {
+  readonly names: readonly string[]
+  /** Tells of a name that it has whether the helper `inline` may write the file. */
+  readonly find: (name: string) => { readonly isInlined: boolean } | undefined
+}
+
+/** Returns the names of each app: of the manifest, or of sources that may not be precompiled yet. */
+async function ownNames(project: Project, isPublished: boolean): Promise<readonly OwnNames[]> {
+  const file = manifestFile(project)
+  const isBuilt = project.mounts.some(({ manifest }) => manifest !== undefined)
+  const isNone = project.apps.length === 0 || (isBuilt && !(await statOf(file)))
+  if (!isPublished || isNone) {
+    const listed = await withSources(project, silent, sources => inSources(project, sources))
+    if (isNone || listed.some(({ names }) => names.length > 0)) return listed
+  }
+  return inManifest(project, await readNames(file))
+}
+
+async function inSources(project: Project, sources: Sources): Promise<OwnNames[]> {
+  const all = await Promise.all(project.apps.map(app => sources.of(app).list()))
+  return project.apps.map((app, at) => ({
+    ...app,
+    names: (all[at] ?? []).map(({ name }) => name),
+    find(given) {
+      const owner = ownerOf(project, app, given)
+      const own = sources.of(owner.app)
+      if (!own.has(owner.name)) return undefined
+      const { source } = own.chosen(owner.name)
+      return { isInlined: source !== undefined && isInlined({ app: owner.app, source }) }
+    }
+  }))
+}
+
+function inManifest(given: Project, unprepared: Names): OwnNames[] {
+  // These names are those of the manifest, unless the options set `compile`.
+  const settings = given.changed({ compile: false })
+  const manifest = unprepared.prepare(settings.apps)
+  const isThere = (path: string) => statIfThere(publicFile(settings, path)) !== undefined
+  return settings.apps.map(app => ({
+    ...app,
+    names: manifest.namesOf(app),
+    find(name) {
+      const owner = ownerOf(settings, app, name)
+      const entry = manifest.find(owner.app, owner.name)?.[1]
+      // Without fingerprints a page has the URL of any name, and a file may answer there.
+      const isFound = owner.app.fingerprint ? entry : isThere(assetPath(owner.app, owner.name))
+      return isFound ? { isInlined: entry?.svg !== undefined } : undefined
+    }
+  }))
+}

@@ -1,0 +1,168 @@
+// Finds views, and what they name and import, in their text, whatever its language.
+import { basename, isAbsolute, join, resolve } from 'node:path'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { bytesOf, entriesBelow, statOf } from '../../runtime/files/disk.ts'
+import { isInside, matcherOf, pathFrom, withSlashes } from '../../runtime/files/paths.ts'
+import type { Mention, Project } from '../../runtime/app/parts.ts'
+import type { AppSettings } from '../../runtime/settings/settings.ts'
+import { withoutBase } from '../../runtime/urls/spelling.ts'
+import type { ViewHelpers } from '../../runtime/views/view-helpers.ts'
+
+const CONCURRENCY = 16
+
+/**
+ * Reads the views that match globs, and does something with each, in the order of their paths. Assets and declarations
+ * of types are no views, whatever a glob matches: they name what no page loads by itself.
+ * @param look gets the path relative to the root, and the app below whose folder the view is, for pages of that app; any
+ * other view is for those of all
+ */
+export async function inViews<T>(
+  root: string,
+  apps: readonly Pick<AppSettings, 'name' | 'dir'>[],
+  globs: readonly string[],
+  look: (text: string, file: string, app: string | undefined) => T
+): Promise<T[]> {
+  const files = await inParallel(globs, 1, glob => filesOf(root, glob))
+  const isAsset = (file: string) =>
+    apps.some(({ dir }) => isInside(join(dir, 'assets'), resolve(root, file)))
+  const views = files.flat().filter(file => !/\.d\.[cm]?ts$/.test(file) && !isAsset(file))
+  const nested = apps
+    .filter(({ dir }) => dir !== root)
+    .toSorted((a, b) => b.dir.length - a.dir.length)
+  return inParallel([...new Set(views)].toSorted(), CONCURRENCY, async file => {
+    const text = String((await bytesOf(join(root, file))) ?? '')
+    const app = nested.find(({ dir }) => isInside(dir, resolve(root, file)))
+    return look(text, file, app?.name)
+  })
+}
+
+export const globsOf = ({ options }: Project) => [options.views ?? []].flat()
+
+/** Returns a message for each glob of the option `views` that matches no file. */
+export async function unmatchedViews(project: Project): Promise<string[]> {
+  const globs = globsOf(project)
+  const found = await inParallel(globs, 1, glob => filesOf(project.root, glob))
+  return globs
+    .filter((_, at) => found[at]?.length === 0)
+    .map(glob => `views: '${glob}' matches no file of the project: correct or remove it`)
+}
+
+/**
+ * Returns the files that match a glob, relative to the root; in folders of packages and hidden ones only if it begins
+ * there.
+ */
+async function filesOf(root: string, given: string): Promise<string[]> {
+  const written = withSlashes(given)
+  // `/views/**` begins at the root of the project, unless it is the absolute path of something in it.
+  const glob = isAbsolute(written) && isInside(root, written) ? pathFrom(root, written) : written
+  // These are the folders before the first name with a pattern.
+  const below = glob.replace(/^(?:\.?\/)+/, '')
+  const [base = ''] = /^(?:[^*?[\]{}()!+@\\/]+\/)*/.exec(below) ?? []
+  const matches = matcherOf([glob])
+  const isEntered = (folder: string) => !/^\.|^node_modules$/.test(basename(folder))
+  const entries = await entriesBelow(resolve(root, base), isEntered)
+  const files = entries.map(entry => pathFrom(root, join(entry.parentPath, entry.name)))
+  const views = await inParallel(files.filter(matches), CONCURRENCY, async file =>
+    // A link may lead to a folder.
+    (await statOf(resolve(root, file)))?.isFile() ? [file] : []
+  )
+  return views.flat()
+}
+
+type Naming = Exclude<keyof ViewHelpers, 'app' | 'devOrigins' | 'live' | 'version'>
+
+/** Each helper that takes names has the extension that it appends to a name without a known one. */
+export const HELPERS: Readonly<Record<Naming, string>> = {
+  ...{ javascript: '.js', stylesheet: '.css', importMap: '.js' },
+  ...{ image: '', inline: '', favicon: '', video: '', audio: '', path: '', url: '' },
+  ...{ preload: '', entry: '', entryFiles: '' }
+}
+
+export interface LiteralName {
+  readonly helper: Naming
+  readonly name: string
+  /** The offset of the call in the text. */
+  readonly at: number
+  /** True for a call of `assets.…`: an application may have its own function `path`. */
+  readonly isCertain: boolean
+  /** The app of a call such as `app('admin').path('menu.css')`. */
+  readonly app?: string | undefined
+}
+
+/**
+ * `importMap({ entry: ['a', 'b'] })` has the names in its options, `entry(['a', 'b'])` in a list; `favicon()` has
+ * a default.
+ */
+const CALL =
+  /(?<![\w$])(\w+)\s*\((?:(?:(?<=importMap\s*\()\s*\{[^{}]*?\bentry\s*:\s*\[?|(?<=\bentry\s*\()\s*\[)?(?=\s*['"`])|(?<=\bfavicon\s*\()(?=\s*(\))))/g
+const LITERAL =
+  /\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\$]|\\.)*)`)\s*(?=[,)\]}])(,?)/y
+const SEVERAL = new Set(['javascript', 'stylesheet', 'preload', 'entry', 'importMap'])
+
+const MEMBER = /\.\s*$/
+const OURS = /\b(?:assets|app\(\s*['"]([^'"\n]*)['"]\s*\))\s*\??\.\s*$/
+const CONTEXT = /\bctx\s*\.\s*$/
+/** `background: url('a.png'), url('b.png')` */
+const CSS = new Set(['path', 'url', 'image'])
+const IN_CSS = /[\w:,)]\s*$/
+/** EJS and Nunjucks have such comments. */
+const COMMENT = /<%#[^]*?%>|\{#[^]*?#\}/g
+const LONGEST_RECEIVER = 80
+
+const isHelper = (word: string): word is Naming => Object.hasOwn(HELPERS, word)
+
+/** Names that are computed, or appear in options, are not found. */
+export function literalNames(text: string): LiteralName[] {
+  const found: LiteralName[] = []
+  const code = text.replace(COMMENT, comment => ' '.repeat(comment.length))
+  for (const { 0: call, 1: helper = '', 2: end, index: at } of code.matchAll(CALL)) {
+    if (!isHelper(helper)) continue
+    const before = code.slice(Math.max(0, at - LONGEST_RECEIVER), at)
+    const ours = OURS.exec(before)
+    const isCertain = ours !== null || (helper === 'preload' && CONTEXT.test(before))
+    if (!isCertain && (MEMBER.test(before) || (CSS.has(helper) && IN_CSS.test(before)))) continue
+    const of = { helper, at, isCertain, ...(ours?.[1] !== undefined && { app: ours[1] }) }
+    // Without a receiver it may be koa-favicon's.
+    if (end && ours) found.push({ ...of, name: 'favicon.ico' })
+    LITERAL.lastIndex = at + call.length
+    for (let match = LITERAL.exec(code); match; match = match[4] ? LITERAL.exec(code) : null) {
+      const literal = match[1] ?? match[2] ?? match[3] ?? ''
+      found.push({ ...of, name: literal.replace(/\\(.)/g, '$1') })
+      if (!SEVERAL.has(helper)) break
+    }
+  }
+  return found
+}
+
+/** Views are usually in one of these folders. */
+const PLACES = ['views', 'templates', 'src/views', 'src/templates']
+const USUAL = [...PLACES, `apps/*/{${PLACES.join(',')}}`].map(place => `${place}/**`)
+
+const IMPORT = /\b(?:from|import)\s*\(?\s*(["'`])([^"'`\s]+)\1/g
+/** Names of scripts and stylesheets may be in options, or in variables. */
+const FILE = /(["'`])([^"'`\s]+\.(?:m?js|css))\1/g
+/** Other code of a template imports nothing for a browser. */
+const INLINE = /<script\b[^>]*>([^]*?)<\/script/gi
+const IS_SCRIPT = /\.[cm]?[jt]sx?$/i
+
+/** Finds what views load: scripts and stylesheets by the helpers, and modules by their inline scripts. */
+export async function mentionsIn(project: Project): Promise<Mention[]> {
+  const globs = [project.options.views ?? USUAL].flat()
+  const all = await inViews(project.root, project.apps, globs, (text, file, own) => {
+    const named = literalNames(text).flatMap(({ app = own, name }) =>
+      [name, `${name}.js`, `${name}.css`].map((each): Mention => ({ app, name: each }))
+    )
+    const foundIn = (code: string, pattern: RegExp) =>
+      Array.from(code.matchAll(pattern), ([, , name = '']): Mention => ({
+        app: own,
+        name: withoutBase(name, project.base)
+      }))
+    const inline = Array.from(text.matchAll(INLINE), ([, code = '']) => code)
+    // Pug has no end tags; a partial may be what is in a script.
+    const isWhole = IS_SCRIPT.test(file) || inline.length === 0
+    const imported = foundIn(isWhole ? text : inline.join('\n'), IMPORT)
+    const others = [IMPORT, FILE].flatMap(pattern => foundIn(text, pattern))
+    return [...named, ...others, ...imported.map(each => ({ ...each, isImported: true }))]
+  })
+  return all.flat()
+}
