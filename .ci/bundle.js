@@ -144,7 +144,7 @@ const PARTS = [
   [/^releases\/exports/, 'app'],
   [/^http-cache\/(?:directives|fresh)/, 'http-cache-values'],
   [/^warnings\/responses/, 'http-cache-reports'],
-  [/-commands?\.ts$|^init\/|^(?:deltas|modules|styles)\/(?:additions|column)/, 'cli'],
+  [/-commands?\.ts$|^names\/commands\.|^init\/|^(?:deltas|modules|styles)\/(?:additions|column)/, 'cli'],
   [/^cli\/format|^telling\/weight/, 'weight'],
   [/^inspector\/(?:weight-page|treemap|page-html)/, 'inspector-html'],
   [/^telling\//, 'inventory'],

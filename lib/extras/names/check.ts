@@ -160,7 +160,7 @@ async function ownNames(project: Project, isPublished: boolean): Promise<readonl
     const listed = await withSources(project, silent, sources => inSources(project, sources))
     if (isNone || listed.some(({ names }) => names.length > 0)) return listed
   }
-  return inManifest(project, await readNames(file))
+  return inManifest(project, file)
 }
 
 async function inSources(project: Project, sources: Sources): Promise<OwnNames[]> {
@@ -178,17 +178,17 @@ async function inSources(project: Project, sources: Sources): Promise<OwnNames[]
   }))
 }
 
-function inManifest(given: Project, unprepared: Names): OwnNames[] {
+async function inManifest(given: Project, file: string): Promise<OwnNames[]> {
   // These names are those of the manifest, unless the options set `compile`.
   const settings = given.changed({ compile: false })
-  const manifest = unprepared.prepare(settings.apps)
+  const manifest = await readNames(file, settings.apps)
   const isThere = (path: string) => statIfThere(publicFile(settings, path)) !== undefined
   return settings.apps.map(app => ({
     ...app,
     names: manifest.namesOf(app),
     find(name) {
       const owner = ownerOf(settings, app, name)
-      const entry = manifest.find(owner.app, owner.name)?.[1]
+      const entry = manifest.find(owner.app, owner.name)
       // Without fingerprints a page has the URL of any name, and a file may answer there.
       const isFound = owner.app.fingerprint ? entry : isThere(assetPath(owner.app, owner.name))
       return isFound ? { isInlined: entry?.svg !== undefined } : undefined

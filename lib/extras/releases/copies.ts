@@ -1,10 +1,15 @@
 // Checks the compressed copies and the deltas beside files; in a directory, also what a bundler's manifest names there
 // and `keep` has brought.
 import { basename, join } from 'node:path'
-import { inParallel, once } from '../../runtime/concurrency.ts'
+import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
-import { CODINGS, withoutCodingExtension, compareFile } from '../../runtime/files/codings.ts'
+import {
+  CODINGS,
+  compareFile,
+  withoutCodingExtension,
+  type Coding
+} from '../../runtime/files/codings.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
@@ -83,36 +88,49 @@ const KEEP_AGAIN =
 /**
  * Checks the copies and deltas in a directory that may contain anything.
  * @param top is its real path
- * @param files are the paths of those in it, relative to it
+ * @param all are the paths of the files in it, relative to it
+ * @param isChecked tells of each whether it is checked
  */
-export async function checkFiles(top: string, files: readonly string[]): Promise<CheckedCopies> {
-  const known = new Set(files)
-  const versions = groupBy(files, versionKey)
-  const check = async (path: string): Promise<Checked[]> => {
-    const file = join(top, path)
-    const delta = splitDelta(path)
-    const original = delta?.name ?? withoutCodingExtension(path)
+export async function checkFiles(
+  top: string,
+  all: readonly string[],
+  isChecked = (_path: string) => true
+): Promise<CheckedCopies> {
+  const versions = groupBy(all, versionKey)
+  const files = new Set(all.filter(isChecked))
+  const check = async (path: string): Promise<readonly Checked[]> => {
+    const original = originalOf(path)
     // It may be a link.
     const isAlone =
-      original !== path && !known.has(original) && !(await statOf(join(top, original)))
-    if (delta) {
+      original !== path && !files.has(original) && !(await statOf(join(top, original)))
+    if (splitDelta(path)) {
       const others = (versions.get(versionKey(original) ?? '') ?? []).map(each => join(top, each))
-      const message = isAlone ? NO_ORIGINAL : await faultOfDelta(file, join(top, original), others)
+      const [delta, target] = [join(top, path), join(top, original)]
+      const message = isAlone ? NO_ORIGINAL : await faultOfDelta(delta, target, others)
       return [{ path, message }]
     }
-    const copies = await checkCopies(path, file, extension => known.has(path + extension))
-    const isOrphan = isAlone && !isArchive(original, known)
-    return isOrphan ? [...copies, { path, message: NO_ORIGINAL }] : copies
+    const isOrphan = isAlone && !isArchive(original, files)
+    const copies = CODINGS.filter(({ extension }) => files.has(path + extension))
+    const compared = await compareCopies(top, path, copies)
+    return isOrphan ? [...compared, { path, message: NO_ORIGINAL }] : compared
   }
-  const checked = (await inParallel(files, CONCURRENCY, check)).flat()
+  const checked = (await inParallel([...files], CONCURRENCY, check)).flat()
+  const problems = checked.flatMap(({ path, message }) =>
+    message === undefined ? [] : { path, message }
+  )
   return {
     copies: checked.length,
     unread: checked.filter(({ isUnread }) => isUnread).length,
-    problems: problemsIn(checked).toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    problems: problems.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   }
 }
 
-export interface Checked {
+/** Returns the path of the file that a compressed copy or a delta is made from; any other path stays. */
+export function originalOf(path: string): string {
+  return splitDelta(path)?.name ?? withoutCodingExtension(path)
+}
+
+interface Checked {
   readonly path: string
   /** What is wrong, to be read after the path: `is missing`. */
   readonly message: string | undefined
@@ -120,30 +138,17 @@ export interface Checked {
   readonly isUnread?: boolean
 }
 
-export function problemsIn(checked: readonly Checked[]): Problem[] {
-  return checked.flatMap(({ path, message }) => (message === undefined ? [] : { path, message }))
-}
-
-/** Checks the compressed copies that exist. They are optional, but an existing one is served. */
-export async function checkCopies(
-  path: string,
-  file: string,
-  isCopy: (extension: string) => boolean
-): Promise<Checked[]> {
-  const original = await statOf(file)
-  if (!original) return []
-  const digest = once(() => digestOfFile(file))
-  const checked = CODINGS.map(async (coding): Promise<Checked[]> => {
-    const [copy, at] = [file + coding.extension, path + coding.extension]
-    const stats = isCopy(coding.extension) ? await statOf(copy) : undefined
-    if (!stats) return []
-    if (!stats.isFile()) return [{ path: at, message: 'is not a file' }]
-    const expected = { size: Number(original.size), digest: await digest() }
-    const comparison = await compareFile(expected, copy, coding)
+async function compareCopies(top: string, path: string, codings: readonly Coding[]) {
+  const file = join(top, path)
+  const stats = codings.length > 0 ? await statOf(file) : undefined
+  if (!stats) return []
+  const original = { size: Number(stats.size), digest: await digestOfFile(file) }
+  return inParallel(codings, CODINGS.length, async (coding): Promise<Checked> => {
+    const comparison = await compareFile(original, file + coding.extension, coding)
     const isUnread = comparison === undefined || comparison === 'unsupported'
-    return [{ path: at, message: isUnread ? undefined : FAULTS[comparison], isUnread }]
+    const message = isUnread ? undefined : FAULTS[comparison]
+    return { path: path + coding.extension, message, isUnread }
   })
-  return (await Promise.all(checked)).flat()
 }
 
 const FAULTS = {

@@ -15,9 +15,8 @@ import { sum } from '../../publishing/building/publish.ts'
 import { splitFingerprint } from '../../runtime/urls/spelling.ts'
 import type { Asset } from '../../runtime/urls/manifest.ts'
 import { readNames, REMEDY } from '../../runtime/urls/read-manifest.ts'
-import { faultOfDelta } from '../deltas/delta-faults.ts'
-import { listPublished, requestableFiles } from '../deltas/directory.ts'
-import { checkCopies, checkFiles, problemsIn, type Checked, type CheckedCopies } from './copies.ts'
+import { requestableFiles } from '../deltas/directory.ts'
+import { checkFiles, originalOf, type CheckedCopies } from './copies.ts'
 
 export interface VerifyReport {
   /** The absolute path of the manifest; with `apps: false` there is none. */
@@ -58,26 +57,35 @@ async function verifyMount(
 ) {
   const { urlPath, dir } = mount
   const { problem, manifest, files = [] } = listed ?? {}
-  const top = await realpathOf(dir)
-  const isMade = top !== undefined && (await statOf(top))?.isDirectory() === true
   const missing = files.filter(({ sizes }) => sizes['identity'] === undefined)
-  const problems: Problem[] = missing.map(({ path }) => ({
-    path,
-    message: `is missing, and ${manifest} names it`
-  }))
-  if (problem !== undefined && (isMade || isNeeded)) {
+  const message = `is missing, and ${manifest} names it`
+  const problems: Problem[] = missing.map(({ path }) => ({ path, message }))
+  const found = await verifyBelow(dir, urlPath, path => isMounted(path, mount), encodeAsImported)
+  if (problem !== undefined && (found || isNeeded)) {
     problems.unshift({ path: urlPath || '/', message: `has no build: ${problem}` })
   }
-  if (!isMade) return { files: files.length, copies: 0, unread: 0, problems }
-  const all = await requestableFiles(top)
-  const own = all.filter(path => isMounted(`${urlPath}/${path}`, mount))
-  const found = await checkFiles(top, own)
-  const faults = found.problems.map(({ path, message }) => ({
-    path: encodeAsImported(`${urlPath}/${path}`),
-    message
-  }))
-  problems.push(...(await namedWithoutBase(mount, files)), ...faults)
-  return { ...found, files: files.length, problems }
+  if (found) problems.push(...(await namedWithoutBase(mount, files)), ...found.problems)
+  return { copies: 0, unread: 0, ...found, files: files.length, problems }
+}
+
+/**
+ * Checks the copies and deltas of a directory below a URL path; undefined if there is no directory.
+ * @param isChecked gets the decoded URL path
+ */
+async function verifyBelow(
+  dir: string,
+  urlPath: string,
+  isChecked: (path: string) => boolean,
+  encode: typeof encodePath
+) {
+  const top = await realpathOf(dir)
+  if (top === undefined || !(await statOf(top))?.isDirectory()) return undefined
+  const files = await requestableFiles(top)
+  const found = await checkFiles(top, files, path => isChecked(`${urlPath}/${path}`))
+  const problems = found.problems.map(({ path, message }) => {
+    return { path: encode(`${urlPath}/${path}`), message }
+  })
+  return { ...found, problems }
 }
 
 /**
@@ -86,31 +94,30 @@ async function verifyMount(
  */
 async function verifyAssets(settings: Project) {
   const { assets } = await readNames(manifestFile(settings))
-  const { versions, deltas } = await listPublished(settings)
-  const check = async ([path, entry]: [string, Asset]): Promise<Checked[]> => {
-    const { target } = entry
-    const targetPath = decodeURIComponent(target)
-    const file = publicFile(settings, targetPath)
-    const plain = publicFile(settings, decodeURIComponent(path))
+  const intact = new Set<string>()
+  const check = async ([path, entry]: [string, Asset]): Promise<Problem[]> => {
+    const [target, name] = [decodeURIComponent(entry.target), decodeURIComponent(path)]
+    const [file, plain] = [publicFile(settings, target), publicFile(settings, name)]
     const message = await faultOfTarget(file, path, entry)
-    if (message !== undefined) return [{ path: target, message }]
-    // `data.json.gz` may be an asset itself.
-    const isCopy = (extension: string) => !assets.has(path + extension)
-    const copies = await checkCopies(target, file, isCopy)
-    if (target === path) return copies
-    const known = versions.get(splitFingerprint(targetPath)?.name ?? '') ?? []
-    const others = (deltas.get(targetPath) ?? []).map(async delta => {
-      const earlier = known.filter(({ digest }) => digest === delta.digest)
-      const older = earlier.map(version => version.file)
-      return { path: encodePath(delta.path), message: await faultOfDelta(delta.file, file, older) }
-    })
-    const found = [...copies, ...(await Promise.all(others))]
-    if (await sameBytes(file, plain)) return [...found, ...(await checkCopies(path, plain, isCopy))]
-    const isThere = (await statOf(plain)) !== undefined
-    return [...found, { path, message: isThere ? writtenSince(target) : MISSING }]
+    if (message !== undefined) return [{ path: entry.target, message }]
+    intact.add(target)
+    if (target !== name && !(await sameBytes(file, plain))) {
+      const isThere = (await statOf(plain)) !== undefined
+      return [{ path, message: isThere ? writtenSince(entry.target) : MISSING }]
+    }
+    intact.add(name)
+    return []
   }
-  const checked = await inParallel([...assets], CONCURRENCY, check)
-  const problems = [...(await unpublishedIn(settings)), ...problemsIn(checked.flat())]
+  const faults = await inParallel([...assets], CONCURRENCY, check)
+  const { prefix } = settings
+  const isChecked = (path: string) => {
+    const original = originalOf(path)
+    // `data.json.gz` may be an asset itself.
+    return intact.has(original) && (original === path || !assets.has(encodePath(path)))
+  }
+  const copies = await verifyBelow(publicFile(settings, prefix), prefix, isChecked, encodePath)
+  const ofCopies = copies?.problems ?? []
+  const problems = [...(await unpublishedIn(settings)), ...faults.flat(), ...ofCopies]
   return { assets: assets.size, problems }
 }
 
