@@ -2,7 +2,7 @@
 import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
 import { statIfThere } from '../../runtime/files/at-start.ts'
 import { statOf } from '../../runtime/files/disk.ts'
-import { holdersOf, partOf, type Names } from '../../runtime/urls/manifest.ts'
+import { holdersOf, partOf } from '../../runtime/urls/manifest.ts'
 import { readAssets, readNames } from '../../runtime/urls/read-manifest.ts'
 import type { Check, Problem, Project } from '../../runtime/app/parts.ts'
 import { assetPath, ofApp, ownerOf } from '../../runtime/settings/app-settings.ts'
@@ -185,7 +185,7 @@ async function inManifest(given: Project, file: string): Promise<OwnNames[]> {
   const isThere = (path: string) => statIfThere(publicFile(settings, path)) !== undefined
   return settings.apps.map(app => ({
     ...app,
-    names: manifest.namesOf(app),
+    names: manifest.namesOf(app).all,
     find(name) {
       const owner = ownerOf(settings, app, name)
       const entry = manifest.find(owner.app, owner.name)

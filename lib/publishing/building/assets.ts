@@ -5,11 +5,12 @@ import type { Mention } from '../../runtime/app/parts.ts'
 import { assetPath, ownerOf } from '../../runtime/settings/app-settings.ts'
 import { isAbsoluteUrl } from '../../runtime/settings/option-table.ts'
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
+import type { Draft } from '../rendering/draft.ts'
 import type { Listed } from '../sources/snapshot.ts'
 import { adviseOn } from '../sources/missing-name.ts'
 import type { Sources } from '../sources/sources.ts'
 import { encodePath, whyNotCanonical } from '../../runtime/urls/spelling.ts'
-import { Names, type Asset } from '../../runtime/urls/manifest.ts'
+import { Names, type Asset, type GivenNames } from '../../runtime/urls/manifest.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
 /** A source, and the path at which it is published. */
@@ -35,11 +36,8 @@ export interface Built extends Pick<ListedAsset, 'app' | 'source' | 'path'> {
 
 export type Assets = ReadonlyMap<string, Built>
 
-export function namesOf(assets: Assets, more: ConstructorParameters<typeof Names>[1]): Names {
-  return new Names(
-    Array.from(assets.values(), ({ asset }) => asset),
-    more
-  )
+export function namesOf(built: Assets, more: Omit<GivenNames, 'assets'>): Names {
+  return new Names({ ...more, assets: Array.from(built.values(), ({ asset }) => asset) })
 }
 
 /** Returns the decoded URL path that pages contain. */
@@ -66,14 +64,21 @@ export function importedInViews(
 
 /**
  * Finds entries of the option `imports` whose asset no app has: an import map with them could not be written.
- * @param isImported tells whether a module imports the specifier, where its loss is reported with a place
+ * The loss of one that a module imports is reported with its place.
  */
 export async function findLostImports(
   settings: Settings,
   sources: Sources,
-  isImported: (app: AppSettings, specifier: string) => boolean,
+  all: readonly (ListedAsset & { readonly draft: Draft })[],
   warn: (message: string) => void
 ): Promise<Failure[]> {
+  const keyOf = ({ name }: AppSettings, specifier: string) => `${name}\n${specifier}`
+  const own = all.filter(({ source }) => source.packageName === undefined)
+  const imported = new Set(
+    own.flatMap(
+      ({ app, draft }) => draft.text?.references.map(({ path }) => keyOf(app, path)) ?? []
+    )
+  )
   const given = settings.apps
     .filter(({ fingerprint, missing }) => fingerprint && missing !== 'ignore')
     .flatMap(app => Array.from(app.imports, ([specifier, name]) => ({ app, specifier, name })))
@@ -88,7 +93,7 @@ export async function findLostImports(
   const done = new Set(given.filter((_, at) => found[at]).map(({ name }) => name))
   const failures: Failure[] = []
   for (const { app, specifier, name } of given) {
-    if (done.has(name) || isImported(app, specifier)) continue
+    if (done.has(name) || imported.has(keyOf(app, specifier))) continue
     done.add(name)
     const told = given.filter(each => each.name === name)
     const advice = await Promise.all(told.map(each => adviseOn(sources, each.app, name)))

@@ -73,17 +73,17 @@ export class Builder {
     this.#mentions = once(() => mentionsIn(settings))
   }
 
-  /**
-   * Builds every asset; the result is the same object if nothing has changed.
-   * @param listed the assets, if they were just listed
-   */
+  /** @returns the same object if nothing has changed @param listed the assets, if they were just listed */
   async all(listed?: readonly ListedAsset[]): Promise<BuildResult> {
     const { only } = this.#options
     const places = listed ?? (await listAssets(this.#settings, this.#sources, only))
     const failures = findFailures(this.#settings, places, this.#options.warn)
     const all = await this.#draftAll(places, failures)
     if (!this.#options.index) {
-      failures.push(...(await this.#addedSince(places)), ...(await this.#lostImports(all)))
+      failures.push(...(await this.#addedSince(places)))
+      failures.push(
+        ...(await findLostImports(this.#settings, this.#sources, all, this.#options.warn))
+      )
     }
     const drafts = all.map(({ draft }) => draft)
     const last = this.#last
@@ -95,28 +95,18 @@ export class Builder {
     return result
   }
 
-  #lostImports(all: readonly Drafted[]): Promise<Failure[]> {
-    const keyOf = ({ name }: AppSettings, path: string) => JSON.stringify([name, path])
-    const own = all.filter(({ source }) => source.packageName === undefined)
-    const imported = new Set(
-      own.flatMap(({ app, draft }) =>
-        (draft.text?.references ?? []).map(({ path }) => keyOf(app, path))
-      )
-    )
-    const isImported = (app: AppSettings, path: string) => imported.has(keyOf(app, path))
-    return findLostImports(this.#settings, this.#sources, isImported, this.#options.warn)
-  }
-
   /** A folder that is not there while a checkout replaces it would leave its assets out of a precompile. */
   async #addedSince(places: readonly ListedAsset[]): Promise<Failure[]> {
     const known = new Set(places.map(({ path }) => path))
     const now = await listAssets(this.#settings, this.#sources, this.#options.only)
-    return now
-      .filter(({ path }) => !known.has(path))
-      .map(({ path, source }) => ({
-        path,
-        error: added(pathFrom(this.#settings.root, source.file))
-      }))
+    const added = now.filter(({ path }) => !known.has(path))
+    return added.map(place => ({ path: place.path, error: this.#changed(place, 'appeared') }))
+  }
+
+  #changed({ source }: ListedAsset, how: string): AssetError {
+    const file = pathFrom(this.#settings.root, source.file)
+    const advice = 'run precompile again when nothing changes the sources'
+    return new AssetError('source-missing', `${file} ${how} during the precompile: ${advice}`)
   }
 
   async #finish(all: readonly Drafted[], failures: Failure[]): Promise<BuildResult> {
@@ -174,11 +164,7 @@ export class Builder {
     return all.filter(({ path }) => !maps.has(path))
   }
 
-  /**
-   * Drafts an asset. The result is undefined for a source that was removed after it was listed, if a server looks
-   * again for the next page.
-   * @throws AssetError otherwise
-   */
+  /** @returns undefined for a source that was removed after it was listed, if a server looks again for the next page */
   async #draft(place: ListedAsset): Promise<Draft | undefined> {
     const { index } = this.#options
     const { path, source } = place
@@ -188,7 +174,7 @@ export class Builder {
     const areAsBefore = await lookBefore(entry?.inputs)
     // Only the source can be missing here: a compiler's failure is a CompileError.
     const draft = await undefinedIfMissing(this.#draftAnew(place))
-    if (!draft && !index) throw removed(pathFrom(this.#settings.root, source.file))
+    if (!draft && !index) throw this.#changed(place, 'was removed')
     if (!draft) return undefined
     const { inputs, isSettled } = draft
     const generation = isSettled && areAsBefore(inputs) ? this.#sources.generation : NEVER
@@ -232,20 +218,7 @@ async function mentionsIn(project: Project): Promise<Mention[]> {
   return found.flatMap(each => each ?? [])
 }
 
-function added(file: string): AssetError {
-  const advice = 'run precompile again when nothing changes the sources'
-  return new AssetError('source-missing', `${file} appeared during the precompile: ${advice}`)
-}
-
-function removed(file: string): AssetError {
-  const advice = 'run precompile again when nothing changes the sources'
-  return new AssetError('source-missing', `${file} was removed during the precompile: ${advice}`)
-}
-
-/**
- * Returns the text of a draft; undefined if the source was edited or removed meanwhile, which its publication
- * reports.
- */
+/** @returns undefined if the source was edited or removed meanwhile, which its publication reports */
 async function readAgain({ content, sums }: Draft): Promise<string | undefined> {
   const bytes = await undefinedIfMissing(readContent(content))
   return bytes && digestOf(bytes) === sums?.digest ? new TextDecoder().decode(bytes) : undefined

@@ -90,31 +90,21 @@ function digestOfCycle(group: readonly Unfinished[], urlsOf: (node: Unfinished) 
 }
 
 /** The text refers to its map by fingerprint, so the map comes first. */
-function shiftOwnMap(
-  { path, draft: { text }, ownMap }: Unfinished,
-  urls: Urls,
-  assets: Map<string, Built>
-): void {
+function shiftOwnMap({ path, draft, ownMap }: Unfinished, urls: Urls, assets: Map<string, Built>) {
   const map = assets.get(path + MAP)
-  if (ownMap === undefined || !map || !text) return
-  const content = Buffer.from(shiftMap(ownMap, text, urls))
-  const sums = checksumsOfBytes(content, map.app.integrity)
-  assets.set(map.path, builtFrom(map, content, sums))
+  if (ownMap === undefined || !map || !draft.text) return
+  const content = Buffer.from(shiftMap(ownMap, draft.text, urls))
+  assets.set(map.path, builtFrom(map, content, checksumsOfBytes(content, map.app.integrity)))
 }
 
 /** The suffix that makes the path of an asset that of its source map. */
 export const MAP = '.map'
 
-type Known = Pick<
-  Asset,
-  'imports' | 'dynamicImports' | 'unresolved' | 'imageSize' | 'svg' | 'sources'
->
-
 function builtFrom(
   { app, source, path }: Pick<Built, 'app' | 'source' | 'path'>,
   content: Content,
   { digest, integrity, size }: Checksums,
-  { imports, dynamicImports, unresolved, imageSize, svg, sources }: Known = {}
+  { imports, dynamicImports, unresolved, imageSize, svg, sources }: Partial<Asset> = {}
 ): Built {
   const asset: Asset = {
     path: encodePath(path),
@@ -161,7 +151,7 @@ function finishOne(
 function importsOf(
   { app, name, draft, links }: Unfinished,
   cycle: ReadonlySet<string>
-): Pick<Asset, 'imports' | 'dynamicImports' | 'unresolved'> | undefined {
+): Partial<Asset> | undefined {
   if (textType(name) !== 'js' || !app.fingerprint) return undefined
   const { references = [], isOpen = false } = draft.text ?? {}
   const of = (kind: Reference['kind']) => {

@@ -76,13 +76,8 @@ export class Publishing implements OnRequest {
     return this.#rebuilt.publish(app, name, await this.sourced(app, name))
   }
 
-  /** Returns the entry of a plain path in the index of what was published on request. */
   indexed(path: string): IndexEntry | undefined {
     return this.plain.index.peek(path) ?? this.#rebuilt.index.peek(path)
-  }
-
-  published(path: string) {
-    return this.indexed(path)?.published
   }
 
   names({ compile, fingerprint }: AppSettings) {

@@ -22,7 +22,7 @@ import { commitAll, writeAsset } from './write-asset.ts'
 const CONCURRENCY = 16
 
 export class Rebuilt {
-  names = new Names([])
+  names = new Names({ assets: [] })
   /** The index has no limit: entries that have no source are removed from it. */
   readonly index = new MtimeIndex(Infinity)
   readonly #settings: Project

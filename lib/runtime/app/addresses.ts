@@ -148,7 +148,7 @@ function inManifest(app: AppSettings, parts: Parts): Addresses {
 }
 
 /** The names of a manifest that could not be read. */
-const NONE = new Names([])
+const NONE = new Names({ assets: [] })
 
 /** Own assets come first; any other name is looked for in the mounts. */
 function withMountAssets(own: Addresses, mounted: MountAssets): Addresses {

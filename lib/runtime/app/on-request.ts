@@ -13,8 +13,8 @@ export interface OnRequest {
    * @throws AssetError for a source that cannot be published
    */
   publish(app: AppSettings, name: string): Promise<Target | undefined>
-  /** Returns the last publication of a plain path by this process. */
-  published(path: string): Publication | undefined
+  /** Returns what is known of a plain path that this process has published. */
+  indexed(path: string): { readonly published?: Publication | undefined } | undefined
   /** Returns the names of an app with fingerprints; undefined for one with plain names. */
   names(app: AppSettings): Names | undefined
   /** What pages wait for: new sources, packages, builds. */

@@ -119,10 +119,11 @@ export class Pipeline {
     const onRequest = await makeOnRequest(this.settings, this.#warn, forget)
     this.onRequest = onRequest
     // A verified fingerprint is trusted permanently, unless its source may be gone.
-    this.recall = (rawPath, mounts) => {
+    const recallCurrent: typeof this.recall = (rawPath, mounts) => {
       const known = directories.recall(rawPath, mounts)
       return known === 'missing' || onRequest.isCurrent ? known : undefined
     }
+    if (this.settings.apps.some(app => app.compile && app.fingerprint)) this.recall = recallCurrent
     this.#join()
   }
 
@@ -221,7 +222,7 @@ export class Pipeline {
    * @param start the moment, by `performance.now()`
    */
   since(start: number, { path }: Wanted): Publication | undefined {
-    const published = this.onRequest?.published(path)
+    const published = this.onRequest?.indexed(path)?.published
     return published && published.at >= start ? published : undefined
   }
 

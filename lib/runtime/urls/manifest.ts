@@ -87,12 +87,14 @@ export function partOf(holder: string): string {
   return `it is part of ${holder}; what a view names that the option views finds is a file of its own after precompile`
 }
 
-interface MoreOfNames {
+export interface GivenNames {
+  readonly assets: Iterable<Asset>
   /** All apps; none where only the lines are of interest. */
   readonly apps?: readonly AppSettings[]
   /** The words by which errors name the file; undefined for names that are in memory only. */
   readonly file?: string | undefined
   readonly inViews?: readonly string[]
+  /** Those of earlier manifests. */
   readonly kept?: readonly Asset[]
   readonly failures?: ReadonlyMap<string, AssetError>
 }
@@ -111,11 +113,11 @@ export class Names {
   readonly #names = new Map<string, AppNames>()
   #version: string | undefined
 
-  constructor(assets: Iterable<Asset>, more: MoreOfNames = {}) {
-    const { apps = [], file = 'the manifest in memory', inViews = [], kept = [] } = more
+  constructor({ assets, kept = [], ...given }: GivenNames) {
+    const { apps = [], file = 'the manifest in memory', inViews = [] } = given
     this.assets = new Map([...assets, ...kept].map(asset => [asset.path, asset]))
     this.inViews = inViews
-    this.failures = more.failures ?? new Map()
+    this.failures = given.failures ?? new Map()
     this.#apps = apps
     this.#file = file
     this.#kept = new Set(kept)
@@ -130,7 +132,7 @@ export class Names {
 
   /** Makes the indexes in advance, so that no page waits for them. */
   prepare(): this {
-    for (const app of this.#apps) this.#namesOf(app)
+    for (const app of this.#apps) this.namesOf(app)
     this.#version = this.version
     return this
   }
@@ -159,7 +161,7 @@ export class Names {
     if (failure) throw failure
     const whole = holdersOf(this.assets).get(encodePath(path))
     const other = this.#apps.find(each => this.find(each, name))
-    const near = nearestPath(name, this.namesOf(app).slice(0, MAX_COMPARED))
+    const near = nearestPath(name, this.namesOf(app).all.slice(0, MAX_COMPARED))
     const guess = near === undefined ? '' : `; ${didYouMean(name, near)}`
     const elsewhere = other ? `; ${ofApp(other.name)}` : guess
     const hint = whole === undefined ? elsewhere : `: ${partOf(whole)}`
@@ -174,17 +176,13 @@ export class Names {
   find(app: AppSettings, name: string): Asset | undefined {
     const exact = this.assets.get(encodePath(assetPath(app, name)))
     if (exact) return exact
-    const { tails, folders } = this.#namesOf(app)
+    const { tails, folders } = this.namesOf(app)
     const tailed = app.tails ? tails.get(name) : undefined
     const isName = (each: string) => this.assets.has(encodePath(assetPath(app, each)))
     return tailed && !meetsNames(name, folders, isName) ? tailed : undefined
   }
 
-  namesOf(app: AppSettings): readonly string[] {
-    return this.#namesOf(app).all
-  }
-
-  #namesOf({ name, urlPrefix }: AppSettings): AppNames {
+  namesOf({ name, urlPrefix }: AppSettings): AppNames {
     const known = this.#names.get(name)
     if (known) return known
     const inside = this.#apps

@@ -8,13 +8,12 @@ import { isRecord } from '../check-options.ts'
 import { manifestFile, publicFile, readApps } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
 import { assetSources } from '../app/third-party.ts'
-import { Names, type Asset, type AssetsByPath, type ImageSize, type InlineSvg } from './manifest.ts'
+import { Names, type Asset, type AssetsByPath, type InlineSvg } from './manifest.ts'
 import { pathFrom } from '../files/paths.ts'
 
 /** The advice about a manifest, or files, that are missing or broken. */
 export const REMEDY = 'run npx koa-fresh-assets precompile'
 
-/** @param advice an alternative to the usual advice */
 function manifestMissing(file: string, advice = ''): AssetError {
   return new AssetError('manifest-missing', `there is no manifest ${file}: ${REMEDY}${advice}`)
 }
@@ -23,8 +22,7 @@ function manifestMissing(file: string, advice = ''): AssetError {
 export async function readNames(file: string, apps: Settings['apps'] = []): Promise<Names> {
   const bytes = await bytesOf(file)
   if (bytes === undefined) throw manifestMissing(file)
-  const [assets, more] = parse(bytes, file)
-  return new Names(assets, { ...more, apps })
+  return new Names({ ...parse(bytes, file), apps })
 }
 
 /**
@@ -34,8 +32,7 @@ export async function readNames(file: string, apps: Settings['apps'] = []): Prom
 export async function readAssets(file: string, isReplaced = false): Promise<AssetsByPath> {
   try {
     const bytes = await bytesOf(file)
-    const [assets] = bytes ? parse(bytes, file) : [[]]
-    return new Map(assets.map(asset => [asset.path, asset]))
+    return new Names(bytes ? parse(bytes, file) : { assets: [] }).assets
   } catch (error) {
     if (isReplaced && errorCode(error) === 'manifest-broken') return new Map()
     throw error
@@ -43,55 +40,38 @@ export async function readAssets(file: string, isReplaced = false): Promise<Asse
 }
 
 /** @throws AssetError for anything but a manifest of version 1 */
-function parse(
-  bytes: Buffer,
-  file: string
-): readonly [Asset[], { file: string; inViews: string[] }] {
+function parse(bytes: Buffer, file: string) {
   try {
-    const {
-      version,
-      assets,
-      apps,
-      inViews = []
-    } = (JSON.parse(bytes.toString()) ?? {}) as Record<string, unknown>
+    const whole = (JSON.parse(bytes.toString()) ?? {}) as Record<string, unknown>
+    const { version, assets, apps, inViews = [] } = whole
     if (version !== 1) throw new TypeError(`its version is ${JSON.stringify(version)}, not 1`)
     if (!isRecord(assets)) throw new TypeError('its assets are not an object')
     if (!isListOfStrings(inViews)) throw new TypeError('its inViews are not a list of strings')
     readApps(apps)
     const all = Object.entries(assets).map(([path, line]) => {
-      const asset = isRecord(line) && { ...line, path }
+      const asset: Partial<Asset> = { ...(isRecord(line) && line), path }
       if (!isAsset(asset)) throw new TypeError(`the entry ${path} is incomplete`)
       // View helpers decode them: a malformed path must fail here, not on a page.
       decodeURIComponent(path)
       decodeURIComponent(asset.target)
       return asset
     })
-    return [all, { file, inViews }]
+    return { assets: all, file, inViews }
   } catch (error) {
     const message = `${file} is not a manifest (${reasonOf(error)}): ${REMEDY}`
     throw new AssetError('manifest-broken', message, { cause: error })
   }
 }
 
-function isAsset(value: unknown): value is Asset {
-  const {
-    target,
-    source,
-    integrity,
-    size,
-    imports = [],
-    dynamicImports = [],
-    unresolved = [],
-    specifiers = [],
-    sources = [],
-    imageSize,
-    svg
-  } = (value || {}) as Partial<Asset>
-  const typed = typeof target === 'string' && typeof source === 'string' && Number.isInteger(size)
-  const isSize = (size: ImageSize) => [size.width, size.height].every(Number.isFinite)
-  const lists = [integrity, imports, dynamicImports, unresolved, specifiers, sources]
-  const details = (!imageSize || isSize(imageSize)) && (!svg || isSvg(svg))
-  return typed && details && lists.every(isListOfStrings)
+const LISTS = ['imports', 'dynamicImports', 'unresolved', 'specifiers', 'sources'] as const
+
+function isAsset(line: Partial<Asset>): line is Asset {
+  const { target, source, integrity, size, imageSize, svg } = line
+  const isNamed = typeof target === 'string' && typeof source === 'string'
+  const lists = LISTS.map(name => line[name]).filter(each => each !== undefined)
+  const isSized = !imageSize || [imageSize.width, imageSize.height].every(Number.isFinite)
+  const isWhole = isNamed && Number.isInteger(size) && isSized && (!svg || isSvg(svg))
+  return isWhole && [integrity, ...lists].every(isListOfStrings)
 }
 
 const isSvg = ({ attributes, content }: InlineSvg) =>
@@ -117,19 +97,17 @@ export class ReloadedNames extends ReloadedFile {
       take: bytes => this.#take(bytes)
     })
     this.#settings = settings
-    const { apps } = settings
     const bytes = readIfThere(path)
     if (bytes === undefined) requireNoManifest(settings, path)
-    const [assets, more] = bytes
-      ? parse(bytes, path)
-      : ([[], { file: `${path}, which does not exist` }] as const)
-    this.current = new Names(assets, { ...more, apps }).prepare()
+    const none = { assets: [], file: `${path}, which does not exist` }
+    const given = bytes ? parse(bytes, path) : none
+    this.current = new Names({ ...given, apps: settings.apps }).prepare()
     this.version = this.current.version
   }
 
   async #take(bytes: Buffer): Promise<true> {
-    const [assets, more] = parse(bytes, this.path)
-    const named = new Set(assets.map(({ path }) => path))
+    const given = parse(bytes, this.path)
+    const named = new Set(given.assets.map(({ path }) => path))
     // A precompile for the next release drops lines that pages of the running release need.
     const dropped = [...this.current.assets.values()].filter(({ path }) => !named.has(path))
     const kept = await inParallel(dropped, CONCURRENCY, async asset => {
@@ -137,7 +115,7 @@ export class ReloadedNames extends ReloadedFile {
       return (await statOf(file))?.isFile() ? [asset] : []
     })
     const { apps } = this.#settings
-    this.current = new Names(assets, { ...more, apps, kept: kept.flat() }).prepare()
+    this.current = new Names({ ...given, apps, kept: kept.flat() }).prepare()
     this.version = this.current.version
     return true
   }

@@ -167,12 +167,6 @@ export function withoutBase(path: string, base: string): string {
 
 const FINGERPRINTED = new RegExp(`^([^]*)-(${DIGEST_PATTERN})((?:\\.[^./]*)?)$`)
 
-/** A name without its fingerprint, and the digest in the fingerprint. */
-export interface Fingerprinted {
-  readonly name: string
-  readonly digest: string
-}
-
 /** Adds a fingerprint; a name that already has this one stays as it is. */
 export function withFingerprint(name: string, digest: string): string {
   if (splitFingerprint(name)?.digest === digest) return name
@@ -181,19 +175,21 @@ export function withFingerprint(name: string, digest: string): string {
   return `${name.slice(0, dot)}-${digest}${name.slice(dot)}`
 }
 
-/**
- * Splits `admin/app-<digest>.css` into `admin/app.css` and the digest; undefined for a name without a fingerprint.
- */
+/** A name without its fingerprint, and the digest in the fingerprint. */
+export interface Fingerprinted {
+  readonly name: string
+  readonly digest: string
+}
+
+/** Splits `admin/app-<digest>.css` into `admin/app.css` and the digest; undefined for a name without a fingerprint. */
 export function splitFingerprint(name: string): Fingerprinted | undefined {
   const [, before = '', digest, after = ''] = FINGERPRINTED.exec(name) ?? []
   return digest === undefined ? undefined : { name: before + after, digest }
 }
 
-/** The parts of a path around its hash, by which the next version of the file is recognised. */
+/** The parts of a path around its hash, `/assets/app-` and `.js`, by which the next version of the file is recognised. */
 export interface WithoutHash {
-  /** The part before the hash: `/assets/app-` */
   readonly before: string
-  /** The part after the hash: `.js` */
   readonly after: string
 }
 

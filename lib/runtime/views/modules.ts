@@ -172,11 +172,7 @@ function sorted<Value>(entries: Iterable<[string, Value]>): Record<string, Value
   return Object.fromEntries([...new Map(entries)].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function isModulePath(path: string): boolean {
-  return /\.m?js$/i.test(path)
-}
-
-const isScript = ({ path }: Located): boolean => isModulePath(path)
+const isScript = ({ path }: Located): boolean => /\.m?js$/i.test(path)
 
 /**
  * Returns the modules that entries import statically, each after its own imports; the entries themselves are left

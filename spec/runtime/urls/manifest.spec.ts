@@ -192,7 +192,7 @@ function linesOf(count: number, version = 0): Asset[] {
 
 test('S61 with 5,000 entries neither an unknown name nor a tail that all of them share takes long', t => {
   const all = linesOf(5000)
-  const root = makeProject(t, { 'public/assets.json': JSON.stringify(new Names(all)) })
+  const root = makeProject(t, { 'public/assets.json': JSON.stringify(new Names({ assets: all })) })
   const settings = settle({ root, env: 'production', apps: { web: {} } })
   const manifest = new ReloadedNames(settings, t.fail)
   const [app = settings.publicApp] = settings.apps
