@@ -148,7 +148,7 @@ async function chunksOf(
       // A group takes what its modules import as well, but for what those in front of it have.
       groups: Array.from(groups, ([name, paths]) => ({
         name,
-        test: id => paths.has(pathOf(id) ?? '')
+        test: id => !id.startsWith(FACADE) && paths.has(pathOf(id) ?? '')
       }))
     }
   })
