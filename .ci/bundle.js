@@ -139,6 +139,7 @@ const PARTS = [
   [/^building\/(?:on-request|rebuilt|plain)|^kept-index\/kept/, 'building-on-request'],
   [/^[^/]+\/extra\.ts$/, 'extras'],
   [/^vite\/entry\.|^media\/(?:inline|media)\.|^live\/tag/, 'views'],
+  [/^media\/svg\./, 'svg'],
   [/^vite\/manifests/, 'vite-manifests'],
   [/^vite\/entry-source/, 'entry-source'],
   [/^releases\/exports/, 'app'],
