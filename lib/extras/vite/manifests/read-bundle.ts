@@ -24,11 +24,7 @@ export const REMEDY =
   'or webpack and Rspack (stats.toJson({ all: false, entrypoints: true, assets: true, cachedAssets: true })) return'
 
 /** The names in a manifest are paths below its directory, without queries. */
-export interface ManifestNames {
-  readonly files: ReadonlySet<string>
-  /** The files whose names contain a hash of their content. */
-  readonly hashed: ReadonlySet<string>
-}
+export type ManifestNames = Pick<Bundle, 'files' | 'hashed'>
 
 /** A directory that is not mounted has no URLs. @throws as `readBundle` */
 export function readManifest(
