@@ -88,6 +88,7 @@ test.serial(
     t.regex(meanwhile, /@vite\/client/, 'a build meanwhile changes nothing')
     rmSync(join(root, ANNOUNCED))
     t.regex((await page()).entry('src/main.ts'), /@vite\/client/, 'as a build does at its start')
+    t.true(existsSync(join(root, ANNOUNCED)), 'it is there again for the next process')
     await server.close()
     t.regex((await page()).entry('src/main.ts'), /"\/admin\/assets\/main-/)
     t.false(existsSync(join(root, ANNOUNCED)))
