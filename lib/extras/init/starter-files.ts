@@ -1,4 +1,4 @@
-// What the files of a project begin with: the assets of an app, the configuration, the lines of dotfiles.
+// Writes what the files of a project begin with: the assets of an app, the configuration, the lines of dotfiles.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '../../runtime/check-options.ts'

@@ -132,7 +132,7 @@ export function originalOf(path: string): string {
 
 interface Checked {
   readonly path: string
-  /** What is wrong, to be read after the path: `is missing`. */
+  /** The fault, to be read after the path: `is missing`. */
   readonly message: string | undefined
   /** True if it was not checked: this Node lacks the coding. */
   readonly isUnread?: boolean
