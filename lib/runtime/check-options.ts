@@ -42,7 +42,7 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && !value.includes('\0')
 }
 
-/** Tells whether a value is an object with keys: neither null nor an array. */
+/** Neither null nor an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -245,19 +245,14 @@ export function didYouMean(given: string, near: string): string {
 
 // Two characters in five may differ, as in TypeScript's "Did you mean"; nobody mistypes more than six.
 const TOLERANCE = 0.4
-const MAX_EDITS = 6
 
 /**
  * Returns the candidate that takes the fewest edits, the first of those that tie; undefined when all take too many.
  * Case and Unicode form are ignored.
  */
-export function nearest(
-  word: string,
-  candidates: Iterable<string>,
-  maxEdits = MAX_EDITS
-): string | undefined {
+export function nearest(word: string, candidates: Iterable<string>, most = 6): string | undefined {
   let best: string | undefined
-  let limit = Math.max(1, Math.min(maxEdits, Math.floor(word.length * TOLERANCE)))
+  let limit = Math.max(1, Math.min(most, Math.floor(word.length * TOLERANCE)))
   const typed = folded(word)
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) > limit) continue
@@ -278,9 +273,8 @@ function editsBetween(a: string, b: string): number {
   if (edits !== 2 || a.length !== b.length) return edits
   let at = 0
   while (a[at] === b[at]) at++
-  const isSwapped =
-    a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2)
-  return isSwapped ? 1 : edits
+  const swapped = `${a.slice(0, at)}${a[at + 1]}${a[at]}${a.slice(at + 2)}`
+  return swapped === b ? 1 : edits
 }
 
 /**
@@ -289,17 +283,10 @@ function editsBetween(a: string, b: string): number {
  * folder: `npm/tip.js` for `npm/tip/dist/tip.esm.js`.
  */
 export function nearestPath(path: string, candidates: readonly string[]): string | undefined {
-  const relatives = candidates.filter(
-    each => each.endsWith(`/${path}`) || path.endsWith(`/${each}`)
-  )
-  return (
-    longest(relatives, path.length) ?? nearest(path, candidates) ?? moduleAround(path, candidates)
-  )
-}
-
-function moduleAround(path: string, candidates: readonly string[]): string | undefined {
-  if (!/\.m?js$/.test(path)) return undefined
-  return longest(candidates.filter(each => path.startsWith(each.replace(/\.js$/, '/'))))
+  const isModule = /\.m?js$/.test(path)
+  const alike = candidates.filter(each => each.endsWith(`/${path}`) || path.endsWith(`/${each}`))
+  const around = candidates.filter(each => isModule && path.startsWith(each.replace(/\.js$/, '/')))
+  return longest(alike, path.length) ?? nearest(path, candidates) ?? longest(around)
 }
 
 /** The first of the longest; what exceeds `limit` counts for nothing. */

@@ -7,6 +7,31 @@ interface ErrorCause {
   readonly cause?: unknown
 }
 
+/** What is logged of an error: its message, in a line or in several, or, as code may be to blame, the stack. */
+const LOGGED = {
+  'root-missing': 'stack',
+  'source-missing': 'stack',
+  'package-unusable': 'lines',
+  'compile-failed': 'lines',
+  'compiler-missing': 'line',
+  'publish-failed': 'line',
+  'public-unusable': 'stack',
+  'mount-unusable': 'stack',
+  'manifest-missing': 'stack',
+  'manifest-broken': 'stack',
+  'asset-unknown': 'stack',
+  'reference-missing': 'line',
+  'name-taken': 'line',
+  'name-unusable': 'line',
+  'precompile-failed': 'lines',
+  'precompile-empty': 'line',
+  'precompile-busy': 'line',
+  'directory-unusable': 'line',
+  'compress-failed': 'line'
+} as const
+
+export type AssetErrorCode = keyof typeof LOGGED
+
 /**
  * The base class of every error that this package throws on purpose, apart from the TypeError for an invalid
  * option or argument.
@@ -27,10 +52,10 @@ export class AssetError extends Error {
 
   constructor(code: AssetErrorCode, message: string, options?: ErrorCause) {
     // The message contains file names and is logged: no name may start a new line.
-    super(MULTILINE.has(code) ? printableLines(message) : printable(message), options)
+    super(LOGGED[code] === 'lines' ? printableLines(message) : printable(message), options)
     this.code = code
     // Koa logs the stack. When a source or a disk has to be fixed, our stack frames only hide the message.
-    const stack = ABOUT_CODE.has(code) ? this.stack : `${new.target.name}: ${this.message}`
+    const stack = LOGGED[code] === 'stack' ? this.stack : `${new.target.name}: ${this.message}`
     this.stack = stack?.replace(this.message, () => `${this.message}\n  See ${this.help}`) ?? ''
     // Pages throw it, past all that could do this when it is logged.
     if (code === 'asset-unknown') logInFullOnce(this)
@@ -44,46 +69,7 @@ export class AssetError extends Error {
 
 export const helpAt = (place: string): string => `node_modules/koa-fresh-assets/docs/${place}`
 
-export type AssetErrorCode =
-  | 'root-missing'
-  | 'source-missing'
-  | 'package-unusable'
-  | 'compile-failed'
-  | 'compiler-missing'
-  | 'publish-failed'
-  | 'public-unusable'
-  | 'mount-unusable'
-  | 'manifest-missing'
-  | 'manifest-broken'
-  | 'asset-unknown'
-  | 'reference-missing'
-  | 'name-taken'
-  | 'name-unusable'
-  | 'precompile-failed'
-  | 'precompile-empty'
-  | 'precompile-busy'
-  | 'directory-unusable'
-  | 'compress-failed'
-
-const MULTILINE = new Set<AssetErrorCode>([
-  'compile-failed',
-  'precompile-failed',
-  'package-unusable'
-])
-
-const ABOUT_CODE = new Set<AssetErrorCode>([
-  'root-missing',
-  'source-missing',
-  'public-unusable',
-  'mount-unusable',
-  'manifest-missing',
-  'manifest-broken',
-  'asset-unknown'
-])
-
-/** The messages that were logged in full. */
-const logged = new Set<string>()
-const MAX_LOGGED = 1000
+const loggedInFull = new Set<string>()
 
 /**
  * Shortens what Koa logs, the stack, to one line for an error whose like is in the log already: every request that a
@@ -93,10 +79,7 @@ export function logInFullOnce<T extends AssetError>(error: T): T {
   const { message, name } = error
   const line = `${name}: ${message.split('\n', 1)[0]}`
   // One error may be passed on several times.
-  if (error.stack === line) return error
-  if (logged.has(message)) error.stack = line
-  else if (logged.size >= MAX_LOGGED) logged.clear()
-  logged.add(message)
+  if (error.stack !== line && !isFirst(loggedInFull, message)) error.stack = line
   return error
 }
 
@@ -147,10 +130,9 @@ export class PrecompileError extends AssetError {
   }
 }
 
-/** Once the location is known, the compiler's frames only hide it. */
+/** Once the location is known, the compiler's frames only hide it; a frozen error keeps them. */
 function dropFrames(cause: unknown): void {
   if (typeof cause !== 'object' || cause === null || !('stack' in cause)) return
-  // This fails for a frozen error, which keeps its stack.
   Reflect.defineProperty(cause, 'stack', { value: `Error: ${reasonOf(cause)}`, configurable: true })
 }
 
@@ -179,7 +161,15 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-const MAX_REMEMBERED = 1000
+const MAX_LOGGED = 1000
+
+/** Remembers a message, and tells whether that is new. */
+function isFirst(logged: Set<string>, message: string): boolean {
+  if (logged.has(message)) return false
+  if (logged.size >= MAX_LOGGED) logged.clear()
+  logged.add(message)
+  return true
+}
 
 const warn = (message: string) => console.warn(`koa-fresh-assets: ${message}`)
 
@@ -187,9 +177,6 @@ const warn = (message: string) => console.warn(`koa-fresh-assets: ${message}`)
 export function warnOnce(log: (message: string) => void = warn): (message: string) => void {
   const logged = new Set<string>()
   return message => {
-    if (logged.has(message)) return
-    if (logged.size >= MAX_REMEMBERED) logged.clear()
-    logged.add(message)
-    log(printable(message))
+    if (isFirst(logged, message)) log(printable(message))
   }
 }

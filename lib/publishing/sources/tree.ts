@@ -6,7 +6,10 @@ import { basename, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { oneAtATime } from '../../runtime/concurrency.ts'
 import {
+  classifyEntries,
   errorCode,
+  type FolderEntries,
+  isHidden,
   undefinedIfMissing,
   isSameInode,
   isSettled,
@@ -14,15 +17,10 @@ import {
   sameStamp,
   type Stamp,
   stampOf,
-  statOf
+  statOf,
+  type Symlinks
 } from '../../runtime/files/disk.ts'
-import type { Symlinks } from '../../runtime/files/containment.ts'
 import { withSlashes } from '../../runtime/files/paths.ts'
-import {
-  classifyEntries,
-  isHidden,
-  type FolderEntries
-} from '../../runtime/files/folder-entries.ts'
 
 interface Folder extends FolderEntries {
   readonly real: string

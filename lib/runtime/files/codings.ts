@@ -164,7 +164,6 @@ export async function compareCopy(
 /** Larger copies are not read as a whole. */
 const MAX_AT_ONCE = 256 * 1024
 
-/** Compares an open copy with an original. */
 export async function compareOpen(original: Original, copy: OpenFile, coding: Coding) {
   const isSmall = copy.stats.size <= MAX_AT_ONCE
   const bytes = isSmall ? (await readOpenFile(copy)).bytes : () => streamOf(copy)

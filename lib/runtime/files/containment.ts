@@ -1,17 +1,15 @@
 // Tells by their real paths whether files are inside a directory: a link may lead out of it.
 import { dirname, join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import { isSameFileAt, isSameInode, realpathOf, removeFile, statOf } from './disk.ts'
+import { isSameFileAt, isSameInode, realpathOf, removeFile, statOf, type Symlinks } from './disk.ts'
 import { folded, isInside, pathFrom } from './paths.ts'
 import { pathOfDescriptor, readOpenFile, withFile, type OpenFile } from './open-file.ts'
 
-export type Symlinks = 'inside' | 'follow' | 'deny'
-
 /** A directory whose files are served, such as `public` or a mount, and which links may lead there. */
 export interface Boundary {
-  /** Absolute path of the project. */
+  /** Absolute, of the project. */
   readonly root: string
-  /** Absolute path of the directory. */
+  /** Absolute. */
   readonly dir: string
   readonly symlinks: Symlinks
   /**
@@ -80,17 +78,12 @@ async function respelled(place: Boundary, real = ''): Promise<string | undefined
 export async function realPathOfOpen(file: OpenFile): Promise<string | undefined> {
   const path = pathOfDescriptor(file.fd)
   if (path === undefined) return realPathByName(file)
-  return isMarkedDeleted(path) && !(await isSameFileAt(path, file.stats))
-    ? path.slice(0, -DELETED.length)
-    : path
+  const isGone = path.endsWith(DELETED) && !(await isSameFileAt(path, file.stats))
+  return isGone ? path.slice(0, -DELETED.length) : path
 }
 
 /** Linux appends it once the name was removed or given to another file. */
 const DELETED = ' (deleted)'
-
-function isMarkedDeleted(path: string): boolean {
-  return path.endsWith(DELETED)
-}
 
 /** Looks the name up again: when its real path is stable and has the same inode, that is what was opened. */
 async function realPathByName(file: OpenFile): Promise<string | undefined> {
@@ -117,9 +110,7 @@ export function isInPlace(place: Boundary) {
   return (file: OpenFile): Promise<boolean> | boolean => {
     if (place.symlinks === 'follow') return true
     const path = pathOfDescriptor(file.fd)
-    if (path !== undefined && !isMarkedDeleted(path) && isKnownInPlace(place, file.path, path)) {
-      return true
-    }
+    if (!path?.endsWith(DELETED) && isKnownInPlace(place, file.path, path)) return true
     return realPathOfOpen(file).then(real => isRealInPlace(place, file.path, real))
   }
 }

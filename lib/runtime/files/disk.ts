@@ -1,9 +1,10 @@
-// Access to paths: what does not exist is `undefined`, a failure is an exception. Stamps of files, and the clock
-// that they come from.
+// Access to paths: what does not exist is `undefined`, a failure is an exception. Stamps of files, the clock that they
+// come from, and the entries of folders.
 import { rename, stat, type BigIntStats, type Dirent } from 'node:fs'
 import { lstat, readdir, readFile, realpath, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { isInside } from './paths.ts'
 
 /** The parts of a stat that tell one state of a file from another. */
 export interface Stamp {
@@ -36,10 +37,7 @@ export async function undefinedIfMissing<T>(outcome: Promise<T>): Promise<T | un
   }
 }
 
-/**
- * Adds the path of its file to an error; Node leaves it out where a call on an open file fails:
- * `EIO: i/o error, read`.
- */
+/** Adds the path to an error; Node leaves it out where a call on an open file fails: `EIO: i/o error, read`. */
 export function named<T>(error: T, path: string): T {
   const { syscall, path: known, message, stack } = (error ?? {}) as NodeJS.ErrnoException
   if (syscall === undefined || known !== undefined) return error
@@ -49,7 +47,7 @@ export function named<T>(error: T, path: string): T {
   return error
 }
 
-/** Returns a function for `catch` that adds the path of the file. */
+/** Returns a function for `catch`. */
 export function rethrowNamed(path: string) {
   return (error: unknown): never => {
     throw named(error, path)
@@ -77,8 +75,7 @@ export function lstatOf(path: string): Promise<BigIntStats | undefined> {
   return undefinedIfMissing(lstat(path, EXACT))
 }
 
-/** The bytes of whatever is at a path. */
-export async function bytesOf(path: string): Promise<Buffer | undefined> {
+export function bytesOf(path: string): Promise<Buffer | undefined> {
   return undefinedIfMissing(readFile(path).catch(rethrowNamed(path)))
 }
 
@@ -86,7 +83,6 @@ export function realpathOf(path: string): Promise<string | undefined> {
   return undefinedIfMissing(realpath(path))
 }
 
-/** Removes a file that may not exist. */
 export async function removeFile(path: string): Promise<void> {
   await undefinedIfMissing(onceFree(() => unlink(path)))
 }
@@ -97,15 +93,11 @@ export function renameFile(from: string, to: string): Promise<void> {
     try {
       await promised<void>(done => rename(from, to, done))
     } catch (error) {
-      throw await asFolderInTheWay(error, to)
+      // Windows gives one error for a folder in the way and for a file that somebody has open, Linux EISDIR for the first.
+      const isFolder = isInUse(error) && (await lstatOf(to))?.isDirectory()
+      throw isFolder ? Object.assign(error as Error, { code: 'EISDIR' }) : error
     }
   })
-}
-
-/** Windows gives one error for a folder in the way and for a file that somebody has open, Linux EISDIR for the first. */
-async function asFolderInTheWay(error: unknown, to: string): Promise<unknown> {
-  const isFolder = isInUse(error) && (await lstatOf(to))?.isDirectory()
-  return isFolder ? Object.assign(error as Error, { code: 'EISDIR' }) : error
 }
 
 /**
@@ -134,29 +126,6 @@ export async function onceFree<T>(call: () => Promise<T>, platform?: string): Pr
     await setTimeout(pause)
   }
   return call()
-}
-
-/**
- * Lists the entries of a directory and of all folders below it. `readdir` with `recursive` follows links on Node 26.
- * @param whenGone is called for a folder that was removed after it was listed
- */
-export async function entriesBelow(
-  directory: string,
-  isEntered = (_folder: string) => true,
-  whenGone: (folder: string) => void = () => undefined
-): Promise<readonly Dirent[]> {
-  const entries: Dirent[] = []
-  const folders = [directory]
-  for (const folder of folders) {
-    const found = await undefinedIfMissing(readdir(folder, { withFileTypes: true }))
-    if (!found && folder !== directory) whenGone(folder)
-    for (const entry of found ?? []) {
-      entries.push(entry)
-      const path = join(folder, entry.name)
-      if (entry.isDirectory() && isEntered(path)) folders.push(path)
-    }
-  }
-  return entries
 }
 
 export function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: Stamp): Stamp {
@@ -213,4 +182,97 @@ export function mtimeOf({ mtimeNs }: Pick<Stamp, 'mtimeNs'>): number {
 export function isCurrentOrLater({ mtimeNs, ctimeNs }: Stamp): boolean {
   const length = ctimeNs % SECOND_NS === 0n ? 2n : 1n
   return (mtimeNs / SECOND_NS + length) * SECOND_NS > BigInt(Date.now()) * 1_000_000n
+}
+
+/**
+ * Lists the entries of a directory and of all folders below it. `readdir` with `recursive` follows links on Node 26.
+ * @param whenGone is called for a folder that was removed after it was listed
+ */
+export async function entriesBelow(
+  directory: string,
+  isEntered = (_folder: string) => true,
+  whenGone: (folder: string) => void = () => undefined
+): Promise<readonly Dirent[]> {
+  const entries: Dirent[] = []
+  const folders = [directory]
+  for (const folder of folders) {
+    const found = await undefinedIfMissing(readdir(folder, { withFileTypes: true }))
+    if (!found && folder !== directory) whenGone(folder)
+    for (const entry of found ?? []) {
+      entries.push(entry)
+      const path = join(folder, entry.name)
+      if (entry.isDirectory() && isEntered(path)) folders.push(path)
+    }
+  }
+  return entries
+}
+
+export type Symlinks = 'inside' | 'follow' | 'deny'
+
+/** The names in a source folder, in no particular order, without those that are ignored. */
+export interface FolderEntries {
+  readonly files: readonly string[]
+  /** Compilers import these, and one may take precedence over another; none is published. */
+  readonly partials: readonly string[]
+  readonly folders: readonly string[]
+  /** A dangling link: its target may appear without a change to this folder. */
+  readonly isDangling: boolean
+}
+
+/** @param chain real paths from the top of the source down to this folder */
+export async function classifyEntries(
+  path: string,
+  all: readonly Dirent[],
+  chain: readonly string[],
+  symlinks: Symlinks
+): Promise<FolderEntries> {
+  const entries = all.filter(({ name }) => !IGNORED.some(([rule]) => rule.test(name)))
+  const kinds = await Promise.all(entries.map(entry => kindOf(path, entry, chain, symlinks)))
+  const namesOf = (kind: 'file' | 'folder') =>
+    entries.filter((_, at) => kinds[at] === kind).map(e => e.name)
+  const files = namesOf('file')
+  return {
+    files: files.filter(name => !PARTIAL.test(name)),
+    partials: files.filter(name => PARTIAL.test(name)),
+    folders: namesOf('folder'),
+    isDangling: entries.some((entry, at) => entry.isSymbolicLink() && !kinds[at])
+  }
+}
+
+async function kindOf(
+  path: string,
+  entry: Dirent,
+  chain: readonly string[],
+  symlinks: Symlinks
+): Promise<'file' | 'folder' | undefined> {
+  if (entry.isFile()) return 'file'
+  if (entry.isDirectory()) return 'folder'
+  if (!entry.isSymbolicLink() || symlinks === 'deny') return undefined
+  const link = join(path, entry.name)
+  const [real, stats] = await Promise.all([realpathOf(link), statOf(link)])
+  if (!real || !stats) return undefined
+  if (symlinks === 'inside' && !isInside(chain[0] ?? real, real)) return undefined
+  if (stats.isDirectory()) return chain.includes(real) ? undefined : 'folder'
+  return stats.isFile() ? 'file' : undefined
+}
+
+export function isHidden(name: string): boolean {
+  return name.startsWith('.')
+}
+
+/** Sass and Less name partials in this way. Some packages, such as lodash-es, have scripts with such names. */
+const PARTIAL = /^_.*\.(?:s[ac]ss|less)$/i
+
+const IGNORED = [
+  [/^\./, 'a name that begins with a dot is not published'],
+  [/^-$/, 'a folder named - is not published: below it are the pages of development'],
+  [/~$|\.sw[opx]$|^#.*#$/, "an editor's backup or swap file is not published"],
+  [/\.d\.[cm]?ts$/, 'a TypeScript declaration file is not published']
+] as const
+const RULES = [...IGNORED, [PARTIAL, 'a Sass or Less partial is not published']] as const
+
+/** The rule by which a file at this path would not be published, even if it exists. */
+export function whyHidden(path: string): string | undefined {
+  const names = path.split('/').filter(name => name !== '.' && name !== '..')
+  return RULES.find(([rule]) => names.some(name => rule.test(name)))?.[1]
 }

@@ -66,7 +66,7 @@ export async function withFile<T>(
     const isRead = file && readLater.get(file)
     if (isRead) void isRead.then(() => close(fd))
     else if (file && file.stats.size > SMALL_BYTES) close(fd)
-    else closeAtOnce(path, fd)
+    else asking(path, () => closeSync(fd))
   }
 }
 
@@ -83,11 +83,6 @@ async function opened(path: string): Promise<number | undefined> {
 
 export function describe(path: string, fd: number): OpenFile {
   return { path, fd, stats: asking(path, () => fstatSync(fd, EXACT)) }
-}
-
-/** Closes a file that was only read, or has been saved. */
-function closeAtOnce(path: string, fd: number): void {
-  asking(path, () => closeSync(fd))
 }
 
 /** A call on an open file, with its path in an error. */
@@ -130,7 +125,6 @@ type Read = (
   done: (error: NodeJS.ErrnoException | null, bytesRead: number, buffer: Buffer) => void
 ) => void
 
-/** `read`, with the path of the file in an error. */
 function readOf(path: string): Read {
   return (fd, buffer, offset, length, position, done) => {
     read(fd, buffer, offset, length, position, (error, bytesRead) =>
@@ -144,7 +138,7 @@ function reading(read: Read) {
   return { read, close: (_fd: number, done: () => void) => done() }
 }
 
-/** Resolves to the number of bytes read. */
+/** @returns the number of bytes read */
 export function readInto(
   bytes: Buffer,
   { path, fd }: Pick<OpenFile, 'path' | 'fd'>,
@@ -175,7 +169,6 @@ export async function readOpenFile(
 /** The kernel takes them into its memory. */
 const WRITTEN_AT_ONCE = 64 * 1024
 
-/** Appends bytes to a file. */
 export async function writeBytes({ path, fd }: OpenFile, bytes: Uint8Array): Promise<void> {
   const isSmall = bytes.length <= WRITTEN_AT_ONCE
   for (let at = 0; at < bytes.length;) {
@@ -283,14 +276,10 @@ export async function sameBytes(one: string, other: string): Promise<boolean> {
 async function sameContent(a: OpenFile, b: OpenFile): Promise<boolean> {
   if (a.stats.size !== b.stats.size) return false
   const length = Math.min(PIECE_BYTES, Number(a.stats.size))
-  const pieces = [a, b].map(file => ({ file, buffer: Buffer.alloc(length) }))
+  const [left, right] = [Buffer.alloc(length), Buffer.alloc(length)]
   for (let at = 0; at < a.stats.size; at += length) {
-    const [left, right] = await Promise.all(
-      pieces.map(async ({ file, buffer }) => {
-        return buffer.subarray(0, await readInto(buffer, file, at))
-      })
-    )
-    if (!left || !right?.equals(left)) return false
+    const read = await Promise.all([readInto(left, a, at), readInto(right, b, at)])
+    if (read[0] !== read[1] || !left.equals(right)) return false
   }
   return true
 }

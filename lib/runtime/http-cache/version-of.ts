@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { statIfThere } from '../files/at-start.ts'
 import {
+  classifyEntries,
   undefinedIfMissing,
   isSettled,
   realpathOf,
@@ -11,7 +12,6 @@ import {
   statOf
 } from '../files/disk.ts'
 import { readSnapshot } from '../files/open-file.ts'
-import { classifyEntries } from '../files/folder-entries.ts'
 import { digestOf } from '../files/digest.ts'
 import { inParallel, oneAtATime } from '../concurrency.ts'
 import { check, isRecord, optionError, text } from '../check-options.ts'

@@ -36,7 +36,6 @@ const BARE_ITEM = /^(?:-?\d{1,15}|-?\d{1,12}\.\d{1,3}|[a-z*][!#$%&'*+.^_`|~0-9a-
 
 /** Targeted fields are dictionaries (RFC 9213 section 2.1); one wrong member makes caches ignore all of it. */
 type Syntax = 'list' | 'dictionary'
-
 type Directives = ReadonlyMap<string, DirectiveValue>
 
 /**
@@ -62,7 +61,6 @@ export function isCacheControl(field: string): boolean {
   return /(?:^|-)(?:cache|surrogate)-control$/i.test(field)
 }
 
-/** Limits a lifetime to the seconds that the field can express. */
 export function wholeSeconds(milliseconds: number): number {
   return Math.min(Math.max(Math.floor(milliseconds / 1000), 0), MAX_SECONDS)
 }
@@ -137,11 +135,8 @@ function checkContradictions(directives: Directives): void {
   if (found) throw new TypeError(`${found.join(' and ')} contradict each other`)
 }
 
-// Groups of stored responses: Cache-Groups and Cache-Group-Invalidation (RFC 9875), and the fields in which
-// CDNs expect the same.
-
-// Every cache must support this many (sections 2 and 3). A cache may ignore a longer field, and would then keep what
-// it was told to drop.
+// Every cache must support this many groups (RFC 9875 sections 2 and 3). A cache may ignore a longer field, and would then
+// keep what it was told to drop.
 const MAX_GROUPS = 32
 const GROUP = /^[ -~]{1,32}$/
 

@@ -97,9 +97,6 @@ function isCurrent(
   return since === lastModified || (isLater && ifModifiedSince === 'before')
 }
 
-// A request for one range gets it (section 14). A request for several gets the whole representation, as section 14.2
-// allows.
-
 /** Both positions are inclusive and count from 0. */
 export interface ByteRange {
   readonly start: number
@@ -110,7 +107,7 @@ type RangeChoice = ByteRange | 'whole' | 'unsatisfiable'
 
 /**
  * Chooses the part of a representation of `size` bytes that a request selects. Ranges are defined for GET only
- * (section 14.2); an unknown unit and an invalid range are ignored.
+ * (section 14.2), which also allows the whole for several; an unknown unit and an invalid range are ignored.
  */
 export function chooseRange(
   method: string,

@@ -60,16 +60,13 @@ export function isOwnPage({ 'sec-fetch-site': site }: IncomingMessage['headers']
   return site === undefined || site === 'same-origin' || site === 'none'
 }
 
-// Fetch Metadata Request Headers (W3C), sections 2.1 and 2.2, tell whether a request opens a page.
-
-/** Pages are opened in these destinations. A navigation may also have `object` or `embed`. */
+/** Fetch Metadata (W3C) section 2.1: pages are opened in these. A navigation may also have `object` or `embed`. */
 const DOCUMENTS = new Set(['document', 'iframe', 'frame'])
 
+type Head = Pick<IncomingMessage, 'method' | 'headers'>
+
 /** Tells whether a request opens a page; without Fetch Metadata, `text/html` in Accept decides. */
-export function opensPage({
-  method,
-  headers
-}: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
+export function opensPage({ method, headers }: Head): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
   const { 'sec-fetch-mode': mode = 'navigate', 'sec-fetch-dest': dest } = headers
   if (dest !== undefined) return mode === 'navigate' && DOCUMENTS.has(dest)
@@ -82,10 +79,7 @@ export function opensPage({
  * path has no dot, or has an `@`, as in a mail address. Node's `fetch` sends `Sec-Fetch-Mode` alone, browsers both
  * fields.
  */
-export function isNavigation(
-  { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
-  path: string
-): boolean {
+export function isNavigation({ method, headers }: Head, path: string): boolean {
   if (opensPage({ method, headers })) return true
   if ((method !== 'GET' && method !== 'HEAD') || headers['sec-fetch-dest'] !== undefined)
     return false
@@ -102,10 +96,8 @@ function accepts(range: string, wanted: string): boolean {
   return type === wanted && !parameters.some(parameter => /^q=0(?:\.0*)?$/.test(parameter))
 }
 
-// Content codings, by Accept-Encoding (RFC 9110 section 12.5.3).
-
 /**
- * Chooses the offer with the highest weight, and among equals the smallest. Identity is chosen if no offer is
+ * Chooses, by Accept-Encoding (RFC 9110 section 12.5.3), the offer with the highest weight, and among equals the smallest. Identity is chosen if no offer is
  * acceptable, and without the header, although any coding is then acceptable.
  *
  * @param offers all codings, identity included

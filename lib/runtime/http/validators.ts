@@ -63,8 +63,6 @@ function opaqueOf(tag: string): string {
   return isWeak(tag) ? tag.slice(2) : tag
 }
 
-// HTTP dates
-
 const DAYS = 'Mon|Tue|Wed|Thu|Fri|Sat|Sun'
 const LONG_DAYS = 'Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday'
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
