@@ -7,7 +7,7 @@ interface ErrorCause {
   readonly cause?: unknown
 }
 
-/** What is logged of an error: its message, in a line or in several, or, as code may be to blame, the stack. */
+/** The log has the message of an error, in a line or in several, or, where code may be to blame, its stack. */
 const LOGGED = {
   'root-missing': 'stack',
   'source-missing': 'stack',

@@ -1,5 +1,5 @@
-// What koaHttpCache adds to Koa's context (ctx.cacheControl, ctx.expires, ctx.fresh and the cache groups), and the state of
-// one request: what it called of these, and the decision that they led to.
+// koaHttpCache adds methods to Koa's context: ctx.cacheControl, ctx.expires, ctx.fresh and the cache groups. The state of a
+// request has what they were called for, and the decision to which that led.
 import { inspect } from 'node:util'
 import type { Context, ExtendableContext } from 'koa'
 import { check, flag } from '../check-options.ts'
@@ -262,7 +262,7 @@ function maySend(time: number): boolean {
 
 // ES modules and CommonJS of a release share the symbol, because a process may load both.
 const STATE = Symbol.for(`koa-fresh-assets.http-cache ${process.env.PACKAGE_VERSION ?? ''}`)
-/** What middleware in front finds as its own `ctx.cacheControl`, such as the directives of koa-cache-control. */
+/** Middleware in front finds this as its own `ctx.cacheControl`, as koa-cache-control has its directives there. */
 const IN_FRONT = Symbol('ctx.cacheControl in front of koaHttpCache')
 
 type WithState = ExtendableContext & { [STATE]?: RequestState; [IN_FRONT]?: unknown }
