@@ -20,18 +20,7 @@ import {
   rawPath,
   type Wanted
 } from './runtime/serving/request.ts'
-import {
-  fallbackFor,
-  hasFallbacks,
-  respondWithPage,
-  isPathForKoa,
-  isUntouched,
-  passOnUnstored,
-  redirectToFolder,
-  respondBadRequest,
-  respondMethodNotAllowed,
-  setTiming
-} from './runtime/serving/missing.ts'
+import * as missing from './runtime/serving/missing.ts'
 import {
   reportDisconnects,
   suppressDisconnects,
@@ -51,7 +40,6 @@ import { tellRefusals } from './runtime/files/refusals.ts'
 
 export { assetSources } from './runtime/app/third-party.ts'
 export type { IntegrityAlgorithm } from './runtime/files/digest.ts'
-
 export type {
   PrecompileOptions,
   PrecompileReport,
@@ -118,7 +106,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
 }
 
 async function passOnUnserved(pipeline: Pipeline, ctx: Context, next: Next): Promise<void> {
-  await passOnUnstored(ctx, next)
+  await missing.passOnUnstored(ctx, next)
   if (ctx.status !== 404 || !isRead(ctx.req)) return
   const wanted = locate(rawPath(ctx.req.url ?? ''), pipeline.settings)
   if (typeof wanted === 'object') pipeline.reportMissing(wanted)
@@ -157,7 +145,7 @@ class AssetServer {
     this.#watch = pipeline.watch
     this.#development = development
     this.#responderAt = pipeline.running.find(each => each.responderAt)?.responderAt
-    this.#mayFallBack = this.#responderAt !== undefined || hasFallbacks(pipeline.settings)
+    this.#mayFallBack = this.#responderAt !== undefined || missing.hasFallbacks(pipeline.settings)
     this.#rest = helpers
     this.middleware = (ctx, next) => {
       try {
@@ -184,8 +172,8 @@ class AssetServer {
       if (!respondAtOnce(ctx, known, this.#exitOf(ctx))) return this.#send(ctx, () => known)
       return this.#watch?.file(ctx)
     }
-    const wanted = isPathForKoa(ctx, path) ? locate(path, settings, mounts) : undefined
-    if (wanted === MALFORMED) return respondBadRequest(ctx)
+    const wanted = missing.isPathForKoa(ctx, path) ? locate(path, settings, mounts) : undefined
+    if (wanted === MALFORMED) return missing.respondBadRequest(ctx)
     if (!wanted) return this.#passOn(ctx, next, path, mounts)
     return isRead(ctx.req) ? this.#read(ctx, next, wanted) : this.#otherMethod(ctx, next, wanted)
   }
@@ -194,7 +182,7 @@ class AssetServer {
     suppressDisconnects(ctx)
     if (await this.#respondWithFile(ctx, wanted)) return
     const { directories, settings } = this.#pipeline
-    if (await directories.hasIndex(wanted)) return redirectToFolder(ctx, settings.base)
+    if (await directories.hasIndex(wanted)) return missing.redirectToFolder(ctx, settings.base)
     reportDisconnects(ctx)
     await this.#passOn(ctx, next, wanted.path, wanted.mounts)
     if (ctx.status === 404) this.#pipeline.reportMissing(wanted)
@@ -202,7 +190,8 @@ class AssetServer {
 
   async #otherMethod(ctx: Context, next: Next, wanted: Wanted): Promise<void> {
     await this.#passOn(ctx, next, wanted.path, wanted.mounts)
-    if (isUntouched(ctx) && (await this.#pipeline.has(wanted))) respondMethodNotAllowed(ctx)
+    if (missing.isUntouched(ctx) && (await this.#pipeline.has(wanted)))
+      missing.respondMethodNotAllowed(ctx)
   }
 
   #passOn(ctx: Context, next: Next, path: string, mounts: Wanted['mounts']): Promise<unknown> {
@@ -210,58 +199,54 @@ class AssetServer {
     if (!mayBeOurs && !this.#mayFallBack) return this.#rest(ctx, next)
     const rest = this.#withFallback(ctx, next, path)
     if (!mayBeOurs) return rest()
-    const unstored = () => passOnUnstored(ctx, rest)
+    const unstored = () => missing.passOnUnstored(ctx, rest)
     return this.#development ? this.#development.respond(ctx, unstored) : unstored()
   }
 
   /** Runs the rest of the stack, and responds if it leaves a 404. */
   #withFallback(ctx: Context, next: Next, path: string): Next {
     const { settings } = this.#pipeline
-    const { mount, wanted } = fallbackFor(ctx.req, settings) ?? {}
+    const { mount, wanted } = missing.fallbackFor(ctx.req, settings) ?? {}
     const respond = this.#responderAt?.(path)
     const rest = () => this.#rest(ctx, next)
     if (!mount && !respond) return rest
     return async () => {
       await rest()
-      if (!isUntouched(ctx)) return
+      if (!missing.isUntouched(ctx)) return
       // koaHttpCache wrote this field for the 404.
       if (mount) ctx.remove('X-Http-Cache')
-      if (mount && (await respondWithPage(ctx, mount))) return
+      if (mount && (await missing.respondWithPage(ctx, mount))) return
       if (wanted && (await this.#respondWithFile(ctx, wanted))) return
       if (respond && isRead(ctx.req)) await respond(ctx)
     }
   }
 
-  /**
-   * Responds with the file that a request asks for.
-   * @returns false when there is no such file
-   */
+  /** @returns false when there is no file that the request asks for */
   async #respondWithFile(ctx: Context, wanted: Wanted): Promise<boolean> {
     const pipeline = this.#pipeline
-    const isDevelopment = pipeline.settings.env === 'development'
+    const { directories, settings } = pipeline
+    const isDevelopment = settings.env === 'development'
+    const find = isDevelopment ? () => this.#timed(ctx, wanted) : () => pipeline.current(wanted)
     try {
-      return await this.#send(
-        ctx,
-        isDevelopment ? () => this.#timed(ctx, wanted) : () => pipeline.current(wanted)
-      )
+      return await this.#send(ctx, find)
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
       // The last target of a source that cannot be published.
-      const lastGood = () => pipeline.directories.public.find(wanted)
-      if (isDevelopment) await showError(ctx, error, pipeline.settings)
+      const lastGood = () => directories.public.find(wanted)
+      if (isDevelopment) await showError(ctx, error, settings)
       else if (await this.#send(ctx, lastGood)) ctx.app.emit('error', logInFullOnce(error), ctx)
       else throw logInFullOnce(error)
       return true
     }
   }
 
-  /** Finds a file, and tells the browser how long it waited for its publication. */
+  /** Tells the browser how long it waited for the publication of a file. */
   async #timed(ctx: Context, wanted: Wanted): Promise<Found> {
     const pipeline = this.#pipeline
     const startedAt = performance.now()
     const file = await pipeline.current(wanted)
     const published = pipeline.since(startedAt, wanted)
-    if (file && published) setTiming(ctx, published)
+    if (file && published) missing.setTiming(ctx, published)
     return file
   }
 

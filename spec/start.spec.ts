@@ -108,7 +108,7 @@ const NONE =
 // Pages have all helpers. A manifest has to be read before koaAssets() returns, so what reads them is there without
 // mounts as well.
 const READERS =
-  /^extras\/(?:deltas\/(?:delta-format|dictionary-fields|serve-deltas)\.|inline\/(?:inlined?|written)\.|media\/|routes\/|warnings\/|vite\/(?:build|bundles|entry|entry-source|kept-files|manifests\/[\w-]+)\.)/
+  /^extras\/(?:bundles\/|deltas\/(?:delta-format|serve-deltas)\.|inline\/(?:inlined?|written)\.|media\/|routes\/|warnings\/|vite\/entry-source)/
 
 test('STA-01 EXT-03 a production server loads nothing that compiles, builds, inspects or develops', async t => {
   const { files, packages } = await loaded(t)

@@ -1,6 +1,7 @@
 // Sends the deltas beside a file to clients that have an earlier version of it (RFC 9842). Each is looked for by the
 // hash that a request sends.
 import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { basename, dirname, join } from 'node:path'
 import {
   canMakeDeltas,
@@ -12,13 +13,13 @@ import {
   SEAL_BYTES,
   splitDelta
 } from './delta-format.ts'
-import { DELTA_CODING, offeredDictionary, useAsDictionary } from './dictionary-fields.ts'
 import { digestOf, digestOfHash } from '../../runtime/files/digest.ts'
 import { readInPlace } from '../../runtime/files/containment.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
-import { withFingerprint, withoutHash } from '../../runtime/urls/spelling.ts'
-import { Variant, withDigest } from '../../runtime/serving/file.ts'
-import type { Sender, Sent } from '../../runtime/serving/files.ts'
+import { isOwnPage, weightsIn } from '../../runtime/http/requests.ts'
+import { withFingerprint, withoutHash, type WithoutHash } from '../../runtime/urls/spelling.ts'
+import type { Sender, Sent } from '../../runtime/serving/file.ts'
+import { withDigest, type Bytes } from '../../runtime/serving/variant.ts'
 import { composed } from '../../runtime/files/paths.ts'
 import { namesIn, type Names } from '../../runtime/serving/spelling.ts'
 import { ifReadable } from '../../runtime/files/refusals.ts'
@@ -30,10 +31,10 @@ export function senderOf({ deltas, memory }: Settings): Sender | undefined {
 
 type SentFrom = Parameters<Sender['of']>[1]
 
-async function sentWith(file: Variant, at: SentFrom, maxBytes: number): Promise<Sent | undefined> {
+async function sentWith(file: Bytes, at: SentFrom, maxBytes: number): Promise<Sent | undefined> {
   const { path, around } = at
   if (!isCompressibleType(path)) return undefined
-  const ofDeltas = [['Use-As-Dictionary', useAsDictionary(around.before, around.after)]] as const
+  const ofDeltas = [['Use-As-Dictionary', useAsDictionary(around)]] as const
   const dictionaries = await dictionariesOf(file, at)
   const target = dictionaries ? await withDigest(file, at.opened) : file
   const { digest } = target
@@ -60,7 +61,7 @@ async function sentWith(file: Variant, at: SentFrom, maxBytes: number): Promise<
 
 /** Returns the digests of the dictionaries for which there are deltas; undefined if there are none to be believed. */
 async function dictionariesOf(
-  { file }: Variant,
+  { file }: Bytes,
   { path, plain, names }: SentFrom
 ): Promise<readonly string[] | undefined> {
   // A delta that this Node cannot decode is trusted only from precompile, which has decoded it.
@@ -90,7 +91,7 @@ function dictionariesAmong(names: Names): Dictionaries {
 
 /** A file that a delta leads to. */
 interface Target extends Pick<SentFrom, 'place' | 'plain'> {
-  readonly target: Variant
+  readonly target: Bytes
   readonly digest: string
 }
 
@@ -99,7 +100,7 @@ async function readDelta(
   file: string,
   to: Target,
   maxBytes: number
-): Promise<readonly Variant[] | undefined> {
+): Promise<readonly Bytes[] | undefined> {
   const read = await readInPlace(to.place, file, MAX_DELTA_BYTES)
   if (typeof read !== 'object') return undefined
   const { bytes, stamp } = read
@@ -108,7 +109,7 @@ async function readDelta(
   const [size, digest] = [bytes.length - SEAL_BYTES, digestOf(bytes)]
   const body = size > maxBytes ? undefined : bytes.subarray(0, size)
   const [coding, dictionary] = [DELTA_CODING, hash.toString('base64')]
-  return [new Variant({ coding, file, stamp, size, digest, version: digest, body, dictionary })]
+  return [{ coding, file, stamp, size, digest, version: digest, body, dictionary }]
 }
 
 /** A delta must be undamaged and lead to the file; it is decoded where this Node can. */
@@ -139,4 +140,37 @@ async function otherVersions(file: string): Promise<readonly string[]> {
     const other = withoutHash(`/${name}`)
     return other && other.before === key?.before && other.after === key.after
   })
+}
+
+// The fields of Compression Dictionary Transport: the dictionary that a request offers, and the requests for which a
+// response may become one.
+
+/** The content coding of a delta, Dictionary-Compressed Zstandard (section 5). */
+const DELTA_CODING = 'dcz'
+
+// The value is a Byte Sequence (section 2.2; RFC 9651), here the 32 bytes of a SHA-256.
+const AVAILABLE = /^:[A-Za-z0-9+/]{43}=:$/
+
+/**
+ * Returns the SHA-256 of the dictionary that a client has and a response may use; undefined when it has none, does
+ * not accept deltas by name, or could not read the response: the size of one that it cannot read must not depend on
+ * what is in its cache (section 9.3).
+ */
+function offeredDictionary(headers: IncomingHttpHeaders): Buffer | undefined {
+  const offered = headers['available-dictionary']
+  if (typeof offered !== 'string' || !AVAILABLE.test(offered)) return undefined
+  // `*` is not enough for a coding that needs more than a decoder.
+  const weight = weightsIn(headers['accept-encoding'] ?? '').get(DELTA_CODING) ?? 0
+  // The response of another site, for a page that may not read it (Fetch Standard).
+  const isOpaque = headers['sec-fetch-mode'] === 'no-cors' && !isOwnPage(headers)
+  return weight > 0 && !isOpaque ? Buffer.from(offered, 'base64') : undefined
+}
+
+// These characters are escaped in a pattern (URL Pattern Standard, "escape a pattern string").
+const SPECIAL = /[+*?:{}()\\]/g
+
+/** Returns a value of `Use-As-Dictionary` (section 2.1) for all URLs that differ in one part of the path. */
+function useAsDictionary({ before, after }: WithoutHash): string {
+  const [start, end] = [before, after].map(text => text.replace(SPECIAL, String.raw`\\$&`))
+  return `match="${start}*${end}"`
 }

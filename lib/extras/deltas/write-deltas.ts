@@ -5,13 +5,17 @@ import { readInPlace, removeInPlace, type Boundary } from '../../runtime/files/c
 import {
   canMakeDeltas,
   deltaExtension,
+  dictionaryIn,
   isIntactDelta,
+  isSealedDelta,
   makeDelta,
   MAX_DELTA_BYTES,
   SEAL_BYTES,
   splitDelta
 } from './delta-format.ts'
-import { digestOf } from '../../runtime/files/digest.ts'
+import { digestOf, digestOfHash } from '../../runtime/files/digest.ts'
+import { CODINGS } from '../../runtime/files/codings.ts'
+import type { Asset } from '../../runtime/urls/manifest.ts'
 import { statOf, type Stamp } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { writeAtomically } from '../../publishing/writing/write.ts'
@@ -31,7 +35,6 @@ import {
   type BuiltDirectory,
   type PublishedFile
 } from './directory.ts'
-import { faultOfDelta, removeFaulty } from './delta-faults.ts'
 import type { DeltaReport, DeltaSavings } from './options.ts'
 
 /** The sizes of a delta and of what would be sent without it, in bytes. */
@@ -219,4 +222,66 @@ async function readBytes(place: Boundary, { file, digest }: Earlier) {
   const read = await readInPlace(place, file, MAX_DELTA_BYTES)
   if (!read || read === 'too-large') return undefined
   return digest === undefined || digestOf(read.bytes) === digest ? read.bytes : undefined
+}
+
+/**
+ * Says what is wrong with a delta, to be read after its path. It is decoded where this Node can.
+ * @param target the file that the delta leads to
+ * @param versions files that the delta may start from; if undefined, only its seal is checked
+ */
+export async function faultOfDelta(
+  file: string,
+  target: string,
+  versions?: readonly string[]
+): Promise<string | undefined> {
+  const [delta, next] = await Promise.all([readSnapshot(file), readSnapshot(target)])
+  if (!delta || !next) return 'cannot be read'
+  const hash = dictionaryIn(delta.bytes)
+  const isSealed = isSealedDelta(delta.bytes, hash, digestOf(next.bytes))
+  if (digestOfHash(hash) !== splitDelta(file)?.digest || !isSealed) {
+    return 'is damaged or of another version, so it is not sent'
+  }
+  for (const version of versions ?? []) {
+    const old = (await readSnapshot(version))?.bytes
+    if (!old || digestOf(old) !== digestOfHash(hash)) continue
+    const isIntact = await isIntactDelta(delta.bytes, old, next.bytes)
+    return isIntact ? undefined : 'does not decode to the original'
+  }
+  return versions && NO_EARLIER
+}
+
+const NO_EARLIER =
+  'starts from a version that is not beside it, so it is never sent: keep that file, or remove the delta'
+
+/** @returns the deltas that stay, those without a fault */
+async function removeFaulty(
+  deltas: readonly PublishedFile[],
+  target: string,
+  earlier: readonly PublishedFile[],
+  place: Boundary
+): Promise<readonly string[]> {
+  const intact: string[] = []
+  for (const { file, digest } of deltas) {
+    const versions = earlier.filter(version => version.digest === digest)
+    const paths = versions.map(version => version.file)
+    if (await faultOfDelta(file, target, paths)) await removeInPlace(place, file)
+    else intact.push(file)
+  }
+  return intact
+}
+
+/** Returns what tells of an asset how much its deltas save; undefined for one without. */
+export async function savingsByDeltas(settings: Settings) {
+  const { deltas } = await listPublished(settings)
+  const sizeOf = async (path: string) => Number((await statOf(path))?.size ?? Infinity)
+  return async ({ target, size }: Pick<Asset, 'target' | 'size'>) => {
+    const path = decodeURIComponent(target)
+    const beside = deltas.get(path)
+    if (!beside) return undefined
+    const file = publicFile(settings, path)
+    const copies = await Promise.all(CODINGS.map(({ extension }) => sizeOf(file + extension)))
+    const insteadOf = Math.min(size, ...copies)
+    const sizes = await Promise.all(beside.map(delta => sizeOf(delta.file)))
+    return savingsOf(sizes.map(stored => ({ size: stored - SEAL_BYTES, insteadOf })))
+  }
 }

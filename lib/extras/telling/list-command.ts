@@ -2,7 +2,7 @@
 import { holdersOf } from '../../runtime/urls/manifest.ts'
 import { readAssets, REMEDY } from '../../runtime/urls/read-manifest.ts'
 import { listMounts, type ListedMount } from './listed-mounts.ts'
-import { deltaColumn } from '../deltas/column.ts'
+import { savingsByDeltas } from '../deltas/write-deltas.ts'
 import { listOwn } from './own-assets.ts'
 import { manifestFile } from '../../runtime/settings/public-directory.ts'
 import { loadSources } from '../../publishing/sources/sources.ts'
@@ -13,7 +13,7 @@ import { weightText } from './weight-text.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { warnOnce } from '../../runtime/errors.ts'
 import type { Command, Project } from '../../runtime/app/parts.ts'
-import { formatBytes, table } from '../../publishing/cli/format.ts'
+import { formatBytes, savingsText, table } from '../../publishing/cli/format.ts'
 
 export const list: Command = {
   name: 'list',
@@ -59,8 +59,7 @@ the sources.`,
       ...(isBuilt ? [] : [`None of them is precompiled: ${REMEDY}`]),
       ...(mounts.length === 0 ? [] : mountsText(mounts))
     ]
-    const own = assets.map(({ deltas, ...asset }) => ({ ...asset, deltas: deltas?.value }))
-    output.result([...own, ...mounts.flatMap(asAssets)], text.join('\n\n') || 'No assets found.')
+    output.result([...assets, ...mounts.flatMap(asAssets)], text.join('\n\n') || 'No assets found.')
     return OK
   }
 }
@@ -75,7 +74,7 @@ export async function listAssets(project: Project) {
   const published = await readAssets(manifestFile(project))
   const holders = holdersOf(published)
   const own = await listOwn(project, await loadSources(project, warnOnce()), published)
-  const savings = await deltaColumn(project)
+  const savings = await savingsByDeltas(project)
   return inParallel(own, CONCURRENCY, async ({ path, source, entry }) => {
     const { target, size, sources } = entry ?? {}
     const deltas = entry && (await savings(entry))
@@ -92,7 +91,7 @@ function assetsText(assets: readonly ListedAsset[]): string {
     const { path, source, sources = [], partOf, size, deltas } = asset
     const others = sources.length > 1 ? ` and ${sources.length - 1} more` : ''
     const target = asset.target ?? (partOf === undefined ? '-' : `in ${partOf}`)
-    const values = optional.map(() => deltas?.text ?? '')
+    const values = optional.map(() => (deltas ? savingsText(deltas) : ''))
     return [path, source + others, sizeText(size), target, ...values]
   })
   return table([['asset', 'source', 'size', 'target', ...optional], ...rows], [2])

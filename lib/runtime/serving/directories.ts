@@ -12,9 +12,10 @@ import { manifestFile } from '../settings/public-directory.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
 import { encodeAsImported, encodePath } from '../urls/spelling.ts'
 import { splitFingerprint, withoutFingerprint, withoutHash } from '../urls/spelling.ts'
-import { makeMemory, type CrossOrigin, type Found } from './file.ts'
-import { fileIn, ServedFiles, type Directory, type Sender } from './files.ts'
+import { fileIn, makeMemory, type Directory, type Found, type Sender } from './file.ts'
+import { ServedFiles } from './files.ts'
 import { hasOneSpelling, isBelow, wantedAt, type Wanted } from './request.ts'
+import type { CrossOrigin } from './variant.ts'
 
 interface ServedMount {
   readonly files: ServedFiles

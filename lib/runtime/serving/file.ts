@@ -1,40 +1,16 @@
-// A file that is sent, with its variants: its bytes, its compressed copies and its deltas, each with the responses that
-// it can be sent in, made once for many requests.
-import { createHash } from 'node:crypto'
+// A file that is sent, the directory that it is in, and the memory of such files.
 import type { IncomingHttpHeaders } from 'node:http'
+import { join, sep } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { compareCopy, type Coding } from '../files/codings.ts'
-import { isInPlace, type Boundary } from '../files/containment.ts'
-import { digestOf, digestOfHash, digestOfStream } from '../files/digest.ts'
-import { isSettled, mtimeOf, stampOf, statOf, type Stamp } from '../files/disk.ts'
-import {
-  isUnmodified,
-  readInto,
-  readOpenFile,
-  streamOf,
-  withFile,
-  type OpenFile,
-  type Snapshot
-} from '../files/open-file.ts'
-import { ifReadable } from '../files/refusals.ts'
-import { isCacheControl, privateCacheControl } from '../http/cache-control.ts'
-import { isLocalOrigin } from '../http/requests.ts'
-import {
-  formatEtag,
-  formatHttpDate,
-  isModificationDate,
-  type Validators
-} from '../http/validators.ts'
-import type { WithoutHash } from '../urls/spelling.ts'
-import {
-  namesSaid,
-  prepareResponse,
-  privateFields,
-  withMore,
-  type Fields,
-  type PreparedResponse
-} from './fields.ts'
+import type { Boundary } from '../files/containment.ts'
+import type { Stamp } from '../files/disk.ts'
+import type { OpenFile } from '../files/open-file.ts'
+import type { Fingerprinted, WithoutHash } from '../urls/spelling.ts'
+import type { Fields } from './fields.ts'
+import type { Wanted } from './request.ts'
+import type { Names } from './spelling.ts'
 import { MAX_ONE_WRITE_BYTES } from './stream.ts'
+import { Variant, type Bytes, type Copies, type SharedFields } from './variant.ts'
 
 export interface ServedFile {
   readonly stamp: Stamp
@@ -62,222 +38,6 @@ export interface ServedFile {
 export type Found = ServedFile | undefined
 export type Variants = readonly [identity: Variant, ...others: Variant[]]
 export type UseOpened<T> = (file: ServedFile, opened: OpenFile) => Promise<T> | T
-/** The stamps of compressed copies, in the order of `CODINGS`. */
-export type Copies = ReadonlyMap<Coding, Stamp>
-
-/** The variants of one file share these values. */
-export interface SharedFields {
-  readonly type: string
-  readonly cacheControl: string
-  readonly crossOrigin: CrossOrigin | undefined
-  /** The URL path, with the base, around the hash in it; undefined for a file that may change at its URL. */
-  readonly around: WithoutHash | undefined
-  /** The fields by which clients know that there are deltas. */
-  readonly ofDeltas?: Fields | undefined
-  /** The fields that the application adds; they replace ours. */
-  readonly more: Fields
-  /** The value of that field, which 412 and 416 have as well; none for a file with one variant. */
-  readonly vary?: string | undefined
-  /** The date in milliseconds, whole seconds; `false` for none, undefined for that of the file's mtime. */
-  readonly lastModified?: number | false | undefined
-}
-
-/**
- * Pages of which other origins may read a file: of any, or in development of this machine and of the names in
- * `live.hosts`, since source maps contain the sources.
- */
-export type CrossOrigin = '*' | { readonly hosts: ReadonlySet<string>; readonly origin?: string }
-
-/** The bytes of a file in one coding. It makes each of its responses when it is first sent. */
-export class Variant implements Validators {
-  /** The content coding: `identity`, or its name. */
-  readonly coding: string
-  /** The absolute path. */
-  readonly file: string
-  readonly stamp: Stamp
-  /** The size in bytes. */
-  readonly size: number
-  /** The digest; undefined for a file that is too big for memory, unless it was asked for. */
-  readonly digest: string | undefined
-  /** The ETag is made of this text; every replica has the same one. */
-  readonly version: string
-  /** The bytes; undefined for a file that is too big for memory. */
-  readonly body: Buffer | undefined
-  /** The dictionary that a client needs in order to read a delta. */
-  readonly dictionary: string | undefined
-  readonly etag: string
-  readonly lastModified: number | undefined
-  readonly shared: SharedFields
-  #ok: PreparedResponse | undefined
-  #notModified: PreparedResponse | undefined
-  #failed: PreparedResponse | undefined
-
-  /** @param shared what it says of itself beside its bytes: that depends on them, and is known once they are read */
-  constructor(bytes: Bytes, shared = UNDESCRIBED) {
-    const { coding, stamp, version } = bytes
-    this.coding = coding
-    this.file = bytes.file
-    this.stamp = stamp
-    this.size = bytes.size
-    this.digest = bytes.digest
-    this.version = version
-    this.body = bytes.body
-    this.dictionary = bytes.dictionary
-    this.etag = formatEtag(coding === 'identity' ? version : `${version}-${coding}`)
-    const date = shared.lastModified ?? lastModifiedOf(stamp)
-    this.lastModified = date && isModificationDate(date) ? date : undefined
-    this.shared = shared
-  }
-
-  /** Content-Length comes last: a range replaces it, and Node garbles a Content-Disposition behind it (20 to 26). */
-  get ok(): PreparedResponse {
-    const length = ['Content-Length', String(this.size)] as const
-    return (this.#ok ??= this.#prepare(200, [...this.#fields(), length]))
-  }
-
-  get notModified(): PreparedResponse {
-    const lasting = ([name]: Fields[number]) => !CONTENT.test(name)
-    return (this.#notModified ??= this.#prepare(304, this.#fields().filter(lasting)))
-  }
-
-  /** 412, and with a Content-Range 416. */
-  get failed(): PreparedResponse {
-    const lasting = this.shared.more.filter(
-      ([name]) => !isCacheControl(name) && !CONTENT_OR_LIFETIME.test(name)
-    )
-    return (this.#failed ??= this.#prepare(412, [
-      ...withMore(this.#always(), lasting),
-      ['Content-Length', '0']
-    ]))
-  }
-
-  with(change: Partial<SharedFields>): Variant {
-    return new Variant(this, { ...this.shared, ...change })
-  }
-
-  /** Returns the same variant for responses to the pages of one origin. */
-  forOrigin(origin: string | undefined): Variant {
-    const { crossOrigin } = this.shared
-    if (typeof crossOrigin !== 'object' || origin === undefined) return this
-    const isReader = isLocalOrigin(origin, crossOrigin.hosts)
-    return isReader ? this.with({ crossOrigin: { ...crossOrigin, origin } }) : this
-  }
-
-  /** Returns the same variant for responses that no shared cache may store. */
-  privately(): Variant {
-    const { cacheControl, more } = this.shared
-    return this.with({ cacheControl: privateCacheControl(cacheControl), more: privateFields(more) })
-  }
-
-  #prepare(status: number, fields: Fields): PreparedResponse {
-    return prepareResponse(status, fields, namesSaid(this.shared.more))
-  }
-
-  #fields(): Fields {
-    const { coding, etag, lastModified, shared } = this
-    const ours = [
-      ['ETag', etag],
-      ['Last-Modified', lastModified === undefined ? undefined : formatHttpDate(lastModified)],
-      ['Cache-Control', shared.cacheControl],
-      ['X-Content-Type-Options', 'nosniff'],
-      ...(shared.ofDeltas ?? []),
-      ...this.#always(),
-      ['Content-Type', shared.type],
-      ['Accept-Ranges', 'bytes'],
-      ['Content-Encoding', coding === 'identity' ? undefined : coding]
-    ] as const
-    return withMore(ours, shared.more)
-  }
-
-  #always() {
-    const { crossOrigin, vary } = this.shared
-    const isOfOne = typeof crossOrigin === 'object'
-    return [
-      ['Vary', isOfOne ? [vary, 'Origin'].filter(Boolean).join(', ') : vary],
-      ['Access-Control-Allow-Origin', isOfOne ? crossOrigin.origin : crossOrigin]
-    ] as const
-  }
-}
-
-type Bytes = Pick<Variant, 'coding' | 'file' | 'stamp' | 'size' | 'digest' | 'version'> &
-  Partial<Pick<Variant, 'body' | 'dictionary'>>
-
-const UNDESCRIBED: SharedFields = {
-  ...{ type: '', cacheControl: '', crossOrigin: undefined, around: undefined, more: [] }
-}
-
-// A 304 does not describe content (RFC 9110 section 15.4.5), and no cache stores a 412 or a 416.
-const CONTENT = /^(?:content-(?:type|encoding)|accept-ranges)$/i
-const CONTENT_OR_LIFETIME = /^(?:expires|content-type)$/i
-
-/** Returns undefined for a date in the future, which an origin server must not send (RFC 9110 section 8.8.2.1). */
-function lastModifiedOf(stamp: Stamp): number | undefined {
-  const mtime = mtimeOf(stamp)
-  return mtime > Date.now() ? undefined : mtime
-}
-
-/** Reads an open file; one of more than `maxBytes` stays on disk. */
-export async function readVariant(
-  coding: string,
-  opened: OpenFile,
-  maxBytes: number
-): Promise<Variant> {
-  const { path: file, stats } = opened
-  if (stats.size <= maxBytes) return variantOf(coding, file, await readOpenFile(opened))
-  const [stamp, size] = [stampOf(stats), Number(stats.size)]
-  return new Variant({ coding, file, stamp, size, ...(await contentVersionOf(opened)) })
-}
-
-/** A file may shrink while it is read. */
-export function variantOf(coding: string, file: string, { bytes: body, stamp }: Snapshot): Variant {
-  const version = digestOf(body)
-  return new Variant({ coding, file, stamp, size: body.length, digest: version, version, body })
-}
-
-/** Reads a file for its digest, unless it has one; a file that changes meanwhile gets none. */
-export async function withDigest(variant: Variant, opened: OpenFile): Promise<Variant> {
-  if (variant.digest !== undefined) return variant
-  const { coding, file, stamp, size } = variant
-  const digest = await digestOfStream(streamOf(opened))
-  const isSame = await isUnmodified(opened)
-  return isSame ? new Variant({ coding, file, stamp, size, digest, version: digest }) : variant
-}
-
-export async function findCopies(file: string, codings: readonly Coding[]): Promise<Copies> {
-  const found = codings.map(async coding => {
-    const copy = await statOf(file + coding.extension)
-    return copy?.isFile() && copy.size > 0n ? [[coding, stampOf(copy)] as const] : []
-  })
-  return new Map((await Promise.all(found)).flat())
-}
-
-/** The copies that are sent: those that expand to the same bytes. They are compared each time they are loaded. */
-export async function readCopies(
-  place: Boundary,
-  identity: Variant,
-  copies: Copies,
-  maxBytes: number
-): Promise<Variant[]> {
-  const read = Array.from(copies.keys(), coding =>
-    ifReadable(identity.file + coding.extension, readCopy(place, identity, coding, maxBytes))
-  )
-  return (await Promise.all(read)).filter(copy => copy !== undefined)
-}
-
-async function readCopy(
-  place: Boundary,
-  { file, digest, size }: Variant,
-  coding: Coding,
-  maxBytes: number
-): Promise<Variant | undefined> {
-  if (digest === undefined) return undefined
-  return withFile(file + coding.extension, async opened => {
-    if (!(await isInPlace(place)(opened))) return undefined
-    const copy = await readVariant(coding.name, opened, maxBytes)
-    const bytes = copy.body ?? (() => streamOf(opened))
-    return (await compareCopy({ size, digest }, bytes, coding)) === 'equal' ? copy : undefined
-  })
-}
 
 /**
  * All served directories share one memory: of files and of deltas, by their paths. A file that is no delta to be sent is
@@ -303,50 +63,102 @@ function memoryCostOf(length: number): number {
   return OVERHEAD_BYTES + (length < MAX_ONE_WRITE_BYTES ? 2 * length : length)
 }
 
-// The ETag of a file that stays on disk is made of its bytes, size and mtime. It is the same on every replica, after a
-// chmod, a copy or another hard link: inode and ctime are for the memory of this process alone.
-
-/** The digest of all bytes, where all were read, and a text that tells these from others under the same name. */
-type ContentVersion = Pick<Variant, 'digest' | 'version'>
-
-const SAMPLES = 64
-const SAMPLE_BYTES = 64 * 1024
-/** Hashed in about 10 ms. */
-const WHOLE_BYTES = SAMPLES * SAMPLE_BYTES
-
-// Also where `memory` keeps no file: a player asks for a film in hundreds of ranges.
-const known = new LRUCache<string, ContentVersion>({ max: 10_000 })
-
-/**
- * Digests a file of at most 4 MiB; of a larger one 64 pieces of 64 KiB from its start to its end, with size and mtime.
- * One whose mtime was invented, as npm, zip and Nix do, is digested whole: its next version has the same one.
- */
-export async function contentVersionOf(opened: OpenFile): Promise<ContentVersion> {
-  const { stats } = opened
-  const key = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join('-')
-  const found = known.get(key)
-  if (found) return found
-  const openedAt = Date.now()
-  const isWhole = stats.size <= WHOLE_BYTES || !isModificationDate(mtimeOf(stats))
-  const digest = await digestOfPieces(opened, isWhole ? undefined : SAMPLES)
-  const isSame = await isUnmodified(opened)
-  const sampled = `${digest}-${stats.size.toString(16)}-${stats.mtimeNs.toString(16)}`
-  const made =
-    isWhole && isSame ? { digest, version: digest } : { digest: undefined, version: sampled }
-  if (isSame && isSettled(stats, openedAt)) known.set(key, made)
-  return made
+/** The directories that are served differ in these values. */
+export interface Directory {
+  readonly place: Boundary
+  /** The decoded path: `/static`; the empty string for `/`. */
+  readonly urlPath: string
+  /** Prefixes a path in the memory that all directories share; no path contains a line break or a NUL. */
+  readonly memoryKey: string
+  /** Seconds for which a stat result is reused. */
+  readonly revalidate: (wanted: Pick<Wanted, 'app' | 'path'>) => number
+  /** Seconds for which a miss is trusted; 0 where a request may publish the file. */
+  readonly revalidateMiss: (wanted: Pick<Wanted, 'app' | 'path'>) => number
+  /** True if the request itself may publish a file: compressed copies beside it do not keep up. */
+  readonly isPublishedOnRequest?: (wanted: Wanted) => boolean
+  /** Tells whether a file is never served. @param file absolute, as named or real */
+  readonly isHidden?: ((file: string) => boolean | Promise<boolean>) | undefined
+  /** The fingerprint in a name, which the bytes must have. */
+  readonly fingerprintOf?: (wanted: Wanted) => Fingerprinted | undefined
+  /**
+   * Tells whether 32 hex characters that are not the digest of the bytes are part of the name itself.
+   * @param plain the path without them
+   */
+  readonly isOrdinary?: ((wanted: Wanted, plain: string) => Promise<boolean>) | undefined
+  /** @param isVerified whether the bytes have the digest in the name */
+  readonly fieldsOf: (wanted: Wanted, isVerified: boolean) => SharedFields
 }
 
-/** @param count of pieces, from the first bytes to the last ones; undefined: all bytes */
-async function digestOfPieces(opened: OpenFile, count: number | undefined): Promise<string> {
-  const size = Number(opened.stats.size)
-  const pieces = count ?? Math.ceil(size / SAMPLE_BYTES)
-  const step = count === undefined ? SAMPLE_BYTES : (size - SAMPLE_BYTES) / (count - 1)
-  const piece = Buffer.allocUnsafe(SAMPLE_BYTES)
-  const sha256 = createHash('sha256')
-  for (let at = 0; at < pieces; at++) {
-    const length = await readInto(piece, opened, Math.floor(at * step))
-    sha256.update(piece.subarray(0, length))
+/** The file for a decoded URL path under the directory's; absolute. */
+export function fileIn(
+  { place, urlPath }: Pick<Directory, 'place' | 'urlPath'>,
+  path: string
+): string {
+  const below = path.slice(urlPath.length)
+  // In a canonical path there is nothing to normalize.
+  return sep === '/' && place.dir !== sep ? place.dir + below : join(place.dir, below)
+}
+
+/** Finds the deltas of files whose names have a hash, for clients that can read them. */
+export interface Sender {
+  /** Is called when a file is loaded; undefined for one whose responses stay as they are. */
+  of(file: Bytes, at: SentFrom): Promise<Sent | undefined>
+}
+
+interface SentFrom extends Pick<Directory, 'place'> {
+  readonly opened: OpenFile
+  /** The decoded URL path. */
+  readonly path: string
+  /** The URL path, with the base, around its hash. */
+  readonly around: WithoutHash
+  /** The path without our fingerprint; undefined for a file that precompile did not write. */
+  readonly plain: string | undefined
+  /** The names beside the file, if they are known. */
+  readonly names: Names | undefined
+}
+
+export interface Sent {
+  /** Response fields to add wherever the fields of the file are sent. */
+  readonly ofDeltas: Fields
+  /** The request fields by which a variant is selected. */
+  readonly vary: readonly string[]
+  /** Finds a delta to send instead of the file; undefined: there is none. */
+  readonly find?: ((headers: IncomingHttpHeaders) => Delta | undefined) | undefined
+}
+
+interface Delta {
+  /** Appended to the path of the file: the key under which it is remembered. */
+  readonly key: string
+  /** The dictionary that the client has. */
+  readonly dictionary: string
+  /** Reads it; called until it is remembered. An empty list: it may not be sent. Undefined: there is no such file. */
+  readonly read: () => Promise<readonly Bytes[] | undefined>
+}
+
+/** Returns a function by which a file finds its deltas: each is read when a request first asks for it. */
+export function deltaReader(memory: Memory) {
+  const loads = new Map<string, Promise<readonly Variant[]>>()
+  const load = async (key: string, delta: Delta, fields: SharedFields) => {
+    try {
+      const variants = (await delta.read())?.map(each => new Variant(each, fields))
+      if (variants) memory.set(key, { variants })
+      return variants ?? []
+    } finally {
+      loads.delete(key)
+    }
   }
-  return digestOfHash(sha256.digest())
+  const read = async (key: string, delta: Delta, fields: SharedFields) => {
+    const known = memory.get(key)?.variants
+    const loading = known ?? loads.get(key) ?? load(key, delta, fields)
+    if (loading instanceof Promise) loads.set(key, loading)
+    const [variant] = await loading
+    // The name of a delta has half of the hash of its dictionary.
+    return variant?.dictionary === delta.dictionary ? variant : undefined
+  }
+  /** @param path the key of the file in memory */
+  return (find: NonNullable<Sent['find']>, path: string, fields: SharedFields) =>
+    (headers: IncomingHttpHeaders) => {
+      const delta = find(headers)
+      return delta && (() => read(path + delta.key, delta, fields))
+    }
 }

@@ -1,10 +1,9 @@
 // The files of a directory, found, checked and prepared once, so that a request only writes a response. What this
 // process may not read is treated like what does not exist.
-import type { IncomingHttpHeaders } from 'node:http'
-import { basename, join, sep } from 'node:path'
+import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { CODINGS } from '../files/codings.ts'
-import { isInPlace, realPathOfOpen, type Boundary } from '../files/containment.ts'
+import { CODINGS, type Coding } from '../files/codings.ts'
+import { isInPlace, realPathOfOpen } from '../files/containment.ts'
 import { isSameDigest } from '../files/digest.ts'
 import { isSameInode, isSettled, sameStamp, stampOf, statOf, type Stamp } from '../files/disk.ts'
 import { withFile, type OpenFile } from '../files/open-file.ts'
@@ -13,99 +12,29 @@ import { ifReadable } from '../files/refusals.ts'
 import { isCompressibleType } from '../http/fields.ts'
 import type { Target } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { Fingerprinted, WithoutHash } from '../urls/spelling.ts'
-import type { Fields } from './fields.ts'
 import {
-  findCopies,
-  readCopies,
-  readVariant,
-  variantOf,
-  withDigest,
-  type Copies,
+  deltaReader,
+  fileIn,
+  type Directory,
   type Found,
   type Memory,
+  type Sender,
+  type Sent,
   type ServedFile,
-  type SharedFields,
   type UseOpened,
-  type Variant,
   type Variants
 } from './file.ts'
 import { hasOneSpelling, type Wanted } from './request.ts'
 import { isSpelled, namesBeside, namesIn, type Names } from './spelling.ts'
-
-/** The directories that are served differ in these values. */
-export interface Directory {
-  readonly place: Boundary
-  /** The decoded path: `/static`; the empty string for `/`. */
-  readonly urlPath: string
-  /** Prefixes a path in the memory that all directories share; no path contains a line break or a NUL. */
-  readonly memoryKey: string
-  /** Seconds for which a stat result is reused. */
-  readonly revalidate: (wanted: Pick<Wanted, 'app' | 'path'>) => number
-  /** Seconds for which a miss is trusted; 0 where a request may publish the file. */
-  readonly revalidateMiss: (wanted: Pick<Wanted, 'app' | 'path'>) => number
-  /** True if the request itself may publish a file: compressed copies beside it do not keep up. */
-  readonly isPublishedOnRequest?: (wanted: Wanted) => boolean
-  /** Tells whether a file is never served. @param file absolute, as named or real */
-  readonly isHidden?: ((file: string) => boolean | Promise<boolean>) | undefined
-  /** The fingerprint in a name, which the bytes must have. */
-  readonly fingerprintOf?: (wanted: Wanted) => Fingerprinted | undefined
-  /**
-   * Tells whether 32 hex characters that are not the digest of the bytes are part of the name itself.
-   * @param plain the path without them
-   */
-  readonly isOrdinary?: ((wanted: Wanted, plain: string) => Promise<boolean>) | undefined
-  /** @param isVerified whether the bytes have the digest in the name */
-  readonly fieldsOf: (wanted: Wanted, isVerified: boolean) => SharedFields
-}
-
-/** The file for a decoded URL path under the directory's; absolute. */
-export function fileIn(
-  { place, urlPath }: Pick<Directory, 'place' | 'urlPath'>,
-  path: string
-): string {
-  const below = path.slice(urlPath.length)
-  // In a canonical path there is nothing to normalize.
-  return sep === '/' && place.dir !== sep ? place.dir + below : join(place.dir, below)
-}
-
-/** Finds the deltas of files whose names have a hash, for clients that can read them. */
-export interface Sender {
-  /** Is called when a file is loaded; undefined for one whose responses stay as they are. */
-  of(file: Variant, at: SentFrom): Promise<Sent | undefined>
-}
-
-interface SentFrom extends Pick<Directory, 'place'> {
-  readonly opened: OpenFile
-  /** The decoded URL path. */
-  readonly path: string
-  /** The URL path, with the base, around its hash. */
-  readonly around: WithoutHash
-  /** The path without our fingerprint; undefined for a file that precompile did not write. */
-  readonly plain: string | undefined
-  /** The names beside the file, if they are known. */
-  readonly names: Names | undefined
-}
-
-export interface Sent {
-  /** Response fields to add wherever the fields of the file are sent. */
-  readonly ofDeltas: Fields
-  /** The request fields by which a variant is selected. */
-  readonly vary: readonly string[]
-  /** Finds a delta to send instead of the file; undefined: there is none. */
-  readonly find?: ((headers: IncomingHttpHeaders) => Delta | undefined) | undefined
-}
-
-interface Delta {
-  /** Appended to the path of the file: the key under which it is remembered. */
-  readonly key: string
-  /** The dictionary that the client has. */
-  readonly dictionary: string
-  /** Reads it; called until it is remembered. An empty list: it may not be sent. Undefined: there is no such file. */
-  readonly read: () => Promise<readonly Variant[] | undefined>
-}
-
-const NONE: Copies = new Map()
+import {
+  bytesOf,
+  findCopies,
+  readCopies,
+  readVariant,
+  Variant,
+  withDigest,
+  type Bytes
+} from './variant.ts'
 
 /** The names of a directory with more are not remembered. */
 const MAX_TOP = 5000
@@ -115,7 +44,7 @@ export class ServedFiles {
   readonly #memory: Memory
   /** The names in the directory itself: a path that begins with none of them needs no look at the disk. */
   #top: { readonly names: ReadonlySet<string>; readonly until: number } | undefined
-  /** Of each file system, by its device. */
+  /** Tells of file systems, by their devices, whether they ignore case. */
   readonly #ignoresCase = new Map<bigint, boolean>()
   readonly #sender: Sender | undefined
   readonly #isInPlace: ReturnType<typeof isInPlace>
@@ -123,7 +52,7 @@ export class ServedFiles {
   /** The copies are trusted for this many milliseconds: to look for them would be most of the cost of a check. */
   readonly #copiesTrust: number
   readonly #loads = new Map<string, Promise<Found>>()
-  readonly #deltaLoads = new Map<string, Promise<readonly Variant[]>>()
+  readonly #deltasBy: ReturnType<typeof deltaReader>
 
   constructor(
     directory: Directory,
@@ -133,6 +62,7 @@ export class ServedFiles {
   ) {
     this.directory = directory
     this.#memory = memory
+    this.#deltasBy = deltaReader(memory)
     this.#sender = sender
     this.#isInPlace = isInPlace(directory.place)
     this.#maxFileBytes = settings.memory.maxFileBytes
@@ -224,9 +154,11 @@ export class ServedFiles {
   async #isUnchanged(wanted: Wanted, known: ServedFile, stamp: Stamp): Promise<boolean> {
     if (!sameStamp(known.stamp, stamp)) return false
     const now = performance.now()
-    if (known.copiesTrustedUntil <= now) {
+    if (known.copiesTrustedUntil <= now && this.#mayHaveCopies(wanted)) {
       known.copiesTrustedUntil = now + this.#copiesTrust
-      const copies = await this.#copiesOf(wanted, await this.#namesBeside(wanted, stamp))
+      const file = this.#file(wanted.path)
+      const names = await namesBeside(file, stamp, this.#copiesTrust)
+      const copies = await findCopies(file, await this.#codingsBeside(wanted, names))
       if (!isDeepStrictEqual(known.copies, copies)) return false
     }
     if (!known.isVerified) known.trustedUntil = this.#trustedUntil(wanted)
@@ -235,9 +167,8 @@ export class ServedFiles {
 
   /** @param trust seconds for which a miss is trusted */
   #load(wanted: Wanted, trust: number): Promise<Found> {
-    const { path } = wanted
-    const load = this.#read(wanted, trust, () => this.#loads.get(path) === load)
-    this.#loads.set(path, load)
+    const load = this.#read(wanted, trust, () => this.#loads.get(wanted.path) === load)
+    this.#loads.set(wanted.path, load)
     return load
   }
 
@@ -259,50 +190,47 @@ export class ServedFiles {
   async #describe(wanted: Wanted, opened: OpenFile): Promise<Found> {
     const openedAt = Date.now()
     if (!(await this.#mayServe(opened))) return undefined
-    const { directory } = this
-    const read = await readVariant('identity', opened, this.#maxFileBytes)
-    const names = await this.#namesBeside(wanted, read.stamp)
-    const copies = await this.#copiesOf(wanted, names)
+    const [directory, max] = [this.directory, this.#maxFileBytes]
+    const { place } = directory
+    const read = await readVariant('identity', opened, max)
+    // Only what is worth compressing has copies and deltas.
+    const isAlone = !isCompressibleType(wanted.path)
+    const names = isAlone ? undefined : await namesBeside(read.file, read.stamp, this.#copiesTrust)
+    const codings = this.#mayHaveCopies(wanted) ? await this.#codingsBeside(wanted, names) : []
     const fingerprint = directory.fingerprintOf?.(wanted)
-    const identity = fingerprint || copies.size > 0 ? await withDigest(read, opened) : read
+    const identity = fingerprint || codings.length > 0 ? await withDigest(read, opened) : read
     const isVerified =
       fingerprint !== undefined && isSameDigest(fingerprint.digest, identity.digest)
     const isDoubtful = fingerprint && !isVerified
     if (isDoubtful && !(await directory.isOrdinary?.(wanted, fingerprint.name))) return undefined
     const own = directory.fieldsOf(wanted, isVerified)
-    const { place } = directory
     const at = { opened, place, path: wanted.path, plain: fingerprint?.name, names }
     const { around } = own
     const sent = around && (await this.#sender?.of(identity, { ...at, around }))
-    const others = await readCopies(place, identity, copies, this.#maxFileBytes)
+    const copies = codings.length > 0 ? await readCopies(place, identity, codings, max) : []
+    const others = copies.flatMap(({ bytes }) => bytes ?? [])
     const selecting = [others.length > 0 ? 'Accept-Encoding' : [], sent?.vary ?? []].flat()
     const vary = [...new Set(selecting)].join(', ') || undefined
-    const described = (each: Variant) => each.with({ ...own, ofDeltas: sent?.ofDeltas, vary })
-    const variants = [described(identity), ...others.map(described)] as const
-    return this.#served(wanted, variants, { copies, isVerified, find: sent?.find, openedAt })
+    const fields = { ...own, ofDeltas: sent?.ofDeltas, vary }
+    const made = (bytes: Bytes) => new Variant(bytes, fields)
+    const variants = [made(identity), ...others.map(made)] as const
+    const stamps = new Map(copies.map(({ coding, stamp }) => [coding, stamp]))
+    const found = { copies: stamps, isVerified, find: sent?.find }
+    return this.#served(wanted, variants, found, openedAt)
   }
 
   /** Is a function of its own, because what its closures hold on to is kept as long as the file. */
   #served(
     wanted: Wanted,
     variants: Variants,
-    made: Pick<ServedFile, 'copies' | 'isVerified'> & {
-      readonly find?: Sent['find']
-      /** Milliseconds since 1970. */
-      readonly openedAt: number
-    }
+    found: Pick<ServedFile, 'copies' | 'isVerified'> & Pick<Partial<Sent>, 'find'>,
+    openedAt: number
   ): ServedFile {
-    const { copies, isVerified, find, openedAt } = made
+    const { copies, isVerified, find } = found
     const [{ stamp, shared }] = variants
-    const key = this.#key(wanted.path)
     const file: ServedFile = {
       ...{ stamp, variants, copies, isVerified },
-      deltaFor:
-        find &&
-        (headers => {
-          const delta = find(headers)
-          return delta && (() => this.#delta(key + delta.key, delta, shared))
-        }),
+      deltaFor: find && this.#deltasBy(find, this.#key(wanted.path), shared),
       isAtHand: hasOneSpelling(wanted.path) && variants.every(({ body }) => body),
       isSettled: variants.every(each => isSettled(each.stamp, openedAt)),
       open: use => this.open(wanted, use, file),
@@ -312,34 +240,15 @@ export class ServedFiles {
     return file
   }
 
-  /** Returns a delta, unless it needs another dictionary: it is read when a request first asks for it. */
-  async #delta(key: string, delta: Delta, fields: SharedFields): Promise<Variant | undefined> {
-    const known = this.#memory.get(key)?.variants ?? this.#deltaLoads.get(key)
-    const load = known ?? this.#loadDelta(key, delta, fields)
-    if (!known && load instanceof Promise) this.#deltaLoads.set(key, load)
-    const [variant] = await load
-    return variant?.dictionary === delta.dictionary ? variant : undefined
-  }
-
-  async #loadDelta(key: string, delta: Delta, fields: SharedFields): Promise<readonly Variant[]> {
-    try {
-      const variants = (await delta.read())?.map(each => each.with(fields))
-      if (variants) this.#memory.set(key, { variants })
-      return variants ?? []
-    } finally {
-      this.#deltaLoads.delete(key)
-    }
-  }
-
   /** Takes over bytes that were just published: they need no check of links and names, and are not read again. */
   async #take(wanted: Wanted, stamp: Stamp, bytes: Uint8Array): Promise<Found> {
     const file = this.#file(wanted.path)
     if (await this.directory.isHidden?.(file)) return this.#drop(wanted.path)
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-    const identity = variantOf('identity', file, { bytes: body, stamp: stampOf(stamp) })
-    const served = this.#served(wanted, [identity.with(this.directory.fieldsOf(wanted, false))], {
-      ...{ copies: new Map(), isVerified: false, openedAt: Date.now() }
-    })
+    const identity = bytesOf('identity', file, { bytes: body, stamp: stampOf(stamp) })
+    const fields = this.directory.fieldsOf(wanted, false)
+    const found = { copies: new Map(), isVerified: false }
+    const served = this.#served(wanted, [new Variant(identity, fields)], found, Date.now())
     // A load in progress may be out of date.
     this.#loads.delete(wanted.path)
     this.#memory.set(this.#key(wanted.path), served)
@@ -356,19 +265,16 @@ export class ServedFiles {
     return true
   }
 
-  /** The names of a file that has neither copies nor deltas are not asked for. */
-  #namesBeside({ path }: Wanted, stamp: Stamp): Promise<Names | undefined> | undefined {
-    if (!isCompressibleType(path)) return undefined
-    return namesBeside(this.#file(path), stamp, this.#copiesTrust)
+  #mayHaveCopies(wanted: Wanted): boolean {
+    return isCompressibleType(wanted.path) && !this.directory.isPublishedOnRequest?.(wanted)
   }
 
-  /** @param names beside the file, if they are known */
-  #copiesOf(wanted: Wanted, names: Names | undefined): Promise<Copies> | Copies {
-    const { path } = wanted
-    if (!isCompressibleType(path) || this.directory.isPublishedOnRequest?.(wanted)) return NONE
-    const name = composed(basename(path))
-    const codings = names ? CODINGS.filter(({ extension }) => names.has(name + extension)) : CODINGS
-    return codings.length > 0 ? findCopies(this.#file(path), codings) : NONE
+  /** Returns the codings of the copies that are beside a file: by the names there, or else by asking for each. */
+  #codingsBeside(wanted: Wanted, names: Names | undefined): readonly Coding[] | Promise<Coding[]> {
+    const file = this.#file(wanted.path)
+    if (!names) return findCopies(file, CODINGS).then(found => [...found.keys()])
+    const name = composed(basename(wanted.path))
+    return CODINGS.filter(({ extension }) => names.has(name + extension))
   }
 
   get #isTopKnown(): boolean {

@@ -9,7 +9,8 @@ import { sameStamp } from '../files/disk.ts'
 import { withFile, type OpenFile } from '../files/open-file.ts'
 import { connected, isAwaited, pacedBody, isOfConnection, bodyOf, type FilePart } from './stream.ts'
 import { prepareResponse, removeContentFields, setFields, type PreparedResponse } from './fields.ts'
-import type { ServedFile, Variant, Variants } from './file.ts'
+import type { ServedFile, Variants } from './file.ts'
+import type { Variant } from './variant.ts'
 
 /** A response is sent by one of two exits: through Koa, or to the socket. */
 export interface Exit {

@@ -79,7 +79,7 @@ interface Listing {
   seenAt: number
 }
 
-/** Of all folders together; one of them may have half. */
+/** The number of names of all folders together; one of them may have half. */
 const MAX_NAMES = 100_000
 /** A folder that changes all the time is not listed more often, in milliseconds. */
 const PAUSE_MS = 1000
@@ -96,16 +96,19 @@ const listings = new LRUCache<string, Listing>({
  * known.
  * @param trust milliseconds for which the folder is not asked for its stamp again, unless the file is new
  */
-export async function namesBeside(
+export function namesBeside(
   file: string,
   { ctimeNs }: Stamp,
   trust: number
-): Promise<Names | undefined> {
+): Promise<Names | undefined> | Names | undefined {
   const folder = dirname(file)
   const known = listings.get(folder)
-  const seenAt = Date.now()
   const isNew = !known || Number(ctimeNs / 1_000_000n) > known.seenAt - WRITTEN_MS
-  if (!isNew && seenAt < known.seenAt + trust) return known.names
+  return isNew || Date.now() >= known.seenAt + trust ? look(folder, known) : known.names
+}
+
+async function look(folder: string, known: Listing | undefined): Promise<Names | undefined> {
+  const seenAt = Date.now()
   const stamp = await statOf(folder)
   if (known?.stamp && stamp && sameStamp(known.stamp, stamp)) {
     known.seenAt = seenAt
