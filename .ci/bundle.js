@@ -129,7 +129,7 @@ const PARTS = [
   [/^building\/observation/, 'writing'],
   [/^building\/precompile|^styles\/minify/, 'building-precompile'],
   [
-    /^building\/publish|^deltas\/directory|^telling\/(?:listed|own)|^releases\/(?:build|clean|compress)\.|^deltas\/write/,
+    /^building\/publish|^deltas\/directory|^telling\/list\.|^releases\/(?:build|clean|compress)\.|^deltas\/write/,
     'building-copies'
   ],
   [/^releases\/(?:verify|copies)\./, 'verify-checks'],
@@ -145,9 +145,12 @@ const PARTS = [
   [/^releases\/exports/, 'app'],
   [/^http-cache\/(?:directives|fresh)/, 'http-cache-values'],
   [/^warnings\/responses/, 'http-cache-reports'],
-  [/-commands?\.ts$|^names\/commands\.|^init\/|^(?:deltas|modules|styles)\/additions/, 'cli'],
+  [
+    /-commands?\.ts$|^(?:names|telling)\/commands\.|^init\/|^(?:deltas|modules|styles)\/additions/,
+    'cli'
+  ],
   [/^cli\/format|^telling\/weight/, 'weight'],
-  [/^inspector\/(?:weight-page|treemap|page-html)/, 'inspector-html'],
+  [/^inspector\/html/, 'inspector-html'],
   [/^telling\//, 'inventory'],
   [/^urls\/(?:read-)?manifest|^app\/(?:details|third-party|command-line)/, 'manifest'],
   [/^serving\/(?:respond|socket|missing)/, 'serving-koa'],

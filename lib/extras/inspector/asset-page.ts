@@ -1,36 +1,34 @@
 // Shows one asset, or a path that is not an asset's.
 import { StringDecoder } from 'node:string_decoder'
 import { streamOf } from '../../runtime/files/open-file.ts'
-import type { ListedAsset } from '../../publishing/building/assets.ts'
-import type { ErrorReport } from '../../publishing/error-page.ts'
-import { ownPath } from '../telling/own-assets.ts'
-import { MAX_BYTES } from '../telling/state.ts'
-import { explainBy } from '../telling/explain.ts'
 import type { ServedFiles } from '../../runtime/serving/files.ts'
 import { wantedAt } from '../../runtime/serving/request.ts'
-import { bytes, facts, html, layout, table, type Html, type Value } from './page-html.ts'
 import { withoutBase } from '../../runtime/urls/spelling.ts'
-import { imageUrl } from './list-page.ts'
+import { explain } from '../telling/explain.ts'
+import { ownPath } from '../telling/list.ts'
+import { MAX_BYTES } from '../telling/state.ts'
+import { bytes, each, element, facts, html, image, joined, layout, note, table } from './html.ts'
+import type { Html, Value } from './html.ts'
 import { recordOf, type AssetRecord, type Survey } from './survey.ts'
 
 export type AssetReport = Awaited<ReturnType<typeof reportOn>>
 
 /** @param asked is a path, a URL, or a name as a view writes it */
 export async function reportOn(survey: Survey, asked: string) {
-  const { pipeline } = survey
-  const { settings, directories } = pipeline
-  const filesOf = ({ source }: ListedAsset) => directories.rootAt(source.directory)
+  const { settings, directories } = survey.pipeline
+  const place = survey.places.get((await ownPath(survey.pipeline, asked)) ?? '')
+  const seen = place && (await survey.look(place))
+  const asset = place && (await recordOf(survey, place, seen))
+  const verdict = seen && { state: seen.state, reason: seen.reason }
+  const explained = await explain(survey.pipeline, asset?.url ?? asked, verdict)
+  const { representations, ...explanation } = explained
   const textAt = (files: ServedFiles, path: string, file?: string) =>
     files.open(wantedAt(path, settings), async (_, opened) => {
       const pieces = await streamOf(opened, MAX_BYTES).toArray()
       return shownText(Buffer.concat(pieces as Buffer[]), file)
     })
-  const place = survey.places.get((await ownPath(pipeline, asked)) ?? '')
-  const seen = place && (await survey.look(place))
-  const asset = place && (await recordOf(survey, place, seen))
-  const verdict = seen && { state: seen.state, reason: seen.reason }
-  const explained = await explainBy(pipeline, asset?.url ?? asked, async () => verdict)
-  const { representations, ...explanation } = explained
+  const urlPath = decodeURIComponent(withoutBase(asset?.url ?? '', settings.base))
+  const sourceFiles = place && directories.rootAt(place.source.directory)
   return {
     asked,
     /** The asset is undefined for a path that is not an asset's. */
@@ -39,25 +37,16 @@ export async function reportOn(survey: Survey, asked: string) {
     explanation,
     representations: representations.map(({ headers, ...rest }) => {
       const reasoned = Object.entries(headers).map(([name, value]) => {
-        return {
-          name,
-          value,
-          reason: REASONS[`${name}: ${value}`] ?? REASONS[name] ?? 'set by the option headers'
-        }
+        const reason = REASONS[`${name}: ${value}`] ?? REASONS[name] ?? 'set by the option headers'
+        return { name, value, reason }
       })
       return { ...rest, headers: reasoned }
     }),
     /** A text is undefined for a file that is not text. */
     texts: {
-      source: place && (await textAt(filesOf(place), `/${place.source.path}`, asset?.source)),
+      source: sourceFiles && (await textAt(sourceFiles, `/${place.source.path}`, asset?.source)),
       compiled: seen?.compiled && shownText(seen.compiled),
-      published:
-        asset &&
-        (await textAt(
-          directories.public,
-          decodeURIComponent(withoutBase(asset.url, settings.base)),
-          asset.target
-        ))
+      published: asset && (await textAt(directories.public, urlPath, asset.target))
     }
   }
 }
@@ -88,73 +77,64 @@ const REASONS: Readonly<Record<string, string>> = {
 /** An inline source map is one line. */
 const LONG_LINE = /^(.{500}).+$/gm
 
-interface ShownText {
-  /** The path relative to the project root; undefined for a text that is in no file. */
-  readonly file: string | undefined
-  readonly text: string
-  /** Says what was left out. */
-  readonly omitted: string | undefined
-}
+type ShownText = NonNullable<ReturnType<typeof shownText>>
 
-/** Returns undefined for bytes that are not text. */
-function shownText(content: Buffer, file?: string): ShownText | undefined {
-  const isCut = content.length > MAX_BYTES
+/** Returns undefined for bytes that are not text. @param file is relative to the project root */
+function shownText(content: Buffer, file?: string) {
   // The decoder drops a character that is cut in two.
   const text = new StringDecoder('utf8').write(content.subarray(0, MAX_BYTES))
   if (text.includes('\0') || text.includes('\ufffd')) return undefined
+  const isCut = content.length > MAX_BYTES
   const omitted = isCut ? `only the first ${MAX_BYTES / 1024} KiB are shown` : undefined
   return { file, text: text.replace(LONG_LINE, '$1…'), omitted }
 }
 
 export function assetPage({ asset, asked, explanation, representations, texts }: AssetReport) {
   const { path, steps, outcome } = explanation
-  return layout(
-    asset?.path ?? asked,
-    `asset?path=${encodeURIComponent(asked)}&json`,
-    html`${asset && summary(asset)}
-      <h2>How it is resolved</h2>
-      ${table(path, steps)}
-      <p class="outcome"><strong>GET ${path}</strong> ${outcome}</p>
-      ${representations.map(({ coding, size, headers }) => table(`${coding}, ${bytes(size)}`, headers))}
-      <div class="texts">${sections(texts)}</div>`
+  const { source, compiled, published } = texts
+  const isSame = source && published && source.text === published.text
+  return layout(asset?.path ?? asked, `asset?path=${encodeURIComponent(asked)}&json`, [
+    asset && summary(asset),
+    element('h2', 'How it is resolved'),
+    table(path, steps),
+    html`<p class="outcome"><strong>GET ${path}</strong> ${outcome}</p>`,
+    representations.map(({ coding, size, headers }) => table(`${coding}, ${bytes(size)}`, headers)),
+    html`<div class="texts">
+      ${source && section(isSame ? 'Source, published unchanged' : 'Source', source)}
+      ${!isSame && compiled && section('Compiled', compiled)}
+      ${!isSame && published && section('Published', published)}
+    </div>`
+  ])
+}
+
+function summary({ isImage, failure, problems, ...rest }: AssetRecord): Html {
+  const others = problems.filter(problem => !failure || !problem.includes(failure.reason))
+  const { title = '', location, reason, excerpt } = failure ?? {}
+  const failed = [
+    element('h2', title),
+    facts({ location, reason }),
+    excerpt && code(PLACE, excerpt)
+  ]
+  return joined(
+    isImage && element('p', image(rest.path, { alt: 'the image itself' }), { class: 'picture' }),
+    each('p', others, { class: 'problem' }),
+    failure && element('section', failed, { class: 'failure', 'aria-label': 'Error' }),
+    facts({ ...rest, path: undefined, name: undefined })
   )
 }
 
-function summary(asset: AssetRecord): Html {
-  const { path, name: _, isImage, failure, problems, ...rest } = asset
-  const others = problems.filter(problem => !failure || !problem.includes(failure.reason))
-  return html`${isImage && html`<p class="picture"><img src="${imageUrl(path)}" alt="the image itself" /></p>`}
-  ${others.map(problem => html`<p class="problem">${problem}</p>`)} ${failure && failed(failure)}
-  ${facts(rest)}`
-}
+const PLACE = 'The place of the error'
 
-function failed({ title, location, reason, excerpt }: ErrorReport): Html {
-  return html`<section class="failure" aria-label="Error">
-    <h2>${title}</h2>
-    ${facts({ location, reason })}
-    ${excerpt !== '' && html`<pre tabindex="0" role="region" aria-label="The place of the error">${excerpt}</pre>`}
-  </section>`
-}
-
-function sections({ source, compiled, published }: AssetReport['texts']): Value {
-  if (source && source.text === published?.text) {
-    return section('Source, published unchanged', source)
-  }
-  return [
-    source && section('Source', source),
-    compiled && section('Compiled', compiled),
-    published && section('Published', published)
-  ]
+/** A keyboard scrolls only what has the focus. */
+function code(label: string, content: Value): Html {
+  return element('pre', content, { tabindex: 0, role: 'region', 'aria-label': label })
 }
 
 /** Lines are numbered; the numbers are not part of the text. */
 function section(label: string, { file, text, omitted }: ShownText): Html {
-  const lines = text.replace(/\n$/, '').split('\n')
-  return html`<section class="code">
-    <h3>${label}${file !== undefined && html` <code>${file}</code>`}</h3>
-    ${omitted !== undefined && html`<p class="note">${omitted}</p>`}
-    <pre tabindex="0" role="region" aria-label="${label}"><code>${lines.map(
-      line => html`<span>${`${line}\n`}</span>`
-    )}</code></pre>
-  </section>`
+  const lines = each('span', text.replace(/\n$/, '').split(/(?<=\n)/))
+  const heading = file === undefined ? label : html`${label} <code>${file}</code>`
+  const shown = code(label, element('code', lines))
+  const parts = [element('h3', heading), omitted && note(omitted), shown]
+  return element('section', parts, { class: 'code' })
 }

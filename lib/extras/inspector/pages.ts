@@ -1,16 +1,18 @@
 // Responds with the pages of the inspector, below `<prefix>/-/`, and with the same as JSON.
+import { subscribe } from 'node:diagnostics_channel'
+import { sep } from 'node:path'
 import type { Context } from 'koa'
 import type { Pages } from '../../runtime/app/parts.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import type { DiagnosticMessages } from '../../runtime/diagnostics.ts'
 import { respondWithFile } from '../../runtime/serving/respond.ts'
 import { locate, wantedAt } from '../../runtime/serving/request.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
-import { listMounts } from '../telling/listed-mounts.ts'
+import { listMounts } from '../telling/list.ts'
 import { assetPage, reportOn } from './asset-page.ts'
-import { STYLE } from './page-html.ts'
-import { listPage, logRequests, mountsPage, pageOfAssets, requestsPage } from './list-page.ts'
+import { STYLE } from './html.ts'
+import * as lists from './lists.ts'
 import { isImage, soon, Survey } from './survey.ts'
-import { weightOf, weightPage } from './weight-page.ts'
 
 /** After how many seconds an incomplete page is reloaded. */
 const RELOAD_SECONDS = 2
@@ -23,15 +25,15 @@ const IMAGE_POLICY =
 
 /** Records requests from now on. */
 export function inspectorPages(pipeline: Pipeline): Pages {
-  const { settings } = pipeline
+  const { settings, directories } = pipeline
   const survey = new Survey(pipeline)
   const requests = logRequests(`${encodePath(settings.prefix)}/-/`, settings.root)
   return {
     async ''(ctx) {
       await lookAround(ctx, survey)
-      const model = await pageOfAssets(survey, queryOf(ctx))
+      const model = await lists.pageOfAssets(survey, queryOf(ctx))
       if (model.surveyed < model.total) ctx.set('Refresh', String(RELOAD_SECONDS))
-      respond(ctx, model, listPage)
+      respond(ctx, model, lists.listPage)
     },
     async asset(ctx) {
       await lookAround(ctx, survey)
@@ -41,13 +43,14 @@ export function inspectorPages(pipeline: Pipeline): Pages {
     },
     async weight(ctx) {
       await survey.list()
-      respond(ctx, await weightOf(survey, queryOf(ctx).get('entry') ?? ''), weightPage)
+      const model = await lists.weightOf(survey, queryOf(ctx).get('entry') ?? '')
+      respond(ctx, model, lists.weightPage)
     },
     async mounts(ctx) {
-      respond(ctx, { mounts: await listMounts(settings) }, mountsPage)
+      respond(ctx, { mounts: await listMounts(settings) }, lists.mountsPage)
     },
     requests(ctx) {
-      respond(ctx, requests, requestsPage)
+      respond(ctx, requests, lists.requestsPage)
     },
     'inspector.css'(ctx) {
       protect(ctx)
@@ -61,9 +64,8 @@ export function inspectorPages(pipeline: Pipeline): Pages {
       const place = typeof asked === 'object' ? survey.places.get(asked.path) : undefined
       if (!place || !isImage(place)) return
       protect(ctx, IMAGE_POLICY)
-      const files = pipeline.directories.rootAt(place.source.directory)
-      const find = () => files.find(wantedAt(`/${place.source.path}`, settings))
-      await respondWithFile(ctx, find)
+      const files = directories.rootAt(place.source.directory)
+      await respondWithFile(ctx, () => files.find(wantedAt(`/${place.source.path}`, settings)))
     }
   }
 }
@@ -91,6 +93,32 @@ function protect(ctx: Context, policy = POLICY): void {
   })
 }
 
-function queryOf(ctx: Context): URLSearchParams {
-  return new URLSearchParams(ctx.querystring)
+const queryOf = (ctx: Context) => new URLSearchParams(ctx.querystring)
+
+type Served = DiagnosticMessages['served']
+
+/** The time is in ISO 8601; bytes and coding are unknown where the route decides. */
+export type LoggedRequest = Omit<Served, 'bytes' | 'coding'> &
+  Partial<Served> & { readonly at: string }
+
+const MAX_REQUESTS = 100
+
+/**
+ * Listens from now on to all instances of this process, and returns the requests, the latest first.
+ * @param own is the URL path below which requests are those of the inspector
+ * @param root makes the paths in reasons relative
+ */
+function logRequests(own: string, root: string): readonly LoggedRequest[] {
+  const requests: LoggedRequest[] = []
+  const log = (given: unknown) => {
+    // A request that was missed has neither status nor reason.
+    const message = Object.assign({ status: 404, reason: 'nothing responded' }, given as Served)
+    const { method, path, status, bytes, coding } = message
+    if (path.startsWith(own)) return
+    const reason = message.reason.replaceAll(`${root}${sep}`, '')
+    requests.unshift({ method, path, status, reason, bytes, coding, at: new Date().toISOString() })
+    requests.splice(MAX_REQUESTS)
+  }
+  for (const name of ['served', 'missed', 'halted']) subscribe(`koa-fresh-assets:${name}`, log)
+  return requests
 }

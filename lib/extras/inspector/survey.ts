@@ -1,17 +1,18 @@
 // Surveys all assets: reads each source that has changed, and finds what it refers to, what is wrong,
 // and whether its target is current. Publishes nothing.
+import { publishingIn } from '../../publishing/building/on-request.ts'
 import { setTimeout } from 'node:timers/promises'
+import { findFailures, listAssets, type ListedAsset } from '../../publishing/building/assets.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
 import { DIGEST_PATTERN } from '../../runtime/files/digest.ts'
 import { hasSameInputs, isFileObservation } from '../../publishing/building/observation.ts'
-import { mediaTypeOf } from '../../runtime/http/fields.ts'
-import { listAssets, type ListedAsset } from '../../publishing/building/assets.ts'
-import { readSource, verdictOn, type Reading, type Verdict } from '../telling/state.ts'
-import { publishingIn } from '../../publishing/building/on-request.ts'
-import type { Pipeline } from '../../runtime/app/pipeline.ts'
-import { wantedAt } from '../../runtime/serving/request.ts'
-import { encodePath, splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
+import { mediaTypeOf } from '../../runtime/http/fields.ts'
+import { wantedAt } from '../../runtime/serving/request.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
+import { splitFingerprint } from '../../runtime/urls/spelling.ts'
+import { readSource, stateOf, type Reading, type Verdict } from '../telling/state.ts'
 
 type Seen = Reading & Verdict
 
@@ -23,7 +24,7 @@ const DIGEST = new RegExp(DIGEST_PATTERN)
 
 export class Survey {
   readonly pipeline: Pipeline
-  /** Places are listed by plain URL path, decoded and in their order. */
+  /** The assets by plain URL path, decoded and in their order. */
   places: ReadonlyMap<string, ListedAsset> = new Map()
   /** Looks at every asset again; resolves when all have been looked at. */
   readonly refresh = oneAtATime(async () => {
@@ -35,11 +36,6 @@ export class Survey {
 
   constructor(pipeline: Pipeline) {
     this.pipeline = pipeline
-  }
-
-  /** The assets that refer to this one. */
-  referredBy(path: string): string[] {
-    return [...this.seen].flatMap(([by, { refersTo }]) => (refersTo.includes(path) ? by : []))
   }
 
   /** Brings the list of places up to date. */
@@ -60,12 +56,16 @@ export class Survey {
 
   async #look(place: ListedAsset): Promise<Seen> {
     const { path, source } = place
+    const { pipeline } = this
     const known = this.seen.get(path)
-    const { generation } = publishingIn(this.pipeline).sources
+    const { generation } = publishingIn(pipeline).sources
     const isSame = known?.source === source.file && known.generation === generation
     const reading =
-      isSame && (await hasSameInputs(known)) ? known : await readSource(this.pipeline, place)
-    const seen = { ...reading, ...(await verdictOn(this.pipeline, place, reading)) }
+      isSame && (await hasSameInputs(known)) ? known : await readSource(pipeline, place)
+    const failures = findFailures(pipeline.settings, [place], () => undefined)
+    const problems = new Set([...failures.map(({ error }) => error.message), ...reading.problems])
+    const state = await stateOf(pipeline, place, reading)
+    const seen = { ...reading, problems: [...problems], state }
     if (this.places.has(path)) this.seen.set(path, seen)
     return seen
   }
@@ -85,7 +85,7 @@ export type AssetRecord = Awaited<ReturnType<typeof recordOf>>
 export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | undefined) {
   const { settings, directories } = survey.pipeline
   const shown = (file: string) => pathFrom(settings.root, file)
-  const { app, name, path, source } = place
+  const { app, name, path, source, rivals, shadowed } = place
   const url = survey.pipeline.addressOf(wantedAt(path, settings))
   const served = await directories.public.find(wantedAt(decodeURIComponent(url), settings))
   const { variants = [] } = served ?? {}
@@ -93,6 +93,8 @@ export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | 
   const tails = app.tails
     ? publishingIn(survey.pipeline).sources.of(app).tailsOf(source)
     : undefined
+  const inputs = (seen?.inputs ?? []).filter(isFileObservation)
+  const referring = [...survey.seen].filter(([, { refersTo }]) => refersTo.includes(path))
   return {
     path: encodePath(path),
     name,
@@ -109,14 +111,11 @@ export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | 
     digest: DIGEST.exec(splitFingerprint(url)?.digest ?? identity?.etag ?? '')?.[0],
     sizes: Object.fromEntries(variants.map(({ coding, size }) => [coding, size])),
     /** The files that were compiled into it. */
-    dependencies: (seen?.inputs ?? [])
-      .filter(isFileObservation)
-      .slice(1)
-      .map(({ path }) => shown(path)),
+    dependencies: inputs.slice(1).map(input => shown(input.path)),
     refersTo: seen?.refersTo.map(encodePath) ?? [],
-    referredBy: survey.referredBy(path).map(encodePath),
+    referredBy: referring.map(([by]) => encodePath(by)),
     /** Sources of the same name that are not used. */
-    shadowed: [...place.rivals, ...place.shadowed].map(({ file }) => shown(file)),
+    shadowed: [...rivals, ...shadowed].map(({ file }) => shown(file)),
     /** Shorter names that find this asset, and those that find nothing, as several sources have them. */
     tails: tails?.own ?? [],
     ambiguous: tails?.ambiguous ?? [],

@@ -1,43 +1,26 @@
-// Shows step by step how a URL path is resolved, by asking the code that resolves it.
-import { AssetError } from '../../runtime/errors.ts'
-import { listAssets } from '../../publishing/building/assets.ts'
+// Shows step by step how a URL path is resolved, by asking the code that resolves it. Writes nothing.
 import { publishingIn } from '../../publishing/building/on-request.ts'
-import { Pipeline } from '../../runtime/app/pipeline.ts'
+import { posix } from 'node:path'
+import { adviseOn } from '../../publishing/sources/missing-name.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import { AssetError } from '../../runtime/errors.ts'
+import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
+import { statOf } from '../../runtime/files/disk.ts'
+import { excluderOf, pathFrom } from '../../runtime/files/paths.ts'
+import { nearest, nearestPath } from '../../runtime/check-options.ts'
+import { fallbackAt } from '../../runtime/serving/missing.ts'
 import { isManifest, isOurs, locate, wantedAt, type Wanted } from '../../runtime/serving/request.ts'
 import { assetPath } from '../../runtime/settings/app-settings.ts'
-import type { Project } from '../../runtime/app/parts.ts'
+import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
-import { adviseOn } from '../../publishing/sources/missing-name.ts'
-import { encodePath, whyNotCanonical } from '../../runtime/urls/spelling.ts'
-import { listMounts } from './listed-mounts.ts'
-import { choiceOf, ownPath, pathOf } from './own-assets.ts'
-import { readSource, verdictOn, type Verdict } from './state.ts'
-import { fileNamed, goesOn, mountsFinding, whyNoFile } from './explain-mounts.ts'
-import { nearPath } from './near-path.ts'
-import { pathFrom } from '../../runtime/files/paths.ts'
+import { encodeAsImported, encodePath, whyNotCanonical } from '../../runtime/urls/spelling.ts'
+import { splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { isInlined } from '../media/extra.ts'
+import { choiceOf, listMounts, listOwn, ownPath, pathOf, withoutPackages } from './list.ts'
+import type { ListedMount } from './list.ts'
+import { verdictOn, type Verdict } from './state.ts'
 
-type VerdictOn = (path: string) => Promise<Verdict | undefined>
-
-export interface Explanation {
-  /** The URL path that was asked for, encoded. */
-  readonly path: string
-  readonly steps: readonly Step[]
-  /** The outcome of a request, in words. */
-  readonly outcome: string
-  /** True if the outcome is a file. */
-  readonly isFound: boolean
-  /** The path relative to the project root; undefined for a path that is not an asset's. */
-  readonly source: string | undefined
-  /** The state of an asset that a request would publish. */
-  readonly verdict?: Verdict
-  /** The representations of the file as it is now. */
-  readonly representations: readonly {
-    readonly coding: string
-    readonly size: number
-    readonly headers: Readonly<Record<string, string>>
-  }[]
-}
+export type Explanation = Awaited<ReturnType<typeof explain>>
 
 /** A step on the way from the path to the response. */
 export interface Step {
@@ -48,51 +31,54 @@ export interface Step {
 }
 
 /**
- * Shows how a path, a URL or a name is resolved. Writes nothing.
- *
+ * Shows how a path, a URL or a name is resolved.
  * @param asked `/assets/app.css`, `https://example.org/assets/app.css`, or a name as a view writes it
+ * @param known the state of its asset, if somebody has looked at it
  */
-export async function explain(asked: string, project: Project): Promise<Explanation> {
-  return explainBy(new Pipeline(project, () => undefined), asked)
-}
-
-/** Explains the same for a running process. */
-export async function explainBy(
-  pipeline: Pipeline,
-  asked: string,
-  verdictOf = verdictsOf(pipeline)
-): Promise<Explanation> {
+export async function explain(pipeline: Pipeline, asked: string, known?: Verdict) {
   await pipeline.load()
   const { settings } = pipeline
-  const listed = await listMounts(settings)
-  const bundled = fileNamed(asked, listed)
+  const mounts = await listMounts(settings)
+  const bundled = fileNamed(asked, mounts)
   const isBundled = bundled !== undefined && !(await ownPath(pipeline, asked))
   const path = isBundled ? bundled : pathOf(asked, settings)
-  const wanted = locate(path, settings)
+  const located = locate(path, settings)
+  const wanted = typeof located === 'object' ? located : undefined
   const steps = [settingsStep(pipeline), pathStep(path, settings)]
-  if (listed.length > 0) {
-    steps.push({ subject: 'mounts', ...mountsFinding(settings, path, listed) })
-  }
-  if (typeof wanted !== 'object') {
-    const outcome = wanted ? '400 Bad Request: the path cannot be decoded' : goesOn(settings, path)
+  if (mounts.length > 0) steps.push(mountsStep(settings, mounts, wanted))
+  if (!wanted) {
+    const outcome = located ? '400 Bad Request: the path cannot be decoded' : goesOn(settings, path)
     return { path, steps, outcome, isFound: false, source: undefined, representations: [] }
   }
-  if (settings.apps.length > 0) steps.push(appStep(settings, wanted))
-  const isOwn = wanted.app !== settings.publicApp
-  const own = isOwn ? await findSource(pipeline, wanted, verdictOf) : undefined
+  const { apps, publicApp, root, serve } = settings
+  if (apps.length > 0) steps.push(appStep(settings, wanted))
+  const own = wanted.app === publicApp ? undefined : await findSource(pipeline, wanted, known)
+  steps.push(...(own?.steps ?? []))
   const { outcome, file, ...found } = await findFile(pipeline, wanted, own)
   const isAdvised = found.isFound || own?.isAdvised || own?.source || wanted.isFolder
-  const near = isAdvised ? undefined : await unlessUnusable(nearPath(pipeline, listed, wanted.path))
+  const near = isAdvised ? undefined : await ifUsable(nearPath(pipeline, mounts, wanted))
   const hints = near === undefined ? [] : [`did you mean ${near}?`]
   return {
     path,
-    steps: [...steps, ...(own?.steps ?? []), { ...file, details: [...file.details, ...hints] }],
-    outcome: settings.serve ? outcome : `with serving on: ${outcome}`,
+    steps: [...steps, { ...file, details: [...file.details, ...hints] }],
+    outcome: serve ? outcome : `with serving on: ${outcome}`,
     ...found,
-    source: own?.source && pathFrom(settings.root, own.source.file),
+    /** The path relative to the project root; undefined for a path that is not an asset's. */
+    source: own?.source && pathFrom(root, own.source.file),
+    /** The state of an asset that a request would publish. */
     ...(own?.verdict && { verdict: own.verdict })
   }
 }
+
+/** Returns the URL path of a bundle's file by the name of its source, or of an entry; undefined for other names. */
+function fileNamed(name: string, mounts: readonly ListedMount[]): string | undefined {
+  const files = mounts.flatMap(each => each.files)
+  const made = files.find(({ source }) => source === name)
+  return (made ?? files.find(({ entries }) => entries.includes(name)))?.path
+}
+
+/** A package that no page of development can have is no obstacle to an asset that imports nothing of it. */
+const ifUsable = <T>(work: Promise<T>) => withoutPackages(work, () => undefined)
 
 function settingsStep({ settings, failure }: Pipeline): Step {
   const { env, root, serve, publicDir, servesPublic, host } = settings
@@ -110,89 +96,92 @@ function pathStep(path: string, settings: Settings): Step {
   return { subject: 'path', finding, details: [] }
 }
 
+/** Shows the mounts in which a path is looked for, and what their manifests tell of it. */
+function mountsStep(settings: Settings, listed: readonly ListedMount[], wanted?: Wanted): Step {
+  const { root, mounts, servesPublic } = settings
+  const covering = wanted?.mounts ?? []
+  const served = covering.filter(({ isServed }) => isServed)
+  const places = served.map(({ urlPath }) => `the mount ${urlPath || '/'}`)
+  if (places.length > 0 && servesPublic) places.push('public')
+  const without = covering.length === 0 ? 'none has this path' : "left to the bundler's dev server"
+  const details = mounts.map(mount => {
+    const { urlPath, dir, isServed, excludedPrefix, exclude = [] } = mount
+    const from = isServed ? pathFrom(root, dir) : "the bundler's dev server"
+    const apps = excludedPrefix ? `, except ${excludedPrefix}/…, which the apps publish` : ''
+    const below = covering.includes(mount) && wanted?.path.slice(urlPath.length + 1)
+    const isExcluded = below && excluderOf(exclude)(below)
+    return `${urlPath}/…: ${from}${apps}${isExcluded ? ', but exclude leaves this path out' : ''}`
+  })
+  const told = listed.filter((_, at) => covering.some(mount => mount === mounts[at]))
+  details.push(...told.flatMap(mount => toldBy(mount, encodeAsImported(wanted?.path ?? ''))))
+  return { subject: 'mounts', finding: places.join(', then ') || without, details }
+}
+
+function toldBy({ manifest, problem, files }: ListedMount, path: string): string[] {
+  if (problem !== undefined) return [problem]
+  if (manifest === undefined) return []
+  const file = files.find(each => each.path === path)
+  if (!file) return [`${manifest} does not name it`]
+  const { source, entries, usedBy, sizes } = file
+  const details = [`${manifest} names it${source === undefined ? '' : `, made from ${source}`}`]
+  if (!('identity' in sizes)) details.push('it is missing on disk: build again')
+  for (const entry of entries) {
+    const tags = files.filter(each => each.entries.includes(entry))
+    details.push(`the tags of ${entry}: ${tags.map(each => each.path).join(', ')}`)
+  }
+  if (usedBy.length > 0) details.push(`used by ${usedBy.join(', ')}, whose tags do not include it`)
+  return details
+}
+
 function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step {
-  const places = mounts.length === 0 ? 'public' : 'a mount or public'
   const compile = app.compile ? 'compiles on request' : 'does not compile on request'
   const fingerprint = app.fingerprint ? 'fingerprinted names' : 'plain names'
-  const isOwn = app !== publicApp
-  return {
-    subject: 'app',
-    finding: isOwn
-      ? `${app.name}: ${compile}, ${fingerprint}`
-      : `none: a file in ${places}, if it exists`,
-    details: apps.map(({ name, urlPrefix }) => `${urlPrefix}/… belongs to the app ${name}`)
-  }
+  const none = `none: a file in ${mounts.length === 0 ? 'public' : 'a mount or public'}, if it exists`
+  const finding = app === publicApp ? none : `${app.name}: ${compile}, ${fingerprint}`
+  const details = apps.map(({ name, urlPrefix }) => `${urlPrefix}/… belongs to the app ${name}`)
+  return { subject: 'app', finding, details }
 }
 
 /** Finds the source of a name, with a fingerprint or without, and what the helpers write for it. */
-async function findSource(pipeline: Pipeline, wanted: Wanted, verdictOf: VerdictOn) {
+async function findSource(pipeline: Pipeline, wanted: Wanted, known: Verdict | undefined) {
   const { settings, sources } = publishingIn(pipeline)
-  const { app, name: given } = wanted
-  const { name, source, clash, warning, candidates } = await choiceOf(sources, app, given)
+  const { app } = wanted
+  const { name, source, clash, warning, candidates = [] } = await choiceOf(sources, wanted)
   const shown = (path: string) => pathFrom(settings.root, path) || '.'
   const missing = warning ?? `no source is published as ${name}`
   const finding = source ? `found ${shown(source.file)}` : missing
-  const advised = () => unlessUnusable(adviseOn(sources, app, name))
-  const advice = clash ?? warning ?? (source ? undefined : await advised())
+  const advised = source ? undefined : ifUsable(adviseOn(sources, app, name))
+  const advice = clash ?? warning ?? (await advised)
   const details = candidates.map(
     ({ directory, found }) => `${shown(directory)}: ${found.join(', ') || 'no match'}`
   )
   if (advice !== undefined && advice !== finding) details.push(advice)
-  const emitted = helpersFinding(pipeline, app, source?.name ?? name)
-  const made = madeOf(pipeline, app, source?.name ?? name)
-  const unsent = await whyUnsent(pipeline, wanted, source?.name ?? name)
-  const inlined = source && isInlined({ app, source }) ? ['inline() writes its element'] : []
-  const verdict = source && app.compile ? await verdictOf(assetPath(app, source.name)) : undefined
-  const steps: Step[] = [
-    { subject: 'sources', finding, details },
-    { subject: 'helpers', finding: emitted, details: [...made, ...inlined, ...unsent] }
-  ]
+  const helpers = await helpersStep(pipeline, wanted, source?.name ?? name)
+  const isInPages = source && isInlined({ app, source })
+  if (isInPages) helpers.details.push('inline() writes its element')
+  const steps: Step[] = [{ subject: 'sources', finding, details }, helpers]
+  const asset = source && app.compile && { app, name: source.name, source }
+  const verdict = asset ? (known ?? (await verdictOn(pipeline, asset))) : undefined
   return { source, sourced: source && name, steps, verdict, isAdvised: advice !== undefined }
 }
 
-/** A package that no page of development can have is no obstacle to an asset that imports nothing of it. */
-async function unlessUnusable<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work
-  } catch (error) {
-    if (!(error instanceof AssetError) || error.code !== 'package-unusable') throw error
-    return undefined
-  }
-}
-
-const verdictsOf =
-  (pipeline: Pipeline): VerdictOn =>
-  async path => {
-    const places = await unlessUnusable(
-      listAssets(pipeline.settings, publishingIn(pipeline).sources)
-    )
-    const place = places?.find(each => each.path === path)
-    return place && verdictOn(pipeline, place, await readSource(pipeline, place))
-  }
-
-function madeOf(pipeline: Pipeline, app: AppSettings, name: string): string[] {
-  const { sources = [] } = pipeline.namesOf(app)?.find(app, name) ?? {}
-  return sources.length > 1 ? [`made of ${sources.join(', ')}`] : []
-}
-
-/** Says why a page does not get what its helpers name. What was asked for is judged by itself. */
-async function whyUnsent(
-  pipeline: Pipeline,
-  { app, path }: Wanted,
-  name: string
-): Promise<string[]> {
+/** Says as well why a page does not get what its helpers name. What was asked for is judged by itself. */
+async function helpersStep(pipeline: Pipeline, { app, path }: Wanted, name: string) {
   const { settings, directories } = pipeline
-  const entry = app.compile ? undefined : pipeline.namesOf(app)?.find(app, name)
-  if (!entry) return []
-  const target = wantedAt(decodeURIComponent(entry.target), settings)
-  const isSent = target.path === path || (await directories.public.find(target)) !== undefined
-  return isSent ? [] : [await whyNoFile(settings, target)]
+  const details: string[] = []
+  const entry = pipeline.namesOf(app)?.find(app, name)
+  const { sources = [], target = '' } = entry ?? {}
+  if (sources.length > 1) details.push(`made of ${sources.join(', ')}`)
+  const sent = wantedAt(decodeURIComponent(target), settings)
+  if (entry && !app.compile && sent.path !== path && !(await directories.public.find(sent)))
+    details.push(await whyNoFile(settings, sent))
+  return { subject: 'helpers' as const, finding: emittedFor(pipeline, app, name), details }
 }
 
-function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): string {
-  const manifest = pipeline.namesOf(app)
+function emittedFor(pipeline: Pipeline, app: AppSettings, name: string) {
   const { base } = pipeline.settings
   if (!app.fingerprint) return `emit ${base}${encodePath(assetPath(app, name))}`
+  const manifest = pipeline.namesOf(app)
   if (!manifest) return `fail: ${pipeline.failure?.message}`
   if (app.compile && manifest.assets.size === 0)
     return 'emit a fingerprinted URL from the manifest in memory'
@@ -204,38 +193,34 @@ function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): str
   }
 }
 
-interface OfSource {
-  /** The plain name, if it has a source. */
-  readonly sourced?: string | undefined
-  readonly verdict?: Verdict | undefined
-}
+type Own = Awaited<ReturnType<typeof findSource>>
 
-async function findFile(
-  { settings, directories }: Pipeline,
-  wanted: Wanted,
-  { sourced, verdict }: OfSource = {}
-) {
+/** Finds the file of a request, and says what the request gets. */
+async function findFile({ settings, directories }: Pipeline, wanted: Wanted, own?: Own) {
   const { app, path, name } = wanted
+  const { sourced, verdict } = own ?? {}
   const mounted = await directories.findInMounts(wanted)
   const found =
     mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
   const representations = (found?.variants ?? []).map(({ coding, size, ok }) => {
-    return { coding, size, headers: Object.fromEntries(ok.fields) }
+    const headers: Readonly<Record<string, string>> = Object.fromEntries(ok.fields)
+    return { coding, size, headers }
   })
-  const file: Step = {
-    subject: 'file',
-    finding: found
-      ? `${pathFrom(settings.root, found.variants[0].file)} exists`
-      : await whyNoFile(settings, wanted),
-    details: representations.flatMap(detailsOf)
-  }
+  const finding = found
+    ? `${pathFrom(settings.root, found.variants[0].file)} exists`
+    : await whyNoFile(settings, wanted)
+  const details = representations.flatMap(({ coding, size, headers }) => {
+    if (coding !== 'identity') return `${coding}: ${size} bytes, ETag ${headers['ETag']}`
+    const shown = SHOWN_HEADERS.filter(header => header in headers)
+    return [`identity: ${size} bytes`, ...shown.map(header => `${header}: ${headers[header]}`)]
+  })
+  const file: Step = { subject: 'file', finding, details }
   const answer = (isFound: boolean, outcome: string) => {
     return { isFound, outcome, representations, file }
   }
   if (app.compile && sourced && !mounted && (sourced === name || app.fingerprint)) {
-    if (sourced !== name && !found) {
+    if (sourced !== name && !found)
       return answer(false, '200 if the source still yields these bytes, otherwise 404')
-    }
     if (verdict?.state === 'published') return answer(true, '200, its target, which is current')
     if (verdict?.state !== 'broken')
       return answer(true, `200, after publishing its source${found ? ', which has changed' : ''}`)
@@ -253,8 +238,37 @@ async function findFile(
 
 const SHOWN_HEADERS = ['Cache-Control', 'ETag', 'Content-Type', 'Last-Modified']
 
-function detailsOf({ coding, size, headers }: Explanation['representations'][number]): string[] {
-  if (coding !== 'identity') return [`${coding}: ${size} bytes, ETag ${headers['ETag']}`]
-  const shown = SHOWN_HEADERS.filter(name => name in headers)
-  return [`identity: ${size} bytes`, ...shown.map(name => `${name}: ${headers[name]}`)]
+/** Says what happens to a request for which there is no file. @param path is encoded, as in the request */
+function goesOn(settings: Settings, path: string, storing = ''): string {
+  const shell = fallbackAt(path, settings)
+  const got = shell && `; a navigation that remains a 404 gets ${shell.wanted?.path ?? 'a page'}`
+  return `passed to the next middleware${storing}${got ?? ''}`
+}
+
+/** Says why there is no file for a request. */
+async function whyNoFile(settings: Settings, wanted: Wanted): Promise<string> {
+  const { app, name, path, mounts } = wanted
+  if (!settings.servesPublic) return `no mount has ${path}`
+  const file = publicFile(settings, path)
+  const stats = await statOf(file)
+  const shown = pathFrom(settings.root, file)
+  if (!stats)
+    return `${mounts.length > 0 ? `no mount has ${path}, and ` : ''}${shown} does not exist`
+  if (!stats.isFile()) return `${shown} is not a file`
+  const fingerprint = app === settings.publicApp ? undefined : splitFingerprint(name)
+  return fingerprint && !isSameDigest(await digestOfFile(file), fingerprint.digest)
+    ? `${shown} does not match its fingerprint, and is not served`
+    : `${shown} is a symbolic link that may not be followed (option symlinks)`
+}
+
+/** Finds the path that a mistyped one most likely stands for, among all assets and the files of bundles. */
+async function nearPath(pipeline: Pipeline, mounts: readonly ListedMount[], { path }: Wanted) {
+  const { settings, sources } = publishingIn(pipeline)
+  const published = settings.apps.flatMap(app => [...(pipeline.namesOf(app)?.assets ?? [])])
+  const own = await listOwn(settings, sources, new Map(published))
+  const known = [...own, ...mounts.flatMap(({ files }) => files)].map(each => each.path)
+  const asked = encodePath(path)
+  const shortestFirst = known.toSorted((a, b) => a.length - b.length)
+  // Paths that differ in their leading folders only may be more than a few edits apart.
+  return nearest(asked, known) ?? nearestPath(posix.basename(asked), shortestFirst)
 }

@@ -4,15 +4,7 @@ import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const telling: Extra<Pipeline> = {
   name: 'telling',
-  start: async ({ settings, running }) => {
-    const { printOverview } = await import('./overview.ts')
-    await printOverview(settings, { running })
-  },
-  standsOn: ['bundles', 'deltas', 'media', 'modules'],
-  commandLine: async () => ({
-    commands: [
-      (await import('./explain-command.ts')).explain,
-      (await import('./list-command.ts')).list
-    ]
-  })
+  standsOn: ['bundles', 'deltas', 'inline', 'modules'],
+  start: async pipeline => (await import('./overview.ts')).printOverview(pipeline),
+  commandLine: async () => ({ commands: (await import('./commands.ts')).commands })
 }

@@ -1,29 +1,24 @@
 // Prints an overview when a server starts in development: what a newcomer wants to know first.
 import { setImmediate } from 'node:timers/promises'
-import type { Running, Project } from '../../runtime/app/parts.ts'
+import type { Project, Running } from '../../runtime/app/parts.ts'
 import { assetSources } from '../../runtime/app/third-party.ts'
-import { encodePath } from '../../runtime/urls/spelling.ts'
-import { isDirectory } from '../../runtime/files/at-start.ts'
 import { printable } from '../../runtime/errors.ts'
+import { isDirectory } from '../../runtime/files/at-start.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
 import { bundlesIn } from '../vite/bundles.ts'
 import { namesOf } from '../modules/options.ts'
-import { pathFrom } from '../../runtime/files/paths.ts'
 
 const printed = new Set<string>()
-
-interface Printing {
-  readonly running?: readonly Running[]
-  readonly processEnv?: NodeJS.ProcessEnv
-  readonly print?: (text: string) => void
-}
 
 /**
  * Prints the overview once the application has been set up, so it names what packages added since. Prints nothing in
  * specs, whose output it would flood, nor a second identical overview.
  */
 export async function printOverview(
-  settings: Project,
-  { running = [], processEnv = process.env, print = console.warn }: Printing = {}
+  { settings, running = [] }: { readonly settings: Project; readonly running?: readonly Running[] },
+  processEnv = process.env,
+  print: (text: string) => void = console.warn
 ): Promise<void> {
   const isSpec = processEnv.NODE_ENV === 'test' || processEnv.NODE_TEST_CONTEXT !== undefined
   const { live, env } = settings.options
@@ -31,9 +26,8 @@ export async function printOverview(
   const source = env === undefined && !processEnv.NODE_ENV ? ', as NODE_ENV is not set' : ''
   await setImmediate()
   const block = overview(settings, `development${source}`, await bundlesIn(running)?.states())
-  if (printed.has(block)) return
+  if (!printed.has(block)) print(block)
   printed.add(block)
-  print(block)
 }
 
 /** @param environment consists of its name, and where it comes from */
@@ -45,30 +39,28 @@ export function overview(
   const { root, apps, mounts, serve, servesPublic, live, base, prefix } = settings
   const where = base === '' ? 'on this server' : `behind the proxy that cuts off ${base}`
   const shown = (path: string) => printable(pathFrom(root, path) || '.')
-  const places: [path: string, from: string][] = [
-    ...apps.map((app): [string, string] => {
-      const { urlPrefix, sources } = app
-      const own = [...sources.map(({ dir }) => dir), ...assetSources.list()]
-      const packages = namesOf(app)
-      const more = packages.length > 0 ? [`npm: ${packages.join(', ')}`] : []
-      const from = [...own.filter(isDirectory).map(shown), ...more].join(', ')
-      return [urlPrefix, from || 'no source directory exists']
-    }),
-    ...mounts.map(({ urlPath, dir, isServed }): [string, string] => {
-      const from = isDirectory(dir) ? shown(dir) : `${shown(dir)}, which does not exist yet`
-      const state = states.get(urlPath)
-      if (!isServed) return [urlPath, state ?? 'another server']
-      return [urlPath, state === undefined ? from : `${from}; ${state}`]
-    })
-  ]
-  const paths = places.map(([path]) => `${printable(path)}/…`)
+  const ofApps = apps.map(app => {
+    const own = [...app.sources.map(({ dir }) => dir), ...assetSources.list()]
+    const packages = namesOf(app)
+    const more = packages.length > 0 ? [`npm: ${packages.join(', ')}`] : []
+    const from = [...own.filter(isDirectory).map(shown), ...more].join(', ')
+    return { path: app.urlPrefix, from: from || 'no source directory exists' }
+  })
+  const ofMounts = mounts.map(({ urlPath, dir, isServed }) => {
+    const state = states.get(urlPath)
+    if (!isServed) return { path: urlPath, from: state ?? 'another server' }
+    const from = isDirectory(dir) ? shown(dir) : `${shown(dir)}, which does not exist yet`
+    return { path: urlPath, from: state === undefined ? from : `${from}; ${state}` }
+  })
+  const places = [...ofApps, ...ofMounts]
+  const paths = places.map(({ path }) => `${printable(path)}/…`)
   const width = Math.max(...paths.map(path => path.length))
   const publicDir = shown(settings.publicDir)
   const rest = servesPublic ? `everything in ${publicDir}` : 'nothing else'
   const task = servesPublic ? `serve ${publicDir}` : 'do so'
   return [
     `koa-fresh-assets: ${environment}, in ${printable(root)}`,
-    ...places.map(([, from], at) => `  ${paths[at]?.padEnd(width)}  ${from}`),
+    ...places.map(({ from }, at) => `  ${paths[at]?.padEnd(width)}  ${from}`),
     serve
       ? `  This process serves ${places.length > 0 ? 'them, and ' : ''}${rest}.`
       : `  This process does not serve them (serve is off): a front web server must ${task}.`,

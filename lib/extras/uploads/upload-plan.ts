@@ -20,8 +20,8 @@ import { encodePath } from '../../runtime/urls/spelling.ts'
 import { readNames, REMEDY } from '../../runtime/urls/read-manifest.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { requestableFiles } from '../deltas/directory.ts'
-import { listMounts } from '../telling/listed-mounts.ts'
-import { listOwn } from '../telling/own-assets.ts'
+import { listMounts } from '../telling/list.ts'
+import { listOwn } from '../telling/list.ts'
 
 interface Upload {
   /** The URL path with the base, without its first slash, decoded; that of a compressed copy has its extension. */

@@ -1,6 +1,6 @@
 // A project whose pages below -/ are looked at.
 import type { ExecutionContext } from 'ava'
-import type { PageOfAssets } from '../../../lib/extras/inspector/list-page.ts'
+import type { PageOfAssets } from '../../../lib/extras/inspector/lists.ts'
 import { makeSite, type Files, type Site, type SiteOptions } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 

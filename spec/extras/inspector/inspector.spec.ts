@@ -1,6 +1,7 @@
 import test from 'ava'
 import type { AssetReport } from '../../../lib/extras/inspector/asset-page.ts'
-import type { LoggedRequest, PageOfAssets } from '../../../lib/extras/inspector/list-page.ts'
+import type { PageOfAssets } from '../../../lib/extras/inspector/lists.ts'
+import type { LoggedRequest } from '../../../lib/extras/inspector/pages.ts'
 import { makeSite } from '../../support/site.ts'
 import { FILES, json, listOf, makeInspected, PNG } from './inspected.ts'
 import { until } from '../../support/until.ts'
@@ -71,7 +72,7 @@ test('INS-01 the list is filtered by text and state, and paged', async t => {
     [2, 'prev', 1]
   ]) {
     const { text } = await site.ask(`/assets/-/?q=css&page=${page}`)
-    t.regex(text, new RegExp(`rel="${rel}" href="\\./\\?q=css&amp;state=&amp;page=${to}"`))
+    t.regex(text, new RegExp(`href="\\./\\?q=css&amp;state=&amp;page=${to}" rel="${rel}"`))
     t.is(text.split('rel="').length, 4, 'no other page')
   }
   for (const [query, found, shown] of [

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { WeightReport } from '../../../lib/extras/inspector/weight-page.ts'
+import type { WeightReport } from '../../../lib/extras/inspector/lists.ts'
 import { makeSite } from '../../support/site.ts'
 import { json } from './inspected.ts'
 

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import type { AssetReport } from '../../../lib/extras/inspector/asset-page.ts'
-import { treemap } from '../../../lib/extras/inspector/treemap.ts'
-import type { WeightReport } from '../../../lib/extras/inspector/weight-page.ts'
+import type { WeightReport } from '../../../lib/extras/inspector/lists.ts'
 import { makeSite } from '../../support/site.ts'
 import { json, listOf, makeInspected } from './inspected.ts'
 
@@ -66,7 +65,7 @@ test('INS-01 the reason that a fingerprinted file may be stored is its name', as
 /** Text that cannot be compressed much. */
 const noise = (bytes: number) => randomBytes(bytes / 2).toString('hex')
 
-test('the page about a weight shows each package and source, with areas in proportion, and says what it is from', async t => {
+test('the page about a weight shows each package and source, with its share, and says what it is from', async t => {
   const site = await makeSite(t, {
     'js/app.js': "import './npm/big/index.js'",
     'js/other.js': '',
@@ -74,42 +73,24 @@ test('the page about a weight shows each package and source, with areas in propo
     'js/npm/big/thin.js': 'a = 1',
     'css/app.css': 'a { color: red }'
   })
-  const { asked, names, weight } = await json<WeightReport>(site, 'weight?json')
+  const { asked, weight } = await json<WeightReport>(site, 'weight?json')
   t.deepEqual(asked, ['app'])
-  t.true(names.includes('other.js'))
-  t.deepEqual(weight?.entries, ['/assets/app.css', '/assets/app.js'])
+  t.deepEqual(weight.entries, ['/assets/app.css', '/assets/app.js'])
   const { text } = await site.ask('/assets/-/weight?entry=app')
   t.true(text.includes('estimated from the sources'))
-  const labels = Array.from(
-    text.matchAll(/aria-label="([^",]+), [\d.]+ k?B, /g),
-    ([, name]) => name
+  const whole = weight.groups.reduce((sum, { size }) => sum + size, 0)
+  t.deepEqual(
+    weight.groups.map(({ path }) => path),
+    ['big', 'the application']
   )
-  t.deepEqual(labels, ['big', 'the application'])
-  const tiles = Array.from(text.matchAll(/class="part">([^<]+)</g), ([, name]) => name)
-  t.deepEqual(tiles, ['index.js', 'app.js', 'app.css'])
-  t.regex(text, /class="part down">thin\.js</, 'in a narrow area, from the top to the bottom')
-  for (const [, id] of text.matchAll(/href="#(of-[^"]+)"/g)) t.true(text.includes(`id="${id}"`), id)
-  for (const { path } of weight?.files ?? []) t.true(text.includes(path), path)
+  for (const { path, size, parts } of weight.groups) {
+    const share = ((100 * size) / whole).toFixed(1)
+    const row = `>${path}</td>[^]*?<meter max="${whole}" value="${size}"></meter>\\s+${share} %`
+    t.regex(text, new RegExp(row), path)
+    for (const part of parts) t.true(text.includes(`${part.path}</code> ${part.size} B`), part.path)
+  }
+  for (const { path } of weight.files) t.true(text.includes(path), path)
   const unknown = await site.ask('/assets/-/weight?entry=%3Cscript%3E')
   t.true(unknown.text.includes('No script or stylesheet has such a name.'))
   t.false(unknown.text.includes('<script>'))
-})
-
-test('a treemap fills its area without overlaps, in proportion to sizes', t => {
-  const items = [3, 0, 50, 1, 7, 7, 20, 12].map(size => ({ size }))
-  const whole = { x: 10, y: 20, width: 200, height: 100 }
-  const placed = treemap(items, whole)
-  t.is(placed.length, 7)
-  for (const { item, width, height } of placed)
-    t.true(Math.abs(width * height - item.size * 200) < 1e-6)
-  for (const [at, one] of placed.entries()) {
-    t.true(one.x >= 10 && one.y >= 20)
-    t.true(one.x + one.width <= 210 + 1e-6 && one.y + one.height <= 120 + 1e-6)
-    for (const other of placed.slice(at + 1)) {
-      const across = Math.min(one.x + one.width, other.x + other.width) - Math.max(one.x, other.x)
-      const down = Math.min(one.y + one.height, other.y + other.height) - Math.max(one.y, other.y)
-      t.true(across < 1e-6 || down < 1e-6)
-    }
-  }
-  t.deepEqual(treemap([{ size: 0 }], whole), [])
 })

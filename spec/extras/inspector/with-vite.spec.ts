@@ -1,7 +1,7 @@
 // The files of bundles, on the page about mounts.
 import { gzipSync } from 'node:zlib'
 import test from 'ava'
-import type { ListedMount } from '../../../lib/extras/telling/listed-mounts.ts'
+import type { ListedMount } from '../../../lib/extras/telling/list.ts'
 import { makeSite } from '../../support/site.ts'
 import { json } from './inspected.ts'
 

@@ -295,7 +295,7 @@ async function printedBy(all: readonly KoaAssetsOptions[], processEnv: NodeJS.Pr
   const printed: string[] = []
   for (const options of all) {
     const settings = settleProject({ serve: true, ...options }, processEnv)
-    await printOverview(settings, { processEnv, print: text => printed.push(text) })
+    await printOverview({ settings }, processEnv, text => printed.push(text))
   }
   return printed.map(block => block.split('\n')[0])
 }

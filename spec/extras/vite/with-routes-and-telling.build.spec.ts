@@ -6,7 +6,7 @@ import test from 'ava'
 import type { Middleware } from 'koa'
 import { build } from 'vite'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
-import { listMounts } from '../../../lib/extras/telling/listed-mounts.ts'
+import { listMounts } from '../../../lib/extras/telling/list.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import {
   attribute,

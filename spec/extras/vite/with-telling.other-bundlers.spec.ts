@@ -9,7 +9,7 @@ import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { helpAt, AssetError } from '../../../lib/runtime/errors.ts'
-import { listMounts } from '../../../lib/extras/telling/listed-mounts.ts'
+import { listMounts } from '../../../lib/extras/telling/list.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import {
   attribute,

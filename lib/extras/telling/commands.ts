@@ -1,21 +1,54 @@
-// The `list` command.
+// The commands `explain` and `list`.
+import { FAILED, OK } from '../../publishing/cli/command.ts'
+import { projectOf } from '../../publishing/cli/config.ts'
+import { formatBytes, savingsText, table } from '../../publishing/cli/format.ts'
+import { loadSources } from '../../publishing/sources/sources.ts'
+import type { Command, Project } from '../../runtime/app/parts.ts'
+import { Pipeline } from '../../runtime/app/pipeline.ts'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { helpAt, warnOnce } from '../../runtime/errors.ts'
+import { CODINGS } from '../../runtime/files/codings.ts'
+import { manifestFile } from '../../runtime/settings/public-directory.ts'
 import { holdersOf } from '../../runtime/urls/manifest.ts'
 import { readAssets, REMEDY } from '../../runtime/urls/read-manifest.ts'
-import { listMounts, type ListedMount } from './listed-mounts.ts'
 import { savingsByDeltas } from '../deltas/write-deltas.ts'
-import { listOwn } from './own-assets.ts'
-import { manifestFile } from '../../runtime/settings/public-directory.ts'
-import { loadSources } from '../../publishing/sources/sources.ts'
-import { CODINGS } from '../../runtime/files/codings.ts'
-import { FAILED, OK } from '../../publishing/cli/command.ts'
-import { weigh } from './weight.ts'
-import { weightText } from './weight-text.ts'
-import { inParallel } from '../../runtime/concurrency.ts'
-import { warnOnce } from '../../runtime/errors.ts'
-import type { Command, Project } from '../../runtime/app/parts.ts'
-import { formatBytes, savingsText, table } from '../../publishing/cli/format.ts'
+import { explain } from './explain.ts'
+import { listMounts, listOwn, type ListedMount } from './list.ts'
+import { originOf, weigh, type Weight } from './weight.ts'
 
-export const list: Command = {
+const explainCommand: Command = {
+  name: 'explain',
+  summary: 'show step by step how a URL or a name is resolved',
+  argument: '<url or name>',
+  about: `Follows a path from the request to the response: whether it is an asset path,
+which app it belongs to, which directories are searched and what they contain,
+what view helpers emit, and which file is sent with which headers. Use it when an
+asset is missing or unexpected.
+
+The environment is that of NODE_ENV or --env, by default development. Nothing is
+written. The exit status is 1 when the response is not a file.`,
+  options: {},
+  examples: [
+    ['koa-fresh-assets explain /assets/app.css', 'Where does this stylesheet come from?'],
+    ['koa-fresh-assets explain app.css --env production', 'And in production?']
+  ],
+  async run(call) {
+    const pipeline = new Pipeline(await projectOf(call, 'development'), () => undefined)
+    const explanation = await explain(pipeline, call.args[0] ?? '')
+    const { steps, outcome, isFound, verdict } = explanation
+    const reason = verdict?.reason === undefined ? [] : [['', verdict.reason]]
+    const advice = reason.length > 0 ? 'errors.md' : 'troubleshooting.md#a-404'
+    const help = isFound ? [] : [['help', helpAt(advice)]]
+    const lines = steps.flatMap(({ subject, finding, details }) => [
+      [subject, finding],
+      ...details.map(detail => ['', detail])
+    ])
+    call.output.result(explanation, table([...lines, ['response', outcome], ...reason, ...help]))
+    return isFound ? OK : FAILED
+  }
+}
+
+const listCommand: Command = {
   name: 'list',
   summary: 'list every asset, and the files of bundles, with source and size',
   about: `Prints a line for each asset: its plain URL path, its source, its size and the path
@@ -64,7 +97,7 @@ the sources.`,
   }
 }
 
-type ListedAsset = Awaited<ReturnType<typeof listAssets>>[number]
+export const commands: readonly Command[] = [explainCommand, listCommand]
 
 const CONCURRENCY = 16
 
@@ -85,46 +118,67 @@ export async function listAssets(project: Project) {
 const sizeText = (size: number | undefined, missing = '-') =>
   size === undefined ? missing : formatBytes(size)
 
-function assetsText(assets: readonly ListedAsset[]): string {
+function assetsText(assets: Awaited<ReturnType<typeof listAssets>>): string {
   const optional = assets.some(({ deltas }) => deltas) ? ['deltas'] : []
-  const rows = assets.map(asset => {
-    const { path, source, sources = [], partOf, size, deltas } = asset
+  const rows = assets.map(({ path, source, sources = [], partOf, size, target, deltas }) => {
     const others = sources.length > 1 ? ` and ${sources.length - 1} more` : ''
-    const target = asset.target ?? (partOf === undefined ? '-' : `in ${partOf}`)
-    const values = optional.map(() => (deltas ? savingsText(deltas) : ''))
-    return [path, source + others, sizeText(size), target, ...values]
+    const place = target ?? (partOf === undefined ? '-' : `in ${partOf}`)
+    return [
+      path,
+      source + others,
+      sizeText(size),
+      place,
+      ...optional.map(() => (deltas ? savingsText(deltas) : ''))
+    ]
   })
   return table([['asset', 'source', 'size', 'target', ...optional], ...rows], [2])
 }
 
 /** Gives the files of mounts the fields of an asset, and their own. */
-function asAssets({ files, problem, ...listed }: ListedMount): object[] {
+function asAssets({ files, ...listed }: ListedMount): object[] {
   const { mount, directory } = listed
-  const itself = { path: mount, source: directory, target: mount, ...listed, problem }
   const named = files.map(file => {
     const size = file.sizes['identity']
     const target = size === undefined ? undefined : file.path
     return { ...file, source: file.source ?? '', target, size, mount, isMissing: !target }
   })
-  return [itself, ...named]
+  return [{ path: mount, source: directory, target: mount, ...listed }, ...named]
 }
 
 function mountsText(mounts: readonly ListedMount[]): string[] {
   const rows = mounts.map(({ mount, directory, manifest = '-', problem = '' }) => {
     return [mount, directory, manifest, problem]
   })
-  const heading = ['file', 'source', 'size', ...CODINGS.map(({ name }) => name), 'entries']
+  const codings = CODINGS.map(({ name }) => name)
   const files = mounts.flatMap(each => each.files)
   const named = files.map(({ path, source = '-', sizes, entries, usedBy }) => [
     path,
     source,
     sizeText(sizes['identity'], 'missing'),
-    ...CODINGS.map(({ name }) => sizeText(sizes[name])),
+    ...codings.map(name => sizeText(sizes[name])),
     [...entries, ...usedBy.map(name => `(${name})`)].join(', ')
   ])
-  const isRight = [2, ...CODINGS.map((_, at) => at + 3)]
+  const heading = ['file', 'source', 'size', ...codings, 'entries']
+  const isRight = [2, ...codings.map((_, at) => at + 3)]
   return [
     table([['mount', 'directory', 'manifest'], ...rows]),
     ...(named.length > 0 ? [table([heading, ...named], isRight)] : [])
   ]
+}
+
+function weightText(weight: Weight): string {
+  const { entries, files, groups, visits } = weight
+  if (entries.length === 0) return 'No script or stylesheet has such a name.'
+  const visitRows = visits.map(each => [each.visit, `${each.requests}`, formatBytes(each.bytes)])
+  const groupRows = groups.map(({ path, size }) => [path, formatBytes(size)])
+  const fileRows = files.map(({ path, size, isLater, isChanged }) => {
+    const notes = [isLater && 'by import()', isChanged && 'changed by the last deploy']
+    return [path, formatBytes(size), notes.filter(Boolean).join(', ')]
+  })
+  return [
+    `${entries.join(', ')}, ${originOf(weight)}`,
+    table([['visit', 'requests', 'br, without the page'], ...visitRows], [1, 2]),
+    table([['package', 'br'], ...groupRows], [1]),
+    table([['file', 'br', ''], ...fileRows], [1])
+  ].join('\n\n')
 }

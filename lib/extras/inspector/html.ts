@@ -1,13 +1,50 @@
 // Renders what all pages of the inspector have in common. It works without scripts, and allows none.
 import { printableLines } from '../../runtime/errors.ts'
-import { escapeHtml } from '../../runtime/views/html.ts'
+import { escapeHtml, openTag, type Attributes } from '../../runtime/views/html.ts'
+
+/** Text that a template has made is not escaped again. */
+export class Html {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+export type Value = string | number | Html | false | undefined | readonly Value[]
+
+/** Values are escaped, unless a template made them. `false` and `undefined` write nothing. */
+export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
+  return new Html(String.raw({ raw: parts }, ...values.map(written)))
+}
+
+function written(value: Value): string {
+  if (value === undefined || value === false) return ''
+  if (value instanceof Html) return value.text
+  if (typeof value === 'object') return value.map(written).join('')
+  // Control characters in names are shown, not obeyed.
+  return escapeHtml(printableLines(String(value)))
+}
+
+/** Content is escaped, unless a template made it; attributes without a value are left out. */
+export function element(name: string, content: Value, attributes: Attributes = {}): Html {
+  return new Html(`${openTag(name, attributes)}${written(content)}</${name}>`)
+}
+
+/** Makes one for each content. */
+export function each(name: string, contents: readonly Value[], attributes?: Attributes): Html[] {
+  return contents.map(content => element(name, content, attributes))
+}
+
+export const joined = (...values: readonly Value[]) => new Html(written(values))
 
 const PAGES = { Assets: './', Weight: 'weight', Mounts: 'mounts', Requests: 'requests' }
 
 /** @param json is the URL of the same facts as JSON */
 export function layout(title: string, json: string, main: Value): string {
-  const link = ([name, href]: [string, string]) =>
-    html`<a href="${href}" ${name === title && html` aria-current="page"`}>${name}</a> `
+  const pages = Object.entries(PAGES).map(([name, href]) =>
+    link(href, name, { 'aria-current': name === title && 'page' })
+  )
   return html`<!doctype html>
     <html lang="en">
       <meta charset="utf-8" />
@@ -17,8 +54,8 @@ export function layout(title: string, json: string, main: Value): string {
       <link rel="stylesheet" href="inspector.css" />
       <a class="skip" href="#main">Skip to the content</a>
       <header>
-        <p class="brand"><a href="./">koa-fresh-assets</a></p>
-        <nav aria-label="Inspector">${Object.entries(PAGES).map(link)}</nav>
+        <a class="brand" href="./">koa-fresh-assets</a>
+        <nav aria-label="Inspector">${pages}</nav>
       </header>
       <main id="main">
         <h1>${title}</h1>
@@ -28,37 +65,48 @@ export function layout(title: string, json: string, main: Value): string {
     </html> `.text
 }
 
+export function link(href: string, text: string, attributes: Attributes = {}): Html {
+  return element('a', text, { href, ...attributes })
+}
+
 /** Leads to the page about an asset, or about any other path. @param path is encoded */
 export function assetLink(path: string): Html {
-  return html`<a href="asset?path=${encodeURIComponent(path)}">${path}</a>`
+  return link(`asset?path=${encodeURIComponent(path)}`, path)
+}
+
+/** Shows the source of an image. @param path is encoded */
+export function image(path: string, attributes: Attributes): Html {
+  return new Html(openTag('img', { src: `image?path=${encodeURIComponent(path)}`, ...attributes }))
 }
 
 export function bytes(size: number): string {
   return `${size.toLocaleString('en')} B`
 }
 
+export const note = (text: string) => element('p', text, { class: 'note' })
+export const status = (text: string) => element('p', text, { role: 'status' })
+
 export function list(items: readonly Value[]): Html | false {
-  return (
-    items.length > 0 &&
-    html`<ul>
-      ${items.map(item => html`<li>${item}</li>`)}
-    </ul>`
-  )
+  return items.length > 0 && element('ul', each('li', items))
 }
+
+const links = (paths: readonly string[]) => list(paths.map(assetLink))
+const badge = (text: Value, name: string) => element('span', text, { class: `state ${name}` })
 
 /** A value is shown by its name in the JSON. */
 const SHOWN: Readonly<Record<string, (value: never) => Value>> = {
   path: assetLink,
-  refersTo: (paths: string[]) => list(paths.map(assetLink)),
-  referredBy: (paths: string[]) => list(paths.map(assetLink)),
-  url: (url: string) => html`<a href="${url}">${url}</a>`,
-  state: (state: string) => html`<span class="state ${state}">${state}</span>`,
-  status: (status: number) =>
-    html`<span class="state s${Math.floor(status / 100)}">${status}</span>`,
+  refersTo: links,
+  referredBy: links,
+  url: (url: string) => link(url, url),
+  state: (state: string) => state && badge(state, state),
+  status: (status: number) => badge(status, `s${Math.floor(status / 100)}`),
   bytes,
+  together: bytes,
   sizes: (sizes: Readonly<Record<string, number>>) =>
     Object.entries(sizes).map(([coding, size]) => {
-      return html`<span class="size">${coding !== 'identity' && `${coding} `}${bytes(size)}</span>`
+      const text = coding === 'identity' ? bytes(size) : `${coding} ${bytes(size)}`
+      return element('span', text, { class: 'size' })
     })
 }
 
@@ -87,64 +135,19 @@ function shown(name: string, value: unknown): Value {
 export function facts(model: object): Html {
   const all = Object.entries(model).map(([name, value]) => [labelOf(name), shown(name, value)])
   const known = all.filter(([, value]) => value && [value].flat().length > 0)
-  return html`<dl>
-    ${known.map(
-      ([name, value]) =>
-        html`<dt>${name}</dt>
-          <dd>${value}</dd> `
-    )}
-  </dl>`
+  const rows = known.map(([name, value]) => [element('dt', name), element('dd', value)])
+  return element('dl', rows)
 }
 
 /** @param rows have the same names; narrow screens show them in every cell */
 export function table(caption: string, rows: readonly object[]): Html | false {
-  const row = (cells: object) => {
-    const each = Object.entries(cells)
-    return html`<tr>
-      ${each.map(([name, value]) => html`<td data-column="${labelOf(name)}">${shown(name, value)}</td>`)}
-    </tr> `
-  }
-  const names = Object.keys(rows[0] ?? {}).map(name => html`<th scope="col">${labelOf(name)}</th>`)
-  return (
-    rows.length > 0 &&
-    html`<table>
-      <caption>
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          ${names}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(row)}
-      </tbody>
-    </table> `
-  )
-}
-
-/** Text that a template has made is not escaped again. */
-export class Html {
-  readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
-export type Value = string | number | Html | false | undefined | readonly Value[]
-
-/** Values are escaped, unless a template made them. `false` and `undefined` write nothing. */
-export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
-  return new Html(String.raw({ raw: parts }, ...values.map(written)))
-}
-
-function written(value: Value): string {
-  if (value === undefined || value === false) return ''
-  if (value instanceof Html) return value.text
-  if (typeof value === 'object') return value.map(written).join('')
-  // Control characters in names are shown, not obeyed.
-  return escapeHtml(printableLines(String(value)))
+  const names = Object.keys(rows[0] ?? {}).map(labelOf)
+  const head = element('tr', each('th', names, { scope: 'col' }))
+  const cell = ([name, value]: [string, unknown]) =>
+    element('td', shown(name, value), { 'data-column': labelOf(name) })
+  const lines = rows.map(row => element('tr', Object.entries(row).map(cell)))
+  const parts = [element('caption', caption), element('thead', head), element('tbody', lines)]
+  return rows.length > 0 && element('table', parts)
 }
 
 export const STYLE = `:root {
@@ -161,66 +164,46 @@ export const STYLE = `:root {
 }
 * { box-sizing: border-box; overflow-wrap: anywhere }
 body { margin: 0 auto; max-width: 90rem; padding: 0 1.25rem 4rem; background: var(--page); color: var(--text); font: 15px/1.5 system-ui, sans-serif }
-header, nav, .filters, .forms, form { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: end }
+header, nav, .forms, form { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: end }
 header { padding-block: 1rem; border-bottom: 1px solid var(--line) }
 h1 { margin: 1.5rem 0 .25rem; font-size: 1.5rem }
 h2 { margin: 2.25rem 0 .75rem; font-size: 1.15rem }
-h3 { margin: 0; padding: .5rem .85rem; font-size: .9rem }
+h3, .code .note { margin: 0; padding: .5rem .85rem; font-size: .9rem }
 a { color: var(--accent); text-underline-offset: .15em }
-:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px }
 .skip { position: absolute; left: -100vw }
 .skip:focus { left: 1rem; padding: .5rem 1rem; background: var(--surface) }
-.brand { margin: 0; font-weight: 700 }
-.brand a, [aria-current] { color: inherit; text-decoration: none }
-[aria-current] { font-weight: 600 }
+.brand, [aria-current] { color: inherit; font-weight: 600; text-decoration: none }
 code, pre { font: .92em/1.45 ui-monospace, 'Cascadia Code', 'DejaVu Sans Mono', Menlo, monospace }
 .note { margin: .25rem 0; color: var(--muted) }
 .problem { color: var(--bad); white-space: pre-wrap }
-.filters { padding: 0; list-style: none }
+.filters { margin-block: .75rem }
 .filters a { padding: .25rem .8rem; border: 1px solid var(--line); border-radius: 99px; background: var(--surface) }
-.filters [aria-current] { border-color: var(--accent) }
 form { flex: 1 1 20rem; gap: .4rem }
 label { flex: 1 0 100%; color: var(--muted) }
 input, button { padding: .4rem .7rem; border: 1px solid var(--line); border-radius: 8px; background: var(--surface); color: inherit; font: inherit }
 input { flex: 1; min-width: 8rem }
-button { border-color: var(--accent); color: var(--accent); cursor: pointer }
 table { width: 100%; margin-bottom: 1.25rem; border-collapse: collapse }
 caption { padding: .4rem 0; text-align: left; font-weight: 600 }
-table, dl, .code { border: 1px solid var(--line); background: var(--surface) }
+table, dl, .code { min-width: 0; border: 1px solid var(--line); background: var(--surface) }
 th, td { padding: .55rem .85rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line) }
-th, dt { color: var(--muted) }
+th, dt { overflow-wrap: normal; color: var(--muted) }
 td > span, .size { display: block }
 img { margin-right: .75rem; object-fit: contain; vertical-align: middle; background: repeating-conic-gradient(var(--line) 0 25%, var(--surface) 0 50%) 0 0 / 12px 12px }
 .picture img { max-width: min(100%, 24rem); max-height: 16rem }
-.size, .state { white-space: nowrap }
+.size, .state, td > code { white-space: nowrap }
 td > .state, .state { display: inline-block; padding: 0 .55rem; border: 1px solid; border-radius: 99px; font-size: .82rem }
 .published, .s2 { color: var(--accent) }
 .outdated, .s4 { color: var(--warn) }
 .unpublished, .pending { color: var(--muted) }
 .s3 { color: var(--kept) }
 .broken, .missing, .s5 { color: var(--bad); font-weight: 600 }
-summary { cursor: pointer }
-.map { display: block; width: 100%; height: clamp(18rem, 45vw, 38rem); margin-block: 1rem; font-size: 13px; font-weight: 600 }
-.map rect { fill: var(--tint); stroke: var(--page) }
-.map text { fill: var(--text); pointer-events: none }
-.map .part { font-weight: 400 }
-.map .down { writing-mode: vertical-rl }
-.map a:focus-visible rect { stroke: var(--accent); stroke-width: 3 }
-.t0 { --tint: light-dark(#bfe3d3, #1c4a3b) }
-.t1 { --tint: light-dark(#c9dcf5, #203f68) }
-.t2 { --tint: light-dark(#f5dfb3, #574115) }
-.t3 { --tint: light-dark(#ead0ee, #4d2e56) }
-.t4 { --tint: light-dark(#f3cfc8, #5c2d26) }
-.t5 { --tint: light-dark(#d5dcc0, #3c4424) }
-dd ul, td ul { margin: 0; padding: 0; list-style: none }
+meter { width: 12rem; max-width: 60%; vertical-align: middle }
+dd, dd ul, td ul { margin: 0; padding: 0; list-style: none }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.5rem; padding: 1rem }
-dd { margin: 0 }
 .failure, .outcome, p.problem { padding: .6rem .85rem; border-left: 4px solid var(--accent); background: var(--surface) }
 .failure, p.problem { border-color: var(--bad) }
 pre { margin: 0; padding: .75rem .85rem; max-height: 32rem; overflow: auto; overflow-wrap: normal; background: var(--page); tab-size: 2 }
 .texts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr)); gap: 1rem; align-items: start }
-.code { min-width: 0 }
-.code .note { padding: 0 .85rem }
 .code pre span { counter-increment: line; overflow-wrap: normal }
 .code pre span::before { content: counter(line); display: inline-block; width: 2.5rem; margin-right: 1rem; color: var(--muted); text-align: right }
 @media (max-width: 44rem) {

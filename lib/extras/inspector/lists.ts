@@ -1,0 +1,219 @@
+// Lists assets, a page at a time, mounts as they are on disk now, what a page loads, and the latest requests.
+import { publishingIn } from '../../publishing/building/on-request.ts'
+import type { ListedAsset } from '../../publishing/building/assets.ts'
+import { withSlashes } from '../../runtime/files/paths.ts'
+import { iconsIn } from '../media/inline.ts'
+import type { ListedMount } from '../telling/list.ts'
+import { originOf, weigh } from '../telling/weight.ts'
+import { assetLink, bytes, each, element, facts, html, image, joined } from './html.ts'
+import { layout, link, list, note, status, table, type Html } from './html.ts'
+import { recordOf, soon, type AssetRecord, type Survey } from './survey.ts'
+
+const ROWS = 100
+
+export type PageOfAssets = Awaited<ReturnType<typeof pageOfAssets>>
+
+/**
+ * Lists all assets, those with problems first.
+ * @param query may have `q`, a part of a path or of a source's path, `state`, a state or `problems`, and `page`
+ */
+export async function pageOfAssets(survey: Survey, query: URLSearchParams) {
+  const { root, env } = survey.pipeline.settings
+  const text = query.get('q') ?? ''
+  const wanted = query.get('state') ?? ''
+  const all = Array.from(survey.places, ([path, place]) => {
+    const { state, problems = [] } = survey.seen.get(path) ?? {}
+    const isTroubled = problems.length > 0
+    return { place, isTroubled, states: [state ?? [], isTroubled ? 'problems' : []].flat() }
+  })
+  const counts: Record<string, number> = {}
+  for (const name of all.flatMap(({ states }) => states)) counts[name] = (counts[name] ?? 0) + 1
+  const found = all
+    .filter(({ states }) => wanted === '' || states.includes(wanted))
+    .filter(({ place }) => matches(place, text.toLowerCase(), root))
+    .toSorted((a, b) => Number(b.isTroubled) - Number(a.isTroubled))
+  const pages = Math.max(1, Math.ceil(found.length / ROWS))
+  const page = Math.min(Math.max(1, Math.trunc(Number(query.get('page'))) || 1), pages)
+  const shown = found.slice((page - 1) * ROWS, page * ROWS).map(async ({ place }) => {
+    const known = survey.seen.get(place.path)
+    // A slow compiler is not waited for.
+    return recordOf(survey, place, known && ((await soon(survey.look(place))) ?? known))
+  })
+  const [surveyed, total] = [survey.seen.size, survey.places.size]
+  const question = { text, state: wanted, page }
+  const assets = await Promise.all(shown)
+  return { root, env, surveyed, total, counts, question, found: found.length, pages, assets }
+}
+
+function matches({ path, source: { file } }: ListedAsset, text: string, root: string): boolean {
+  // path.relative is slow for thousands of files.
+  const shown = file.startsWith(root) ? file.slice(root.length + 1) : file
+  return `${path}\n${withSlashes(shown)}`.toLowerCase().includes(text)
+}
+
+export function listPage(model: PageOfAssets): string {
+  const { root, env, total, surveyed, found, question, pages, assets } = model
+  const { page } = question
+  const to = (at: number, text: string, rel: string) =>
+    at >= 1 && at <= pages && link(address({ ...question, page: at }), text, { rel })
+  return layout('Assets', `${address(question)}&json`, [
+    note(`${root} · ${env}`),
+    surveyed < total &&
+      status(`Looked at ${surveyed} of ${total} assets so far; this page reloads itself.`),
+    filters(model),
+    status(found === total ? `${total} assets` : `${found} of ${total} assets`),
+    table('Assets with problems come first', assets.map(cells)),
+    pages > 1 && [
+      to(page - 1, '← previous', 'prev'),
+      `page ${page} of ${pages} `,
+      to(page + 1, 'next →', 'next')
+    ]
+  ])
+}
+
+function address({ text, state, page }: PageOfAssets['question']): string {
+  return `./?${new URLSearchParams({ q: text, state, page: String(page) }).toString()}`
+}
+
+const STATES = ['problems', 'broken', 'outdated', 'unpublished', 'published']
+
+function filters({ question, counts }: PageOfAssets): Html {
+  const states = STATES.filter(name => name in counts || name === question.state)
+  const links = ['', ...states].map(state => {
+    const isShown = question.state === state && 'true'
+    const text = state === '' ? 'all' : `${state} ${counts[state] ?? 0}`
+    return link(address({ ...question, state, page: 1 }), text, { 'aria-current': isShown })
+  })
+  return html`<nav class="filters" aria-label="By state">${links}</nav>
+    <div class="forms">
+      <form role="search">
+        <label for="q">Path or source contains</label>
+        <input type="search" id="q" name="q" value="${question.text}" />
+        <input type="hidden" name="state" value="${question.state}" />
+        <button>Filter</button>
+      </form>
+      <form action="asset">
+        <label for="path">Explain any path or name</label>
+        <input id="path" name="path" placeholder="/assets/app.css" required />
+        <button>Explain</button>
+      </form>
+    </div>`
+}
+
+function cells(asset: AssetRecord) {
+  const { path, source, shadowed, ambiguous, refersTo, referredBy, state, sizes, digest } = asset
+  const notes = [source]
+  if (shadowed.length > 0) notes.push(`hides ${shadowed.join(', ')}`)
+  if (ambiguous.length > 0) notes.push(`not found as ${ambiguous.join(', ')}, which is ambiguous`)
+  return {
+    asset: joined(
+      asset.isImage && image(path, { alt: '', loading: 'lazy', width: 40, height: 40 }),
+      assetLink(path),
+      each('span', notes, { class: 'note' }),
+      each('span', asset.problems, { class: 'problem' })
+    ),
+    state: state ?? element('span', 'not looked at yet', { class: 'state pending' }),
+    sizes,
+    references: joined(
+      folded('to', refersTo.map(assetLink)),
+      folded('from', referredBy.map(assetLink))
+    ),
+    digest: digest && element('code', digest.slice(0, 8), { title: digest })
+  }
+}
+
+function folded(what: string, items: readonly Html[]): Html | false {
+  const summary = element('summary', `${what} ${items.length}`)
+  return items.length > 0 && element('details', [summary, list(items)])
+}
+
+export function mountsPage({ mounts }: { readonly mounts: readonly ListedMount[] }): string {
+  const sections = mounts.map(({ mount, files, ...about }) => {
+    const all = files.map(file => ({ ...file, state: 'identity' in file.sizes ? '' : 'missing' }))
+    const missing = all.filter(({ state }) => state)
+    const lost = `${missing.length} of ${files.length} files are missing`
+    const rows = [...missing, ...all.filter(({ state }) => !state)]
+    return joined(
+      element('h2', mount),
+      facts(about),
+      missing.length > 0 && element('p', lost, { class: 'problem' }),
+      table(`Files of ${mount}, missing ones first`, rows)
+    )
+  })
+  const none = mounts.length === 0 && status('There are none.')
+  return layout('Mounts', 'mounts?json', [
+    note('Directories that something else fills.'),
+    none,
+    sections
+  ])
+}
+
+const MAIN = /^(?:app|application|main|index)\.js$/
+
+export type WeightReport = Awaited<ReturnType<typeof weightOf>>
+
+/** @param asked names with blanks between them; if empty, the main script */
+export async function weightOf({ pipeline, places }: Survey, asked: string) {
+  const own = [...places.values()].filter(({ source }) => source.packageName === undefined)
+  const names = own.map(({ name }) => name).filter(name => /\.(?:css|m?js)$/.test(name))
+  const main = names.find(name => MAIN.test(name)) ?? names.find(name => name.endsWith('.js'))
+  const given = asked.split(/\s+/).filter(Boolean)
+  const entries = given.length > 0 ? given : [main?.replace(/\.js$/, '') ?? names[0] ?? []].flat()
+  const icons = iconsIn(pipeline.running).map(({ path, size, times }) => ({ path, size, times }))
+  return { asked: entries, weight: await weigh(publishingIn(pipeline), entries), icons }
+}
+
+export function weightPage({ asked, weight, icons }: WeightReport): string {
+  const { entries, files, groups, visits } = weight
+  const isKnown = entries.length > 0
+  const text = asked.join(' ')
+  const whole = groups.reduce((sum, { size }) => sum + size, 0)
+  const share = (size: number) => `${((100 * size) / whole).toFixed(1)} %`
+  const packages = groups.map(({ path, size, parts }) => {
+    const sources = parts.map(part => html`<code>${part.path}</code> ${bytes(part.size)}`)
+    const bar = html`<meter max="${whole}" value="${size}"></meter> ${share(size)}`
+    return { package: path, bytes: size, share: bar, sources: folded('made of', sources) }
+  })
+  const loaded = files.map(({ path, size, isLater, isChanged }) => {
+    const when = isLater ? 'by import()' : 'at once'
+    return { path, bytes: size, loaded: when, lastDeploy: isChanged ? 'changed' : '' }
+  })
+  const written = icons.map(({ path, size, times }) => {
+    return { path, bytes: size, mostInOnePage: times, together: size * times }
+  })
+  return layout('Weight', `weight?entry=${encodeURIComponent(text)}&json`, [
+    html`<form>
+      <label for="entry"
+        >Scripts and stylesheets: <code>app</code> is both app.js and app.css</label
+      >
+      <input id="entry" name="entry" value="${text}" required />
+      <button>Weigh</button>
+    </form>`,
+    isKnown
+      ? note(
+          `${entries.join(', ')}: ${originOf(weight)}; brotli, without headers, deltas, the page and its images`
+        )
+      : status('No script or stylesheet has such a name.'),
+    table('Visits', isKnown ? visits : []),
+    table('Packages', packages),
+    table('Files, in the order of loading', loaded),
+    written.length > 0 &&
+      note(
+        'Icons that inline() has written since the server started are a part of the HTML, before compression, and in no sum above.'
+      ),
+    table(
+      'Icons in the HTML',
+      written.toSorted((one, other) => other.together - one.together)
+    )
+  ])
+}
+
+export function requestsPage(requests: readonly object[]): string {
+  return layout('Requests', 'requests?json', [
+    note(
+      'The last 100 for files, misses under the prefix, and routes that ctx.fresh halted, since the inspector or the live channel was first used.'
+    ),
+    requests.length === 0 && status('None yet: open a page of the site, then reload this one.'),
+    table('The latest requests come first', requests)
+  ])
+}

@@ -1,0 +1,157 @@
+// Lists what there is: the project's own assets, and the mounts with the files that the manifests of their builds name.
+import { join } from 'node:path'
+import { listAssets } from '../../publishing/building/assets.ts'
+import type { AppSources, Sources } from '../../publishing/sources/sources.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import { publishingIn, sourcedNameIn } from '../../publishing/building/on-request.ts'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { AssetError } from '../../runtime/errors.ts'
+import { CODINGS } from '../../runtime/files/codings.ts'
+import { statOf } from '../../runtime/files/disk.ts'
+import { readSnapshot } from '../../runtime/files/open-file.ts'
+import { excluderOf, pathFrom } from '../../runtime/files/paths.ts'
+import { locate, rawPath, type Wanted } from '../../runtime/serving/request.ts'
+import { assetPath } from '../../runtime/settings/app-settings.ts'
+import type { MountSettings, Settings } from '../../runtime/settings/settings.ts'
+import { encodePath, withoutBase } from '../../runtime/urls/spelling.ts'
+import { splitFingerprint } from '../../runtime/urls/spelling.ts'
+import type { AssetsByPath } from '../../runtime/urls/manifest.ts'
+import { namedBy, withoutQuery } from '../vite/manifests/bundle.ts'
+import { addressAt, readBundle } from '../vite/manifests/read-bundle.ts'
+
+export type OwnAsset = Awaited<ReturnType<typeof listOwn>>[number]
+
+/**
+ * Lists all that have a source, and all that only the manifest has, in the order of paths.
+ * @param published has entries by plain URL path
+ */
+export async function listOwn(settings: Settings, sources: Sources, published: AssetsByPath) {
+  const listed = await withoutPackages(listAssets(settings, sources), error => {
+    if (published.size === 0 || settings.apps.some(app => !app.fingerprint)) throw error
+    return []
+  })
+  const places = new Map(listed.map(place => [encodePath(place.path), place]))
+  const paths = new Set([...places.keys(), ...published.keys()])
+  return [...paths].toSorted().map(path => {
+    const [place, entry] = [places.get(path), published.get(path)]
+    // A source map belongs to a source.
+    const { file } = (place ?? places.get(path.replace(/\.map$/, '')))?.source ?? {}
+    const source = file === undefined ? (entry?.source ?? '') : pathFrom(settings.root, file)
+    return { path, place, source, entry }
+  })
+}
+
+/** A server in production has what a precompile made of packages, but seldom the packages. */
+export async function withoutPackages<T, Other>(
+  work: Promise<T>,
+  otherwise: (error: AssetError) => Other
+): Promise<T | Other> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof AssetError) || error.code !== 'package-unusable') throw error
+    return otherwise(error)
+  }
+}
+
+/** Returns the path that a path, a URL or a name stands for; a name belongs to the app at `/`, the last one. */
+export function pathOf(asked: string, { apps, base }: Settings): string {
+  if (/^(?:\/|https?:\/\/)/i.test(asked)) return withoutBase(rawPath(asked), base)
+  return encodePath(`${apps.at(-1)?.urlPrefix ?? ''}/${asked}`)
+}
+
+/** Returns the plain URL path, decoded, of the asset of a path or a name, with a fingerprint or without. */
+export async function ownPath(pipeline: Pipeline, asked: string) {
+  const { settings, sources } = publishingIn(pipeline)
+  const wanted = locate(pathOf(asked, settings), settings)
+  if (typeof wanted !== 'object' || wanted.app === settings.publicApp) return undefined
+  const { app, name } = wanted
+  const sourced = await sourcedNameIn(sources, app, name)
+  const source = sourced === undefined ? undefined : await sources.of(app).find(sourced)
+  return source && assetPath(app, source.name)
+}
+
+type Chosen = Partial<Awaited<ReturnType<AppSources['explain']>>> & { readonly name: string }
+
+/** Chooses the source of a name, with a fingerprint or without; of a package that is absent, the warning says so. */
+export async function choiceOf(all: Sources, { app, name: given }: Wanted): Promise<Chosen> {
+  const plain = splitFingerprint(given)?.name ?? given
+  const choose = async () => {
+    const name = (await sourcedNameIn(all, app, given)) ?? plain
+    return { name, ...(await all.of(app).explain(name)) }
+  }
+  return withoutPackages(choose(), error => {
+    if (!app.fingerprint) throw error
+    return { name: plain, warning: error.message }
+  })
+}
+
+export type ListedMount = Awaited<ReturnType<typeof listMounts>>[number]
+export type ListedFile = ListedMount['files'][number]
+
+/** Directories and manifests are relative to the project root. */
+export function listMounts({ mounts, root, env }: Settings) {
+  return inParallel(mounts, 1, async mount => {
+    const { urlPath, dir, manifest } = mount
+    const named =
+      manifest === undefined ? [] : await filesOf({ ...mount, manifest }, env).catch(messageOf)
+    return {
+      mount: urlPath || '/',
+      directory: pathFrom(root, dir),
+      manifest: manifest === undefined ? undefined : pathFrom(root, manifest),
+      /** Says why the manifest cannot be read. */
+      problem: typeof named === 'string' ? named : undefined,
+      files: typeof named === 'string' ? [] : named
+    }
+  })
+}
+
+/** @throws any other error than one about a manifest */
+function messageOf(error: unknown): string {
+  if (!(error instanceof AssetError)) throw error
+  return error.message
+}
+
+const CONCURRENCY = 16
+
+/**
+ * Lists the files that a manifest names, in the order of their paths.
+ * @throws AssetError for a manifest that is missing or broken
+ */
+async function filesOf(mount: MountSettings & { readonly manifest: string }, env: string) {
+  const { manifest, urlPath, dir, exclude = [] } = mount
+  const read = await readSnapshot(manifest)
+  if (!read) {
+    const hint = env === 'development' ? ', unless its dev server is running' : ''
+    throw new AssetError('manifest-missing', `there is no ${manifest}: build first${hint}`)
+  }
+  const bundle = readBundle(read.bytes, mount)
+  const sources = new Map(Array.from(bundle.sources, ([name, file]) => [file, name]))
+  const uses = Array.from(bundle.entries, ([name, load]) => {
+    return { name, tags: namedBy(load()), all: new Set(bundle.usedBy?.(name)) }
+  })
+  const namesWhere = (test: (use: (typeof uses)[number]) => boolean) =>
+    uses.filter(test).map(({ name }) => name)
+  const isExcluded = excluderOf(exclude)
+  const served = [...bundle.files].filter(file => !isExcluded(withoutQuery(file)))
+  return inParallel(served.toSorted(), CONCURRENCY, async file => ({
+    path: addressAt(urlPath, file).path,
+    /** The name by which pages ask for its source; undefined where the manifest gives none. */
+    source: sources.get(file),
+    /** The entries whose tags include the file. */
+    entries: namesWhere(({ tags }) => tags.has(file)),
+    /** Other entries that use it, such as by a dynamic import, as far as the manifest tells. */
+    usedBy: namesWhere(({ tags, all }) => all.has(file) && !tags.has(file)),
+    sizes: await sizesOf(join(dir, withoutQuery(file)))
+  }))
+}
+
+/** Returns the bytes of a file (`identity`, the first) and of its copies, by coding; none for a file that is missing. */
+async function sizesOf(file: string): Promise<Readonly<Record<string, number>>> {
+  const all = [{ name: 'identity', extension: '' }, ...CODINGS].map(async coding => {
+    const stats = await statOf(file + coding.extension)
+    return stats?.isFile() ? { [coding.name]: Number(stats.size) } : {}
+  })
+  const sizes: Record<string, number> = Object.assign({}, ...(await Promise.all(all)))
+  return 'identity' in sizes ? sizes : {}
+}
