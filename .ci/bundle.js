@@ -149,10 +149,10 @@ const PARTS = [
     /-commands?\.ts$|^(?:names|telling)\/commands\.|^init\/|^(?:deltas|modules|styles)\/additions/,
     'cli'
   ],
-  [/^cli\/format|^telling\/weight/, 'weight'],
+  [/^cli\/command\.|^telling\/weight/, 'weight'],
   [/^inspector\/html/, 'inspector-html'],
   [/^telling\//, 'inventory'],
-  [/^urls\/(?:read-)?manifest|^app\/(?:details|third-party|command-line)/, 'manifest'],
+  [/^urls\/(?:read-)?manifest|^app\/(?:details|third-party)/, 'manifest'],
   [/^serving\/(?:respond|socket|missing)/, 'serving-koa'],
   [/^serving\/(?:directories|files?|spelling|variant)\./, 'serving-files']
 ]

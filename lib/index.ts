@@ -1,7 +1,7 @@
 // Exports both middleware, and koaFiles. Each half has an entry of its own as well, which does not load the context
 // types of the other.
 import type { Middleware } from 'koa'
-import { ELSEWHERE, MOUNT } from './runtime/settings/option-table.ts'
+import { ELSEWHERE, MOUNT } from './runtime/settings/table.ts'
 import type { MountOptions } from './runtime/settings/options.ts'
 import { check, checked, isText, record, text } from './runtime/check-options.ts'
 import { koaAssets } from './koa-assets.ts'

@@ -31,7 +31,7 @@ import {
 } from './runtime/serving/respond.ts'
 import type { Found } from './runtime/serving/file.ts'
 import { exitToSocket } from './runtime/serving/socket.ts'
-import type { Running, Watch } from './runtime/app/parts.ts'
+import type { Running, Watch } from './runtime/app/extra.ts'
 import type { KoaAssetsOptions } from './runtime/settings/options.ts'
 import { settleForPrecompile, settleProject } from './runtime/app/extras.ts'
 import { MALFORMED } from './runtime/urls/spelling.ts'
@@ -46,7 +46,7 @@ export type {
   Progress
 } from './runtime/settings/extra-options.ts'
 export * from './runtime/app/extra-exports.ts'
-export type { Problem as VerifyProblem } from './runtime/app/parts.ts'
+export type { Problem as VerifyProblem } from './runtime/app/extra.ts'
 export type { DiagnosticMessages } from './runtime/diagnostics.ts'
 export {
   AssetError,

@@ -1,5 +1,5 @@
 // For specs that look at bytes: precompiled as the sources are written, whether something could minify them or not.
-import { LAYERED } from '../../lib/runtime/settings/option-table.ts'
+import { LAYERED } from '../../lib/runtime/settings/table.ts'
 
 const off = (name: string): object => (name in LAYERED ? { [name]: false } : {})
 

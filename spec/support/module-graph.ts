@@ -1,7 +1,7 @@
 // Random modules that import each other by the names of their files, and what a browser reaches from the first one.
 import { posix } from 'node:path'
 import fc from 'fast-check'
-import { loadModuleLexer } from '../../lib/publishing/references/module-references.ts'
+import { loadModuleLexer } from '../../lib/publishing/references/modules.ts'
 import type { Answer } from './ask.ts'
 
 /** A module by its place among the sources; the first is the one that a page loads. */

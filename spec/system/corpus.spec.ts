@@ -3,10 +3,9 @@ import test from 'ava'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isBare, loadModuleLexer } from '../../lib/publishing/references/module-references.ts'
+import { isBare, loadModuleLexer } from '../../lib/publishing/references/modules.ts'
 import { findReferences } from '../../lib/publishing/references/references.ts'
-import type { Compiler } from '../../lib/runtime/settings/options.ts'
-import type { AppOptions } from '../../lib/runtime/settings/options.ts'
+import type { Compiler, AppOptions } from '../../lib/runtime/settings/options.ts'
 import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
 import {
   digestIn,

@@ -1,8 +1,7 @@
 // docs/csp.md, in a browser: a public page without a nonce, under a policy that refuses everything else.
 import test from 'ava'
 import Koa, { type Middleware } from 'koa'
-import { koaAssets, precompile } from '../../lib/koa-assets.ts'
-import type { ViewHelpers } from '../../lib/koa-assets.ts'
+import { koaAssets, precompile, type ViewHelpers } from '../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { asBody, blocksLeft, evaluate, readPage } from '../support/examples.ts'
 import { open } from '../support/cached-site.ts'

@@ -16,8 +16,7 @@ import send from 'koa-send'
 import serve from 'koa-static'
 import staticCache from 'koa-static-cache'
 import sirv from 'sirv'
-import { MOUNT } from '../../lib/runtime/settings/option-table.ts'
-import { TOP } from '../../lib/runtime/settings/option-table.ts'
+import { MOUNT, TOP } from '../../lib/runtime/settings/table.ts'
 import {
   compress as compressCopies,
   koaAssets,

@@ -1,6 +1,6 @@
 // Adds deltas to the help and the report of the command `precompile`.
-import { savingsText } from '../../publishing/cli/format.ts'
-import type { Addition } from '../../runtime/app/parts.ts'
+import { savingsText } from '../../publishing/cli/command.ts'
+import type { Addition } from '../../runtime/app/extra.ts'
 import type { DeltaPrecompileRow } from './options.ts'
 
 export const additions: readonly Addition[] = [

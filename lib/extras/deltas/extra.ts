@@ -1,5 +1,5 @@
 // Sends and writes deltas from earlier versions of files, for browsers that have one of these (RFC 9842).
-import type { Extra } from '../../runtime/app/parts.ts'
+import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { senderOf } from './serve-deltas.ts'
 

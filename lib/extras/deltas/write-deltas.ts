@@ -26,7 +26,7 @@ import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { encodePath, splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { sum } from '../../publishing/building/publish.ts'
-import type { DeltaWriter, NewNames } from '../../runtime/app/parts.ts'
+import type { DeltaWriter, NewNames } from '../../runtime/app/extra.ts'
 import {
   groupBy,
   listPublished,

@@ -1,5 +1,5 @@
 // Writes the files of a new project, or of another app in it.
-import type { Extra } from '../../runtime/app/parts.ts'
+import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const init: Extra<Pipeline> = {

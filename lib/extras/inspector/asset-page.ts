@@ -7,8 +7,20 @@ import { withoutBase } from '../../runtime/urls/spelling.ts'
 import { explain } from '../telling/explain.ts'
 import { ownPath } from '../telling/list.ts'
 import { MAX_BYTES } from '../telling/state.ts'
-import { bytes, each, element, facts, html, image, joined, layout, note, table } from './html.ts'
-import type { Html, Value } from './html.ts'
+import {
+  bytes,
+  each,
+  element,
+  facts,
+  html,
+  image,
+  joined,
+  layout,
+  note,
+  table,
+  type Html,
+  type Value
+} from './html.ts'
 import { recordOf, type AssetRecord, type Survey } from './survey.ts'
 
 export type AssetReport = Awaited<ReturnType<typeof reportOn>>

@@ -1,5 +1,5 @@
 // Shows developers what is published, from what, and what was asked for.
-import type { Extra } from '../../runtime/app/parts.ts'
+import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const inspector: Extra<Pipeline> = {

@@ -5,8 +5,23 @@ import { withSlashes } from '../../runtime/files/paths.ts'
 import { iconsIn } from '../media/inline.ts'
 import type { ListedMount } from '../telling/list.ts'
 import { originOf, weigh } from '../telling/weight.ts'
-import { assetLink, bytes, each, element, facts, html, image, joined } from './html.ts'
-import { layout, link, list, note, status, table, type Html } from './html.ts'
+import {
+  assetLink,
+  bytes,
+  each,
+  element,
+  facts,
+  html,
+  image,
+  joined,
+  layout,
+  link,
+  list,
+  note,
+  status,
+  table,
+  type Html
+} from './html.ts'
 import { recordOf, soon, type AssetRecord, type Survey } from './survey.ts'
 
 const ROWS = 100

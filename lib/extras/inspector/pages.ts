@@ -2,7 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { sep } from 'node:path'
 import type { Context } from 'koa'
-import type { Pages } from '../../runtime/app/parts.ts'
+import type { Pages } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { DiagnosticMessages } from '../../runtime/diagnostics.ts'
 import { respondWithFile } from '../../runtime/serving/respond.ts'

@@ -10,8 +10,7 @@ import { hasSameInputs, isFileObservation } from '../../publishing/building/obse
 import { pathFrom } from '../../runtime/files/paths.ts'
 import { mediaTypeOf } from '../../runtime/http/fields.ts'
 import { wantedAt } from '../../runtime/serving/request.ts'
-import { encodePath } from '../../runtime/urls/spelling.ts'
-import { splitFingerprint } from '../../runtime/urls/spelling.ts'
+import { encodePath, splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { readSource, stateOf, type Reading, type Verdict } from '../telling/state.ts'
 
 type Seen = Reading & Verdict

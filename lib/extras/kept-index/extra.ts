@@ -1,5 +1,5 @@
 // Keeps the index of what was published on request for the next process.
-import type { Extra } from '../../runtime/app/parts.ts'
+import type { Extra } from '../../runtime/app/extra.ts'
 
 export const keptIndex: Extra = {
   name: 'kept-index',

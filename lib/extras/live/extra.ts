@@ -1,5 +1,5 @@
 // Keeps open pages current while their sources are edited: the live channel.
-import type { Extra } from '../../runtime/app/parts.ts'
+import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
 import { helpersOf } from './tag.ts'

@@ -1,7 +1,7 @@
 // Serves what an open page loads and connects to, below `<prefix>/-/`.
 import { readFile } from 'node:fs/promises'
 import type { Context } from 'koa'
-import type { Pages } from '../../runtime/app/parts.ts'
+import type { Pages } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { Channel } from './channel.ts'
 

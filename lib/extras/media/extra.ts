@@ -1,5 +1,5 @@
 // Adds tags of images, films and sounds to views, with the sizes of images, and SVG files as elements of pages.
-import type { AppSource, Extra, Project } from '../../runtime/app/parts.ts'
+import type { AppSource, Extra, Project } from '../../runtime/app/extra.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { memoized } from '../../runtime/concurrency.ts'
 import { matcherOf } from '../../runtime/files/paths.ts'

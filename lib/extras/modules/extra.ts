@@ -1,5 +1,5 @@
 // Builds npm packages, and joins modules when they are precompiled; both with Rolldown.
-import type { Extra } from '../../runtime/app/parts.ts'
+import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
 import { isJoined, type JoinRow } from './options.ts'
@@ -21,7 +21,7 @@ export const modules: Extra<Pipeline> = {
   commandLine: () => Promise.resolve({ additions: [{ to: 'precompile', about: ABOUT }] }),
   async rows({ joined }: JoinRow) {
     if (!joined) return []
-    const { count, formatBytes } = await import('../../publishing/cli/format.ts')
+    const { count, formatBytes } = await import('../../publishing/cli/command.ts')
     const what = `${count(joined.modules, 'module')} of ${formatBytes(joined.insteadOf)}`
     const files = `${count(joined.files, 'file')} of ${formatBytes(joined.bytes)}`
     return [['Joined', `${what} in ${files}`]]

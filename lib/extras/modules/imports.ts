@@ -1,8 +1,8 @@
 // Finds what the application's own modules import, whether they are JavaScript or sources that are compiled to it.
 import { observe, observeAll, type Observation } from '../../publishing/building/observation.ts'
 import { tsconfigFor, type Tsconfig } from '../../publishing/compilers/tsconfig.ts'
-import { loadModuleLexer } from '../../publishing/references/module-references.ts'
-import type { SourceFile } from '../../runtime/app/parts.ts'
+import { loadModuleLexer } from '../../publishing/references/modules.ts'
+import type { SourceFile } from '../../runtime/app/extra.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { errorCode } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'

@@ -1,6 +1,6 @@
 // The command `types`, and the names in views for `verify --views`.
 import { statIfThere } from '../../runtime/files/at-start.ts'
-import type { Addition, Call, Command } from '../../runtime/app/parts.ts'
+import type { Addition, Call, Command } from '../../runtime/app/extra.ts'
 import { OK, printProblems, UsageError } from '../../publishing/cli/command.ts'
 import { projectOf } from '../../publishing/cli/config.ts'
 import { checkViews, HELP, totalOf } from './check.ts'

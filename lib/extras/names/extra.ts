@@ -1,5 +1,5 @@
 // Writes the names of assets as types, and checks those in views.
-import type { Extra } from '../../runtime/app/parts.ts'
+import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { statIfThere } from '../../runtime/files/at-start.ts'
 import { warnOnce } from '../../runtime/errors.ts'

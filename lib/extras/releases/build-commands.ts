@@ -4,10 +4,16 @@ import { keep as keepFiles } from './keep.ts'
 import { LIMIT_OPTIONS, limitsIn, MANIFEST } from './deploy-commands.ts'
 import { rowsOf } from '../deltas/additions.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'
-import { directoryAt, longRun, OK } from '../../publishing/cli/command.ts'
-import type { Output } from '../../runtime/app/command-line.ts'
-import type { Command } from '../../runtime/app/parts.ts'
-import { count, formatBytes, formatSeconds, table } from '../../publishing/cli/format.ts'
+import {
+  directoryAt,
+  longRun,
+  OK,
+  count,
+  formatBytes,
+  formatSeconds,
+  table
+} from '../../publishing/cli/command.ts'
+import type { Output, Command } from '../../runtime/app/extra.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 

@@ -22,7 +22,7 @@ import {
   type Expectation
 } from '../../runtime/check-options.ts'
 import { warnOnce } from '../../runtime/errors.ts'
-import type { Project } from '../../runtime/app/parts.ts'
+import type { Project } from '../../runtime/app/extra.ts'
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import { encodePath, splitFingerprint, withFingerprint } from '../../runtime/urls/spelling.ts'
 import { readNames } from '../../runtime/urls/read-manifest.ts'

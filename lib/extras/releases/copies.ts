@@ -13,7 +13,7 @@ import {
 import { statOf } from '../../runtime/files/disk.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
-import type { Problem } from '../../runtime/app/parts.ts'
+import type { Problem } from '../../runtime/app/extra.ts'
 import { faultOfDelta } from '../deltas/write-deltas.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { groupBy, openDirectory, versionKey, type BuiltDirectory } from '../deltas/directory.ts'

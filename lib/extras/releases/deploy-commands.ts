@@ -4,11 +4,16 @@ import { verifyCopies, type CheckedCopies } from './copies.ts'
 import { verify as compare } from './verify.ts'
 import { secondsOf } from '../../runtime/check-options.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
-import { directoryAt, OK, printProblems, UsageError } from '../../publishing/cli/command.ts'
-import type { Output, Values } from '../../runtime/app/command-line.ts'
-import type { Command, Project } from '../../runtime/app/parts.ts'
+import {
+  directoryAt,
+  OK,
+  printProblems,
+  UsageError,
+  count,
+  formatBytes
+} from '../../publishing/cli/command.ts'
+import type { Output, Values, Command, Project } from '../../runtime/app/extra.ts'
 import { projectOf } from '../../publishing/cli/config.ts'
-import { count, formatBytes } from '../../publishing/cli/format.ts'
 
 export const verify: Command = {
   name: 'verify',

@@ -1,6 +1,6 @@
 // Checks what is published and the directories of builds, compresses them, keeps the files of earlier builds for open
 // pages, and removes them.
-import type { Extra } from '../../runtime/app/parts.ts'
+import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const releases: Extra<Pipeline> = {

@@ -1,5 +1,5 @@
 // Adds the methods that routes call: for a file, and for what a page is about to load.
-import type { Extra } from '../../runtime/app/parts.ts'
+import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { makePreload, type Preload } from './early-preload.ts'
 import { HELPERS } from './preload-links.ts'

@@ -1,6 +1,6 @@
 // Adds the option and the report of minifying, and that of joined stylesheets, to the command `precompile`.
-import type { Addition } from '../../runtime/app/parts.ts'
-import { count, savingsText } from '../../publishing/cli/format.ts'
+import type { Addition } from '../../runtime/app/extra.ts'
+import { count, savingsText } from '../../publishing/cli/command.ts'
 import type { StyleRows } from './options.ts'
 
 export const additions: readonly Addition[] = [

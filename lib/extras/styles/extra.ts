@@ -1,6 +1,6 @@
 // Makes stylesheets and scripts smaller, lowers their syntax for the browsers of the option `target`, and joins
 // stylesheets with those that they import; all with esbuild.
-import type { Extra } from '../../runtime/app/parts.ts'
+import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
 import { modeOf } from '../modules/options.ts'

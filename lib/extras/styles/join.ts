@@ -2,7 +2,7 @@
 import { dirname, posix } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import { MAP, type Unfinished } from '../../publishing/building/links.ts'
-import type { Bundler, Project, Transform } from '../../runtime/app/parts.ts'
+import type { Bundler, Project, Transform } from '../../runtime/app/extra.ts'
 import { finish } from '../../publishing/rendering/draft.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
 import { decodeIfValid, encodePath } from '../../runtime/urls/spelling.ts'

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Unfinished } from '../../publishing/building/links.ts'
 import { textType } from '../../publishing/rendering/draft.ts'
-import type { AppSettings } from '../../runtime/settings/app-settings.ts'
+import type { AppSettings } from '../../runtime/settings/apps.ts'
 import { modeOf } from '../modules/options.ts'
 import { importRules, importsTwice, type ImportRule } from './css.ts'
 

@@ -1,9 +1,8 @@
 // The commands `explain` and `list`.
-import { FAILED, OK } from '../../publishing/cli/command.ts'
+import { FAILED, OK, formatBytes, savingsText, table } from '../../publishing/cli/command.ts'
 import { projectOf } from '../../publishing/cli/config.ts'
-import { formatBytes, savingsText, table } from '../../publishing/cli/format.ts'
 import { loadSources } from '../../publishing/sources/sources.ts'
-import type { Command, Project } from '../../runtime/app/parts.ts'
+import type { Command, Project } from '../../runtime/app/extra.ts'
 import { Pipeline } from '../../runtime/app/pipeline.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { helpAt, warnOnce } from '../../runtime/errors.ts'

@@ -1,7 +1,7 @@
 // Shows step by step how a URL path is resolved, by asking the code that resolves it. Writes nothing.
 import { publishingIn } from '../../publishing/building/on-request.ts'
 import { posix } from 'node:path'
-import { adviseOn } from '../../publishing/sources/missing-name.ts'
+import { adviseOn } from '../../publishing/sources/advice.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
@@ -10,14 +10,25 @@ import { excluderOf, pathFrom } from '../../runtime/files/paths.ts'
 import { nearest, nearestPath } from '../../runtime/check-options.ts'
 import { fallbackAt } from '../../runtime/serving/missing.ts'
 import { isManifest, isOurs, locate, wantedAt, type Wanted } from '../../runtime/serving/request.ts'
-import { assetPath } from '../../runtime/settings/app-settings.ts'
+import { assetPath } from '../../runtime/settings/apps.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
-import { encodeAsImported, encodePath, whyNotCanonical } from '../../runtime/urls/spelling.ts'
-import { splitFingerprint } from '../../runtime/urls/spelling.ts'
+import {
+  encodeAsImported,
+  encodePath,
+  whyNotCanonical,
+  splitFingerprint
+} from '../../runtime/urls/spelling.ts'
 import { isInlined } from '../media/extra.ts'
-import { choiceOf, listMounts, listOwn, ownPath, pathOf, withoutPackages } from './list.ts'
-import type { ListedMount } from './list.ts'
+import {
+  choiceOf,
+  listMounts,
+  listOwn,
+  ownPath,
+  pathOf,
+  withoutPackages,
+  type ListedMount
+} from './list.ts'
 import { verdictOn, type Verdict } from './state.ts'
 
 export type Explanation = Awaited<ReturnType<typeof explain>>

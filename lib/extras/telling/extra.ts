@@ -1,5 +1,5 @@
 // Lists what there is, and explains why a request gets what it gets.
-import type { Extra } from '../../runtime/app/parts.ts'
+import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const telling: Extra<Pipeline> = {

@@ -1,6 +1,6 @@
 // Prints an overview when a server starts in development: what a newcomer wants to know first.
 import { setImmediate } from 'node:timers/promises'
-import type { Project, Running } from '../../runtime/app/parts.ts'
+import type { Project, Running } from '../../runtime/app/extra.ts'
 import { assetSources } from '../../runtime/app/third-party.ts'
 import { printable } from '../../runtime/errors.ts'
 import { isDirectory } from '../../runtime/files/at-start.ts'

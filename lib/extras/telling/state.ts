@@ -9,7 +9,7 @@ import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { AssetError, reasonOf } from '../../runtime/errors.ts'
 import { checksumsOf, digestOfFile } from '../../runtime/files/digest.ts'
 import { statOf } from '../../runtime/files/disk.ts'
-import { assetPath } from '../../runtime/settings/app-settings.ts'
+import { assetPath } from '../../runtime/settings/apps.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
 

@@ -1,5 +1,5 @@
 // Lists what a script uploads to object storage behind a CDN.
-import type { Extra } from '../../runtime/app/parts.ts'
+import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const uploads: Extra<Pipeline> = {

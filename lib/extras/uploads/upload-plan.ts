@@ -1,9 +1,8 @@
 // The `upload-plan` command: which files a bucket behind a CDN needs, with the fields that a server would send.
 import { join } from 'node:path'
-import { OK, printProblems } from '../../publishing/cli/command.ts'
-import { formatBytes, table } from '../../publishing/cli/format.ts'
+import { OK, printProblems, formatBytes, table } from '../../publishing/cli/command.ts'
 import { withSources } from '../../publishing/sources/sources.ts'
-import type { Command, Problem, Project } from '../../runtime/app/parts.ts'
+import type { Command, Problem, Project } from '../../runtime/app/extra.ts'
 import { Pipeline } from '../../runtime/app/pipeline.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { reasonOf, warnOnce } from '../../runtime/errors.ts'
@@ -20,8 +19,7 @@ import { encodePath } from '../../runtime/urls/spelling.ts'
 import { readNames, REMEDY } from '../../runtime/urls/read-manifest.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { requestableFiles } from '../deltas/directory.ts'
-import { listMounts } from '../telling/list.ts'
-import { listOwn } from '../telling/list.ts'
+import { listMounts, listOwn } from '../telling/list.ts'
 
 interface Upload {
   /** The URL path with the base, without its first slash, decoded; that of a compressed copy has its extension. */

@@ -9,7 +9,7 @@ import { checksumsOf, digestOf, type IntegrityAlgorithm } from '../../runtime/fi
 import { isSettled, statOf, undefinedIfMissing, type Stamp } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { detailsIn } from '../../runtime/app/details.ts'
-import type { Extra } from '../../runtime/app/parts.ts'
+import type { Extra } from '../../runtime/app/extra.ts'
 import type { MountSettings } from '../../runtime/settings/mounts.ts'
 import type { Located, LoadedUrl } from '../../runtime/views/asset-url.ts'
 import { sourceUrl, type EntrySource } from './entry-source.ts'

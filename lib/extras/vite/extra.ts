@@ -1,6 +1,6 @@
 // Connects pages with the builds of bundlers, by their manifests, and with Vite's dev servers. The plugin for Vite is an
 // entry point of its own.
-import type { Extra } from '../../runtime/app/parts.ts'
+import type { Extra } from '../../runtime/app/extra.ts'
 import { startBundles } from './bundles.ts'
 
 export const vite: Extra = { name: 'vite', run: startBundles }

@@ -1,5 +1,5 @@
 // Warns of doubtful settings when a server starts, and in development of what other middleware does.
-import type { Extra } from '../../runtime/app/parts.ts'
+import type { Extra } from '../../runtime/app/extra.ts'
 import { warnOnce } from '../../runtime/errors.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { watchNeighbours } from './neighbours.ts'

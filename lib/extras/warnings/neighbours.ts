@@ -2,7 +2,7 @@
 import type { Context } from 'koa'
 import { requestLine } from '../../runtime/diagnostics.ts'
 import { warnOnce } from '../../runtime/errors.ts'
-import type { Watch } from '../../runtime/app/parts.ts'
+import type { Watch } from '../../runtime/app/extra.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 
 export function watchNeighbours(settings: Settings): Watch {

@@ -1,14 +1,13 @@
 // Gives assets their final bytes. A stylesheet contains the fingerprints of its images, so every asset follows those
 // that it refers to.
 import { createHash } from 'node:crypto'
-import { checksumsOfBytes, digestOfHash } from '../../runtime/files/digest.ts'
+import { checksumsOfBytes, digestOfHash, type Checksums } from '../../runtime/files/digest.ts'
 import { finish, textType, type Draft } from '../rendering/draft.ts'
-import type { Checksums } from '../../runtime/files/digest.ts'
 import type { Content } from '../../runtime/files/open-file.ts'
 import type { Asset } from '../../runtime/urls/manifest.ts'
-import { isBare } from '../references/module-references.ts'
+import { isBare } from '../references/modules.ts'
 import { isInModule, type Reference, type Urls } from '../references/references.ts'
-import { shiftMap } from '../rendering/shift-map.ts'
+import { shiftMap } from '../rendering/source-map.ts'
 import { encodePath, withFingerprint } from '../../runtime/urls/spelling.ts'
 import { byPath, type Assets, type Built, type ListedAsset } from './assets.ts'
 

@@ -4,11 +4,9 @@ import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError, PrecompileError, warnOnce } from '../../runtime/errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
 import { lock } from '../writing/lock.ts'
-import { rethrowAsPublishError } from '../writing/write.ts'
-import { sweep, sweepTree } from '../writing/write.ts'
-import { withUnsaved } from '../writing/write.ts'
+import { rethrowAsPublishError, sweep, sweepTree, withUnsaved } from '../writing/write.ts'
 import { abortSignal, callback, check, type Expectation } from '../../runtime/check-options.ts'
-import type { Project } from '../../runtime/app/parts.ts'
+import type { Project } from '../../runtime/app/extra.ts'
 import {
   PRECOMPILE_EXTRAS,
   type PrecompileOptions,

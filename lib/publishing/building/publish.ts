@@ -1,5 +1,5 @@
 // Publishes a build: fingerprinted files first, then plain names and the manifest together; and reports what changed.
-import type { Project } from '../../runtime/app/parts.ts'
+import type { Project } from '../../runtime/app/extra.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { wouldBeInPlace } from '../../runtime/files/containment.ts'
 import { errorCode, undefinedIfMissing, statOf } from '../../runtime/files/disk.ts'

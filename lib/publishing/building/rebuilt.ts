@@ -1,12 +1,12 @@
 // Publishes on request with fingerprints: a page may ask for any name, so everything is built again, as by a precompile,
 // when a source has changed. The names are in memory.
-import type { Project } from '../../runtime/app/parts.ts'
+import type { Project } from '../../runtime/app/extra.ts'
 import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
 import { published } from '../../runtime/diagnostics.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
 import { stampOf, statOf } from '../../runtime/files/disk.ts'
-import { assetPath } from '../../runtime/settings/app-settings.ts'
+import { assetPath } from '../../runtime/settings/apps.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { Names } from '../../runtime/urls/manifest.ts'

@@ -10,8 +10,7 @@ import {
   type Content,
   type OpenFile
 } from '../../runtime/files/open-file.ts'
-import { prepareReplacement, type Replacement } from '../writing/write.ts'
-import type { WriteChecks } from '../writing/write.ts'
+import { prepareReplacement, type Replacement, type WriteChecks } from '../writing/write.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'

@@ -2,11 +2,9 @@
 import { parseArgs } from 'node:util'
 import { EXTRAS } from '../../runtime/app/extras.ts'
 import { unknownName } from '../../runtime/check-options.ts'
-import { UsageError } from './command.ts'
-import type { OptionSpecs, Values } from '../../runtime/app/command-line.ts'
-import type { Addition, Command } from '../../runtime/app/parts.ts'
-import { indent, table } from './format.ts'
-import { precompile } from './precompile-command.ts'
+import { UsageError, indent, table } from './command.ts'
+import type { OptionSpecs, Values, Addition, Command } from '../../runtime/app/extra.ts'
+import { precompile } from './precompile.ts'
 
 /** The commands are in the order of a deployment. */
 export async function allCommands(): Promise<readonly Command[]> {

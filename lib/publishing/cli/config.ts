@@ -9,7 +9,7 @@ import { reasonOf } from '../../runtime/errors.ts'
 import { errorCode } from '../../runtime/files/disk.ts'
 import { isRecord, isText, optionError } from '../../runtime/check-options.ts'
 import { UsageError } from './command.ts'
-import type { Call, Project } from '../../runtime/app/parts.ts'
+import type { Call, Project } from '../../runtime/app/extra.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
 /** The first of these that exists is loaded. */

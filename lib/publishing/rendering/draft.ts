@@ -20,9 +20,9 @@ import type { ConfiguredOutput } from '../compilers/compiler.ts'
 import type { Compiler, CompilerInput } from '../../runtime/settings/options.ts'
 import { withDot } from '../../runtime/files/paths.ts'
 import type { Details } from '../../runtime/urls/manifest.ts'
-import type { AppSettings } from '../../runtime/settings/app-settings.ts'
+import type { AppSettings } from '../../runtime/settings/apps.ts'
 import type { Asset } from '../sources/snapshot.ts'
-import { isBare, loadModuleLexer } from '../references/module-references.ts'
+import { isBare, loadModuleLexer, isRefused } from '../references/modules.ts'
 import {
   findReferences,
   isInModule,
@@ -32,8 +32,7 @@ import {
   type Referring,
   type Urls
 } from '../references/references.ts'
-import { isRefused } from './module-types.ts'
-import { shiftInlineMap } from './shift-map.ts'
+import { shiftInlineMap } from './source-map.ts'
 
 /** A source that was read and compiled, with its references found but not yet replaced. */
 export interface Draft {

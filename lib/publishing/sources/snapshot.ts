@@ -3,11 +3,7 @@ import { join, posix } from 'node:path'
 import { AssetError, printable } from '../../runtime/errors.ts'
 import { composed, folded, pathFrom, withDot, withSlashes } from '../../runtime/files/paths.ts'
 import type { Compiler } from '../../runtime/settings/options.ts'
-import {
-  appInTheWay,
-  assetPath,
-  type SourceDirectory
-} from '../../runtime/settings/app-settings.ts'
+import { appInTheWay, assetPath, type SourceDirectory } from '../../runtime/settings/apps.ts'
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
 import { meetsNames, tailsOf } from '../../runtime/urls/spelling.ts'
 

@@ -1,7 +1,7 @@
 // Writes a file completely or not at all: a temporary file in the same directory, then a rename, at once or together with
 // others. A command also saves what it writes before anything leads to it: after a power loss there would be names of
 // files that are empty or cut short.
-import type { NewNames } from '../../runtime/app/parts.ts'
+import type { NewNames } from '../../runtime/app/extra.ts'
 import { close, fsync, open, write } from 'node:fs'
 import { chmod, lutimes, mkdir, open as openHandle, readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'

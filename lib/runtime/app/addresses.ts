@@ -2,14 +2,14 @@
 import { AssetError } from '../errors.ts'
 import { Names } from '../urls/manifest.ts'
 import type { OnRequest } from './on-request.ts'
-import type { KnownImports, Running } from './parts.ts'
+import type { KnownImports, Running } from './extra.ts'
 import {
   plainAddress,
   type MountAssets,
   type AppAssets,
   type LoadedUrl
 } from '../views/asset-url.ts'
-import { assetPath, ownerOf } from '../settings/app-settings.ts'
+import { assetPath, ownerOf } from '../settings/apps.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { encodePath } from '../urls/spelling.ts'
 

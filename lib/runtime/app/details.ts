@@ -1,7 +1,7 @@
 // Reads what pages contain of files, each from the beginning of its file; extras know the formats.
 import { readInto, withOriginal, type Content } from '../files/open-file.ts'
 import type { Details } from '../urls/manifest.ts'
-import type { AppSource, Extra, Project, ReadDetails } from './parts.ts'
+import type { AppSource, Extra, Project, ReadDetails } from './extra.ts'
 
 /** The number of bytes that are read at most from the beginning of a file. */
 export const HEAD = 256 * 1024

@@ -1,6 +1,6 @@
 // Lists the extras, and settles options with them. Without its line here and its folder an extra is gone, and everything
 // else works as before.
-import type { Extra, Project } from './parts.ts'
+import type { Extra, Project } from './extra.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settle } from '../settings/settings.ts'

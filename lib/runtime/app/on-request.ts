@@ -3,7 +3,7 @@ import type { DiagnosticMessages } from '../diagnostics.ts'
 import type { Target } from '../settings/public-directory.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import type { Details, Names } from '../urls/manifest.ts'
-import type { KnownImports, PageDependency } from './parts.ts'
+import type { KnownImports, PageDependency } from './extra.ts'
 
 /** Brings files up to date with their sources before a request or a page gets them. */
 export interface OnRequest {

@@ -6,7 +6,7 @@ import { sameStamp } from '../files/disk.ts'
 import { Directories } from '../serving/directories.ts'
 import type { Found } from '../serving/file.ts'
 import { wantedAt, type Wanted } from '../serving/request.ts'
-import { assetPath } from '../settings/app-settings.ts'
+import { assetPath } from '../settings/apps.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import type { Names } from '../urls/manifest.ts'
 import { ReloadedNames } from '../urls/read-manifest.ts'
@@ -14,7 +14,7 @@ import { encodePath, splitFingerprint } from '../urls/spelling.ts'
 import { makeViewHelpers, type ViewHelpers } from '../views/view-helpers.ts'
 import { makeAddresses, type Addresses } from './addresses.ts'
 import type { OnRequest, Publication } from './on-request.ts'
-import type { PageDependency, Project, Running, Watch } from './parts.ts'
+import type { PageDependency, Project, Running, Watch } from './extra.ts'
 
 /** Nobody writes a longer name, in characters; a flood of them would stay in memory. */
 const MAX_WRITTEN = 200

@@ -10,8 +10,13 @@ import { isCacheControl } from '../http/cache-control.ts'
 import { contentType } from '../http/fields.ts'
 import { manifestFile } from '../settings/public-directory.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
-import { encodeAsImported, encodePath } from '../urls/spelling.ts'
-import { splitFingerprint, withoutFingerprint, withoutHash } from '../urls/spelling.ts'
+import {
+  encodeAsImported,
+  encodePath,
+  splitFingerprint,
+  withoutFingerprint,
+  withoutHash
+} from '../urls/spelling.ts'
 import { fileIn, makeMemory, type Directory, type Found, type Sender } from './file.ts'
 import { ServedFiles } from './files.ts'
 import { hasOneSpelling, isBelow, wantedAt, type Wanted } from './request.ts'

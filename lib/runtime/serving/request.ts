@@ -1,7 +1,7 @@
 // From a request target to the file that it asks for.
 import { withoutCodingExtension } from '../files/codings.ts'
 import { folded } from '../files/paths.ts'
-import { appAt } from '../settings/app-settings.ts'
+import { appAt } from '../settings/apps.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { canonicalSegments, MALFORMED } from '../urls/spelling.ts'
 

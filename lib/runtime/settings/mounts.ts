@@ -6,10 +6,10 @@ import type { Boundary } from '../files/containment.ts'
 import { absolutePath, withDot } from '../files/paths.ts'
 import { isFieldValue, TOKEN } from '../http/fields.ts'
 import { checked, entriesGiven, flag, isRecord, optionError } from '../check-options.ts'
-import { hasSources, settlePath, type Apps } from './app-settings.ts'
+import { hasSources, settlePath, type Apps } from './apps.ts'
 import { settleMountExtras } from './extra-options.ts'
 import { hasFixedUrl } from '../urls/spelling.ts'
-import { headers, type CommonSettings } from './option-table.ts'
+import { headers, type CommonSettings } from './table.ts'
 import type {
   ByPath,
   FallbackPage,

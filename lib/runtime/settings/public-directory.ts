@@ -6,7 +6,7 @@ import { futureRealpath, readIfThere, statIfThere } from '../files/at-start.ts'
 import { realpathOf, statOf, type Stamp } from '../files/disk.ts'
 import { isRecord } from '../check-options.ts'
 import { canonicalSegments } from '../urls/spelling.ts'
-import type { CommonSettings } from './option-table.ts'
+import type { CommonSettings } from './table.ts'
 import { isInside, pathFrom } from '../files/paths.ts'
 
 /** A file in `public`. */

@@ -4,13 +4,13 @@ import { isDirectory } from '../files/at-start.ts'
 import type { Boundary } from '../files/containment.ts'
 import { absolutePath } from '../files/paths.ts'
 import { check, optionError, settleTable } from '../check-options.ts'
-import { existingDirectory, settleApps, settlePath } from './app-settings.ts'
+import { existingDirectory, settleApps, settlePath } from './apps.ts'
 import { headersByPath, settleMounts } from './mounts.ts'
-import { INDEX, MEMORY, PROJECT, TOP, type CommonSettings } from './option-table.ts'
+import { INDEX, MEMORY, PROJECT, TOP, type CommonSettings } from './table.ts'
 import type { KoaAssetsOptions, LiveOptions } from './options.ts'
 import { checkPublic } from './public-directory.ts'
 
-export type { AppSettings } from './app-settings.ts'
+export type { AppSettings } from './apps.ts'
 export type { MountSettings } from './mounts.ts'
 
 export type Settings = ReturnType<typeof settle>

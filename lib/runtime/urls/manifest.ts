@@ -3,7 +3,7 @@ import { AssetError } from '../errors.ts'
 import { digestOf } from '../files/digest.ts'
 import { composed } from '../files/paths.ts'
 import { didYouMean, nearestPath } from '../check-options.ts'
-import { assetPath, ofApp, type AppSettings } from '../settings/app-settings.ts'
+import { assetPath, ofApp, type AppSettings } from '../settings/apps.ts'
 import { manifestApps } from '../settings/public-directory.ts'
 import { encodePath, meetsNames, tailsOf } from './spelling.ts'
 

@@ -16,7 +16,7 @@ import {
 } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
 import { warningsAbout } from '../../support/warnings.ts'
-import { LAYERED } from '../../../lib/runtime/settings/option-table.ts'
+import { LAYERED } from '../../../lib/runtime/settings/table.ts'
 
 /** The text of an asset, without blanks, in each of the ways in which it is made. */
 async function published(

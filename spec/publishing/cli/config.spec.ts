@@ -7,8 +7,14 @@ import {
   helpFor,
   parseCommandLine
 } from '../../../lib/publishing/cli/arguments.ts'
-import { makeOutput, progressOn, UsageError } from '../../../lib/publishing/cli/command.ts'
-import { count, formatBytes, formatSeconds } from '../../../lib/publishing/cli/format.ts'
+import {
+  makeOutput,
+  progressOn,
+  UsageError,
+  count,
+  formatBytes,
+  formatSeconds
+} from '../../../lib/publishing/cli/command.ts'
 import type { PrecompileReport, Progress } from '../../../lib/index.ts'
 import { type Files, makeProject } from '../../support/site.ts'
 import { makeShop, run, runBuilt, start } from './run.ts'

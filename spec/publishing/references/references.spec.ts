@@ -1,6 +1,6 @@
 import test from 'ava'
 import { array, assert, constantFrom, integer, property, tuple } from 'fast-check'
-import { loadModuleLexer } from '../../../lib/publishing/references/module-references.ts'
+import { loadModuleLexer } from '../../../lib/publishing/references/modules.ts'
 import {
   findReferences,
   type Reference,

@@ -21,9 +21,14 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import { hasMtime } from '../../../lib/runtime/files/disk.ts'
-import { touch, writeAtomically } from '../../../lib/publishing/writing/write.ts'
+import {
+  touch,
+  writeAtomically,
+  sweep,
+  sweepOnce,
+  sweepTree
+} from '../../../lib/publishing/writing/write.ts'
 import { lock } from '../../../lib/publishing/writing/lock.ts'
-import { sweep, sweepOnce, sweepTree } from '../../../lib/publishing/writing/write.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { onFailingDisk } from '../../support/failing-disk.ts'
 import { makeProject } from '../../support/site.ts'

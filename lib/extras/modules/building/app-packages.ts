@@ -5,7 +5,7 @@ import { oneAtATime } from '../../../runtime/concurrency.ts'
 import { errorCode, realpathOf } from '../../../runtime/files/disk.ts'
 import { digestOf } from '../../../runtime/files/digest.ts'
 import { pathFrom } from '../../../runtime/files/paths.ts'
-import type { MakeSourceList, Project, SourceFile, SourceList } from '../../../runtime/app/parts.ts'
+import type { MakeSourceList, Project, SourceFile, SourceList } from '../../../runtime/app/extra.ts'
 import type { AppSettings } from '../../../runtime/settings/settings.ts'
 import {
   hasSameInputs,

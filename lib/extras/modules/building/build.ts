@@ -2,7 +2,7 @@
 // they are joined with the modules of the app, it only reads them.
 import { dirname, join } from 'node:path'
 import type { OutputChunk, Plugin } from 'rolldown'
-import type { KnownImports, SourceFile } from '../../../runtime/app/parts.ts'
+import type { KnownImports, SourceFile } from '../../../runtime/app/extra.ts'
 import { facadeOf } from '../common-js.ts'
 import {
   asUnusable,

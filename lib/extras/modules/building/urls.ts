@@ -4,7 +4,7 @@ import type { Plugin } from 'rolldown'
 import { realpathOf, statOf } from '../../../runtime/files/disk.ts'
 import { readSnapshot } from '../../../runtime/files/open-file.ts'
 import { decodeIfValid } from '../../../runtime/urls/spelling.ts'
-import { loadModuleLexer } from '../../../publishing/references/module-references.ts'
+import { loadModuleLexer } from '../../../publishing/references/modules.ts'
 import { FOLDER, PLACEHOLDER, type Resolved } from '../resolving.ts'
 
 const IN_WORKER = /\bnew\s+(?:Shared)?Worker\s*\(\s*new\s+URL\s*\(\s*$/

@@ -1,6 +1,6 @@
 // Plans which of the joined modules are entries, and into which files those of packages go.
 import { importOrder } from '../../../runtime/views/modules.ts'
-import { loadModuleLexer } from '../../../publishing/references/module-references.ts'
+import { loadModuleLexer } from '../../../publishing/references/modules.ts'
 import { reachedFrom, type Script, type Scripts } from './scripts.ts'
 
 export interface Plan {

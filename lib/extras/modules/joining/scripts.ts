@@ -2,11 +2,11 @@
 import { dirname, posix } from 'node:path'
 import { inParallel } from '../../../runtime/concurrency.ts'
 import { readContent } from '../../../runtime/files/open-file.ts'
-import type { SourceFile } from '../../../runtime/app/parts.ts'
-import type { AppSettings } from '../../../runtime/settings/app-settings.ts'
+import type { SourceFile } from '../../../runtime/app/extra.ts'
+import type { AppSettings } from '../../../runtime/settings/apps.ts'
 import { encodePath } from '../../../runtime/urls/spelling.ts'
 import { MAP, type Unfinished } from '../../../publishing/building/links.ts'
-import { loadModuleLexer } from '../../../publishing/references/module-references.ts'
+import { loadModuleLexer } from '../../../publishing/references/modules.ts'
 import { finish, textType } from '../../../publishing/rendering/draft.ts'
 
 /** A script with the plain URLs of what it refers to. Paths are those of such URLs, decoded. */

@@ -1,6 +1,7 @@
 // Finds the references in JavaScript: import and export … from, import(), new URL(…, import.meta.url).
 import type { ImportSpecifier } from 'es-module-lexer/minimal'
 import { makeReference, type Reference } from './references.ts'
+import { mediaTypeOf } from '../../runtime/http/fields.ts'
 
 interface FoundInModule {
   /** The references whose specifier is a literal, in order. */
@@ -121,4 +122,35 @@ function urlReference(
   const reference = makeReference(start, start + literal.length, url, 'new-url')
   const isDirectory = /(?:^|\/)\.{0,2}$/.test(reference.path)
   return isDirectory ? [] : [reference]
+}
+
+/** No browser takes these for modules, whatever the attributes. */
+const NO_MODULE = /^(?:image|font|audio)\/|^video\/(?!mp2t)|^text\/(?:html|plain)$/
+
+/** Tells by its extension whether what an import leads to needs another attribute, or is no module. */
+export function isRefused(reference: Reference): boolean {
+  return remedyFor(reference) !== undefined
+}
+
+/** Returns what to write instead of such an import. @param path leads to the file */
+export function remedyFor({ path, type, kind }: Reference, to = path): string | undefined {
+  if (kind !== 'import' && kind !== 'dynamic-import') return undefined
+  const needed = neededType(path)
+  if (needed === undefined || needed === type) return undefined
+  // Texts and bytes are proposals that some browsers have.
+  if (type !== undefined && type !== 'css' && type !== 'json') return undefined
+  if (needed === '') return `write new URL('${to}', import.meta.url)`
+  const way =
+    kind === 'import'
+      ? `import … from '${to}' with { type: '${needed}' }`
+      : `import('${to}', { with: { type: '${needed}' } })`
+  return needed === 'css' ? `write ${way}, or stylesheet() in the page` : `write ${way}`
+}
+
+/** The attribute `type` that a browser requires; empty if nothing helps, undefined for a script. */
+function neededType(path: string): string | undefined {
+  const media = mediaTypeOf(path) ?? ''
+  if (media === 'text/css') return 'css'
+  if (/[/+]json$/.test(media)) return 'json'
+  return NO_MODULE.test(media) ? '' : undefined
 }

@@ -1,14 +1,15 @@
 // The `precompile` command: the front end of assets/building/precompile.ts.
 import { CODINGS } from '../../runtime/files/codings.ts'
-import { PRECOMPILE_EXTRAS, type PrecompileExtras } from '../../runtime/settings/extra-options.ts'
-import type { Values } from '../../runtime/app/command-line.ts'
+import {
+  PRECOMPILE_EXTRAS,
+  type PrecompileExtras,
+  type PrecompileReport
+} from '../../runtime/settings/extra-options.ts'
+import type { Values, Command, Project } from '../../runtime/app/extra.ts'
 import { errorReport } from '../error-page.ts'
-import type { Command, Project } from '../../runtime/app/parts.ts'
 import { precompile as build } from '../building/precompile.ts'
-import type { PrecompileReport } from '../../runtime/settings/extra-options.ts'
 import { AssetError, PrecompileError, printable } from '../../runtime/errors.ts'
-import { FAILED, longRun, OK } from './command.ts'
-import { count, formatBytes, formatSeconds, indent, table } from './format.ts'
+import { FAILED, longRun, OK, count, formatBytes, formatSeconds, indent, table } from './command.ts'
 import { isInside, pathFrom } from '../../runtime/files/paths.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')

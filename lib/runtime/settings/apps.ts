@@ -16,7 +16,7 @@ import {
 } from '../check-options.ts'
 import { canonicalSegments } from '../urls/spelling.ts'
 import { LAYERED_EXTRAS } from './extra-options.ts'
-import { ENVIRONMENTS, isAbsoluteUrl, LAYERED, type CommonSettings } from './option-table.ts'
+import { ENVIRONMENTS, isAbsoluteUrl, LAYERED, type CommonSettings } from './table.ts'
 import type { AppOptions, KoaAssetsOptions, LayeredOptions, SourceOptions } from './options.ts'
 import { appsAtStart, manifestFile } from './public-directory.ts'
 
