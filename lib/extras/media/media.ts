@@ -10,7 +10,6 @@ import {
   detailsOf,
   mediaType,
   withoutQuery,
-  type Helpers,
   type MountChoice,
   type UrlOf
 } from '../../runtime/views/asset-url.ts'

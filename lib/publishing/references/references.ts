@@ -1,5 +1,5 @@
 // Finds and replaces the references in published text: url(), image-set() and @import in CSS, sourceMappingURL in CSS
-// and JavaScript; module-references.ts finds those of modules. The two steps are apart so that the caller may read the
+// and JavaScript; modules.ts finds those of modules. The two steps are apart so that the caller may read the
 // disk between them.
 import {
   ParseErrorWithToken,

@@ -111,8 +111,7 @@ export function snapshotOf(
     }
   }
   for (const [name, [source]] of byName)
-    for (let at = name.indexOf('/'); source && at !== -1; at = name.indexOf('/', at + 1))
-      folders.set(name.slice(0, at), source)
+    if (source) for (const folder of foldersAbove(name)) folders.set(folder, source)
   const listed = new Map<string, Listed>()
   const [compiled, files] = [new Map<string, Source>(), new Map<string, Source>()]
   for (const [name, [source, ...others]] of byName) {
@@ -136,6 +135,11 @@ export function snapshotOf(
   }
   const tailed = tailedIn(listed, hasTails)
   return { listed, tailed, compiled, files, unusable }
+}
+
+function* foldersAbove(name: string): Generator<string> {
+  for (let at = name.indexOf('/'); at !== -1; at = name.indexOf('/', at + 1))
+    yield name.slice(0, at)
 }
 
 /** A tail that is the name of a folder, or begins with a name, finds nothing in any mode. */

@@ -1,7 +1,7 @@
 // ctx.fresh: its types, the exception that ends a route whose response has been decided, and the validators that it makes of
 // the state of a resource, as a route knows it.
 import { types } from 'node:util'
-import { check, flag, isRecord, optionError, unknownName } from '../check-options.ts'
+import { isRecord, optionError, unknownName } from '../check-options.ts'
 import { digestOf } from '../files/digest.ts'
 import { errorCode } from '../files/disk.ts'
 import type { ConditionalHeaders } from '../http/preconditions.ts'

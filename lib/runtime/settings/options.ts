@@ -1,4 +1,4 @@
-// Declares the options of koaAssets as users write them. Each has a row in option-table.ts.
+// Declares the options of koaAssets as users write them. Each has a row in table.ts.
 import type { Context } from 'koa'
 import type { IntegrityAlgorithm } from '../files/digest.ts'
 import type { LayeredExtras, MountExtras, ProjectExtras } from './extra-options.ts'

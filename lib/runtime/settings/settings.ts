@@ -27,7 +27,7 @@ export function settle(
   const env = options.env ?? (processEnv.NODE_ENV || (isPrecompile ? 'production' : 'development'))
   const serve = options.serve ?? processEnv.SERVE_STATIC_ASSETS === 'true'
   const situation = { env, isPrecompile }
-  // The options whose default is in their row of option-table.ts.
+  // The options whose default is in their row of table.ts.
   const plain = settleTable(PROJECT, options, situation)
   if (plain.public === false && options.apps !== false)
     throw optionError('public', 'a directory unless apps is false', false)

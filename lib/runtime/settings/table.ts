@@ -1,5 +1,5 @@
 // Has one row for each option of koaAssets: its check and its default. An option whose default depends on another
-// option or on the disk gets its default in settings.ts or app-settings.ts.
+// option or on the disk gets its default in settings.ts or apps.ts.
 import { types } from 'node:util'
 import { INTEGRITY_ALGORITHMS } from '../files/digest.ts'
 import {
