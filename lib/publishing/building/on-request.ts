@@ -13,7 +13,6 @@ import { loadCompilers, loadPeersOf } from '../compilers/built-in.ts'
 import { loadModuleLexer } from '../references/modules.ts'
 import { makeNameCheck, type NameCheck } from '../sources/advice.ts'
 import type { Details } from '../../runtime/urls/manifest.ts'
-import type { Source } from '../sources/snapshot.ts'
 import { loadSources, type AppSources, type Sources } from '../sources/sources.ts'
 import type { IndexEntry } from './index.ts'
 import { PlainNames } from './plain.ts'
@@ -158,7 +157,7 @@ const MAX_READ = 2000
  */
 function detailsInSources(readerOf: DetailsReader) {
   const known = new Map<string, { readonly stamp: Stamp; readonly details: Details }>()
-  return (asset: AppSource & { readonly source: Source }): (() => Details) | undefined => {
+  return (asset: AppSource): (() => Details) | undefined => {
     const { file, name, compiler } = asset.source
     const read = compiler ? undefined : readerOf(name, asset)
     if (!read) return undefined

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import type { Compiler } from '../../../lib/runtime/settings/options.ts'
 import { isSettled } from '../../../lib/runtime/files/disk.ts'
-import { makeFingerprinted } from '../../support/fingerprinted.ts'
+import { isPublic, makeFingerprinted } from '../../support/fingerprinted.ts'
 import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
@@ -165,5 +165,20 @@ for (const [what, change] of Object.entries({
     t.false(isDue)
     const { status, text } = await site.ask('/assets/a.bin')
     t.deepEqual([status, status === 200 && text], what === 'edited' ? [200, 'two'] : [404, false])
+  })
+}
+
+for (const next of ['a page', 'the file']) {
+  test(`with fingerprints on request the files go with their source, and ${next} that is asked for next shows it`, async t => {
+    const site = await makeFingerprinted(t, 'live', { 'a.txt': 'a', 'b.txt': 'b' })
+    const path = await site.path('a.txt')
+    t.is((await site.ask(path)).text, 'a')
+    unlinkSync(join(site.root, 'apps/web/assets/a.txt'))
+    if (next === 'a page') await t.throwsAsync(site.path('a.txt'), { code: 'asset-unknown' })
+    for (const gone of [path, '/assets/a.txt']) {
+      t.is((await site.ask(gone)).status, 404, gone)
+      t.false(isPublic(site.root, gone))
+    }
+    t.is((await site.ask(await site.path('b.txt'))).text, 'b')
   })
 }
