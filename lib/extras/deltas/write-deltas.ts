@@ -43,7 +43,7 @@ interface DeltaSizes {
   readonly insteadOf: number
 }
 
-export function savingsOf(deltas: readonly DeltaSizes[]): DeltaSavings {
+function savingsOf(deltas: readonly DeltaSizes[]): DeltaSavings {
   return {
     files: deltas.length,
     bytes: sum(deltas.map(({ size }) => size)),
@@ -103,16 +103,6 @@ function newestFirst(versions: readonly PublishedFile[], current: string | undef
   )
 }
 
-interface BuildDeltaWriter {
-  /** @param file has its path relative to the directory, and the size of its smallest representation */
-  write(file: {
-    readonly path: string
-    readonly bytes: Uint8Array
-    readonly smallest: number
-  }): Promise<void>
-  report(): Promise<DeltaReport | undefined>
-}
-
 /**
  * Removes damaged deltas, and brings those of files up to date with an earlier build.
  * @param against is the directory of the earlier build, if there is one
@@ -122,19 +112,24 @@ export async function writerAgainst(
   against: string | undefined,
   served: BuiltDirectory,
   unsaved: NewNames
-): Promise<BuildDeltaWriter> {
+) {
   const none = { path: served.path, place: served.place, files: new Set<string>() }
   const older = against === undefined ? none : await openDirectory(against)
   const deltas = groupBy(served.files, path => splitDelta(path)?.name)
   const versions = groupBy([...older.files].filter(isCompressibleType), versionKey)
   const sizes: DeltaSizes[] = []
   return {
-    report: async () =>
+    report: async (): Promise<DeltaReport | undefined> =>
       against === undefined
         ? undefined
         : { isWritable: await canMakeDeltas(), ...savingsOf(sizes) },
 
-    async write({ path, bytes, smallest }) {
+    /** @param path relative to the directory */
+    async write({
+      path,
+      bytes,
+      smallest
+    }: { path: string } & Pick<DeltaTarget, 'bytes' | 'smallest'>) {
       const file = join(served.path, path)
       const beside = (deltas.get(path) ?? []).map(delta => join(served.path, delta))
       // A file that both builds have got its deltas when it was new.

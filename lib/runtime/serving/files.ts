@@ -54,12 +54,7 @@ export class ServedFiles {
   readonly #loads = new Map<string, Promise<Found>>()
   readonly #deltasBy: ReturnType<typeof deltaReader>
 
-  constructor(
-    directory: Directory,
-    memory: Memory,
-    settings: Settings,
-    sender: Sender | undefined
-  ) {
+  constructor(directory: Directory, memory: Memory, settings: Settings, sender?: Sender) {
     this.directory = directory
     this.#memory = memory
     this.#deltasBy = deltaReader(memory)
@@ -229,7 +224,11 @@ export class ServedFiles {
     const { copies, isVerified, find } = found
     const [{ stamp, shared }] = variants
     const file: ServedFile = {
-      ...{ stamp, variants, copies, isVerified },
+      // No spread: every hit reads this object.
+      stamp,
+      variants,
+      copies,
+      isVerified,
       deltaFor: find && this.#deltasBy(find, this.#key(wanted.path), shared),
       isAtHand: hasOneSpelling(wanted.path) && variants.every(({ body }) => body),
       isSettled: variants.every(each => isSettled(each.stamp, openedAt)),

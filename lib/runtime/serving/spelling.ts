@@ -71,7 +71,7 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
 export type Names = ReadonlySet<string>
 
 interface Listing {
-  /** Undefined for a folder with too many. */
+  /** There are too many, if this is undefined. */
   readonly names: Names | undefined
   /** The folder has the same names as long as it has this stamp; undefined if it may not show the next change. */
   readonly stamp: Stamp | undefined

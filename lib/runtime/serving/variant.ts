@@ -61,10 +61,8 @@ export type CrossOrigin = '*' | { readonly hosts: ReadonlySet<string>; readonly 
 export class Variant implements Validators {
   /** The content coding: `identity`, or its name. */
   readonly coding: string
-  /** The absolute path. */
   readonly file: string
   readonly stamp: Stamp
-  /** The size in bytes. */
   readonly size: number
   /** The digest; undefined for a file that is too big for memory, unless it was asked for. */
   readonly digest: string | undefined
@@ -214,12 +212,20 @@ export async function withDigest(file: Bytes, opened: OpenFile): Promise<Bytes> 
 export type Copies = ReadonlyMap<Coding, Stamp>
 
 export async function findCopies(file: string, codings: readonly Coding[]): Promise<Copies> {
-  const found = codings.map(async coding => {
-    const copy = await statOf(file + coding.extension)
-    return copy?.isFile() && copy.size > 0n ? [[coding, stampOf(copy)] as const] : []
-  })
-  return new Map((await Promise.all(found)).flat())
+  const found = await Promise.all(codings.map(coding => findCopy(file, coding)))
+  return new Map(found.flatMap(copy => (copy ? [[copy.coding, copy.stamp]] : [])))
 }
+
+async function findCopy(file: string, coding: Coding) {
+  const copy = await statOf(file + coding.extension)
+  return copy?.isFile() && copy.size > 0n ? unsent(coding, copy) : undefined
+}
+
+const unsent = (coding: Coding, stats: Stamp) => ({
+  coding,
+  stamp: stampOf(stats),
+  bytes: undefined
+})
 
 /**
  * Reads the copies that are there: those that expand to the same bytes have bytes to send. They are compared each time
@@ -231,10 +237,11 @@ export async function readCopies(
   codings: readonly Coding[],
   maxBytes: number
 ) {
-  const read = codings.map(coding => {
+  const read = codings.map(async coding => {
     const file = original.file + coding.extension
     const copy = withFile(file, opened => readCopy(place, original, coding, opened, maxBytes))
-    return ifReadable(file, copy)
+    // One that may not be read is there as well.
+    return (await ifReadable(file, copy)) ?? findCopy(original.file, coding)
   })
   return (await Promise.all(read)).filter(copy => copy !== undefined)
 }
@@ -248,12 +255,11 @@ async function readCopy(
 ) {
   const { stats } = opened
   if (stats.size === 0n) return undefined
-  const unsent = { coding, stamp: stampOf(stats), bytes: undefined }
-  if (digest === undefined || !(await isInPlace(place)(opened))) return unsent
+  if (digest === undefined || !(await isInPlace(place)(opened))) return unsent(coding, stats)
   const bytes = await readVariant(coding.name, opened, maxBytes)
   const compared = bytes.body ?? (() => streamOf(opened))
   const isEqual = (await compareCopy({ size, digest }, compared, coding)) === 'equal'
-  return isEqual ? { coding, stamp: bytes.stamp, bytes } : unsent
+  return isEqual ? { coding, stamp: bytes.stamp, bytes } : unsent(coding, stats)
 }
 
 // The ETag of a file that stays on disk is made of its bytes, size and mtime. It is the same on every replica, after a
