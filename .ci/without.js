@@ -20,7 +20,8 @@ const TABLES = [
   'lib/runtime/app/extras.ts',
   'lib/runtime/app/extra-exports.ts',
   'lib/runtime/settings/extra-options.ts',
-  'lib/runtime/http-cache/reports.ts'
+  'lib/runtime/http-cache/reports.ts',
+  'lib/runtime/views/view-helpers.ts'
 ]
 
 const COPIED = ['.ci', 'demo', 'docs', 'lib', 'spec', 'package.json', 'tsconfig.json']

@@ -12,7 +12,7 @@ needs Node 22.19, 24.6 or newer.`
   }
 ]
 
-export function rowsOf({
+export function rows({
   deltas
 }: Partial<DeltaPrecompileRow>): readonly (readonly [heading: string, text: string])[] {
   if (!deltas) return []

@@ -5,9 +5,10 @@ import { senderOf } from './serve-deltas.ts'
 
 export const deltas: Extra<Pipeline> = {
   name: 'deltas',
-  // This is imported when a server starts: a request loads no module.
-  sender: senderOf,
-  commandLine: () => import('./additions.ts'),
-  rows: async rows => (await import('./additions.ts')).rowsOf(rows),
-  deltaWriter: async (...given) => (await import('./write-deltas.ts')).deltaWriter(...given)
+  deltas: {
+    // This is imported when a server starts: a request loads no module.
+    sender: senderOf,
+    writer: async (...given) => (await import('./write-deltas.ts')).deltaWriter(...given)
+  },
+  commandLine: () => import('./additions.ts')
 }

@@ -18,13 +18,17 @@ export const modules: Extra<Pipeline> = {
     if (!project.apps.some(isJoined)) return undefined
     return (await import('./joining/bundler.ts')).makeBundler(project, sources, transforms)
   },
-  commandLine: () => Promise.resolve({ additions: [{ to: 'precompile', about: ABOUT }] }),
-  async rows({ joined }: JoinRow) {
-    if (!joined) return []
+  async commandLine() {
     const { count, formatBytes } = await import('../../publishing/cli/command.ts')
-    const what = `${count(joined.modules, 'module')} of ${formatBytes(joined.insteadOf)}`
-    const files = `${count(joined.files, 'file')} of ${formatBytes(joined.bytes)}`
-    return [['Joined', `${what} in ${files}`]]
+    return {
+      additions: [{ to: 'precompile', about: ABOUT }],
+      rows({ joined }: Partial<JoinRow>) {
+        if (!joined) return []
+        const what = `${count(joined.modules, 'module')} of ${formatBytes(joined.insteadOf)}`
+        const files = `${count(joined.files, 'file')} of ${formatBytes(joined.bytes)}`
+        return [['Joined', `${what} in ${files}`]]
+      }
+    }
   }
 }
 

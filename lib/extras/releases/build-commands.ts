@@ -2,7 +2,7 @@
 import { type CompressReport, compress as compressDirectory } from './compress.ts'
 import { keep as keepFiles } from './keep.ts'
 import { LIMIT_OPTIONS, limitsIn, MANIFEST } from './deploy-commands.ts'
-import { rowsOf } from '../deltas/additions.ts'
+import { rows as rowsOfDeltas } from '../deltas/additions.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'
 import {
   directoryAt,
@@ -135,7 +135,7 @@ function summary(report: CompressReport): string {
       ({ extension }) => `Node ${node} cannot write ${extension}; 22.15 and newer can.`
     ),
     ...(leftOut.length > 0 ? [`Left out: ${count(leftOut.length, left)}`] : []),
-    ...rowsOf(report).map(([name, text]) => `${name}: ${text}`),
+    ...rowsOfDeltas(report).map(([name, text]) => `${name}: ${text}`),
     `${count(files, 'file')}, ${formatBytes(bytes)}, in ${formatSeconds(seconds)}`
   ].join('\n')
 }

@@ -15,13 +15,13 @@ error if esbuild is missing.`,
   }
 ]
 
-export function rowsOf({ minified, sheets }: Partial<StyleRows>) {
+export function rows({ minified, sheets }: Partial<StyleRows>) {
   const { problem, ...saved } = minified ?? { files: 0, bytes: 0, insteadOf: 0 }
   const smaller = saved.files > 0 && savingsText(saved)
   const joined = sheets && `${count(sheets.imports, '@import')} in ${count(sheets.files, 'file')}`
-  const rows = [
+  const all = [
     ['Minified', problem === undefined ? smaller : `nothing: ${problem}`],
     ['Stylesheets', sheets?.problem === undefined ? joined : `none is joined: ${sheets.problem}`]
   ] as const
-  return rows.flatMap(([heading, text]) => (text ? [[heading, text] as const] : []))
+  return all.flatMap(([heading, text]) => (text ? [[heading, text] as const] : []))
 }

@@ -19,6 +19,5 @@ export const styles: Extra<Pipeline> = {
     if (!project.apps.some(modeOf)) return undefined
     return (await import('./join.ts')).makeBundler(project, sources, transforms)
   },
-  commandLine: () => import('./additions.ts'),
-  rows: async report => (await import('./additions.ts')).rowsOf(report)
+  commandLine: () => import('./additions.ts')
 }

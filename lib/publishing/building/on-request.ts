@@ -1,6 +1,5 @@
 // Publishes on request: loaded if an app needs it, and to explain any app by its sources.
 import type { OnRequest } from '../../runtime/app/on-request.ts'
-import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { HEAD, loadDetails, type DetailsReader } from '../../runtime/app/details.ts'
 import type { AppSource, PageDependency, Project, SourceList } from '../../runtime/app/extra.ts'
 import { headIfThere, stampIfThere } from '../../runtime/files/at-start.ts'
@@ -104,7 +103,7 @@ export class Publishing implements OnRequest {
 }
 
 /** Returns what publishes on request, for extras, which may know more of it than the runtime does. */
-export function publishingIn({ onRequest }: Pipeline): Publishing {
+export function publishingIn({ onRequest }: { readonly onRequest: unknown }): Publishing {
   if (onRequest instanceof Publishing) return onRequest
   throw new Error('the pipeline has not been loaded')
 }

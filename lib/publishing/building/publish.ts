@@ -48,7 +48,7 @@ export async function publishBuild(
   const save = () => unsaved.save().catch(failed)
   const extras = before.size > 0 ? settings.extras : []
   const writers = await Promise.all(
-    extras.flatMap(extra => extra.deltaWriter?.(settings, before, unsaved) ?? [])
+    extras.flatMap(extra => extra.deltas?.writer(settings, before, unsaved) ?? [])
   )
   const written = new Map<string, WrittenAsset>()
   let done = 0

@@ -43,7 +43,9 @@ The environment is production, unless NODE_ENV or --env names another.`,
         const report = await build(project, { ...run, ...optionsIn(values), warn: output.warn })
         await warnOfMore(project, output.warn)
         const texts = (
-          await Promise.all(project.extras.flatMap(extra => extra.rows?.(report) ?? []))
+          await Promise.all(
+            project.extras.map(async extra => (await extra.commandLine?.())?.rows?.(report) ?? [])
+          )
         ).flat()
         output.result(report, report.assets > 0 ? summary(report, texts) : NOTHING)
         return OK

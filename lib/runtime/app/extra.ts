@@ -41,10 +41,8 @@ export interface Extra<Whole = unknown> {
   pages?(pipeline: Whole): Promise<Pages>
   /** Makes members of Koa's `ctx`. Each middleware provides its own, and the core alone knows when. */
   methods?(pipeline: Whole): Provide
-  /** Loads its commands, and its additions to others. */
+  /** Loads its commands, its additions to others, and its rows of the report of a precompile. */
   commandLine?(): Promise<CommandLine>
-  /** Describes its rows of a report, as texts with headings. */
-  rows?(report: object): Promise<readonly (readonly [heading: string, text: string])[]>
   /** The sources that it adds to apps. The core lists, searches and publishes them all. */
   readonly sources?: ExtraSources
   /**
@@ -72,13 +70,18 @@ export interface Extra<Whole = unknown> {
     sources: unknown,
     transforms: readonly Transform[]
   ): Promise<Bundler | undefined>
-  /** Finds deltas for the files that the core sends. It is made at start; undefined if no delta is wanted. */
-  sender?(settings: Settings): Sender | undefined
+  /** The deltas of files: the core alone knows what it sends, and when a precompiled file is there. */
+  readonly deltas?: Deltas
+}
+
+export interface Deltas {
+  /** Finds those of files that are sent. It is made at start; undefined if none is wanted. */
+  sender(settings: Settings): Sender | undefined
   /**
-   * Writes deltas beside precompiled files: the core alone knows when a file is there.
+   * Writes those of precompiled files beside them.
    * @param before the paths that pages name now, by plain URL path
    */
-  deltaWriter?(
+  writer(
     settings: Settings,
     before: ReadonlyMap<string, { readonly target: string }>,
     unsaved: NewNames
@@ -124,6 +127,8 @@ export interface CommandLine {
   readonly commands?: readonly Command[]
   /** The additions to commands of others. */
   readonly additions?: readonly Addition[]
+  /** Describes its rows of the report of a precompile, as texts with headings. */
+  rows?(report: object): readonly (readonly [heading: string, text: string])[]
 }
 
 /** A file that is missing or wrong. */

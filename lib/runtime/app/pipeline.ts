@@ -71,7 +71,7 @@ export class Pipeline {
     this.directories = new Directories(settings, {
       isHashed: (mount, path) => this.running.some(each => each.isHashed?.(mount, path)),
       isOrdinary: (wanted, plain) => this.#isOrdinary(wanted, plain),
-      sender: extras.flatMap(extra => extra.sender?.(settings) ?? [])[0]
+      sender: extras.flatMap(extra => extra.deltas?.sender(settings) ?? [])[0]
     })
     this.recall = this.directories.recall.bind(this.directories)
     this.#isReady = !this.running.some(({ load }) => load) && !this.#publishes

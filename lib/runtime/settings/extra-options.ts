@@ -1,11 +1,7 @@
-// Lists the options of extras, the types of their helpers, and their rows of reports, with the options and the report of
-// precompile. It is below the files that need these; the table of the parts of extras, app/extras.ts, is above them.
-import type { EntryHelpers } from '../../extras/vite/entry.ts'
-import type { LiveHelpers } from '../../extras/live/tag.ts'
+// Lists the options of extras and their rows of reports, with the options and the report of precompile.
 import { BUILD, settleBuild, type BuildOptions } from '../../extras/vite/options.ts'
 import { MODULES, type JoinRow, type ModuleOptions } from '../../extras/modules/options.ts'
 import { INLINE, type InlineOptions } from '../../extras/media/options.ts'
-import type { MediaHelpers } from '../../extras/media/inline.ts'
 import {
   PRECOMPILE_STYLES,
   STYLES,
@@ -14,7 +10,6 @@ import {
   type StyleRows
 } from '../../extras/styles/options.ts'
 import { ROUTES, type RouteOptions } from '../../extras/routes/options.ts'
-import type { PreloadHelpers } from '../../extras/routes/preload-links.ts'
 import { NAMES, type NameOptions } from '../../extras/names/options.ts'
 import { DELTAS, type DeltaOptions, type DeltaPrecompileRow } from '../../extras/deltas/options.ts'
 
@@ -26,9 +21,6 @@ export interface LayeredExtras extends InlineOptions, ModuleOptions, StyleOption
 
 /** Options of extras in `MountOptions`. */
 export interface MountExtras extends BuildOptions {}
-
-/** Helpers of extras in `ViewHelpers`. */
-export interface HelperExtras extends EntryHelpers, LiveHelpers, MediaHelpers, PreloadHelpers {}
 
 /** The rows of these options. Layers append to a list of sources. */
 export const LAYERED_EXTRAS = {

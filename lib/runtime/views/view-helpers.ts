@@ -1,7 +1,10 @@
 /** Makes the view helpers, which write the URLs of assets. They use neither Koa nor the disk. */
 
 import { unknownName } from '../check-options.ts'
-import type { HelperExtras } from '../settings/extra-options.ts'
+import type { LiveHelpers } from '../../extras/live/tag.ts'
+import type { MediaHelpers } from '../../extras/media/inline.ts'
+import type { PreloadHelpers } from '../../extras/routes/preload-links.ts'
+import type { EntryHelpers } from '../../extras/vite/entry.ts'
 import type { AppName } from './asset-names.ts'
 import {
   makeMemory,
@@ -13,6 +16,9 @@ import {
 } from './asset-url.ts'
 import { importMapHelpers, makeWeigh } from './modules.ts'
 import { tagHelpers } from './tags.ts'
+
+/** The helpers of extras. */
+interface HelperExtras extends EntryHelpers, LiveHelpers, MediaHelpers, PreloadHelpers {}
 
 // The families are `as const` rather than Readonly<…>: editors do not show JSDoc through a mapped type.
 /**
