@@ -6,7 +6,7 @@ import { helpersOf } from './tag.ts'
 
 export const live: Extra<Pipeline> = {
   name: 'live',
-  standsOn: ['bundles', 'media'],
+  standsOn: ['media', 'vite'],
   run: ({ base, prefix }) => ({ helpers: helpersOf(`${base}${encodePath(prefix)}/-/live.js`) }),
   pages: async pipeline => (await import('./pages.ts')).livePages(pipeline)
 }

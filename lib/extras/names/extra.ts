@@ -7,7 +7,7 @@ import { typesFile } from './options.ts'
 
 export const names: Extra<Pipeline> = {
   name: 'names',
-  standsOn: ['bundles', 'media'],
+  standsOn: ['media', 'vite'],
   async start(pipeline) {
     if (pipeline.settings.options.views) {
       const { unmatchedViews } = await import('./views.ts')

@@ -26,7 +26,7 @@ export interface Addresses extends Pick<
 interface Parts {
   readonly settings: Settings
   readonly running: readonly Running[]
-  /** Undefined if no app needs it. */
+  /** It is undefined if no app needs it. */
   readonly onRequest: OnRequest | undefined
   namesOf(app: AppSettings): Names | undefined
 }

@@ -17,7 +17,7 @@ export interface OnRequest {
   indexed(path: string): { readonly published?: Publication | undefined } | undefined
   /** Returns the names of an app with fingerprints; undefined for one with plain names. */
   names(app: AppSettings): Names | undefined
-  /** What pages wait for: new sources, packages, builds. */
+  /** Pages wait for these: new sources, packages, builds. */
   readonly dependencies: readonly PageDependency[]
   /** False once a source may have been added or removed, as far as is known without a stat. */
   readonly isCurrent: boolean

@@ -13,11 +13,9 @@ import { ReloadedNames } from '../urls/read-manifest.ts'
 import { encodePath, splitFingerprint } from '../urls/spelling.ts'
 import { makeViewHelpers, type ViewHelpers } from '../views/view-helpers.ts'
 import { makeAddresses, type Addresses } from './addresses.ts'
+import { missingReport } from './missing-report.ts'
 import type { OnRequest, Publication } from './on-request.ts'
 import type { PageDependency, Project, Running, Watch } from './extra.ts'
-
-/** Nobody writes a longer name, in characters; a flood of them would stay in memory. */
-const MAX_WRITTEN = 200
 
 /** The number of attempts while others replace or remove the target, perhaps with bytes from before an edit. */
 const MAX_ATTEMPTS = 5
@@ -31,6 +29,8 @@ export class Pipeline {
   failure: AssetError | undefined
   /** Returns the file of a raw path, or that there is none, as far as it is known without reading the disk. */
   recall: Directories['recall']
+  /** Warns of the probable reason for a 404. */
+  readonly reportMissing = missingReport(this)
   /** Loads publishing on request, whether or not an app needs it. */
   readonly load = once(() => this.#load())
   /** Set once it is loaded, as the two below. */
@@ -39,15 +39,13 @@ export class Pipeline {
   addressesOf!: (app: AppSettings) => Addresses
   /** Returns the view helpers of an app, by its name. */
   viewHelpers!: (app: string, isLive?: boolean) => ViewHelpers
-  readonly #warn: (message: string) => void
+  readonly warn: (message: string) => void
   readonly #precompiled: ReloadedNames | undefined
   /** The dependencies of the URLs in pages. */
   #dependencies: readonly PageDependency[] = []
   /** The time in seconds for which the last look at them is trusted. */
   readonly #trusted: number
   #isReady = false
-  /** The names of which a file was reported. */
-  #reported: Names | undefined
   readonly #loadRooms = once(() => this.#loadThoseOfRequests())
   readonly #start = once(async () => {
     if (this.#publishes) await this.load()
@@ -61,7 +59,7 @@ export class Pipeline {
   constructor(settings: Project, warn = warnOnce()) {
     const { apps, extras } = settings
     this.settings = settings
-    this.#warn = warn
+    this.warn = warn
     this.#trusted = settings.env === 'development' ? 0 : settings.publicApp.revalidate
     this.running = extras.flatMap(
       extra => this.#unlessBroken(() => extra.run?.(settings, warn)) ?? []
@@ -116,7 +114,7 @@ export class Pipeline {
     const { makeOnRequest } = await import('../../publishing/building/on-request.ts')
     const { directories } = this
     const forget = (path: string) => directories.public.forget({ path })
-    const onRequest = await makeOnRequest(this.settings, this.#warn, forget)
+    const onRequest = await makeOnRequest(this.settings, this.warn, forget)
     this.onRequest = onRequest
     // A verified fingerprint is trusted permanently, unless its source may be gone.
     const recallCurrent: typeof this.recall = (rawPath, mounts) => {
@@ -141,7 +139,7 @@ export class Pipeline {
       {
         ...settings,
         apps: apps.length > 0 ? apps : [publicApp],
-        warn: settings.env === 'development' ? this.#warn : undefined
+        warn: settings.env === 'development' ? this.warn : undefined
       },
       app => ({
         imports: app.imports,
@@ -232,31 +230,6 @@ export class Pipeline {
     if (wanted.isFolder || !this.settings.servesPublic) return false
     if ((await this.#sourced(wanted)) === wanted.name) return true
     return this.directories.public.has(wanted)
-  }
-
-  /** Warns of the probable reason for a 404; in development source maps and pages for developers are left out. */
-  reportMissing(wanted: Wanted): void {
-    const { env, apps, serve } = this.settings
-    const { app, name } = wanted
-    if (!app.compile) this.#reportUnsent(wanted)
-    const isSought = env === 'development' && serve && app.compile && apps.includes(app)
-    if (!isSought || name.length > MAX_WRITTEN || /^-\/|\.map$/.test(name)) return
-    this.onRequest?.checkName(app, name, 'a browser asked for')
-  }
-
-  /** Warns of a file that pages of this release name. One of them is enough: where it is missing, mostly all are. */
-  #reportUnsent({ app, name, path }: Wanted): void {
-    const plain = splitFingerprint(name)?.name
-    const names = this.namesOf(app)
-    if (plain === undefined || !names || names === this.#reported) return
-    const asset = names.assets.get(encodePath(assetPath(app, plain)))
-    if (asset?.target !== encodePath(path)) return
-    this.#reported = names
-    this.#warn(
-      this.settings.serve
-        ? `${path} is a 404, though the manifest names it: public lacks this file, or has other bytes under its name. npx koa-fresh-assets verify lists all such files`
-        : `${path} is a 404, as serve is off: set SERVE_STATIC_ASSETS=true or serve: true, or let the web server in front send public`
-    )
   }
 
   /** Returns the path of the same asset without a fingerprint. */
