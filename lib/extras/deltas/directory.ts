@@ -4,9 +4,8 @@ import { join, resolve } from 'node:path'
 import { AssetError } from '../../runtime/errors.ts'
 import { entriesBelow, realpathOf, statOf } from '../../runtime/files/disk.ts'
 import { isText, optionError } from '../../runtime/check-options.ts'
+import { canonicalSegments, encodePath } from '../../runtime/urls/spelling.ts'
 import {
-  canonicalSegments,
-  encodePath,
   splitFingerprint,
   withoutHash,
   type Fingerprinted
