@@ -71,7 +71,8 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': [
     'publishing/building/index.ts',
     'runtime/serving/file.ts',
-    'runtime/serving/spelling.ts'
+    'runtime/serving/spelling.ts',
+    'runtime/serving/variant.ts'
   ],
   'mime-types': ['runtime/http/fields.ts'],
   picomatch: ['runtime/files/paths.ts'],
