@@ -33,9 +33,7 @@ export interface SourceDirectory {
   readonly exclude?: readonly string[] | undefined
 }
 
-interface Basis extends CommonSettings {
-  readonly options: KoaAssetsOptions
-}
+type Basis = CommonSettings & { readonly options: KoaAssetsOptions }
 
 export interface Apps {
   /** The apps, the longest `urlPrefix` first. */
@@ -44,7 +42,6 @@ export interface Apps {
   readonly publicApp: AppSettings
 }
 
-/** Returns the app that the URL path of an asset belongs to. */
 export function appAt({ apps }: Pick<Apps, 'apps'>, path: string): AppSettings | undefined {
   return apps.find(({ urlPrefix }) => path.startsWith(`${urlPrefix}/`))
 }
@@ -54,10 +51,7 @@ export function assetPath({ urlPrefix }: Pick<AppSettings, 'urlPrefix'>, name: s
   return `${urlPrefix}/${name}`
 }
 
-/**
- * Returns the app whose assets are at the path of a name, and the name there: `admin/menu.css` in `web` is the app
- * admin's `menu.css`.
- */
+/** The app and the name at the path of a name: `admin/menu.css` in `web` is the app admin's `menu.css`. */
 export function ownerOf(all: Apps, app: AppSettings, name: string) {
   const path = assetPath(app, name)
   const owner = (app !== all.publicApp && appAt(all, path)) || app
@@ -83,9 +77,7 @@ export function appInTheWay(
 
 /** Returns the app that the URL path of a page belongs to; if there is none, the app with the shortest path. */
 export function appOfPage({ apps }: Apps, path: string): AppSettings | undefined {
-  const app = apps.find(
-    ({ path: mount }) => mount === '/' || path === mount || path.startsWith(`${mount}/`)
-  )
+  const app = apps.find(each => each.path === '/' || `${path}/`.startsWith(`${each.path}/`))
   return app ?? apps.at(-1)
 }
 
@@ -144,18 +136,13 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
 /** Tells whether there is anything to publish: a production server may have only `public`. */
 export function hasSources(app: AppSettings): boolean {
   const lists: Readonly<Record<string, unknown>> = app
-  const isNamed = ADDED.some(name => [lists[name]].flat().length > 0)
+  const isNamed = Object.entries<Expectation>(LAYERED_EXTRAS).some(
+    ([name, { isAppended }]) => isAppended && [lists[name]].flat().length > 0
+  )
   return isNamed || app.sources.some(({ dir }) => isDirectory(dir))
 }
 
-const ADDED = Object.entries<Expectation>(LAYERED_EXTRAS).flatMap(([name, { isAppended }]) =>
-  isAppended ? name : []
-)
-
-/**
- * Returns the options set at one level: those that always hold, then those of the environment.
- * @throws TypeError for an environment that is nearly the name of a standard one
- */
+/** The options set at one level: those that always hold, then those of the environment. */
 function layersOf(
   options: Omit<AppOptions, 'dir' | 'path'>,
   env: string,
@@ -211,9 +198,7 @@ function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
     integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
     /** The name of an asset, or an absolute URL, for each bare module specifier. */
     imports: new Map(entriesGiven(imports).map(([bare, name]) => [bare, scriptName(name)])),
-    /** The option `compilers`. */
     compilers,
-    /** The option `revalidate`, in seconds. */
     revalidate: basis.options.revalidate ?? (plain.compile ? 0 : 1),
     /** True if a tail of an asset's path finds the asset. */
     tails: basis.tails
@@ -233,9 +218,7 @@ export function settlePath(path: string, option: string, expected: string, place
   throw optionError(option, expected, path, place)
 }
 
-/**
- * Finds the apps on disk, else those of the manifest; else there is one app, `web`, whose directory may come later.
- */
+// The apps on disk, else those of the manifest; else there is one app, `web`, whose directory may come later.
 function findApps(basis: Basis, needsManifest: boolean): Readonly<Record<string, AppOptions>> {
   const { root } = basis
   const names = appsIn(root)
@@ -245,7 +228,7 @@ function findApps(basis: Basis, needsManifest: boolean): Readonly<Record<string,
   return { web: { ...published?.['web'], ...(isDirectory(join(root, 'assets')) && { dir: root }) } }
 }
 
-/** Returns the names of the apps that are found without the option `apps`. */
+/** The apps that are found without the option `apps`. */
 export function appsIn(root: string): string[] {
   const names = readDirectory(join(root, 'apps')).map(({ name }) => name)
   const isApp = (name: string) => isDirectory(join(root, 'apps', name, 'assets'))

@@ -13,34 +13,19 @@ import { ROUTES, type RouteOptions } from '../../extras/routes/options.ts'
 import { NAMES, type NameOptions } from '../../extras/names/options.ts'
 import { DELTAS, type DeltaOptions, type DeltaPrecompileRow } from '../../extras/deltas/options.ts'
 
-/** Options of extras in `KoaAssetsOptions`. */
 export interface ProjectExtras extends DeltaOptions, NameOptions, RouteOptions {}
-
-/** Options of extras in `LayeredOptions`. */
 export interface LayeredExtras extends InlineOptions, ModuleOptions, StyleOptions {}
-
-/** Options of extras in `MountOptions`. */
 export interface MountExtras extends BuildOptions {}
-
-/** The rows of these options. Layers append to a list of sources. */
-export const LAYERED_EXTRAS = {
-  ...INLINE,
-  ...MODULES,
-  ...STYLES
-} as const
-
-export const PROJECT_EXTRAS = {
-  ...DELTAS,
-  ...NAMES,
-  ...ROUTES
-} as const
-
-/** Options of extras in `PrecompileOptions`. */
 export interface PrecompileExtras extends PrecompileStyleOptions {}
 
-export const PRECOMPILE_EXTRAS = {
-  ...PRECOMPILE_STYLES
-} as const
+// The rows of these options. Layers append to a list of sources.
+export const PROJECT_EXTRAS = { ...DELTAS, ...NAMES, ...ROUTES } as const
+export const LAYERED_EXTRAS = { ...INLINE, ...MODULES, ...STYLES } as const
+export const MOUNT_EXTRAS = { ...BUILD } as const
+export const PRECOMPILE_EXTRAS = { ...PRECOMPILE_STYLES } as const
+
+/** Settles the options that extras add to a mount. */
+export const settleMountExtras = settleBuild
 
 /** Rows of extras in `PrecompileReport`. */
 export interface PrecompileRows extends DeltaPrecompileRow, JoinRow, StyleRows {}
@@ -59,10 +44,7 @@ export interface Progress {
 export interface PrecompileOptions extends PrecompileExtras {
   /** Is called after each asset of each stage. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /**
-   * Aborting it rejects with its reason, and the previous manifest and its files stay. The final renames are not
-   * interrupted.
-   */
+  /** Aborting rejects with its reason; the previous manifest and its files stay. Final renames are not interrupted. */
   readonly signal?: AbortSignal | undefined
   /** Receives each warning once. Default: `console.warn`. */
   readonly warn?: ((message: string) => void) | undefined
@@ -96,24 +78,3 @@ export interface PrecompileReport extends PrecompileRows {
    */
   readonly kept: number
 }
-
-export const MOUNT_EXTRAS = {
-  ...BUILD
-} as const
-
-/** The surroundings of a mount, as its extras see them. */
-interface MountPlace {
-  readonly root: string
-  readonly env: string
-  readonly base: string
-  readonly urlPath: string
-  /** The place of the mount in the options, such as `mounts./static.` */
-  readonly place: string
-  /** The file named by the option `fallback`. */
-  readonly fallback: string | undefined
-}
-
-/** Settles the options that extras add to a mount. */
-export const settleMountExtras = (options: MountExtras, at: MountPlace) => ({
-  ...settleBuild(options, at)
-})

@@ -10,20 +10,13 @@ import { hasSources, settlePath, type Apps } from './apps.ts'
 import { settleMountExtras } from './extra-options.ts'
 import { hasFixedUrl } from '../urls/spelling.ts'
 import { headers, type CommonSettings } from './table.ts'
-import type {
-  ByPath,
-  FallbackPage,
-  HeaderValues,
-  KoaAssetsOptions,
-  MountOptions
-} from './options.ts'
+import type { ByPath, HeaderValues, KoaAssetsOptions, MountOptions } from './options.ts'
 import { manifestFile, mayBeServed, PERMIT, UNREADABLE, whyPrivate } from './public-directory.ts'
 
 export type MountSettings = ReturnType<typeof settleMount>
 
 type Surroundings = CommonSettings & Apps
 
-/** @returns the longest URL path first */
 export function settleMounts(
   project: Surroundings,
   mounts: KoaAssetsOptions['mounts']
@@ -39,14 +32,6 @@ export function settleMounts(
   throw optionError('mounts', 'an object with each URL path once', `${twice}/`)
 }
 
-/** The settings of a mount that its extras change. */
-interface Changes {
-  readonly manifest?: string | undefined
-  readonly isServed?: boolean
-  /** The function that makes the page from the file of `fallback`; false: there is no page. */
-  readonly page?: FallbackPage | false | undefined
-}
-
 function settleMount(project: Surroundings, path: string, options: MountOptions) {
   const { root, env, base, isPrecompile } = project
   const { immutable, fallback, symlinks = project.symlinks } = options
@@ -57,7 +42,7 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     typeof fallback === 'object' ? fallback : { file: fallback || undefined, except: undefined }
   const shell = typeof file === 'string' ? file : undefined
   const added = settleMountExtras(options, { root, env, base, urlPath, place, fallback: shell })
-  const { manifest, isServed = true, page }: Changes = added
+  const { manifest, isServed = true, page } = added
   const isBuilt = manifest !== undefined
   // The directory need not exist during precompile: it may be made afterwards.
   if (isServed && !isPrecompile) requireServable(project, urlPath, isBuilt, dir)
@@ -74,7 +59,6 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     urlPath,
     /** The encoded path that a proxy removes from the start of the URL path; empty for none. */
     base,
-    /** The absolute path. */
     dir,
     place: Object.freeze(served),
     /** The prefix whose paths the mount does not serve, because the apps do; undefined for none. */
@@ -89,7 +73,6 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
       checked(value, CACHE_CONTROL, 'cacheControl', place)
     ),
     headers: headersByPath(options.headers, place),
-    /** The globs that exclude files; undefined for none. */
     exclude: options.exclude === undefined ? undefined : [options.exclude].flat(),
     index: options.index,
     /** The extensions that a URL may lack, with their dots. */
@@ -100,23 +83,18 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     fallbackPage: typeof file === 'function' ? file : page || undefined,
     /** Tells whether a path never gets the fallback. */
     isExcepted: matcher(except, 'except', `${place}fallback.`),
-    /** The option `revalidate`, in seconds; undefined: the value of `public` holds. */
     revalidate: options.revalidate ?? (isBuilt ? undefined : 0)
   })
 }
 
-/**
- * Tells whether the apps publish into the directory at the same URLs: only they know how long such a file may be
- * cached.
- */
+// The apps may publish into the directory at the same URLs: only they know how long such a file may be cached.
 function publishesInto(project: Surroundings, urlPath: string, dir: string): boolean {
   const { apps, publicDir, prefix } = project
   const below = `${prefix}/`.startsWith(`${urlPath}/`) && prefix.slice(urlPath.length)
   if (below === false || join(dir, below) !== join(publicDir, prefix)) return false
   // A project without assets of its own may have an unrelated folder of that name, such as that of a build.
-  return (
-    apps.some(hasSources) || (apps.length > 0 && statIfThere(manifestFile(project)) !== undefined)
-  )
+  const isPublished = apps.length > 0 && statIfThere(manifestFile(project)) !== undefined
+  return isPublished || apps.some(hasSources)
 }
 
 function requireServable(project: Surroundings, path: string, isBuilt: boolean, dir: string): void {
@@ -137,19 +115,15 @@ type ValueByPath<Value> =
   | (((path: string) => Value | undefined) & { readonly isSameForAll?: true })
   | undefined
 
-/**
- * Settles an option that may be a function of the path.
- * @param read returns the value, or throws a TypeError: at start, or for a function when it is called
- */
+/** @param read returns the value, or throws a TypeError: at start, or for a function when it is called */
 function valueByPath<Value>(
   given: ByPath<Value> | undefined,
   read: (value: unknown) => Value
 ): ValueByPath<Value> {
   if (given === undefined) return undefined
   if (typeof given === 'function') {
-    const choose = given as (path: string) => unknown
     return path => {
-      const value = choose(path)
+      const value: unknown = (given as (path: string) => unknown)(path)
       return value === undefined ? undefined : read(value)
     }
   }
@@ -175,10 +149,7 @@ const CACHE_CONTROL = {
 const COMPUTED =
   /^(?:content-(?:length|encoding|range)|accept-ranges|etag|last-modified|transfer-encoding|connection|date|trailer|keep-alive|upgrade|proxy-connection)$/i
 
-/**
- * Settles the option `headers`. An object is copied, so later changes have no effect.
- * @param place the place of the option, such as `mounts./static.`
- */
+/** An object is copied, so later changes have no effect. */
 export function headersByPath(
   given: ByPath<HeaderValues> | undefined,
   place = ''

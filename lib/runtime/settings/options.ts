@@ -33,7 +33,6 @@ export interface LayeredOptions extends LayeredExtras {
    * app's directory. Default: none.
    *
    * With `compile`, a directory that does not exist is an AssetError at start.
-   *
    * @example
    * ['../../packages/theme', { dir: '../../node_modules/bootstrap-icons/icons', at: 'icons', include: '*.svg' }]
    */
@@ -48,7 +47,6 @@ export interface LayeredOptions extends LayeredExtras {
   /**
    * Bare module specifiers, each with the name of an asset or an absolute URL. `importMap()` contains them in
    * every environment; with `fingerprint`, imports of them in modules are rewritten as well. Default: none.
-   *
    * @example
    * { confetti: 'vendor/confetti.js' }
    */
@@ -62,7 +60,6 @@ export interface LayeredOptions extends LayeredExtras {
 
 /**
  * Options by the name of the environment in which they apply.
- *
  * @example
  * { staging: { fingerprint: true } }
  */
@@ -86,7 +83,6 @@ export interface LiveOptions {
   /**
    * Host names, without port, that are trusted as `localhost` is, whatever address a request comes from: for
    * a server in a container, or a phone in the same network. Default: none.
-   *
    * @example
    * ['my-machine.local']
    */
@@ -161,7 +157,6 @@ export interface MountOptions extends MountExtras {
    * type, as curl does, for a path whose last segment has no dot, or has an `@`. A path with the extension of a script,
    * stylesheet, source map, image, font, media, archive or data file remains a 404, and so do those that
    * `except` names: a RegExp, or a function of the decoded URL path. Default: none.
-   *
    * @example
    * { file: 'index.html', except: /^\/api\// }
    * @example
@@ -230,7 +225,6 @@ export interface KoaAssetsOptions extends LayeredOptions, ProjectExtras {
    * Other directories to serve, by URL path: a directory relative to `root`, or the options of a mount. The
    * longest matching URL path comes first; a file that a mount lacks is looked for in those with shorter paths,
    * then in `public`. A mount of `public` leaves what is under `prefix` to the apps. Default: none.
-   *
    * @example
    * { '/static': 'build/app', '/docs': { dir: 'docs/html', index: 'index.html' } }
    */
@@ -279,7 +273,6 @@ export interface KoaAssetsOptions extends LayeredOptions, ProjectExtras {
 /**
  * Compiles sources with certain extensions: `<name><target><extension>` and `<name><extension>` are
  * published as `<name><target>`.
- *
  * @example
  * const markdown: Compiler = {
  *   extensions: '.md',

@@ -16,19 +16,15 @@ export interface Target {
   readonly bytes?: Uint8Array | undefined
 }
 
-/** Returns the absolute path of the file in `public` for a decoded URL path. */
+/** @param path a decoded URL path */
 export function publicFile({ publicDir }: Pick<CommonSettings, 'publicDir'>, path: string): string {
   return join(publicDir, path)
 }
 
-/** The apps of a manifest, by name. */
-export type ManifestApps = Readonly<Record<string, { readonly path: string }>>
+type ManifestApps = Readonly<Record<string, { readonly path: string }>>
 
-export function manifestFile({
-  publicDir,
-  prefix
-}: Pick<CommonSettings, 'publicDir' | 'prefix'>): string {
-  return `${join(publicDir, prefix)}.json`
+export function manifestFile(at: Pick<CommonSettings, 'publicDir' | 'prefix'>): string {
+  return `${publicFile(at, at.prefix)}.json`
 }
 
 /** The apps are sorted, so identical ones give an identical manifest. */
@@ -39,11 +35,7 @@ export function manifestApps(
   return Object.fromEntries(sorted.map(({ name, path }) => [name, { path }]))
 }
 
-/**
- * Reads the apps of a manifest; only their paths are taken, as it is no configuration. The result is undefined for a
- * manifest of version 0.1, which does not name them.
- * @throws TypeError for another shape
- */
+// Only the paths are taken, as a manifest is no configuration. One of version 0.1 does not name apps.
 export function readApps(apps: unknown): ManifestApps | undefined {
   if (apps === undefined) return undefined
   const entries = Object.entries(isRecord(apps) ? apps : {})
@@ -76,10 +68,7 @@ interface Private extends Pick<CommonSettings, 'root'> {
   readonly apps: readonly { readonly sources: readonly { readonly dir: string }[] }[]
 }
 
-/**
- * @param given the value of the option
- * @throws AssetError for a file, and for a directory that would expose the project itself
- */
+/** @throws AssetError for a file, and for a directory that would expose the project itself */
 export function checkPublic(
   project: Private & Pick<CommonSettings, 'publicDir'>,
   given: string
@@ -116,10 +105,7 @@ export function whyPrivate({ root, apps }: Private, directory: string): string |
   }
 }
 
-/**
- * Tells whether a directory may be served, while requests wait.
- * @param real its real path
- */
+/** Tells whether the directory of a real path may be served, while requests wait. */
 export async function mayBeServed({ root, apps }: Private, real: string): Promise<boolean> {
   const sources = sourcesOf(apps)
   const [realRoot, ...places] = await Promise.all([root, ...sources].map(realpathOf))

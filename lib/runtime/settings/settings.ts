@@ -43,19 +43,17 @@ export function settle(
     ...apps,
     /** True if the apps are those that were on disk at start. */
     findsApps: options.apps === undefined,
-    /** The mounts, the longest URL path first. */
+    /** The longest URL path first. */
     mounts: settleMounts({ ...project, ...apps }, options.mounts),
     headers: headersByPath(options.headers),
     serve,
-    /**
-     * The settings of the live channel; undefined unless the environment is `development` and the assets are served.
-     */
+    /** Undefined unless the environment is `development` and the assets are served. */
     live: settleLive(env === 'development' && serve && (options.live ?? true), root),
     /** True if the files in `publicDir` are served. */
     servesPublic: plain.public !== false,
     /** `publicDir`, and the directories to which links in it may lead. */
     place: Object.freeze(place),
-    /** The scheme and host, without a trailing slash. */
+    /** Without a trailing slash. */
     host: options.host?.replace(/\/$/, ''),
     memory: settleTable(MEMORY, options.memory),
     index: settleTable(INDEX, options.index)
@@ -78,14 +76,11 @@ function settlePrefix(prefix = '/assets'): string {
   return path
 }
 
-/** @throws AssetError for a directory that does not exist */
 function settleLive(given: boolean | LiveOptions, root: string) {
   if (given === false) return undefined
   const { hosts = [], watch = [], editor }: LiveOptions = given === true ? {} : given
   return Object.freeze({
-    /** Host names that are trusted as those of this machine are. */
     hosts: new Set(hosts.map(name => name.toLowerCase())),
-    /** The absolute paths of the directories to watch. */
     watch: Object.freeze(watch.map(directory => existingDirectory('live.watch', root, directory))),
     editor
   })

@@ -33,7 +33,7 @@ import type {
   SourceOptions
 } from './options.ts'
 
-/** The facts that a default may depend on. */
+/** The facts on which a default depends. */
 interface Situation {
   readonly env: string
   readonly isPrecompile: boolean
@@ -44,11 +44,8 @@ const MIB = 1024 * 1024
 /** The environments that have defaults of their own; a project may have others, such as `staging`. */
 export const ENVIRONMENTS: readonly string[] = ['development', 'test', 'production']
 
-const onIn = (...environments: readonly string[]) =>
-  withDefault(
-    flag,
-    ({ env, isPrecompile }: Situation) => isPrecompile || environments.includes(env)
-  )
+const onIn = (...names: readonly string[]) =>
+  withDefault(flag, ({ env, isPrecompile }: Situation) => isPrecompile || names.includes(env))
 
 const isTextOrFalse = (value: unknown) => value === false || isText(value)
 
@@ -106,10 +103,7 @@ export const headers: Expectation = {
   holds: byPath(isRecord)
 }
 
-const page = {
-  expected: "a path such as 'index.html' or a function",
-  holds: byPath(isPathBelow)
-}
+const page = { expected: "a path such as 'index.html' or a function", holds: byPath(isPathBelow) }
 
 /** An extension is accepted with or without its dot, but without an inner one. */
 function isExtension(value: unknown): boolean {
@@ -218,9 +212,8 @@ export const TOP = { ...LAYERED, ...PROJECT }
 
 /** The settings that are settled first; those of apps and mounts depend on them. */
 export interface CommonSettings extends Situation, SettingsOf<typeof PROJECT> {
-  /** The absolute path of the project. */
+  /** An absolute path, like the next. */
   readonly root: string
-  /** The absolute path of the public directory. */
   readonly publicDir: string
   /** The decoded URL prefix, without a trailing slash. */
   readonly prefix: string
@@ -228,10 +221,8 @@ export interface CommonSettings extends Situation, SettingsOf<typeof PROJECT> {
   readonly base: string
 }
 
-/**
- * Follows HTML, "resolve a module specifier": a specifier that begins with a slash, `./` or a scheme is a URL, and
- * one that ends with a slash stands for all that begin with it.
- */
+// HTML, "resolve a module specifier": one that begins with a slash, `./` or a scheme is a URL, and one that ends with a
+// slash stands for all that begin with it.
 function isImport([specifier, name]: readonly [string, unknown]): boolean {
   const isBare = specifier !== '' && !/^(?:\.{0,2}\/|[a-z][a-z\d+.-]*:)|\/$/i.test(specifier)
   return isBare && isText(name) && (isAbsoluteUrl(name) || isCanonicalBelow(name))
@@ -241,13 +232,11 @@ export function isAbsoluteUrl(name: string): boolean {
   return /^(?:https?:)?\/\//i.test(name)
 }
 
-const isName = (value: unknown) => isText(value) && isCanonicalBelow(value)
-
 function isSource(value: unknown): boolean {
   if (!isRecord(value)) return isText(value)
   const { dir, at = '/', include = [], exclude = [], ...others } = value
   // Below `-/` are the pages of development.
-  const isPlaced = at === '/' || (isName(at) && String(at).split('/')[0] !== '-')
+  const isPlaced = at === '/' || (isText(at) && isCanonicalBelow(at) && at.split('/')[0] !== '-')
   const areGlobs = [include, exclude].flat().every(isGlob)
   return isText(dir) && isPlaced && areGlobs && Object.keys(others).length === 0
 }
