@@ -59,7 +59,6 @@ const CONTENT_FIELDS = ['Type', 'Length', 'Encoding', 'Language', 'Range'].map(
  * Middleware that gives the routes behind it `ctx.cacheControl`, `ctx.expires`, `ctx.fresh` and `ctx.cacheGroups`,
  * as RFC 9110, RFC 9111 and RFC 9875 define them. Register it before the router, and behind middleware that reads
  * Koa's own `ctx.fresh` (koa-conditional-get, koa-static-cache).
- *
  * @example
  * app.use(koaHttpCache({ version: versionOf('views') }))
  * app.use(async ctx => {
@@ -68,7 +67,6 @@ const CONTENT_FIELDS = ['Type', 'Length', 'Encoding', 'Language', 'Range'].map(
  *   await ctx.fresh(book.updatedAt)
  *   ctx.body = await render(book)
  * })
- *
  * @throws TypeError for a wrong option, with its name, what was expected and what was given
  */
 export function koaHttpCache(options: KoaHttpCacheOptions = {}): Middleware {

@@ -35,7 +35,6 @@ export type AssetErrorCode = keyof typeof LOGGED
 /**
  * The base class of every error that this package throws on purpose, apart from the TypeError for an invalid
  * option or argument.
- *
  * @example
  * app.on('error', error => {
  *   if (error.code === 'compile-failed') notify(error.message)
@@ -95,7 +94,6 @@ export interface SourceLocation {
 
 /**
  * A source that cannot be compiled. A custom compiler throws it to report the place of the error.
- *
  * @example
  * throw new CompileError('unknown directive', { file: path, line: 12, column: 3 })
  */

@@ -44,7 +44,6 @@ export type Lifetime = number | Duration
 /**
  * Directives with a value are written in the order of the keys. Directives without a value may be `true`; `false` and
  * `undefined` write nothing.
- *
  * @example
  * ctx.cacheControl({ public: true, maxAge: '10m', staleWhileRevalidate: '1d' })
  */
@@ -109,7 +108,6 @@ interface Directives {
 
 /**
  * Formats the header field of these directives. If a directive is given twice, its last value counts.
- *
  * @throws TypeError for an unknown directive, an invalid value, and directives that contradict each other
  */
 export function cacheControlFields(directives: readonly CacheDirective[]): CachingFields {
@@ -124,7 +122,6 @@ export function cacheControlFields(directives: readonly CacheDirective[]): Cachi
 /**
  * Formats the header fields of a lifetime or its end: Expires, and Cache-Control, whose `max-age` comes last
  * unless the directives contain one.
- *
  * @throws TypeError as `cacheControlFields` does, and for an invalid lifetime
  */
 export function expiryFields(
@@ -149,7 +146,6 @@ export function expiryFields(
 
 /**
  * Parses the directives of a field's value, such as `public, max-age=60`.
- *
  * @throws TypeError for text that is not a list of directives
  */
 export function parseDirectives(text: string): readonly CacheDirective[] {

@@ -29,12 +29,10 @@ export interface Fresh {
    * Halting throws a {@link Halt} from the call itself: nothing after `await ctx.fresh(…)` runs except
    * `finally`. Otherwise it resolves to `false`. For GET, HEAD and QUERY it sets `ETag` and `Last-Modified`;
    * responses to other methods must not carry the validators of the previous state (section 9.3.4).
-   *
    * @example
    * ctx.cacheControl('private', { maxAge: '10m' })
    * await ctx.fresh({ etag: book.revision, lastModified: book.updatedAt })
    * ctx.body = await render(book)
-   *
    * @param state an ETag, a Date or its ISO 8601 text, `{ etag, lastModified, weak }`, or `null` for a resource that
    *   does not exist yet
    * @throws TypeError for a state that identifies nothing, or that a header field cannot contain
@@ -43,7 +41,6 @@ export interface Fresh {
   /**
    * With `{ halt: false }` it never halts: it resolves to the status 304 or 412 that the response should
    * have, else to `false`. The response has that status if the route then sets neither a body nor a status.
-   *
    * @example
    * if (await ctx.fresh(book.updatedAt, { halt: false })) return
    */
@@ -93,7 +90,6 @@ export interface ResourceState {
    * A string or a number is used as it is, in quotes (RFC 9110 section 8.8.3). An array or object is digested
    * by its content: plain objects, arrays, dates, bytes, and objects with a `toJSON` method. Anything else is a
    * TypeError.
-   *
    * @example
    * await ctx.fresh({ etag: [book.id, book.revision] })
    */
@@ -234,7 +230,6 @@ export function withoutVersion(headers: ConditionalHeaders, validators: Validato
 /**
  * Digests a value and its parts, whatever the order of the keys: plain objects, arrays, strings, numbers, booleans,
  * null, undefined, dates, typed arrays and buffers (by their bytes), and objects with a `toJSON` method.
- *
  * @throws TypeError for any other value, whose content is not accessible: two states would have one digest
  */
 export function digestOfValue(value: unknown): string {

@@ -31,19 +31,15 @@ export interface HttpCacheMethods {
   /**
    * Sets `Cache-Control` (RFC 9111 section 5.2.2), and replaces that of an earlier call. With `target` it
    * sets `<target>-Cache-Control` instead (RFC 9213).
-   *
    * @example
    * ctx.cacheControl('public', { maxAge: '10m' }) // public, max-age=600
-   *
    * @throws TypeError for an unknown directive, an invalid value, and directives that contradict each other
    */
   cacheControl(...directives: readonly CacheDirective[]): void
   /**
    * Sets `Expires` (RFC 9111 section 5.3) and `Cache-Control` with the same `max-age`.
-   *
    * @example
    * ctx.expires('15m', 'public') // Expires: in 15 minutes; Cache-Control: public, max-age=900
-   *
    * @param lifetime seconds, a duration such as `'15m'`, or the Date at which it ends
    * @throws TypeError as `cacheControl` does, and for an invalid lifetime or a `target`
    */
@@ -52,10 +48,8 @@ export interface HttpCacheMethods {
    * Adds the response to cache groups: sets `Cache-Groups` (RFC 9875 section 2). The groups of several calls
    * are joined. A cache that supports them drops the stored response when `ctx.invalidateCacheGroups` names
    * one of its groups. With the option `groups`, a CDN's own field gets the same groups.
-   *
    * @example
    * ctx.cacheGroups('book-7', 'books') // Cache-Groups: "book-7", "books"
-   *
    * @param groups names of 1 to 32 printable ASCII characters, at most 32 in a response; with the option `groups`,
    * without spaces and commas
    * @throws TypeError for any other name, and for more than 32
@@ -65,10 +59,8 @@ export interface HttpCacheMethods {
    * Makes caches drop what they have stored of these groups, by the response to the change itself: sets
    * `Cache-Group-Invalidation` (RFC 9875 section 3). The groups of several calls are joined. A response with a
    * status of 400 or more does not get the field.
-   *
    * @example
    * ctx.invalidateCacheGroups('book-7') // Cache-Group-Invalidation: "book-7"
-   *
    * @param groups names as for `cacheGroups`
    * @throws TypeError as `cacheGroups` does; Error for a safe method such as GET, for which caches ignore the field
    */
@@ -173,7 +165,6 @@ export class RequestState {
 
   /**
    * Sets the validators, unless the method forbids it, and evaluates the preconditions.
-   *
    * @param isVersioned whether the validators contain the option `version`
    */
   evaluate(

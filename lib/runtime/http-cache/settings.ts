@@ -32,7 +32,6 @@ export interface KoaHttpCacheOptions {
    * `Authorization` or one of `credentials`, if a cookie was set or read (`ctx.cookies.get`, `ctx.session`), for a
    * stream, and if the Content-Security-Policy has a nonce; for server-sent events they become `no-store`. `Vary` names
    * the credentials, and the fields by which `ctx.accepts…()` negotiated. Default: none.
-   *
    * @example
    * koaHttpCache({ cacheControl: ['private', { maxAge: '1m' }] })
    * koaHttpCache({ cacheControl: 'private, max-age=60' })
@@ -45,7 +44,6 @@ export interface KoaHttpCacheOptions {
    * `Vary` names them and `Authorization`, because the page without them is another one. Name the fields by which
    * routes know a visitor: an API key, what a proxy that authenticates adds, `Cookie` if it is read without
    * `ctx.cookies`. With `false`, `Vary` names none: no page depends on `Authorization`. Default: `[]`.
-   *
    * @example
    * koaHttpCache({ cacheControl: ['public', { maxAge: '1m' }], credentials: ['X-API-Key'] })
    */
@@ -75,7 +73,6 @@ export interface KoaHttpCacheOptions {
    * The groups of `ctx.cacheGroups` are also written to a CDN's own field: `Surrogate-Key` (Fastly), `Cache-Tag`
    * (Cloudflare), `xkey` (Varnish). Commas separate them if the field's name contains `tag`, else spaces.
    * Default: none.
-   *
    * @example
    * koaHttpCache({ groups: { header: 'Surrogate-Key' } })
    */

@@ -36,13 +36,11 @@ export const refreshes = new Set<() => Promise<void>>()
  * with a stat before every request.
  *
  * Call `versionOf` once, at start, and the function that it returns only inside `version`.
- *
  * @example
  * app.use(koaHttpCache({ version: versionOf('views', 'locales') }))
  *
  * const views = versionOf('views')
  * app.use(koaHttpCache({ version: ctx => ctx.assets.version + views() }))
- *
  * @throws TypeError for a wrong argument; Error for a file or directory that does not exist
  */
 export function versionOf(

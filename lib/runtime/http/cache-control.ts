@@ -40,7 +40,6 @@ type Directives = ReadonlyMap<string, DirectiveValue>
 
 /**
  * Formats the field's value, in the order of the map.
- *
  * @throws TypeError for an empty map, invalid seconds, text that a field cannot contain, and directives that
  *   contradict each other
  */
@@ -142,7 +141,6 @@ const GROUP = /^[ -~]{1,32}$/
 
 /**
  * Formats the groups as a list of strings (RFC 9651 sections 3.1 and 3.3.3): `"book-7", "books"`.
- *
  * @throws TypeError for a group that is not 1 to 32 printable ASCII characters, and for more than 32 groups
  */
 export function formatGroups(groups: readonly string[]): string {
@@ -160,7 +158,6 @@ export function formatGroups(groups: readonly string[]): string {
 /**
  * Formats the groups as a CDN reads them, separated by commas in a field of tags (`Cache-Tag`), else by spaces
  * (`Surrogate-Key`, `xkey`).
- *
  * @throws TypeError for a group with a space or a comma
  */
 export function formatKeys(header: string, groups: readonly string[]): string {

@@ -23,7 +23,6 @@ const LOOPBACK_ADDRESS = /^(?:(?:::ffff:)?127(?:\.\d{1,3}){3}|::1)$/i
  * Tells whether a response may contain what is meant for this machine alone: links and redirects on other sites may
  * lead to it. The name is checked as well as the address, because a foreign name may resolve to 127.0.0.1 (DNS
  * rebinding).
- *
  * @param hosts names in lower case, without port, that are trusted whatever the address
  */
 export function isLocal(request: Requester, hosts: ReadonlySet<string>): boolean {
@@ -99,7 +98,6 @@ function accepts(range: string, wanted: string): boolean {
 /**
  * Chooses, by Accept-Encoding (RFC 9110 section 12.5.3), the offer with the highest weight, and among equals the smallest. Identity is chosen if no offer is
  * acceptable, and without the header, although any coding is then acceptable.
- *
  * @param offers all codings, identity included
  */
 export function chooseCoding<T extends { readonly coding: string; readonly size: number }>(

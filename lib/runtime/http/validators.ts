@@ -17,7 +17,6 @@ const MEMBERS = /(?:[^,"]|"[^"]*(?:"|$))+/g
 
 /**
  * Makes the entity tag of an identifier. An identifier that has the form of a tag is kept.
- *
  * @throws TypeError for characters that RFC 9110 section 8.8.3 does not allow between the quotes (quotes, spaces,
  * control characters), for non-ASCII ones, which Node would send as Latin-1, and for the empty string
  */
@@ -92,7 +91,6 @@ export function isModificationDate(milliseconds: number): boolean {
 
 /**
  * Formats a time as an IMF-fixdate, `Thu, 01 Jan 1970 00:00:00 GMT`, truncated to whole seconds.
- *
  * @throws TypeError for NaN and for a year of more than four digits
  */
 export function formatHttpDate(milliseconds: number): string {

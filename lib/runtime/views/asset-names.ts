@@ -49,7 +49,6 @@ type Helper = keyof NamesByHelper
 
 /**
  * The names that a helper takes, by default those of `path` and `url`. Without `assets.d.ts` it is `string`.
- *
  * @example
  * path(`flags/${country}.svg` as AssetName)
  * @example

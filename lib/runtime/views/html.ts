@@ -30,7 +30,6 @@ const ATTRIBUTE_NAME = /^[^\s\p{Cc}"'<>/=]+$/u
 /**
  * Checks the attributes that a view passes. HTML compares names case-insensitively, so
  * `crossOrigin` must match `crossorigin`.
- *
  * @throws {TypeError} for anything but an object, a name that HTML does not allow, and a value that
  * is not a string, number, boolean, `null` or `undefined`
  */

@@ -46,7 +46,6 @@ export function importMapHelpers(view: AppView) {
      * With fingerprints it contains entries of the options `imports` and `packages` that are still needed, modules that
      * import each other, and those that `import()` with an expression may load. Without fingerprints it contains all of
      * the two options.
-     *
      * @example
      * importMap({ nonce: 'r4nd0m' })
      * // <script type="importmap" nonce="r4nd0m">{"imports":{"confetti":"/assets/confetti-<32 hex>.js"}}</script>

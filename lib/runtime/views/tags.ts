@@ -39,7 +39,6 @@ export function tagHelpers(view: AppView) {
   return {
     /**
      * Writes a `<script>` for each name. `.js` is appended to a name without a known extension.
-     *
      * @example
      * javascript('application', { defer: true })
      * // <script src="/assets/application.js" type="text/javascript" defer="defer"></script>
@@ -71,7 +70,6 @@ export function tagHelpers(view: AppView) {
 
     /**
      * Writes a stylesheet `<link>` for each name. `.css` is appended to a name without a known extension.
-     *
      * @example
      * stylesheet('main', { media: 'print' })
      * // <link href="/assets/main.css" type="text/css" rel="stylesheet" media="print">
@@ -85,7 +83,6 @@ export function tagHelpers(view: AppView) {
 
     /**
      * Writes the `<link>` of the site's icon, by default `favicon.ico`. Its `type` follows from the extension.
-     *
      * @example
      * favicon()
      * // <link href="/assets/favicon.ico" rel="shortcut icon" type="image/x-icon">

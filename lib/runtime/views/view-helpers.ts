@@ -43,7 +43,6 @@ export interface ViewHelpers
   readonly version: string
   /**
    * The helpers of another app.
-   *
    * @example
    * app('admin').path('menu.css') // /assets/admin/menu.css
    * @throws {TypeError} for an app that does not exist
