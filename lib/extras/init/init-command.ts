@@ -183,5 +183,5 @@ async function namesOfOthers(app: string, settings: Project): Promise<Set<string
   const sources = await loadSources(inDevelopment, () => undefined)
   const others = inDevelopment.apps.filter(({ name }) => name !== app)
   const listed = await Promise.all(others.map(each => sources.of(each).list()))
-  return new Set(listed.flat().map(({ name }) => name))
+  return new Set(listed.flat().map(({ source }) => source.name))
 }

@@ -1,6 +1,6 @@
 // Lists assets, a page at a time, mounts as they are on disk now, what a page loads, and the latest requests.
 import { publishingIn } from '../../publishing/building/on-request.ts'
-import type { ListedAsset } from '../../publishing/building/assets.ts'
+import type { Sourced } from '../../publishing/sources/snapshot.ts'
 import { withSlashes } from '../../runtime/files/paths.ts'
 import { iconsIn } from '../media/inline.ts'
 import type { ListedMount } from '../telling/list.ts'
@@ -60,7 +60,7 @@ export async function pageOfAssets(survey: Survey, query: URLSearchParams) {
   return { root, env, surveyed, total, counts, question, found: found.length, pages, assets }
 }
 
-function matches({ path, source: { file } }: ListedAsset, text: string, root: string): boolean {
+function matches({ path, source: { file } }: Sourced, text: string, root: string): boolean {
   // path.relative is slow for thousands of files.
   const shown = file.startsWith(root) ? file.slice(root.length + 1) : file
   return `${path}\n${withSlashes(shown)}`.toLowerCase().includes(text)
@@ -170,7 +170,7 @@ export type WeightReport = Awaited<ReturnType<typeof weightOf>>
 /** @param asked names with blanks between them; if empty, the main script */
 export async function weightOf({ pipeline, places }: Survey, asked: string) {
   const own = [...places.values()].filter(({ source }) => source.packageName === undefined)
-  const names = own.map(({ name }) => name).filter(name => /\.(?:css|m?js)$/.test(name))
+  const names = own.map(({ source }) => source.name).filter(name => /\.(?:css|m?js)$/.test(name))
   const main = names.find(name => MAIN.test(name)) ?? names.find(name => name.endsWith('.js'))
   const given = asked.split(/\s+/).filter(Boolean)
   const entries = given.length > 0 ? given : [main?.replace(/\.js$/, '') ?? names[0] ?? []].flat()

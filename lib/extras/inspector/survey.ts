@@ -2,7 +2,8 @@
 // and whether its target is current. Publishes nothing.
 import { publishingIn } from '../../publishing/building/on-request.ts'
 import { setTimeout } from 'node:timers/promises'
-import { findFailures, listAssets, type ListedAsset } from '../../publishing/building/assets.ts'
+import { findFailures, listAssets } from '../../publishing/building/assets.ts'
+import type { Listed, Sourced } from '../../publishing/sources/snapshot.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
 import { DIGEST_PATTERN } from '../../runtime/files/digest.ts'
@@ -24,7 +25,7 @@ const DIGEST = new RegExp(DIGEST_PATTERN)
 export class Survey {
   readonly pipeline: Pipeline
   /** The assets by plain URL path, decoded and in their order. */
-  places: ReadonlyMap<string, ListedAsset> = new Map()
+  places: ReadonlyMap<string, Listed> = new Map()
   /** Looks at every asset again; resolves when all have been looked at. */
   readonly refresh = oneAtATime(async () => {
     await inParallel([...this.places.values()], CONCURRENCY, place => this.look(place))
@@ -46,14 +47,14 @@ export class Survey {
   }
 
   /** Reads the source unless it is unchanged. Callers share a read that is in progress. */
-  look(place: ListedAsset): Promise<Seen> {
+  look(place: Listed): Promise<Seen> {
     const { path } = place
     const look = this.#looks.get(path) ?? this.#look(place).finally(() => this.#looks.delete(path))
     this.#looks.set(path, look)
     return look
   }
 
-  async #look(place: ListedAsset): Promise<Seen> {
+  async #look(place: Listed): Promise<Seen> {
     const { path, source } = place
     const { pipeline } = this
     const known = this.seen.get(path)
@@ -81,10 +82,10 @@ export type AssetRecord = Awaited<ReturnType<typeof recordOf>>
  * Paths are plain URL paths, encoded; files are relative to the project root.
  * @param seen is undefined until the asset has been looked at
  */
-export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | undefined) {
+export async function recordOf(survey: Survey, place: Listed, seen: Seen | undefined) {
   const { settings, directories } = survey.pipeline
   const shown = (file: string) => pathFrom(settings.root, file)
-  const { app, name, path, source, rivals, shadowed } = place
+  const { app, path, source, rivals, shadowed } = place
   const url = survey.pipeline.addressOf(wantedAt(path, settings))
   const served = await directories.public.find(wantedAt(decodeURIComponent(url), settings))
   const { variants = [] } = served ?? {}
@@ -96,7 +97,7 @@ export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | 
   const referring = [...survey.seen].filter(([, { refersTo }]) => refersTo.includes(path))
   return {
     path: encodePath(path),
-    name,
+    name: source.name,
     app: app.name,
     source: shown(source.file),
     state: seen?.state,
@@ -123,6 +124,6 @@ export async function recordOf(survey: Survey, place: ListedAsset, seen: Seen | 
 }
 
 /** Returns true if the source itself can be shown. */
-export function isImage({ name, source }: ListedAsset): boolean {
-  return !source.compiler && (mediaTypeOf(name)?.startsWith('image/') ?? false)
+export function isImage({ source: { name, compiler } }: Sourced): boolean {
+  return !compiler && (mediaTypeOf(name)?.startsWith('image/') ?? false)
 }

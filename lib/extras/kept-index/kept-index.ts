@@ -106,8 +106,8 @@ async function listing({ apps }: Settings, sources: Sources): Promise<string[]> 
     const { generation } = sources
     const lists = await Promise.all(apps.map(app => sources.of(app).list()))
     if (generation !== sources.generation) continue
-    return lists.flat().flatMap(({ name, source, rivals, shadowed }) => {
-      return [name, ...[source, ...rivals, ...shadowed].map(({ file }) => file)]
+    return lists.flat().flatMap(({ source, rivals, shadowed }) => {
+      return [source.name, ...[source, ...rivals, ...shadowed].map(({ file }) => file)]
     })
   }
 }

@@ -167,7 +167,7 @@ async function inSources(project: Project, sources: Sources): Promise<OwnNames[]
   const all = await Promise.all(project.apps.map(app => sources.of(app).list()))
   return project.apps.map((app, at) => ({
     ...app,
-    names: (all[at] ?? []).map(({ name }) => name),
+    names: (all[at] ?? []).map(({ source }) => source.name),
     find(given) {
       const owner = ownerOf(project, app, given)
       const own = sources.of(owner.app)

@@ -64,8 +64,8 @@ export async function keepNameTypes(pipeline: Pipeline): Promise<void> {
 
 async function nameTypes({ project: { apps }, sources, known }: Named): Promise<string> {
   const listed = await Promise.all(apps.map(app => sources.of(app).list()))
-  const own = listed.flat().flatMap(({ app, name, source }) => {
-    return [name, ...(app.tails ? sources.of(app).tailsOf(source).own : [])]
+  const own = listed.flat().flatMap(({ app, source }) => {
+    return [source.name, ...(app.tails ? sources.of(app).tailsOf(source).own : [])]
   })
   const built = await known()
   // In a page, what follows a `?` or a `#` does not belong to the name.

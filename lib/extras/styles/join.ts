@@ -1,9 +1,9 @@
 // Replaces stylesheets by those with their imports in them, which esbuild joins.
 import { dirname, posix } from 'node:path'
 import type * as Esbuild from 'esbuild'
-import { MAP, type Unfinished } from '../../publishing/building/links.ts'
+import { MAP } from '../../publishing/building/links.ts'
 import type { Bundler, Project, Transform } from '../../runtime/app/extra.ts'
-import { finish } from '../../publishing/rendering/draft.ts'
+import { finish, type Draft } from '../../publishing/rendering/draft.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
 import { decodeIfValid, encodePath } from '../../runtime/urls/spelling.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
@@ -21,7 +21,7 @@ export function makeBundler(
   { root, apps }: Project,
   sources: Sources,
   transforms: readonly Transform[]
-): Bundler<Map<string, Unfinished>> {
+): Bundler<Map<string, Draft>> {
   let sheets: StyleRows['sheets']
   return {
     // References of stylesheets are resolved as those of others are.
@@ -42,7 +42,7 @@ export function makeBundler(
       const plugin = sheetsFrom(nodes, plan)
       const files = [...plan.keys()].filter(path => !gone.has(path))
       const made = await inParallel(files, CONCURRENCY, async path => {
-        const node = nodes.get(path) as Unfinished
+        const node = nodes.get(path) as Draft
         const isMinified = transforms.some(each => each.minifies(node.app))
         return nodeOf(await join(esbuild, node, plugin, isMinified), node.app, nodes)
       })
@@ -59,12 +59,12 @@ export function makeBundler(
 /** Returns the paths of what is loaded by more than the stylesheets into which it is joined. */
 function loadedApart(nodes: Nodes, plan: Plan, named: readonly string[]): ReadonlySet<string> {
   const loaded = new Set(named)
-  for (const { path, links } of nodes.values())
+  for (const { path, links = [] } of nodes.values())
     for (const to of links) if (to !== undefined && !plan.get(path)?.has(to)) loaded.add(to)
   return loaded
 }
 
-const isOwn = (node?: Unfinished) =>
+const isOwn = (node?: Draft) =>
   node?.source.packageName === undefined && node && modeOf(node.app) === true
 
 /** esbuild writes it in front of the paths in source maps. */
@@ -72,7 +72,7 @@ const SHEET = 'sheet'
 
 async function join(
   esbuild: typeof Esbuild,
-  { path, name, source: { file } }: Unfinished,
+  { path, source: { name, file } }: Draft,
   plugin: Esbuild.Plugin,
   isMinified: boolean
 ) {
@@ -125,7 +125,7 @@ function sheetsFrom(nodes: Nodes, plan: Plan): Esbuild.Plugin {
         return { path: url, external: true }
       })
       build.onLoad({ filter: /.*/, namespace: SHEET }, async ({ path }) => ({
-        contents: await textOf(nodes.get(path) as Unfinished),
+        contents: await textOf(nodes.get(path) as Draft),
         loader: 'css'
       }))
     }
@@ -133,10 +133,10 @@ function sheetsFrom(nodes: Nodes, plan: Plan): Esbuild.Plugin {
 }
 
 /** Returns the text with plain URLs, and its source map. */
-async function textOf({ draft, links, path }: Unfinished): Promise<string> {
+async function textOf({ content, text, map, links = [], path }: Draft): Promise<string> {
   const urls = links.map(to => (to === undefined || to === path + MAP ? undefined : encodePath(to)))
-  const code = new TextDecoder().decode(await readContent(finish(draft, urls)))
-  const json = draft.map ?? inlineMapOf(code)
+  const code = new TextDecoder().decode(await readContent(finish({ content, text }, urls)))
+  const json = map ?? inlineMapOf(code)
   if (json === undefined) return code
   // esbuild would take them as relative to a folder of the disk.
   const inSheets = (source: string) => `${SHEET}:${posix.join(dirname(path), source)}`

@@ -1,13 +1,12 @@
 // Plans which imports of stylesheets are joined. The text of an import stands where it is imported, but other imports
 // must be in front of all rules (css-cascade-5 section 2), so one that stays keeps those before it.
 import { isUtf8 } from 'node:buffer'
-import type { Unfinished } from '../../publishing/building/links.ts'
-import { textType } from '../../publishing/rendering/draft.ts'
+import { textType, type Draft } from '../../publishing/rendering/draft.ts'
 import type { AppSettings } from '../../runtime/settings/apps.ts'
 import { modeOf } from '../modules/options.ts'
 import { importRules, importsTwice, type ImportRule } from './css.ts'
 
-export type Nodes = ReadonlyMap<string, Unfinished>
+export type Nodes = ReadonlyMap<string, Draft>
 
 /** Maps the paths of stylesheets to those of the imports that are joined into them. */
 export type Plan = ReadonlyMap<string, ReadonlySet<string>>
@@ -27,8 +26,8 @@ interface Joined {
 const NOTHING: Joined = { imports: new Set(), isWhole: false, sheets: new Map() }
 
 export function planOf(nodes: Nodes): Plan {
-  const known = new Map<Unfinished, Joined>()
-  const joinedIn = (node: Unfinished): Joined => {
+  const known = new Map<Draft, Joined>()
+  const joinedIn = (node: Draft): Joined => {
     const found = known.get(node)
     if (found) return found
     // A cycle is left to the browser.
@@ -42,7 +41,7 @@ export function planOf(nodes: Nodes): Plan {
   return new Map(all.filter(([, imports]) => imports.size > 0))
 }
 
-function join({ own, imports: all }: Imports, joinedIn: (node: Unfinished) => Joined): Joined {
+function join({ own, imports: all }: Imports, joinedIn: (node: Draft) => Joined): Joined {
   const last = all.findLastIndex(([to]) => !to || !joinedIn(to).isWhole)
   const sheets = new Map(own)
   const imports = new Set<string>()
@@ -70,14 +69,13 @@ interface Imports {
   /** The sheet itself, and its layers. */
   readonly own: Sheets
   /** In order; undefined stands for one that may not be joined. */
-  readonly imports: readonly (readonly [to: Unfinished | undefined, isConditional: boolean])[]
+  readonly imports: readonly (readonly [to: Draft | undefined, isConditional: boolean])[]
 }
 
 /** Returns the imports of a stylesheet; undefined for what is no stylesheet, or cannot be joined. */
-function importsOf(node: Unfinished, nodes: Nodes): Imports | undefined {
-  const { name, app, path, source, links } = node
-  const { content, text, mayImport } = node.draft
-  if (textType(name) !== 'css' || modeOf(app) === false) return undefined
+function importsOf(node: Draft, nodes: Nodes): Imports | undefined {
+  const { app, path, source, links = [], content, text, mayImport } = node
+  if (textType(path) !== 'css' || modeOf(app) === false) return undefined
   if ('copyOf' in content || !isUtf8(content) || (!text && mayImport)) return undefined
   const { code = '', references = [] } = text ?? {}
   const rules = importRules(code)
@@ -104,7 +102,7 @@ function leadOf(rules: readonly ImportRule[]): string | undefined {
 }
 
 /** By default those of a package are joined with each other alone, as modules are. */
-function mayJoin(app: AppSettings, from: string | undefined, to: Unfinished): boolean {
+function mayJoin(app: AppSettings, from: string | undefined, to: Draft): boolean {
   if (modeOf(app) === true) return modeOf(to.app) === true
   const { packageName } = to.source
   return packageName !== undefined && packageName === from

@@ -171,7 +171,7 @@ async function findSource(pipeline: Pipeline, wanted: Wanted, known: Verdict | u
   const isInPages = source && isInlined({ app, source })
   if (isInPages) helpers.details.push('inline() writes its element')
   const steps: Step[] = [{ subject: 'sources', finding, details }, helpers]
-  const asset = source && app.compile && { app, name: source.name, source }
+  const asset = source && app.compile && { app, source, path: assetPath(app, source.name) }
   const verdict = asset ? (known ?? (await verdictOn(pipeline, asset))) : undefined
   return { source, sourced: source && name, steps, verdict, isAdvised: advice !== undefined }
 }

@@ -3,13 +3,12 @@ import { publishingIn } from '../../publishing/building/on-request.ts'
 import { NEVER, type IndexEntry } from '../../publishing/building/index.ts'
 import { errorReport, type ErrorReport } from '../../publishing/error-page.ts'
 import { Renderer } from '../../publishing/rendering/renderer.ts'
-import type { Asset } from '../../publishing/sources/snapshot.ts'
+import type { Sourced } from '../../publishing/sources/snapshot.ts'
 import { asPublishError } from '../../publishing/writing/write.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { AssetError, reasonOf } from '../../runtime/errors.ts'
 import { checksumsOf, digestOfFile } from '../../runtime/files/digest.ts'
 import { statOf } from '../../runtime/files/disk.ts'
-import { assetPath } from '../../runtime/settings/apps.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
 
@@ -40,9 +39,9 @@ export interface Reading extends Pick<IndexEntry, 'source' | 'generation' | 'inp
   readonly failure?: ErrorReport | undefined
 }
 
-export async function readSource(pipeline: Pipeline, asset: Asset): Promise<Reading> {
+export async function readSource(pipeline: Pipeline, asset: Sourced): Promise<Reading> {
   const { settings, sources } = publishingIn(pipeline)
-  const { app, name, source } = asset
+  const { path, source } = asset
   const { generation } = sources
   const broken = { source: source.file, generation: NEVER, inputs: [], refersTo: [] }
   const failed = async (error: AssetError) => {
@@ -53,8 +52,8 @@ export async function readSource(pipeline: Pipeline, asset: Asset): Promise<Read
     const renderer = new Renderer(settings, sources)
     const draft = await renderer.draft(asset)
     if (!draft) throw new Error(`${source.file} was removed, or is not a regular file`)
-    const { found, errors, warnings } = await renderer.resolveAll(asset, draft)
-    const paths = found.flatMap(to => (to ? assetPath(to.app, to.source.name) : []))
+    const { found, errors, warnings } = await renderer.resolveAll(draft)
+    const paths = found.flatMap(to => to?.path ?? [])
     const { content, inputs, isSettled } = draft
     const { digest } = await checksumsOf(renderer.plain(draft, found), [])
     const isCompiled = source.compiler && content instanceof Buffer
@@ -68,7 +67,7 @@ export async function readSource(pipeline: Pipeline, asset: Asset): Promise<Read
       ...(errors[0] ? await failed(errors[0]) : { digest })
     }
   } catch (caught) {
-    const error = asPublishError(settings, assetPath(app, name), caught)
+    const error = asPublishError(settings, path, caught)
     if (!(error instanceof AssetError)) return { ...broken, problems: [reasonOf(error)] }
     const { reason, failure } = await failed(error)
     return { ...broken, problems: [reason], reason, failure }
@@ -77,11 +76,10 @@ export async function readSource(pipeline: Pipeline, asset: Asset): Promise<Read
 
 export async function stateOf(
   pipeline: Pipeline,
-  { app, name }: Asset,
+  { app, path }: Sourced,
   { digest }: Reading
 ): Promise<State> {
   if (digest === undefined && (app.compile || !app.fingerprint)) return 'broken'
-  const path = assetPath(app, name)
   if (app.fingerprint) {
     const entry = pipeline.namesOf(app)?.assets.get(encodePath(path))
     return entry ? 'published' : 'unpublished'
@@ -91,7 +89,7 @@ export async function stateOf(
   return (await digestOfFile(file)) === digest ? 'published' : 'outdated'
 }
 
-export async function verdictOn(pipeline: Pipeline, asset: Asset): Promise<Verdict> {
+export async function verdictOn(pipeline: Pipeline, asset: Sourced): Promise<Verdict> {
   const reading = await readSource(pipeline, asset)
   return { state: await stateOf(pipeline, asset, reading), reason: reading.reason }
 }

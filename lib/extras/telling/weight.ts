@@ -11,7 +11,6 @@ import type { Publishing } from '../../publishing/building/on-request.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'
 import { bytesOf, statOf } from '../../runtime/files/disk.ts'
 import { readContent } from '../../runtime/files/open-file.ts'
-import { assetPath } from '../../runtime/settings/apps.ts'
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { encodePath, withoutBase } from '../../runtime/urls/spelling.ts'
@@ -178,7 +177,7 @@ function asSources({ settings, sources }: Loaded, known: ReadonlyMap<string, Own
     for (const reference of text?.references.filter(isLoaded) ?? []) {
       const to = await renderer.resolve(place, { dependencies: [], ...text }, reference)
       if (!to || to === 'elsewhere') continue
-      const loaded = encodePath(assetPath(to.app, to.name))
+      const loaded = encodePath(to.path)
       links[reference.kind === 'dynamic-import' ? 'later' : 'loads'].push(loaded)
     }
     return { size, parts: [partOf(path, size)], ...links }

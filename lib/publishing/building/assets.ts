@@ -2,32 +2,19 @@
 import { AssetError, printable } from '../../runtime/errors.ts'
 import type { Content } from '../../runtime/files/open-file.ts'
 import type { Mention } from '../../runtime/app/extra.ts'
-import { assetPath, ownerOf } from '../../runtime/settings/apps.ts'
+import { ownerOf } from '../../runtime/settings/apps.ts'
 import { isAbsoluteUrl } from '../../runtime/settings/table.ts'
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
 import type { Draft } from '../rendering/draft.ts'
-import type { Listed } from '../sources/snapshot.ts'
+import type { Failure, Listed, Sourced } from '../sources/snapshot.ts'
 import { adviseOn } from '../sources/advice.ts'
 import type { Sources } from '../sources/sources.ts'
 import { encodePath, whyNotCanonical } from '../../runtime/urls/spelling.ts'
 import { Names, type Asset, type GivenNames } from '../../runtime/urls/manifest.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
-/** A source, and the path at which it is published. */
-export interface ListedAsset extends Listed {
-  /** The plain URL path, decoded: `/assets/app.css`. */
-  readonly path: string
-}
-
-/** An asset that cannot be published. */
-export interface Failure {
-  /** The plain URL path, decoded. */
-  readonly path: string
-  readonly error: AssetError
-}
-
 /** A line of assets.json, and what its files are written from. */
-export interface Built extends Pick<ListedAsset, 'app' | 'source' | 'path'> {
+export interface Built extends Sourced {
   readonly asset: Asset
   /** The final bytes, or the source when its bytes are published unchanged. */
   readonly content: Content
@@ -69,15 +56,13 @@ export function importedInViews(
 export async function findLostImports(
   settings: Settings,
   sources: Sources,
-  all: readonly (ListedAsset & { readonly draft: Draft })[],
+  all: readonly Draft[],
   warn: (message: string) => void
 ): Promise<Failure[]> {
   const keyOf = ({ name }: AppSettings, specifier: string) => `${name}\n${specifier}`
   const own = all.filter(({ source }) => source.packageName === undefined)
   const imported = new Set(
-    own.flatMap(
-      ({ app, draft }) => draft.text?.references.map(({ path }) => keyOf(app, path)) ?? []
-    )
+    own.flatMap(({ app, text }) => text?.references.map(({ path }) => keyOf(app, path)) ?? [])
   )
   const given = settings.apps
     .filter(({ fingerprint, missing }) => fingerprint && missing !== 'ignore')
@@ -110,13 +95,9 @@ export async function listAssets(
   settings: Settings,
   sources: Sources,
   only: (app: AppSettings) => boolean = () => true
-): Promise<readonly ListedAsset[]> {
-  const all: ListedAsset[] = []
-  for (const app of settings.apps.filter(only)) {
-    for (const listed of await sources.of(app).list()) {
-      all.push({ ...listed, path: assetPath(app, listed.name) })
-    }
-  }
+): Promise<readonly Listed[]> {
+  const all: Listed[] = []
+  for (const app of settings.apps.filter(only)) all.push(...(await sources.of(app).list()))
   return all.toSorted(byPath)
 }
 
@@ -127,7 +108,7 @@ export function byPath(a: { readonly path: string }, b: { readonly path: string 
 /** Finds names that several sources share, and names that cannot be requested. */
 export function findFailures(
   { root }: Settings,
-  places: readonly ListedAsset[],
+  places: readonly Listed[],
   warn: (message: string) => void
 ): Failure[] {
   return places.flatMap(({ path, clash, rivals, source }) => {

@@ -10,11 +10,11 @@ import { textType, type Draft } from '../rendering/draft.ts'
 import { detailsIn } from '../../runtime/app/details.ts'
 import { Renderer } from '../rendering/renderer.ts'
 import { loadModuleLexer } from '../references/modules.ts'
-import { assetPath } from '../../runtime/settings/apps.ts'
 import type { Bundler, Mention, Project, Transform } from '../../runtime/app/extra.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
+import type { Failure, Listed, Sourced } from '../sources/snapshot.ts'
 import type { Sources } from '../sources/sources.ts'
-import { finishAll, MAP, type Unfinished } from './links.ts'
+import { finishAll, MAP } from './links.ts'
 import { NEVER, type MtimeIndex } from './index.ts'
 import {
   byPath,
@@ -22,9 +22,7 @@ import {
   findLostImports,
   importedInViews,
   listAssets,
-  type Assets,
-  type Failure,
-  type ListedAsset
+  type Assets
 } from './assets.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
@@ -47,8 +45,6 @@ export interface BuildResult {
   /** The failures in the order of paths. */
   readonly failures: readonly Failure[]
 }
-
-type Drafted = Omit<Unfinished, 'links'>
 
 // Enough to keep the disk busy while a compiler works.
 const CONCURRENCY = 16
@@ -74,63 +70,60 @@ export class Builder {
   }
 
   /** @returns the same object if nothing has changed @param listed the assets, if they were just listed */
-  async all(listed?: readonly ListedAsset[]): Promise<BuildResult> {
+  async all(listed?: readonly Listed[]): Promise<BuildResult> {
     const { only } = this.#options
     const places = listed ?? (await listAssets(this.#settings, this.#sources, only))
     const failures = findFailures(this.#settings, places, this.#options.warn)
-    const all = await this.#draftAll(places, failures)
+    const drafts = await this.#draftAll(places, failures)
     if (!this.#options.index) {
       failures.push(...(await this.#addedSince(places)))
-      failures.push(
-        ...(await findLostImports(this.#settings, this.#sources, all, this.#options.warn))
-      )
+      const { warn } = this.#options
+      failures.push(...(await findLostImports(this.#settings, this.#sources, drafts, warn)))
     }
-    const drafts = all.map(({ draft }) => draft)
     const last = this.#last
     const isSame = drafts.length === last?.drafts.length
     if (isSame && drafts.every((draft, at) => draft === last.drafts[at])) return last.result
-    const result = await this.#finish(all, failures)
+    const result = await this.#finish(drafts, failures)
     // After failures it looks again: a missing file may have been added to `public`.
     this.#last = result.failures.length === 0 ? { drafts, result } : undefined
     return result
   }
 
   /** A folder that is not there while a checkout replaces it would leave its assets out of a precompile. */
-  async #addedSince(places: readonly ListedAsset[]): Promise<Failure[]> {
+  async #addedSince(places: readonly Listed[]): Promise<Failure[]> {
     const known = new Set(places.map(({ path }) => path))
     const now = await listAssets(this.#settings, this.#sources, this.#options.only)
     const added = now.filter(({ path }) => !known.has(path))
     return added.map(place => ({ path: place.path, error: this.#changed(place, 'appeared') }))
   }
 
-  #changed({ source }: ListedAsset, how: string): AssetError {
+  #changed({ source }: Sourced, how: string): AssetError {
     const file = pathFrom(this.#settings.root, source.file)
     const advice = 'run precompile again when nothing changes the sources'
     return new AssetError('source-missing', `${file} ${how} during the precompile: ${advice}`)
   }
 
-  async #finish(all: readonly Drafted[], failures: Failure[]): Promise<BuildResult> {
+  async #finish(all: readonly Draft[], failures: Failure[]): Promise<BuildResult> {
     const { warn, bundlers = [] } = this.#options
-    const drafted = new Map(all.map(place => [place.path, place]))
-    const nodes = new Map<string, Unfinished>()
-    for (const place of all) {
-      const { path, draft } = place
-      const { found, errors, warnings } = await this.#renderer.resolveAll(place, draft)
-      const isTaken =
-        place.source.packageName !== undefined && bundlers.some(each => each.takes(place.app))
+    const drafted = new Map(all.map(draft => [draft.path, draft]))
+    const nodes = new Map<string, Draft>()
+    for (const draft of all) {
+      const { app, path, source } = draft
+      const { found, errors, warnings } = await this.#renderer.resolveAll(draft)
+      const isTaken = source.packageName !== undefined && bundlers.some(each => each.takes(app))
       // The bundler knows more ways to find a module.
       if (!isTaken) {
         warnings.forEach(warn)
         failures.push(...errors.map(error => ({ path, error })))
       }
-      const links = found.map(to => to && assetPath(to.app, to.source.name))
+      const links = found.map(to => to?.path)
       const map = links.includes(path + MAP) ? drafted.get(path + MAP) : undefined
       const isRewritten = links.some(link => link !== undefined && link !== path + MAP)
-      const ownMap = map && isRewritten ? await readAgain(map.draft) : undefined
-      nodes.set(path, { ...place, links, ownMap })
+      const ownMap = map && isRewritten ? await readAgain(map) : undefined
+      nodes.set(path, { ...draft, links, ownMap })
     }
     const isAsked =
-      all.some(({ app, draft }) => app.fingerprint && draft.mayImport) ||
+      all.some(({ app, mayImport }) => app.fingerprint && mayImport) ||
       this.#settings.apps.some(app => app.fingerprint && app.imports.size > 0)
     const mentions = isAsked ? await this.#mentions() : []
     for (const bundler of failures.length === 0 ? bundlers : []) {
@@ -146,26 +139,26 @@ export class Builder {
     return { assets, inViews, failures: failures.toSorted(byPath) }
   }
 
-  async #draftAll(places: readonly ListedAsset[], failures: Failure[]): Promise<Drafted[]> {
+  async #draftAll(places: readonly Listed[], failures: Failure[]): Promise<Draft[]> {
     const { onProgress, signal } = this.#options
     let done = 0
-    const draftOne = async (place: ListedAsset) => {
+    const draftOne = async (place: Listed) => {
       const { path } = place
       const draft = await this.#draft(place).catch((error: unknown) => {
         if (!(error instanceof AssetError)) throw error
         failures.push({ path, error })
       })
       onProgress?.(++done, places.length, path)
-      return draft ? [{ ...place, draft }] : []
+      return draft ?? []
     }
     const all = (await inParallel(places, CONCURRENCY, draftOne, signal)).flat()
     // The map of a transformed text replaces the one that its source has.
-    const maps = new Set(all.flatMap(({ path, draft }) => (draft.map ? path + MAP : [])))
+    const maps = new Set(all.flatMap(({ path, map }) => (map ? path + MAP : [])))
     return all.filter(({ path }) => !maps.has(path))
   }
 
   /** @returns undefined for a source that was removed after it was listed, if a server looks again for the next page */
-  async #draft(place: ListedAsset): Promise<Draft | undefined> {
+  async #draft(place: Listed): Promise<Draft | undefined> {
     const { index } = this.#options
     const { path, source } = place
     const entry = index?.get(path)
@@ -183,15 +176,15 @@ export class Builder {
     return draft
   }
 
-  async #draftAnew(place: ListedAsset): Promise<Draft | undefined> {
-    const { app, name, source } = place
+  async #draftAnew(place: Listed): Promise<Draft | undefined> {
+    const { app, source } = place
+    const { name } = source
     const { transforms = [], bundlers = [] } = this.#options
     const transform = textType(name) && transforms.find(each => each.takes(app, name))
     const first = await this.#renderer.draft(place, transform !== undefined)
     if (!first) return undefined
     const isTaken = transform && bundlers.some(each => each.takes(app)) && (await isModule(first))
-    const draft =
-      transform && !isTaken ? await this.#renderer.transformed(place, first, transform) : first
+    const draft = transform && !isTaken ? await this.#renderer.transformed(first, transform) : first
     if (draft.text || draft.map) return draft
     const sums = await checksumsOf(draft.content, app.integrity)
     const details = await detailsIn(this.#settings.extras, name, draft.content, place)

@@ -5,22 +5,12 @@ import { checksumsOfBytes, digestOfHash, type Checksums } from '../../runtime/fi
 import { finish, textType, type Draft } from '../rendering/draft.ts'
 import type { Content } from '../../runtime/files/open-file.ts'
 import type { Asset } from '../../runtime/urls/manifest.ts'
+import type { Sourced } from '../sources/snapshot.ts'
 import { isBare } from '../references/modules.ts'
 import { isInModule, type Reference, type Urls } from '../references/references.ts'
 import { shiftMap } from '../rendering/source-map.ts'
 import { encodePath, withFingerprint } from '../../runtime/urls/spelling.ts'
-import { byPath, type Assets, type Built, type ListedAsset } from './assets.ts'
-
-/** An asset whose references have no URLs yet. */
-export interface Unfinished extends ListedAsset {
-  readonly draft: Draft
-  /** The path of the asset that each reference leads to; undefined leaves it as it is written. */
-  readonly links: readonly (string | undefined)[]
-  /** The source map, as JSON, that the text came with and refers to. */
-  readonly ownMap?: string | undefined
-  /** The decoded paths of the assets that were bundled into it; undefined for one that has its source alone. */
-  readonly sources?: readonly string[] | undefined
-}
+import { byPath, type Assets, type Built } from './assets.ts'
 
 /**
  * Finishes all assets.
@@ -28,20 +18,20 @@ export interface Unfinished extends ListedAsset {
  * @returns the assets by path; each follows those that it refers to
  */
 export function finishAll(
-  nodes: ReadonlyMap<string, Unfinished>,
+  nodes: ReadonlyMap<string, Draft>,
   warn: (message: string) => void,
   base = ''
 ): Assets {
   const assets = new Map<string, Built>()
-  const edges = ({ links }: Unfinished) => links.flatMap(path => nodes.get(path ?? '') ?? [])
+  const edges = ({ links = [] }: Draft) => links.flatMap(path => nodes.get(path ?? '') ?? [])
   for (const group of groupsInOrder(nodes.values(), edges)) {
     const isCycle = group.length > 1 || group.some(node => edges(node).includes(node))
     const cycle = new Set(isCycle ? group.map(({ path }) => path) : [])
-    const hasStyles = group.some(({ name }) => textType(name) === 'css')
-    const urlsOf = (node: Unfinished, query = '') =>
+    const hasStyles = group.some(({ path }) => textType(path) === 'css')
+    const urlsOf = (node: Draft, query = '') =>
       urlsIn(node, assets, cycle, query).map(url => url && base + url)
     const query = isCycle && hasStyles ? `?${digestOfCycle(group, urlsOf)}` : ''
-    const modules = group.filter(({ path, name }) => cycle.has(path) && textType(name) === 'js')
+    const modules = group.filter(({ path }) => cycle.has(path) && textType(path) === 'js')
     if (modules.length > 0) warn(cycleFound(modules.map(({ path }) => path).toSorted()))
     for (const node of group) {
       shiftOwnMap(node, urlsOf(node, query), assets)
@@ -58,13 +48,13 @@ function cycleFound(paths: readonly string[]): string {
 }
 
 function urlsIn(
-  { links, draft }: Unfinished,
+  { links = [], text }: Draft,
   assets: Assets,
   cycle: ReadonlySet<string>,
   query: string
 ): Urls {
   return links.map((path, at) => {
-    const reference = draft.text?.references[at]
+    const reference = text?.references[at]
     if (path === undefined || !reference) return undefined
     // An import map resolves plain URLs, not those with a query.
     if (cycle.has(path)) return encodePath(path) + (isInModule(reference) ? '' : query)
@@ -77,22 +67,22 @@ function urlsIn(
  * Stylesheets in a cycle cannot contain each other's digests. They share one digest: they refer to each other by
  * plain names with that digest as the query, so a change in one changes the bytes, and the fingerprint, of each.
  */
-function digestOfCycle(group: readonly Unfinished[], urlsOf: (node: Unfinished) => Urls): string {
+function digestOfCycle(group: readonly Draft[], urlsOf: (node: Draft) => Urls): string {
   const hash = createHash('sha256')
   for (const node of group.toSorted(byPath)) {
-    const content = finish(node.draft, urlsOf(node))
+    const content = finish(node, urlsOf(node))
     hash.update(node.path).update('\0')
     if (!('copyOf' in content)) hash.update(content).update('\0')
-    hash.update(node.draft.map ?? '').update('\0')
+    hash.update(node.map ?? '').update('\0')
   }
   return digestOfHash(hash.digest())
 }
 
 /** The text refers to its map by fingerprint, so the map comes first. */
-function shiftOwnMap({ path, draft, ownMap }: Unfinished, urls: Urls, assets: Map<string, Built>) {
+function shiftOwnMap({ path, text, ownMap }: Draft, urls: Urls, assets: Map<string, Built>) {
   const map = assets.get(path + MAP)
-  if (ownMap === undefined || !map || !draft.text) return
-  const content = Buffer.from(shiftMap(ownMap, draft.text, urls))
+  if (ownMap === undefined || !map || !text) return
+  const content = Buffer.from(shiftMap(ownMap, text, urls))
   assets.set(map.path, builtFrom(map, content, checksumsOfBytes(content, map.app.integrity)))
 }
 
@@ -100,7 +90,7 @@ function shiftOwnMap({ path, draft, ownMap }: Unfinished, urls: Urls, assets: Ma
 export const MAP = '.map'
 
 function builtFrom(
-  { app, source, path }: Pick<Built, 'app' | 'source' | 'path'>,
+  { app, source, path }: Sourced,
   content: Content,
   { digest, integrity, size }: Checksums,
   { imports, dynamicImports, unresolved, imageSize, svg, sources }: Partial<Asset> = {}
@@ -125,19 +115,18 @@ function builtFrom(
 
 /** Minified text names its map by fingerprint, so the map comes first. */
 function finishOne(
-  node: Unfinished,
+  node: Draft,
   urls: Urls,
   { cycle, base }: { readonly cycle: ReadonlySet<string>; readonly base: string }
 ): Built[] {
-  const { draft, app, source, path } = node
-  const content = finish(draft, urls)
+  const { app, source, path, text } = node
+  const content = finish(node, urls)
   const known = { ...importsOf(node, cycle), sources: node.sources?.map(encodePath) }
-  if (draft.map === undefined) {
-    const sums = draft.sums ?? checksumsOfBytes(content as Uint8Array, app.integrity)
-    return [builtFrom(node, content, sums, { ...known, ...draft.details })]
+  if (node.map === undefined) {
+    const sums = node.sums ?? checksumsOfBytes(content as Uint8Array, app.integrity)
+    return [builtFrom(node, content, sums, { ...known, ...node.details })]
   }
-  const { text } = draft
-  const mapBytes = Buffer.from(text ? shiftMap(draft.map, text, urls) : draft.map)
+  const mapBytes = Buffer.from(text ? shiftMap(node.map, text, urls) : node.map)
   const sumsOfMap = checksumsOfBytes(mapBytes, app.integrity)
   const map = builtFrom({ app, source, path: path + MAP }, mapBytes, sumsOfMap)
   const directive = `# sourceMappingURL=${base}${map.asset.target}`
@@ -148,11 +137,11 @@ function finishOne(
 
 /** Returns the imports of a module; undefined for an asset that is no script, or was not searched for imports. */
 function importsOf(
-  { app, name, draft, links }: Unfinished,
+  { app, path, text, links = [] }: Draft,
   cycle: ReadonlySet<string>
 ): Partial<Asset> | undefined {
-  if (textType(name) !== 'js' || !app.fingerprint) return undefined
-  const { references = [], isOpen = false } = draft.text ?? {}
+  if (textType(path) !== 'js' || !app.fingerprint) return undefined
+  const { references = [], isOpen = false } = text ?? {}
   const of = (kind: Reference['kind']) => {
     const paths = links.filter((_, at) => references[at]?.kind === kind)
     return [...new Set(paths)].filter(path => path !== undefined).map(encodePath)

@@ -12,7 +12,7 @@ import { Renderer } from '../rendering/renderer.ts'
 import { assetPath } from '../../runtime/settings/apps.ts'
 import { publicFile, type Target } from '../../runtime/settings/public-directory.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
-import type { Asset } from '../sources/snapshot.ts'
+import type { Sourced } from '../sources/snapshot.ts'
 import type { Sources } from '../sources/sources.ts'
 import { hasSameTargets, MtimeIndex, NEVER, withdraw } from './index.ts'
 
@@ -70,7 +70,7 @@ export class PlainNames {
       if (clash !== undefined) this.#warn(clash)
       // A file that was removed meanwhile may be back before an event tells.
       const generation = attempt === 1 ? sources.generation : NEVER
-      const target = await this.#publishFrom({ app, name, source }, path, generation)
+      const target = await this.#publishFrom({ app, source, path }, generation)
       if (target !== 'gone') return target
       // The source was removed after it was listed: there may be another one of that name.
       await sources.verify()
@@ -81,7 +81,8 @@ export class PlainNames {
   }
 
   /** Resolves to 'gone' when the source no longer exists. */
-  async #publishFrom(asset: Asset, path: string, generation: number) {
+  async #publishFrom(asset: Sourced, generation: number) {
+    const { path } = asset
     const startedAt = performance.now()
     const file = publicFile(this.#settings, path)
     const areAsBefore = await lookBefore(this.index.peek(path)?.inputs)
@@ -111,10 +112,10 @@ export class PlainNames {
   }
 
   /** Renders the asset with plain names in its references; the result is undefined when the source is gone. */
-  async #render(asset: Asset) {
+  async #render(asset: Sourced) {
     const draft = await this.#renderer.draft(asset)
     if (!draft) return undefined
-    const { found, errors, warnings } = await this.#renderer.resolveAll(asset, draft)
+    const { found, errors, warnings } = await this.#renderer.resolveAll(draft)
     warnings.forEach(this.#warn)
     if (errors[0]) throw errors[0]
     const { compiler } = asset.source

@@ -21,7 +21,7 @@ import type { Compiler, CompilerInput } from '../../runtime/settings/options.ts'
 import { withDot } from '../../runtime/files/paths.ts'
 import type { Details } from '../../runtime/urls/manifest.ts'
 import type { AppSettings } from '../../runtime/settings/apps.ts'
-import type { Asset } from '../sources/snapshot.ts'
+import type { Source, Sourced } from '../sources/snapshot.ts'
 import { isBare, loadModuleLexer, isRefused } from '../references/modules.ts'
 import {
   findReferences,
@@ -34,8 +34,8 @@ import {
 } from '../references/references.ts'
 import { shiftInlineMap } from './source-map.ts'
 
-/** A source that was read and compiled, with its references found but not yet replaced. */
-export interface Draft {
+/** An asset whose source was read and compiled, with its references found but not yet replaced. */
+export interface Draft extends Sourced {
   readonly content: Content
   /** The text with its references; undefined if nothing in it refers to another asset. */
   readonly text?: Text | undefined
@@ -54,6 +54,12 @@ export interface Draft {
   readonly details?: Details | undefined
   /** The time that the compiler took, in milliseconds. */
   readonly compileDuration?: number | undefined
+  /** The path of the asset that each reference leads to; undefined leaves it as it is written. */
+  readonly links?: readonly (string | undefined)[]
+  /** The source map, as JSON, that the text came with and refers to. */
+  readonly ownMap?: string | undefined
+  /** The decoded paths of the assets that were bundled into it; undefined for one that has its source alone. */
+  readonly sources?: readonly string[] | undefined
 }
 
 export interface Text extends Referring {
@@ -82,12 +88,13 @@ type Options = Omit<CompilerInput, 'code' | 'bytes' | 'path'>
 
 /** @param place the source directory, in which the source must be */
 export async function draft(
-  asset: Asset,
+  { app, source, path }: Sourced,
   place: Boundary,
   options: Options
 ): Promise<Draft | undefined> {
-  const { file, compiler } = asset.source
-  const isProcessed = compiler !== undefined || textType(asset.name) !== undefined
+  const asset = { app, source, path }
+  const { file, compiler, name } = source
+  const isProcessed = compiler !== undefined || textType(name) !== undefined
   const isAllowed = isInPlace(place)
   const readAt = Date.now()
   const read = await withFile(file, async opened => {
@@ -97,28 +104,26 @@ export async function draft(
   })
   if (!read) return undefined
   if (!('bytes' in read)) {
-    const inputs = [{ path: file, stamp: read.stamp }]
-    return {
-      content: { copyOf: file, isAllowed },
-      inputs,
-      isSettled: isSettled(read.stamp, Date.now())
-    }
+    const { stamp } = read
+    const content = { copyOf: file, isAllowed }
+    const inputs = [{ path: file, stamp }]
+    return { ...asset, content, inputs, isSettled: isSettled(stamp, Date.now()) }
   }
   const { bytes } = read
   const input = observe(file, read, readAt)
-  if (!isProcessed) return { content: bytes, inputs: [input], isSettled: true }
+  if (!isProcessed) return { ...asset, content: bytes, inputs: [input], isSettled: true }
   return draftText(asset, bytes, input, options)
 }
 
 const IMPORTS = { js: /\b(?:import|export)\b/, css: /@import\b/i } as const
 
 async function draftText(
-  asset: Asset,
+  asset: Sourced,
   bytes: Buffer,
   input: FileObservation,
   options: Options
 ): Promise<Draft> {
-  const { file, compiler } = asset.source
+  const { file, compiler, name } = asset.source
   const startedAt = Date.now()
   const output = compiler && (await compile(compiler, bytes, { path: file, ...options }))
   const { content = bytes, dependencies = [], configuration = [], lead, warnings } = output ?? {}
@@ -129,10 +134,11 @@ async function draftText(
   const paths = others.filter(isFileObservation).map(({ path }) => path)
   // npm links the packages of a workspace, whose own directories may be sources.
   const real = await Promise.all(paths.map(realpathOf))
-  const type = textType(asset.name)
+  const type = textType(name)
   const { code, encoding } = textIn(content, type) ?? {}
   const compiledIn = [...new Set([...paths, ...real.flatMap(path => path ?? [])])]
   return {
+    ...asset,
     content,
     text: code === undefined ? undefined : await textOf(asset, code, compiledIn, lead, encoding),
     mayImport: code !== undefined && IMPORTS[type ?? 'js'].test(code),
@@ -217,7 +223,7 @@ function toCompileError(error: unknown, file: string): CompileError {
 }
 
 /** Returns the bytes of the target, with a URL for each reference. */
-export function finish({ content, text }: Draft, urls: Urls): Content {
+export function finish({ content, text }: Pick<Draft, 'content' | 'text'>, urls: Urls): Content {
   if (!text || urls.every(url => url === undefined)) return content
   const finished = replaceReferences(text.code, text.references, urls)
   return Buffer.from(shiftInlineMap(finished, text, urls), text.encoding)
@@ -228,7 +234,7 @@ export function finish({ content, text }: Draft, urls: Urls): Content {
  * @param lead returns the path of the file that a bare specifier means
  */
 export async function textOf(
-  { app, name }: Pick<Asset, 'app' | 'name'>,
+  { app, source: { name } }: Pick<Sourced, 'app'> & { readonly source: Pick<Source, 'name'> },
   code: string,
   dependencies: readonly string[],
   lead?: ConfiguredOutput['lead'],

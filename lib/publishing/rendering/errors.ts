@@ -7,22 +7,21 @@ import { statOf, whyHidden } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { isBare, remedyFor } from '../references/modules.ts'
 import { positionsOf, type Reference } from '../references/references.ts'
-import type { Asset } from '../sources/snapshot.ts'
+import type { Listed } from '../sources/snapshot.ts'
 import { namesSource, type Draft } from './draft.ts'
 import { pathFrom, isInside } from '../../runtime/files/paths.ts'
 import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
-import { assetPath, type AppSettings } from '../../runtime/settings/apps.ts'
+import type { AppSettings } from '../../runtime/settings/apps.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 
 /** The number of references of a compiled text that are searched for in its sources and compared with names. */
 const MAX_SEARCHES = 100
 
 /** A text with references, and its source. */
-export interface Referrer extends Pick<Draft, 'text' | 'map' | 'isLowered'> {
+export interface Referrer extends Pick<Draft, 'app' | 'source' | 'text' | 'map' | 'isLowered'> {
   readonly root: string
   /** Where files without a helper are; undefined for what was in no `public` before. */
   readonly beside?: Pick<Settings, 'publicDir' | 'base'>
-  readonly asset: Pick<Asset, 'app' | 'source'>
 }
 
 /**
@@ -32,29 +31,29 @@ export interface Referrer extends Pick<Draft, 'text' | 'map' | 'isLowered'> {
 export async function referenceErrors(
   referrer: Referrer,
   missing: readonly Reference[],
-  list: () => Promise<readonly Asset[]>
+  list: () => Promise<readonly Listed[]>
 ): Promise<AssetError[]> {
-  const { asset, text } = referrer
+  const { root, app, source, text } = referrer
   if (!text || (missing.length === 0 && text.unparsedAt === undefined)) return []
   const { unparsedAt } = text
   const paths = new Set<string>()
   const lost = missing.filter(({ path }) => !paths.has(path) && paths.add(path))
   const places = await placesOf(referrer, lost)
-  const files = [asset.source.file, ...text.dependencies]
+  const files = [source.file, ...text.dependencies]
   const listed = lost.length > 0 ? await list().catch(noneIfUnusable) : []
   const errors = await Promise.all(
     lost.map(async (reference, at) => {
       const { path, file } = reference
-      const given = file === undefined ? asset.app.imports.get(path) : pathFrom(referrer.root, file)
+      const given = file === undefined ? app.imports.get(path) : pathFrom(root, file)
       const by = file === undefined ? 'the option imports' : 'paths of tsconfig.json'
       const name = isBare(reference) ? ` (${given} by ${by})` : ''
       const rule = await ruleFor(path, files)
       const isSearched = rule === undefined && at < MAX_SEARCHES
-      const meant = file === undefined ? path : pathFrom(dirname(asset.source.file), file)
+      const meant = file === undefined ? path : pathFrom(dirname(source.file), file)
       const advice = isSearched
-        ? ((await unpublished(meant, asset.app, files)) ??
+        ? ((await unpublished(meant, app, files)) ??
           (await inPublic(path, referrer)) ??
-          nearReference(meant, listed, files, namesSource(asset.app, reference)))
+          nearReference(meant, listed, files, namesSource(app, reference)))
         : rule
       const reason = advice === undefined ? '' : `: ${advice}`
       const message = `refers to ${path}${name}, which was not found${reason}`
@@ -62,7 +61,7 @@ export async function referenceErrors(
     })
   )
   if (unparsedAt === undefined) return errors
-  const whole = pathFrom(referrer.root, asset.source.file)
+  const whole = pathFrom(root, source.file)
   const [place] = isAsWritten(referrer) ? placesIn(referrer, text.code, [unparsedAt]) : [whole]
   const message =
     "cannot be parsed as a module, so its imports are not rewritten: write them in another way, or set missing: 'ignore'"
@@ -78,7 +77,7 @@ export async function importErrors(
   unknown: readonly Reference[],
   advise: (specifier: string) => Promise<string | undefined>
 ): Promise<AssetError[]> {
-  const { file } = referrer.asset.source
+  const { file } = referrer.source
   const places = unknown.length > 0 ? await placesOf(referrer, unknown) : []
   return Promise.all(
     unknown.map(async ({ path }, at) => {
@@ -100,7 +99,7 @@ export async function typeErrors(
   referrer: Referrer,
   refused: readonly Reference[]
 ): Promise<AssetError[]> {
-  const { file } = referrer.asset.source
+  const { file } = referrer.source
   const places = refused.length > 0 ? await placesOf(referrer, refused) : []
   return Promise.all(
     refused.map(async (reference, at) => {
@@ -125,11 +124,11 @@ function errorAt(place: string | undefined, message: string): AssetError {
 
 /** Returns `apps/web/assets/app.css:12:3` for each reference; the file alone if compiling added the reference. */
 async function placesOf(referrer: Referrer, references: readonly Reference[]): Promise<string[]> {
-  const { root, asset, text } = referrer
+  const { root, source, text } = referrer
   if (!text) return []
   const starts = references.map(({ start }) => start)
   if (isAsWritten(referrer)) return placesIn(referrer, text.code, starts)
-  const files = [asset.source.file, ...text.dependencies]
+  const files = [source.file, ...text.dependencies]
   const read = await Promise.all(files.map(readSnapshot))
   const codes = read.map(one => (one ? new TextDecoder().decode(one.bytes) : ''))
   return references.map((reference, index) => {
@@ -139,19 +138,19 @@ async function placesOf(referrer: Referrer, references: readonly Reference[]): P
       const offset = written ? code.search(written) : -1
       return offset === -1 ? [] : placesIn(referrer, code, [offset], file)
     })
-    return found[0] ?? pathFrom(root, asset.source.file)
+    return found[0] ?? pathFrom(root, source.file)
   })
 }
 
-function isAsWritten({ asset, map, isLowered }: Referrer): boolean {
-  return !asset.source.compiler && map === undefined && !isLowered
+function isAsWritten({ source, map, isLowered }: Referrer): boolean {
+  return !source.compiler && map === undefined && !isLowered
 }
 
 function placesIn(
-  { root, asset }: Referrer,
+  { root, source }: Referrer,
   code: string,
   offsets: readonly number[],
-  file = asset.source.file
+  file = source.file
 ): string[] {
   return positionsOf(code, offsets).map(
     ({ line, column }) => `${pathFrom(root, file)}:${line + 1}:${column + 1}`
@@ -184,7 +183,7 @@ const MAX_COMPARED = 5000
  */
 export function nearReference(
   path: string,
-  listed: readonly Asset[],
+  listed: readonly Listed[],
   files: readonly string[],
   isWritten: boolean
 ): string | undefined {
@@ -194,14 +193,14 @@ export function nearReference(
   const at = new Set(files.map(file => join(dirname(file), path)))
   const raw = own.find(({ source }) => source.compiler && at.has(source.file))
   if (raw) {
-    const meant = posix.join(posix.dirname(path), basename(raw.name))
+    const meant = posix.join(posix.dirname(path), basename(raw.source.name))
     return `did you mean '${asWritten(meant, path)}'? ${raw.source.path} is published under that name`
   }
   const folder = dirname(files[0] ?? '')
   const isUrl = path.startsWith('/')
-  const known = own.slice(0, MAX_COMPARED).map(({ app, name, source: { file } }) => {
+  const known = own.slice(0, MAX_COMPARED).map(({ path, source: { name, file } }) => {
     const written = isWritten ? file : join(dirname(file), basename(name))
-    return isUrl ? assetPath(app, name) : pathFrom(folder, written)
+    return isUrl ? path : pathFrom(folder, written)
   })
   const near = nearestPath(isUrl ? path : pathFrom(folder, join(folder, path)), known)
   return near === undefined ? undefined : didYouMean(path, asWritten(near, path))
@@ -224,9 +223,9 @@ export async function unpublished(
 }
 
 /** Returns how to refer to a file that stayed in `public` when the stylesheet or script beside it became an asset. */
-async function inPublic(path: string, { root, beside, asset }: Referrer) {
+async function inPublic(path: string, { root, beside, source }: Referrer) {
   if (!beside || path.startsWith('/')) return undefined
-  const url = posix.join('/', posix.dirname(asset.source.path), path)
+  const url = posix.join('/', posix.dirname(source.path), path)
   const file = join(beside.publicDir, url)
   if (!(await statOf(file))?.isFile()) return undefined
   return `${pathFrom(root, file)} is no asset: write '${beside.base}${url}', or move it to the sources`

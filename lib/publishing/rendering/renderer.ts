@@ -13,7 +13,7 @@ import { isInModule, replaceReferences, type Reference } from '../references/ref
 import { appAt, assetPath, ownerOf, type AppSettings } from '../../runtime/settings/apps.ts'
 import { isAbsoluteUrl } from '../../runtime/settings/table.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
-import type { Asset } from '../sources/snapshot.ts'
+import type { Sourced } from '../sources/snapshot.ts'
 import type { Sources } from '../sources/sources.ts'
 import { decodeIfValid, encodePath } from '../../runtime/urls/spelling.ts'
 import { draft, finish, namesSource, textOf, textType, type Draft, type Text } from './draft.ts'
@@ -21,7 +21,7 @@ import { importErrors, referenceErrors, typeErrors } from './errors.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
 /** The asset that a reference points to. */
-interface Referenced extends Asset {
+interface Referenced extends Sourced {
   /** True if the reference, as written, already is the asset's URL. */
   readonly isDirect?: boolean
 }
@@ -58,10 +58,10 @@ export class Renderer {
    * directory.
    * @param sourceMap asks the compiler for an inline map, whatever the environment
    */
-  async draft(asset: Asset, sourceMap?: boolean): Promise<Draft | undefined> {
+  async draft(asset: Sourced, sourceMap?: boolean): Promise<Draft | undefined> {
     const { env } = this.#settings
-    const { compiler, directory } = asset.source
-    const lowering = textType(asset.name) && (await this.#lowering())
+    const { compiler, directory, name } = asset.source
+    const lowering = textType(name) && (await this.#lowering())
     const isLowered = lowering?.targetOf?.(asset.app) !== undefined
     const isMapped = sourceMap || env === 'development'
     const drafted = await draft(asset, this.#placeOf(directory), {
@@ -70,28 +70,28 @@ export class Renderer {
       // The places of warnings are found by the map.
       sourceMap: isMapped || isLowered
     })
-    return drafted && isLowered ? this.transformed(asset, drafted, lowering, isMapped) : drafted
+    return drafted && isLowered ? this.transformed(drafted, lowering, isMapped) : drafted
   }
 
   /**
    * Transforms the text of a draft, before its references get URLs: these move the text after them, and
    * building/links.ts adjusts the map.
    */
-  async transformed(asset: Asset, drafted: Draft, transform: Transform, isMapped = true) {
+  async transformed(drafted: Draft, transform: Transform, isMapped = true): Promise<Draft> {
     const bytes = await readContent(drafted.content)
     // Text in any other encoding stays as it is.
     if (bytes.length === 0 || !isUtf8(bytes)) return drafted
-    const { app, name, source } = asset
-    const code = await this.#withInlineMap(asset, drafted, new TextDecoder().decode(bytes))
+    const { app, source, text } = drafted
+    const { file, name } = source
+    const code = await this.#withInlineMap(drafted, new TextDecoder().decode(bytes))
     const isCompiled = source.compiler !== undefined
     const target = (await this.#lowering())?.targetOf?.(app)
-    const { file } = source
     const made = await transform.apply({ app, name, file, code, isCompiled, target, isMapped })
-    if (!made) return (await this.draft(asset)) ?? drafted
+    if (!made) return (await this.draft(drafted)) ?? drafted
     return {
       ...drafted,
       content: Buffer.from(made.code),
-      text: await textOf(asset, made.code, drafted.text?.dependencies ?? [], drafted.text?.lead),
+      text: await textOf(drafted, made.code, text?.dependencies ?? [], text?.lead),
       map: made.map,
       isLowered: target !== undefined,
       warnings: [...new Set([...(drafted.warnings ?? []), ...(made.warnings ?? [])])]
@@ -99,9 +99,10 @@ export class Renderer {
   }
 
   /** Returns the text with its linked source map inline, which is the only form that every tool continues. */
-  async #withInlineMap(asset: Asset, { text }: Draft, code: string): Promise<string> {
+  async #withInlineMap(drafted: Draft, code: string): Promise<string> {
+    const { text } = drafted
     const linked = text?.references.findLast(({ kind }) => kind === 'source-map')
-    const found = text && linked && (await this.resolve(asset, text, linked))
+    const found = text && linked && (await this.resolve(drafted, text, linked))
     const map = found && found !== 'elsewhere' && (await this.draft(found))
     if (!linked || !map) return code
     const data = Buffer.from(await readContent(map.content)).toString('base64')
@@ -113,27 +114,27 @@ export class Renderer {
    * Finds the assets that a draft refers to. By the option `missing`, a reference that is not found, an import that
    * no import map of ours resolves and a module that cannot be parsed are errors or warnings.
    */
-  async resolveAll(asset: Asset, drafted: Draft): Promise<Resolved> {
-    const { text } = drafted
+  async resolveAll(drafted: Draft): Promise<Resolved> {
+    const { app, text } = drafted
     const errors: AssetError[] = []
     const warnings = [...(drafted.warnings ?? [])]
     if (!text) return { found: [], errors, warnings }
-    const { missing } = asset.app
+    const { missing } = app
     const { references } = text
-    const found = await Promise.all(references.map(each => this.resolve(asset, text, each)))
+    const found = await Promise.all(references.map(each => this.resolve(drafted, text, each)))
     const report = (error: AssetError, isNeeded = true) => {
       if (missing === 'error' && isNeeded) errors.push(error)
       else warnings.push(error.message)
     }
     if (missing !== 'ignore') {
-      const referrer = { ...drafted, root: this.#settings.root, beside: this.#settings, asset }
+      const referrer = { ...drafted, root: this.#settings.root, beside: this.#settings }
       // A missing source map is not a mistake in the text.
       const lost = references.filter(({ kind }, at) => !found[at] && kind !== 'source-map')
-      const list = () => this.#sources.of(asset.app).list()
+      const list = () => this.#sources.of(app).list()
       for (const error of await referenceErrors(referrer, lost, list)) report(error)
-      const isOwn = !this.#isOfPackage(asset)
-      const unknown = isOwn ? await this.#unknown(asset, text) : []
-      const advise = (specifier: string) => this.#sources.adviceOn(asset.app, specifier)
+      const isOwn = !this.#isOfPackage(drafted)
+      const unknown = isOwn ? await this.#unknown(drafted, text) : []
+      const advise = (specifier: string) => this.#sources.adviceOn(app, specifier)
       const unmapped = await importErrors(referrer, unknown, advise)
       // A module may do without its dynamic imports.
       for (const [at, error] of unmapped.entries()) report(error, unknown[at]?.kind === 'import')
@@ -147,9 +148,7 @@ export class Renderer {
   /** Returns the bytes of a draft with plain names for the assets that it refers to. */
   plain(drafted: Draft, found: Resolved['found']): Content {
     const { base } = this.#settings
-    const urls = found.map(to =>
-      to && !to.isDirect ? base + encodePath(assetPath(to.app, to.name)) : undefined
-    )
+    const urls = found.map(to => (to && !to.isDirect ? base + encodePath(to.path) : undefined))
     return finish(drafted, urls)
   }
 
@@ -159,11 +158,12 @@ export class Renderer {
    * module, the file of a package, and the reference as a name.
    */
   async resolve(
-    asset: Asset,
+    asset: Sourced,
     { dependencies }: Pick<Text, 'dependencies'>,
     reference: Reference
   ): Promise<Resolution> {
-    const { app, name, source } = asset
+    const { app, source } = asset
+    const { name } = source
     if (reference.file !== undefined) return this.#byFile(app, ['/'], reference.file, true)
     if (isBare(reference)) {
       const given =
@@ -180,7 +180,7 @@ export class Renderer {
       if (!found) return url.startsWith(`${prefix}/`) ? undefined : 'elsewhere'
       return found === 'elsewhere' || base === '' ? found : { ...found, isDirect: false }
     }
-    const direct = await this.#byUrl(posix.join(app.urlPrefix, posix.dirname(name), path))
+    const direct = await this.#byUrl(posix.join(posix.dirname(asset.path), path))
     const folders = [source.file, ...dependencies].map(dirname)
     const beside = await this.#byFile(app, folders, path, namesSource(app, reference))
     if (beside && !isSame(direct, beside)) return beside
@@ -192,7 +192,7 @@ export class Renderer {
   }
 
   /** Returns the imports that nothing maps. Packages answer for their own. */
-  async #unknown({ app, name }: Asset, { bare }: Text): Promise<Reference[]> {
+  async #unknown({ app, source: { name } }: Sourced, { bare }: Text): Promise<Reference[]> {
     const sources = this.#sources.of(app)
     const isMapped = await Promise.all(
       bare.map(async ({ path }) => app.imports.has(path) || sources.isMeant(path, name))
@@ -204,7 +204,7 @@ export class Renderer {
     })
   }
 
-  #isOfPackage({ source }: Asset): boolean {
+  #isOfPackage({ source }: Sourced): boolean {
     const folders = pathFrom(this.#settings.root, source.directory).split('/')
     return source.packageName !== undefined || folders.includes('node_modules')
   }
@@ -215,14 +215,14 @@ export class Renderer {
     const name = url.slice(app.urlPrefix.length + 1)
     const found = await this.#named(app, name)
     // A tail is found, but only a name is part of a URL.
-    if (found) return { ...found, isDirect: found.name === name }
+    if (found) return { ...found, isDirect: found.source.name === name }
     return (await statOf(publicFile(this.#settings, url)))?.isFile() ? 'elsewhere' : undefined
   }
 
   async #named(from: AppSettings, given: string): Promise<Referenced | undefined> {
     const { app, name } = ownerOf(this.#settings, from, given)
     const source = await this.#sources.of(app).find(name)
-    return source && { app, name: source.name, source }
+    return source && { app, source, path: assetPath(app, source.name) }
   }
 
   async #byFile(
@@ -238,14 +238,13 @@ export class Renderer {
         (await sources.findAt(file)) ?? (isWritten ? await sources.findWritten(file) : undefined)
       if (!found) continue
       const source = (await sources.find(found.name)) ?? found
-      return { app, name: found.name, source }
+      return { app, source, path: assetPath(app, source.name) }
     }
     return undefined
   }
 }
 
 /** Tells whether a reference, as written, already is the URL of an asset. */
-function isSame(direct: Resolution, { app, name }: Referenced): boolean {
-  if (direct === undefined || direct === 'elsewhere' || direct.app !== app) return false
-  return direct.name === name || direct.source.name === name
+function isSame(direct: Resolution, { path }: Referenced): boolean {
+  return direct !== undefined && direct !== 'elsewhere' && direct.path === path
 }

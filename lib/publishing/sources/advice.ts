@@ -20,24 +20,24 @@ export async function adviseOn(all: Sources, app: AppSettings, name: string) {
   const module = maps.find(map => map?.has(name))?.get(name)
   if (module !== undefined) return `the import map has it, for ${module}`
   const tailed = listed.find(({ source }) => `/${source.tail}`.endsWith(`/${name}`))
-  if (tailed && tailed.source.tail !== tailed.name && !app.tails) {
-    return `${tailed.source.path} is published as ${tailed.name}; tails: false disables other names`
+  if (tailed && tailed.source.tail !== tailed.source.name && !app.tails) {
+    return `${tailed.source.path} is published as ${tailed.source.name}; tails: false disables other names`
   }
   const raw = listed.find(({ source }) => `/${source.path}`.endsWith(`/${name}`))
-  if (raw) return `${raw.source.path} is a source; it is published as ${raw.name}`
+  if (raw) return `${raw.source.path} is a source; it is published as ${raw.source.name}`
   const hidden = listed.find(({ shadowed, rivals }) =>
     [...shadowed, ...rivals].some(({ tail }) => `/${tail}`.endsWith(`/${name}`))
   )
   if (hidden) {
-    const { name, source } = hidden
-    return `only one source is published as ${name}, here ${source.path}: rename the other, or set at for its directory`
+    const { name, path } = hidden.source
+    return `only one source is published as ${name}, here ${path}: rename the other, or set at for its directory`
   }
   const other = await all.otherWith(app, name)
   if (other !== undefined) return ofApp(other)
   // A partial `_part.scss` would be published as `_part.css`.
   const rule = whyHidden(name.replace(/\.css$/, '.scss'))
   if (rule !== undefined) return rule
-  const names = listed.map(each => each.name)
+  const names = listed.map(({ source }) => source.name)
   const near = nearestPath(name, names)
   return near === undefined ? undefined : didYouMean(name, near)
 }

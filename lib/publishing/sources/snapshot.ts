@@ -2,42 +2,34 @@
 import { join, posix } from 'node:path'
 import { AssetError, printable } from '../../runtime/errors.ts'
 import { composed, folded, pathFrom, withDot, withSlashes } from '../../runtime/files/paths.ts'
+import type { SourceFile } from '../../runtime/app/extra.ts'
 import type { Compiler } from '../../runtime/settings/options.ts'
 import { appInTheWay, assetPath, type SourceDirectory } from '../../runtime/settings/apps.ts'
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
 import { meetsNames, tailsOf } from '../../runtime/urls/spelling.ts'
 
-/** A file that somebody wrote, and the name under which it is published. */
-export interface Source {
-  /** The absolute path. */
-  readonly file: string
-  /** The absolute path of the source directory that contains it. */
-  readonly directory: string
-  /** The position of that directory in the search order; 0 is the app's own. */
+/** A source, and its place among those that an app searches. */
+export interface Source extends SourceFile {
+  /** The position of its directory in the search order; 0 is the app's own. */
   readonly from: number
   /** The path in that directory: `stylesheets/admin/menu.css.scss` */
   readonly path: string
-  /** The path after compilation, below the folder `at` of its directory: `stylesheets/admin/menu.css`. */
+  /**
+   * The path after compilation, below the folder `at` of its directory: `stylesheets/admin/menu.css`. Its name lacks
+   * the first folder, unless there is an `at`.
+   */
   readonly tail: string
-  /** The tail without its first folder, `admin/menu.css`; with `at` the tail. */
-  readonly name: string
-  /** The compiler of the source; undefined for a file that is copied. */
-  readonly compiler: Compiler | undefined
-  /** The bare specifiers that resolve to it, if it belongs to a package. */
-  readonly specifiers?: readonly string[] | undefined
-  /** The name of the package that it belongs to. */
-  readonly packageName?: string | undefined
 }
 
-/** A name of an app, and the source that is published under it. */
-export interface Asset {
+/** An asset: a source of an app, and the plain URL path of its name, decoded: `/assets/admin/menu.css` */
+export interface Sourced {
   readonly app: AppSettings
-  readonly name: string
   readonly source: Source
+  readonly path: string
 }
 
 /** An asset, with the other sources of its name. */
-export interface Listed extends Asset {
+export interface Listed extends Sourced {
   /** Those in the same directory. */
   readonly rivals: readonly Source[]
   /** Those next to a plain file of the name, and in directories that are searched later. */
@@ -46,9 +38,8 @@ export interface Listed extends Asset {
   readonly clash: string | undefined
 }
 
-/** A source whose name is never published: its path is that of something else. */
-export interface Unusable {
-  /** The plain URL path, decoded. */
+/** What cannot be published at a plain URL path, decoded. */
+export interface Failure {
   readonly path: string
   readonly error: AssetError
 }
@@ -62,7 +53,8 @@ export interface Snapshot {
   readonly compiled: ReadonlyMap<string, Source>
   /** All sources, by their absolute paths. */
   readonly files: ReadonlyMap<string, Source>
-  readonly unusable: readonly Unusable[]
+  /** The sources that are never published: their paths are those of something else. */
+  readonly unusable: readonly Failure[]
 }
 
 /** Both `app.css.scss` and `app.scss` become `app.css`; `path` is that in the directory, with `/`. */
@@ -99,7 +91,7 @@ export function snapshotOf(
   hasTails: (source: Source) => boolean
 ): Snapshot {
   const [byName, hidden] = [new Map<string, Source[]>(), new Map<string, Source[]>()]
-  const [folders, unusable] = [new Map<string, Source>(), new Array<Unusable>()]
+  const [folders, unusable] = [new Map<string, Source>(), new Array<Failure>()]
   for (const sources of directories) {
     const plain = new Set(sources.filter(({ compiler }) => !compiler).map(({ tail }) => tail))
     for (const source of sources.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
@@ -126,7 +118,8 @@ export function snapshotOf(
     // Packages ship compiled files next to their sources on purpose.
     const ignored = source.from === 0 ? beside.filter(isNear(source)) : []
     const clash = clashOf(name, source, rivals, ignored)
-    listed.set(name, { app, name, source, rivals, shadowed: [...beside, ...later], clash })
+    const shadowed = [...beside, ...later]
+    listed.set(name, { app, source, path: assetPath(app, name), rivals, shadowed, clash })
     for (const each of [source, ...others]) {
       const key = placeOf(join(each.directory, each.path, '..', posix.basename(each.tail)))
       if (!compiled.has(key)) compiled.set(key, each)
@@ -208,7 +201,7 @@ function taken(
   app: AppSettings,
   source: Source,
   by: AppSettings | Source
-): Unusable {
+): Failure {
   const shown = (file: string) => printable(pathFrom(root, file))
   const path = assetPath(app, source.name)
   const isApp = 'urlPrefix' in by

@@ -17,10 +17,10 @@ import {
   snapshotOf,
   sourceAt,
   type Choice,
+  type Failure,
   type Listed,
   type Snapshot,
-  type Source,
-  type Unusable
+  type Source
 } from './snapshot.ts'
 import { thirdParty } from '../../runtime/app/third-party.ts'
 import { Tree } from './tree.ts'
@@ -248,7 +248,7 @@ export class AppSources {
   }
 
   /** Returns each source whose name is never published, without refreshing the listing. */
-  unpublished(): readonly Unusable[] {
+  unpublished(): readonly Failure[] {
     return this.#snapshot.unusable
   }
 

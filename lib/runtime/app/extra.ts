@@ -257,7 +257,9 @@ export interface SourceList {
   readonly digest?: string
 }
 
+/** A file to be published. */
 export interface SourceFile {
+  /** The name under which it is published: `admin/menu.css` */
   readonly name: string
   /** The absolute path. */
   readonly file: string

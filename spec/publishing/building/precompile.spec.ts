@@ -4,7 +4,8 @@ import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync }
 import { join, normalize } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import test from 'ava'
-import { finishAll, type Unfinished } from '../../../lib/publishing/building/links.ts'
+import { finishAll } from '../../../lib/publishing/building/links.ts'
+import type { Draft } from '../../../lib/publishing/rendering/draft.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { PrecompileError } from '../../../lib/runtime/errors.ts'
@@ -276,13 +277,12 @@ test('S80 a chain of references that is longer than the call stack has its order
   const [app] = settle({ root: makeProject(t), env: 'production' }).apps
   if (!app) return t.fail()
   const depth = 30_000
-  const node = (at: number): Unfinished => {
+  const node = (at: number): Draft => {
     const name = `${at}.css`
     const draft = { content: Buffer.from(name), inputs: [], isSettled: true }
     const links = at < depth - 1 ? [`/assets/${at + 1}.css`] : []
-    const source = { file: name } as Unfinished['source']
-    const place = { app, name, path: `/assets/${name}`, source, rivals: [], shadowed: [] }
-    return { ...place, clash: undefined, draft, links }
+    const source = { file: name } as Draft['source']
+    return { app, path: `/assets/${name}`, source, ...draft, links }
   }
   const nodes = new Map(Array.from({ length: depth }, (_, at) => [`/assets/${at}.css`, node(at)]))
   const order = [...finishAll(nodes, t.fail).keys()]

@@ -196,10 +196,10 @@ for (const [what, compiler, placed] of [
     }
     const references = findReferences('css', code)
     const text = { code, references, bare: [], refused: [], dependencies: [] }
-    const asset = { app: settle({ root }).publicApp, source }
+    const app = settle({ root }).publicApp
     // As while a package cannot be published, of which others tell.
     const unusable = () => Promise.reject(new AssetError('package-unusable', 'broken'))
-    const errors = await referenceErrors({ root, asset, text }, references, unusable)
+    const errors = await referenceErrors({ root, app, source, text }, references, unusable)
     t.is(errors.length, COUNT)
     errors.forEach(({ message }, at) => {
       const place = at < placed ? `:${at + 1}:12` : ''

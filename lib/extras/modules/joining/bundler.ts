@@ -5,10 +5,10 @@ import { AssetError } from '../../../runtime/errors.ts'
 import { inParallel } from '../../../runtime/concurrency.ts'
 import { assetPath, type AppSettings } from '../../../runtime/settings/apps.ts'
 import { decodeIfValid } from '../../../runtime/urls/spelling.ts'
-import { MAP, type Unfinished } from '../../../publishing/building/links.ts'
+import { MAP } from '../../../publishing/building/links.ts'
 import { isBare } from '../../../publishing/references/modules.ts'
 import { isInModule, type Reference } from '../../../publishing/references/references.ts'
-import { textOf } from '../../../publishing/rendering/draft.ts'
+import { textOf, type Draft } from '../../../publishing/rendering/draft.ts'
 import { referenceErrors } from '../../../publishing/rendering/errors.ts'
 import type { Sources } from '../../../publishing/sources/sources.ts'
 import { isJoined, modeOf, type JoinReport } from '../options.ts'
@@ -21,7 +21,7 @@ export async function makeBundler(
   { apps, root }: Project,
   sources: Sources,
   transforms: readonly Transform[]
-): Promise<Bundler<Map<string, Unfinished>>> {
+): Promise<Bundler<Map<string, Draft>>> {
   const isReady = await hasRolldown(root)
   const minifyTarget = (app: AppSettings) =>
     transforms.some(each => each.minifies(app))
@@ -97,7 +97,7 @@ async function joinedIn(
   const outside = [...nodes.values()].filter(({ path }) => !scripts.has(path))
   const named = new Set([
     ...mentioned,
-    ...outside.flatMap(({ links }) => links.flatMap(noneIfLost))
+    ...outside.flatMap(({ links = [] }) => links.flatMap(noneIfLost))
   ])
   const rolldown = await loadRolldown('joining modules', root)
   const moved = apartIn(scripts, rolldown.parseAst)
@@ -138,7 +138,7 @@ export async function nodeOf(
   { name, code, map, from }: Made,
   app: AppSettings,
   nodes: Nodes
-): Promise<Unfinished> {
+): Promise<Draft> {
   const origins = from.flatMap(path => nodes.get(path) ?? [])
   const [first] = origins
   if (!first) throw new TypeError(`${name} is made of nothing`)
@@ -147,16 +147,16 @@ export async function nodeOf(
     first.path === path
       ? first.source
       : { ...first.source, name, path: name, tail: name, specifiers: undefined }
-  const text = await textOf({ app, name }, code, [])
+  const text = await textOf({ app, source }, code, [])
   const draft = { content: Buffer.from(code), text, inputs: [], isSettled: true, map }
   const sources = origins.map(({ path }) => path)
-  return { ...first, path, name, source, draft, ownMap: undefined, links: [], sources }
+  return { app: first.app, path, source, ...draft, sources }
 }
 
 /** Joined scripts refer to assets by their plain URLs. */
-export function linked(node: Unfinished, all: Nodes): Unfinished {
+export function linked(node: Draft, all: Nodes): Draft {
   if (!node.sources) return node
-  const links = (node.draft.text?.references ?? []).map(({ path: url }) => {
+  const links = (node.text?.references ?? []).map(({ path: url }) => {
     const to = posix.resolve(dirname(node.path), decodeIfValid(url) ?? '')
     return /^\.{0,2}\//.test(url) && all.has(to) ? to : undefined
   })
@@ -168,24 +168,20 @@ export function linked(node: Unfinished, all: Nodes): Unfinished {
  * checked before, and a package may do without a package that it imports lazily.
  * @param written the modules as they were before they were joined
  */
-async function leftIn(
-  root: string,
-  { draft, links, sources = [] }: Unfinished,
-  written: Nodes
-): Promise<readonly AssetError[]> {
-  const left = new Set(lostIn(draft, links).map(({ path }) => path))
-  const origins = sources.flatMap(path => written.get(path) ?? [])
+async function leftIn(root: string, node: Draft, written: Nodes): Promise<readonly AssetError[]> {
+  const left = new Set(lostIn(node).map(({ path }) => path))
+  const origins = (node.sources ?? []).flatMap(path => written.get(path) ?? [])
   const ofPackages = origins.filter(({ source }) => source.packageName !== undefined)
   const errors = ofPackages.map(asset => {
-    const lost = lostIn(asset.draft, asset.links).filter(({ path }) => left.has(path))
-    return referenceErrors({ root, asset, ...asset.draft }, lost, () => Promise.resolve([]))
+    const lost = lostIn(asset).filter(({ path }) => left.has(path))
+    return referenceErrors({ ...asset, root }, lost, () => Promise.resolve([]))
   })
   return (await Promise.all(errors)).flat()
 }
 
 const ELSEWHERE = /^(?:[a-z][a-z\d+.-]*:|\/\/)/i
 
-function lostIn({ text }: Unfinished['draft'], links: Unfinished['links']): readonly Reference[] {
+function lostIn({ text, links = [] }: Draft): readonly Reference[] {
   const isLost = (each: Reference, at: number) =>
     links[at] === undefined && isInModule(each) && !isBare(each) && !ELSEWHERE.test(each.path)
   return text?.references.filter(isLost) ?? []

@@ -5,9 +5,9 @@ import { readContent } from '../../../runtime/files/open-file.ts'
 import type { SourceFile } from '../../../runtime/app/extra.ts'
 import type { AppSettings } from '../../../runtime/settings/apps.ts'
 import { encodePath } from '../../../runtime/urls/spelling.ts'
-import { MAP, type Unfinished } from '../../../publishing/building/links.ts'
+import { MAP } from '../../../publishing/building/links.ts'
 import { loadModuleLexer } from '../../../publishing/references/modules.ts'
-import { finish, textType } from '../../../publishing/rendering/draft.ts'
+import { finish, textType, type Draft } from '../../../publishing/rendering/draft.ts'
 
 /** A script with the plain URLs of what it refers to. Paths are those of such URLs, decoded. */
 export interface Script {
@@ -26,19 +26,19 @@ export interface Script {
 
 /** Scripts are found by path. */
 export type Scripts = ReadonlyMap<string, Script>
-export type Nodes = ReadonlyMap<string, Unfinished>
+export type Nodes = ReadonlyMap<string, Draft>
 
 export async function scriptsOf(app: AppSettings, nodes: Nodes): Promise<Scripts> {
-  const own = [...nodes.values()].filter(each => each.app === app && textType(each.name) === 'js')
-  const read = async (node: Unfinished) => [node.path, await scriptOf(node, nodes)] as const
+  const own = [...nodes.values()].filter(each => each.app === app && textType(each.path) === 'js')
+  const read = async (node: Draft) => [node.path, await scriptOf(node, nodes)] as const
   return new Map(await inParallel(own, 16, read))
 }
 
-async function scriptOf(node: Unfinished, nodes: Nodes): Promise<Script> {
-  const { name, source, draft, links } = node
+async function scriptOf(node: Draft, nodes: Nodes): Promise<Script> {
+  const { source, text, map, links = [] } = node
   const urls = links.map(path => path && encodePath(path))
-  const code = new TextDecoder().decode(await readContent(finish(draft, urls)))
-  const { references = [] } = draft.text ?? {}
+  const code = new TextDecoder().decode(await readContent(finish(node, urls)))
+  const { references = [] } = text ?? {}
   const imports = new Set<string>()
   const dynamicImports = new Set<string>()
   const again = new Set<string>()
@@ -55,7 +55,7 @@ async function scriptOf(node: Unfinished, nodes: Nodes): Promise<Script> {
   }
   const [all, later] = [[...imports], [...dynamicImports]]
   const loaded = { imports: all, dynamicImports: later, again: [...again], others: [...others] }
-  return { name, source, code, map: draft.map, ...loaded }
+  return { name: source.name, source, code, map, ...loaded }
 }
 
 /** ``import(`./locales/${name}.js`)``, `import('./locales/' + name)` */
