@@ -13,15 +13,16 @@ import {
 import { splitDelta } from '../deltas/delta-format.ts'
 import { versionKey, type BuiltDirectory } from '../deltas/directory.ts'
 import { keptListIn, readKept, writtenKept, type KeptFiles } from '../vite/kept-files.ts'
-import { readManifest, type ManifestNames } from '../vite/manifests/read-bundle.ts'
+import type { Bundle } from '../vite/manifests/bundle.ts'
+import { readBundle } from '../vite/manifests/read-bundle.ts'
 
 const USUAL = [
   ...['.vite/manifest.json', 'metafile.json', 'meta.json', 'stats.json'],
   ...['assets-manifest.json', 'manifest.json']
 ]
 
-/** The files that the manifest in a build names. */
-export interface BuildFiles extends ManifestNames {
+/** What the manifest in a build names. */
+export interface BuildFiles extends Pick<Bundle, 'paths' | 'hashed'> {
   /** The absolute path of the manifest. */
   readonly manifest: string
 }
@@ -40,8 +41,11 @@ export async function readBuild(
   for (const manifest of names.map(each => join(path, each))) {
     const read = await readSnapshot(manifest)
     if (!read) continue
-    const named = [path, other].map(dir => readManifest(read.bytes, { manifest, dir }))
-    const found = named.find(build => [...build.files].some(file => files.has(file)))
+    // A directory that is not mounted has no URLs.
+    const named = [path, other].map(dir =>
+      readBundle(read.bytes, { manifest, dir, urlPath: '', base: '' })
+    )
+    const found = named.find(({ paths }) => [...paths].some(file => files.has(file)))
     if (found) return { ...found, manifest }
     const message = `${manifest} names no file that is in ${path}: it belongs to another build`
     throw new AssetError('manifest-broken', message)
@@ -94,7 +98,7 @@ export async function requireList(
   if (await statOf(keptListIn(path))) return
   const names = new Set(Array.from(build.hashed, versionKey))
   const earlier = [...files].find(file => {
-    const isOther = build.files.has(file) || splitDelta(file) !== undefined
+    const isOther = build.paths.has(file) || splitDelta(file) !== undefined
     const key = isOther ? undefined : versionKey(file)
     return key !== undefined && names.has(key)
   })

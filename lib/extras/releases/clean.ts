@@ -176,7 +176,7 @@ export async function cleanKept(
   }
   const build = await readBuild(served, options.manifest)
   const outdated = outdatedBuilds(options, listed)
-  const kept = [...listed].filter(([file]) => served.files.has(file) && !build.files.has(file))
+  const kept = [...listed].filter(([file]) => served.files.has(file) && !build.paths.has(file))
   const left = new Map(kept.filter(([, { replaced }]) => !outdated.has(replaced)))
   const removed = kept.flatMap(([file]) => (left.has(file) ? [] : file)).toSorted()
   const pathOf = (file: string) => join(served.path, file)

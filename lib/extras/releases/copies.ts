@@ -48,7 +48,7 @@ export async function verifyCopies(directory: string): Promise<VerifyCopiesRepor
   const { problems, ...counts } = await checkFiles(built.path, [...built.files])
   return {
     directory: built.path,
-    ...(build && { files: build.files.size }),
+    ...(build && { files: build.paths.size }),
     ...counts,
     problems: [...missing, ...kept, ...problems]
   }
@@ -56,7 +56,7 @@ export async function verifyCopies(directory: string): Promise<VerifyCopiesRepor
 
 async function missingIn({ path: top }: BuiltDirectory, build: BuildFiles): Promise<Problem[]> {
   const message = `is missing, and ${pathFrom(top, build.manifest)} names it`
-  const missing = await inParallel([...build.files].toSorted(), CONCURRENCY, async path =>
+  const missing = await inParallel([...build.paths].toSorted(), CONCURRENCY, async path =>
     (await statOf(join(top, path)))?.isFile() ? [] : [{ path, message }]
   )
   return missing.flat()
@@ -69,7 +69,7 @@ async function keptProblems(
 ): Promise<Problem[]> {
   try {
     if (build) await requireList(built, build)
-    const kept = [...(await keptIn(built))].filter(([file]) => !build?.files.has(file))
+    const kept = [...(await keptIn(built))].filter(([file]) => !build?.paths.has(file))
     const found = await inParallel(kept, CONCURRENCY, async ([path, { digest }]) => {
       if (!built.files.has(path)) return [{ path, message: `is missing, ${KEEP_AGAIN}` }]
       const isIntact = !digest || isSameDigest(await digestOfFile(join(built.path, path)), digest)

@@ -58,7 +58,7 @@ export async function keep(
   const listed = await keptIn(to)
   // The last one counts for each file.
   const all = new Map([...(await keptIn(from)), ...filesWithHash(old), ...listed])
-  for (const file of own.files) all.delete(file)
+  for (const file of own.paths) all.delete(file)
   const possible = await inParallel([...all], CONCURRENCY, async entry =>
     (await mayStay(entry[0], listed, from, to)) ? [entry] : []
   )
@@ -128,9 +128,9 @@ async function compared([file, entry]: Entry, from: BuiltDirectory, to: BuiltDir
 }
 
 /** Vite's manifest does not give the name of a worker without its hash: it is kept, but not immutable. */
-function filesWithHash({ files, hashed }: BuildFiles): Entry[] {
+function filesWithHash({ paths, hashed }: BuildFiles): Entry[] {
   const replaced = Date.now()
-  return Array.from(files).flatMap((file): Entry[] => {
+  return Array.from(paths).flatMap((file): Entry[] => {
     const isHashed = hashed.has(file)
     const isKept = isHashed || (withoutHash(`/${file}`) && !hasFixedUrl(file))
     return isKept ? [[file, { replaced, isHashed }]] : []

@@ -18,7 +18,7 @@ import { withoutQuery, type Bundle, type LoadedFile } from './manifests/bundle.t
 import { addressAt, readBundle, REMEDY, type BundleMount } from './manifests/read-bundle.ts'
 
 const CONCURRENCY = 4
-/** A file that was written more recently may be half written. */
+/** A file that was written since may be half written. */
 const RESTED_MS = 1000
 /** A build that has not written its manifest after this time will not: with fixed names it may be the same. */
 const FINISHED_MS = 2000
@@ -40,15 +40,8 @@ interface Reading {
   /** Changes with the tags of any entry. */
   readonly version: string
   readonly source: EntrySource
-  /** The state of its files, from the first page on. */
-  readonly build?: FilesOfBuild
-}
-
-interface FilesOfBuild {
-  /** A text that changes once any of the files has been written. */
-  readonly version: string
-  /** The time at which the last of them was written, in milliseconds since 1970. */
-  readonly changedAt: number
+  /** From the first page on: its version changes, as the time in milliseconds, once any of its files is written. */
+  readonly build?: { readonly version: string; readonly changedAt: number }
 }
 
 export class MountedBuild {
@@ -71,7 +64,7 @@ export class MountedBuild {
         return reading !== undefined
       }
     })
-    // The first page reads it once more, with its files.
+    // The first page reads its files as well.
     this.#file.distrust()
     this.#reading = readAtStart(mount)
     if (this.#reading || env === 'development' || env === 'test') return
@@ -91,14 +84,14 @@ export class MountedBuild {
   }
 
   /** It is undefined until all of its files have been read. */
-  get build(): FilesOfBuild | undefined {
+  get build(): Reading['build'] {
     return this.#reading?.build
   }
 
   /** @param file is the decoded path below the mount's directory */
   isHashed(file: string): boolean {
     const { bundle, kept } = this.#reading ?? {}
-    return bundle?.hashed.has(file) === true || kept?.has(file) === true
+    return (bundle?.hashed.has(file) || kept?.has(file)) ?? false
   }
 
   /** Takes over another build, once it has been written. Undefined when there is nothing to wait for. */
@@ -121,13 +114,12 @@ export class MountedBuild {
   }
 }
 
-/** The hashes of a script or stylesheet, the size of an image. */
 type Facts = Pick<Located, 'integrity' | 'imageSize'>
 
 /** @param builtAt when the manifest was written, in milliseconds since 1970 */
 function sourceOf(
   { urlPath, manifest, host }: MountOfBuild,
-  { isVite, entries, lazy, sources, fileWith, usedBy }: Bundle,
+  { isVite, entries, lazy, sources, entriesWith }: Bundle,
   builtAt: number,
   facts?: ReadonlyMap<string, Facts>
 ): EntrySource {
@@ -150,11 +142,7 @@ function sourceOf(
       const kind = entries.has(name) ? 'entry' : 'lazy'
       return load && { kind, load: () => load().map(urlOf) }
     },
-    entriesWith(name) {
-      const file = fileWith?.(name)
-      if (file === undefined) return []
-      return [...entries.keys()].filter(entry => usedBy?.(entry).includes(file))
-    },
+    entriesWith: name => entriesWith?.(name) ?? [],
     file(name) {
       const file = sources.get(name)
       return file === undefined ? undefined : addressOf(file)
@@ -179,7 +167,7 @@ function withoutBuild({ urlPath, manifest, host, env }: MountOfBuild): EntrySour
   return { ...source, entry: () => ({ kind: 'possible', load }), file: () => undefined }
 }
 
-/** Returns `17:17`, or `2026-11-20 17:17` for another day. @param milliseconds since 1970 */
+/** Returns `17:17`, or `2026-11-20 17:17` for another day. */
 function localTime(milliseconds: number): string {
   // Sweden writes a time as ISO 8601 does, but for the `T`.
   const [time = '', today = ''] = [milliseconds, Date.now()].map(at =>
@@ -188,10 +176,7 @@ function localTime(milliseconds: number): string {
   return time.startsWith(today.slice(0, 10)) ? time.slice(11) : time
 }
 
-/**
- * Returns undefined if there is no manifest.
- * @throws AssetError for one that is broken, or whose tags name a file that does not exist
- */
+/** @throws AssetError for a manifest that is broken, or whose tags name a file that does not exist */
 function readAtStart(mount: MountOfBuild): Reading | undefined {
   const { manifest, dir } = mount
   const stats = statIfThere(manifest)
@@ -210,14 +195,13 @@ function readAtStart(mount: MountOfBuild): Reading | undefined {
 
 /**
  * Returns undefined while a file is missing or is being written: the build before it stays.
- * @param last is the build that was read before; undefined for the first page
- * @throws AssetError for a manifest that is broken
+ * @param last is undefined for the first page
  */
 async function readWhole(
   mount: MountOfBuild,
   bytes: Buffer,
   stamp: Stamp,
-  last: FilesOfBuild | undefined
+  last: Reading['build']
 ): Promise<Reading | undefined> {
   const bundle = readBundle(bytes, mount)
   // As at start, a file that is in no tag may be missing.

@@ -13,7 +13,7 @@ import type { DevServer } from './dev-server.ts'
 import { KINDS, MODULE, STYLESHEET, type EntrySource, type Kind } from './entry-source.ts'
 import { findNone, helpersOf } from './entry.ts'
 
-/** A page waits while the nearest name is searched for. */
+/** A page waits meanwhile. */
 const MAX_COMPARED = 10_000
 const MAX_LISTED = 10
 
@@ -28,9 +28,8 @@ interface Mount {
 export interface KnownNames {
   readonly entries: ReadonlySet<string>
   readonly sources: ReadonlySet<string>
-  /** True if there are no other entries. */
+  /** True if there are no others. */
   readonly hasAllEntries: boolean
-  /** True if there are no other sources. */
   readonly hasAllSources: boolean
 }
 

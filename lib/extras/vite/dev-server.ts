@@ -10,15 +10,8 @@ import type { MountSettings } from '../../runtime/settings/settings.ts'
 import { encodeAsImported } from '../../runtime/urls/spelling.ts'
 import type { LoadedUrl } from '../../runtime/views/asset-url.ts'
 import { LEGACY, MODULE, sourceUrl, type EntrySource } from './entry-source.ts'
-import {
-  announcementIn,
-  describe,
-  PREAMBLE,
-  socketsOf,
-  STATUS,
-  type Announcement,
-  type RunningVite
-} from './vite-server.ts'
+import { announcementIn, describe, PREAMBLE, socketsOf, STATUS } from './vite-server.ts'
+import type { RunningVite } from './vite-server.ts'
 
 type Look = () => RunningVite | undefined | Promise<RunningVite | undefined>
 
@@ -26,7 +19,6 @@ type Look = () => RunningVite | undefined | Promise<RunningVite | undefined>
 export class DevServer {
   /** The files that pages load from it; undefined while it does not run. */
   source: EntrySource | undefined
-  /** The origins, http and ws, for a Content-Security-Policy. */
   origins: readonly string[] = []
   version = ''
   /** Looks for the server again; undefined where there is nothing to look for. */
@@ -84,7 +76,6 @@ function sourceOf(running: RunningVite, { urlPath, base }: MountSettings): Entry
 }
 
 // Helpers cannot wait: these are looks on a developer's own machine.
-
 const isFile = (path: string) => statIfThere(path)?.isFile() === true && isListed(path)
 
 /** Tells whether the name is exactly this: in production `App.ts` is not `app.ts`, whatever the disk says. */
@@ -116,9 +107,10 @@ function announcedFor(
   return async () => {
     const text = (await readSnapshot(file))?.bytes.toString() ?? last
     last = undefined
-    const announced = parse(text)
-    if (!isAnnouncement(announced) || text === givenUp) return undefined
-    const { origin, base, token } = announced
+    // Any program can write to the directory of a build.
+    const { origin, base, token } = parse(text)
+    if (!isText(origin) || !isText(base) || !isText(token) || text === givenUp) return undefined
+    if (!/^https?:/.test(origin) || !URL.canParse(origin)) return undefined
     if (base !== expected) {
       const advice = `it must be the mount's URL path, '${expected}'`
       warn(`Vite's dev server has the base '${base}': ${advice}`)
@@ -139,15 +131,6 @@ function announcedFor(
     }
     return undefined
   }
-}
-
-/** Any program can write to the directory of a build. */
-function isAnnouncement(
-  value: Partial<Record<keyof Announcement, unknown>>
-): value is Announcement {
-  const { origin, base, token } = value
-  const areTexts = isText(origin) && isText(base) && isText(token)
-  return areTexts && /^https?:/.test(origin) && URL.canParse(origin)
 }
 
 /** Returns an empty object for anything else: the port may be another program's by now. */

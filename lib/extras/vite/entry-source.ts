@@ -5,7 +5,7 @@ import { encodeAsImported } from '../../runtime/urls/spelling.ts'
 /** Finds what pages load from a mount, until it is built or edited again. */
 export interface EntrySource {
   readonly urlPath: string
-  /** Messages call it by this label: a manifest, or the dev server. */
+  /** Messages call it so: a manifest, or the dev server. */
   readonly label: string
   /** Tells developers what the tags lead to, where it may be either a dev server or the last build. */
   readonly state?: string | undefined
@@ -13,7 +13,8 @@ export interface EntrySource {
   readonly names?: readonly string[] | undefined
   /** The sources that have a file; undefined where any may have one. */
   readonly sourceNames?: readonly string[]
-  entry(name: string): FoundEntry | undefined
+  /** Its `load` returns what a page loads, in document order. */
+  entry(name: string): { kind: Kind; load(): readonly LoadedUrl[] } | undefined
   /** Returns the entries that use another name, as far as is known. */
   entriesWith?(name: string): readonly string[]
   /**
@@ -26,12 +27,6 @@ export interface EntrySource {
 /** The surest comes first: an entry, a module that others import dynamically, and what may be either. */
 export const KINDS = ['entry', 'lazy', 'possible'] as const
 export type Kind = (typeof KINDS)[number]
-
-export interface FoundEntry {
-  readonly kind: Kind
-  /** Returns what a page loads, in document order. */
-  load(): readonly LoadedUrl[]
-}
 
 /** Dev servers take these for stylesheets. A link to one gets CSS, and an edit replaces it. */
 export const STYLESHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/
@@ -48,11 +43,10 @@ export const LEGACY = /-legacy(?=\.[^./]*$|$)/
  * @param name is a path below the root of the sources; a tag cannot load an HTML file
  */
 export function sourceUrl(origin: string, urlPath: string, name: string, query = ''): LoadedUrl {
-  if (/\.html?$/.test(name)) {
+  if (/\.html?$/.test(name))
     throw new TypeError(
       `in development, entry() needs the script or stylesheet that the page loads, got '${name}'`
     )
-  }
   const url = origin + encodeAsImported(`${urlPath}/${name}`) + query
   return { url, as: STYLESHEET.test(name) ? 'stylesheet' : 'module' }
 }

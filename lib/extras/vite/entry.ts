@@ -1,5 +1,4 @@
-/** `entry` returns the tags of a bundler's entry point. */
-
+// `entry` returns the tags of a bundler's entry point.
 import { check, flag, oneOf, text, type Expectation } from '../../runtime/check-options.ts'
 import type { AssetName, NamesThen, OfName } from '../../runtime/views/asset-names.ts'
 import {

@@ -1,5 +1,4 @@
-// Reads and writes the list of the files of earlier builds that `keep` has brought into a build: a dotfile in it,
-// which is never served.
+// The list of the files of earlier builds that `keep` has brought into a build: a dotfile in it, which is never served.
 import { join } from 'node:path'
 import { AssetError, reasonOf } from '../../runtime/errors.ts'
 import { isRecord, isText } from '../../runtime/check-options.ts'
@@ -18,14 +17,9 @@ export interface KeptFile {
 export type KeptFiles = ReadonlyMap<string, KeptFile>
 
 /** @param dir is the directory of the build */
-export function keptListIn(dir: string): string {
-  return join(dir, '.koa-fresh-assets-kept.json')
-}
+export const keptListIn = (dir: string) => join(dir, '.koa-fresh-assets-kept.json')
 
-/**
- * @param bytes are those of the list; undefined where there is none
- * @throws AssetError with the code `manifest-broken` for anything else
- */
+/** @throws AssetError with the code `manifest-broken` for anything but a list */
 export function readKept(bytes: Uint8Array | undefined, dir: string): KeptFiles {
   if (!bytes) return new Map()
   try {

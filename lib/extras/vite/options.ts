@@ -13,23 +13,21 @@ export interface ViteConfig {
   readonly base: string
   readonly appType?: string
   readonly plugins: readonly { readonly name: string }[]
-  readonly build: { readonly rollupOptions?: Input; readonly rolldownOptions?: Input }
+  readonly build: Partial<Record<'rollupOptions' | 'rolldownOptions', { readonly input?: unknown }>>
   readonly server?: Partial<Record<'middlewareMode' | 'https' | 'ws' | 'hmr', unknown>>
-}
-
-interface Input {
-  readonly input?: unknown
 }
 
 /** The part of Vite's dev server that is used. */
 export interface ViteServer {
   readonly config: ViteConfig
-  readonly middlewares: (req: IncomingMessage, res: ServerResponse, next: Next) => void
+  readonly middlewares: (
+    req: IncomingMessage,
+    res: ServerResponse,
+    next: (error?: unknown) => void
+  ) => void
   readonly transformIndexHtml: (url: string, html: string) => Promise<string>
   readonly environments: { readonly client: { readonly moduleGraph: ModuleGraph } }
 }
-
-type Next = (error?: unknown) => void
 
 interface ModuleGraph {
   readonly urlToModuleMap: ReadonlyMap<string, { readonly lastHMRTimestamp: number }>
@@ -69,10 +67,7 @@ export const BUILD = {
 interface Settled {
   /** An absolute path. */
   readonly manifest: string | undefined
-  /**
-   * The dev server, or an origin without a trailing slash, `true` for that of the page; undefined unless it is in
-   * force.
-   */
+  /** An origin has no trailing slash, and is `true` for that of the page. */
   readonly dev: string | true | ViteServer | undefined
   readonly isServed?: false
   /** Only a dev server in this process knows the page as it is now; any other has its own. */
@@ -86,7 +81,6 @@ interface Place {
   readonly urlPath: string
   /** Messages call the option by this path: `mounts./static.` */
   readonly place: string
-  /** The file of the option `fallback`. */
   readonly fallback: string | undefined
 }
 

@@ -18,14 +18,8 @@ import {
   type Announcement
 } from './vite-server.ts'
 import { readIfThere } from '../../runtime/files/at-start.ts'
-import {
-  check,
-  isRecord,
-  isText,
-  listOf,
-  text,
-  type Expectation
-} from '../../runtime/check-options.ts'
+import { check, isRecord, isText, listOf, text } from '../../runtime/check-options.ts'
+import type { Expectation } from '../../runtime/check-options.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
 export interface FreshAssetsOptions {
@@ -105,10 +99,7 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
   }
 }
 
-/**
- * Tells koaAssets of a dev server from when it listens until it ends. A server in Koa's process is handed over
- * directly.
- */
+/** Tells koaAssets of a dev server while it listens. A server in Koa's process is handed over directly. */
 function announce(server: ViteDevServer): void {
   const { config, httpServer, middlewares } = server
   if (!httpServer) return

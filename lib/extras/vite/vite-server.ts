@@ -5,13 +5,13 @@ import { isRecord, isText } from '../../runtime/check-options.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import type { ViteConfig, ViteServer } from './options.ts'
 
-/** The name of our plugin for Vite, which gives the entries React's preamble. */
+/** The name of our plugin for Vite. */
 export const PLUGIN = 'koa-fresh-assets'
 
 /** This module of the plugin does what React's plugin adds to Vite's own pages. */
 export const PREAMBLE = `virtual:${PLUGIN}/preamble`
 
-/** Tells pages what they need to know of a dev server that runs. Our plugin sends it to koaAssets as JSON. */
+/** What pages need to know of a dev server that runs. Our plugin sends it to koaAssets as JSON. */
 export interface RunningVite {
   /** The origin has no trailing slash; it is empty for that of the page. */
   readonly origin: string
@@ -25,7 +25,6 @@ export interface RunningVite {
   readonly isPrepared?: boolean
   /** The origins of its WebSocket. */
   readonly sockets?: readonly string[]
-  /** Vite's root; undefined when unknown. */
   readonly root?: string
 }
 
@@ -41,7 +40,7 @@ export interface Announcement {
 /** @param dir is the directory of the build */
 export const announcementIn = (dir: string) => join(dir, '.vite/dev-server.json')
 
-/** The path below the base at which the plugin responds with the token and what pages need to know. */
+/** The path below the base at which the plugin responds. */
 export const STATUS = '@koa-fresh-assets'
 
 /** @param origin is undefined for a server that has the origin of each page */
@@ -83,9 +82,8 @@ function changedIn({ environments }: ViteServer): [name: string, at: number][] {
     .slice(0, MAX_CHANGED)
 }
 
-export function isReact({ plugins }: ViteConfig): boolean {
-  return plugins.some(({ name }) => name.startsWith('vite:react'))
-}
+export const isReact = ({ plugins }: ViteConfig) =>
+  plugins.some(({ name }) => name.startsWith('vite:react'))
 
 /** Vite's socket uses this port where it has one of its own. */
 const OWN_PORT = 24678
@@ -113,10 +111,7 @@ export function socketsOf({ server = {} }: Pick<ViteConfig, 'server'>, origin?: 
   return hosts.map(each => `${start}://${each}${at > 0 ? `:${at}` : ''}`)
 }
 
-/**
- * Resolves when Vite has responded to what the rest of the stack leaves as a 404, or has passed the request on.
- * @param base was cut off in front of the path, and Vite's own base begins with it
- */
+/** @param base was cut off in front of the path, and Vite's own base begins with it */
 export function respond(
   ctx: Context,
   { middlewares, config }: ViteServer,

@@ -1,5 +1,4 @@
-// Everything that is read from a bundler's manifest, whichever bundler wrote it. Files are paths below the mount's
-// directory.
+// Everything that is read from a bundler's manifest. Files are paths below the mount's directory.
 import { posix } from 'node:path'
 import { hasFixedUrl } from '../../../runtime/urls/spelling.ts'
 import type { LoadedUrl } from '../../../runtime/views/asset-url.ts'
@@ -8,7 +7,6 @@ import { importOrder } from '../../../runtime/views/modules.ts'
 export interface Bundle {
   /** True if Vite wrote it, whose dev server stands in for the build while it runs. */
   readonly isVite?: boolean
-  /** The entries by the name in calls of pages. */
   readonly entries: Loads
   /** Modules that others import dynamically; empty where the manifest has them among its entries. */
   readonly lazy: Loads
@@ -16,22 +14,18 @@ export interface Bundle {
   readonly tagged: ReadonlySet<string>
   /** The files that an entry uses, by any kind of import and by URLs; undefined where the manifest does not say. */
   readonly usedBy?: (name: string) => readonly string[]
-  /** The file that contains a source or is the chunk of that name, as far as the manifest tells. */
-  readonly fileWith?: (name: string) => string | undefined
+  /** Returns the entries that use a source, or the chunk of that name, as far as the manifest tells. */
+  readonly entriesWith?: (name: string) => readonly string[]
   /** Files by the names of their sources, as far as the manifest gives them. */
   readonly sources: ReadonlyMap<string, string>
-  /** All files that the manifest names. */
   readonly files: ReadonlySet<string>
-  /** Paths of these files, without queries. */
+  /** The paths of these files, without queries. */
   readonly paths: ReadonlySet<string>
   /** The files whose names contain a hash of their content. */
   readonly hashed: ReadonlySet<string>
 }
 
-/**
- * The files that pages load, in document order. They are found on demand: thousands of entries may have thousands of
- * chunks in common.
- */
+/** Files in document order, found on demand: thousands of entries may have thousands of chunks in common. */
 export type Loads = ReadonlyMap<string, () => readonly LoadedFile[]>
 
 export type LoadedFile = Pick<LoadedUrl, 'as'> & { readonly file: string }
@@ -41,18 +35,14 @@ export interface Chunk {
   readonly file: string
   /** The name before a hash was added, without extension; empty when not known. */
   readonly stem: string
-  /** The chunks that it imports statically. */
   readonly imports: readonly string[]
-  /** The chunks that it imports or names in any way. */
+  /** The chunks that it imports or names in any way, later as well. */
   readonly uses: readonly string[]
   readonly stylesheets: readonly string[]
   readonly assets: readonly string[]
 }
 
-type Chunks = ReadonlyMap<string, Chunk>
-
-/** The keys of the chunks that pages load by name. */
-type Keys = ReadonlyMap<string, string>
+export type Chunks = ReadonlyMap<string, Chunk>
 
 /** webpack may put a hash there: `app.js?0fc1a5ed`. */
 export const withoutQuery = (file: string) => file.replace(/\?.*$/s, '')
@@ -60,21 +50,29 @@ export const withoutQuery = (file: string) => file.replace(/\?.*$/s, '')
 export const isCss = (file: string) => file.endsWith('.css')
 
 interface Loaded {
-  readonly entries: Keys
-  readonly lazy: Keys
+  /** The keys of chunks by the names in calls of pages. */
+  readonly entries: ReadonlyMap<string, string>
+  readonly lazy: ReadonlyMap<string, string>
   /** The stylesheets of every page. */
   readonly common: readonly string[]
+  readonly hash: RegExp
+  /** Returns the chunk that contains a source, or has that name. */
+  readonly chunkWith: (name: string) => Chunk | undefined
 }
 
 /** @param load returns what pages load for a chunk */
 export function bundleOf(
   chunks: Chunks,
-  { entries, lazy, common }: Loaded,
-  hash: RegExp,
+  { entries, lazy, common, hash, chunkWith }: Loaded,
   load = (key: string) => loadedWith(chunks, [key], common)
 ): Omit<Bundle, 'sources'> {
-  const loads = (keys: Keys): Loads =>
+  const loads = (keys: ReadonlyMap<string, string>): Loads =>
     new Map(Array.from(keys, ([name, key]) => [name, () => load(key)]))
+  const usesOf = (key: string) => chunks.get(key)?.uses.filter(used => chunks.has(used)) ?? []
+  const usedBy = (name: string) => {
+    const used = [...importOrder([entries.get(name) ?? ''], usesOf)]
+    return used.flatMap(key => chunks.get(key) ?? []).flatMap(filesOf)
+  }
   const all = [...chunks.values()]
   const files = new Set(all.flatMap(filesOf))
   // A chunk's stylesheet is named after the chunk.
@@ -85,7 +83,11 @@ export function bundleOf(
     entries: loads(entries),
     lazy: loads(lazy),
     tagged: namedBy(loadedWith(chunks, [...entries.values()], common)),
-    usedBy: name => usedFrom(chunks, entries.get(name)),
+    entriesWith(name) {
+      const { file = '' } = chunkWith(name) ?? {}
+      return [...entries.keys()].filter(entry => usedBy(entry).includes(file))
+    },
+    usedBy,
     files,
     paths: files,
     hashed: hashedAmong(stems, hash)
@@ -103,7 +105,7 @@ export function loadedWith(
   keys: readonly string[],
   common: readonly string[]
 ): LoadedFile[] {
-  const chunkAt = (key: string): Chunk => {
+  const chunkAt = (key: string) => {
     const chunk = chunks.get(key)
     if (chunk) return chunk
     throw new TypeError(`${key} is imported but missing`)
@@ -130,15 +132,6 @@ export function namedBy(loaded: readonly LoadedFile[]): Set<string> {
   return new Set(loaded.map(({ file }) => file))
 }
 
-/** Returns the files of all chunks that this one uses, at once or later, and its own. */
-function usedFrom(chunks: Chunks, key = ''): string[] {
-  const usesOf = (each: string) => chunks.get(each)?.uses.filter(used => chunks.has(used)) ?? []
-  return [...importOrder([key], usesOf)].flatMap(each => {
-    const chunk = chunks.get(each)
-    return chunk ? filesOf(chunk) : []
-  })
-}
-
 export type Json = Readonly<Record<string, unknown>>
 
 /** Nothing but a path below the mount's directory can be served. @throws TypeError for any other */
@@ -155,13 +148,10 @@ export function isBelow(path: unknown): path is string {
   )
 }
 
-/** Bundlers write these hashes by default. */
+/** Bundlers write these hashes by default: base64url, base32 and hexadecimal. */
 export const HASHES = {
-  /** Rollup and Rolldown, so Vite as well, write base64url. */
   vite: /^[\w-]{8,22}$/,
-  /** esbuild writes base32. */
   esbuild: /^[A-Z2-7]{8}$/,
-  /** webpack writes hexadecimal. */
   webpack: /^(?=.*\d)(?=.*[a-f])[0-9a-f]{8,64}$/
 } as const
 
@@ -193,9 +183,7 @@ export function hashedAmong(
 }
 
 /** `assets/main.tsx` -> `main` */
-export function stemOf(file: string): string {
-  return posix.basename(file, posix.extname(file))
-}
+export const stemOf = (file: string) => posix.basename(file, posix.extname(file))
 
 /** `main-BX3f_9aZ.js` -> `BX3f_9aZ` */
 function suffixOf(file: string, stem: string | undefined): string {

@@ -1,16 +1,15 @@
 // Reads esbuild's metafile: the result of a build with `metafile: true`.
 import { isRecord } from '../../../runtime/check-options.ts'
 import {
-  type Bundle,
   bundleOf,
-  type Chunk,
   fileBelow,
   HASHES,
-  type Json,
-  stemOf
+  stemOf,
+  type Bundle,
+  type Chunk,
+  type Json
 } from './bundle.ts'
 
-/** The only stylesheet of an entry contains those of its whole static graph. */
 interface Output extends Chunk {
   readonly entryPoint: string | undefined
   readonly inputs: readonly string[]
@@ -31,10 +30,10 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
   )
   // A module that is imported dynamically has an `entryPoint` as well. The metafile does not say which format was
   // built. An IIFE runs as a module too; an ES module is a syntax error in a classic script.
-  const keys = { entries, lazy: new Map(), common: [] }
+  const chunkWith = (name: string) => all.find(({ inputs }) => inputs.includes(name))
+  const known = { entries, lazy: new Map(), common: [], hash: HASHES.esbuild, chunkWith }
   return {
-    ...bundleOf(outputs, keys, HASHES.esbuild),
-    fileWith: name => all.find(({ inputs }) => inputs.includes(name))?.file,
+    ...bundleOf(outputs, known),
     // A file that a loader copies has one source; a script or stylesheet is an entry's, or belongs to no source.
     sources: new Map(
       all.flatMap(({ file, entryPoint, inputs: [source, ...others] }) => {
@@ -64,6 +63,7 @@ function readOutput(path: string, output: unknown, base: number): Output {
   const file = fileBelow(path.slice(base))
   const entryPoint = typeof entry === 'string' ? entry : undefined
   const inputs = isRecord(given) ? Object.keys(given) : []
+  // The only stylesheet of an entry contains those of its whole static graph.
   const css = typeof cssBundle === 'string' ? [cssBundle] : []
   const isShared = entryPoint === undefined && /\.m?js$/.test(file)
   return {

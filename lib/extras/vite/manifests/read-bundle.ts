@@ -23,18 +23,6 @@ export const REMEDY =
   'build with Vite (`vite build` with build.manifest: true), or write to it what esbuild (metafile: true) ' +
   'or webpack and Rspack (stats.toJson({ all: false, entrypoints: true, assets: true, cachedAssets: true })) return'
 
-/** The names in a manifest are paths below its directory, without queries. */
-export type ManifestNames = Pick<Bundle, 'files' | 'hashed'>
-
-/** A directory that is not mounted has no URLs. @throws as `readBundle` */
-export function readManifest(
-  bytes: Buffer,
-  of: Pick<BundleMount, 'manifest' | 'dir'>
-): ManifestNames {
-  const { paths, hashed } = readBundle(bytes, { ...of, urlPath: '', base: '' })
-  return { files: paths, hashed }
-}
-
 /** @throws AssetError for anything but the manifest of a build with at least one entry */
 export function readBundle(bytes: Buffer, { manifest, dir, urlPath, base }: BundleMount): Bundle {
   try {

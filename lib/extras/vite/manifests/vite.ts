@@ -1,21 +1,8 @@
 // Reads Vite's manifest: `build.manifest`, written to `.vite/manifest.json`.
 import { isRecord } from '../../../runtime/check-options.ts'
 import { LEGACY } from '../entry-source.ts'
-import {
-  type Bundle,
-  bundleOf,
-  type Chunk,
-  fileBelow,
-  HASHES,
-  isCss,
-  type Json,
-  loadedAs,
-  type LoadedFile,
-  loadedWith,
-  stemOf
-} from './bundle.ts'
-
-type Chunks = ReadonlyMap<string, Chunk>
+import { bundleOf, fileBelow, HASHES, isCss, loadedAs, loadedWith, stemOf } from './bundle.ts'
+import type { Bundle, Chunk, Chunks, Json, LoadedFile } from './bundle.ts'
 
 // @vitejs/plugin-legacy writes these keys. Those of polyfills are relative to Vite's root, as if they were
 // files of the directory in which Vite was started: `../../vite/legacy-polyfills`.
@@ -36,13 +23,14 @@ export function readVite(manifest: Json): Bundle | undefined {
   const isSplit = [...chunks.values()].some(({ stylesheets }) => stylesheets.length > 0)
   const style = isSplit || entries.has('style.css') ? undefined : chunks.get('style.css')
   const common = style ? [style.file] : []
-  const load = (key: string) => entryOf(chunks, key, common)
   const shared = [...chunks].flatMap(([key, chunk]) => (isSharedKey(key) ? chunk : []))
+  // A chunk that is shared has no source, but is named after one of its modules.
+  const chunkWith = (name: string) =>
+    chunks.get(name) ?? shared.find(({ stem }) => stem === stemOf(name))
+  const known = { entries, lazy, common, hash: HASHES.vite, chunkWith }
   return {
-    ...bundleOf(chunks, { entries, lazy, common }, HASHES.vite, load),
+    ...bundleOf(chunks, known, key => entryOf(chunks, key, common)),
     isVite: true,
-    // A chunk that is shared has no source, but is named after one of its modules.
-    fileWith: name => (chunks.get(name) ?? shared.find(({ stem }) => stem === stemOf(name)))?.file,
     sources: new Map(Array.from(chunks, ([key, { file }]) => [key, file]))
   }
 }

@@ -3,18 +3,15 @@
 import { isRecord } from '../../../runtime/check-options.ts'
 import { hasFixedUrl } from '../../../runtime/urls/spelling.ts'
 import {
-  type Bundle,
   fileBelow,
   hashedAmong,
   HASHES,
   isBelow,
-  type Json,
   loadedAs,
-  type LoadedFile,
-  type Loads,
   namedBy,
   withoutQuery
 } from './bundle.ts'
+import type { Bundle, Json, LoadedFile, Loads } from './bundle.ts'
 
 /** @param urlPath is that of the mount, with the base, which plugins may put before the files */
 export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined {
