@@ -1,13 +1,29 @@
-// The `init` command.
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+// The `init` command: adds files to a project, and lines to files that it has.
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import type { KoaAssetsOptions } from '../../runtime/settings/options.ts'
 import { appsIn } from '../../runtime/settings/apps.ts'
 import type { Call, Command, Project } from '../../runtime/app/extra.ts'
 import { loadSources } from '../../publishing/sources/sources.ts'
-import { isDirectory, readIfThere, statIfThere } from '../../runtime/files/at-start.ts'
-import { addFiles, leadsOut, STAGE, type FileStep } from './add-files.ts'
+import {
+  futureRealpath,
+  isDirectory,
+  readIfThere,
+  statIfThere
+} from '../../runtime/files/at-start.ts'
+import { named } from '../../runtime/files/disk.ts'
+import { isInside } from '../../runtime/files/paths.ts'
 import { OK, UsageError, table } from '../../publishing/cli/command.ts'
 import { stripsTypes } from '../../publishing/cli/config.ts'
 import { assetsOf, configOf, contentOf, LINES, type Config } from './starter-files.ts'
@@ -42,6 +58,9 @@ whose name another app has is left out. It is an error if there is such an app.`
   run
 }
 
+/** New files are written here before they get their names. */
+const STAGE = '.koa-fresh-assets-init'
+
 const TAILWIND = 'npm install --save-dev tailwindcss @tailwindcss/postcss postcss'
 
 async function run({ output, values, args: [argument], loadProject }: Call): Promise<number> {
@@ -56,7 +75,7 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   const options = project?.options ?? {}
   const isRepeated = existsSync(join(root, STAGE))
   const others = appsIn(root).filter(app => !(isRepeated && app === argument))
-  if (argument !== undefined) requireNew(argument, root, others, options)
+  if (argument !== undefined) requireNew(argument, root, others, options.apps)
   const isNew = argument !== undefined || !(others.length > 0 || isDirectory(join(root, 'assets')))
   const isAnother = argument !== undefined && (others.length > 0 || options.apps !== undefined)
   const taken = isAnother
@@ -72,7 +91,10 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   const planned = [
     ...Object.entries(files).map(([path, content]) => creating(root, path, content)),
     ...Object.entries(LINES).map(([path, lines]) => adding(root, path, lines))
-  ].map(step => (step.action === 'keep' || !leadsOut(root, step.path) ? step : skipped(step)))
+  ].map((step): FileStep => {
+    const isLeft = step.action !== 'keep' && leadsOut(root, step.path)
+    return isLeft ? { ...step, action: 'skip' } : step
+  })
   if (!dryRun) addFiles(root, planned)
   const steps = planned.map(({ path, action, lines }) => ({ path, action, lines }))
   const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
@@ -86,7 +108,14 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   return OK
 }
 
-const skipped = (step: FileStep): FileStep => ({ ...step, action: 'skip' })
+interface FileStep {
+  readonly path: string
+  readonly action: 'create' | 'add' | 'keep' | 'skip'
+  /** The lines that are added, or would be if a link did not lead out of the project. */
+  readonly lines?: readonly string[]
+  /** The content that it gets, or would get. */
+  readonly content?: string | Buffer
+}
 
 const creating = (root: string, path: string, content: string | Buffer): FileStep =>
   existsSync(join(root, path)) ? { path, action: 'keep' } : { path, action: 'create', content }
@@ -102,16 +131,13 @@ function adding(root: string, path: string, wanted: Readonly<Record<string, RegE
   return { path, action: text === undefined ? 'create' : 'add', lines, content }
 }
 
+type Apps = KoaAssetsOptions['apps']
+
 /**
  * @throws UsageError for an argument that cannot be a name; Error for an app that exists, and where it would hide
  * another
  */
-function requireNew(
-  app: string,
-  root: string,
-  others: readonly string[],
-  { apps }: KoaAssetsOptions
-): void {
+function requireNew(app: string, root: string, others: readonly string[], apps: Apps): void {
   if (!/^[\w-][\w.-]*$/.test(app)) {
     throw new UsageError(`an app's name consists of letters, digits, '-', '_', '.', got '${app}'`)
   }
@@ -184,4 +210,49 @@ async function namesOfOthers(app: string, settings: Project): Promise<Set<string
   const others = inDevelopment.apps.filter(({ name }) => name !== app)
   const listed = await Promise.all(others.map(each => sources.of(each).list()))
   return new Set(listed.flat().map(({ source }) => source.name))
+}
+
+/** Returns true if a symbolic link leads out of the project, or to nothing. */
+function leadsOut(root: string, path: string): boolean {
+  const file = join(root, path)
+  const isDangling = !existsSync(file) && lstatSync(file, { throwIfNoEntry: false }) !== undefined
+  return isDangling || !isInside(realpathSync(root), futureRealpath(file))
+}
+
+/**
+ * Every file appears as a whole, and the app last, with all of its files at once: whatever is missing after an
+ * interruption is what the next run creates.
+ */
+function addFiles(root: string, steps: readonly FileStep[]): void {
+  const stage = join(root, STAGE)
+  rmSync(stage, { recursive: true, force: true })
+  const created = steps.filter(({ action }) => action === 'create').toReversed()
+  try {
+    for (const { path, content = '' } of created) {
+      mkdirSync(dirname(join(stage, path)), { recursive: true })
+      write(join(stage, path), content)
+    }
+    for (const { path, action, content = '' } of steps) {
+      const file = join(root, path)
+      if (action === 'add') write(file, content, statSync(file).size)
+    }
+    for (const { path } of created) {
+      const names = path.split('/')
+      const paths = names.map((_, at) => names.slice(0, at + 1).join('/'))
+      const top = paths.find(each => !existsSync(join(root, each)))
+      if (top !== undefined) renameSync(join(stage, top), join(root, top))
+    }
+  } finally {
+    rmSync(stage, { recursive: true, force: true })
+  }
+}
+
+/** Takes back what was added to a file when the disk is full. */
+function write(path: string, content: string | Buffer, size?: number): void {
+  try {
+    appendFileSync(path, content)
+  } catch (error) {
+    if (size !== undefined) truncateSync(path, size)
+    throw named(error, path)
+  }
 }

@@ -26,7 +26,6 @@ export function assetsOf(
   return Object.fromEntries(files)
 }
 
-/** An app starts with these files, listed by path. */
 const ASSETS: Readonly<Record<string, string | Buffer>> = {
   'favicon.ico': Buffer.from(
     'AAABAAEAICAAAAEAIACjAAAAFgAAAIlQTkcNChoKAAAADUlIRFIAAAAgAAAAIAIDAAAADhSSZwAAAAlQTFRFAAAAH3pc////' +
@@ -85,19 +84,16 @@ export interface Config {
 export function configOf(root: string): Config {
   const file = join(root, 'package.json')
   const packaged = parsed(readIfThere(file), file)
-  const isModule = isRecord(packaged) && packaged.type === 'module'
-  const isTyped = existsSync(join(root, 'tsconfig.json')) || dependsOn(packaged, 'typescript')
+  const { type, dependencies, devDependencies } = isRecord(packaged) ? packaged : {}
+  const isModule = type === 'module'
+  const all: Readonly<Record<string, unknown>> = Object.assign({}, dependencies, devDependencies)
+  const isTyped = existsSync(join(root, 'tsconfig.json')) || 'typescript' in all
   const written = isTyped ? (isModule ? 'ts' : 'mts') : 'js'
   const there = CONFIG_NAMES.find(each => existsSync(join(root, each)))
   const name = there ?? `assets.config.${written}`
   if (name.endsWith('ts')) return { name, kind: 'typescript' }
   const isEsm = name.endsWith('.mjs') || (isModule && name.endsWith('.js'))
   return { name, kind: isEsm ? 'esm' : 'commonjs' }
-}
-
-function dependsOn(packaged: unknown, name: string): boolean {
-  const { dependencies, devDependencies } = (packaged ?? {}) as Readonly<Record<string, unknown>>
-  return [dependencies, devDependencies].some(each => isRecord(each) && Object.hasOwn(each, name))
 }
 
 function parsed(bytes: Buffer | undefined, file: string): unknown {
