@@ -66,27 +66,21 @@ export function makeSendFile({ settings, directories, watch }: Pipeline): SendFi
     const isSet = Reflect.get(this.response, '_explicitStatus') === true
     const status = isSet && this.status !== 200 ? this.status : undefined
     const type = options.type ?? (this.response.get('Content-Type') || undefined)
-    const disposition = dispositionOf(path, options)
-    const find = () => files.find(wanted)
+    const { download, immutable, lastModified } = options
+    const name = download === true ? basename(path) : download
+    const disposition = name === undefined || name === false ? undefined : attachment(name)
+    const always = immutable ? 'private, max-age=31536000, immutable' : undefined
+    const cacheControl = options.cacheControl ?? always
     const adapt = (variants: Variants) => {
       if (disposition !== undefined) this.set('Content-Disposition', disposition)
-      setCacheControl(this, options)
-      return described(variants, type, options.lastModified)
+      const isOpen = cacheControl !== undefined && !this.res.hasHeader('Cache-Control')
+      if (isOpen) this.set('Cache-Control', cacheControl)
+      return described(variants, type, lastModified)
     }
+    const find = () => files.find(wanted)
     if (!(await respondWithFile(this, find, { status, adapt }))) this.throw(404)
     watch?.file(this)
   }
-}
-
-function dispositionOf(path: string, { download }: SendFileOptions) {
-  if (download === undefined || download === false) return undefined
-  return attachment(download === true ? basename(path) : download)
-}
-
-/** A Cache-Control that was set before is kept. */
-function setCacheControl(ctx: Context, { immutable, cacheControl }: SendFileOptions): void {
-  const value = cacheControl ?? (immutable ? 'private, max-age=31536000, immutable' : undefined)
-  if (value !== undefined && !ctx.res.hasHeader('Cache-Control')) ctx.set('Cache-Control', value)
 }
 
 function described(
@@ -96,9 +90,9 @@ function described(
 ): Variants {
   if (type === undefined && date === undefined) return variants
   const lastModified = date && Math.floor(date.getTime() / 1000) * 1000
-  const change = { ...(type !== undefined && { type }), lastModified }
   const [identity, ...rest] = variants
-  const changed = (each: Variant) => each.with(change)
+  const changed = (each: Variant) =>
+    each.with({ ...(type !== undefined && { type }), lastModified })
   return [changed(identity), ...rest.map(changed)]
 }
 

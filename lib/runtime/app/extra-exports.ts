@@ -27,7 +27,7 @@ export type {
 } from '../../extras/releases/compress.ts'
 export type { VerifyCopiesReport } from '../../extras/releases/copies.ts'
 export type { VerifyReport } from '../../extras/releases/verify.ts'
-export type { Preload } from '../../extras/routes/early-preload.ts'
+export type { Preload } from '../../extras/routes/extra.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from '../../extras/routes/preload-links.ts'
 export type { SendFile, SendFileOptions } from '../../extras/routes/send-file.ts'
 
