@@ -4,7 +4,7 @@ import { inParallel } from '../../runtime/concurrency.ts'
 import { checksumsOf, INTEGRITY_ALGORITHMS, isSameDigest } from '../../runtime/files/digest.ts'
 import { sameBytes } from '../../runtime/files/open-file.ts'
 import { bytesOf, realpathOf, statOf } from '../../runtime/files/disk.ts'
-import { listMounts, type ListedFile, type ListedMount } from '../telling/list.ts'
+import { faultsOf, listMounts, type ListedFile, type ListedMount } from '../telling/list.ts'
 import { isMounted } from '../../runtime/serving/request.ts'
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import type { MountSettings } from '../../runtime/settings/settings.ts'
@@ -55,14 +55,10 @@ async function verifyMount(
   isNeeded: boolean
 ) {
   const { urlPath, dir } = mount
-  const { problem, manifest, files = [] } = listed ?? {}
-  const missing = files.filter(({ sizes }) => sizes['identity'] === undefined)
-  const message = `is missing, and ${manifest} names it`
-  const problems: Problem[] = missing.map(({ path }) => ({ path, message }))
+  const { problem, files = [] } = listed ?? {}
   const found = await verifyBelow(dir, urlPath, path => isMounted(path, mount), encodeAsImported)
-  if (problem !== undefined && (found || isNeeded)) {
-    problems.unshift({ path: urlPath || '/', message: `has no build: ${problem}` })
-  }
+  const isTold = listed && (problem === undefined || found || isNeeded)
+  const problems = isTold ? faultsOf(listed) : []
   if (found) problems.push(...(await namedWithoutBase(mount, files)), ...found.problems)
   return { copies: 0, unread: 0, ...found, files: files.length, problems }
 }

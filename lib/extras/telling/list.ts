@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { listAssets } from '../../publishing/building/assets.ts'
 import type { AppSources, Sources } from '../../publishing/sources/sources.ts'
+import type { Problem } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { publishingIn, sourcedNameIn } from '../../publishing/building/on-request.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
@@ -103,6 +104,14 @@ export function listMounts({ mounts, root, env }: Settings) {
       files: typeof named === 'string' ? [] : named
     }
   })
+}
+
+/** Returns the faults of a build: it is not there, or a file is not that its manifest names. */
+export function faultsOf({ mount, manifest, problem, files }: ListedMount, remedy = ''): Problem[] {
+  if (problem !== undefined) return [{ path: mount, message: `has no build: ${problem}` }]
+  const missing = files.filter(({ sizes }) => sizes['identity'] === undefined)
+  const message = `is missing, and ${manifest} names it${remedy}`
+  return missing.map(({ path }) => ({ path, message }))
 }
 
 /** @throws any other error than one about a manifest */

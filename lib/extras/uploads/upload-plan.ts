@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { OK, printProblems, formatBytes, table } from '../../publishing/cli/command.ts'
 import { withSources } from '../../publishing/sources/sources.ts'
-import type { Command, Problem, Project } from '../../runtime/app/extra.ts'
+import type { Command, Project } from '../../runtime/app/extra.ts'
 import { Pipeline } from '../../runtime/app/pipeline.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { reasonOf, warnOnce } from '../../runtime/errors.ts'
@@ -19,31 +19,9 @@ import { encodePath } from '../../runtime/urls/spelling.ts'
 import { readNames, REMEDY } from '../../runtime/urls/read-manifest.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { requestableFiles } from '../deltas/directory.ts'
-import { listMounts, listOwn } from '../telling/list.ts'
+import { faultsOf, listMounts, listOwn } from '../telling/list.ts'
 
-interface Upload {
-  /** The URL path with the base, without its first slash, decoded; that of a compressed copy has its extension. */
-  readonly key: string
-  /** The path relative to the project root. */
-  readonly file: string
-  readonly type: string
-  /** The content coding; undefined for a file that is not a compressed copy. */
-  readonly encoding: string | undefined
-  readonly cacheControl: string
-  /** The number of bytes. */
-  readonly size: number
-  /** The checksum in base64, as S3 writes it. */
-  readonly sha256: string
-}
-
-export interface UploadPlan {
-  /** The release changes with any of the files. */
-  readonly release: string
-  /** Files that never change at their URLs come first. */
-  readonly files: readonly Upload[]
-  /** The files that pages name and a server would not send; with any of them the plan is no release. */
-  readonly problems: readonly Problem[]
-}
+export type UploadPlan = Awaited<ReturnType<typeof planUploads>>
 
 export const uploadPlan: Command = {
   name: 'upload-plan',
@@ -75,7 +53,7 @@ changes with any file. Uploaded last, that JSON says which files the release nee
 const CONCURRENCY = 8
 
 /** @throws AssetError for a manifest that is missing or broken */
-async function planUploads(given: Project): Promise<UploadPlan> {
+async function planUploads(given: Project) {
   // The options are those of a server, not of `precompile`.
   const project = given.changed({ env: given.env }, false)
   const pipeline = new Pipeline(project, warnOnce())
@@ -87,11 +65,14 @@ async function planUploads(given: Project): Promise<UploadPlan> {
   const files = found
     .flatMap(({ uploads }) => uploads)
     .toSorted((a, b) => rank(a) - rank(b) || (a.key < b.key ? -1 : 1))
-  const problems = [...(await missingInBuilds(project)), ...found.flatMap(each => each.problems)]
+  const missing = (await listMounts(project)).flatMap(each => faultsOf(each, ': build again'))
+  const problems = [...missing, ...found.flatMap(each => each.problems)]
+  /** With any problem, a file that pages name and a server would not send, the plan is no release. */
   return { release: digestOf(JSON.stringify(files)), files, problems }
 }
 
-const rank = ({ cacheControl }: Upload) => (/\bimmutable\b/.test(cacheControl) ? 0 : 1)
+/** Files that never change at their URLs come first. */
+const rank = (file: { cacheControl: string }) => (/\bimmutable\b/.test(file.cacheControl) ? 0 : 1)
 
 /** Returns the encoded paths of assets that are in pages. */
 async function ownPaths(project: Project): Promise<readonly string[]> {
@@ -119,17 +100,6 @@ async function pathsIn(mount: MountSettings): Promise<readonly string[]> {
   })
 }
 
-async function missingInBuilds(project: Project): Promise<Problem[]> {
-  const listed = await listMounts(project)
-  return listed.flatMap(({ mount, manifest, problem, files }) => {
-    if (problem !== undefined) return { path: mount, message: `has no build: ${problem}` }
-    const missing = files.filter(({ sizes }) => sizes['identity'] === undefined)
-    const message = `is missing, and ${manifest} names it: build again`
-    return missing.map(({ path }) => ({ path, message }))
-  })
-}
-
-/** @param path is encoded */
 async function uploadsOf({ settings, directories }: Pipeline, path: string) {
   const wanted = locate(path, settings)
   if (typeof wanted !== 'object') return { uploads: [], problems: [] }
@@ -150,25 +120,25 @@ async function uploadsOf({ settings, directories }: Pipeline, path: string) {
 async function uploadOf(variant: Variant, key: string, { root }: Project) {
   const { coding, file, size, ok } = variant
   const fields = new Map(ok.fields.map(([name, value]) => [name.toLowerCase(), value]))
-  const {
-    integrity: [sha256 = '']
-  } = await checksumsOf({ copyOf: file }, ['sha256'])
+  const { integrity } = await checksumsOf({ copyOf: file }, ['sha256'])
   const extension = CODINGS.find(({ name }) => name === coding)?.extension ?? ''
   return {
+    /** The URL path with the base, without its first slash, decoded; that of a compressed copy has its extension. */
     key: key + extension,
     file: pathFrom(root, file),
     type: fields.get('content-type') ?? '',
+    /** Undefined for a file that is not a compressed copy. */
     encoding: fields.get('content-encoding'),
     cacheControl: fields.get('cache-control') ?? '',
     size,
-    sha256: sha256.replace('sha256-', '')
-  } satisfies Upload
+    /** In base64, as S3 writes it. */
+    sha256: integrity[0]?.replace('sha256-', '') ?? ''
+  }
 }
 
 /** Returns the absolute path of a file in the first mount that may have it, or in public. */
-function fileOf({ path, mounts: [mount] }: Wanted, settings: Project): string {
-  return mount ? join(mount.dir, path.slice(mount.urlPath.length)) : publicFile(settings, path)
-}
+const fileOf = ({ path, mounts: [mount] }: Wanted, settings: Project) =>
+  mount ? join(mount.dir, path.slice(mount.urlPath.length)) : publicFile(settings, path)
 
 /** Returns undefined for a file that can be read: a server has another reason for not sending it. */
 async function faultOf(file: string): Promise<string | undefined> {
