@@ -24,8 +24,22 @@ export const LAYERED_EXTRAS = { ...INLINE, ...MODULES, ...STYLES } as const
 export const MOUNT_EXTRAS = { ...BUILD } as const
 export const PRECOMPILE_EXTRAS = { ...PRECOMPILE_STYLES } as const
 
+/** The surroundings of a mount, as its extras see them. */
+interface MountPlace {
+  readonly root: string
+  readonly env: string
+  readonly base: string
+  readonly urlPath: string
+  /** The place of the mount in the options, such as `mounts./static.` */
+  readonly place: string
+  /** The file named by the option `fallback`. */
+  readonly fallback: string | undefined
+}
+
 /** Settles the options that extras add to a mount. */
-export const settleMountExtras = settleBuild
+export const settleMountExtras = (options: MountExtras, at: MountPlace) => ({
+  ...settleBuild(options, at)
+})
 
 /** Rows of extras in `PrecompileReport`. */
 export interface PrecompileRows extends DeltaPrecompileRow, JoinRow, StyleRows {}
