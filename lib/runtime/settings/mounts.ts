@@ -10,7 +10,13 @@ import { hasSources, settlePath, type Apps } from './apps.ts'
 import { settleMountExtras } from './extra-options.ts'
 import { hasFixedUrl } from '../urls/spelling.ts'
 import { headers, type CommonSettings } from './table.ts'
-import type { ByPath, HeaderValues, KoaAssetsOptions, MountOptions } from './options.ts'
+import type {
+  ByPath,
+  FallbackPage,
+  HeaderValues,
+  KoaAssetsOptions,
+  MountOptions
+} from './options.ts'
 import { manifestFile, mayBeServed, PERMIT, UNREADABLE, whyPrivate } from './public-directory.ts'
 
 export type MountSettings = ReturnType<typeof settleMount>
@@ -32,6 +38,14 @@ export function settleMounts(
   throw optionError('mounts', 'an object with each URL path once', `${twice}/`)
 }
 
+/** The settings of a mount that its extras change. */
+interface Changes {
+  readonly manifest?: string | undefined
+  readonly isServed?: boolean
+  /** The function that makes the page from the file of `fallback`; false: there is no page. */
+  readonly page?: FallbackPage | false | undefined
+}
+
 function settleMount(project: Surroundings, path: string, options: MountOptions) {
   const { root, env, base, isPrecompile } = project
   const { immutable, fallback, symlinks = project.symlinks } = options
@@ -42,7 +56,7 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     typeof fallback === 'object' ? fallback : { file: fallback || undefined, except: undefined }
   const shell = typeof file === 'string' ? file : undefined
   const added = settleMountExtras(options, { root, env, base, urlPath, place, fallback: shell })
-  const { manifest, isServed = true, page } = added
+  const { manifest, isServed = true, page }: Changes = added
   const isBuilt = manifest !== undefined
   // The directory need not exist during precompile: it may be made afterwards.
   if (isServed && !isPrecompile) requireServable(project, urlPath, isBuilt, dir)
