@@ -2,7 +2,6 @@
 import { isFieldValue, TOKEN } from './fields.ts'
 import { optionError } from '../check-options.ts'
 
-/** These directives have no value. */
 export const FLAG_DIRECTIVES = [
   'public',
   'private',
@@ -15,7 +14,6 @@ export const FLAG_DIRECTIVES = [
   'immutable'
 ] as const
 
-/** These directives have a number of seconds. */
 export const SECONDS_DIRECTIVES = [
   'max-age',
   's-maxage',
@@ -38,11 +36,7 @@ const BARE_ITEM = /^(?:-?\d{1,15}|-?\d{1,12}\.\d{1,3}|[a-z*][!#$%&'*+.^_`|~0-9a-
 type Syntax = 'list' | 'dictionary'
 type Directives = ReadonlyMap<string, DirectiveValue>
 
-/**
- * Formats the field's value, in the order of the map.
- * @throws TypeError for an empty map, invalid seconds, text that a field cannot contain, and directives that
- *   contradict each other
- */
+/** @throws TypeError for no directive, a wrong value, and directives that contradict each other */
 export function formatCacheControl(directives: Directives, syntax: Syntax = 'list'): string {
   if (directives.size === 0) throw new TypeError('Cache-Control needs at least one directive')
   checkContradictions(directives)
@@ -71,7 +65,7 @@ const TO_SHARED_CACHES = /^(?:public|private|s-maxage|proxy-revalidate)(?:=|$)/i
 const ABOUT_REUSE =
   /^(?:no-cache|max-age|immutable|must-revalidate|must-understand|stale-while-revalidate|stale-if-error)(?:=|$)/i
 
-/** Accepts one or more directives, known or not. Caches would read none in `max-age: 60`. */
+/** Accepts directives, known or not. Caches would read none in `max-age: 60`. */
 export function isDirectives(value: unknown): value is string {
   const directives = isFieldValue(value) ? directivesIn(value) : []
   return directives.length > 0 && directives.every(text => DIRECTIVE.test(text))
@@ -139,27 +133,19 @@ function checkContradictions(directives: Directives): void {
 const MAX_GROUPS = 32
 const GROUP = /^[ -~]{1,32}$/
 
-/**
- * Formats the groups as a list of strings (RFC 9651 sections 3.1 and 3.3.3): `"book-7", "books"`.
- * @throws TypeError for a group that is not 1 to 32 printable ASCII characters, and for more than 32 groups
- */
+/** As a list of strings (RFC 9651 sections 3.1 and 3.3.3): `"book-7", "books"`. @throws TypeError for a wrong group */
 export function formatGroups(groups: readonly string[]): string {
   for (const group of groups) {
     if (typeof group === 'string' && GROUP.test(group)) continue
     throw optionError('a cache group', '1 to 32 printable ASCII characters', group)
   }
-  if (groups.length > MAX_GROUPS) {
-    const most = `${MAX_GROUPS} cache groups, which every cache supports`
+  const most = `${MAX_GROUPS} cache groups, which every cache supports`
+  if (groups.length > MAX_GROUPS)
     throw new TypeError(`a response may have ${most}, got ${groups.length}`)
-  }
   return groups.map(group => `"${group.replace(/["\\]/g, '\\$&')}"`).join(', ')
 }
 
-/**
- * Formats the groups as a CDN reads them, separated by commas in a field of tags (`Cache-Tag`), else by spaces
- * (`Surrogate-Key`, `xkey`).
- * @throws TypeError for a group with a space or a comma
- */
+/** As a CDN reads them. @throws TypeError for a group with a space or a comma */
 export function formatKeys(header: string, groups: readonly string[]): string {
   // Surrogate-Key and xkey are split at spaces, Cache-Tag at commas; Cloudflare forbids spaces in tags as well.
   const unfit = groups.find(group => /[ ,]/.test(group))

@@ -25,7 +25,7 @@ function lookUp(path: string): string {
   return /\.cjs$/i.test(path) ? 'text/javascript' : mime.lookup(path) || ''
 }
 
-/** Returns the media type of a path, such as `image/png`, if its extension is known. */
+/** For a path: `image/png`; undefined for an unknown extension. */
 export function mediaTypeOf(path: string): string | undefined {
   return (extname(path) && lookUp(path)) || undefined
 }
@@ -40,7 +40,6 @@ export function contentType(path: string): string {
 const COMPRESSIBLE =
   /^text\/|[/+](?:json|xml|javascript|wasm|svg)$|\+(?:json|xml)$|^font\/(?:ttf|otf)$|^application\/(?:vnd\.ms-fontobject|x-font-ttf)$/
 
-/** Tells whether files of this type are worth compressing. */
 export function isCompressibleType(path: string): boolean {
   return COMPRESSIBLE.test(lookUp(path))
 }

@@ -2,19 +2,17 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseHttpDate, etagMatches, type Validators } from './validators.ts'
 
-/** An evaluation has the status 304 or 412 if the request must not be performed, and its reason in words. */
+/** The status is 304 or 412 if the request must not be performed; the reason is in words. */
 export type Evaluation = ReturnType<typeof evaluation>
 
-/** These fields, and If-Range, make a request conditional. */
 export type ConditionalHeaders = Pick<
   IncomingHttpHeaders,
   'if-match' | 'if-unmodified-since' | 'if-none-match' | 'if-modified-since'
 >
 
 interface PreconditionOptions {
-  /** The option of koaHttpCache has the same values. */
   readonly ifModifiedSince?: 'exact' | 'before'
-  /** `now` is the time of the server in milliseconds. Default: `Date.now()`. */
+  /** In milliseconds. Default: `Date.now()`. */
   readonly now?: number
 }
 
@@ -28,10 +26,7 @@ export function isSafe(method: string): boolean {
   return isRetrieval(method) || method === 'OPTIONS' || method === 'TRACE'
 }
 
-/**
- * Evaluates a request's preconditions for a resource whose current representation has these validators. A resource
- * without any validator has no current representation.
- */
+/** A resource without any validator has no current representation. */
 export function evaluatePreconditions(
   method: string,
   headers: ConditionalHeaders,
@@ -50,9 +45,8 @@ export function evaluatePreconditions(
 
   // Steps 1 and 2: If-Unmodified-Since applies only without If-Match.
   if (match !== undefined) {
-    if (!etagMatches(match, validators, 'strong')) {
+    if (!etagMatches(match, validators, 'strong'))
       return evaluation(412, 'If-Match does not name the ETag')
-    }
   } else if (unmodifiedSince !== undefined && isModifiedSince(unmodifiedSince, validators)) {
     return evaluation(412, 'modified since If-Unmodified-Since')
   }
@@ -73,9 +67,7 @@ export function evaluatePreconditions(
   return evaluation(undefined, 'not modified since If-Unmodified-Since')
 }
 
-function evaluation(status: 304 | 412 | undefined, reason: string) {
-  return { status, reason }
-}
+const evaluation = (status: 304 | 412 | undefined, reason: string) => ({ status, reason })
 
 const UNCONDITIONAL = evaluation(undefined, 'the request has no condition')
 
@@ -105,10 +97,8 @@ export interface ByteRange {
 
 type RangeChoice = ByteRange | 'whole' | 'unsatisfiable'
 
-/**
- * Chooses the part of a representation of `size` bytes that a request selects. Ranges are defined for GET only
- * (section 14.2), which also allows the whole for several; an unknown unit and an invalid range are ignored.
- */
+// Ranges are for GET only (section 14.2), which also allows the whole for several; an unknown unit and an invalid range
+// are ignored.
 export function chooseRange(
   method: string,
   headers: { readonly range?: string | undefined; readonly 'if-range'?: string | undefined },

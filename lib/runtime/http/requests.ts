@@ -2,8 +2,7 @@
 // codings it accepts.
 import type { IncomingMessage } from 'node:http'
 
-/** `isLocal` reads these parts of a request. */
-export type Requester = Pick<IncomingMessage, 'headers' | 'url'> & {
+type Requester = Pick<IncomingMessage, 'headers' | 'url'> & {
   readonly httpVersion?: string
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
@@ -37,10 +36,7 @@ export function isLocal(request: Requester, hosts: ReadonlySet<string>): boolean
   return (isLoopback || hosts.has(host)) && isOwnOrigin(headers, authority)
 }
 
-/**
- * Tells whether an Origin is that of this machine, whatever the port, or of one of the names.
- * @param hosts names in lower case, without port
- */
+/** Tells whether an Origin is that of this machine, whatever the port, or of one of the names, in lower case. */
 export function isLocalOrigin(origin: string, hosts: ReadonlySet<string>): boolean {
   const [, authority = ''] = /^https?:\/\/(.*)$/.exec(origin.toLowerCase()) ?? []
   const host = AUTHORITY.exec(authority)?.[1] ?? ''
@@ -59,7 +55,7 @@ export function isOwnPage({ 'sec-fetch-site': site }: IncomingMessage['headers']
   return site === undefined || site === 'same-origin' || site === 'none'
 }
 
-/** Fetch Metadata (W3C) section 2.1: pages are opened in these. A navigation may also have `object` or `embed`. */
+// Fetch Metadata (W3C) section 2.1: pages are opened in these. A navigation may also have `object` or `embed`.
 const DOCUMENTS = new Set(['document', 'iframe', 'frame'])
 
 type Head = Pick<IncomingMessage, 'method' | 'headers'>
@@ -95,11 +91,8 @@ function accepts(range: string, wanted: string): boolean {
   return type === wanted && !parameters.some(parameter => /^q=0(?:\.0*)?$/.test(parameter))
 }
 
-/**
- * Chooses, by Accept-Encoding (RFC 9110 section 12.5.3), the offer with the highest weight, and among equals the smallest. Identity is chosen if no offer is
- * acceptable, and without the header, although any coding is then acceptable.
- * @param offers all codings, identity included
- */
+// RFC 9110 section 12.5.3: the offer with the highest weight, among equals the smallest. Identity is chosen if none is
+// acceptable, and without the header, although any coding is then acceptable.
 export function chooseCoding<T extends { readonly coding: string; readonly size: number }>(
   acceptEncoding: string | undefined,
   offers: readonly T[]

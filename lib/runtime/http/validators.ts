@@ -89,21 +89,14 @@ export function isModificationDate(milliseconds: number): boolean {
   return milliseconds >= FIRST
 }
 
-/**
- * Formats a time as an IMF-fixdate, `Thu, 01 Jan 1970 00:00:00 GMT`, truncated to whole seconds.
- * @throws TypeError for NaN and for a year of more than four digits
- */
+/** An IMF-fixdate, `Thu, 01 Jan 1970 00:00:00 GMT`. @throws TypeError for NaN and for a year of more than four digits */
 export function formatHttpDate(milliseconds: number): string {
-  if (milliseconds >= EARLIEST && milliseconds <= LATEST) {
+  if (milliseconds >= EARLIEST && milliseconds <= LATEST)
     return new Date(milliseconds).toUTCString()
-  }
   throw new TypeError(`an HTTP date must be in the years 0000 to 9999, got ${milliseconds}`)
 }
 
-/**
- * Parses an HTTP date in any of the three formats, always as GMT, into milliseconds. Any other text is `undefined`: a
- * recipient ignores an invalid date.
- */
+/** Parses an HTTP date, always as GMT, into milliseconds. Other text is undefined: a recipient ignores an invalid date. */
 export function parseHttpDate(text: string, now = Date.now()): number | undefined {
   const parts = FORMATS.map(format => format.exec(text)?.groups).find(groups => groups)
   if (!parts) return undefined
