@@ -39,7 +39,7 @@ ${excerpt && `<pre tabindex="0" role="region" aria-label="The place of the error
 `
 }
 
-/** The parts of a report in reading order; one that does not apply is an empty string. */
+/** In reading order; a part that does not apply is an empty string. */
 export interface ErrorReport {
   readonly title: string
   /** The place of the error: `apps/web/assets/stylesheets/app.css.scss:3:7` */
@@ -49,7 +49,7 @@ export interface ErrorReport {
   readonly excerpt: string
 }
 
-/** Reports an error without absolute paths: files of the project are named relative to its root. */
+/** Reports without absolute paths: files of the project are named relative to its root. */
 export async function errorReport(error: AssetError, settings: Settings): Promise<ErrorReport> {
   const show = await shortener(settings)
   if (!(error instanceof CompileError)) {

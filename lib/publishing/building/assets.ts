@@ -1,4 +1,5 @@
 // Lists the assets of all apps with the URL paths under which they are published, and finds those that cannot be.
+import { firstAnswer } from '../../runtime/concurrency.ts'
 import { AssetError, printable } from '../../runtime/errors.ts'
 import type { Content } from '../../runtime/files/open-file.ts'
 import type { Mention } from '../../runtime/app/extra.ts'
@@ -32,10 +33,7 @@ export function publishedPath({ asset }: Built): string {
   return decodeURIComponent(asset.target)
 }
 
-/**
- * Returns the imports of these assets in inline scripts of views, as they are written there: bare specifiers, and
- * plain URL paths.
- */
+/** Returns the specifiers and plain URL paths by which inline scripts of views import these assets. */
 export function importedInViews(
   mentions: readonly Mention[],
   assets: Assets,
@@ -81,16 +79,16 @@ export async function findLostImports(
     if (done.has(name) || imported.has(keyOf(app, specifier))) continue
     done.add(name)
     const told = given.filter(each => each.name === name)
-    const advice = await Promise.all(told.map(each => adviseOn(sources, each.app, name)))
-    const reasons = advice.flatMap(each => (each === undefined ? [] : `: ${each}`))
-    const message = `the option imports leads '${specifier}' to ${name}, which was not found${reasons[0] ?? ''}`
+    const advice = await firstAnswer(told, each => adviseOn(sources, each.app, name))
+    const reason = advice === undefined ? '' : `: ${advice}`
+    const message = `the option imports leads '${specifier}' to ${name}, which was not found${reason}`
     if (app.missing === 'warn') warn(message)
     else failures.push({ path: '', error: new AssetError('reference-missing', message) })
   }
   return failures
 }
 
-/** Lists every asset, in the order of paths. */
+/** Returns the assets in the order of paths. */
 export async function listAssets(
   settings: Settings,
   sources: Sources,
@@ -111,17 +109,16 @@ export function findFailures(
   places: readonly Listed[],
   warn: (message: string) => void
 ): Failure[] {
-  return places.flatMap(({ path, clash, rivals, source }) => {
-    const failures: Failure[] = []
-    if (clash !== undefined && rivals.length > 0) {
+  const failures: Failure[] = []
+  for (const { path, clash, rivals, source } of places) {
+    if (clash !== undefined && rivals.length > 0)
       failures.push({ path, error: new AssetError('name-taken', clash) })
-    } else if (clash !== undefined) warn(clash)
+    else if (clash !== undefined) warn(clash)
     const reason = whyNotCanonical(encodePath(path))
-    if (reason !== undefined) {
-      const [file, shown] = [pathFrom(root, source.file), path].map(printable)
-      const message = `${file} is published as ${shown}, which cannot be requested: ${reason}; rename it`
-      failures.push({ path, error: new AssetError('name-unusable', message) })
-    }
-    return failures
-  })
+    if (reason === undefined) continue
+    const [file, shown] = [pathFrom(root, source.file), path].map(printable)
+    const message = `${file} is published as ${shown}, which cannot be requested: ${reason}; rename it`
+    failures.push({ path, error: new AssetError('name-unusable', message) })
+  }
+  return failures
 }

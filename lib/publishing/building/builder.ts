@@ -26,7 +26,7 @@ import {
 } from './assets.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
-export interface BuilderOptions {
+interface BuilderOptions {
   readonly warn: (message: string) => void
   /** Selects the apps whose assets refer to each other by the URLs that `all` makes. Default: all. */
   readonly only?: (app: AppSettings) => boolean
@@ -42,7 +42,7 @@ export interface BuildResult {
   readonly assets: Assets
   /** The specifiers by which inline scripts of views import assets, sorted. */
   readonly inViews: readonly string[]
-  /** The failures in the order of paths. */
+  /** In the order of paths. */
   readonly failures: readonly Failure[]
 }
 
@@ -56,7 +56,6 @@ export class Builder {
   readonly #sources: Sources
   readonly #renderer: Renderer
   readonly #options: BuilderOptions
-  /** The names in views, which are searched for once. */
   readonly #mentions: () => Promise<readonly Mention[]>
   #held = 0
   #last: { readonly drafts: readonly Draft[]; readonly result: BuildResult } | undefined
@@ -66,7 +65,10 @@ export class Builder {
     this.#sources = sources
     this.#renderer = new Renderer(settings, sources)
     this.#options = options
-    this.#mentions = once(() => mentionsIn(settings))
+    this.#mentions = once(async () => {
+      const found = settings.extras.map(async each => each.views?.mentions(settings))
+      return (await Promise.all(found)).flatMap(each => each ?? [])
+    })
   }
 
   /** @returns the same object if nothing has changed @param listed the assets, if they were just listed */
@@ -192,7 +194,7 @@ export class Builder {
     return { ...draft, content: isHeld ? draft.content : { copyOf: source.file }, sums, details }
   }
 
-  /** Tells whether an unchanged copy stays in memory until it is written. Otherwise its source is read again. */
+  /** An unchanged copy stays in memory until it is written, or else its source is read again. */
   #mayHold(content: Content): boolean {
     const isKept = this.#options.index !== undefined
     if (isKept || 'copyOf' in content || this.#held + content.length > HELD_BYTES) return false
@@ -204,11 +206,6 @@ export class Builder {
 async function isModule({ text, content }: Draft): Promise<boolean> {
   const code = text?.code ?? new TextDecoder().decode(await readContent(content))
   return (await loadModuleLexer()).isModule(code) === true
-}
-
-async function mentionsIn(project: Project): Promise<Mention[]> {
-  const found = await Promise.all(project.extras.map(async each => each.views?.mentions(project)))
-  return found.flatMap(each => each ?? [])
 }
 
 /** @returns undefined if the source was edited or removed meanwhile, which its publication reports */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { DiagnosticMessages } from '../../runtime/diagnostics.ts'
+import type { Publication } from '../../runtime/app/on-request.ts'
 import { wouldBeInPlace, type Boundary } from '../../runtime/files/containment.ts'
 import { removeFile } from '../../runtime/files/disk.ts'
 import { recheck, type FileObservation, type Observation } from './observation.ts'
@@ -9,7 +9,6 @@ import type { Draft } from '../rendering/draft.ts'
 // stat of each; any difference, also an older mtime, publishes again: a checkout may set mtimes back.
 
 export interface IndexEntry {
-  /** The absolute path of the source. */
   readonly source: string
   /** The generation of the listing in which the source was found; `NEVER` for an entry that is not current. */
   readonly generation: number
@@ -17,8 +16,8 @@ export interface IndexEntry {
   inputs: readonly Observation[]
   /** The files that this process wrote, the one under the plain name first. */
   targets: readonly FileObservation[]
-  /** The message about the publication, with its time; undefined if an earlier process wrote the target. */
-  published?: (DiagnosticMessages['published'] & { readonly at: number }) | undefined
+  /** It is undefined if an earlier process wrote the target. */
+  published?: Publication | undefined
   /** The draft, to which other assets may refer; it is kept where there are fingerprints. */
   readonly draft?: Draft
   /** True if the next process would make the same from the same inputs. */
@@ -28,9 +27,8 @@ export interface IndexEntry {
 /** The generation of an entry that only records which target this process wrote. */
 export const NEVER = -1
 
-/** The entries by plain URL path. */
+/** The entries by plain URL path; Infinity if another list bounds them. */
 export class MtimeIndex extends LRUCache<string, IndexEntry> {
-  /** @param max the number of entries; Infinity if another list bounds them */
   constructor(max: number) {
     super({ maxSize: Math.min(max, Number.MAX_SAFE_INTEGER), sizeCalculation: () => 1 })
   }

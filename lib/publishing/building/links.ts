@@ -12,11 +12,7 @@ import { shiftMap } from '../rendering/source-map.ts'
 import { encodePath, withFingerprint } from '../../runtime/urls/spelling.ts'
 import { byPath, type Assets, type Built } from './assets.ts'
 
-/**
- * Finishes all assets.
- * @param base precedes every path that is written
- * @returns the assets by path; each follows those that it refers to
- */
+/** Returns the assets by path; each follows those that it refers to. @param base precedes every path that is written */
 export function finishAll(
   nodes: ReadonlyMap<string, Draft>,
   warn: (message: string) => void,
@@ -28,15 +24,22 @@ export function finishAll(
     const isCycle = group.length > 1 || group.some(node => edges(node).includes(node))
     const cycle = new Set(isCycle ? group.map(({ path }) => path) : [])
     const hasStyles = group.some(({ path }) => textType(path) === 'css')
-    const urlsOf = (node: Draft, query = '') =>
-      urlsIn(node, assets, cycle, query).map(url => url && base + url)
+    const urlsOf = ({ links = [], text }: Draft, query = ''): Urls =>
+      links.map((path, at) => {
+        const reference = text?.references[at]
+        if (path === undefined || !reference) return undefined
+        const target = cycle.has(path) ? undefined : assets.get(path)?.asset.target
+        // An import map resolves plain URLs, not those with a query.
+        const suffix = cycle.has(path) && !isInModule(reference) ? query : ''
+        return base + (target ?? encodePath(path) + suffix)
+      })
     const query = isCycle && hasStyles ? `?${digestOfCycle(group, urlsOf)}` : ''
     const modules = group.filter(({ path }) => cycle.has(path) && textType(path) === 'js')
     if (modules.length > 0) warn(cycleFound(modules.map(({ path }) => path).toSorted()))
     for (const node of group) {
       shiftOwnMap(node, urlsOf(node, query), assets)
-      const finished = finishOne(node, urlsOf(node, query), { cycle, base })
-      for (const built of finished) assets.set(built.path, built)
+      for (const built of finishOne(node, urlsOf(node, query), cycle, base))
+        assets.set(built.path, built)
     }
   }
   return assets
@@ -45,22 +48,6 @@ export function finishAll(
 function cycleFound(paths: readonly string[]): string {
   const shown = paths.length > 10 ? [...paths.slice(0, 10), '…'] : paths
   return `modules refer to each other: ${shown.join(', ')}; they import each other by plain names, so break the cycle or write importMap() before the first module of a page, which would otherwise load them twice`
-}
-
-function urlsIn(
-  { links = [], text }: Draft,
-  assets: Assets,
-  cycle: ReadonlySet<string>,
-  query: string
-): Urls {
-  return links.map((path, at) => {
-    const reference = text?.references[at]
-    if (path === undefined || !reference) return undefined
-    // An import map resolves plain URLs, not those with a query.
-    if (cycle.has(path)) return encodePath(path) + (isInModule(reference) ? '' : query)
-    const built = assets.get(path)
-    return built?.asset.target ?? encodePath(path)
-  })
 }
 
 /**
@@ -114,11 +101,7 @@ function builtFrom(
 }
 
 /** Minified text names its map by fingerprint, so the map comes first. */
-function finishOne(
-  node: Draft,
-  urls: Urls,
-  { cycle, base }: { readonly cycle: ReadonlySet<string>; readonly base: string }
-): Built[] {
+function finishOne(node: Draft, urls: Urls, cycle: ReadonlySet<string>, base: string): Built[] {
   const { app, source, path, text } = node
   const content = finish(node, urls)
   const known = { ...importsOf(node, cycle), sources: node.sources?.map(encodePath) }
@@ -135,7 +118,7 @@ function finishOne(
   return [map, builtFrom(node, code, checksumsOfBytes(code, app.integrity), known)]
 }
 
-/** Returns the imports of a module; undefined for an asset that is no script, or was not searched for imports. */
+/** It is undefined for an asset that is no script, or was not searched for imports. */
 function importsOf(
   { app, path, text, links = [] }: Draft,
   cycle: ReadonlySet<string>
@@ -157,14 +140,6 @@ function importsOf(
   return dynamicImports.length > 0 ? { ...known, dynamicImports } : known
 }
 
-/** A node whose edges are being followed. */
-interface Visit<T> {
-  readonly node: T
-  readonly index: number
-  readonly edges: Iterator<T>
-  lowest: number
-}
-
 /**
  * Groups the nodes of a graph so that every group follows the groups it refers to. Nodes of one cycle
  * share a group (Tarjan's algorithm).
@@ -175,7 +150,7 @@ function groupsInOrder<T>(nodes: Iterable<T>, edgesOf: (node: T) => readonly T[]
   const indexes = new Map<T, number>()
   const open: T[] = []
   // The stack is explicit, as a chain of references may be longer than the call stack.
-  const visits: Visit<T>[] = []
+  const visits: { node: T; index: number; edges: Iterator<T>; lowest: number }[] = []
   const enter = (node: T) => {
     const index = indexes.size
     indexes.set(node, index)

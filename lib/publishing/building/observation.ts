@@ -68,10 +68,7 @@ async function lookAt(path: string) {
   return stats && { path, stamp, absent: new Array<string>() }
 }
 
-/**
- * Looks again: undefined when anything changed, else the observation. That is the same object unless its
- * stamp has become conclusive.
- */
+/** Looks again: undefined when anything changed, else the same object, unless its stamp has become conclusive. */
 export async function recheck<T extends Observation>(observation: T): Promise<T | undefined> {
   const { path, stamp } = observation
   const checkedAt = Date.now()
@@ -106,7 +103,6 @@ export async function lookBefore(known: readonly Observation[] = []) {
     known.length === 0 || inputs.filter(isFileObservation).every(wasThere)
 }
 
-/** Tells whether all inputs are as they were. */
 export async function hasSameInputs(made: { inputs: readonly Observation[] }): Promise<boolean> {
   const inputs = await Promise.all(made.inputs.map(recheck))
   if (!inputs.every(input => input !== undefined)) return false
@@ -121,7 +117,6 @@ export type Made<T> = { inputs: readonly Observation[] } & (
   | { readonly error: unknown }
 )
 
-/** A value that is made again once one of the files has changed from which it was made. */
 export class Remembered<T> {
   readonly #make: () => Promise<Made<T>>
   readonly #inTurns = inTurns<T>()

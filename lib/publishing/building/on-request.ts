@@ -27,7 +27,14 @@ export async function makeOnRequest(
 ): Promise<Publishing> {
   const { env, extras } = settings
   const readerOf = await loadDetails(settings)
-  if (env !== 'development') await loadBeforehand(extras)
+  if (env !== 'development') {
+    // Otherwise the first request loads them that needs them.
+    await Promise.all([
+      loadModuleLexer(),
+      loadCompilers(),
+      ...extras.map(each => each.views?.load())
+    ])
+  }
   const sources = await loadSources(settings, warn)
   if (env !== 'development' && env !== 'test') await loadPeers(settings, sources)
   const rebuilt = new Rebuilt(settings, sources, warn, forget)
@@ -64,7 +71,7 @@ export class Publishing implements OnRequest {
     ]
   }
 
-  /** Returns the sources of an app with plain names; undefined where a manifest has the names. */
+  /** Undefined where a manifest has the names. */
   #listed(app: AppSettings): AppSources | undefined {
     return app.compile && !app.fingerprint ? this.sources.of(app) : undefined
   }
@@ -97,8 +104,7 @@ export class Publishing implements OnRequest {
 
   imports(app: AppSettings) {
     const { lists = [] } = this.#listed(app) ?? {}
-    if (lists.length === 0) return undefined
-    return () => lists.flatMap(({ imports }) => imports ?? [])
+    return lists.length > 0 ? () => lists.flatMap(({ imports }) => imports ?? []) : undefined
   }
 }
 
@@ -108,7 +114,6 @@ export function publishingIn({ onRequest }: { readonly onRequest: unknown }): Pu
   throw new Error('the pipeline has not been loaded')
 }
 
-/** Returns the name itself before the name without its fingerprint; undefined when neither has a source. */
 export async function sourcedNameIn(all: Sources, app: AppSettings, name: string) {
   const sources = all.of(app)
   if (await sources.find(name)) return name
@@ -125,19 +130,10 @@ function ofList(list: SourceList): PageDependency {
   }
 }
 
-/** Loads what otherwise the first request loads that needs it. */
-async function loadBeforehand(extras: Project['extras']): Promise<void> {
-  await loadModuleLexer()
-  await loadCompilers()
-  for (const { views } of extras) await views?.load()
-}
-
 /** A test loads the compilers of what it asks for. */
 async function loadPeers({ apps, root }: Project, sources: Sources): Promise<void> {
-  const compiling = apps.filter(({ compile }) => compile)
-  const used = await Promise.all(
-    compiling.map(app => sources.of(app).compilers().catch(noneIfRefused))
-  )
+  const compiling = apps.filter(({ compile }) => compile).map(sources.of)
+  const used = await Promise.all(compiling.map(each => each.compilers().catch(noneIfRefused)))
   await loadPeersOf(new Set(used.flat()), root)
 }
 

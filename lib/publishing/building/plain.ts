@@ -19,8 +19,6 @@ import { hasSameTargets, MtimeIndex, NEVER, withdraw } from './index.ts'
 /** The number of attempts while others remove the source. */
 const MAX_ATTEMPTS = 5
 
-type Publishing = Promise<Target | undefined>
-
 export class PlainNames {
   readonly index: MtimeIndex
   keeper: IndexKeeper | undefined
@@ -44,13 +42,13 @@ export class PlainNames {
    * @returns the target, which saves the caller a stat or reading it; undefined for a name without a source
    * @throws CompileError for a broken source; AssetError when a file cannot be read or written
    */
-  publish(app: AppSettings, name: string): Publishing {
+  publish(app: AppSettings, name: string): Promise<Target | undefined> {
     const path = assetPath(app, name)
     const published = this.#inTurns(path, () => this.#publish(path, app, name))
     return published.catch(rethrowAsPublishError(this.#settings, path))
   }
 
-  async #publish(path: string, app: AppSettings, name: string): Publishing {
+  async #publish(path: string, app: AppSettings, name: string) {
     const sources = this.#sources.of(app)
     await this.keeper?.restored()
     const entry = this.index.get(path)
@@ -84,12 +82,13 @@ export class PlainNames {
   async #publishFrom(asset: Sourced, generation: number) {
     const { path } = asset
     const startedAt = performance.now()
+    const { place } = this.#settings
     const file = publicFile(this.#settings, path)
     const areAsBefore = await lookBefore(this.index.peek(path)?.inputs)
     const plain = await this.#render(asset)
     if (!plain) return 'gone'
-    if (!(await wouldBeInPlace(this.#settings.place, file))) {
-      this.#warn(outsidePlace(this.#settings.place, file).message)
+    if (!(await wouldBeInPlace(place, file))) {
+      this.#warn(outsidePlace(place, file).message)
       return undefined
     }
     const stamp = await this.#write(file, plain)
@@ -111,7 +110,7 @@ export class PlainNames {
     return { stamp, bytes: 'copyOf' in plain.content ? undefined : plain.content }
   }
 
-  /** Renders the asset with plain names in its references; the result is undefined when the source is gone. */
+  /** Puts plain names in its references; the result is undefined when the source is gone. */
   async #render(asset: Sourced) {
     const draft = await this.#renderer.draft(asset)
     if (!draft) return undefined
@@ -119,9 +118,9 @@ export class PlainNames {
     warnings.forEach(this.#warn)
     if (errors[0]) throw errors[0]
     const { compiler } = asset.source
+    const isOurs = !compiler || isBuiltIn(compiler)
     // Another process would make the same from the same inputs, and has nothing to warn about.
-    const isReproducible =
-      (!compiler || isBuiltIn(compiler)) && !draft.isLowered && warnings.length === 0
+    const isReproducible = isOurs && !draft.isLowered && warnings.length === 0
     return { ...draft, content: this.#renderer.plain(draft, found), isReproducible }
   }
 

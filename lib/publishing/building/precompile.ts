@@ -29,10 +29,7 @@ const OPTIONS = {
 } satisfies Record<Exclude<keyof PrecompileOptions, keyof PrecompileExtras>, Expectation>
 
 const CONCURRENCY = 8
-/**
- * The age in milliseconds from which a precompile removes temporary files: no other one writes, and a request takes
- * less.
- */
+/** A precompile removes temporary files of this age: no other one writes, and a request takes less. */
 const LEFT_MS = 60_000
 
 export async function precompile(
@@ -63,10 +60,8 @@ async function publishAll(
     const none = { ...reportOn(new Map(), new Map()), ...(await rowsOf<PrecompileRows>([])) }
     return { manifest: manifestFile(settings), ...none, ...rest }
   }
-  const found = await Promise.all(
-    extras.map(async extra => extra.transform?.(settings, precompileOptions, warn))
-  )
-  const transforms = found.filter(each => each !== undefined)
+  const found = extras.map(async each => each.transform?.(settings, precompileOptions, warn))
+  const transforms = (await Promise.all(found)).filter(each => each !== undefined)
   const listed = await listAssets(settings, sources)
   const unpublished = apps.flatMap(app => sources.of(app).unpublished())
   if (listed.length + unpublished.length === 0) throw noAssets(settings, sources)
@@ -77,21 +72,16 @@ async function publishAll(
     await sweepTree(directory, LEFT_MS)
     const made = extras.map(async extra => extra.bundler?.(settings, sources, transforms))
     const bundlers = (await Promise.all(made)).filter(each => each !== undefined)
-    const builder = new Builder(settings, sources, {
-      bundlers,
-      transforms,
-      warn,
-      signal,
-      onProgress: progressOf('compile')
-    })
+    const building = { bundlers, transforms, warn, signal, onProgress: progressOf('compile') }
+    const builder = new Builder(settings, sources, building)
     const { assets, inViews, failures } = await builder.all(listed)
     const errors = [...unpublished, ...failures].map(({ error }) => error)
     if (errors.length > 0) throw new PrecompileError(errors)
     const files = Array.from(assets.keys(), path => publicFile(settings, path))
     await requireInPublic(settings, files.map(dirname))
-    const options = { lock: held, signal, onProgress: progressOf('write') }
+    const writing = { lock: held, signal, onProgress: progressOf('write') }
     const report = await withUnsaved(unsaved =>
-      publishBuild(settings, { assets, inViews }, { ...options, unsaved })
+      publishBuild(settings, { assets, inViews }, { ...writing, unsaved })
     )
     const seconds = (performance.now() - startedAt) / 1000
     const joined = bundlers.map(each => each.report() as Partial<PrecompileRows>)
@@ -106,10 +96,8 @@ async function publishAll(
 /** A run in the wrong directory would leave an empty `public` there. */
 function noAssets({ root, apps }: Settings, sources: Sources): AssetError {
   const searched = new Set(apps.flatMap(app => sources.of(app).directories))
-  return new AssetError(
-    'precompile-empty',
-    `no assets found in ${[...searched].join(', ')}: create apps/web/assets or assets in ${root}, or set root or apps`
-  )
+  const message = `no assets found in ${[...searched].join(', ')}: create apps/web/assets or assets in ${root}, or set root or apps`
+  return new AssetError('precompile-empty', message)
 }
 
 /** Nothing is written at all when a symbolic link leads any of these directories out of `public`. */

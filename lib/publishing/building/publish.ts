@@ -20,7 +20,7 @@ import { namesOf, publishedPath, type Built } from './assets.ts'
 import type { BuildResult } from './builder.ts'
 import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'
 
-export interface PublishOptions {
+interface PublishOptions {
   readonly lock: Lock
   readonly unsaved: Unsaved
   readonly signal: AbortSignal | undefined
@@ -52,21 +52,21 @@ export async function publishBuild(
   )
   const written = new Map<string, WrittenAsset>()
   let done = 0
-  const write = async (built: Built): Promise<void> => {
-    const result = await writeAsset(settings, built, assets, { unsaved })
+  const write = async (built: Built) => {
+    const rethrow = rethrowAsPublishError(settings, built.path)
+    const result = await writeAsset(settings, built, assets, { unsaved }).catch(rethrow)
     written.set(built.path, result)
     const { app, asset, digest, path: plain } = built
     const { smallest } = result
     const file = { path: publishedPath(built), plain, size: asset.size, digest, smallest }
-    for (const writer of app.fingerprint ? writers : []) await writer.write(file)
+    for (const writer of app.fingerprint ? writers : []) await writer.write(file).catch(rethrow)
     onProgress(++done, assets.size, plain)
   }
-  const writeOne = (built: Built) => write(built).catch(rethrowAsPublishError(settings, built.path))
   const commit = (at: string, replacements: readonly Replacement[]) =>
     commitAll(replacements).catch(rethrowAsPublishError(settings, at))
   const manifest: Replacement[] = []
   try {
-    await inParallel([...assets.values()], CONCURRENCY, writeOne, signal)
+    await inParallel([...assets.values()], CONCURRENCY, write, signal)
     signal?.throwIfAborted()
     const text = Buffer.from(`${JSON.stringify(names, undefined, 2)}\n`)
     manifest.push(await prepareReplacement(file, text, { unsaved }).catch(failed))
@@ -101,29 +101,22 @@ export async function publishBuild(
 /**
  * Sets the change time of files that the manifest no longer names: open pages still ask for them, and
  * `clean` counts from there. No one can set a change time to a chosen value.
- *
  * @returns how many of them exist
  */
-async function touchSuperseded(
-  settings: Settings,
-  before: AssetsByPath,
-  now: AssetsByPath
-): Promise<number> {
+async function touchSuperseded(settings: Settings, before: AssetsByPath, now: AssetsByPath) {
   const current = new Set(Array.from(now.values(), ({ target }) => target))
   const superseded = [...before.values()].filter(({ target }) => !current.has(target))
   const found = await inParallel(superseded, CONCURRENCY, async ({ target }) => {
     const file = publicFile(settings, decodeURIComponent(target))
     const stats = await statOf(file)
     if (!stats?.isFile() || !(await wouldBeInPlace(settings.place, file))) return []
-    await undefinedIfMissing(touch(file, stats.mtimeNs, settings.place)).catch(unlessUnreadable)
+    await undefinedIfMissing(touch(file, stats.mtimeNs, settings.place)).catch((error: unknown) => {
+      // Another user's file keeps its change time.
+      if (errorCode(error) !== 'EACCES') throw error
+    })
     return [file]
   })
   return found.flat().length
-}
-
-/** Another user's file keeps its change time. */
-function unlessUnreadable(error: unknown): void {
-  if (errorCode(error) !== 'EACCES') throw error
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -164,14 +157,10 @@ export function reportOn(
 }
 
 /** Returns the rows that extras add to a report. */
-export async function rowsOf<Rows>(
-  reporting: readonly { report(): Promise<object> }[]
-): Promise<Rows> {
-  return Object.assign({}, ...(await Promise.all(reporting.map(each => each.report()))))
+export async function rowsOf<Rows>(by: readonly { report(): Promise<object> }[]): Promise<Rows> {
+  return Object.assign({}, ...(await Promise.all(by.map(each => each.report()))))
 }
 
-export function sum(numbers: Iterable<number>): number {
-  let total = 0
-  for (const number of numbers) total += number
-  return total
+export function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }

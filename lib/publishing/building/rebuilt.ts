@@ -97,10 +97,7 @@ export class Rebuilt {
   }
 
   /** Takes over the result of a build: an asset that failed keeps its last good version, and the target goes with its source. */
-  async #take(
-    { assets, inViews }: BuildResult,
-    failures: ReadonlyMap<string, AssetError>
-  ): Promise<void> {
+  async #take({ assets, inViews }: BuildResult, failures: ReadonlyMap<string, AssetError>) {
     const hasFailed = ([path]: readonly [string, Built]) => failures.has(path)
     const last = [...this.#assets].filter(hasFailed)
     const good = [...assets].filter(each => !hasFailed(each))

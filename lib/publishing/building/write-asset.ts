@@ -30,10 +30,7 @@ export interface WrittenAsset {
   readonly replacements: readonly Replacement[]
 }
 
-/**
- * The contents by extension, the file itself first, then its copies; undefined: no file, and an existing one is
- * removed.
- */
+/** By extension, the file itself first, then its copies; undefined: no file, and an existing one is removed. */
 type Contents = readonly (readonly [extension: string, content: Content | undefined])[]
 
 /**
@@ -51,10 +48,8 @@ export async function writeAsset(
   const file = publicFile(settings, publishedPath(built))
   const copies = assets ? await copiesOf(file, built, assets) : []
   const smallest = Math.min(built.asset.size, ...copies.map(([, copy]) => copy?.size ?? Infinity))
-  const contents: Contents = [
-    ['', built.content],
-    ...copies.map(([extension, copy]) => [extension, copy?.content] as const)
-  ]
+  const copied = copies.map(([extension, copy]) => [extension, copy?.content] as const)
+  const contents: Contents = [['', built.content], ...copied]
   const { place } = settings
   const checks = { ...writing, place, checkContent: unlessEdited(settings, built) }
   const replacements = await prepareFiles(file, contents, checks)
@@ -89,20 +84,14 @@ async function prepareFiles(
       if (made && !isCopy) ({ isNew } = made)
       // If a stale copy stayed, its bytes could be sent for the new file.
       const isStale = isCopy && (!made || (isNew && made.isNew))
-      if (isStale && (await lstatOf(path))) replacements.unshift(removalOf(checks.place, path))
+      if (!isStale || !(await lstatOf(path))) continue
+      const commit = () => removeInPlace(checks.place, path)
+      replacements.unshift({ isNew: false, commit, discard: async () => undefined })
     }
     return replacements
   } catch (error) {
     await discardAll(replacements)
     throw error
-  }
-}
-
-function removalOf(place: Boundary, path: string): Replacement {
-  return {
-    isNew: false,
-    commit: () => removeInPlace(place, path),
-    discard: async () => undefined
   }
 }
 
@@ -135,12 +124,10 @@ function unlessEdited(settings: Settings, built: Built) {
 async function copiesOf(file: string, built: Built, assets: Assets) {
   if (!isCompressibleType(file)) return []
   const codings = CODINGS.filter(({ extension }) => !assets.has(built.path + extension))
-  const isMap = file.endsWith(MAP)
   const original = { digest: built.digest, size: built.asset.size }
+  const read = () => readContent(built.content)
   const copies = codings.map(async coding => {
-    const copy = isMap
-      ? undefined
-      : await copyFor(file, original, coding, () => readContent(built.content))
+    const copy = file.endsWith(MAP) ? undefined : await copyFor(file, original, coding, read)
     return [coding.extension, copy] as const
   })
   return Promise.all(copies)

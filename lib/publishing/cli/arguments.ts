@@ -46,7 +46,6 @@ export const SHARED_OPTIONS: OptionSpecs = {
 
 /**
  * The command is undefined when the line has only options.
- * @param commands all that there are
  * @throws UsageError for an unknown command or option, with the nearest known name
  */
 export function parseCommandLine(words: readonly string[], commands: readonly Command[]) {
@@ -100,7 +99,6 @@ function checkOption(
   }
 }
 
-/** Optional arguments may be missing. */
 function checkArguments(
   given: readonly string[],
   { name, argument = '' }: Command,

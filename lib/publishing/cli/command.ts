@@ -2,6 +2,7 @@
 import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Output, Values, Call, Problem } from '../../runtime/app/extra.ts'
+import type { Progress as Precompiling } from '../../runtime/settings/extra-options.ts'
 import { helpAt, printable, printableLines } from '../../runtime/errors.ts'
 import { withSlashes } from '../../runtime/files/paths.ts'
 
@@ -52,12 +53,6 @@ export function makeOutput(
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** A long run reports its progress, and can be ended early. */
-export interface LongRun {
-  readonly signal: AbortSignal
-  readonly onProgress: ReturnType<typeof progressOn>
-}
-
 /**
  * The first signal, from Ctrl-C or from stopping a container, aborts the work in an orderly way; the second one
  * ends the process.
@@ -66,7 +61,10 @@ export interface LongRun {
 export async function longRun(
   { output, values }: Call,
   state: string,
-  work: (run: LongRun) => Promise<number>
+  work: (run: {
+    readonly signal: AbortSignal
+    readonly onProgress: ReturnType<typeof progressOn>
+  }) => Promise<number>
 ): Promise<number> {
   const controller = new AbortController()
   const stop = (name: NodeJS.Signals) => controller.abort(name)
@@ -96,16 +94,10 @@ const REDRAW_MS = 40
 const NOTE_MS = 10_000
 const WIDTH = 24
 
-interface Progress {
-  readonly stage?: keyof typeof STAGES
-  readonly done: number
-  readonly total: number
-  readonly path: string
-}
+/** Of a precompile, or of `compress`, which has no other stage. */
+type Progress = Omit<Precompiling, 'stage'> & { readonly stage?: keyof typeof STAGES }
 
-/**
- * Shows a bar on a terminal, or a few lines in a log. @param everyAsset writes a line for each asset or file instead
- */
+/** Shows a bar on a terminal, or a few lines in a log. @param everyAsset writes a line for each asset or file */
 export function progressOn({ note, status }: Output, everyAsset = false) {
   let shown: string | undefined
   let shownAt = 0
@@ -141,10 +133,12 @@ export function printProblems(
   for (const { path, message } of output.isJson ? [] : problems) {
     output.error(`${printable(withSlashes(join(directory, path)))} ${message}`)
   }
-  const verdict = problems.length === 0 ? 'no problems' : count(problems.length, 'problem')
-  const more = problems.length === 0 ? '' : `\nSee ${helpAt(help)}`
-  output.result(report, `${[...totals, verdict].join(', ')}${more}`)
-  return problems.length === 0 ? OK : FAILED
+  const isGood = problems.length === 0
+  const verdict = isGood
+    ? 'no problems'
+    : `${count(problems.length, 'problem')}\nSee ${helpAt(help)}`
+  output.result(report, [...totals, verdict].join(', '))
+  return isGood ? OK : FAILED
 }
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
@@ -190,10 +184,6 @@ export function indent(text: string, by = '  '): string {
 }
 
 /** Says in one line how much smaller files are. */
-export function savingsText({
-  files,
-  bytes,
-  insteadOf
-}: Readonly<Record<'files' | 'bytes' | 'insteadOf', number>>): string {
-  return `${count(files, 'file')}, ${formatBytes(bytes)} instead of ${formatBytes(insteadOf)}`
+export function savingsText(by: Readonly<Record<'files' | 'bytes' | 'insteadOf', number>>): string {
+  return `${count(by.files, 'file')}, ${formatBytes(by.bytes)} instead of ${formatBytes(by.insteadOf)}`
 }

@@ -12,14 +12,12 @@ import { UsageError } from './command.ts'
 import type { Call, Project } from '../../runtime/app/extra.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
+const EXTENSIONS = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json']
 /** The first of these that exists is loaded. */
-export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'].map(
-  extension => `assets.config.${extension}`
-)
+export const CONFIG_NAMES = EXTENSIONS.map(extension => `assets.config.${extension}`)
 
 /**
  * Sets NODE_ENV to the name of the environment. The command line takes precedence over the file.
- *
  * @param environment is its name, unless NODE_ENV or --env has another
  * @throws UsageError for a file or directory that does not exist; Error for a file that cannot be loaded
  */
@@ -27,7 +25,7 @@ export async function loadOptions(
   { values, output }: Pick<Call, 'values' | 'output'>,
   environment: string
 ): Promise<KoaAssetsOptions> {
-  const [root, env] = [values.root, values.env]
+  const { root, env } = values
   const directory = resolve(root ?? '.')
   if (!existsSync(directory)) throw new UsageError(`--root: no such directory: ${root}`)
   // Set before the file is loaded, which may read them, as compilers do. What is set already wins, as with --env-file.
@@ -49,7 +47,6 @@ export async function loadOptions(
   }
 }
 
-/** @throws UsageError for a given file that does not exist */
 function findConfig(directory: string, given?: string): string | undefined {
   if (given === undefined) return CONFIG_NAMES.map(name => join(directory, name)).find(existsSync)
   const file = resolve(given)

@@ -1,4 +1,4 @@
-// The `precompile` command: the front end of assets/building/precompile.ts.
+// The `precompile` command: the front end of building/precompile.ts.
 import { CODINGS } from '../../runtime/files/codings.ts'
 import {
   PRECOMPILE_EXTRAS,
@@ -28,9 +28,7 @@ are replaced together at the end: if a source is broken, or Ctrl-C is pressed be
 that, all of them stay as they were.
 
 The environment is production, unless NODE_ENV or --env names another.`,
-  options: {
-    verbose: { description: 'print a line for each asset' }
-  },
+  options: { verbose: { description: 'print a line for each asset' } },
   examples: [
     ['koa-fresh-assets precompile', 'Build the project in this directory:'],
     ['koa-fresh-assets precompile --json', 'Print a report for a script:']
@@ -115,11 +113,8 @@ function summary(
 const SHOWN = 10
 
 function changesText({ changes: { added, changed, removed } }: PrecompileReport): string {
-  const all = [
-    ...added.map(path => `+ ${path}`),
-    ...changed.map(path => `~ ${path}`),
-    ...removed.map(path => `- ${path}`)
-  ]
+  const signed = Object.entries({ '+': added, '~': changed, '-': removed })
+  const all = signed.flatMap(([sign, paths]) => paths.map(path => `${sign} ${path}`))
   if (all.length === 0) return 'Nothing changed since the last build.'
   const counts = Object.entries({ added, changed, removed }).flatMap(([verb, { length }]) =>
     length > 0 ? `${length} ${verb}` : []

@@ -39,10 +39,7 @@ const sass = (extensions: string, syntax: Sass.Syntax): BuiltInCompiler => ({
     (await FILES.sass()).compileSass(peer as typeof Sass, input, syntax)
 })
 
-const esbuild = (
-  loader: 'ts' | 'tsx' | 'jsx',
-  extensions: string | readonly string[] = `.${loader}`
-): BuiltInCompiler => ({
+const esbuild = (loader: 'ts' | 'tsx' | 'jsx', ...extensions: string[]): BuiltInCompiler => ({
   extensions,
   target: '.js',
   peers: ['esbuild'],
@@ -59,9 +56,9 @@ export const TABLE: readonly BuiltInCompiler[] = [
     peers: ['less'],
     compile: async (input, peer) => (await FILES.less()).compileLess(peer as LessModule, input)
   },
-  esbuild('ts', ['.ts', '.mts', '.cts']),
-  esbuild('tsx'),
-  esbuild('jsx')
+  esbuild('ts', '.ts', '.mts', '.cts'),
+  esbuild('tsx', '.tsx'),
+  esbuild('jsx', '.jsx')
 ]
 
 export function withPeer({ extensions, target, peers, compile }: BuiltInCompiler): Compiler {
@@ -75,14 +72,13 @@ export function withPeer({ extensions, target, peers, compile }: BuiltInCompiler
 export const builtInCompilers: readonly Compiler[] = TABLE.map(withPeer)
 
 /** Returns the compilers of an app by extension, with its dot. */
-export const compilersFor = memoized(
-  (own: readonly Compiler[]): ReadonlyMap<string, Compiler> =>
-    new Map(
-      [...builtInCompilers, ...own].flatMap(compiler =>
-        [compiler.extensions].flat().map(name => [withDot(name).toLowerCase(), compiler] as const)
-      )
-    )
-)
+export const compilersFor = memoized((own: readonly Compiler[]): ReadonlyMap<string, Compiler> => {
+  const byExtension = new Map<string, Compiler>()
+  for (const compiler of [...builtInCompilers, ...own])
+    for (const name of [compiler.extensions].flat())
+      byExtension.set(withDot(name).toLowerCase(), compiler)
+  return byExtension
+})
 
 export function isBuiltIn(compiler: Compiler): boolean {
   return builtInCompilers.includes(compiler)
@@ -104,9 +100,7 @@ export async function loadPeersOf(compilers: ReadonlySet<Compiler>, from: string
 /** Every package that a built-in compiler may load. */
 export const PEERS = [...new Set(TABLE.flatMap(({ peers }) => peers))]
 
-/**
- * The peers that were loaded, by project and names. One that is replaced needs a restart, as Node's own modules do.
- */
+/** The peers that were loaded, by project and names. One that is replaced needs a restart, as Node's own modules do. */
 const loaded = new Map<string, object>()
 
 /**
@@ -124,12 +118,10 @@ export async function loadPeer(
   const known = loaded.get(key)
   if (known) return known
   const found = await findPeer(names, from)
-  if (found) {
-    const peer = found.require(found.name) as { readonly default?: object }
-    loaded.set(key, peer.default ?? peer)
-    return loaded.get(key)
-  }
-  throw new AssetError('compiler-missing', missingPeer(names, purpose))
+  if (!found) throw new AssetError('compiler-missing', missingPeer(names, purpose))
+  const peer = found.require(found.name) as { readonly default?: object }
+  loaded.set(key, peer.default ?? peer)
+  return loaded.get(key)
 }
 
 export function missingPeer(names: readonly string[], purpose: string): string {
@@ -137,10 +129,7 @@ export function missingPeer(names: readonly string[], purpose: string): string {
   return `${purpose} needs ${last}, which is not installed: npm install --save-dev ${last}`
 }
 
-/**
- * Finds the first installed package of several.
- * @param from the project directory, as in loadPeer
- */
+/** Finds the first installed package of several. @param from the project directory, as in loadPeer */
 export async function findPeer(names: readonly string[], from: string) {
   // This is undefined where everything was bundled into one CommonJS file.
   const here = import.meta.dirname as string | undefined

@@ -20,7 +20,6 @@ export function nodeModulesFrom(directory: string): string[] {
   return [join(directory, 'node_modules'), ...(above === directory ? [] : nodeModulesFrom(above))]
 }
 
-/** Returns the project directory. */
 export function rootFor({ loadPaths }: CompilerInput): string {
   const nodeModules = loadPaths.find(path => basename(path) === 'node_modules')
   return nodeModules ? dirname(nodeModules) : process.cwd()
@@ -43,8 +42,8 @@ export type Search = readonly string[]
  * Returns the paths of each search up to the first file that exists. If a search finds nothing, all of its paths are
  * dependencies: a file that appears at one of them changes the result.
  */
-export async function searchedPaths(searches: Iterable<Search>): Promise<string[]> {
-  const searched = await Promise.all(Array.from(searches, upToFirstFile))
+export async function searchedPaths(searches: readonly Search[]): Promise<string[]> {
+  const searched = await Promise.all(searches.map(upToFirstFile))
   return [...new Set(searched.flat())]
 }
 

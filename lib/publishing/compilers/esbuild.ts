@@ -24,10 +24,10 @@ export async function compileByEsbuild(
   let file = path
   try {
     // The reader takes a file that cannot be parsed for an empty one.
-    for (file of files)
-      await esbuild.transform('', {
-        tsconfigRaw: (await readSnapshot(file))?.bytes.toString() ?? '{}'
-      })
+    for (file of files) {
+      const tsconfigRaw = (await readSnapshot(file))?.bytes.toString() ?? '{}'
+      await esbuild.transform('', { tsconfigRaw })
+    }
     file = path
     const result = await esbuild.transform(code, {
       loader,

@@ -5,6 +5,8 @@ import { CompileError } from '../../runtime/errors.ts'
 import type { CompilerInput } from '../../runtime/settings/options.ts'
 import { searchedPaths, type Search } from './compiler.ts'
 
+const MAP = { sourceMapFileInline: true, outputSourceFiles: true }
+
 export async function compileLess(peer: LessModule, input: CompilerInput) {
   const { code, path, loadPaths, sourceMap } = input
   const searches: Search[] = []
@@ -13,13 +15,7 @@ export async function compileLess(peer: LessModule, input: CompilerInput) {
       filename: path,
       paths: [...loadPaths],
       plugins: [recorder(peer, searches)],
-      ...(sourceMap && {
-        sourceMap: {
-          sourceMapFileInline: true,
-          outputSourceFiles: true,
-          sourceMapBasepath: dirname(path)
-        }
-      })
+      ...(sourceMap && { sourceMap: { ...MAP, sourceMapBasepath: dirname(path) } })
     })
     const read = result.imports.filter(file => !IS_URL.test(file)).map(file => resolve(file))
     return { code: result.css, dependencies: [...read, ...(await searchedPaths(searches))] }

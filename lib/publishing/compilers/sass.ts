@@ -81,16 +81,11 @@ function variants(path: string, extensions: readonly string[], fromImport: boole
   return fromImport ? [...named('.import'), ...named('')] : named('')
 }
 
-/**
- * Returns the paths that would take precedence over an imported file or be ambiguous with it. Sass does not report
- * whether `@import` found the file.
- */
+/** The paths that would precede an imported file, or be ambiguous with it: Sass does not tell whether `@import` found it. */
 function rivalsOf(file: string): string[] {
   const extension = extname(file)
   const extensions = extension === '.css' ? EXTENSIONS : ['.sass', '.scss']
-  const stem = basename(file, extension)
-    .replace(/^_/, '')
-    .replace(/\.import$/, '')
+  const stem = basename(file, extension).replace(/^_|\.import$/g, '')
   const folder = dirname(file)
   // `theme/_index.scss` may have been found as `theme`.
   const stems = stem === 'index' ? [join(folder, stem), folder] : [join(folder, stem)]

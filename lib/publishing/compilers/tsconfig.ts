@@ -18,7 +18,6 @@ const OPTION =
 const NONE: Tsconfig = { compilerOptions: {}, files: [] }
 const PACKAGES = `${sep}node_modules${sep}`
 
-/** Loads the reader beforehand. */
 export const loadReader = () => import('get-tsconfig')
 
 /**

@@ -4,7 +4,7 @@ import { makeReference, type Reference } from './references.ts'
 import { mediaTypeOf } from '../../runtime/http/fields.ts'
 
 interface FoundInModule {
-  /** The references whose specifier is a literal, in order. */
+  /** Those whose specifier is a literal, in order. */
   readonly references: readonly Reference[]
   /** The offset of a syntax error in text that seems to contain references; `references` is then empty. */
   readonly unparsedAt?: number | undefined
@@ -127,12 +127,12 @@ function urlReference(
 /** No browser takes these for modules, whatever the attributes. */
 const NO_MODULE = /^(?:image|font|audio)\/|^video\/(?!mp2t)|^text\/(?:html|plain)$/
 
-/** Tells by its extension whether what an import leads to needs another attribute, or is no module. */
+/** What an import leads to needs another attribute, by its extension, or is no module. */
 export function isRefused(reference: Reference): boolean {
   return remedyFor(reference) !== undefined
 }
 
-/** Returns what to write instead of such an import. @param path leads to the file */
+/** Returns what to write instead of such an import. */
 export function remedyFor({ path, type, kind }: Reference, to = path): string | undefined {
   if (kind !== 'import' && kind !== 'dynamic-import') return undefined
   const needed = neededType(path)

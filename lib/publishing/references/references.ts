@@ -32,15 +32,13 @@ export function isInModule({ kind }: Reference): boolean {
   return kind === 'import' || kind === 'dynamic-import' || kind === 'new-url'
 }
 
-/** Finds every reference that may lead to an asset, in order, except for those of modules. */
-export function findReferences(type: 'css' | 'js', text: string): Reference[] {
-  return (type === 'css' ? findInCss(text) : findInScript(text)).filter(mayBeAsset)
-}
-
 const SCRIPT_MAP = /^[ \t]*\/\/[#@]\s*sourceMappingURL=(?<url>\S+)[ \t]*$/gmu
 
-function findInScript(text: string): Reference[] {
-  return Array.from(text.matchAll(SCRIPT_MAP), match => mapReference(match, match.index))
+/** Finds every reference that may lead to an asset, in order, except for those of modules. */
+export function findReferences(type: 'css' | 'js', text: string): Reference[] {
+  const inScript = () =>
+    Array.from(text.matchAll(SCRIPT_MAP), match => mapReference(match, match.index))
+  return (type === 'css' ? findInCss(text) : inScript()).filter(mayBeAsset)
 }
 
 /** A text without any of these has no references; an escape may hide them. */
@@ -74,11 +72,8 @@ function findInCss(css: string): Reference[] {
   return found
 }
 
-const ENDS_RULE: ReadonlySet<TokenType> = new Set([
-  TokenType.Semicolon,
-  TokenType.OpenCurly,
-  TokenType.CloseCurly
-])
+const { Semicolon, OpenCurly, CloseCurly } = TokenType
+const ENDS_RULE: ReadonlySet<TokenType> = new Set([Semicolon, OpenCurly, CloseCurly])
 
 /** Tells whether a string is a URL: it is one in url("…"), in image-set("…" 1x) and in the prelude of @import. */
 function isUrl(around: string | undefined, rule: string): boolean {
@@ -109,12 +104,7 @@ function mapReference(match: RegExpExecArray, at: number): Reference {
   return makeReference(start, start + url.length, url, 'source-map')
 }
 
-export function makeReference(
-  start: number,
-  end: number,
-  url: string,
-  kind: ReferenceKind
-): Reference {
+export function makeReference(start: number, end: number, url: string, kind: ReferenceKind) {
   const cut = url.search(/[?#]/)
   const [path, suffix] = cut === -1 ? [url, ''] : [url.slice(0, cut), url.slice(cut)]
   return { start, end, path, suffix, kind }
@@ -137,11 +127,7 @@ export interface Referring {
 /** A URL for each reference; undefined leaves the reference as it is written. */
 export type Urls = readonly (string | undefined)[]
 
-export function replaceReferences(
-  text: string,
-  references: readonly Reference[],
-  urls: Urls
-): string {
+export function replaceReferences(text: string, references: readonly Reference[], urls: Urls) {
   let result = ''
   let at = 0
   references.forEach((reference, index) => {

@@ -179,7 +179,7 @@ async function compile(compiler: Compiler, bytes: Buffer, options: Options & { p
 }
 
 /** A stylesheet may begin with a byte order mark, which wins over the `charset` of the response. */
-const UTF_16 = { fffe: 'utf-16le', feff: 'utf-16be' } as const
+const UTF_16 = new Map(Object.entries({ fffe: 'utf-16le', feff: 'utf-16be' }))
 
 /**
  * Returns the text of a stylesheet or a script. A browser reads a stylesheet in any encoding, so its references are
@@ -190,9 +190,8 @@ function textIn(content: Uint8Array, type: 'css' | 'js' | undefined) {
   if (isUtf8(content)) return { code: decode(content) }
   if (type === 'js') return undefined
   const bytes = Buffer.from(content)
-  const mark = bytes.toString('hex', 0, 2)
-  if (mark === 'fffe' || mark === 'feff')
-    return { code: new TextDecoder(UTF_16[mark]).decode(bytes) }
+  const mark = UTF_16.get(bytes.toString('hex', 0, 2))
+  if (mark !== undefined) return { code: new TextDecoder(mark).decode(bytes) }
   return { code: bytes.toString('latin1'), encoding: 'latin1' as const }
 }
 
@@ -222,7 +221,7 @@ function toCompileError(error: unknown, file: string): CompileError {
   return failure
 }
 
-/** Returns the bytes of the target, with a URL for each reference. */
+/** Returns the final bytes. */
 export function finish({ content, text }: Pick<Draft, 'content' | 'text'>, urls: Urls): Content {
   if (!text || urls.every(url => url === undefined)) return content
   const finished = replaceReferences(text.code, text.references, urls)
@@ -272,7 +271,7 @@ export function namesSource({ compilers }: AppSettings, reference: Reference): b
   return compiler !== undefined && /\.m?js$/.test(withDot(compiler.target))
 }
 
-/** Returns the type of a text that may refer to other assets; undefined for any other asset. */
+/** Returns the type of a text that may refer to other assets. */
 export function textType(name: string): 'css' | 'js' | undefined {
   const extension = extname(name).toLowerCase()
   if (extension === '.css') return 'css'

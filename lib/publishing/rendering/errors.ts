@@ -62,23 +62,22 @@ export async function referenceErrors(
   )
   if (unparsedAt === undefined) return errors
   const whole = pathFrom(root, source.file)
-  const [place] = isAsWritten(referrer) ? placesIn(referrer, text.code, [unparsedAt]) : [whole]
+  const [place] = isAsWritten(referrer)
+    ? placesIn(root, source.file, text.code, [unparsedAt])
+    : [whole]
   const message =
     "cannot be parsed as a module, so its imports are not rewritten: write them in another way, or set missing: 'ignore'"
   return [errorAt(place, message), ...errors]
 }
 
-/**
- * Returns the error for each bare specifier that nothing maps.
- * @param advise returns how to publish the module
- */
+/** Returns the error for each bare specifier that nothing maps. @param advise returns how to publish the module */
 export async function importErrors(
   referrer: Referrer,
   unknown: readonly Reference[],
   advise: (specifier: string) => Promise<string | undefined>
 ): Promise<AssetError[]> {
   const { file } = referrer.source
-  const places = unknown.length > 0 ? await placesOf(referrer, unknown) : []
+  const places = await placesOf(referrer, unknown)
   return Promise.all(
     unknown.map(async ({ path }, at) => {
       const isBeside = (await statOf(join(dirname(file), path)))?.isFile()
@@ -94,13 +93,12 @@ export async function importErrors(
   )
 }
 
-/** Returns the error for each import that browsers refuse. */
 export async function typeErrors(
   referrer: Referrer,
   refused: readonly Reference[]
 ): Promise<AssetError[]> {
   const { file } = referrer.source
-  const places = refused.length > 0 ? await placesOf(referrer, refused) : []
+  const places = await placesOf(referrer, refused)
   return Promise.all(
     refused.map(async (reference, at) => {
       const { path, kind } = reference
@@ -125,9 +123,9 @@ function errorAt(place: string | undefined, message: string): AssetError {
 /** Returns `apps/web/assets/app.css:12:3` for each reference; the file alone if compiling added the reference. */
 async function placesOf(referrer: Referrer, references: readonly Reference[]): Promise<string[]> {
   const { root, source, text } = referrer
-  if (!text) return []
+  if (!text || references.length === 0) return []
   const starts = references.map(({ start }) => start)
-  if (isAsWritten(referrer)) return placesIn(referrer, text.code, starts)
+  if (isAsWritten(referrer)) return placesIn(root, source.file, text.code, starts)
   const files = [source.file, ...text.dependencies]
   const read = await Promise.all(files.map(readSnapshot))
   const codes = read.map(one => (one ? new TextDecoder().decode(one.bytes) : ''))
@@ -136,7 +134,7 @@ async function placesOf(referrer: Referrer, references: readonly Reference[]): P
     const found = files.flatMap((file, at) => {
       const code = codes[at] ?? ''
       const offset = written ? code.search(written) : -1
-      return offset === -1 ? [] : placesIn(referrer, code, [offset], file)
+      return offset === -1 ? [] : placesIn(root, file, code, [offset])
     })
     return found[0] ?? pathFrom(root, source.file)
   })
@@ -146,12 +144,7 @@ function isAsWritten({ source, map, isLowered }: Referrer): boolean {
   return !source.compiler && map === undefined && !isLowered
 }
 
-function placesIn(
-  { root, source }: Referrer,
-  code: string,
-  offsets: readonly number[],
-  file = source.file
-): string[] {
+function placesIn(root: string, file: string, code: string, offsets: readonly number[]): string[] {
   return positionsOf(code, offsets).map(
     ({ line, column }) => `${pathFrom(root, file)}:${line + 1}:${column + 1}`
   )
@@ -181,7 +174,7 @@ const MAX_COMPARED = 5000
  * @param files the absolute paths of the files that it may be written in, the source first
  * @param isWritten true if it names a source, as `./money.ts` does
  */
-export function nearReference(
+function nearReference(
   path: string,
   listed: readonly Listed[],
   files: readonly string[],

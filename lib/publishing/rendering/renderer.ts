@@ -39,9 +39,8 @@ interface Resolved {
 export class Renderer {
   readonly #settings: Project
   readonly #sources: Sources
-  /** Makes one value for each source directory, whose real path is looked up once. */
+  /** One value for each source directory, whose real path is looked up once. */
   readonly #placeOf: (directory: string) => Boundary
-
   /** Makes what lowers the syntax of texts, in every environment. */
   readonly #lowering: () => Promise<Transform | undefined>
 
@@ -132,7 +131,9 @@ export class Renderer {
       const lost = references.filter(({ kind }, at) => !found[at] && kind !== 'source-map')
       const list = () => this.#sources.of(app).list()
       for (const error of await referenceErrors(referrer, lost, list)) report(error)
-      const isOwn = !this.#isOfPackage(drafted)
+      const { source } = drafted
+      const folders = pathFrom(this.#settings.root, source.directory).split('/')
+      const isOwn = source.packageName === undefined && !folders.includes('node_modules')
       const unknown = isOwn ? await this.#unknown(drafted, text) : []
       const advise = (specifier: string) => this.#sources.adviceOn(app, specifier)
       const unmapped = await importErrors(referrer, unknown, advise)
@@ -183,7 +184,8 @@ export class Renderer {
     const direct = await this.#byUrl(posix.join(posix.dirname(asset.path), path))
     const folders = [source.file, ...dependencies].map(dirname)
     const beside = await this.#byFile(app, folders, path, namesSource(app, reference))
-    if (beside && !isSame(direct, beside)) return beside
+    const isSame = direct !== undefined && direct !== 'elsewhere' && direct.path === beside?.path
+    if (beside && !isSame) return beside
     // In development, where modules are not rewritten, a browser finds a module by its URL only.
     if (direct || isInModule(reference)) return direct
     const packages = path.startsWith('.') ? [] : this.#sources.of(app).nodeModules
@@ -202,11 +204,6 @@ export class Renderer {
       const isUnknown = !isMapped[at] && !isRefused(each) && !paths.has(each.path)
       return isUnknown && paths.add(each.path)
     })
-  }
-
-  #isOfPackage({ source }: Sourced): boolean {
-    const folders = pathFrom(this.#settings.root, source.directory).split('/')
-    return source.packageName !== undefined || folders.includes('node_modules')
   }
 
   async #byUrl(url: string): Promise<Resolution> {
@@ -242,9 +239,4 @@ export class Renderer {
     }
     return undefined
   }
-}
-
-/** Tells whether a reference, as written, already is the URL of an asset. */
-function isSame(direct: Resolution, { path }: Referenced): boolean {
-  return direct !== undefined && direct !== 'elsewhere' && direct.path === path
 }

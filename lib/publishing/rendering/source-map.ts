@@ -37,17 +37,11 @@ export function shiftInlineMap(finished: string, text: Referring, urls: Urls): s
   const data = at === -1 ? undefined : INLINE_DATA.exec(finished)?.groups?.['data']
   if (data === undefined) return finished
   const shifted = shiftMap(Buffer.from(data, 'base64').toString(), text, urls)
-  const start = finished.lastIndexOf(data)
-  return (
-    finished.slice(0, start) +
-    Buffer.from(shifted).toString('base64') +
-    finished.slice(start + data.length)
-  )
+  const [start, made] = [finished.lastIndexOf(data), Buffer.from(shifted).toString('base64')]
+  return finished.slice(0, start) + made + finished.slice(start + data.length)
 }
 
-/**
- * Counts the characters of a text that come from each source of its map; there are none for a map in another form.
- */
+/** Counts the characters of a text that come from each source of its map; there are none for a map in another form. */
 export function lengthsBySource(json: string, text: string): (readonly [string, number])[] {
   const map = parseMap(json)
   const lines = text.split('\n')
@@ -62,23 +56,17 @@ export function lengthsBySource(json: string, text: string): (readonly [string, 
   return [...lengths]
 }
 
-interface ParsedMap {
-  readonly mappings: string
-  readonly sources?: readonly (string | null)[]
-}
-
-/** Parses a source map; the result is undefined for anything but a map with mappings of its own. */
-function parseMap(json: string): ParsedMap | undefined {
+/** The result is undefined for anything but a map with mappings of its own. */
+function parseMap(json: string) {
   try {
-    const map = JSON.parse(json) as { mappings?: unknown } | null
-    return typeof map?.mappings === 'string' ? (map as ParsedMap) : undefined
+    const map = JSON.parse(json) as { mappings: string; sources?: (string | null)[] } | null
+    return typeof map?.mappings === 'string' ? map : undefined
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error
   }
 }
 
-/** Returns the shifts in the order of the text. */
 function shiftsOf({ code, references }: Referring, urls: Urls): Shift[] {
   const ends = positionsOf(
     code,

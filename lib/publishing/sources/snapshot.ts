@@ -103,20 +103,20 @@ export function snapshotOf(
     }
   }
   for (const [name, [source]] of byName)
-    if (source) for (const folder of foldersAbove(name)) folders.set(folder, source)
+    if (source)
+      for (const { index } of name.matchAll(/\//g)) folders.set(name.slice(0, index), source)
   const listed = new Map<string, Listed>()
   const [compiled, files] = [new Map<string, Source>(), new Map<string, Source>()]
   for (const [name, [source, ...others]] of byName) {
     const below = folders.get(name)
-    if (!source) continue
-    if (below) {
-      unusable.push(taken(settings, app, source, below))
-      continue
-    }
-    const [rivals, later] = [others.filter(isNear(source)), others.filter(isFar(source))]
+    if (source && below) unusable.push(taken(settings, app, source, below))
+    if (!source || below) continue
+    const isNear = ({ from }: Source) => from === source.from
+    const rivals = others.filter(isNear)
+    const later = others.filter(each => !isNear(each))
     const beside = hidden.get(name) ?? []
     // Packages ship compiled files next to their sources on purpose.
-    const ignored = source.from === 0 ? beside.filter(isNear(source)) : []
+    const ignored = source.from === 0 ? beside.filter(isNear) : []
     const clash = clashOf(name, source, rivals, ignored)
     const shadowed = [...beside, ...later]
     listed.set(name, { app, source, path: assetPath(app, name), rivals, shadowed, clash })
@@ -126,13 +126,7 @@ export function snapshotOf(
     }
     for (const each of [source, ...others, ...beside]) files.set(each.file, each)
   }
-  const tailed = tailedIn(listed, hasTails)
-  return { listed, tailed, compiled, files, unusable }
-}
-
-function* foldersAbove(name: string): Generator<string> {
-  for (let at = name.indexOf('/'); at !== -1; at = name.indexOf('/', at + 1))
-    yield name.slice(0, at)
+  return { listed, tailed: tailedIn(listed, hasTails), compiled, files, unusable }
 }
 
 /** A tail that is the name of a folder, or begins with a name, finds nothing in any mode. */
@@ -171,9 +165,6 @@ export function chosenIn({ listed, tailed }: Snapshot, name: string): Choice {
   const warning = `${name} is ambiguous in ${source.directory}: use one of ${tails}`
   return { source: undefined, warning }
 }
-
-const isNear = (one: Source) => (other: Source) => one.from === other.from
-const isFar = (one: Source) => (other: Source) => one.from !== other.from
 
 function push(lists: Map<string, Source[]>, key: string, source: Source): void {
   const list = lists.get(key)

@@ -25,10 +25,9 @@ import {
 import { thirdParty } from '../../runtime/app/third-party.ts'
 import { Tree } from './tree.ts'
 
-export async function loadSources(
-  project: Project,
-  warn: (message: string) => void
-): Promise<Sources> {
+type Warn = (message: string) => void
+
+export async function loadSources(project: Project, warn: Warn): Promise<Sources> {
   const makers = await Promise.all(project.extras.map(async extra => extra.sources?.make(project)))
   const made = makers.filter(each => each !== undefined)
   return new Sources(project, warn, made)
@@ -37,7 +36,7 @@ export async function loadSources(
 /** Watches the sources until `use` is over: on Windows a directory that is watched can be neither removed nor renamed. */
 export async function withSources<T>(
   project: Project,
-  warn: (message: string) => void,
+  warn: Warn,
   use: (sources: Sources) => Promise<T>
 ): Promise<T> {
   const sources = await loadSources(project, warn)
@@ -47,8 +46,6 @@ export async function withSources<T>(
     sources.unwatch()
   }
 }
-
-type Warn = (message: string) => void
 
 /** The sources of all apps. Apps that search the same directory share its listing. */
 export class Sources {
@@ -104,16 +101,12 @@ export class Sources {
     return this.#all.every(({ isCurrent }) => isCurrent)
   }
 
-  /**
-   * Calls `listener` when something may have changed in a directory that was searched before.
-   * @returns a function that ends this
-   */
+  /** Calls `listener` when something may have changed in a directory, until the function is called that it returns. */
   onEvent(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Ends all watching. */
   unwatch(): void {
     for (const tree of this.#trees) tree.unwatch()
   }
@@ -124,7 +117,6 @@ interface Searched extends SourceDirectory {
   readonly isIncluded: (path: string) => boolean
 }
 
-/** The sources of one app. */
 export class AppSources {
   /** The `node_modules` directories in which packages are searched for, the nearest first. */
   readonly nodeModules: readonly string[]
@@ -156,7 +148,7 @@ export class AppSources {
     this.lists = makers.map(make => make(app, own)).filter(each => each !== undefined)
   }
 
-  /** Finds the source of a name; one that is not found is looked up again after the listing has been verified. */
+  /** A name that is not found is looked up again after the listing has been verified. */
   async find(name: string): Promise<Source | undefined> {
     for (const update of [() => this.refresh(), () => this.#verifyFor(name)]) {
       await update()
@@ -184,10 +176,7 @@ export class AppSources {
     return source?.compiler && this.chosen(source.name).source
   }
 
-  /**
-   * Returns the name that a bare specifier resolves to.
-   * @param importer the name of the importing module
-   */
+  /** Returns the name that a bare specifier resolves to in the module of a name. */
   async named(specifier: string, importer: string): Promise<string | undefined> {
     const names = await Promise.all(this.lists.map(async each => each.named?.(specifier, importer)))
     return names.find(name => name !== undefined)
@@ -205,7 +194,7 @@ export class AppSources {
     }
   }
 
-  /** Explains the choice of the source for a name, with the paths that each directory has for it, in search order. */
+  /** Explains the choice for a name by the paths that each directory has for it, in search order. */
   async explain(name: string) {
     await this.#verifyFor(name)
     const choice = this.chosen(name)
@@ -221,12 +210,11 @@ export class AppSources {
     return { ...choice, candidates }
   }
 
-  /** Tells whether there is a source of the name, without refreshing the listing. */
+  /** Neither this nor what follows refreshes the listing. */
   has(name: string): boolean {
     return this.chosen(name).source !== undefined
   }
 
-  /** Returns the choice for a name, without refreshing the listing. */
   chosen(name: string): Choice {
     return chosenIn(this.#snapshot, name)
   }
@@ -241,23 +229,20 @@ export class AppSources {
     return { own: own.map(({ tail }) => tail), ambiguous: ambiguous.map(({ tail }) => tail) }
   }
 
-  /** Lists every name that can be published. */
   async list(): Promise<readonly Listed[]> {
     await Promise.all([this.verify(), ...this.lists.map(each => each.verify())])
     return [...this.#snapshot.listed.values()]
   }
 
-  /** Returns each source whose name is never published, without refreshing the listing. */
+  /** Returns what is never published, without refreshing the listing. */
   unpublished(): readonly Failure[] {
     return this.#snapshot.unusable
   }
 
-  /** Returns the compilers of the sources in directories. */
   async compilers(): Promise<readonly Compiler[]> {
     return (await this.#listOwn()).flatMap(({ compiler }) => compiler ?? [])
   }
 
-  /** The directories that the app searches, in order. */
   get directories(): readonly string[] {
     return this.#searched.map(({ dir }) => dir)
   }
@@ -287,9 +272,7 @@ export class AppSources {
     await Promise.all(this.#searched.map(({ tree }) => tree.refresh()))
   }
 
-  /**
-   * Brings the listing up to date from the stat of every folder: no event reports that a link leads elsewhere now.
-   */
+  /** Brings the listing up to date from the stat of every folder: no event reports that a link leads elsewhere now. */
   async verify(): Promise<void> {
     await Promise.all(this.#searched.map(({ tree }) => tree.verify()))
   }
@@ -316,10 +299,7 @@ export class AppSources {
       return paths.map(path => sourceAt(place, from, path, compilersFor(this.#app.compilers)))
     })
     const added = this.lists.map(({ files }, at) =>
-      files.map(file => {
-        const { name, compiler } = file
-        return { ...file, from: places.length + at, path: name, tail: name, compiler }
-      })
+      files.map(file => ({ ...file, from: places.length + at, path: file.name, tail: file.name }))
     )
     const hasTails = ({ from }: Source) =>
       this.#app.tails && from < places.length && places[from]?.at === undefined

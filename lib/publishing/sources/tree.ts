@@ -80,10 +80,8 @@ export class Tree {
 
   /** True if the listing is known to be current without reading the disk. */
   get isCurrent(): boolean {
-    const { apart } = this.#listing
-    return (
-      this.#listedAfter === this.#events && apart.size > 0 && this.#watchers.size === apart.size
-    )
+    const { size } = this.#listing.apart
+    return this.#listedAfter === this.#events && size > 0 && this.#watchers.size === size
   }
 
   /** Brings the listing up to date, unless events would have told of a change. */
@@ -106,7 +104,7 @@ export class Tree {
     }
   }
 
-  /** The first level of folders. */
+  /** Those of the first level. */
   get folders(): readonly string[] {
     return this.#listing.folders.get('')?.folders ?? []
   }

@@ -63,12 +63,7 @@ export async function lock(directory: string, warn: (message: string) => void): 
   }
 }
 
-async function take(
-  file: string,
-  own: string,
-  handle: FileHandle,
-  warn: (message: string) => void
-): Promise<void> {
+async function take(file: string, own: string, handle: FileHandle, warn: (text: string) => void) {
   let isTold = false
   for (let seen: Stamp | undefined; ;) {
     const now = await beat(handle)
@@ -117,7 +112,6 @@ function hold(file: string, handle: FileHandle, own: Stamp): Lock {
   }
 }
 
-/** Removes the lock, unless another process has taken it over. */
 async function removeOwn(file: string, own: Stamp): Promise<void> {
   if (await isSameFileAt(file, own)) await removeFile(file)
 }

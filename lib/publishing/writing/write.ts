@@ -73,13 +73,8 @@ interface Prepared extends Replacement {
 }
 
 /** Writes a target with mode 0644. */
-export async function writeAtomically(
-  target: string,
-  content: Content,
-  checks: WriteChecks = {}
-): Promise<void> {
-  const staged = await stage(target, content, checks)
-  await staged.commit()
+export async function writeAtomically(target: string, content: Content, checks: WriteChecks = {}) {
+  await (await stage(target, content, checks)).commit()
 }
 
 /**
@@ -107,7 +102,6 @@ async function hasContent(target: string, { size }: Stamp, content: Content): Pr
   return (await readSnapshot(target))?.bytes.equals(content) ?? false
 }
 
-/** Sets the mtime of a file, unless the system refuses it. */
 export async function touch(path: string, mtimeNs: bigint, place?: Boundary): Promise<void> {
   if (place && !(await wouldBeInPlace(place, path))) throw outsidePlace(place, path)
   const seconds = Number(mtimeNs) / 1e9
@@ -150,7 +144,7 @@ async function writeTemporary(
   content: Content,
   checks: WriteChecks,
   replaced?: Stamp
-): Promise<{ path: string; stamp: Stamp }> {
+) {
   const given = join(directory, temporaryName())
   const fd = await create(given, checks)
   let path = given
@@ -222,10 +216,7 @@ async function setAnotherSecond(path: string, fd: number, { mtimeNs: taken }: St
 }
 
 /** Creates directories that a front web server can read, whatever the umask. */
-export async function makeDirectory(
-  directory: string,
-  { unsaved }: WriteChecks = {}
-): Promise<void> {
+export async function makeDirectory(directory: string, { unsaved }: WriteChecks = {}) {
   const first = await mkdir(directory, { recursive: true })
   if (first === undefined) return
   for (let path = directory; path.length >= first.length; path = dirname(path)) {
@@ -244,7 +235,6 @@ export function temporaryName(): string {
   return `${PREFIX}${TOKEN}-${count++}${SUFFIX}`
 }
 
-/** The directories that were swept: once per process. */
 const swept = new Set<string>()
 const MAX_SWEPT = 10_000
 /** Longer than a precompile keeps what it has written under temporary names. */
@@ -255,16 +245,16 @@ export async function sweepOnce(directory: string, maxAge?: number): Promise<voi
   if (!swept.has(directory)) await sweep(directory, maxAge)
 }
 
-/**
- * Removes what killed processes left in a directory.
- * @param maxAge in milliseconds, by change time
- */
+/** Removes what killed processes left in a directory. @param maxAge in milliseconds, by change time */
 export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> {
   if (swept.size >= MAX_SWEPT) swept.clear()
   swept.add(directory)
   const names = (await undefinedIfMissing(readdir(directory))) ?? []
-  const paths = names.map(name => join(directory, name))
-  await removeLeft(directory, paths, maxAge)
+  await removeLeft(
+    directory,
+    names.map(name => join(directory, name)),
+    maxAge
+  )
 }
 
 /** Sweeps a directory and all below it. */
@@ -274,11 +264,8 @@ export async function sweepTree(directory: string, maxAge = HOUR_MS): Promise<vo
   await removeLeft(directory, paths, maxAge)
 }
 
-async function removeLeft(directory: string, paths: Iterable<string>, maxAge: number) {
-  const left = Array.from(paths).filter(path => {
-    const name = basename(path)
-    return name.startsWith(PREFIX) && name.endsWith(SUFFIX)
-  })
+async function removeLeft(directory: string, paths: readonly string[], maxAge: number) {
+  const left = paths.filter(path => basename(path).startsWith(PREFIX) && path.endsWith(SUFFIX))
   if (left.length === 0) return
   const oldest = (await nowOnDisk(directory)) - BigInt(maxAge) * 1_000_000n
   for (const path of left) {
@@ -299,11 +286,12 @@ export async function nowOnDisk(directory: string): Promise<bigint> {
   }
 }
 
-/** The project whose `root` error messages show paths relative to. */
-type Root = Pick<Boundary, 'root'>
-
-/** Wraps the error of a system call; any other error stays as it is. */
-export function asPublishError({ root }: Root, path: string, error: unknown): unknown {
+/** Wraps the error of a system call; any other error stays as it is. @param project messages show paths from its root */
+export function asPublishError(
+  { root }: Pick<Boundary, 'root'>,
+  path: string,
+  error: unknown
+): unknown {
   const code = errorCode(error)
   const { path: source, dest, syscall } = (error ?? {}) as NodeJS.ErrnoException & { dest?: string }
   if (code === undefined || syscall === undefined) return error
@@ -315,8 +303,7 @@ export function asPublishError({ root }: Root, path: string, error: unknown): un
   return new AssetError('publish-failed', `${message}${advice ?? ''}`, { cause: error })
 }
 
-/** Returns a function for `catch`. */
-export function rethrowAsPublishError(project: Root, path: string) {
+export function rethrowAsPublishError(project: Pick<Boundary, 'root'>, path: string) {
   return (error: unknown): never => {
     throw asPublishError(project, path, error)
   }
@@ -340,8 +327,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   EISDIR: '; a directory exists where the file belongs'
 }
 
-const CONCURRENCY = 16
-
 /** Folders whose names are not saved yet. */
 export class Unsaved {
   readonly #folders = new Set<string>()
@@ -352,7 +337,7 @@ export class Unsaved {
   }
 
   async save(): Promise<void> {
-    await inParallel([...this.#folders], CONCURRENCY, saveFolder)
+    await inParallel([...this.#folders], 16, saveFolder)
     this.#folders.clear()
   }
 }
