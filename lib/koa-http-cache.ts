@@ -130,9 +130,8 @@ function mayCallFresh(ctx: Context): boolean {
 function dropBody(ctx: Context): void {
   const given: unknown = ctx.body
   const stream = isA('Response', given) ? given.body : given
-  if (isA('ReadableStream', stream) && !stream.locked) {
+  if (isA('ReadableStream', stream) && !stream.locked)
     stream.cancel().catch((error: unknown) => ctx.app.emit('error', error, ctx))
-  }
   // `null` would leave a 412 without Koa's text.
   ctx.body = undefined
 }
@@ -149,12 +148,10 @@ function respond(ctx: Context, state: RequestState, { status, validators }: Deci
   if (status === 412) {
     // The lifetime that the route wrote for the 200 must not make a cache store the failure.
     state.removeWritten()
-    for (const name of ctx.res.getHeaderNames()) {
+    for (const name of ctx.res.getHeaderNames())
       if (name === 'expires' || isCacheControl(name)) ctx.remove(name)
-    }
     ctx.set('Cache-Control', 'no-store')
   }
-  if (halted.hasSubscribers) {
+  if (halted.hasSubscribers)
     halted.publish({ ...requestLine(ctx.req), status, reason: state.reason })
-  }
 }

@@ -55,10 +55,7 @@ export function isStream(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'pipe' in body
 }
 
-/**
- * Tells whether a value is an instance of a class of the web. The sandbox of Jest 27 has none of them, and Node loads
- * each one when its name is first read.
- */
+// The sandbox of Jest 27 has none of these classes, and Node loads each one when its name is first read.
 export function isA<Kind extends 'Blob' | 'ReadableStream' | 'Response'>(
   kind: Kind,
   value: unknown

@@ -39,31 +39,23 @@ export function writeDefaults(ctx: Context, state: RequestState, defaults: Defau
   state.reason += '; it depends on more since ctx.fresh, so it has no ETag'
 }
 
-/**
- * A page that came to depend on something after `ctx.fresh` has no validators: they do not name it, and a 304, which
- * replaces the stored fields (RFC 9111 section 3.2), would not know that the page is for one visitor.
- */
+// A page that came to depend on something after `ctx.fresh` has no validators: they do not name it, and a 304, which
+// replaces the stored fields (RFC 9111 section 3.2), would not know that the page is for one visitor.
 function dependsOnMore(
   ctx: Context,
   state: RequestState,
-  defaults: Defaults,
+  { personal: { sharesCookies } }: Defaults,
   known: Dependencies
 ): boolean {
   const now = dependenciesOf(ctx)
-  const [cookie, knownCookie] = defaults.personal.sharesCookies
-    ? [false, false]
-    : [now.cookie, known.cookie]
-  if (cookie && !knownCookie) return true
+  const isKnownPersonal = known.cookie && !sharesCookies
+  if (now.cookie && !sharesCookies && !isKnownPersonal) return true
   if ((now.nonce && !known.nonce) || now.negotiated > known.negotiated) return true
-  return hasStream(ctx, state) && !knownCookie
+  return hasStream(ctx, state) && !isKnownPersonal
 }
 
 function hasStream(ctx: Context, state: RequestState): boolean {
   return state.hadStream || isStream(ctx.body)
-}
-
-function credentialIn({ req }: Context, { credentials }: Defaults): string | undefined {
-  return credentials.find(name => req.headers[name.toLowerCase()] !== undefined)
 }
 
 const NOT_STORED: CachingFields = {
@@ -89,14 +81,14 @@ function reasonToBePersonal(
   state: RequestState,
   defaults: Defaults
 ): string | undefined {
-  const sent = credentialIn(ctx, defaults)
+  const { headers } = ctx.req
+  const sent = defaults.credentials.find(name => headers[name.toLowerCase()] !== undefined)
   if (sent !== undefined) return `the request has ${sent}`
   const use = defaults.personal.sharesCookies ? undefined : cookieUse(ctx)
   if (use !== undefined) return `the route ${use}`
   if (hasStream(ctx, state)) return 'a stream may read the session while it is sent'
-  return policiesWithNonce(ctx.res).length > 0
-    ? 'the Content-Security-Policy has a nonce'
-    : undefined
+  const hasNonce = policiesWithNonce(ctx.res).length > 0
+  return hasNonce ? 'the Content-Security-Policy has a nonce' : undefined
 }
 
 /** Makes an error that leaves koaHttpCache `no-store`, whether Koa or an upstream middleware responds to it. */
@@ -114,8 +106,7 @@ export function forbidStoringError(ctx: Context, state: RequestState, error: unk
 export function replaceWritten(ctx: Context, state: RequestState): boolean {
   if (!ctx.res.headersSent) state.removeValidators()
   if (!state.removeWritten()) return false
-  if (!ctx.res.headersSent && !ctx.res.hasHeader('Cache-Control')) {
+  if (!ctx.res.headersSent && !ctx.res.hasHeader('Cache-Control'))
     ctx.set('Cache-Control', 'no-store')
-  }
   return true
 }

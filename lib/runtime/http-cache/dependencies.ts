@@ -28,7 +28,6 @@ export function cookieUse(ctx: Context): string | undefined {
 }
 
 // Vary names the fields by which a response was negotiated (RFC 9110 section 12.5.5).
-
 const NEGOTIATED = {
   accepts: 'Accept',
   acceptsCharsets: 'Accept-Charset',
@@ -46,10 +45,8 @@ const ASKED = Symbol.for(`koa-fresh-assets.negotiation ${process.env.PACKAGE_VER
 
 type Watched = object & { [ASKED]?: readonly string[] }
 
-/**
- * Makes the requests of an application remember which of `ctx.accepts…()` were called. Koa's `ctx` delegates these
- * methods to its request, so a request costs nothing as long as nobody calls them.
- */
+// Requests remember which of `ctx.accepts…()` were called. Koa's `ctx` delegates these methods to its request, so a request
+// costs nothing as long as nobody calls them.
 export function watchNegotiation(request: BaseRequest): void {
   for (const [method, field] of Object.entries(NEGOTIATED)) {
     const inherited = Reflect.get(request, method) as (...given: readonly unknown[]) => unknown

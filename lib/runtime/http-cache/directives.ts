@@ -1,7 +1,6 @@
 // Routes write directives as names, in three spellings, and as options of an object; Cache-Control and Expires are made
 // from them.
 import { types } from 'node:util'
-
 import {
   type DirectiveValue,
   FLAG_DIRECTIVES,
@@ -87,7 +86,6 @@ export interface HeaderField {
 
 export interface CachingFields {
   readonly fields: readonly HeaderField[]
-  /** The directives allow shared caches to store the response's cookies. */
   readonly sharesCookies: boolean
 }
 
@@ -106,10 +104,7 @@ interface Directives {
   sharesCookies: boolean
 }
 
-/**
- * Formats the header field of these directives. If a directive is given twice, its last value counts.
- * @throws TypeError for an unknown directive, an invalid value, and directives that contradict each other
- */
+/** The last of two values of a directive counts. @throws TypeError for unknown, invalid and contradictory ones */
 export function cacheControlFields(directives: readonly CacheDirective[]): CachingFields {
   const { values, target, sharesCookies } = readDirectives(directives)
   const field =
@@ -119,11 +114,7 @@ export function cacheControlFields(directives: readonly CacheDirective[]): Cachi
   return { fields: [field], sharesCookies }
 }
 
-/**
- * Formats the header fields of a lifetime or its end: Expires, and Cache-Control, whose `max-age` comes last
- * unless the directives contain one.
- * @throws TypeError as `cacheControlFields` does, and for an invalid lifetime
- */
+/** Expires, and Cache-Control, whose `max-age` comes last unless the directives contain one. */
 export function expiryFields(
   lifetime: Lifetime | Date,
   directives: readonly CacheDirective[],
@@ -131,9 +122,7 @@ export function expiryFields(
 ): CachingFields {
   const isDate = types.isDate(lifetime)
   const end = isDate ? lifetime.getTime() : now + readSeconds('the lifetime', lifetime) * 1000
-  if (Number.isNaN(end)) {
-    throw optionError('the lifetime', 'a duration or a valid Date', lifetime)
-  }
+  if (Number.isNaN(end)) throw optionError('the lifetime', 'a duration or a valid Date', lifetime)
   const { values, target, sharesCookies } = readDirectives(directives)
   if (target !== undefined) throw new TypeError('ctx.expires() does not accept `target`')
   if (!values.has('max-age')) values.set('max-age', wholeSeconds(end - now))
@@ -144,16 +133,12 @@ export function expiryFields(
   return { fields, sharesCookies }
 }
 
-/**
- * Parses the directives of a field's value, such as `public, max-age=60`.
- * @throws TypeError for text that is not a list of directives
- */
+/** Parses the value of a field, `public, max-age=60`. @throws TypeError for text that is not a list of directives */
 export function parseDirectives(text: string): readonly CacheDirective[] {
   return text.split(COMMA).map(member => {
     const [, name, quoted, value = quoted] = MEMBER.exec(member.trim()) ?? []
-    if (name === undefined) {
+    if (name === undefined)
       throw optionError('cacheControl', "directives, such as 'public, max-age=60'", text)
-    }
     const known = FLAGS.has(canonical(name)) ? name : name.toLowerCase()
     if (value === undefined) return known as CacheDirective
     if (!NAMES.includes(canonical(known))) throw unknownDirective(name, NAMES)
@@ -214,12 +199,10 @@ function unknownDirective(given: string, known: readonly string[]): TypeError {
 function readExtensions({ values }: Directives, extensions: unknown): void {
   if (!isRecord(extensions)) throw optionError('extension', 'an object', extensions)
   for (const [name, value] of Object.entries(extensions)) {
-    if (NAMES.includes(name.toLowerCase())) {
+    if (NAMES.includes(name.toLowerCase()))
       throw new TypeError(`${name} is a standard directive: write it outside of extension`)
-    }
-    if (value !== true && typeof value !== 'string' && typeof value !== 'number') {
+    if (value !== true && typeof value !== 'string' && typeof value !== 'number')
       throw optionError(name, 'a string, a number or true', value)
-    }
     values.set(name, value)
   }
 }
@@ -229,7 +212,6 @@ function canonical(name: string): string {
   return name.replaceAll('_', '-').replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
 }
 
-/** Turns `must-revalidate` into `mustRevalidate`. */
 function camelCase(name: string): string {
   return name.replace(/-[a-z]/g, pair => pair.slice(1).toUpperCase())
 }

@@ -126,11 +126,7 @@ const ADVICE =
   'name what identifies the state: ctx.fresh({ lastModified: book.updatedAt }) or ' +
   'ctx.fresh({ etag: [book.id, book.revision] })'
 
-/**
- * @param version is mixed into the ETag. A lone Last-Modified gets an ETag as well, because a date cannot show a
- * new version.
- * @throws TypeError for an argument that identifies nothing, or that a header field cannot contain
- */
+/** A lone Last-Modified gets an ETag with the version as well, because a date cannot show a new version. */
 export function validatorsOf(given: FreshValidators, version: string | undefined): Validators {
   if (given === null) return {}
   const { etag, lastModified, last_modified, weak } = asState(given)
@@ -155,12 +151,10 @@ function asState(given: Exclude<FreshValidators, null>): ResourceState {
   // A day alone may be the name of a revision, and no text with a time looks like one.
   const isInstant = typeof given === 'string' && ISO_8601.exec(given)?.[2] !== undefined
   if (isInstant || types.isDate(given)) return { lastModified: given }
-  if (typeof given === 'string' || typeof given === 'number' || typeof given === 'bigint') {
+  if (typeof given === 'string' || typeof given === 'number' || typeof given === 'bigint')
     return { etag: given }
-  }
-  if (!isRecord(given)) {
+  if (!isRecord(given))
     throw optionError(ARGUMENT, 'an ETag, a Date or { etag, lastModified }', given)
-  }
   const unknown = Object.keys(given).find(key => !KEYS.includes(key))
   // They may be accessors, which are not own keys.
   const hasValidator = KEYS.some(key => key !== 'weak' && given[key] !== undefined)
@@ -183,9 +177,8 @@ const SECONDS_UNTIL = 1e11
 
 function checkedTime(given: unknown): number {
   const time = timeOf(given)
-  if (Number.isNaN(time)) {
+  if (Number.isNaN(time))
     throw optionError('lastModified', 'a valid Date, milliseconds or an ISO 8601 string', given)
-  }
   if (typeof given === 'number' && given < SECONDS_UNTIL) {
     throw new TypeError(
       `lastModified must be in milliseconds, got ${given}, which looks like seconds: write seconds * 1000, or give a Date`
@@ -217,7 +210,6 @@ function withVersion(tag: string, version: string): string {
   return `${tag.slice(0, -1)}-${latest.suffix}"`
 }
 
-/** Returns the conditions and the validators without the version. */
 export function withoutVersion(headers: ConditionalHeaders, validators: Validators) {
   const bare = (tags: string | undefined) => tags?.replace(VERSION, '')
   const { 'if-match': match, 'if-none-match': noneMatch } = headers
@@ -227,11 +219,8 @@ export function withoutVersion(headers: ConditionalHeaders, validators: Validato
   ] as const
 }
 
-/**
- * Digests a value and its parts, whatever the order of the keys: plain objects, arrays, strings, numbers, booleans,
- * null, undefined, dates, typed arrays and buffers (by their bytes), and objects with a `toJSON` method.
- * @throws TypeError for any other value, whose content is not accessible: two states would have one digest
- */
+// Whatever the order of the keys: plain objects, arrays, primitives, dates, typed arrays and buffers (by their bytes), and
+// objects with a `toJSON` method. The content of any other value is not accessible: two states would have one digest.
 export function digestOfValue(value: unknown): string {
   return digestOf(canonical(value, []))
 }
@@ -255,12 +244,10 @@ function canonicalObject(value: object, within: readonly object[]): string {
   }
   if (within.includes(value)) throw noContent('an object that contains itself')
   const inner = [...within, value]
-  if ('toJSON' in value && typeof value.toJSON === 'function') {
+  if ('toJSON' in value && typeof value.toJSON === 'function')
     return canonical(value.toJSON(), inner)
-  }
-  if (Array.isArray(value)) {
+  if (Array.isArray(value))
     return `[${Array.from(value, item => canonical(item, inner)).join(',')}]`
-  }
   if (!isPlainObject(value)) throw noContent(className(value))
   if (Object.getOwnPropertySymbols(value).length > 0) throw noContent('an object with symbol keys')
   const parts = Object.entries(value)
@@ -283,7 +270,7 @@ function isPlainObject(value: object): boolean {
   return isRoot && Object.hasOwn(prototype as object, 'isPrototypeOf')
 }
 
-/** Names the class of an object: `a Book`, `an object`. */
+/** `a Book`, `an object` */
 function className(value: object): string {
   const { name } = (value.constructor ?? Object) as { readonly name?: unknown }
   if (typeof name !== 'string' || name === '' || name === 'Object') return 'an object'

@@ -97,12 +97,12 @@ export const NOT_CALLED = 'ctx.fresh was not called'
 // An edit of a template changes the ETag of its pages, but not their date.
 const DATE_ALONE = 'If-Modified-Since alone cannot show the option version'
 
-export const INVALIDATION = 'Cache-Group-Invalidation'
+const INVALIDATION = 'Cache-Group-Invalidation'
 
 export class RequestState {
   /** The request is inside a koaHttpCache with these settings, the innermost one; outside they are `undefined`. */
   settings: HttpCacheSettings | undefined = undefined
-  /** The first decision counts. */
+  /** The first one counts. */
   decision: Decision | undefined = undefined
   /** A call with `halt: false` resolved to this, which is sent if the route sets no response. */
   offer: Decision | undefined = undefined
@@ -110,7 +110,6 @@ export class RequestState {
   reason = NOT_CALLED
   /** The request's conditions have been compared with validators, which have then been set. */
   isCompared = false
-  /** The request has entered a koaHttpCache with defaults. */
   mayHaveDefaults = false
   /** A response that goes on after `ctx.fresh` depended on these when it was called. */
   known: Dependencies | undefined = undefined
@@ -118,7 +117,6 @@ export class RequestState {
   isReadAsBoolean = false
   /** The body was a stream, which a 304 has dropped. */
   hadStream = false
-  /** The directives allow shared caches to store the response's cookies. */
   sharesCookies = false
   /** The innermost koaHttpCache with defaults sets them here, if nothing behind it wrote about caching. */
   defaults: Defaults | undefined = undefined
@@ -133,7 +131,6 @@ export class RequestState {
     this.ctx = ctx
   }
 
-  /** `ctx.fresh` returns this function. */
   get fresh(): Fresh {
     this.isReadAsBoolean = true
     // It is made for each read: V8 keeps a request alive for a while when a function made for it is stored on an
@@ -163,10 +160,7 @@ export class RequestState {
     return written.length > 0 || defaults !== undefined
   }
 
-  /**
-   * Sets the validators, unless the method forbids it, and evaluates the preconditions.
-   * @param isVersioned whether the validators contain the option `version`
-   */
+  /** @param isVersioned whether the validators contain the option `version` */
   evaluate(
     validators: Validators,
     settings: HttpCacheSettings,

@@ -112,15 +112,12 @@ function isFieldName(value: unknown): boolean {
   return isText(value) && TOKEN.test(value)
 }
 
-/** A response whose route wrote nothing about caching gets these fields. */
 export interface Defaults {
   /** They are made for each response, because `Expires` depends on the clock. */
   readonly at: (now: number) => CachingFields
   /** A response to one visitor gets these: no shared cache stores it, and the browser asks before it shows it again. */
   readonly personal: CachingFields
-  /** Request fields that identify a visitor. */
   readonly credentials: readonly string[]
-  /** `Vary` gets these fields. */
   readonly vary: readonly string[]
 }
 

@@ -88,7 +88,6 @@ export function versionOf(
   }
 }
 
-/** Reads the versions that may have changed. */
 export function refreshVersions(): Promise<unknown> {
   return Promise.all(Array.from(refreshes, refresh => refresh()))
 }
