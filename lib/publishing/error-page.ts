@@ -9,11 +9,7 @@ import { thirdParty } from '../runtime/app/third-party.ts'
 import { isInside, pathFrom, withSlashes } from '../runtime/files/paths.ts'
 
 /** @param type the media type of the response */
-export async function errorPage(
-  error: AssetError,
-  settings: Settings,
-  type: 'html' | 'text'
-): Promise<string> {
+export async function errorPage(error: AssetError, settings: Settings, type: 'html' | 'text') {
   const report = await errorReport(error, settings)
   if (type === 'text') return `${Object.values(report).filter(Boolean).join('\n\n')}\n`
   const [title, location, reason, excerpt] = Object.values(report).map(escapeHtml)

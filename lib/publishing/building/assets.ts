@@ -28,7 +28,6 @@ export function namesOf(built: Assets, more: Omit<GivenNames, 'assets'>): Names 
   return new Names({ ...more, assets: Array.from(built.values(), ({ asset }) => asset) })
 }
 
-/** Returns the decoded URL path that pages contain. */
 export function publishedPath({ asset }: Built): string {
   return decodeURIComponent(asset.target)
 }
@@ -88,7 +87,6 @@ export async function findLostImports(
   return failures
 }
 
-/** Returns the assets in the order of paths. */
 export async function listAssets(
   settings: Settings,
   sources: Sources,

@@ -34,7 +34,6 @@ export class MtimeIndex extends LRUCache<string, IndexEntry> {
   }
 }
 
-/** Tells whether the targets are still as they were written. */
 export async function hasSameTargets({ targets }: IndexEntry): Promise<boolean> {
   return targets.length > 0 && (await Promise.all(targets.map(recheck))).every(Boolean)
 }

@@ -17,23 +17,16 @@ import type { IndexEntry } from './index.ts'
 import { PlainNames } from './plain.ts'
 import { Rebuilt } from './rebuilt.ts'
 
-type Warn = (message: string) => void
+type Tell = (text: string) => void
 
 /** @param forget receives the URL path of each file that is removed */
-export async function makeOnRequest(
-  settings: Project,
-  warn: Warn,
-  forget: (path: string) => void
-): Promise<Publishing> {
+export async function makeOnRequest(settings: Project, warn: Tell, forget: Tell) {
   const { env, extras } = settings
   const readerOf = await loadDetails(settings)
   if (env !== 'development') {
     // Otherwise the first request loads them that needs them.
-    await Promise.all([
-      loadModuleLexer(),
-      loadCompilers(),
-      ...extras.map(each => each.views?.load())
-    ])
+    const loading = extras.map(each => each.views?.load())
+    await Promise.all([loadModuleLexer(), loadCompilers(), ...loading])
   }
   const sources = await loadSources(settings, warn)
   if (env !== 'development' && env !== 'test') await loadPeers(settings, sources)
@@ -53,7 +46,7 @@ export class Publishing implements OnRequest {
   detailsOf: ReturnType<typeof detailsInSources> | undefined
   readonly #rebuilt: Rebuilt
 
-  constructor(settings: Project, sources: Sources, rebuilt: Rebuilt, warn: Warn) {
+  constructor(settings: Project, sources: Sources, rebuilt: Rebuilt, warn: Tell) {
     this.settings = settings
     this.sources = sources
     this.plain = new PlainNames(settings, sources, warn)

@@ -16,7 +16,6 @@ import type { Sourced } from '../sources/snapshot.ts'
 import type { Sources } from '../sources/sources.ts'
 import { hasSameTargets, MtimeIndex, NEVER, withdraw } from './index.ts'
 
-/** The number of attempts while others remove the source. */
 const MAX_ATTEMPTS = 5
 
 export class PlainNames {

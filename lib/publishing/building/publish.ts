@@ -32,10 +32,7 @@ const CONCURRENCY = 8
 /** This many renames run at once: a thread that finds the next call waiting need not be woken. */
 const RENAMES = 64
 
-/**
- * Until the final commit, a failure of any kind leaves the manifest, the files it names, and the plain
- * names as they were.
- */
+/** Until the final commit, a failure leaves the manifest, the files it names, and the plain names as they were. */
 export async function publishBuild(
   settings: Project,
   { assets, inViews }: Omit<BuildResult, 'failures'>,
@@ -55,9 +52,9 @@ export async function publishBuild(
   const write = async (built: Built) => {
     const rethrow = rethrowAsPublishError(settings, built.path)
     const result = await writeAsset(settings, built, assets, { unsaved }).catch(rethrow)
-    written.set(built.path, result)
     const { app, asset, digest, path: plain } = built
     const { smallest } = result
+    written.set(plain, result)
     const file = { path: publishedPath(built), plain, size: asset.size, digest, smallest }
     for (const writer of app.fingerprint ? writers : []) await writer.write(file).catch(rethrow)
     onProgress(++done, assets.size, plain)
@@ -156,7 +153,6 @@ export function reportOn(
   }
 }
 
-/** Returns the rows that extras add to a report. */
 export async function rowsOf<Rows>(by: readonly { report(): Promise<object> }[]): Promise<Rows> {
   return Object.assign({}, ...(await Promise.all(by.map(each => each.report()))))
 }

@@ -29,7 +29,6 @@ export class Rebuilt {
   readonly #sources: Sources
   readonly #forget: (path: string) => void
   readonly #builder: Builder
-  /** The last build without failures. */
   #built: BuildResult | undefined
   /** The last good version of each asset. */
   #assets: Assets = new Map()

@@ -10,7 +10,6 @@ export const OK = 0
 export const FAILED = 1
 export const USAGE_ERROR = 2
 
-/** The command line is invalid: exit status 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
@@ -143,7 +142,6 @@ export function printProblems(
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
 
-/** `1234567` -> `1.2 MB` */
 export function formatBytes(bytes: number): string {
   let [value, step] = [bytes, 0]
   // A value that would round to 1000 kB is 1.0 MB.
@@ -183,7 +181,6 @@ export function indent(text: string, by = '  '): string {
   return text.replace(/^(?=.)/gm, by)
 }
 
-/** Says in one line how much smaller files are. */
 export function savingsText(by: Readonly<Record<'files' | 'bytes' | 'insteadOf', number>>): string {
   return `${count(by.files, 'file')}, ${formatBytes(by.bytes)} instead of ${formatBytes(by.insteadOf)}`
 }

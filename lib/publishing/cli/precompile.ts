@@ -77,7 +77,6 @@ async function warnOfMore(project: Project, warn: (message: string) => void) {
   }
 }
 
-/** Prints every broken source, with its location and an excerpt. */
 async function format({ problems }: PrecompileError, project: Project): Promise<string> {
   const reports = await Promise.all(problems.map(problem => errorReport(problem, project)))
   const lines = reports.map(({ location, reason, excerpt }) => {

@@ -26,7 +26,6 @@ const FILES = {
   esbuild: () => import('./esbuild.ts')
 }
 
-/** Loads our own files, without the packages. */
 export async function loadCompilers(): Promise<void> {
   for (const load of Object.values(FILES)) await load()
 }
@@ -97,7 +96,6 @@ export async function loadPeersOf(compilers: ReadonlySet<Compiler>, from: string
   }
 }
 
-/** Every package that a built-in compiler may load. */
 export const PEERS = [...new Set(TABLE.flatMap(({ peers }) => peers))]
 
 /** The peers that were loaded, by project and names. One that is replaced needs a restart, as Node's own modules do. */

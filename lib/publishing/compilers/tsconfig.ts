@@ -9,7 +9,6 @@ export interface Tsconfig {
   readonly compilerOptions: Readonly<Record<string, unknown>>
   /** The absolute paths of the files that were read, and of those that would have been. */
   readonly files: readonly string[]
-  /** Returns the absolute path of the file to which `paths` lead a specifier. */
   readonly lead?: ((specifier: string) => Promise<string | undefined>) | undefined
 }
 

@@ -16,7 +16,6 @@ interface ModuleLexer {
   readonly find: (code: string) => FoundInModule
   /** Tells whether the text has syntax that only a module may have; undefined if it cannot be parsed. */
   readonly isModule: (code: string) => boolean | undefined
-  /** Tells whether the text contains `import.meta`, or `import()` of an expression. */
   readonly usesOwnUrl: (code: string) => boolean
 }
 

@@ -22,7 +22,6 @@ export interface Reference {
   readonly kind: ReferenceKind
   /** The absolute path of the file that settings such as `paths` of tsconfig.json give to a bare specifier. */
   readonly file?: string | undefined
-  /** The attribute `type` of an import; undefined for none. */
   readonly type?: string | undefined
 }
 
@@ -118,7 +117,6 @@ export function mayBeAsset({ path }: Reference): boolean {
   return !ELSEWHERE.test(path)
 }
 
-/** A text, and its references in order. */
 export interface Referring {
   readonly code: string
   readonly references: readonly Reference[]
@@ -139,7 +137,6 @@ export function replaceReferences(text: string, references: readonly Reference[]
   return result + text.slice(at)
 }
 
-/** Returns the text that replaces a reference. */
 export function writtenReference({ suffix, kind }: Reference, url: string): string {
   const hasTwoQueries = url.includes('?') && suffix.startsWith('?')
   const whole = url + (hasTwoQueries ? suffix.replace('?', '&') : suffix)

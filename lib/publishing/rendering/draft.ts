@@ -52,7 +52,6 @@ export interface Draft extends Sourced {
   /** The checksums of the content, once it is known to be final. */
   readonly sums?: Checksums | undefined
   readonly details?: Details | undefined
-  /** The time that the compiler took, in milliseconds. */
   readonly compileDuration?: number | undefined
   /** The path of the asset that each reference leads to; undefined leaves it as it is written. */
   readonly links?: readonly (string | undefined)[]
@@ -69,7 +68,6 @@ export interface Text extends Referring {
   readonly isOpen?: boolean
   /** The bare specifiers, among `references` or left to the browser. */
   readonly bare: readonly Reference[]
-  /** The imports that browsers refuse. */
   readonly refused: readonly Reference[]
   /**
    * The absolute paths, with and without links, of the files that were compiled into it; a reference may come from
@@ -77,7 +75,6 @@ export interface Text extends Referring {
    */
   readonly dependencies: readonly string[]
   readonly lead?: ConfiguredOutput['lead']
-  /** The encoding of the bytes with URLs. Default: UTF-8. */
   readonly encoding?: BufferEncoding | undefined
 }
 
@@ -221,7 +218,6 @@ function toCompileError(error: unknown, file: string): CompileError {
   return failure
 }
 
-/** Returns the final bytes. */
 export function finish({ content, text }: Pick<Draft, 'content' | 'text'>, urls: Urls): Content {
   if (!text || urls.every(url => url === undefined)) return content
   const finished = replaceReferences(text.code, text.references, urls)
@@ -271,7 +267,6 @@ export function namesSource({ compilers }: AppSettings, reference: Reference): b
   return compiler !== undefined && /\.m?js$/.test(withDot(compiler.target))
 }
 
-/** Returns the type of a text that may refer to other assets. */
 export function textType(name: string): 'css' | 'js' | undefined {
   const extension = extname(name).toLowerCase()
   if (extension === '.css') return 'css'

@@ -17,7 +17,6 @@ import type { Settings } from '../../runtime/settings/settings.ts'
 /** The number of references of a compiled text that are searched for in its sources and compared with names. */
 const MAX_SEARCHES = 100
 
-/** A text with references, and its source. */
 export interface Referrer extends Pick<Draft, 'app' | 'source' | 'text' | 'map' | 'isLowered'> {
   readonly root: string
   /** Where files without a helper are; undefined for what was in no `public` before. */
@@ -56,18 +55,15 @@ export async function referenceErrors(
           nearReference(meant, listed, files, namesSource(app, reference)))
         : rule
       const reason = advice === undefined ? '' : `: ${advice}`
-      const message = `refers to ${path}${name}, which was not found${reason}`
-      return errorAt(places[at], message)
+      return errorAt(places[at], `refers to ${path}${name}, which was not found${reason}`)
     })
   )
   if (unparsedAt === undefined) return errors
-  const whole = pathFrom(root, source.file)
-  const [place] = isAsWritten(referrer)
-    ? placesIn(root, source.file, text.code, [unparsedAt])
-    : [whole]
+  const isKnown = isAsWritten(referrer)
+  const [place] = isKnown ? placesIn(root, source.file, text.code, [unparsedAt]) : []
   const message =
     "cannot be parsed as a module, so its imports are not rewritten: write them in another way, or set missing: 'ignore'"
-  return [errorAt(place, message), ...errors]
+  return [errorAt(place ?? pathFrom(root, source.file), message), ...errors]
 }
 
 /** Returns the error for each bare specifier that nothing maps. @param advise returns how to publish the module */
@@ -157,7 +153,6 @@ function patternOf(reference: Reference): RegExp {
   return new RegExp(`(?<![\\w./-])${quoted}(?![\\w./-])`)
 }
 
-/** Returns the rule that hides a file which exists. */
 async function ruleFor(path: string, files: readonly string[]): Promise<string | undefined> {
   const rule = whyHidden(path)
   if (rule === undefined) return undefined
@@ -200,7 +195,7 @@ function nearReference(
 }
 
 /** Returns the option that would publish a file which is there, such as a font beside the stylesheet of a package. */
-export async function unpublished(
+async function unpublished(
   path: string,
   { dir, sources }: AppSettings,
   files: readonly string[]

@@ -20,7 +20,6 @@ import { draft, finish, namesSource, textOf, textType, type Draft, type Text } f
 import { importErrors, referenceErrors, typeErrors } from './errors.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
-/** The asset that a reference points to. */
 interface Referenced extends Sourced {
   /** True if the reference, as written, already is the asset's URL. */
   readonly isDirect?: boolean
@@ -30,7 +29,6 @@ interface Referenced extends Sourced {
 type Resolution = Referenced | 'elsewhere' | undefined
 
 interface Resolved {
-  /** The asset of each reference; undefined leaves the reference as it is written. */
   readonly found: readonly (Referenced | undefined)[]
   readonly errors: readonly AssetError[]
   readonly warnings: readonly string[]
@@ -146,7 +144,6 @@ export class Renderer {
     return { found: found.map(to => (to === 'elsewhere' ? undefined : to)), errors, warnings }
   }
 
-  /** Returns the bytes of a draft with plain names for the assets that it refers to. */
   plain(drafted: Draft, found: Resolved['found']): Content {
     const { base } = this.#settings
     const urls = found.map(to => (to && !to.isDirect ? base + encodePath(to.path) : undefined))

@@ -30,7 +30,6 @@ export function shiftMap(json: string, text: Referring, urls: Urls): string {
 const INLINE = 'sourceMappingURL=data:application/json;'
 const INLINE_DATA = /(?:charset=utf-8;)?base64,(?<data>[\w+/]+={0,2})\s*(?:\*\/\s*)?$/iy
 
-/** Adjusts the source map that a finished text has as its last comment. */
 export function shiftInlineMap(finished: string, text: Referring, urls: Urls): string {
   const at = finished.lastIndexOf(INLINE)
   INLINE_DATA.lastIndex = at + INLINE.length

@@ -45,13 +45,11 @@ export interface Failure {
 }
 
 export interface Snapshot {
-  /** What is published, by name. */
   readonly listed: ReadonlyMap<string, Listed>
   /** The published sources by each tail of their paths that is no name, as a directory is searched at any depth. */
   readonly tailed: ReadonlyMap<string, readonly Source[]>
   /** The sources by their absolute paths after compilation: `<directory>/a/app.css` for `a/app.css.scss`. */
   readonly compiled: ReadonlyMap<string, Source>
-  /** All sources, by their absolute paths. */
   readonly files: ReadonlyMap<string, Source>
   /** The sources that are never published: their paths are those of something else. */
   readonly unusable: readonly Failure[]
@@ -144,7 +142,6 @@ function tailedIn(listed: ReadonlyMap<string, Listed>, hasTails: (source: Source
   return tailed
 }
 
-/** The source that a name or a tail finds. */
 export interface Choice {
   readonly source: Source | undefined
   /** A warning: the directory has several sources of the name. */

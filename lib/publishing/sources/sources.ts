@@ -78,7 +78,6 @@ export class Sources {
     )
   }
 
-  /** Returns the name of another app that has a name. */
   async otherWith(app: AppSettings, name: string): Promise<string | undefined> {
     await Promise.all(this.#all.map(each => each.refresh()))
     return this.#project.apps.find(each => each !== app && this.of(each).has(name))?.name

@@ -32,11 +32,9 @@ interface Folder extends FolderEntries {
 interface Listing {
   /** The folders by path in the directory; the path of the directory itself is empty. */
   readonly folders: Map<string, Folder>
-  /** The folders that have a watcher of their own. */
   readonly apart: Set<string>
 }
 
-/** Folders beyond this number are not watched. */
 const MAX_WATCHERS = 8192
 /**
  * Windows neither removes nor renames a folder that is watched, or one above it; a watcher of a directory also reports
@@ -104,7 +102,6 @@ export class Tree {
     }
   }
 
-  /** Those of the first level. */
   get folders(): readonly string[] {
     return this.#listing.folders.get('')?.folders ?? []
   }

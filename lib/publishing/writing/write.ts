@@ -108,7 +108,6 @@ export async function touch(path: string, mtimeNs: bigint, place?: Boundary): Pr
   await unlessRefused('utimes', path, () => lutimes(path, seconds, seconds))
 }
 
-/** Everything up to the rename. */
 async function stage(
   target: string,
   content: Content,
@@ -257,7 +256,6 @@ export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> 
   )
 }
 
-/** Sweeps a directory and all below it. */
 export async function sweepTree(directory: string, maxAge = HOUR_MS): Promise<void> {
   const entries = await entriesBelow(directory)
   const paths = entries.map(({ parentPath, name }) => join(parentPath, name))
@@ -342,7 +340,6 @@ export class Unsaved {
   }
 }
 
-/** Resolves once everything that was written is saved. */
 export async function withUnsaved<T>(write: (unsaved: Unsaved) => Promise<T>): Promise<T> {
   const unsaved = new Unsaved()
   const result = await write(unsaved)
