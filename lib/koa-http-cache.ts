@@ -105,6 +105,9 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   if (settings.autoEtag && !state.isCompared)
     state.decision ??= compareResponse(ctx, state, settings)
   if (state.decision !== undefined) respond(ctx, state, state.decision)
+  // Code that takes ctx.fresh, which is a function here, for Koa's boolean responds 304 to every request.
+  else if (state.isReadAsBoolean && ctx.status === 304 && !ctx.request.fresh)
+    throw takenForBoolean()
   const { statusCode } = ctx.res
   if (statusCode >= 400) state.withdrawInvalidation()
   if (statusCode >= 400 && state.decision === undefined) replaceWritten(ctx, state)
@@ -119,6 +122,14 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
     policiesWithNonce(ctx.res).forEach(name => ctx.remove(name))
   if (settings.trace && (state.reason !== NOT_CALLED || mayCallFresh(ctx)))
     ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
+}
+
+function takenForBoolean(): Error {
+  return new Error(
+    'code behind koaHttpCache read ctx.fresh as a boolean and responded 304 to a request that has no matching ' +
+      'validator: write await ctx.fresh(…) in a route, or read ctx.request.fresh; if it is a middleware, register it ' +
+      '(koa-conditional-get, koa-static-cache) before koaHttpCache'
+  )
 }
 
 // Served files have already been compared with the request, and a 404 behind this middleware may become a file.

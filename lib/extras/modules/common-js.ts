@@ -30,8 +30,7 @@ async function commonJsNames(context: PluginContext, file: string): Promise<stri
   const names = new Set<string>()
   const files = new Set([file])
   for (const each of files) {
-    const read = await readSnapshot(each)
-    const { exports, reexports } = read ? found(parse, read.bytes.toString()) : NOTHING
+    const { exports, reexports } = found(parse, String((await readSnapshot(each))?.bytes ?? ''))
     for (const name of exports) if (!NOT_NAMED.has(name)) names.add(name)
     for (const specifier of reexports) {
       const to = await context.resolve(specifier, each)
@@ -41,16 +40,12 @@ async function commonJsNames(context: PluginContext, file: string): Promise<stri
   return [...names]
 }
 
-const NOTHING = { exports: [], reexports: [] }
-
-type Parse = (typeof import('cjs-module-lexer'))['parse']
-
 /** A text that the lexer cannot read has a default export alone. */
-function found(parse: Parse, code: string): { exports: string[]; reexports: string[] } {
+function found(parse: (typeof import('cjs-module-lexer'))['parse'], code: string) {
   try {
     return parse(code)
   } catch (error) {
     if (typeof (error as { idx?: unknown }).idx !== 'number') throw error
-    return NOTHING
+    return { exports: [], reexports: [] }
   }
 }

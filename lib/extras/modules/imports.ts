@@ -11,7 +11,6 @@ interface Import {
   readonly specifier: string
   /** False for `import()`. */
   readonly isStatic: boolean
-  /** The names that are imported. */
   readonly names: readonly string[]
 }
 
@@ -37,18 +36,15 @@ export async function importedBy(
     const code = snapshot.bytes.toString()
     const { references, unparsedAt } = lexer.find(code)
     const known = new Set(references.map(({ path }) => path))
-    const isImport = ({ specifier, line }: Found) =>
+    const written = importsIn(code).filter(({ specifier, line }) =>
       unparsedAt === undefined ? known.has(specifier) : !COMMENT.test(line)
+    )
     const { added, files } = await importsOfJsx(code, file, root)
-    const implied = added.map(each => ({ ...each, file, isStatic: true, isImplied: true }))
-    const written = importsIn(code).filter(isImport)
-    const imports: Imported[] = [...written.map(each => ({ ...each, file })), ...implied]
+    const implied = added.map(each => ({ ...each, isStatic: true, isImplied: true }))
+    const imports = [...written, ...implied].map((each): Imported => ({ ...each, file }))
     return { imports, read: [observe(file, snapshot, readAt), ...(await observeAll(files))] }
   })
-  return {
-    imports: found.flatMap(({ imports }) => imports),
-    read: found.flatMap(({ read }) => read)
-  }
+  return { imports: found.flatMap(each => each.imports), read: found.flatMap(each => each.read) }
 }
 
 // A source with JSX or types is no JavaScript yet: the lexer finds only some imports of it, or none.
@@ -58,13 +54,11 @@ const IMPORT =
 /** Matches the lines that are comments, where the lexer cannot tell. */
 const COMMENT = /^\s*(?:\/\/|\*)/
 
-interface Found extends Import {
-  /** The line, as far as the import. */
-  readonly line: string
-}
-
-/** Leaves out imports of types. Comments are not told apart. */
-export function importsIn(code: string): Found[] {
+/**
+ * Leaves out imports of types. Comments are not told apart.
+ * @returns with each its line, as far as the import
+ */
+export function importsIn(code: string): (Import & { readonly line: string })[] {
   return Array.from(code.matchAll(IMPORT)).flatMap(({ groups = {}, index }) => {
     const { clause = '', specifier, lazy = '' } = groups
     if (/^\s*type\b/.test(clause)) return []

@@ -1,11 +1,5 @@
-import {
-  appended,
-  entriesGiven,
-  isRecord,
-  isText,
-  type Expectation,
-  type Option
-} from '../../runtime/check-options.ts'
+import { appended, entriesGiven, isRecord, isText } from '../../runtime/check-options.ts'
+import type { Expectation, Option } from '../../runtime/check-options.ts'
 import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
 
 /** Paths in packages, by the name of the package. */
@@ -67,7 +61,7 @@ interface AppModules extends Pick<ModuleOptions, 'bundle'> {
   readonly packages: Packages
 }
 
-/** The mode is false for an app whose modules stay as they are. */
+/** It is false for an app whose modules stay as they are. */
 export const modeOf = ({ fingerprint, bundle = 'packages' }: AppModules) => fingerprint && bundle
 
 /** True for an app that has more of packages than files. */
@@ -90,7 +84,6 @@ export interface JoinReport {
   readonly modules: number
   /** The size of these modules. */
   readonly insteadOf: number
-  /** The number of files that they became. */
   readonly files: number
   readonly bytes: number
 }

@@ -1,7 +1,7 @@
 // Finds Rolldown, and tells whether it is new enough.
 import { stripVTControlCharacters } from 'node:util'
 import { findPeer, loadPeer, missingPeer } from '../../publishing/compilers/built-in.ts'
-import type { rolldown as Build } from 'rolldown'
+import type { rolldown as Build, RolldownLog } from 'rolldown'
 import { AssetError } from '../../runtime/errors.ts'
 
 export interface Rolldown {
@@ -14,9 +14,7 @@ export interface Rolldown {
 const OLDEST = '1.2.19'
 const PEER = ['rolldown']
 
-export async function hasRolldown(root: string): Promise<boolean> {
-  return (await findPeer(PEER, root)) !== undefined
-}
+export const hasRolldown = async (root: string) => (await findPeer(PEER, root)) !== undefined
 
 /** @throws AssetError for none, and for an old one */
 export async function loadRolldown(purpose: string, root: string): Promise<Rolldown> {
@@ -27,9 +25,8 @@ export async function loadRolldown(purpose: string, root: string): Promise<Rolld
 }
 
 /** @throws AssetError for none, and for an old one */
-export async function rolldownVersion(purpose: string, root: string): Promise<string> {
-  return (await foundFor(purpose, root)).version
-}
+export const rolldownVersion = async (purpose: string, root: string) =>
+  (await foundFor(purpose, root)).version
 
 /** @throws AssetError with Yarn's Plug'n'Play: what is in its archives cannot be built */
 export function requireFolders(purpose: string): void {
@@ -54,18 +51,9 @@ async function foundFor(purpose: string, root: string) {
 
 const missing = (message: string) => new AssetError('compiler-missing', message)
 
-interface Log {
-  readonly message: string
-  readonly cause?: unknown
-  readonly id?: string
-  readonly loc?: { readonly file?: string; readonly line: number; readonly column: number }
-  /** The code of an error that one of our plugins threw, which gets one of Rolldown's. */
-  readonly pluginCode?: string
-}
-
 /** Returns what is wrong with a module, and where; undefined for an error that is not Rolldown's. */
 export function problemIn(error: unknown) {
-  const [first] = (error as { errors?: readonly Log[] }).errors ?? []
+  const [first] = (error as { errors?: readonly RolldownLog[] }).errors ?? []
   if (!first) return undefined
   // Only the first line is shown, without colours and the name of the rule; the others show the text.
   const [text = ''] = stripVTControlCharacters(first.message).split('\n')

@@ -7,19 +7,14 @@ import { digestOf } from '../../../runtime/files/digest.ts'
 import { pathFrom } from '../../../runtime/files/paths.ts'
 import type { MakeSourceList, Project, SourceFile, SourceList } from '../../../runtime/app/extra.ts'
 import type { AppSettings } from '../../../runtime/settings/settings.ts'
-import {
-  hasSameInputs,
-  observeAll,
-  Remembered,
-  type Made,
-  type Observation
-} from '../../../publishing/building/observation.ts'
+import { hasSameInputs, observeAll, Remembered } from '../../../publishing/building/observation.ts'
+import type { Made, Observation } from '../../../publishing/building/observation.ts'
 import { importedBy, type Imported, type OwnScript } from '../imports.ts'
 import { hasModules, isJoined } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, isOptional, type Import, type Wanted } from '../resolving.ts'
 import { loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
-import { readPackages, type Listed } from './build.ts'
+import { readPackages, specifiersOf, type Listed } from './build.ts'
 import * as builds from './build-process.ts'
 import { namedFiles } from './files.ts'
 
@@ -37,15 +32,14 @@ class AppPackages implements SourceList {
   files: readonly SourceFile[] = []
   readonly #app: AppSettings
   readonly #project: Project
+  /** Lists the sources of the app itself: its scripts import from packages. */
   readonly #own: () => Promise<readonly OwnScript[]>
   readonly #made = new Remembered(() => this.#list())
   #scripts: readonly OwnScript[] = []
   #kept: builds.KeptBuild | undefined
   #listed: Listed | undefined
-  #byFile: ReadonlyMap<string, string> = new Map()
   #failure: unknown
 
-  /** @param own lists the sources of the app itself: its scripts import from packages */
   constructor(app: AppSettings, project: Project, own: () => Promise<readonly OwnScript[]>) {
     this.#app = app
     this.#project = project
@@ -82,7 +76,6 @@ class AppPackages implements SourceList {
     if (!isDeepStrictEqual(files, this.files)) this.version++
     this.#listed = listed
     this.files = files
-    this.#byFile = new Map(files.map(({ file, name }) => [file, name]))
     this.digest = digestOf(JSON.stringify([...imports.names, ...imports.links]))
   }
 
@@ -108,8 +101,7 @@ class AppPackages implements SourceList {
     const named = await namedFiles(this.#app.packages, packages, inputs)
     const all = new Map([...named, ...listed.files].map(each => [each.name, each]))
     const { names, links } = listed.imports
-    const own = linksOf(imports, this.#scripts, names)
-    const known = { names, links: new Map([...links, ...own]) }
+    const known = { names, links: new Map([...links, ...linksOf(imports, this.#scripts, names)]) }
     return { ...listed, files: [...all.values()], imports: known }
   }
 
@@ -131,15 +123,15 @@ class AppPackages implements SourceList {
     if (!kept) throw unusable(failure?.message ?? '')
     this.#kept = kept
     // Another process may have removed it.
-    inputs.push(
-      ...(await observeAll(kept.names.slice(0, 1).map(name => join(kept.directory, name))))
-    )
+    const [first] = kept.names
+    inputs.push(...(await observeAll(first ? [join(kept.directory, first)] : [])))
     return listBuilt(kept)
   }
 
   async nameAt(path: string): Promise<string | undefined> {
     if (!this.#listed) await this.verify()
-    return this.#byFile.get((await realpathOf(path)) ?? '')
+    const real = await realpathOf(path)
+    return this.files.findLast(({ file }) => file === real)?.name
   }
 
   async named(specifier: string, importer: string): Promise<string | undefined> {
@@ -159,14 +151,12 @@ const NONE: Listed = {
 const isPrecompiled = ({ compile }: AppSettings, { isPrecompile }: Project) =>
   isPrecompile || !compile
 
-const DEVELOPMENT = new Set(['development', 'test'])
-
 const namedIn = ({ packages }: AppSettings) => packages.filter(each => typeof each === 'string')
 
 /** The specifiers that the option names, and those of its packages that scripts of the app import. */
 function wantedBy(app: AppSettings, project: Project, imports: readonly Imported[]): Wanted {
   const { root, env } = project
-  const isProduction = isPrecompiled(app, project) || !DEVELOPMENT.has(env)
+  const isProduction = isPrecompiled(app, project) || !['development', 'test'].includes(env)
   const given = namedIn(app)
   const packages = new Set(given.map(each => splitSpecifier(each)[0]))
   const specifiers = new Map<string, Import>(
@@ -195,12 +185,12 @@ function linksOf(
 ): ReadonlyMap<string, readonly string[]> {
   const byFile = new Map(scripts.map(({ name, file }) => [file, name]))
   const links = new Map(scripts.map(({ name }) => [name, new Array<string>()]))
-  for (const { file, specifier, isStatic } of imports) {
-    const [from, isPath] = [byFile.get(file) ?? '', specifier.startsWith('.')]
-    const source = byFile.get(isPath ? join(dirname(file), specifier) : '')
-    const beside = isPath ? posix.join(posix.dirname(from), specifier) : undefined
-    const to = source ?? beside ?? names.get(specifier)
-    if (isStatic && to !== undefined) links.get(from)?.push(to)
+  for (const { file, specifier } of imports.filter(({ isStatic }) => isStatic)) {
+    const from = byFile.get(file) ?? ''
+    const to = specifier.startsWith('.')
+      ? (byFile.get(join(dirname(file), specifier)) ?? posix.join(posix.dirname(from), specifier))
+      : names.get(specifier)
+    if (to !== undefined) links.get(from)?.push(to)
   }
   return links
 }
@@ -218,9 +208,8 @@ function isEnough(
 
 function listBuilt({ directory, names, files, modules, links }: builds.KeptBuild): Listed {
   const made = names.map((name): SourceFile => {
-    const found = [...modules].flatMap(([specifier, to]) => (to === name ? specifier : []))
-    const specifiers = found.length > 0 ? found : undefined
-    const [packageName] = splitSpecifier(found[0] ?? '-')
+    const specifiers = specifiersOf(name, modules)
+    const [packageName] = splitSpecifier(specifiers?.[0] ?? '-')
     return { name, file: join(directory, name), directory, specifiers, packageName }
   })
   return { files: [...made, ...files], imports: { names: modules, links }, inside: new Map() }

@@ -28,13 +28,12 @@ export interface KeptBuild extends Omit<Built, 'texts'> {
 interface Job {
   readonly wanted: Wanted
   readonly directory: string
-  /** A text that tells everything that the build is made from, but for files. */
+  /** Tells everything that the build is made from, but for files. */
   readonly key: string
 }
 
 interface Outcome {
   readonly kept?: KeptBuild
-  /** A message, and what was read until then. */
   readonly failure?: { readonly message: string; readonly inputs: readonly Observation[] }
 }
 
@@ -95,10 +94,7 @@ export async function directoryFor(root: string, app: string, condition: string)
 }
 
 /** @returns undefined where there is none, or it is not whole */
-export async function restoreBuild({
-  directory,
-  key
-}: Omit<Job, 'wanted'>): Promise<KeptBuild | undefined> {
+export async function restoreBuild({ directory, key }: Omit<Job, 'wanted'>) {
   const written = await undefinedIfMissing(readFile(join(directory, FILE)))
   const body = written?.subarray(digestOf('').length)
   if (!written || !body?.length || !written.equals(sealed(key, body))) return undefined
@@ -107,7 +103,7 @@ export async function restoreBuild({
 }
 
 /** Another version of Node may not read it. */
-function sealed(key: string, body: Buffer): Buffer {
+function sealed(key: string, body: Buffer) {
   const seal = digestOf(Buffer.concat([Buffer.from(process.version + key), body]))
   return Buffer.concat([Buffer.from(seal), body])
 }

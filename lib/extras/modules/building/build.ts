@@ -4,15 +4,8 @@ import { dirname, join } from 'node:path'
 import type { OutputChunk, Plugin } from 'rolldown'
 import type { KnownImports, SourceFile } from '../../../runtime/app/extra.ts'
 import { facadeOf } from '../common-js.ts'
-import {
-  asUnusable,
-  buildOptions,
-  ENTRY,
-  FOLDER,
-  Resolved,
-  resolving,
-  type Wanted
-} from '../resolving.ts'
+import { asUnusable, buildOptions, ENTRY, FOLDER, Resolved, resolving } from '../resolving.ts'
+import type { Wanted } from '../resolving.ts'
 import type { Rolldown } from '../rolldown.ts'
 import { urls } from './urls.ts'
 
@@ -28,7 +21,7 @@ export interface Built {
   readonly withoutMain: readonly string[]
   /** The names that CommonJS modules are known to export, by specifier: another one may be missing. */
   readonly commonJs: ReadonlyMap<string, readonly string[]>
-  /** The names of what a script imports statically. */
+  /** What a script imports statically. */
   readonly links: ReadonlyMap<string, readonly string[]>
 }
 
@@ -51,7 +44,7 @@ const FACADE = '\0package:'
 export async function buildPackages(
   { rolldown }: Pick<Rolldown, 'rolldown'>,
   wanted: Wanted
-): Promise<{ readonly inputs: readonly string[]; built?: Built; error?: unknown }> {
+): Promise<{ inputs: readonly string[]; built?: Built; error?: unknown }> {
   const resolved = new Resolved(wanted.root)
   const commonJs = new Map<string, readonly string[]>()
   const build = await rolldown({
@@ -72,16 +65,17 @@ export async function buildPackages(
     })
     const chunks = output.filter(each => each.type === 'chunk')
     resolved.requireFound(chunks.flatMap(({ imports }) => imports))
-    const texts = output.map(
-      each => [each.fileName, each.type === 'chunk' ? each.code : String(each.source)] as const
-    )
     const built = {
-      texts: new Map(texts),
+      texts: new Map(
+        output.map(each => [each.fileName, String(each.type === 'chunk' ? each.code : each.source)])
+      ),
       files: resolved.otherFiles(),
       commonJs,
       modules: modulesIn(chunks, resolved),
       withoutMain: [...wanted.specifiers.keys()].filter(each => !resolved.entries.has(each)),
-      links: new Map(chunks.map(({ fileName, imports }) => [fileName, imports.filter(isOurs)]))
+      links: new Map(
+        chunks.map(each => [each.fileName, each.imports.filter(name => name.startsWith(FOLDER))])
+      )
     }
     return { built, inputs: await read() }
   } catch (error) {
@@ -142,14 +136,14 @@ function entryName(name: string, { entries, files }: Resolved): string {
 }
 
 function modulesIn(chunks: readonly OutputChunk[], { entries }: Resolved): Map<string, string> {
-  const found = chunks.map(({ facadeModuleId, fileName }): [string, string] => [
-    facadeModuleId?.startsWith(FACADE) ? facadeModuleId.slice(FACADE.length) : '',
-    fileName
-  ])
-  return new Map(found.filter(([specifier]) => entries.has(specifier)))
+  const byId = new Map(Array.from(entries.keys(), each => [FACADE + each, each]))
+  return new Map(
+    chunks.flatMap(({ facadeModuleId, fileName }) => {
+      const specifier = byId.get(facadeModuleId ?? '')
+      return specifier === undefined ? [] : [[specifier, fileName] as const]
+    })
+  )
 }
-
-const isOurs = (name: string) => name.startsWith(FOLDER)
 
 /** Only reads the modules, and lists them as they were written. @throws AssetError for what cannot be built */
 export async function readPackages(
@@ -186,6 +180,12 @@ export async function readPackages(
 
 const NONE = '\0none'
 
+/** @returns those that lead to a file or name; undefined for none */
+export function specifiersOf(to: string, targets: ReadonlyMap<string, string>) {
+  const found = [...targets].flatMap(([specifier, target]) => (target === to ? specifier : []))
+  return found.length > 0 ? found : undefined
+}
+
 /** The module of a specifier has the name that it has in a build, `npm/preact/hooks.js`; others that of their file. */
 function listRead(modules: readonly string[], resolved: Resolved): Listed {
   const { entries, packages, targets } = resolved
@@ -199,9 +199,7 @@ function listRead(modules: readonly string[], resolved: Resolved): Listed {
     const own = /\.m?js$/.test(path) ? path : `${path}.js`
     const name = names.get(file) ?? (taken.has(FOLDER + own) ? SHARED : FOLDER) + own
     names.set(file, name)
-    const found = [...entries].flatMap(([specifier, to]) => (to === file ? specifier : []))
-    const specifiers = found.length > 0 ? found : undefined
-    return { name, file, directory, specifiers, packageName }
+    return { name, file, directory, specifiers: specifiersOf(file, entries), packageName }
   })
   const namesOf = (found: ReadonlyMap<string, string> = new Map()) =>
     new Map(

@@ -6,16 +6,18 @@ import { inParallel } from '../../../runtime/concurrency.ts'
 import { assetPath, type AppSettings } from '../../../runtime/settings/apps.ts'
 import { decodeIfValid } from '../../../runtime/urls/spelling.ts'
 import { MAP } from '../../../publishing/building/links.ts'
+import { sum } from '../../../publishing/building/publish.ts'
 import { isBare } from '../../../publishing/references/modules.ts'
 import { isInModule, type Reference } from '../../../publishing/references/references.ts'
 import { textOf, type Draft } from '../../../publishing/rendering/draft.ts'
 import { referenceErrors } from '../../../publishing/rendering/errors.ts'
 import type { Sources } from '../../../publishing/sources/sources.ts'
-import { isJoined, modeOf, type JoinReport } from '../options.ts'
+import { isJoined, modeOf } from '../options.ts'
 import { hasRolldown, loadRolldown } from '../rolldown.ts'
 import { join, type Joining, type Made } from './join.ts'
 import { planOf } from './plan.ts'
-import { apartIn, cycleOf, modulesIn, scriptsOf, type Nodes, type Scripts } from './scripts.ts'
+import { apartIn, cycleOf, modulesIn, scriptsOf } from './scripts.ts'
+import type { Nodes, Script, Scripts } from './scripts.ts'
 
 export async function makeBundler(
   { apps, root }: Project,
@@ -27,7 +29,7 @@ export async function makeBundler(
     transforms.some(each => each.minifies(app))
       ? transforms.flatMap(each => each.targetOf?.(app) ?? [])
       : undefined
-  const [modules, files] = [new Array<Sized>(), new Array<Sized>()]
+  const [modules, files] = [new Array<Script>(), new Array<Made>()]
   return {
     takes: app => isReady && isJoined(app),
     async join(nodes, mentions) {
@@ -37,10 +39,10 @@ export async function makeBundler(
         const joining = { root, app, minifyTarget: minifyTarget(app) }
         const joined = await joinedIn(joining, written, named)
         if (!joined) continue
-        const made = await inParallel(joined.made, 16, each => nodeOf(each, app, written))
         for (const path of joined.modules.keys())
           for (const ending of ['', MAP]) nodes.delete(path + ending)
-        for (const node of made) {
+        for (const each of joined.made) {
+          const node = await nodeOf(each, app, written)
           if (nodes.has(node.path)) throw taken(node.path)
           nodes.set(node.path, node)
         }
@@ -59,46 +61,34 @@ export async function makeBundler(
       }
       return { errors, warnings }
     },
-    report: () => ({ joined: modules.length > 0 ? reportOf(modules, files) : undefined })
+    report() {
+      if (modules.length === 0) return { joined: undefined }
+      const [insteadOf, bytes] = [modules, files].map(all =>
+        sum(all.map(({ code }) => Buffer.byteLength(code)))
+      )
+      return { joined: { modules: modules.length, insteadOf, files: files.length, bytes } }
+    }
   }
-}
-
-interface Sized {
-  readonly code: string
-}
-
-function reportOf(modules: readonly Sized[], files: readonly Sized[]): JoinReport {
-  const sizeOf = (all: readonly Sized[]) =>
-    all.reduce((sum, { code }) => sum + Buffer.byteLength(code), 0)
-  const [insteadOf, bytes] = [sizeOf(modules), sizeOf(files)]
-  return { modules: modules.length, insteadOf, files: files.length, bytes }
-}
-
-interface Joined {
-  /** They are not published, unless `made` has them again. */
-  readonly modules: Scripts
-  readonly made: readonly Made[]
 }
 
 /**
  * Joins again with modules apart that turn out to be in another file than that of their name.
  * @param mentioned the paths of scripts that a page or another app loads
+ * @returns modules that are not published, unless `made` has them again
  */
 async function joinedIn(
   joining: Omit<Joining, 'plan'>,
   nodes: Nodes,
   mentioned: readonly string[]
-): Promise<Joined | undefined> {
+): Promise<{ modules: Scripts; made: readonly Made[] } | undefined> {
   const { root, app } = joining
   const scripts = await scriptsOf(app, nodes)
   const modules = await modulesIn(scripts)
   // A project that has nothing to join needs no Rolldown.
   if (modules.size === 0) return undefined
   const outside = [...nodes.values()].filter(({ path }) => !scripts.has(path))
-  const named = new Set([
-    ...mentioned,
-    ...outside.flatMap(({ links = [] }) => links.flatMap(noneIfLost))
-  ])
+  const links = outside.flatMap(({ links = [] }) => links).filter(path => path !== undefined)
+  const named = new Set([...mentioned, ...links])
   const rolldown = await loadRolldown('joining modules', root)
   const moved = apartIn(scripts, rolldown.parseAst)
   for (;;) {
@@ -108,8 +98,6 @@ async function joinedIn(
     for (const path of others) for (const each of cycleOf(path, scripts)) moved.add(each)
   }
 }
-
-const noneIfLost = (path: string | undefined) => path ?? []
 
 function taken(path: string): AssetError {
   const advice = 'rename it, or set bundle: false'
