@@ -16,7 +16,6 @@ import { digestOf } from './digest.ts'
 import { EXACT, isMiss, isSettled, named, sameStamp, type Stamp, stampOf, statOf } from './disk.ts'
 import { READ, readSnapshot } from './open-file.ts'
 
-/** The entries of a directory; none when it does not exist. */
 export function readDirectory(path: string): Dirent[] {
   return undefinedIfMissing(() => readdirSync(path, { withFileTypes: true })) ?? []
 }
@@ -29,7 +28,6 @@ export function statIfThere(path: string): Stats | undefined {
   return undefinedIfMissing(() => statSync(path))
 }
 
-/** The stamp of what is at a path. */
 export function stampIfThere(path: string): Stamp | undefined {
   const stats = undefinedIfMissing(() => statSync(path, EXACT))
   return stats && stampOf(stats)
@@ -39,7 +37,6 @@ export function readIfThere(path: string): Buffer | undefined {
   return undefinedIfMissing(() => readFileSync(path), path)
 }
 
-/** The first bytes of a file. @param length at most */
 export function headIfThere(path: string, length: number): Buffer | undefined {
   const fd = undefinedIfMissing(() => openSync(path, READ), path)
   if (fd === undefined) return undefined
@@ -71,10 +68,7 @@ interface Reading {
   /** Completes the warning "…: <reason>" for a state of the file that cannot be used. */
   readonly failure: string
   readonly warn: (message: string) => void
-  /**
-   * Takes over the new bytes. Resolves to false when it could not yet: the next check reads them again, as after a
-   * failure.
-   */
+  /** Takes over the new bytes. False if it could not yet: the next check reads them again, as after a failure. */
   readonly take: (bytes: Buffer, stamp: Stamp) => Promise<boolean>
 }
 
@@ -91,8 +85,8 @@ export class ReloadedFile {
   constructor(path: string, reading: Reading) {
     this.path = path
     this.#reading = reading
-    const stats = undefinedIfMissing(() => statSync(path, EXACT))
-    if (stats && isSettled(stats, Date.now())) this.#known = { stamp: stampOf(stats) }
+    const stamp = stampIfThere(path)
+    if (stamp && isSettled(stamp, Date.now())) this.#known = { stamp }
   }
 
   /** Makes the next check read the file again, changed or not. */
@@ -100,10 +94,7 @@ export class ReloadedFile {
     this.#known = undefined
   }
 
-  /**
-   * Checks for a change, with one stat if there is none, unless the last check was less than `seconds` ago.
-   * Undefined when there is nothing to wait for.
-   */
+  /** One stat if nothing changed, none less than `seconds` after the last; undefined if there is nothing to wait for. */
   refresh(seconds: number): Promise<void> | undefined {
     const isYoung = performance.now() - this.#lookedAt < seconds * 1000
     return isYoung ? this.#looking : this.#look()

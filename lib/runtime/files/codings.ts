@@ -28,7 +28,7 @@ const gzip = promisify(zlib.gzip)
 export const zstd = zstdCompress && promisify(zstdCompress)
 /** Decompresses, and tells with the option `info` how many bytes it has read. */
 export const unzstd = zstdDecompress && promisify(zstdDecompress)
-/** The numbers of its parameters; NaN where Node lacks zstd. */
+/** NaN where Node lacks zstd. */
 export const ZSTD = {
   level: constants.ZSTD_c_compressionLevel ?? NaN,
   windowLog: constants.ZSTD_c_windowLog ?? NaN
@@ -67,11 +67,7 @@ export const CODINGS: readonly Coding[] = [
     // tables for 8 MiB, which takes 50 ms for the smallest file.
     compress:
       zstd &&
-      (bytes =>
-        zstd(bytes, {
-          params: { [ZSTD.level]: 19 },
-          pledgedSrcSize: bytes.length
-        })),
+      (bytes => zstd(bytes, { params: { [ZSTD.level]: 19 }, pledgedSrcSize: bytes.length })),
     decompressor: createZstdDecompress
   },
   {
@@ -88,21 +84,17 @@ export function withoutCodingExtension(path: string): string {
   return coding ? path.slice(0, -coding.extension.length) : path
 }
 
-/** A larger copy is not worth a second file. */
+/** A larger copy is not worth a second file, and for fewer bytes the header of a coding outweighs the gain. */
 const MAX_RATIO = 0.95
-/** The header of a coding outweighs the gain for fewer bytes. */
 const MIN_BYTES = 150
 
-/** The bytes that a copy has to expand to. */
 export interface Original {
   readonly size: number
   readonly digest: string
 }
 
-/**
- * Returns what the copy beside a file is written from, with its size in bytes; undefined for no copy. One that holds
- * the bytes is not made again: decompressing is a hundred times as fast as compressing.
- */
+// What the copy beside a file is written from; undefined for no copy. One that holds the bytes is not made again:
+// decompressing is a hundred times as fast as compressing.
 export async function copyFor(
   file: string,
   original: Original,
@@ -126,11 +118,7 @@ export async function copyFor(
 /** `damaged` cannot be decompressed; `unsupported` is a coding that this Node cannot read. */
 type Comparison = 'equal' | 'different' | 'damaged' | 'unsupported'
 
-/**
- * Compares what compressed bytes expand to with an original. Expansion stops at the original's size, so a
- * decompression bomb does no harm.
- * @param bytes of the copy, or what opens it
- */
+/** Expansion stops at the original's size, so a bomb does no harm. @param bytes of the copy, or what opens it */
 export async function compareCopy(
   original: Original,
   bytes: Buffer | (() => Readable),
@@ -161,7 +149,6 @@ export async function compareCopy(
   }
 }
 
-/** Larger copies are not read as a whole. */
 const MAX_AT_ONCE = 256 * 1024
 
 export async function compareOpen(original: Original, copy: OpenFile, coding: Coding) {
@@ -170,7 +157,7 @@ export async function compareOpen(original: Original, copy: OpenFile, coding: Co
   return compareCopy(original, bytes, coding)
 }
 
-/** Compares a copy on disk with an original; undefined when the copy is gone. */
+/** Undefined when the copy is gone. */
 export function compareFile(original: Original, path: string, coding: Coding) {
   return withFile(path, copy => compareOpen(original, copy, coding))
 }

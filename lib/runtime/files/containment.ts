@@ -7,15 +7,11 @@ import { pathOfDescriptor, readOpenFile, withFile, type OpenFile } from './open-
 
 /** A directory whose files are served, such as `public` or a mount, and which links may lead there. */
 export interface Boundary {
-  /** Absolute, of the project. */
+  /** The absolute path of the project. */
   readonly root: string
-  /** Absolute. */
   readonly dir: string
   readonly symlinks: Symlinks
-  /**
-   * Tells whether a directory inside the root may be served in place of the first one, after the link that leads
-   * there was switched; undefined if none may.
-   */
+  /** Whether a directory inside the root may be served instead, once the link was switched; undefined: none may. */
   readonly mayLeadTo?: (real: string) => Promise<boolean>
   /** True if it did not exist at start, so it has yet to be checked by `mayLeadTo`. */
   readonly isExpected?: boolean
@@ -24,10 +20,8 @@ export interface Boundary {
 /** The real paths of each directory and of its root, as first seen: a link in their place leads out of it. */
 const seen = new WeakMap<Boundary, { readonly real: string; readonly root: string }>()
 
-/**
- * Looks for a directory, for the first time or after a deploy: links above `root` belong to it, as in
- * `/srv/app/current`, and so may the one that leads to the directory itself.
- */
+// For the first time or after a deploy: links above `root` belong to the directory, as in `/srv/app/current`, and so may
+// the one that leads to the directory itself.
 async function lookFor(place: Boundary): Promise<void> {
   const [real, root] = await Promise.all([place.dir, place.root].map(realpathOf))
   const before = seen.get(place)
@@ -57,15 +51,12 @@ function isKnownInPlace(place: Boundary, path: string, real: string | undefined)
 async function isRealInPlace(place: Boundary, path: string, real: string | undefined) {
   if (isKnownInPlace(place, path, real)) return true
   await lookFor(place)
-  return (
-    isKnownInPlace(place, path, real) || isKnownInPlace(place, path, await respelled(place, real))
-  )
+  if (isKnownInPlace(place, path, real)) return true
+  return isKnownInPlace(place, path, await respelled(place, real))
 }
 
-/**
- * Returns a real path with the directory spelled as it was first seen: where case is ignored, Linux names the path of a
- * descriptor as its folders were looked up last, by whoever did.
- */
+// The directory as it was first seen: where case is ignored, Linux names the path of a descriptor as its folders were
+// looked up last, by whoever did.
 async function respelled(place: Boundary, real = ''): Promise<string | undefined> {
   const directory = seen.get(place)?.real ?? ''
   const [start, rest] = [real.slice(0, directory.length), real.slice(directory.length)]
@@ -102,10 +93,7 @@ export async function wouldBeInPlace(place: Boundary, file: string): Promise<boo
   return true
 }
 
-/**
- * Returns a check of whether `symlinks` allows an open file in a place. The descriptor is checked, not the path, so
- * swapping a link has no effect.
- */
+/** Whether `symlinks` allows an open file. The descriptor is checked, not the path: swapping a link has no effect. */
 export function isInPlace(place: Boundary) {
   return (file: OpenFile): Promise<boolean> | boolean => {
     if (place.symlinks === 'follow') return true
@@ -115,7 +103,7 @@ export function isInPlace(place: Boundary) {
   }
 }
 
-/** The bytes of a file, and the stamp that belongs to them; undefined for one that is not in the place. */
+/** Undefined for a file that is not in the place. */
 export function readInPlace(place: Boundary, path: string, maxBytes: number) {
   return withFile(path, async file => {
     if (!(await isInPlace(place)(file))) return undefined

@@ -2,10 +2,7 @@
 import { createHash, hash } from 'node:crypto'
 import { streamOf, withOriginal, type Content } from './open-file.ts'
 
-/**
- * The length of a digest, 128 bits, then those of earlier releases: files that a build published under such a name
- * stay immutable.
- */
+// 128 bits, then the lengths of earlier releases: files that a build published under such a name stay immutable.
 export const DIGEST_LENGTHS: readonly [number, ...number[]] = [32]
 const [LENGTH] = DIGEST_LENGTHS
 const SHORTEST = Math.min(...DIGEST_LENGTHS)
@@ -19,7 +16,6 @@ export function digestOf(bytes: Uint8Array | string): string {
   return hash('sha256', bytes).slice(0, LENGTH)
 }
 
-/** The digest of bytes whose SHA-256 is known. */
 export function digestOfHash(sha256: Buffer): string {
   return sha256.toString('hex').slice(0, LENGTH)
 }
@@ -41,7 +37,6 @@ export function digestOfFile(path: string): Promise<string> {
   return withOriginal({ copyOf: path }, file => digestOfStream(streamOf(file)))
 }
 
-/** The hash functions of Subresource Integrity. */
 export const INTEGRITY_ALGORITHMS = ['sha256', 'sha384', 'sha512'] as const
 export type IntegrityAlgorithm = (typeof INTEGRITY_ALGORITHMS)[number]
 
@@ -49,7 +44,6 @@ export interface Checksums {
   readonly digest: string
   /** `sha384-<base64>`, one for each algorithm. */
   readonly integrity: readonly string[]
-  /** The number of bytes. */
   readonly size: number
 }
 

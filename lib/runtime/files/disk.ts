@@ -47,7 +47,6 @@ export function named<T>(error: T, path: string): T {
   return error
 }
 
-/** Returns a function for `catch`. */
 export function rethrowNamed(path: string) {
   return (error: unknown): never => {
     throw named(error, path)
@@ -87,7 +86,6 @@ export async function removeFile(path: string): Promise<void> {
   await undefinedIfMissing(onceFree(() => unlink(path)))
 }
 
-/** Gives a file another name, in place of what has it. */
 export function renameFile(from: string, to: string): Promise<void> {
   return onceFree(async () => {
     try {
@@ -100,11 +98,8 @@ export function renameFile(from: string, to: string): Promise<void> {
   })
 }
 
-/**
- * Windows gives these codes for a file that somebody has open: a download, an editor, a virus scanner. MoveFileEx
- * replaces none, not even where all who have it open share it; only a file that is not shared is EBUSY (libuv,
- * src/win/error.c).
- */
+// Windows gives these codes for a file that somebody has open: a download, an editor, a virus scanner. MoveFileEx
+// replaces none, not even where all who have it open share it; only a file that is not shared is EBUSY (libuv, src/win/error.c).
 const IN_USE = new Set(['EPERM', 'EACCES', 'EBUSY'])
 
 /** @param platform of Linux these say something else */
@@ -133,9 +128,8 @@ export function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: Stamp): Stamp {
 }
 
 export function sameStamp(a: Stamp, b: Stamp): boolean {
-  return (
-    a.ctimeNs === b.ctimeNs && a.mtimeNs === b.mtimeNs && a.size === b.size && isSameInode(a, b)
-  )
+  const isSameTime = a.ctimeNs === b.ctimeNs && a.mtimeNs === b.mtimeNs
+  return isSameTime && a.size === b.size && isSameInode(a, b)
 }
 
 /** Tells whether a path names this file; for a link, the link itself. */
@@ -154,20 +148,16 @@ const TICK_NS = 20_000_000n
 /** FAT stamps even seconds, ext3 and HFS+ whole ones. */
 const COARSE_TICK_NS = 2n * SECOND_NS + TICK_NS
 
-/**
- * Tells whether a file was last changed so long before `moment`, in milliseconds since 1970, that any change since
- * then shows in its stamp. The change time decides, which nobody can set; an mtime in the future may have been set.
- */
+// Whether a file was last changed so long before `moment`, in milliseconds, that any change since shows in its stamp. The
+// change time decides, which nobody can set; an mtime in the future may have been set.
 export function isSettled({ ctimeNs }: Stamp, moment: number): boolean {
   // A file system that stamps whole seconds.
   const tick = ctimeNs % SECOND_NS === 0n ? COARSE_TICK_NS : TICK_NS
   return ctimeNs < BigInt(moment) * 1_000_000n - tick
 }
 
-/**
- * `utimes` takes a double and truncates to microseconds: the result is less than two off. On Windows, whose times are
- * counted from 1601, a double has room for less: from 2057 on it is less than four off.
- */
+// `utimes` takes a double and truncates to microseconds: the result is less than two off. On Windows, whose times are
+// counted from 1601, a double has room for less: from 2057 on it is less than four off.
 export function hasMtime({ mtimeNs }: Pick<Stamp, 'mtimeNs'>, expected: bigint): boolean {
   const difference = mtimeNs - expected
   return difference < 4000n && difference > -4000n
@@ -184,10 +174,7 @@ export function isCurrentOrLater({ mtimeNs, ctimeNs }: Stamp): boolean {
   return (mtimeNs / SECOND_NS + length) * SECOND_NS > BigInt(Date.now()) * 1_000_000n
 }
 
-/**
- * Lists the entries of a directory and of all folders below it. `readdir` with `recursive` follows links on Node 26.
- * @param whenGone is called for a folder that was removed after it was listed
- */
+/** `readdir` with `recursive` follows links on Node 26. @param whenGone gets a folder that was listed and then removed */
 export async function entriesBelow(
   directory: string,
   isEntered = (_folder: string) => true,

@@ -31,10 +31,8 @@ import { isRefusal } from './refusals.ts'
 
 /** A regular file that `withFile` opened, and closes. */
 export interface OpenFile {
-  /** The path that was opened. */
   readonly path: string
   readonly fd: number
-  /** The stat of the file when it was opened. */
   readonly stats: BigIntStats
 }
 
@@ -106,7 +104,6 @@ export function pathOfDescriptor(fd: number): string | undefined {
   }
 }
 
-/** The bytes of a file and the stamp that belongs to them. */
 export interface Snapshot {
   readonly bytes: Buffer
   readonly stamp: Stamp
@@ -159,9 +156,8 @@ export async function readOpenFile(
   const bytesRead = await readInto(bytes, file, 0)
   const after = asking(path, () => fstatSync(fd, EXACT))
   const isComplete = sameStamp(stats, after) && bytesRead === bytes.length
-  if (!isComplete && attempt < MAX_ATTEMPTS) {
+  if (!isComplete && attempt < MAX_ATTEMPTS)
     return readOpenFile({ ...file, stats: after }, attempt + 1)
-  }
   const read = bytesRead === bytes.length ? bytes : bytes.subarray(0, bytesRead)
   return { bytes: read, stamp: stampOf(stats) }
 }
@@ -188,10 +184,7 @@ export interface Copy {
   readonly isAllowed?: ((file: OpenFile) => Promise<boolean> | boolean) | undefined
 }
 
-/**
- * Opens the original of a copy for `use`.
- * @throws ENOENT when it does not exist or may not be copied
- */
+/** @throws ENOENT when the original does not exist or may not be copied */
 export async function withOriginal<T>(
   { copyOf, isAllowed }: Copy,
   use: (original: OpenFile) => Promise<T>
@@ -211,13 +204,8 @@ export async function readContent(content: Content): Promise<Uint8Array> {
 
 /** @param end the last byte; default: that of the file */
 export function streamOf({ path, fd }: OpenFile, end?: number): ReadStream {
-  const span = { start: 0, ...(end !== undefined && { end }) }
-  return createReadStream(path, {
-    fd,
-    ...span,
-    highWaterMark: PIECE_BYTES,
-    fs: reading(readOf(path))
-  })
+  const options = { fd, start: 0, highWaterMark: PIECE_BYTES, fs: reading(readOf(path)) }
+  return createReadStream(path, end === undefined ? options : { ...options, end })
 }
 
 /** A stream that may be read after `withFile` has returned: the file stays open until it is read or destroyed. */
@@ -239,10 +227,8 @@ export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
   return sameStamp(stats, { ...stampOf(now), ctimeNs })
 }
 
-/**
- * Tells whether the bytes that a file had are still there: it has grown, as logs and downloads in progress do, or was
- * not written to. Its change time does not tell: a precompile renews that of files that it supersedes.
- */
+// The bytes that a file had are still there: it has grown, as logs and downloads in progress do, or was not written to.
+// Its change time does not tell: a precompile renews that of files that it supersedes.
 function isIntact({ stats }: OpenFile, now: BigIntStats): boolean {
   if (now.size > stats.size) return now.mtimeNs >= stats.mtimeNs
   return now.size === stats.size && hasMtime(now, stats.mtimeNs)

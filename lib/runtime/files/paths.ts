@@ -2,12 +2,9 @@
 import * as native from 'node:path'
 import picomatch from 'picomatch'
 
-export type PathRules = Pick<typeof native, 'isAbsolute' | 'relative' | 'resolve' | 'sep'>
+type PathRules = Pick<typeof native, 'isAbsolute' | 'relative' | 'resolve' | 'sep'>
 
-/**
- * The path of a file from a directory, with `/`, as names, URLs, globs, manifests and messages have it. Where `/` separates
- * folders, `\` is part of a name.
- */
+/** With `/`, as URLs, globs, manifests and messages have it. Where `/` separates folders, `\` is part of a name. */
 export function pathFrom(directory: string, file: string, rules: PathRules = native): string {
   return withSlashes(rules.relative(directory, file), rules)
 }
@@ -16,9 +13,7 @@ export function withSlashes(path: string, { sep }: Pick<PathRules, 'sep'> = nati
   return sep === '/' ? path : path.replaceAll(sep, '/')
 }
 
-/**
- * The absolute path of one that an option has. `c:` and `C:` are one drive, but two texts: a real path has the upper case.
- */
+/** `c:` and `C:` are one drive, but two texts: a real path has the upper case. */
 export function absolutePath(base: string, given = '', rules: PathRules = native): string {
   const path = rules.resolve(base, given)
   return rules.sep === '/' ? path : path.replace(/^[a-z]:/, drive => drive.toUpperCase())

@@ -14,7 +14,7 @@ const CONSEQUENCES = {
   fsync: 'after a power loss the last precompile may have to be run again'
 } as const
 
-export type RefusableCall = keyof typeof CONSEQUENCES
+type RefusableCall = keyof typeof CONSEQUENCES
 
 /** ERR_ACCESS_DENIED: Node's permission model. */
 const REFUSED = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EINVAL', 'ERR_ACCESS_DENIED']
@@ -26,7 +26,6 @@ export function isRefusal(error: unknown, call?: RefusableCall): boolean {
   return REFUSED.includes(code) || (call !== 'fsync' && FORBIDDEN.includes(code))
 }
 
-/** The messages, one for each kind of call. */
 const refused = new Map<RefusableCall, string>()
 let tell: ((message: string) => void) | undefined
 
@@ -70,10 +69,7 @@ function isDenied(error: unknown): boolean {
   return DENIED.has(errorCode(error) ?? '')
 }
 
-/**
- * Resolves to undefined where permission to read the path is lacking, and warns about it once.
- * @param path absolute
- */
+/** Undefined where permission to read an absolute path is lacking, with one warning about it. */
 export async function ifReadable<T>(path: string, outcome: Promise<T> | T): Promise<T | undefined> {
   try {
     return await outcome
