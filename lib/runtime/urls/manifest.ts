@@ -7,10 +7,7 @@ import { assetPath, ofApp, type AppSettings } from '../settings/apps.ts'
 import { manifestApps } from '../settings/public-directory.ts'
 import { encodePath, meetsNames, tailsOf } from './spelling.ts'
 
-/**
- * A published file: a line of assets.json, where its path is the key. Paths are percent-encoded URL paths. In JSON an
- * undefined member is absent.
- */
+/** A published file: a line of assets.json, where its path is the key. Paths are percent-encoded URL paths. */
 export interface Asset {
   /** The plain path, without a fingerprint: `/assets/app.css`. */
   readonly path: string
@@ -20,14 +17,11 @@ export interface Asset {
   readonly source: string
   /** The Subresource Integrity hashes, one per algorithm: `['sha384-…']`; none when that is off. */
   readonly integrity: readonly string[]
-  /** The size in bytes. */
+  /** In bytes. */
   readonly size: number
   /** The position of its source directory in the search order; undefined for the app's own. */
   readonly from?: number | undefined
-  /**
-   * The plain paths of a script's imports by literal specifiers, in its order; undefined if they are not known, or it
-   * is no script.
-   */
+  /** The plain paths of a script's imports by literal specifiers, in its order; undefined if they are not known. */
   readonly imports?: readonly string[] | undefined
   /** The plain paths of imports by `import()`; undefined for none. */
   readonly dynamicImports?: readonly string[] | undefined
@@ -60,7 +54,6 @@ export interface InlineSvg {
   readonly content: string
 }
 
-/** The assets by plain path. */
 export type AssetsByPath = ReadonlyMap<string, Asset>
 
 /** The number of names up to which the nearest one is searched for, as a page waits for that. */
@@ -70,7 +63,6 @@ interface AppNames {
   readonly all: readonly string[]
   /** The assets by tail; undefined: several assets of one source directory share the tail. */
   readonly tails: ReadonlyMap<string, Asset | undefined>
-  /** The names of all folders. */
   readonly folders: ReadonlySet<string>
 }
 
@@ -82,19 +74,18 @@ export function holdersOf(assets: AssetsByPath): ReadonlyMap<string, string> {
   return new Map(parts.flat())
 }
 
-/** Returns why there is no file of that name, and what to do. */
 export function partOf(holder: string): string {
   return `it is part of ${holder}; what a view names that the option views finds is a file of its own after precompile`
 }
 
 export interface GivenNames {
   readonly assets: Iterable<Asset>
-  /** All apps; none where only the lines are of interest. */
+  /** None where only the lines are of interest. */
   readonly apps?: readonly AppSettings[]
   /** The words by which errors name the file; undefined for names that are in memory only. */
   readonly file?: string | undefined
   readonly inViews?: readonly string[]
-  /** Those of earlier manifests. */
+  /** Of earlier manifests. */
   readonly kept?: readonly Asset[]
   readonly failures?: ReadonlyMap<string, AssetError>
 }
@@ -148,11 +139,7 @@ export class Names {
     }
   }
 
-  /**
-   * Finds the asset of a name or, with the option `tails`, of a tail.
-   * @throws AssetError for an unknown name: it names the manifest, and the nearest name or the app that has it; the
-   *   failure of an asset that could not be published
-   */
+  /** @throws AssetError for an unknown name, with the nearest one or the app that has it; the failure of an asset */
   entry(app: AppSettings, name: string): Asset {
     const found = this.find(app, name)
     if (found) return found

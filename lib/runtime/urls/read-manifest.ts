@@ -25,10 +25,7 @@ export async function readNames(file: string, apps: Settings['apps'] = []): Prom
   return new Names({ ...parse(bytes, file), apps })
 }
 
-/**
- * Reads the assets; there are none when the file is missing.
- * @param isReplaced an invalid manifest has none either, as it is about to be replaced
- */
+/** None if the file is missing. @param isReplaced an invalid manifest has none either, as it is about to be replaced */
 export async function readAssets(file: string, isReplaced = false): Promise<AssetsByPath> {
   try {
     const bytes = await bytesOf(file)
@@ -91,11 +88,7 @@ export class ReloadedNames extends ReloadedFile {
   /** @throws AssetError for a missing or invalid manifest: it names the file and the command */
   constructor(settings: Settings, warn: (message: string) => void) {
     const path = manifestFile(settings)
-    super(path, {
-      failure: 'keeping the last manifest',
-      warn,
-      take: bytes => this.#take(bytes)
-    })
+    super(path, { failure: 'keeping the last manifest', warn, take: bytes => this.#take(bytes) })
     this.#settings = settings
     const bytes = readIfThere(path)
     if (bytes === undefined) requireNoManifest(settings, path)
@@ -121,10 +114,8 @@ export class ReloadedNames extends ReloadedFile {
   }
 }
 
-/**
- * A site without assets of its own has nothing to precompile. Without mounts it looks like a server that was
- * deployed without its manifest, so the directory to serve must be named.
- */
+// A site without assets of its own has nothing to precompile. Without mounts it looks like a server that was deployed
+// without its manifest, so the directory to serve must be named.
 function requireNoManifest({ root, publicDir, mounts, apps }: Settings, path: string): void {
   const own = apps.flatMap(({ sources }) => sources.map(({ dir }) => dir))
   const sources = [...own, ...assetSources.list()]

@@ -79,10 +79,9 @@ function decodeSegment(encoded: string): string | Rejection {
 function rejectionOf(segment: string, isFirst: boolean, isPage = false): Rejection | undefined {
   if (segment === '') return REJECTIONS.empty
   if (AMBIGUOUS.test(segment) || (!isPage && segment.includes(':'))) return REJECTIONS.ambiguous
-  if (segment.startsWith('.')) {
-    // RFC 8615.
-    return isFirst && segment === '.well-known' ? undefined : REJECTIONS.dot
-  }
+  // RFC 8615.
+  if (isFirst && segment === '.well-known') return undefined
+  if (segment.startsWith('.')) return REJECTIONS.dot
   const isOther = DEVICE.test(segment) || (!isPage && /[. ]$/.test(segment))
   return isOther ? REJECTIONS.windows : undefined
 }
@@ -95,11 +94,7 @@ export function* tailsOf(path: string): Generator<string> {
   }
 }
 
-/**
- * Tells whether a file at a tail and those at names would be in each other's way: it is called like a folder, or is
- * below a name.
- * @param folders the names of all folders
- */
+// A file at a tail may be in the way of those at names: it is called like one of the folders, or is below a name.
 export function meetsNames(
   tail: string,
   folders: ReadonlySet<string>,
@@ -132,7 +127,6 @@ function encode(character: string): string {
   return Array.from(bytes, byte => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
 }
 
-/** Decodes percent-encoding; the result is undefined for a malformed one. */
 export function decodeIfValid(encoded: string): string | undefined {
   try {
     return decodeURIComponent(encoded)
@@ -142,10 +136,8 @@ export function decodeIfValid(encoded: string): string | undefined {
   }
 }
 
-/**
- * Returns the path in the spelling of a browser that resolves a built script's `import './a+(b).js'`: a module is
- * loaded twice if two spellings of its URL differ (URL Standard, "path percent-encode set").
- */
+// The spelling of a browser that resolves a built script's `import './a+(b).js'`: a module is loaded twice if two
+// spellings of its URL differ (URL Standard, "path percent-encode set").
 export function encodeAsImported(decoded: string): string {
   return new URL(`http://localhost${decoded.replace(/[%?#\\]/g, encodeURIComponent)}`).pathname
 }
@@ -208,10 +200,7 @@ const HASHES = [
   new RegExp(String.raw`^(.*[^/][.-])(?=[a-z]*[\dA-Z])\w{6,64}${AFTER}`)
 ]
 
-/**
- * Splits `/build/main.3f9a1c2b.chunk.js` around its hash; undefined for a path without a hash, or with nothing else
- * in its name.
- */
+/** Splits `/build/main.3f9a1c2b.chunk.js` around its hash; undefined for a path without one, or with nothing else. */
 export function withoutHash(path: string): WithoutHash | undefined {
   const [, before, after = ''] = HASHES.map(each => each.exec(path)).find(found => found) ?? []
   return before === undefined ? undefined : { before, after }
@@ -222,11 +211,7 @@ const TYPES = new Set(['text/html', 'application/xhtml+xml', 'application/manife
 const NAMES =
   /^(?:(?:.*[-_.])?(?:ng)?(?:sw|service[-_.]?worker)(?:[-_.].*)?\.[cm]?js|manifest\.json)$/i
 
-/**
- * Tells whether a file is a page, a service worker or a web app manifest: cached for a year, it would keep a site
- * from being updated.
- * @param path decoded
- */
+/** A page, a service worker or a web app manifest: cached for a year, it would keep a site from being updated. */
 export function hasFixedUrl(path: string): boolean {
   return TYPES.has(mediaTypeOf(path) ?? '') || NAMES.test(basename(path))
 }
