@@ -26,14 +26,12 @@ type Unlisted =
   | `${string}${'?' | '#'}${string}`
 
 type Own = 'scripts' | 'styles' | 'images' | 'others'
-
 type Known<K extends NameKind, Short extends NameKind = never, Extension extends string = never> =
   | NamesOf<K>
   | WithoutExtension<NamesOf<Short>, Extension>
   | Unlisted
 
 type Or<K extends NameKind, Name> = Name | NamesOf<K, never>
-
 type OrPath<Name> = Name | `${'.' | ''}/${Name & string}`
 
 interface NamesByHelper {
@@ -56,7 +54,6 @@ type Helper = keyof NamesByHelper
  */
 export type AssetName<Of extends Helper = 'path'> = NamesByHelper[Of]
 
-/** The names of the project's apps. */
 export type AppName = NamesOf<'apps'>
 
 type Given<Name> = readonly [name: Name, ...names: Name[]]

@@ -1,5 +1,4 @@
-/** Turns the name that a view writes into the URL that a browser requests. */
-
+// Turns the name that a view writes into the URL that a browser requests.
 import { inspect } from 'node:util'
 import { mediaTypeOf } from '../http/fields.ts'
 import { optionError } from '../check-options.ts'
@@ -20,23 +19,15 @@ export interface Located extends Omit<Partial<Asset>, 'integrity'> {
   readonly readDetails?: (() => Details) | undefined
 }
 
-/** The assets of one app, as the view helpers need them. */
 export interface AppAssets {
   /** The option `imports`: names or absolute URLs, by bare module specifier. */
   readonly imports: ReadonlyMap<string, string>
-  /**
-   * @param mount the URL path of the mount that has the name; undefined: own assets, then those of all mounts
-   * @throws AssetError for a name that no manifest contains
-   */
+  /** @throws AssetError for an unknown name. @param mount its URL path; undefined: own assets, then all mounts */
   resolve(name: string, mount?: string): Located
-  /** Yields everything in the app's manifest. */
   modules(): Iterable<Located>
   /** Returns the module of a plain URL path; undefined if it is not in the manifest, or its imports are not known. */
   moduleAt(path: string): Located | undefined
-  /**
-   * Returns the bare specifiers, without those of the option `imports`, that an import map without fingerprints
-   * needs.
-   */
+  /** The bare specifiers, besides those of `imports`, that an import map without fingerprints needs. */
   bareImports?(): Iterable<readonly [specifier: string, name: string]>
   /** Returns the specifiers by which inline scripts of views import assets, where there are fingerprints. */
   inViews?(): readonly string[]
@@ -75,7 +66,7 @@ export interface MountChoice {
   readonly mount?: string | undefined
 }
 
-export interface UrlOptions extends MountChoice {
+interface UrlOptions extends MountChoice {
   /** The extension appended to a name without a known one, such as `.js`. */
   readonly extension?: string
 }
@@ -88,25 +79,17 @@ export interface AppView {
   readonly host: string
   readonly assets: AppAssets
   readonly urlOf: UrlOf
-  /** Makes a memory of the results of one helper. */
   readonly memory: <Result>(max: number) => Memory<Result>
-  /** Is called with the sizes of parts of a page, and warns if one is heavy. */
+  /** Warns if a part of a page is heavy. */
   readonly weigh: Weigh
 }
 
 /** Finds files of mounts by the names of their sources. */
 export interface MountAssets {
-  /**
-   * Returns the file of a source; undefined for an unknown name.
-   * @throws TypeError when several mounts have it
-   */
+  /** Undefined for an unknown source. @throws TypeError when several mounts have it */
   file(name: string, mount: string | undefined): Located | undefined
-  /** Tells whether the name has an entry that a page may load. */
   hasEntry(name: string, mount: string | undefined): boolean
-  /**
-   * Returns the files that a page loads for an entry.
-   * @throws AssetError for an unknown name; TypeError as `file`
-   */
+  /** @throws AssetError for an unknown name; TypeError as `file` */
   entry(name: string, mount: string | undefined): readonly LoadedUrl[]
   /** Returns the places that are searched, as messages name them. */
   labelsAt(mount: string | undefined): string
@@ -118,17 +101,11 @@ export interface Helpers {
   readonly isPerPage: boolean
   /** The helpers that all pages share; they may be accessors. */
   readonly shared: object
-  /**
-   * Makes the helpers of a page.
-   * @param page the texts that the page already contains
-   * @param isLive true if a developer sees the page, and may use the live channel
-   */
+  /** @param page the texts that it already contains @param isLive whether a developer sees it, with the live channel */
   of(view: AppView): (page: Set<string>, isLive: boolean) => object
 }
 
-/**
- * @param bytes the size of the part of a page that loads its modules: the import map, or the links to their imports
- */
+/** @param bytes of the part of a page that loads its modules: the import map, or the links to their imports */
 export type Weigh = (part: 'map' | 'links', bytes: number) => void
 
 // This is an allowlist, because `javascript:` also begins an absolute URL.
@@ -153,10 +130,7 @@ export function detailsOf(asset: AssetUrl): Details {
   return asset.readDetails?.() ?? asset
 }
 
-/**
- * Returns the name with its extension; undefined for an absolute URL.
- * @throws {TypeError} for a name that no asset can have
- */
+/** Undefined for an absolute URL. @throws {TypeError} for a name that no asset can have */
 export function assetName(given: string, extension: string): string | undefined {
   const name = withoutQuery(given)
   if (ABSOLUTE_URL.test(given)) return undefined
@@ -194,22 +168,15 @@ export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
   } as const
 }
 
-/**
- * Returns the address of an asset without a fingerprint.
- * @param urlPrefix `/assets` or `/assets/admin`: encoded, without a trailing slash
- * @param name decoded: a `%` in it is part of the name
- */
+/** @param urlPrefix encoded, without a trailing slash @param name decoded: a `%` in it is part of the name */
 export function plainAddress(urlPrefix: string, name: string): Located {
   const path = `${urlPrefix}/${encodePath(name)}`
   return { path, target: path }
 }
 
-/**
- * The number of results remembered for single names without options, as most pages use them: templates contain
- * fewer.
- */
+/** Results remembered for single names without options, as most pages use them: templates contain fewer. */
 export const MAX_NAMES = 200
-/** The number of results remembered for lists, which may be long: a page has few entries. */
+/** Results remembered for lists, which may be long: a page has few entries. */
 export const MAX_LISTS = 20
 
 /** Returns the remembered result for a helper's arguments, written as text, or makes it. */
@@ -232,7 +199,6 @@ export function makeMemory<Result>(version: () => string, max: number): Memory<R
   }
 }
 
-/** Returns the media type of a name's extension: `image/png`; undefined for an unknown one such as `.min`. */
 export function mediaType(name: string): string | undefined {
   return mediaTypeOf(withoutQuery(name))
 }

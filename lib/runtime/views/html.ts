@@ -1,5 +1,4 @@
-/** Writes HTML tags; no attribute value can break out of one. */
-
+// Writes HTML tags; no attribute value can break out of one.
 import { inspect } from 'node:util'
 import { checked, entriesGiven, isRecord, optionError, record } from '../check-options.ts'
 
@@ -27,21 +26,14 @@ export function withoutKeywords<Options>(options: Options): Options {
 // Stricter than the HTML standard: `<` is a parse error in a name, but allowed.
 const ATTRIBUTE_NAME = /^[^\s\p{Cc}"'<>/=]+$/u
 
-/**
- * Checks the attributes that a view passes. HTML compares names case-insensitively, so
- * `crossOrigin` must match `crossorigin`.
- * @throws {TypeError} for anything but an object, a name that HTML does not allow, and a value that
- * is not a string, number, boolean, `null` or `undefined`
- */
+// HTML compares names case-insensitively, so `crossOrigin` must match `crossorigin`.
 export function readAttributes(given: unknown): Attributes {
   const attributes = entriesGiven(withoutKeywords(checked(given, record, 'attributes'))).map(
     ([name, value]) => {
-      if (!ATTRIBUTE_NAME.test(name)) {
+      if (!ATTRIBUTE_NAME.test(name))
         throw new TypeError(`${inspect(name)} cannot be the name of an HTML attribute`)
-      }
-      if (value !== null && !['string', 'number', 'boolean'].includes(typeof value)) {
+      if (value !== null && !['string', 'number', 'boolean'].includes(typeof value))
         throw optionError(`attribute ${name}`, 'a string, a number, a boolean or null', value)
-      }
       return [name.toLowerCase(), value]
     }
   )

@@ -1,8 +1,4 @@
-/**
- * Finds the modules that a page loads for an entry, and writes the import map from their plain URLs to the published
- * ones.
- */
-
+// Finds the modules that a page loads for an entry, and writes the import map from their plain URLs to the published ones.
 import type { AssetName } from './asset-names.ts'
 import {
   assetName,
@@ -62,7 +58,6 @@ export function importMapHelpers(view: AppView) {
   } as const
 }
 
-/** Writes the map; the result is empty if nothing is left to map. */
 function writeMap(
   { host, assets, urlOf }: AppView,
   { entry, imports = {}, integrity: isGuarded = true }: ImportMapOptions
@@ -100,10 +95,8 @@ function writeMap(
   }
   const written = Object.entries(parts).filter(([, { length }]) => length > 0)
   if (written.length === 0) return ''
-  const map = Object.fromEntries(
-    written.map(([name, part]) => [name, sorted<object | string>(part)])
-  )
-  return escapeInScript(JSON.stringify(map))
+  const sortedParts = written.map(([name, part]) => [name, sorted<object | string>(part)] as const)
+  return escapeInScript(JSON.stringify(Object.fromEntries(sortedParts)))
 }
 
 /** The modules that a page loads, by plain paths. */
@@ -112,7 +105,7 @@ interface Loaded {
   readonly entries: readonly string[] | undefined
   /** True if these are all. */
   readonly isKnown: boolean
-  /** The modules loaded by scripts in the page. */
+  /** By scripts in the page. */
   readonly more: readonly string[]
   /** The specifiers that scripts in the page import. */
   readonly inPage: readonly string[]
@@ -129,10 +122,8 @@ interface Needed {
 /** A browser resolves paths without fingerprints itself, and their integrity is not known. */
 const PLAIN: Needed = { modules: [], guarded: [], isMapped: () => true }
 
-/**
- * Returns the modules that a browser needs a map for: modules name each other by their published URLs, and the tags
- * of `javascript` have the integrity of the static imports of an entry.
- */
+// Modules name each other by their published URLs, and the tags of `javascript` have the integrity of the static imports
+// of an entry.
 function neededBy(assets: AppAssets, { entries, isKnown, more, inPage }: Loaded): Needed {
   const found = entries ? reachedFrom(assets, [...entries, ...more]) : assets.modules()
   const modules = [...found].filter(isScript)
@@ -173,20 +164,15 @@ function sorted<Value>(entries: Iterable<[string, Value]>): Record<string, Value
 
 const isScript = ({ path }: Located): boolean => /\.m?js$/i.test(path)
 
-/**
- * Returns the modules that entries import statically, each after its own imports; the entries themselves are left
- * out.
- */
+/** Static imports, each after its own; the entries themselves are left out. */
 export function staticImports(assets: AppAssets, names: readonly string[]): Located[] {
   const entries = plainPaths(assets, names)
   const reached = modulesFrom(assets, entries, ({ imports = [] }) => imports)
   return reached.filter(module => isScript(module) && !entries.includes(module.path))
 }
 
-/**
- * Returns the entries and everything that they import, statically or not; all modules if the imports of one are not
- * known, because the manifest comes from an earlier release, or another app has no fingerprints.
- */
+// All modules if the imports of one are not known, because the manifest comes from an earlier release, or another app has
+// no fingerprints.
 function reachedFrom(assets: AppAssets, entries: readonly string[]): Iterable<Located> {
   const reached = modulesFrom(assets, entries, ({ imports = [], dynamicImports = [] }) => [
     ...imports,
@@ -195,10 +181,7 @@ function reachedFrom(assets: AppAssets, entries: readonly string[]): Iterable<Lo
   return reached.every(each => each.imports || !isScript(each)) ? reached : assets.modules()
 }
 
-/**
- * Returns the plain paths of entries whose imports are known.
- * @param given the names that a view writes
- */
+/** @param given the names that a view writes */
 function plainPaths(assets: AppAssets, given: readonly string[]): string[] {
   const names = given.map(name => assetName(name, '.js')).filter(name => name !== undefined)
   const paths = names.map(name => assets.resolve(name).path)

@@ -1,5 +1,4 @@
-/** Writes the tags of scripts, stylesheets and the icon. A `src` or `href` among the attributes is ignored. */
-
+// Writes the tags of scripts, stylesheets and the icon. A `src` or `href` among the attributes is ignored.
 import { checked, flag, optionError } from '../check-options.ts'
 import {
   MAX_LISTS,
@@ -56,14 +55,11 @@ export function tagHelpers(view: AppView) {
         const { modulepreload, ...given } = readAttributes(options)
         const scripts = names.map(name => scriptOf(name, given))
         const isModule = given.type === 'module'
-        const isPreloaded =
-          modulepreload === undefined
-            ? isModule
-            : modulepreload !== null && checked(modulepreload, flag, 'modulepreload')
+        const wanted = modulepreload === undefined ? isModule : (modulepreload ?? false)
+        const isPreloaded = checked(wanted, flag, 'modulepreload')
         if (!isPreloaded) return scripts.join('\n')
         if (!isModule) throw optionError('type', "'module' for modulepreload", given.type)
-        // The links come first: the script would otherwise request its imports without integrity, should the page be
-        // slow.
+        // The links come first: in a slow page the script would request its imports without integrity.
         return [...importLinks(view, links, names, given), ...scripts].join('\n')
       }
     ) as OfNames<'javascript', ScriptAttributes>,

@@ -1,5 +1,4 @@
-/** Makes the view helpers, which write the URLs of assets. They use neither Koa nor the disk. */
-
+// Makes the view helpers, which write the URLs of assets. They use neither Koa nor the disk.
 import { unknownName } from '../check-options.ts'
 import type { LiveHelpers } from '../../extras/live/tag.ts'
 import type { MediaHelpers } from '../../extras/media/inline.ts'
@@ -73,14 +72,10 @@ export interface ViewHelperSettings<A extends App = App> {
   /** The path put before that of every emitted URL. */
   readonly base?: string
   readonly apps: readonly A[]
-  /** Is called when the tags of a page are heavy. */
   readonly warn?: ((message: string) => void) | undefined
 }
 
-/**
- * Makes the helpers of each app once, so a request only looks them up; they are made for each page if those of an
- * extra are.
- */
+/** Makes the helpers of each app once, so a request only looks them up, or for each page if those of an extra are. */
 export function makeViewHelpers<A extends App>(
   settings: ViewHelperSettings<A>,
   assetsOf: (app: A) => AppAssets,
@@ -110,12 +105,8 @@ function helpersFor(
 ): MakeHelpers {
   const host = given.replace(/\/+$/, '') + base
   const urlOf = makeUrlOf(host, assets)
-  const version = () => assets.version()
-  const view: AppView = {
-    ...{ host, assets, urlOf },
-    memory: max => makeMemory(version, max),
-    weigh: makeWeigh(warn)
-  }
+  const memory: AppView['memory'] = max => makeMemory(() => assets.version(), max)
+  const view: AppView = { host, assets, urlOf, memory, weigh: makeWeigh(warn) }
   const helpers = {
     ...urlHelpers(urlOf, makeUrlOf(base, assets)),
     ...tagHelpers(view),
