@@ -73,13 +73,12 @@ export class Builder {
 
   /** @returns the same object if nothing has changed @param listed the assets, if they were just listed */
   async all(listed?: readonly Listed[]): Promise<BuildResult> {
-    const { only } = this.#options
+    const { only, index, warn } = this.#options
     const places = listed ?? (await listAssets(this.#settings, this.#sources, only))
-    const failures = findFailures(this.#settings, places, this.#options.warn)
+    const failures = findFailures(this.#settings, places, warn)
     const drafts = await this.#draftAll(places, failures)
-    if (!this.#options.index) {
+    if (!index) {
       failures.push(...(await this.#addedSince(places)))
-      const { warn } = this.#options
       failures.push(...(await findLostImports(this.#settings, this.#sources, drafts, warn)))
     }
     const last = this.#last

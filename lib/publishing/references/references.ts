@@ -6,8 +6,6 @@ import {
   TokenType,
   tokenizer,
   type CSSToken,
-  type TokenComment,
-  type TokenString,
   type TokenURL
 } from '@csstools/css-tokenizer'
 
@@ -63,9 +61,12 @@ function findInCss(css: string): Reference[] {
     else if (type === TokenType.OpenParen) functions.push('')
     else if (type === TokenType.CloseParen) functions.pop()
     else if (type === TokenType.URL) found.push(urlReference(token))
-    else if (type === TokenType.Comment) found.push(...commentReferences(token))
-    else if (type === TokenType.String && isUrl(functions.at(-1), rule)) {
-      found.push(stringReference(token))
+    else if (type === TokenType.Comment) {
+      const map = CSS_MAP.exec(token[1])
+      if (map) found.push(mapReference(map, token[2]))
+    } else if (type === TokenType.String && isUrl(functions.at(-1), rule)) {
+      const [, raw, start, , { value }] = token
+      found.push(makeReference(start, start + raw.length, value, 'string'))
     } else if (ENDS_RULE.has(type)) rule = ''
   }
   return found
@@ -86,16 +87,7 @@ function urlReference([, raw, at, , { value }]: TokenURL): Reference {
   return makeReference(start, Math.max(start, end), value, 'url')
 }
 
-function stringReference([, raw, start, , { value }]: TokenString): Reference {
-  return makeReference(start, start + raw.length, value, 'string')
-}
-
 const CSS_MAP = /^\/\*[#@]\s*sourceMappingURL=(?<url>[^\s*]+)\s*\*\/$/u
-
-function commentReferences([, raw, start]: TokenComment): Reference[] {
-  const match = CSS_MAP.exec(raw)
-  return match ? [mapReference(match, start)] : []
-}
 
 function mapReference(match: RegExpExecArray, at: number): Reference {
   const url = match.groups?.['url'] ?? ''

@@ -157,7 +157,7 @@ async function compile(compiler: Compiler, bytes: Buffer, options: Options & { p
   try {
     const input = {
       get code() {
-        if (isUtf8(bytes)) return decode(bytes)
+        if (isUtf8(bytes)) return new TextDecoder().decode(bytes)
         throw new CompileError('the source must be UTF-8', { file })
       },
       bytes,
@@ -184,16 +184,12 @@ const UTF_16 = new Map(Object.entries({ fffe: 'utf-16le', feff: 'utf-16be' }))
  */
 function textIn(content: Uint8Array, type: 'css' | 'js' | undefined) {
   if (type === undefined) return undefined
-  if (isUtf8(content)) return { code: decode(content) }
+  if (isUtf8(content)) return { code: new TextDecoder().decode(content) }
   if (type === 'js') return undefined
   const bytes = Buffer.from(content)
   const mark = UTF_16.get(bytes.toString('hex', 0, 2))
   if (mark !== undefined) return { code: new TextDecoder(mark).decode(bytes) }
   return { code: bytes.toString('latin1'), encoding: 'latin1' as const }
-}
-
-function decode(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes)
 }
 
 function checked(output: unknown, file: string): ConfiguredOutput {

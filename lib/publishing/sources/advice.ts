@@ -37,10 +37,8 @@ export async function adviseOn(all: Sources, app: AppSettings, name: string) {
   // A partial `_part.scss` would be published as `_part.css`.
   const rule = whyHidden(name.replace(/\.css$/, '.scss'))
   if (rule !== undefined) return rule
-  const near = nearestPath(
-    name,
-    listed.map(({ source }) => source.name)
-  )
+  const names = listed.map(({ source }) => source.name)
+  const near = nearestPath(name, names)
   return near === undefined ? undefined : didYouMean(name, near)
 }
 

@@ -249,11 +249,8 @@ export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> 
   if (swept.size >= MAX_SWEPT) swept.clear()
   swept.add(directory)
   const names = (await undefinedIfMissing(readdir(directory))) ?? []
-  await removeLeft(
-    directory,
-    names.map(name => join(directory, name)),
-    maxAge
-  )
+  const paths = names.map(name => join(directory, name))
+  await removeLeft(directory, paths, maxAge)
 }
 
 export async function sweepTree(directory: string, maxAge = HOUR_MS): Promise<void> {
@@ -284,12 +281,10 @@ export async function nowOnDisk(directory: string): Promise<bigint> {
   }
 }
 
-/** Wraps the error of a system call; any other error stays as it is. @param project messages show paths from its root */
-export function asPublishError(
-  { root }: Pick<Boundary, 'root'>,
-  path: string,
-  error: unknown
-): unknown {
+type Root = Pick<Boundary, 'root'>
+
+/** Wraps the error of a system call, with paths from the project's root; any other error stays as it is. */
+export function asPublishError({ root }: Root, path: string, error: unknown): unknown {
   const code = errorCode(error)
   const { path: source, dest, syscall } = (error ?? {}) as NodeJS.ErrnoException & { dest?: string }
   if (code === undefined || syscall === undefined) return error
@@ -301,7 +296,7 @@ export function asPublishError(
   return new AssetError('publish-failed', `${message}${advice ?? ''}`, { cause: error })
 }
 
-export function rethrowAsPublishError(project: Pick<Boundary, 'root'>, path: string) {
+export function rethrowAsPublishError(project: Root, path: string) {
   return (error: unknown): never => {
     throw asPublishError(project, path, error)
   }
