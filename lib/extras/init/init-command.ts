@@ -70,17 +70,14 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   if (!isDirectory(root)) throw new UsageError(`--root: no such directory: ${given}`)
   const config = configOf(root)
   const isConfigured = existsSync(join(root, config.name))
-  const project =
-    argument !== undefined && isConfigured ? await loadProject('development') : undefined
+  const project = argument === undefined ? undefined : await loadProject('development')
   const options = project?.options ?? {}
   const isRepeated = existsSync(join(root, STAGE))
   const others = appsIn(root).filter(app => !(isRepeated && app === argument))
   if (argument !== undefined) requireNew(argument, root, others, options.apps)
   const isNew = argument !== undefined || !(others.length > 0 || isDirectory(join(root, 'assets')))
   const isAnother = argument !== undefined && (others.length > 0 || options.apps !== undefined)
-  const taken = isAnother
-    ? await namesOfOthers(argument, project ?? (await loadProject('development')))
-    : new Set<string>()
+  const taken = isAnother && project ? await namesOfOthers(argument, project) : new Set<string>()
   const stem = isAnother ? argument : 'app'
   const files = {
     ...(isNew && assetsOf(argument ?? 'web', stem, taken, tailwind)),
@@ -108,12 +105,11 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   return OK
 }
 
+/** The lines and the content are those that it gets, or would get if no link led out of the project. */
 interface FileStep {
   readonly path: string
   readonly action: 'create' | 'add' | 'keep' | 'skip'
-  /** The lines that are added, or would be if a link did not lead out of the project. */
   readonly lines?: readonly string[]
-  /** The content that it gets, or would get. */
   readonly content?: string | Buffer
 }
 
@@ -155,21 +151,18 @@ function requireNew(app: string, root: string, others: readonly string[], apps: 
 function nextOf(
   app: string,
   config: string,
-  others: readonly string[],
+  [other, ...more]: readonly string[],
   { apps, prefix = '/assets' }: KoaAssetsOptions
 ): string {
-  const hasMoved = !apps && others.length === 1 && others[0] !== 'web'
-  return [
-    ...(apps === undefined ? [] : [`\nNext: add it to the option apps in ${config}: ${app}: {}`]),
-    ...(hasMoved
-      ? [
-          `\n${others[0]} was the only app, at /; now it is at /${others[0]}. To keep it there,`,
-          `set apps: { '${others[0]}': { path: '/' }, '${app}': {} } in ${config}.`
-        ]
-      : []),
-    `\nIts pages are those below /${app}, its assets those below ${prefix}/${app}. In its views,`,
-    `assets.stylesheet('${app}') is its stylesheet; in all others, assets.app('${app}').stylesheet('${app}').`
-  ].join('\n')
+  const isListed = apps && `\nNext: add it to the option apps in ${config}: ${app}: {}\n`
+  const hasMoved = !apps && other !== undefined && other !== 'web' && more.length === 0
+  const moved = `
+${other} was the only app, at /; now it is at /${other}. To keep it there,
+set apps: { '${other}': { path: '/' }, '${app}': {} } in ${config}.
+`
+  return `${isListed ?? ''}${hasMoved ? moved : ''}
+Its pages are those below /${app}, its assets those below ${prefix}/${app}. In its views,
+assets.stylesheet('${app}') is its stylesheet; in all others, assets.app('${app}').stylesheet('${app}').`
 }
 
 function nextSteps({ name, kind }: Config, root: string): string {
@@ -212,11 +205,11 @@ async function namesOfOthers(app: string, settings: Project): Promise<Set<string
   return new Set(listed.flat().map(({ source }) => source.name))
 }
 
-/** Returns true if a symbolic link leads out of the project, or to nothing. */
+/** Tells whether a symbolic link leads out of the project, or to nothing. */
 function leadsOut(root: string, path: string): boolean {
   const file = join(root, path)
-  const isDangling = !existsSync(file) && lstatSync(file, { throwIfNoEntry: false }) !== undefined
-  return isDangling || !isInside(realpathSync(root), futureRealpath(file))
+  const isDangling = !existsSync(file) && lstatSync(file, { throwIfNoEntry: false })
+  return !!isDangling || !isInside(realpathSync(root), futureRealpath(file))
 }
 
 /**

@@ -43,7 +43,7 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
     const circumstances = [process.version, await code(), optionsOf(settings), names]
     return digestOf(JSON.stringify(circumstances) + digestOf(kept))
   }
-  const restore = async (): Promise<void> => {
+  const restore = async () => {
     const file = await fileFor(settings)
     const bytes = file && (await undefinedIfMissing(readFile(file)))
     if (!bytes) return
@@ -54,7 +54,7 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
       if (generation !== undefined) index.set(path, { ...entry, generation, isReproducible: true })
     }
   }
-  const save = async (): Promise<void> => {
+  const save = async () => {
     const file = await fileFor(settings)
     if (!file) return
     // The most recently used comes last, so that restoring leaves the same order.
@@ -94,12 +94,11 @@ async function fileFor(settings: Settings): Promise<string | undefined> {
 
 function optionsOf({ root, env, base, prefix, symlinks, apps }: Settings): object {
   const own = apps.map(({ compilers }) =>
-    [...compilersFor(compilers)].flatMap(([extension, compiler]) =>
-      isBuiltIn(compiler) ? [] : extension
-    )
+    [...compilersFor(compilers)].flatMap(([end, compiler]) => (isBuiltIn(compiler) ? [] : end))
   )
   return { root, env, base, prefix, symlinks, apps, own, thirdParty: assetSources.list() }
 }
+
 /** The names of all sources are compared, since a new one may be found in place of another. */
 async function listing({ apps }: Settings, sources: Sources): Promise<string[]> {
   for (;;) {

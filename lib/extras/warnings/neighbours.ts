@@ -6,22 +6,16 @@ import type { Watch } from '../../runtime/app/extra.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 
 export function watchNeighbours(settings: Settings): Watch {
-  const report = firstOfEach()
-  return { file: ctx => watchResponse(ctx, report), provider: providerWatch(settings) }
-}
-
-type Report = (kind: string, message: string) => void
-
-/** One warning of each kind is enough: a site has many files, and one order of its middleware. */
-function firstOfEach(warn = warnOnce()): Report {
-  const reported = new Set<string>()
-  return (kind, message) => {
+  const [warn, reported] = [warnOnce(), new Set<string>()]
+  // One warning of each kind is enough: a site has many files, and one order of its middleware.
+  const report = (kind: string, message: string) => {
     if (!reported.has(kind)) warn(message)
     reported.add(kind)
   }
+  return { file: ctx => watchResponse(ctx, report), provider: providerWatch(settings) }
 }
 
-function watchResponse(ctx: Context, report: Report): void {
+function watchResponse(ctx: Context, report: (kind: string, message: string) => void): void {
   const { req, res } = ctx
   if (res.headersSent) return
   const valueOf = (name: string) => String(res.getHeader(name) ?? '')

@@ -10,7 +10,6 @@ import type { Settings } from '../../runtime/settings/settings.ts'
 import { assetSources } from '../../runtime/app/third-party.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
-/** Returns one message for each problem, with its remedy. */
 export function noticesAtStart(
   settings: Settings,
   options: KoaAssetsOptions = {},
@@ -55,8 +54,8 @@ function notServing(
   { SERVE_STATIC_ASSETS: given }: NodeJS.ProcessEnv
 ): string | undefined {
   const isDevelopment = env === 'development'
-  if (serve || options.serve === false) return undefined
-  if (given && !isDevelopment && NO.test(given)) return undefined
+  const isMeant = given && !isDevelopment && NO.test(given)
+  if (serve || options.serve === false || isMeant) return undefined
   const isSought = isDevelopment ? apps.some(hasSources) : given && apps.length > 0
   const what = [
     ...(isSought ? ['assets'] : []),
@@ -69,8 +68,8 @@ function notServing(
 }
 
 function missingInMounts({ root, serve, mounts }: Settings): (string | undefined)[] {
-  const served = mounts.filter(({ isServed }) => serve && isServed)
-  return served.map(({ urlPath, dir, fallback, manifest }) => {
+  return mounts.map(({ isServed, urlPath, dir, fallback, manifest }) => {
+    if (!serve || !isServed) return undefined
     if (!isDirectory(dir)) {
       // Before the first build the page names the remedy, and in production the build is required.
       if (manifest !== undefined) return undefined

@@ -44,26 +44,25 @@ function tell(ctx: Context, settings: HttpCacheSettings, kind: string, problem: 
   warn(`${method} ${path} ${problem}`)
 }
 
-// Code that takes ctx.fresh, which is a function here, for Koa's boolean never finds it false.
-function reportReadAsBoolean(
-  ctx: Context,
-  { decision, offer }: RequestState,
-  settings: HttpCacheSettings
-): void {
-  if ((decision ?? offer) !== undefined) return
-  if (!isUntouched(ctx)) return
-  const problem =
-    'read ctx.fresh as a boolean and has no body: it is a function, so never false; ' +
-    'write await ctx.fresh(…) in a route, or read ctx.request.fresh'
-  tell(ctx, settings, 'boolean', problem)
+// Code that takes ctx.fresh, which is a function here, for Koa's boolean responds 304 to every request, or never.
+function reportReadAsBoolean(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
+  if ((state.decision ?? state.offer) !== undefined) return
+  const instead = 'write await ctx.fresh(…) in a route, or read ctx.request.fresh'
+  if (isUntouched(ctx)) {
+    const problem = `read ctx.fresh as a boolean and has no body: it is a function, so never false; ${instead}`
+    tell(ctx, settings, 'boolean', problem)
+  }
+  if (ctx.status !== 304 || ctx.request.fresh) return
+  throw new Error(
+    'code behind koaHttpCache read ctx.fresh as a boolean and responded 304 to a request that has no matching ' +
+      `validator: ${instead}; if it is a middleware, register it (koa-conditional-get, koa-static-cache) before ` +
+      'koaHttpCache'
+  )
 }
 
 /** A comparison with the validators that were sent would have saved the response. */
-function reportUncompared(
-  ctx: Context,
-  { isCompared }: RequestState,
-  settings: HttpCacheSettings
-): void {
+function reportUncompared(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
+  const { isCompared } = state
   const { headers } = ctx.req
   // The innermost koaHttpCache has compared the date by its own settings.
   if (!isConditional(ctx) || (isCompared && headers['if-none-match'] === undefined)) return
@@ -87,19 +86,16 @@ function reportSharing(
   const { res } = ctx
   const fields = res.getHeaderNames().map(name => [name, String(res.getHeader(name))] as const)
   const shared = fields.filter(([name, value]) => isShared(name, value))
-  const [first] = shared
-  if (first === undefined) return
-  const withCookies = shared.find(([, value]) => !LEAVES_OUT_COOKIES.test(value))
-  // A file has the same bytes for everybody: it contains no nonce, and no language was chosen.
-  const isFile = res.hasHeader('Accept-Ranges')
-  for (const [kind, field, problem] of [
-    ['cookie', withCookies, cookieProblem(ctx, state, use)],
-    ['nonce', first, isFile ? undefined : nonceProblem(ctx)],
-    ['vary', first, isFile ? undefined : varyProblem(ctx)]
-  ] as const) {
+  const tellOf = (kind: string, field?: readonly string[], problem?: string) => {
     if (field && problem)
       tell(ctx, settings, kind, `responds with ${field.join(': ')} and ${problem}`)
   }
+  const withCookies = shared.find(([, value]) => !LEAVES_OUT_COOKIES.test(value))
+  tellOf('cookie', withCookies, cookieProblem(ctx, state, use))
+  // A file has the same bytes for everybody: it contains no nonce, and no language was chosen.
+  if (res.hasHeader('Accept-Ranges')) return
+  tellOf('nonce', shared[0], nonceProblem(ctx))
+  tellOf('vary', shared[0], varyProblem(ctx))
 }
 
 // Only shared caches read a targeted field (RFC 9213).
@@ -113,13 +109,9 @@ function isShared(name: string, value: string): boolean {
 // `private` and `no-cache` may be limited to this field (RFC 9111 sections 5.2.2.4 and 5.2.2.7).
 const LEAVES_OUT_COOKIES = /"[^"]*set-cookie/i
 
-function cookieProblem(
-  { res }: Context,
-  { sharesCookies }: RequestState,
-  earlier: string | undefined
-): string | undefined {
+function cookieProblem({ res }: Context, state: RequestState, earlier?: string) {
   const use = res.hasHeader('Set-Cookie') ? 'sets a cookie' : earlier
-  if (sharesCookies || use === undefined) return undefined
+  if (state.sharesCookies || use === undefined) return undefined
   return (
     `${use}, but a shared cache may send the response to other visitors: use 'private', or add ` +
     `{ cookies: 'shared' } if every visitor may have it`

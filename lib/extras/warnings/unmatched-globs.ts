@@ -4,22 +4,13 @@ import { entriesBelow, errorCode } from '../../runtime/files/disk.ts'
 import { excluderOf, matcherOf, pathFrom } from '../../runtime/files/paths.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 
-/** Globs of one option, which select below a directory. */
-interface Selection {
-  /** The option, as messages name it. */
-  readonly option: string
-  readonly dir: string
-  readonly globs: readonly string[]
-  readonly matcherOf: (globs: readonly string[]) => (path: string) => boolean
-}
-
 /** A directory with more folders is not judged: reading it would take longer than the start. */
 const MAX_FOLDERS = 2000
 
 /** Returns a message for each glob that matches nothing in a directory with files. */
 export async function unmatchedGlobs(settings: Settings): Promise<string[]> {
   const messages: string[] = []
-  for (const { option, dir, globs, matcherOf: matcher } of selectionsOf(settings)) {
+  for (const { option, dir, globs, matcher } of selectionsOf(settings)) {
     const paths = await pathsBelow(dir)
     for (const glob of paths.length === 0 ? [] : globs) {
       if (paths.some(matcher([glob]))) continue
@@ -30,23 +21,21 @@ export async function unmatchedGlobs(settings: Settings): Promise<string[]> {
   return messages
 }
 
-function selectionsOf({ apps, mounts }: Settings): Selection[] {
+function selectionsOf({ apps, mounts }: Settings) {
   const ofMounts = mounts
     .filter(({ isServed }) => isServed)
-    .map(({ urlPath, dir, exclude = [] }) => ({
-      ...{ option: `exclude of the mount ${urlPath || '/'}`, dir },
-      ...{ globs: exclude, matcherOf: excluderOf }
-    }))
+    .map(({ urlPath, dir, exclude: globs = [] }) => {
+      return { option: `exclude of the mount ${urlPath || '/'}`, dir, globs, matcher: excluderOf }
+    })
   const ofSources = apps.flatMap(({ name, sources }) =>
     sources.flatMap(({ dir, include = [], exclude = [] }) => [
-      { option: `include of apps.${name}.sources`, dir, globs: include, matcherOf },
-      { option: `exclude of apps.${name}.sources`, dir, globs: exclude, matcherOf: excluderOf }
+      { option: `include of apps.${name}.sources`, dir, globs: include, matcher: matcherOf },
+      { option: `exclude of apps.${name}.sources`, dir, globs: exclude, matcher: excluderOf }
     ])
   )
   return [...ofMounts, ...ofSources].filter(({ globs }) => globs.length > 0)
 }
 
-/** Lists files and folders by their paths relative to the directory. */
 async function pathsBelow(dir: string): Promise<string[]> {
   let folders = 0
   try {
