@@ -33,11 +33,9 @@ import { verdictOn, type Verdict } from './state.ts'
 
 export type Explanation = Awaited<ReturnType<typeof explain>>
 
-/** A step on the way from the path to the response. */
 export interface Step {
   readonly subject: 'settings' | 'path' | 'mounts' | 'app' | 'sources' | 'helpers' | 'file'
   readonly finding: string
-  /** The facts behind the finding, one per line. */
   readonly details: readonly string[]
 }
 
@@ -76,7 +74,6 @@ export async function explain(pipeline: Pipeline, asked: string, known?: Verdict
     ...found,
     /** The path relative to the project root; undefined for a path that is not an asset's. */
     source: own?.source && pathFrom(root, own.source.file),
-    /** The state of an asset that a request would publish. */
     ...(own?.verdict && { verdict: own.verdict })
   }
 }
@@ -107,7 +104,6 @@ function pathStep(path: string, settings: Settings): Step {
   return { subject: 'path', finding, details: [] }
 }
 
-/** Shows the mounts in which a path is looked for, and what their manifests tell of it. */
 function mountsStep(settings: Settings, listed: readonly ListedMount[], wanted?: Wanted): Step {
   const { root, mounts, servesPublic } = settings
   const covering = wanted?.mounts ?? []
@@ -153,7 +149,6 @@ function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step {
   return { subject: 'app', finding, details }
 }
 
-/** Finds the source of a name, with a fingerprint or without, and what the helpers write for it. */
 async function findSource(pipeline: Pipeline, wanted: Wanted, known: Verdict | undefined) {
   const { settings, sources } = publishingIn(pipeline)
   const { app } = wanted
@@ -163,13 +158,12 @@ async function findSource(pipeline: Pipeline, wanted: Wanted, known: Verdict | u
   const finding = source ? `found ${shown(source.file)}` : missing
   const advised = source ? undefined : ifUsable(adviseOn(sources, app, name))
   const advice = clash ?? warning ?? (await advised)
-  const details = candidates.map(
-    ({ directory, found }) => `${shown(directory)}: ${found.join(', ') || 'no match'}`
-  )
+  const details = candidates.map(each => {
+    return `${shown(each.directory)}: ${each.found.join(', ') || 'no match'}`
+  })
   if (advice !== undefined && advice !== finding) details.push(advice)
   const helpers = await helpersStep(pipeline, wanted, source?.name ?? name)
-  const isInPages = source && isInlined({ app, source })
-  if (isInPages) helpers.details.push('inline() writes its element')
+  if (source && isInlined({ app, source })) helpers.details.push('inline() writes its element')
   const steps: Step[] = [{ subject: 'sources', finding, details }, helpers]
   const asset = source && app.compile && { app, source, path: assetPath(app, source.name) }
   const verdict = asset ? (known ?? (await verdictOn(pipeline, asset))) : undefined
@@ -204,12 +198,11 @@ function emittedFor(pipeline: Pipeline, app: AppSettings, name: string) {
   }
 }
 
-type Own = Awaited<ReturnType<typeof findSource>>
+type Own = Partial<Awaited<ReturnType<typeof findSource>>>
 
-/** Finds the file of a request, and says what the request gets. */
-async function findFile({ settings, directories }: Pipeline, wanted: Wanted, own?: Own) {
+async function findFile(pipeline: Pipeline, wanted: Wanted, { sourced, verdict }: Own = {}) {
+  const { settings, directories } = pipeline
   const { app, path, name } = wanted
-  const { sourced, verdict } = own ?? {}
   const mounted = await directories.findInMounts(wanted)
   const found =
     mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
@@ -249,14 +242,13 @@ async function findFile({ settings, directories }: Pipeline, wanted: Wanted, own
 
 const SHOWN_HEADERS = ['Cache-Control', 'ETag', 'Content-Type', 'Last-Modified']
 
-/** Says what happens to a request for which there is no file. @param path is encoded, as in the request */
+/** @param path is encoded, as in the request */
 function goesOn(settings: Settings, path: string, storing = ''): string {
   const shell = fallbackAt(path, settings)
   const got = shell && `; a navigation that remains a 404 gets ${shell.wanted?.path ?? 'a page'}`
   return `passed to the next middleware${storing}${got ?? ''}`
 }
 
-/** Says why there is no file for a request. */
 async function whyNoFile(settings: Settings, wanted: Wanted): Promise<string> {
   const { app, name, path, mounts } = wanted
   if (!settings.servesPublic) return `no mount has ${path}`

@@ -93,8 +93,10 @@ export type ListedFile = ListedMount['files'][number]
 export function listMounts({ mounts, root, env }: Settings) {
   return inParallel(mounts, 1, async mount => {
     const { urlPath, dir, manifest } = mount
-    const named =
-      manifest === undefined ? [] : await filesOf({ ...mount, manifest }, env).catch(messageOf)
+    const named = await filesOf(mount, env).catch((error: unknown) => {
+      if (!(error instanceof AssetError)) throw error
+      return error.message
+    })
     return {
       mount: urlPath || '/',
       directory: pathFrom(root, dir),
@@ -114,26 +116,18 @@ export function faultsOf({ mount, manifest, problem, files }: ListedMount, remed
   return missing.map(({ path }) => ({ path, message }))
 }
 
-/** @throws any other error than one about a manifest */
-function messageOf(error: unknown): string {
-  if (!(error instanceof AssetError)) throw error
-  return error.message
-}
-
 const CONCURRENCY = 16
 
-/**
- * Lists the files that a manifest names, in the order of their paths.
- * @throws AssetError for a manifest that is missing or broken
- */
-async function filesOf(mount: MountSettings & { readonly manifest: string }, env: string) {
+/** @throws AssetError for a manifest that is missing or broken */
+async function filesOf(mount: MountSettings, env: string) {
   const { manifest, urlPath, dir, exclude = [] } = mount
+  if (manifest === undefined) return []
   const read = await readSnapshot(manifest)
   if (!read) {
     const hint = env === 'development' ? ', unless its dev server is running' : ''
     throw new AssetError('manifest-missing', `there is no ${manifest}: build first${hint}`)
   }
-  const bundle = readBundle(read.bytes, mount)
+  const bundle = readBundle(read.bytes, { ...mount, manifest })
   const sources = new Map(Array.from(bundle.sources, ([name, file]) => [file, name]))
   const uses = Array.from(bundle.entries, ([name, load]) => {
     return { name, tags: namedBy(load()), all: new Set(bundle.usedBy?.(name)) }

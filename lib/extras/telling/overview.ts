@@ -30,7 +30,6 @@ export async function printOverview(
   printed.add(block)
 }
 
-/** @param environment consists of its name, and where it comes from */
 export function overview(
   settings: Project,
   environment: string,

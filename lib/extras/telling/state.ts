@@ -16,11 +16,9 @@ import { encodePath } from '../../runtime/urls/spelling.ts'
  * `published`: the target is current. `outdated`, `unpublished`: the next request publishes it. `broken`: it cannot be
  * published.
  */
-export type State = 'broken' | 'outdated' | 'unpublished' | 'published'
+type State = 'broken' | 'outdated' | 'unpublished' | 'published'
 
-export interface Verdict extends Pick<Reading, 'reason'> {
-  readonly state: State
-}
+export type Verdict = Pick<Reading, 'reason'> & { readonly state: State }
 
 /** The bytes of a compiled text that are remembered at most. */
 export const MAX_BYTES = 64 * 1024

@@ -19,8 +19,7 @@ import { readAssets } from '../../runtime/urls/read-manifest.ts'
 import { groupBy, listPublished } from '../deltas/directory.ts'
 import { listOwn, pathOf, type OwnAsset } from './list.ts'
 
-/** A source, and what it has become in a file. */
-export interface Part {
+interface Part {
   readonly path: string
   /** The name of its package; empty for a source of the application. */
   readonly group: string
@@ -59,53 +58,43 @@ export async function weigh(pipeline: Loaded, names: readonly string[]) {
   const changed = first.filter(({ isChanged }) => isChanged)
   if (files.some(({ isChanged }) => isChanged !== undefined))
     visits.push(visitOf('after the last deploy', changed))
-  const parts = files.flatMap(each => each.parts)
   /** The time is that of the last precompile; undefined for an estimate from the sources. */
   const builtAt = built && new Date(Number(built.mtimeMs))
-  return { entries, builtAt, files, groups: groupsOf(parts), visits }
+  return { entries, builtAt, files, groups: groupsOf(files.flatMap(each => each.parts)), visits }
 }
 
-/** Says in words where the sizes are from. */
 export function originOf({ builtAt }: Weight): string {
   return builtAt
     ? `precompiled at ${builtAt.toISOString()}`
     : 'estimated from the sources, with packages as built for development'
 }
 
+interface Sized {
+  readonly size: number
+}
+
 /** Counts the page itself as a request, not its bytes. */
-const visitOf = (visit: string, files: readonly { readonly size: number }[]) => {
+const visitOf = (visit: string, files: readonly Sized[]) => {
   return { visit, requests: files.length + 1, bytes: sizeOf(files) }
 }
 
-const sizeOf = (all: readonly { readonly size: number }[]) =>
-  all.reduce((sum, { size }) => sum + size, 0)
+const sizeOf = (all: readonly Sized[]) => all.reduce((sum, { size }) => sum + size, 0)
+const bySize = (one: Sized, other: Sized) => other.size - one.size
 
 /** Lists packages and the application, the largest first. What several files contain in part counts once. */
 function groupsOf(parts: readonly Part[]) {
-  const bySize = (one: { readonly size: number }, other: typeof one) => other.size - one.size
-  const groups = Array.from(
-    groupBy(parts, ({ group }) => group),
-    ([group, all]) => {
-      const merged = Array.from(
-        groupBy(all, ({ path }) => path),
-        ([path, same]) => {
-          return { path, group, size: sizeOf(same) }
-        }
-      )
-      return { path: group || 'the application', size: sizeOf(all), parts: merged.toSorted(bySize) }
-    }
-  )
+  const groups = [...groupBy(parts, ({ group }) => group)].map(([group, all]) => {
+    const bySource = [...groupBy(all, ({ path }) => path)]
+    const merged = bySource.map(([path, same]) => ({ path, group, size: sizeOf(same) }))
+    return { path: group || 'the application', size: sizeOf(all), parts: merged.toSorted(bySize) }
+  })
   return groups.toSorted(bySize)
 }
 
-export type WeighedFile = Omit<Weighed, 'loads' | 'later'> & {
-  readonly path: string
-  readonly isLater: boolean
-}
-
 /** Lists the files in the order of loading. */
-async function reached(entries: readonly string[], weighed: Weigh): Promise<WeighedFile[]> {
-  const files = new Map<string, WeighedFile>()
+async function reached(entries: readonly string[], weighed: Weigh) {
+  type File = Omit<Weighed, 'loads' | 'later'> & { path: string; isLater: boolean }
+  const files = new Map<string, File>()
   const [first, later] = [new Set(entries), new Set<string>()]
   // Both grow meanwhile.
   for (const paths of [first, later])
