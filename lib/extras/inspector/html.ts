@@ -31,7 +31,6 @@ export function element(name: string, content: Value, attributes: Attributes = {
   return new Html(`${openTag(name, attributes)}${written(content)}</${name}>`)
 }
 
-/** Makes one for each content. */
 export function each(name: string, contents: readonly Value[], attributes?: Attributes): Html[] {
   return contents.map(content => element(name, content, attributes))
 }
@@ -65,30 +64,23 @@ export function layout(title: string, json: string, main: Value): string {
     </html> `.text
 }
 
-export function link(href: string, text: string, attributes: Attributes = {}): Html {
-  return element('a', text, { href, ...attributes })
-}
+export const link = (href: string, text: string, attributes: Attributes = {}) =>
+  element('a', text, { href, ...attributes })
 
 /** Leads to the page about an asset, or about any other path. @param path is encoded */
-export function assetLink(path: string): Html {
-  return link(`asset?path=${encodeURIComponent(path)}`, path)
-}
+export const assetLink = (path: string) => link(`asset?path=${encodeURIComponent(path)}`, path)
 
 /** Shows the source of an image. @param path is encoded */
 export function image(path: string, attributes: Attributes): Html {
   return new Html(openTag('img', { src: `image?path=${encodeURIComponent(path)}`, ...attributes }))
 }
 
-export function bytes(size: number): string {
-  return `${size.toLocaleString('en')} B`
-}
-
+export const bytes = (size: number) => `${size.toLocaleString('en')} B`
 export const note = (text: string) => element('p', text, { class: 'note' })
 export const status = (text: string) => element('p', text, { role: 'status' })
 
-export function list(items: readonly Value[]): Html | false {
-  return items.length > 0 && element('ul', each('li', items))
-}
+export const list = (items: readonly Value[]) =>
+  items.length > 0 && element('ul', each('li', items))
 
 const links = (paths: readonly string[]) => list(paths.map(assetLink))
 const badge = (text: Value, name: string) => element('span', text, { class: `state ${name}` })
@@ -131,7 +123,6 @@ function shown(name: string, value: unknown): Value {
   return Array.isArray(value) ? list(value) : (value as Value)
 }
 
-/** Lists names and values. */
 export function facts(model: object): Html {
   const all = Object.entries(model).map(([name, value]) => [labelOf(name), shown(name, value)])
   const known = all.filter(([, value]) => value && [value].flat().length > 0)

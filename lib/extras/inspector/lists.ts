@@ -43,9 +43,14 @@ export async function pageOfAssets(survey: Survey, query: URLSearchParams) {
   })
   const counts: Record<string, number> = {}
   for (const name of all.flatMap(({ states }) => states)) counts[name] = (counts[name] ?? 0) + 1
+  const matches = ({ path, source: { file } }: Sourced) => {
+    // path.relative is slow for thousands of files.
+    const shown = file.startsWith(root) ? file.slice(root.length + 1) : file
+    return `${path}\n${withSlashes(shown)}`.toLowerCase().includes(text.toLowerCase())
+  }
   const found = all
     .filter(({ states }) => wanted === '' || states.includes(wanted))
-    .filter(({ place }) => matches(place, text.toLowerCase(), root))
+    .filter(({ place }) => matches(place))
     .toSorted((a, b) => Number(b.isTroubled) - Number(a.isTroubled))
   const pages = Math.max(1, Math.ceil(found.length / ROWS))
   const page = Math.min(Math.max(1, Math.trunc(Number(query.get('page'))) || 1), pages)
@@ -58,12 +63,6 @@ export async function pageOfAssets(survey: Survey, query: URLSearchParams) {
   const question = { text, state: wanted, page }
   const assets = await Promise.all(shown)
   return { root, env, surveyed, total, counts, question, found: found.length, pages, assets }
-}
-
-function matches({ path, source: { file } }: Sourced, text: string, root: string): boolean {
-  // path.relative is slow for thousands of files.
-  const shown = file.startsWith(root) ? file.slice(root.length + 1) : file
-  return `${path}\n${withSlashes(shown)}`.toLowerCase().includes(text)
 }
 
 export function listPage(model: PageOfAssets): string {
@@ -155,15 +154,10 @@ export function mountsPage({ mounts }: { readonly mounts: readonly ListedMount[]
       table(`Files of ${mount}, missing ones first`, rows)
     )
   })
+  const about = note('Directories that something else fills.')
   const none = mounts.length === 0 && status('There are none.')
-  return layout('Mounts', 'mounts?json', [
-    note('Directories that something else fills.'),
-    none,
-    sections
-  ])
+  return layout('Mounts', 'mounts?json', [about, none, sections])
 }
-
-const MAIN = /^(?:app|application|main|index)\.js$/
 
 export type WeightReport = Awaited<ReturnType<typeof weightOf>>
 
@@ -171,7 +165,8 @@ export type WeightReport = Awaited<ReturnType<typeof weightOf>>
 export async function weightOf({ pipeline, places }: Survey, asked: string) {
   const own = [...places.values()].filter(({ source }) => source.packageName === undefined)
   const names = own.map(({ source }) => source.name).filter(name => /\.(?:css|m?js)$/.test(name))
-  const main = names.find(name => MAIN.test(name)) ?? names.find(name => name.endsWith('.js'))
+  const isMain = (name: string) => /^(?:app|application|main|index)\.js$/.test(name)
+  const main = names.find(isMain) ?? names.find(name => name.endsWith('.js'))
   const given = asked.split(/\s+/).filter(Boolean)
   const entries = given.length > 0 ? given : [main?.replace(/\.js$/, '') ?? names[0] ?? []].flat()
   const icons = iconsIn(pipeline.running).map(({ path, size, times }) => ({ path, size, times }))

@@ -16,8 +16,6 @@ import { readSource, stateOf, type Reading, type Verdict } from '../telling/stat
 
 type Seen = Reading & Verdict
 
-// A page waits so long for what it shows.
-const PATIENCE_MS = 500
 // More would leave no threads of Node's pool to requests.
 const CONCURRENCY = 2
 const DIGEST = new RegExp(DIGEST_PATTERN)
@@ -30,7 +28,6 @@ export class Survey {
   readonly refresh = oneAtATime(async () => {
     await inParallel([...this.places.values()], CONCURRENCY, place => this.look(place))
   })
-  /** Assets that were looked at, by plain URL path. */
   readonly seen = new Map<string, Seen>()
   readonly #looks = new Map<string, Promise<Seen>>()
 
@@ -38,7 +35,6 @@ export class Survey {
     this.pipeline = pipeline
   }
 
-  /** Brings the list of places up to date. */
   async list(): Promise<void> {
     const { settings, sources } = publishingIn(this.pipeline)
     const places = await listAssets(settings, sources)
@@ -71,9 +67,9 @@ export class Survey {
   }
 }
 
-/** Resolves to undefined if the work takes longer than a page waits. */
+/** Resolves to undefined if the work takes longer than a page waits for what it shows. */
 export function soon<T>(work: Promise<T>): Promise<T | undefined> {
-  return Promise.race([work, setTimeout(PATIENCE_MS, undefined, { ref: false })])
+  return Promise.race([work, setTimeout(500, undefined, { ref: false })])
 }
 
 export type AssetRecord = Awaited<ReturnType<typeof recordOf>>
@@ -90,9 +86,8 @@ export async function recordOf(survey: Survey, place: Listed, seen: Seen | undef
   const served = await directories.public.find(wantedAt(decodeURIComponent(url), settings))
   const { variants = [] } = served ?? {}
   const [identity] = variants
-  const tails = app.tails
-    ? publishingIn(survey.pipeline).sources.of(app).tailsOf(source)
-    : undefined
+  const { sources } = publishingIn(survey.pipeline)
+  const tails = app.tails ? sources.of(app).tailsOf(source) : undefined
   const inputs = (seen?.inputs ?? []).filter(isFileObservation)
   const referring = [...survey.seen].filter(([, { refersTo }]) => refersTo.includes(path))
   return {
@@ -102,7 +97,6 @@ export async function recordOf(survey: Survey, place: Listed, seen: Seen | undef
     source: shown(source.file),
     state: seen?.state,
     problems: seen?.problems ?? [],
-    /** Says why it cannot be published. */
     failure: seen?.failure,
     /** The URL that pages ask for. */
     url: settings.base + url,
@@ -110,7 +104,6 @@ export async function recordOf(survey: Survey, place: Listed, seen: Seen | undef
     /** The digest; undefined for a file that is too large for memory. */
     digest: DIGEST.exec(splitFingerprint(url)?.digest ?? identity?.etag ?? '')?.[0],
     sizes: Object.fromEntries(variants.map(({ coding, size }) => [coding, size])),
-    /** The files that were compiled into it. */
     dependencies: inputs.slice(1).map(input => shown(input.path)),
     refersTo: seen?.refersTo.map(encodePath) ?? [],
     referredBy: referring.map(([by]) => encodePath(by)),

@@ -44,20 +44,13 @@ function tell(ctx: Context, settings: HttpCacheSettings, kind: string, problem: 
   warn(`${method} ${path} ${problem}`)
 }
 
-// Code that takes ctx.fresh, which is a function here, for Koa's boolean responds 304 to every request, or never.
+// Code that takes ctx.fresh, which is a function here, for Koa's boolean never finds it false.
 function reportReadAsBoolean(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
-  if ((state.decision ?? state.offer) !== undefined) return
-  const instead = 'write await ctx.fresh(…) in a route, or read ctx.request.fresh'
-  if (isUntouched(ctx)) {
-    const problem = `read ctx.fresh as a boolean and has no body: it is a function, so never false; ${instead}`
-    tell(ctx, settings, 'boolean', problem)
-  }
-  if (ctx.status !== 304 || ctx.request.fresh) return
-  throw new Error(
-    'code behind koaHttpCache read ctx.fresh as a boolean and responded 304 to a request that has no matching ' +
-      `validator: ${instead}; if it is a middleware, register it (koa-conditional-get, koa-static-cache) before ` +
-      'koaHttpCache'
-  )
+  if ((state.decision ?? state.offer) !== undefined || !isUntouched(ctx)) return
+  const problem =
+    'read ctx.fresh as a boolean and has no body: it is a function, so never false; ' +
+    'write await ctx.fresh(…) in a route, or read ctx.request.fresh'
+  tell(ctx, settings, 'boolean', problem)
 }
 
 /** A comparison with the validators that were sent would have saved the response. */

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { AssetReport } from '../../../lib/extras/inspector/asset-page.ts'
+import type { AssetReport } from '../../../lib/extras/inspector/pages.ts'
 import type { PageOfAssets } from '../../../lib/extras/inspector/lists.ts'
 import type { LoggedRequest } from '../../../lib/extras/inspector/pages.ts'
 import { makeSite } from '../../support/site.ts'

@@ -1,7 +1,7 @@
 // The page about an asset, or about any path, as explain tells it.
 import { randomBytes } from 'node:crypto'
 import test from 'ava'
-import type { AssetReport } from '../../../lib/extras/inspector/asset-page.ts'
+import type { AssetReport } from '../../../lib/extras/inspector/pages.ts'
 import type { WeightReport } from '../../../lib/extras/inspector/lists.ts'
 import { makeSite } from '../../support/site.ts'
 import { json, listOf, makeInspected } from './inspected.ts'
