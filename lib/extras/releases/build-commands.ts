@@ -31,10 +31,10 @@ export const compress: Command = {
   name: 'compress',
   summary: 'write compressed copies beside the files of any directory',
   argument: '<dir>',
-  about: `Writes compressed copies (${COPIES}) beside the files of a build, such as that
-of a front end, where they are smaller; koaAssets and servers such as nginx send
-them. Each copy is decompressed and compared with its original before it gets its
-name. No configuration is needed.
+  about: `Writes compressed copies (${COPIES}) beside the files of a build, where they are
+smaller; koaAssets and servers such as nginx send them. Each copy is decompressed
+and compared with its original before it gets its name. What 'precompile' publishes
+is compressed already. No configuration is needed.
 
 Run it after every build. A copy that decompresses to its original is not made
 again; any other is replaced, or removed where compression does not pay.
@@ -45,11 +45,8 @@ unless --include names them. So is a copy whose original does not exist, which
 A GLOB is for paths in the directory: 'vendor/**'. Without a slash it is for every
 folder: '*.js'. Both options may be given several times.
 
-What 'precompile' publishes is compressed already.
-
 With --against it also writes deltas (.dcz) from the files of an earlier build to
-those of the same name with another hash: a browser that has one of these downloads
-the difference only. This needs Node 22.19, 24.6 or newer.`,
+those of the same name with another hash, on Node 22.19, 24.6 or newer.`,
   options: {
     ...GLOB_OPTIONS,
     against: { value: 'DIR', description: 'an earlier build, to write deltas' }
@@ -79,8 +76,8 @@ export const keep: Command = {
   argument: '<old build> <new build>',
   about: `Copies the files with hashed names that a bundler's new build lacks from
 its earlier build, so that a page that is open during a deploy finds the chunks that
-it has yet to load. Then it compresses the new build like 'compress'. Run it after
-every build, before it is served.
+it has yet to load. Then it compresses the new build like 'compress', with deltas
+(.dcz) from the old one. Run it after every build, before it is served.
 
 What was kept, and when, is in .koa-fresh-assets-kept.json of the new build. Mounts
 never serve that, but send the kept files as immutable; the next run takes them
@@ -88,9 +85,7 @@ along, unless their build is neither among the last 3 (--keep) nor was replaced 
 the last 7 days (--age). 'clean <dir>' removes them by the same rule.
 
 No file of the new build is overwritten, but one that was kept and is damaged since.
-A second run changes nothing, and one after Ctrl-C does the rest.
-
-It also writes deltas (.dcz) from the old build's files to those of the new one.`,
+A second run changes nothing, and one after Ctrl-C does the rest.`,
   options: { ...LIMIT_OPTIONS, manifest: MANIFEST, ...GLOB_OPTIONS },
   examples: [
     ['koa-fresh-assets keep /srv/app/current/dist dist', 'After a build of Vite:'],
@@ -113,9 +108,7 @@ It also writes deltas (.dcz) from the old build's files to those of the new one.
 }
 
 function warnOfLarge(output: Output, { tooLarge }: CompressReport): void {
-  for (const path of tooLarge) {
-    output.warn(`${path} is larger than 128 MiB and was not compressed`)
-  }
+  for (const path of tooLarge) output.warn(`${path} is larger than 128 MiB and was not compressed`)
 }
 
 function summary(report: CompressReport): string {
@@ -126,13 +119,12 @@ function summary(report: CompressReport): string {
     return [extension, ...sizes.map(size => (isWritable ? String(size) : '-')), String(removed)]
   })
   const heading = ['', 'copies', 'before', 'after', 'written', 'removed']
-  const unwritable = codings.filter(({ isWritable }) => !isWritable)
-  const node = process.versions.node
+  const { node } = process.versions
   const left = leftOut.every(path => path.endsWith('.map')) ? 'source map' : 'file'
   return [
     table([heading, ...rows], [1, 2, 3, 4, 5]),
-    ...unwritable.map(
-      ({ extension }) => `Node ${node} cannot write ${extension}; 22.15 and newer can.`
+    ...codings.flatMap(({ extension, isWritable }) =>
+      isWritable ? [] : `Node ${node} cannot write ${extension}; 22.15 and newer can.`
     ),
     ...(leftOut.length > 0 ? [`Left out: ${count(leftOut.length, left)}`] : []),
     ...rowsOfDeltas(report).map(([name, text]) => `${name}: ${text}`),

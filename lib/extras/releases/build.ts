@@ -62,10 +62,8 @@ export function findBuild(built: BuiltDirectory, name?: string): Promise<BuildFi
   })
 }
 
-/** Reads the list of what `keep` has brought. */
-export async function keptIn({ path }: BuiltDirectory): Promise<KeptFiles> {
-  return readKept((await readSnapshot(keptListIn(path)))?.bytes, path)
-}
+export const keptIn = async ({ path }: BuiltDirectory) =>
+  readKept((await readSnapshot(keptListIn(path)))?.bytes, path)
 
 /** A server that has already read the manifest reads both again when the manifest has changed. */
 export async function writeKept(
@@ -86,22 +84,13 @@ export async function writeKept(
   await touch(manifest, await nowOnDisk(path), place)
 }
 
-/**
- * Requires the list without which nobody knows the files of earlier builds any more: the next `keep` would not take
- * them along, and `clean` would not remove them.
- * @throws AssetError with the code `manifest-missing`
- */
-export async function requireList(
-  { path, files }: BuiltDirectory,
-  build: BuildFiles
-): Promise<void> {
+/** Without the list the next `keep` would not take files of earlier builds along, and `clean` would not remove them. */
+export async function requireList({ path, files }: BuiltDirectory, build: BuildFiles) {
   if (await statOf(keptListIn(path))) return
   const names = new Set(Array.from(build.hashed, versionKey))
-  const earlier = [...files].find(file => {
-    const isOther = build.paths.has(file) || splitDelta(file) !== undefined
-    const key = isOther ? undefined : versionKey(file)
-    return key !== undefined && names.has(key)
-  })
+  const earlier = [...files].find(
+    file => !build.paths.has(file) && !splitDelta(file) && names.has(versionKey(file) ?? '')
+  )
   if (earlier === undefined) return
   const list = basename(keptListIn(path))
   const message = `${path} contains ${earlier} of an earlier build, and no ${list} that names it`

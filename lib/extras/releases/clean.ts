@@ -91,9 +91,8 @@ export async function clean(settings: Project, options: CleanOptions = {}): Prom
   check(options, OPTIONS)
   const { dryRun = false } = options
   const directory = publicFile(settings, settings.prefix)
-  if (!(await wouldBeInPlace(settings.place, join(directory, 'any')))) {
+  if (!(await wouldBeInPlace(settings.place, join(directory, 'any'))))
     throw outsidePlace(settings.place, directory, 'cleaned')
-  }
   // This fails before the lock creates anything in a directory without a manifest.
   await readNames(manifestFile(settings))
   const held = dryRun ? undefined : await lock(directory, warnOnce())
@@ -110,14 +109,15 @@ export async function clean(settings: Project, options: CleanOptions = {}): Prom
     const kept = new Set(dated.flatMap(each => Array.from(each.keys(), ({ path }) => path)))
     for (const { path } of removed) kept.delete(path)
     const endless = [...deltas.values()].flat().filter(delta => lacksEnd(delta, kept))
-    const files = [
-      ...endless.map(({ file }) => [file]),
-      ...removed.map(({ file }) => withCopies(file))
-    ]
+    const copied = removed.map(({ file }) => withCopies(file))
     await held?.check()
     return {
       removed: removed.map(({ path }) => encodePath(path)).toSorted(),
-      bytes: await removeFiles(settings.place, files, dryRun),
+      bytes: await removeFiles(
+        settings.place,
+        [...endless.map(({ file }) => [file]), ...copied],
+        dryRun
+      ),
       kept: kept.size,
       dryRun
     }
@@ -150,7 +150,6 @@ function lacksEnd({ base, digest }: PublishedFile, kept: ReadonlySet<string>): b
   return !kept.has(base) || !kept.has(withFingerprint(plain, digest))
 }
 
-/** Removes what `keep` has brought into a build, once no open page asks for it. */
 export async function cleanKept(
   directory: string,
   options: CleanKeptOptions = {}
@@ -183,7 +182,7 @@ export async function cleanKept(
   return { removed, bytes, kept: left.size, dryRun }
 }
 
-/** Returns the times at which builds were replaced that neither limit keeps: files of one build have one time. */
+/** Returns the times at which builds were replaced that neither limit keeps. */
 export function outdatedBuilds(limits: Limits, kept: Iterable<readonly [string, KeptFile]>) {
   const times = Array.from(kept, ([, { replaced }]) => [replaced, replaced] as const)
   return outdatedAmong(limits, new Map(times))

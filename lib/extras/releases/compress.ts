@@ -150,12 +150,11 @@ export async function compress(
   }
 }
 
-/** The copy of a file that is there now in one coding. */
 interface Copied {
   readonly coding: Coding
   /** The size of the file in bytes. */
   readonly original: number
-  /** The size of the copy in bytes; undefined when there is none that this Node can read. */
+  /** The size of the copy; undefined when there is none that this Node can read. */
   readonly size?: number
   readonly change?: 'written' | 'removed' | undefined
 }
@@ -175,12 +174,10 @@ function reportOn(coding: Coding, copies: readonly Copied[]): CodingReport {
   }
 }
 
-/** A failed system call gets an error that names the file; any other error stays as it is. */
-function rethrowAsCompressError(path: string) {
-  return (error: unknown): never => {
-    if (errorCode(error) === undefined || error instanceof AssetError) throw error
-    throw failed(`cannot compress ${path}: ${reasonOf(error)}`, error)
-  }
+/** A failed system call gets an error that names the file. */
+const rethrowAsCompressError = (path: string) => (error: unknown) => {
+  if (errorCode(error) === undefined || error instanceof AssetError) throw error
+  throw failed(`cannot compress ${path}: ${reasonOf(error)}`, error)
 }
 
 /** Brings the copies of a file up to date; undefined for a file that is gone. */
@@ -205,9 +202,8 @@ async function compressFile(place: Boundary, path: string, unsaved: Unsaved) {
     // The copy is read back from disk before it gets its name.
     const checkContent = async (temporary: OpenFile): Promise<void> => {
       const now = await statOf(file)
-      if (!now || !sameStamp(now, stamp)) {
+      if (!now || !sameStamp(now, stamp))
         throw failed(`${file} was edited while it was compressed: run again`)
-      }
       if ((await compareOpen(original, temporary, coding)) === 'equal') return
       throw failed(
         `the ${coding.name} copy of ${file} did not decompress to it, and was not kept: check the disk`

@@ -50,7 +50,7 @@ export async function verifyCopies(directory: string): Promise<VerifyCopiesRepor
   }
 }
 
-async function missingIn({ path: top }: BuiltDirectory, build: BuildFiles): Promise<Problem[]> {
+async function missingIn({ path: top }: BuiltDirectory, build: BuildFiles) {
   const message = `is missing, and ${pathFrom(top, build.manifest)} names it`
   const missing = await inParallel([...build.paths].toSorted(), CONCURRENCY, async path =>
     (await statOf(join(top, path)))?.isFile() ? [] : [{ path, message }]
@@ -59,10 +59,7 @@ async function missingIn({ path: top }: BuiltDirectory, build: BuildFiles): Prom
 }
 
 /** Checks the files that `keep` has brought, and their list. */
-async function keptProblems(
-  built: BuiltDirectory,
-  build: BuildFiles | undefined
-): Promise<Problem[]> {
+async function keptProblems(built: BuiltDirectory, build?: BuildFiles): Promise<Problem[]> {
   try {
     if (build) await requireList(built, build)
     const kept = [...(await keptIn(built))].filter(([file]) => !build?.paths.has(file))
@@ -85,7 +82,6 @@ const KEEP_AGAIN =
  * Checks the copies and deltas in a directory that may contain anything.
  * @param top is its real path
  * @param all are the paths of the files in it, relative to it
- * @param isChecked tells of each whether it is checked
  */
 export async function checkFiles(
   top: string,
@@ -111,20 +107,18 @@ export async function checkFiles(
     return isOrphan ? [...compared, { path, message: NO_ORIGINAL }] : compared
   }
   const checked = (await inParallel([...files], CONCURRENCY, check)).flat()
-  const problems = checked.flatMap(({ path, message }) =>
-    message === undefined ? [] : { path, message }
-  )
+  const sorted = checked.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   return {
     copies: checked.length,
     unread: checked.filter(({ isUnread }) => isUnread).length,
-    problems: problems.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    problems: sorted.flatMap(({ path, message }) =>
+      message === undefined ? [] : { path, message }
+    )
   }
 }
 
 /** Returns the path of the file that a compressed copy or a delta is made from; any other path stays. */
-export function originalOf(path: string): string {
-  return splitDelta(path)?.name ?? withoutCodingExtension(path)
-}
+export const originalOf = (path: string) => splitDelta(path)?.name ?? withoutCodingExtension(path)
 
 interface Checked {
   readonly path: string

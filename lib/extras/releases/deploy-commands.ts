@@ -25,19 +25,17 @@ plain name has the same content, and that the compressed copies decompress to it
 For each mount it checks that the files that its manifest names exist, and the
 compressed copies. Prints a line for each problem, and writes nothing.
 
-With a directory, such as one that 'compress' was run on, it only checks that: the
-compressed copies in it, whether each has an original and decompresses to it.
-This needs no configuration. A .gz without an original is taken for an archive,
-unless a .br or .zst is beside it.
-
-Run it after copying files to another machine, or when a page looks wrong.
-'precompile' and 'compress' fix what it finds.
-
-In a directory with a bundler's manifest it also checks that the files that the
-manifest names exist, and that those that 'keep' copied, and their list, are intact.
+With a directory, it only checks that, without a configuration: whether each
+compressed copy has an original and decompresses to it; with a bundler's manifest
+also that the files that it names exist, and that those that 'keep' copied, and
+their list, are intact. A .gz without an original is taken for an archive, unless
+a .br or .zst is beside it.
 
 Deltas (.dcz) are checked as well: each has to be intact, and to start from a file
-that exists.`,
+that exists.
+
+Run it after copying files to another machine, or when a page looks wrong.
+'precompile' and 'compress' fix what it finds.`,
   options: {},
   examples: [
     ['koa-fresh-assets verify', 'Fail a deployment when a file was lost on the way:'],
@@ -48,8 +46,7 @@ that exists.`,
     const [directory] = args
     if (directory === undefined) return verifyPublic(output, await projectOf(call))
     const report = await verifyCopies(directoryAt(values, directory))
-    const { files } = report
-    const named = files === undefined ? [] : [`${count(files, 'file')} of the build`]
+    const named = report.files === undefined ? [] : [`${count(report.files, 'file')} of the build`]
     return printProblems(output, report, [...named, copiesText(report)], { directory })
   }
 }
@@ -57,12 +54,9 @@ that exists.`,
 async function verifyPublic(output: Output, project: Project): Promise<number> {
   const report = await compare(project)
   const { assets, mounts } = report
-  const totals = [
-    ...(assets > 0 || !mounts ? [count(assets, 'asset')] : []),
-    ...(mounts
-      ? [`${count(mounts.files, 'file')} of builds`, `${copiesText(mounts)} in mounts`]
-      : [])
-  ]
+  const totals = assets > 0 || !mounts ? [count(assets, 'asset')] : []
+  if (mounts)
+    totals.push(`${count(mounts.files, 'file')} of builds`, `${copiesText(mounts)} in mounts`)
   const checked = await inParallel(project.extras, 1, async extra => extra.views?.check(project))
   const checks = checked.filter(check => check !== undefined)
   for (const doubt of checks.flatMap(({ doubts }) => doubts)) output.warn(doubt)
@@ -83,10 +77,7 @@ function copiesText({ copies, unread }: Omit<CheckedCopies, 'problems'>): string
 
 /** Every command that keeps earlier files has these options. */
 export const LIMIT_OPTIONS = {
-  keep: {
-    value: 'N',
-    description: `how many versions or earlier builds to keep; default: ${KEEP}`
-  },
+  keep: { value: 'N', description: `versions or earlier builds to keep; default: ${KEEP}` },
   age: { value: 'D', description: `keep what is younger than this: 12h, 1d, 2w; default: ${AGE}` }
 } as const
 
@@ -125,9 +116,8 @@ more than 7 days (--age) ago. No configuration is needed for that.`,
   run: async ({ output, loadProject, values, args: [directory] }) => {
     const { manifest, 'dry-run': dryRun } = values
     const options = { ...limitsIn(values), dryRun }
-    if (directory !== undefined) {
+    if (directory !== undefined)
       return report(output, cleanKept(directoryAt(values, directory), { ...options, manifest }))
-    }
     if (manifest === undefined)
       return report(output, prune(await loadProject('deployment'), options))
     throw new UsageError("--manifest is for a bundler's build: clean <dir> --manifest FILE")
@@ -145,9 +135,8 @@ async function report(output: Output, cleaning: Promise<CleanReport>): Promise<n
 }
 
 export function limitsIn({ keep = String(KEEP), age = AGE }: Values) {
-  if (!/^\d{1,9}$/.test(keep)) {
+  if (!/^\d{1,9}$/.test(keep))
     throw new UsageError(`--keep must be a whole number such as 3, got '${keep}'`)
-  }
   const seconds = secondsOf(age)
   if (seconds !== undefined) return { keep: Number(keep), age: seconds }
   throw new UsageError(`--age must be a number and a unit such as 12h, 1d or 2w, got '${age}'`)

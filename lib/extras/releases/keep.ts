@@ -34,7 +34,7 @@ export interface KeepReport {
   readonly builds: number
   /** The number of files that this run copied. */
   readonly copied: number
-  /** The report of `compress`, which ran afterwards. */
+  /** The report of `compress`. */
   readonly compressed: CompressReport
 }
 
@@ -65,9 +65,8 @@ export async function keep(
   const outdated = outdatedBuilds(options, possible.flat())
   // A listed file stays as it is, so that a second run changes nothing.
   const isChosen = ([file, { replaced }]: Entry) => listed.has(file) || !outdated.has(replaced)
-  const checked = await inParallel(possible.flat().filter(isChosen), CONCURRENCY, entry =>
-    compared(entry, from, to)
-  )
+  const chosen = possible.flat().filter(isChosen)
+  const checked = await inParallel(chosen, CONCURRENCY, entry => compared(entry, from, to))
   const kept = new Map(checked.map(({ entry }) => entry))
   const files = [...kept.keys()].toSorted()
   const intact = new Set(checked.flatMap(({ entry, isIntact }) => (isIntact ? entry[0] : [])))
@@ -98,12 +97,7 @@ export async function keep(
 type Entry = readonly [file: string, kept: KeptFile]
 
 /** Tells whether a file that the new build has not written itself may be in it. */
-async function mayStay(
-  file: string,
-  listed: KeptFiles,
-  from: BuiltDirectory,
-  to: BuiltDirectory
-): Promise<boolean> {
+async function mayStay(file: string, listed: KeptFiles, from: BuiltDirectory, to: BuiltDirectory) {
   const [source, target] = [join(from.path, file), join(to.path, file)]
   if (!to.files.has(file)) return from.files.has(file) && !(await lstatOf(target))
   // Where there is no list, the directory was not emptied before the build.
@@ -120,9 +114,8 @@ async function compared([file, entry]: Entry, from: BuiltDirectory, to: BuiltDir
   const [source, target] = await Promise.all([from, to].map(digestIn))
   const digest = entry.digest ?? source ?? target
   const isIntact = digest === undefined || isSameDigest(digest, target)
-  if (isIntact || isSameDigest(digest, source)) {
+  if (isIntact || isSameDigest(digest, source))
     return { entry: [file, { ...entry, digest }] as const, isIntact }
-  }
   const message = `${file} of an earlier build is missing or damaged in ${from.path} and in ${to.path}: restore it in one of them, or remove it from both`
   throw new AssetError('publish-failed', message)
 }

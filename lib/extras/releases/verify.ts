@@ -49,11 +49,7 @@ export async function verify(settings: Project): Promise<VerifyReport> {
 }
 
 /** @param isNeeded false where the front end may be built after the project's own assets */
-async function verifyMount(
-  mount: MountSettings,
-  listed: ListedMount | undefined,
-  isNeeded: boolean
-) {
+async function verifyMount(mount: MountSettings, listed?: ListedMount, isNeeded = false) {
   const { urlPath, dir } = mount
   const { problem, files = [] } = listed ?? {}
   const found = await verifyBelow(dir, urlPath, path => isMounted(path, mount), encodeAsImported)
@@ -77,10 +73,8 @@ async function verifyBelow(
   if (top === undefined || !(await statOf(top))?.isDirectory()) return undefined
   const files = await requestableFiles(top)
   const found = await checkFiles(top, files, path => isChecked(`${urlPath}/${path}`))
-  const problems = found.problems.map(({ path, message }) => {
-    return { path: encode(`${urlPath}/${path}`), message }
-  })
-  return { ...found, problems }
+  const at = (problem: Problem) => ({ ...problem, path: encode(`${urlPath}/${problem.path}`) })
+  return { ...found, problems: found.problems.map(at) }
 }
 
 /**
@@ -111,21 +105,18 @@ async function verifyAssets(settings: Project) {
     return intact.has(original) && (original === path || !assets.has(encodePath(path)))
   }
   const copies = await verifyBelow(publicFile(settings, prefix), prefix, isChecked, encodePath)
-  const ofCopies = copies?.problems ?? []
-  const problems = [...(await unpublishedIn(settings)), ...faults.flat(), ...ofCopies]
+  const problems = [await unpublishedIn(settings), ...faults, copies?.problems ?? []].flat()
   return { assets: assets.size, problems }
 }
 
 /** Finds what no precompile publishes, on a machine that has the sources. */
 async function unpublishedIn(settings: Project): Promise<Problem[]> {
-  const all = await withSources(
-    settings,
-    () => undefined,
-    sources =>
-      inParallel(settings.apps, CONCURRENCY, async app => {
-        await sources.of(app).refresh()
-        return sources.of(app).unpublished()
-      })
+  const silent = () => undefined
+  const all = await withSources(settings, silent, sources =>
+    inParallel(settings.apps, CONCURRENCY, async app => {
+      await sources.of(app).refresh()
+      return sources.of(app).unpublished()
+    })
   )
   return all.flat().map(({ path, error }) => ({
     path: encodePath(path),
@@ -153,9 +144,8 @@ async function faultOfTarget(file: string, path: string, entry: Asset) {
 
 const MISSING = `is missing: copy it again, or ${REMEDY}`
 
-function writtenSince(target: string): string {
-  return `differs from ${target}: a development server has written it since, or the manifest is that of another release: ${REMEDY}`
-}
+const writtenSince = (target: string) =>
+  `differs from ${target}: a development server has written it since, or the manifest is that of another release: ${REMEDY}`
 
 const TEXT = /\.(?:[cm]?js|css)$/
 // An absolute path is written as a string, or in `url()`.
