@@ -3,14 +3,13 @@
 import { inspect } from 'node:util'
 import { distance } from 'fastest-levenshtein'
 
-/** The check of an option. */
 export interface Expectation {
   /** Completes "sources must be …". */
   readonly expected: string
   readonly holds: (value: unknown) => boolean
   /** The checks of its options, if it is an object. */
   readonly fields?: Expectations
-  /** The counterparts of options that other packages have, by their names. */
+  /** Of options that other packages have, by their names. */
   readonly elsewhere?: Elsewhere
   /** The check of the value under every key, if it is an object. */
   readonly each?: Expectation
@@ -31,7 +30,6 @@ export interface Option<Value, Situation> extends Expectation {
 type Expectations = Readonly<Record<string, Expectation>>
 type Elsewhere = Readonly<Record<string, string>>
 
-/** The settings of the options that have a default. */
 export type SettingsOf<Table> = {
   readonly [
     Name in keyof Table as Table[Name] extends Option<unknown, never> ? Name : never
@@ -53,7 +51,6 @@ export const flag: ExpectationOf<boolean> = {
   holds: value => typeof value === 'boolean'
 }
 
-/** Tells whether a value can match a path below a directory. */
 export function isGlob(value: unknown): value is string {
   if (!isText(value)) return false
   const names = value.split('/')
@@ -135,7 +132,7 @@ export function joinLayers<Layer extends object>(
   return joined as Partial<Layer>
 }
 
-/** Settles the given options by a table: its result has those that have a default, and is frozen. */
+/** The options that have a default, frozen. */
 export function settleTable<Table extends Expectations>(
   options: Table,
   given: { readonly [Name in keyof Table]?: unknown } = {},
@@ -148,16 +145,12 @@ export function settleTable<Table extends Expectations>(
   return Object.freeze(Object.fromEntries(settings)) as SettingsOf<Table>
 }
 
-/** Returns the entries that are set: `undefined` means "not set" everywhere. */
+/** `undefined` means "not set" everywhere. */
 export function entriesGiven<T>(record: Readonly<Record<string, T | undefined>> = {}) {
   return Object.entries(record).filter((entry): entry is [string, T] => entry[1] !== undefined)
 }
 
-/**
- * @param place the place of the object, such as `apps.web.`
- * @param elsewhere the counterparts of options of other packages
- * @throws TypeError for an unknown option, a missing one and a wrong value, at any depth
- */
+/** @param place such as `apps.web.` @throws TypeError for an unknown or missing option and a wrong value, at any depth */
 export function check(
   options: unknown,
   expectations: Expectations,
@@ -196,17 +189,14 @@ export function checked<Value>(
   throw optionError(name, expected, value, place)
 }
 
-/** Makes the error `sources must be a list of directories, got 42 (apps.web.sources)`. */
+/** `sources must be a list of directories, got 42 (apps.web.sources)` */
 export function optionError(name: string, expected: string, given: unknown, place = ''): TypeError {
   const where = place === '' ? '' : ` (${place}${name})`
   const shown = inspect(given, { depth: 1, breakLength: Infinity, maxStringLength: 200 })
   return new TypeError(`${name} must be ${expected}, got ${shown}${where}`)
 }
 
-/**
- * Makes the error `unknown option 'sorces': did you mean 'sources'?`
- * @param advice follows a name that is not near a known one
- */
+/** `unknown option 'sorces': did you mean 'sources'?` @param advice follows a name that is not near a known one */
 export function unknownName(
   kind: string,
   name: string,
@@ -246,10 +236,7 @@ export function didYouMean(given: string, near: string): string {
 // Two characters in five may differ, as in TypeScript's "Did you mean"; nobody mistypes more than six.
 const TOLERANCE = 0.4
 
-/**
- * Returns the candidate that takes the fewest edits, the first of those that tie; undefined when all take too many.
- * Case and Unicode form are ignored.
- */
+/** The first of those with the fewest edits; undefined if all take too many. Case and Unicode form are ignored. */
 export function nearest(word: string, candidates: Iterable<string>, most = 6): string | undefined {
   let best: string | undefined
   let limit = Math.max(1, Math.min(most, Math.floor(word.length * TOLERANCE)))

@@ -1,9 +1,7 @@
 // Runs work at most once, or limits what runs at once: to several items, or to one run at a time.
 
-/**
- * Maps over items with at most `limit` of them in progress; results are in the order of the items. Rejects
- * with the first failure or the reason of an aborted signal, once no item is in progress any more.
- */
+// Results are in the order of the items. Rejects with the first failure or the reason of an aborted signal, once no item
+// is in progress any more.
 export async function inParallel<T, R>(
   items: readonly T[],
   limit: number,
@@ -27,10 +25,7 @@ export async function inParallel<T, R>(
   return results
 }
 
-/**
- * Runs works of one name one at a time. Calls during a run share the next run: the current one may already have
- * read what changed before the call.
- */
+/** Works of one name run one at a time. Calls during a run share the next: this one may have read what changed. */
 export function inTurns<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
   const current = new Map<string, Promise<T>>()
   const next = new Map<string, Promise<T>>()
@@ -66,7 +61,7 @@ export async function firstAnswer<Item, Answer>(
   return undefined
 }
 
-/** Returns a function that runs a work when it is first called. A failure is not remembered: the next call tries again. */
+/** Runs a work when it is first called. A failure is not remembered: the next call tries again. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let known: Promise<T> | undefined
   return () => {

@@ -1,6 +1,7 @@
 // Tells programs that observe the package of its work, on channels of node:diagnostics_channel. A message is made only
 // if a program listens.
 import { channel } from 'node:diagnostics_channel'
+import type { IncomingMessage } from 'node:http'
 
 /** The message of each channel, by the channel's name without `koa-fresh-assets:`. Durations are in milliseconds. */
 export interface DiagnosticMessages {
@@ -18,10 +19,7 @@ export interface DiagnosticMessages {
     readonly path: string
     /** The absolute path of the source. */
     readonly source: string
-    /**
-     * The time from reading the source until the target was written; for assets built together, the time of the
-     * build.
-     */
+    /** From reading the source until the target was written; for assets built together, the time of the build. */
     readonly duration: number
     /** The time that the compiler took of it. */
     readonly compileDuration?: number | undefined
@@ -67,12 +65,7 @@ export const served = outlet('served')
 export const missed = outlet('missed')
 export const halted = outlet('halted')
 
-export function requestLine({
-  method = '',
-  url = ''
-}: {
-  readonly method?: string | undefined
-  readonly url?: string | undefined
-}): RequestLine {
+export function requestLine(request: Pick<IncomingMessage, 'method' | 'url'>): RequestLine {
+  const { method = '', url = '' } = request
   return { method, path: url.replace(/\?.*/s, '') }
 }

@@ -70,10 +70,7 @@ export const helpAt = (place: string): string => `node_modules/koa-fresh-assets/
 
 const loggedInFull = new Set<string>()
 
-/**
- * Shortens what Koa logs, the stack, to one line for an error whose like is in the log already: every request that a
- * fault concerns has one.
- */
+/** Shortens what Koa logs to one line if the like is in the log already: every request that a fault concerns has one. */
 export function logInFullOnce<T extends AssetError>(error: T): T {
   const { message, name } = error
   const line = `${name}: ${message.split('\n', 1)[0]}`
@@ -148,7 +145,6 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, escaped)
 }
 
-/** Does the same, but keeps newlines and tabs. */
 export function printableLines(text: string): string {
   return text.replace(UNPRINTABLE, character =>
     /[\n\t]/.test(character) ? character : escaped(character)
@@ -161,7 +157,6 @@ function escaped(character: string): string {
 
 const MAX_LOGGED = 1000
 
-/** Remembers a message, and tells whether that is new. */
 function isFirst(logged: Set<string>, message: string): boolean {
   if (logged.has(message)) return false
   if (logged.size >= MAX_LOGGED) logged.clear()
