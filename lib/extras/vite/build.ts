@@ -170,10 +170,8 @@ function withoutBuild({ urlPath, manifest, host, env }: MountOfBuild): EntrySour
 /** Returns `17:17`, or `2026-11-20 17:17` for another day. */
 function localTime(milliseconds: number): string {
   // Sweden writes a time as ISO 8601 does, but for the `T`.
-  const [time = '', today = ''] = [milliseconds, Date.now()].map(at =>
-    new Date(at).toLocaleString('sv').slice(0, 16)
-  )
-  return time.startsWith(today.slice(0, 10)) ? time.slice(11) : time
+  const time = new Date(milliseconds).toLocaleString('sv').slice(0, 16)
+  return time.startsWith(new Date().toLocaleDateString('sv')) ? time.slice(11) : time
 }
 
 /** @throws AssetError for a manifest that is broken, or whose tags name a file that does not exist */
@@ -185,12 +183,9 @@ function readAtStart(mount: MountOfBuild): Reading | undefined {
   const bundle = readBundle(bytes, mount)
   const missing = [...bundle.tagged].find(file => !statIfThere(pathOf(mount, file))?.isFile())
   if (missing !== undefined) throw incomplete(mount, missing)
-  return {
-    bundle,
-    kept: hashedKept(readIfThere(keptListIn(dir)), dir),
-    version: digestOf(bytes),
-    source: sourceOf(mount, bundle, Number(stats?.mtimeMs))
-  }
+  const kept = hashedKept(readIfThere(keptListIn(dir)), dir)
+  const source = sourceOf(mount, bundle, Number(stats?.mtimeMs))
+  return { bundle, kept, version: digestOf(bytes), source }
 }
 
 /**
@@ -215,27 +210,16 @@ async function readWhole(
   if ([...bundle.tagged].some(file => !facts.has(file))) return undefined
   const hashes = [...bundle.files].flatMap(file => facts.get(file)?.integrity ?? [])
   const version = digestOf(`${digestOf(bytes)} ${hashes.join(' ')}`)
-  const build = {
-    version: `${version} ${changedAt}`,
-    changedAt: Math.max(changedAt, Number(stamp.ctimeNs / 1_000_000n))
-  }
-  const kept = await readSnapshot(keptListIn(mount.dir))
-  return {
-    bundle,
-    kept: hashedKept(kept?.bytes, mount.dir),
-    version,
-    source: sourceOf(mount, bundle, Number(stamp.mtimeNs / 1_000_000n), facts),
-    // The manifest alone may have been touched.
-    build: last?.version === build.version ? last : build
-  }
+  const latest = Math.max(changedAt, Number(stamp.ctimeNs / 1_000_000n))
+  const build = { version: `${version} ${changedAt}`, changedAt: latest }
+  const kept = hashedKept((await readSnapshot(keptListIn(mount.dir)))?.bytes, mount.dir)
+  const source = sourceOf(mount, bundle, Number(stamp.mtimeNs / 1_000_000n), facts)
+  // The manifest alone may have been touched.
+  return { bundle, kept, version, source, build: last?.version === build.version ? last : build }
 }
 
 /** Returns the time when the last of the files was written: milliseconds since 1970. */
-async function whenAtRest(
-  mount: MountOfBuild,
-  bundle: Bundle,
-  needed: ReadonlySet<string>
-): Promise<number | undefined> {
+async function whenAtRest(mount: MountOfBuild, bundle: Bundle, needed: ReadonlySet<string>) {
   const look = async () => {
     let [last, missing] = [0, '']
     await inParallel([...bundle.files], CONCURRENCY, async file => {
@@ -261,9 +245,7 @@ async function factsOf(mount: MountOfBuild, file: string): Promise<Facts> {
   return algorithms.length > 0 ? checksumsOf(content, algorithms) : {}
 }
 
-function pathOf({ dir }: BundleMount, file: string): string {
-  return join(dir, withoutQuery(file))
-}
+const pathOf = ({ dir }: BundleMount, file: string) => join(dir, withoutQuery(file))
 
 function incomplete({ manifest, dir }: BundleMount, file: string): AssetError {
   return new AssetError(

@@ -88,9 +88,8 @@ class Bundles implements Running, MountAssets {
   async states(): Promise<ReadonlyMap<string, string>> {
     const looks = this.#mounts.map(async ({ dev }) => dev?.refresh?.())
     await Promise.all(looks).catch((error: unknown) => this.#warn(reasonOf(error)))
-    return new Map(
-      this.#sourcesAt().flatMap(({ urlPath, state }) => (state ? [[urlPath, state]] : []))
-    )
+    const known = this.#sourcesAt()
+    return new Map(known.flatMap(({ urlPath, state }) => (state ? [[urlPath, state]] : [])))
   }
 
   /** The builds without a running dev server, which would notify pages itself. */
@@ -105,12 +104,10 @@ class Bundles implements Running, MountAssets {
       const message = `'${name}' is not an entry of ${this.labelsAt(mount)}; ${this.#hint(name, mount)}`
       throw new AssetError('asset-unknown', message)
     }
-    if (
-      found.kind === 'lazy' &&
-      !this.#mounts.some(({ build }) => build?.source.names?.includes(name))
-    )
+    // Only a build shows which modules are imported dynamically.
+    const isBuilt = this.#mounts.some(({ build }) => build?.source.names?.includes(name))
+    if (found.kind === 'lazy' && !isBuilt)
       this.#warn(
-        // Only a build shows which modules are imported dynamically.
         `'${name}' is not an input of Vite: in production, entry() has it only if a module imports it dynamically`
       )
     return found.load()
@@ -153,9 +150,7 @@ class Bundles implements Running, MountAssets {
   }
 
   labelsAt(mount: string | undefined): string {
-    return this.#sourcesAt(mount)
-      .map(({ label }) => label)
-      .join(' or ')
+    return Array.from(this.#sourcesAt(mount), ({ label }) => label).join(' or ')
   }
 
   /** Returns what is surest. @throws TypeError if several mounts have it */
@@ -164,15 +159,15 @@ class Bundles implements Running, MountAssets {
     mount: string | undefined,
     look: (source: EntrySource) => Found | undefined
   ): Found | undefined {
-    const all = this.#sourcesAt(mount).flatMap(source => {
-      const found = look(source)
-      return found ? [{ found, urlPath: source.urlPath }] : []
-    })
-    const kind = KINDS.find(each => all.some(({ found }) => found.kind === each))
-    const [first, ...others] = all.filter(({ found }) => found.kind === kind)
+    const all = this.#sourcesAt(mount).map(source => ({
+      found: look(source),
+      urlPath: source.urlPath
+    }))
+    const kind = KINDS.find(each => all.some(({ found }) => found?.kind === each))
+    const surest = all.filter(({ found }) => found && found.kind === kind)
     // Without a build, any mount of a test may have any name.
-    if (!first || others.length === 0 || this.#env === 'test') return first?.found
-    const paths = [first, ...others].map(({ urlPath }) => `'${urlPath || '/'}'`)
+    if (surest.length < 2 || this.#env === 'test') return surest[0]?.found
+    const paths = surest.map(({ urlPath }) => `'${urlPath || '/'}'`)
     const exists = kind === 'possible' ? 'may be' : 'exists'
     throw new TypeError(
       `${what} ${exists} in the mounts ${paths.join(' and ')}: name one, as in { mount: ${paths[0]} }`
@@ -181,10 +176,9 @@ class Bundles implements Running, MountAssets {
 
   #sourcesAt(mount?: string): readonly EntrySource[] {
     const urlPath = mount?.replace(/\/$/, '')
-    const chosen = this.#mounts.filter(
-      ({ settings }) => mount === undefined || settings.urlPath === urlPath
-    )
-    const sources = chosen.flatMap(({ build, dev }) => dev?.source ?? build?.source ?? [])
+    const sources = this.#mounts
+      .filter(({ settings }) => mount === undefined || settings.urlPath === urlPath)
+      .flatMap(({ build, dev }) => dev?.source ?? build?.source ?? [])
     if (sources.length > 0 || mount === undefined) return sources
     const known = this.#mounts.map(({ settings }) => `'${settings.urlPath || '/'}'`).join(', ')
     throw new TypeError(
@@ -204,9 +198,8 @@ function responderOf({ base, mounts }: Project): Running['responderAt'] {
   }
 }
 
-function listed(names: readonly string[]): string {
-  return names.slice(0, MAX_LISTED).join(', ') + (names.length > MAX_LISTED ? ', …' : '')
-}
+const listed = (names: readonly string[]) =>
+  names.slice(0, MAX_LISTED).join(', ') + (names.length > MAX_LISTED ? ', …' : '')
 
 /** Finds the bundles of a running process; undefined where no mount can have entries. */
 export function bundlesIn(running: readonly Running[]): Bundles | undefined {

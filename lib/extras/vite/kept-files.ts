@@ -28,8 +28,7 @@ export function readKept(bytes: Uint8Array | undefined, dir: string): KeptFiles 
     if (!Array.isArray(builds)) throw new TypeError('builds is not a list')
     return new Map(builds.flatMap(filesOf))
   } catch (error) {
-    const remedy =
-      "restore it, or remove it and run 'npx koa-fresh-assets keep' with the earlier build again"
+    const remedy = `restore it, or remove it and run 'npx koa-fresh-assets keep' with the earlier build again`
     const message = `${keptListIn(dir)} is not a list of kept files (${reasonOf(error)}): ${remedy}`
     throw new AssetError('manifest-broken', message, { cause: error })
   }

@@ -63,9 +63,8 @@ export function describe(server: ViteServer, origin?: string): RunningVite {
 export function inputsOf({ root, build }: ViteConfig): string[] {
   const given = (build.rolldownOptions ?? build.rollupOptions)?.input ?? []
   const inputs = typeof given === 'string' ? [given] : Object.values(given)
-  return inputs
-    .filter(input => !/\.html?$/.test(input))
-    .map(input => pathFrom(root, resolve(root, input)))
+  const loaded = inputs.filter(input => !/\.html?$/.test(input))
+  return loaded.map(input => pathFrom(root, resolve(root, input)))
 }
 
 /** More would make the response longer than it may be. */
@@ -74,12 +73,10 @@ const MAX_CHANGED = 300
 /** Vite's own page adds these times to the URLs of sources. */
 function changedIn({ environments }: ViteServer): [name: string, at: number][] {
   const modules = [...environments.client.moduleGraph.urlToModuleMap]
-  return modules
-    .flatMap(([url, { lastHMRTimestamp: at }]): [string, number][] =>
-      at > 0 && !url.includes('?') ? [[url.slice(1), at]] : []
-    )
-    .toSorted(([, a], [, b]) => b - a)
-    .slice(0, MAX_CHANGED)
+  const changed = modules.flatMap(([url, { lastHMRTimestamp: at }]): [string, number][] =>
+    at > 0 && !url.includes('?') ? [[url.slice(1), at]] : []
+  )
+  return changed.toSorted(([, a], [, b]) => b - a).slice(0, MAX_CHANGED)
 }
 
 export const isReact = ({ plugins }: ViteConfig) =>
@@ -91,10 +88,7 @@ const OWN_PORT = 24678
 /** Developers open pages at these hosts. The Host of a request is not trusted. */
 const LOOPBACK = ['localhost', '127.0.0.1']
 
-/**
- * Returns the origins at which Vite's client connects to its server, found as Vite finds them: Vite 8 has the options
- * in `server.ws`, older versions in `server.hmr`.
- */
+/** Finds where Vite's client connects as Vite does: Vite 8 has the options in `server.ws`, others in `server.hmr`. */
 export function socketsOf({ server = {} }: Pick<ViteConfig, 'server'>, origin?: string): string[] {
   if (server.ws === false) return []
   const options = [server.ws, server.hmr].find(isRecord) ?? {}
