@@ -1,10 +1,13 @@
-// The live channel tells connected pages what has changed in what they use.
+// Serves what an open page loads and connects to, below `<prefix>/-/`. The live channel tells connected pages what has
+// changed in what they use.
 import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
 import type { Context } from 'koa'
 import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
 import { reasonOf, warnOnce } from '../../runtime/errors.ts'
 import { publishingIn } from '../../publishing/building/on-request.ts'
+import type { Pages } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { connected } from '../../runtime/serving/stream.ts'
 import { suppressDisconnects } from '../../runtime/serving/respond.ts'
@@ -13,21 +16,35 @@ import { encodePath } from '../../runtime/urls/spelling.ts'
 import { bundlesIn } from '../vite/bundles.ts'
 import { type AssetState, type Part, stateOf, statesOfIcons, watchedFiles } from './page-state.ts'
 
+/** The scripts for browsers refer to each other by relative URLs. */
+const SCRIPTS = ['live.js', 'live-channel.js', 'live-overlay.js', 'live-stylesheets.js']
+
+export function livePages(pipeline: Pipeline): Pages {
+  const channel = new Channel(pipeline)
+  return {
+    ...Object.fromEntries(SCRIPTS.map(name => [name, (ctx: Context) => sendScript(ctx, name)])),
+    live: ctx => channel.connect(ctx)
+  }
+}
+
+async function sendScript(ctx: Context, name: string): Promise<void> {
+  ctx.type = 'text/javascript'
+  ctx.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' })
+  ctx.body = await readFile(new URL(`client/${name}`, import.meta.url))
+}
+
 const MAX_CONNECTIONS = 256
 /** Assets with fingerprints that are looked up at the same time share one check of all sources. */
 const CONCURRENCY = 256
-
 /** An editor that saves causes several events; these milliseconds after the last, it is done. */
 const SETTLED_MS = 20
-
 /** A server that is being closed waits this long for its connections, in milliseconds. */
 const TICK_MS = 500
-
 /** Events may be lost: pages are checked every so many milliseconds, with at most this share of a core. */
 const LOOK_EVERY_MS = 2000
 const MAX_LOAD = 0.02
 
-export class Channel {
+class Channel {
   readonly #pipeline: Pipeline
   readonly #watched: () => Promise<Part>
   readonly #warn = warnOnce()
@@ -49,7 +66,6 @@ export class Channel {
     this.#watched = watchedFiles(pipeline.settings, () => this.#lookSoon())
   }
 
-  /** Responds with events until the page is closed. */
   async connect(ctx: Context): Promise<void> {
     if (!(await connected(ctx.res))) return
     if (this.#connections.size >= MAX_CONNECTIONS) ctx.throw(503)
@@ -124,16 +140,13 @@ export class Channel {
 }
 
 const MAX_USED = 1000
-
 /** Proxies end a connection on which nothing is sent, often after 30 s. */
 const HEARTBEAT_MS = 15_000
-
 /** A page that does not read what it is sent is disconnected. */
 const MAX_WAITING_BYTES = 256 * 1024
 
 /** A connection with one page (the HTML standard, "Server-sent events"). */
 class Connection {
-  /** The URL paths that the page has requested. */
   readonly used: readonly string[]
   /** The stream is given to Koa, so middleware in front can set fields and cookies after it. */
   readonly #events = new PassThrough()
@@ -166,7 +179,6 @@ class Connection {
     this.#write(':\n\n')
   }
 
-  /** Tells the page what has changed, if anything has, and what a developer should know. */
   tell(
     shared: readonly Part[],
     assets: ReadonlyMap<string, AssetState | undefined>,
@@ -181,10 +193,8 @@ class Connection {
       return { ...part, isLate }
     })
     // One source may break several assets.
-    const problems = new Set(
-      used.flatMap(({ problem }) => (problem ? JSON.stringify(problem) : []))
-    )
-    const state = `{"parts":${JSON.stringify(parts)},"problems":[${[...problems].join()}],"notes":${JSON.stringify(notes)}}`
+    const problems = new Map(used.map(({ problem }) => [JSON.stringify(problem), problem ?? []]))
+    const state = JSON.stringify({ parts, problems: [...problems.values()].flat(), notes })
     if (state === this.#told) return
     this.#told = state
     this.#write(`data: ${state}\n\n`)

@@ -8,5 +8,5 @@ export const live: Extra<Pipeline> = {
   name: 'live',
   standsOn: ['media', 'vite'],
   run: ({ base, prefix }) => ({ helpers: helpersOf(`${base}${encodePath(prefix)}/-/live.js`) }),
-  pages: async pipeline => (await import('./pages.ts')).livePages(pipeline)
+  pages: async pipeline => (await import('./channel.ts')).livePages(pipeline)
 }

@@ -27,7 +27,7 @@ export interface Part {
   readonly key: string
   /** Null while an asset cannot be published. */
   readonly version: string | null
-  /** The time of the last change, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly changedAt: number
   /** The URL path by which the page requested the asset. */
   readonly path?: string
@@ -35,20 +35,19 @@ export interface Part {
   readonly url?: string
 }
 
-/** The link opens the location in an editor. */
 export type LinkedReport = ErrorReport & { readonly link?: string | undefined }
 
-export type AssetState = NonNullable<Awaited<ReturnType<typeof stateOf>>>
+export interface AssetState {
+  readonly part: Part
+  readonly problem?: LinkedReport
+}
 
 /**
  * Brings an asset up to date as a request would, and returns its state.
  * @param path as a page has it, with the base
  * @returns undefined for a path that is not served, and for the file of a build
  */
-export async function stateOf(
-  pipeline: Pipeline,
-  path: string
-): Promise<{ readonly part: Part; readonly problem?: LinkedReport } | undefined> {
+export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetState | undefined> {
   const { base } = pipeline.settings
   const wanted = isBelow(path, base) && locate(path.slice(base.length), pipeline.settings)
   if (typeof wanted !== 'object') return undefined

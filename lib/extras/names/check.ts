@@ -48,7 +48,6 @@ type ViewsReport = Awaited<ReturnType<typeof checkViews>>
 
 export const HELP = 'production.md#names-in-views'
 
-/** Checks the views that the option `views` names. */
 export async function checkOption(project: Project): Promise<Check> {
   const globs = globsOf(project)
   const views = await checkViews(project, globs, true)
@@ -62,22 +61,16 @@ export const totalOf = ({ files, names }: ViewsReport) =>
 
 type Fault = Pick<ViewProblem, 'near' | 'message'>
 
-interface Known {
-  readonly apps: readonly OwnNames[]
-  /** The entries of bundles, and the names of files in mounts. */
-  readonly entries: ReadonlySet<string>
-  readonly sources: ReadonlySet<string>
-  /** The files into which the last precompile put others, by path. */
-  readonly holders: ReadonlyMap<string, string>
-}
+/** The entries of bundles, the names of files in mounts, and the files into which the last precompile put others. */
+type Known = Awaited<ReturnType<typeof knownIn>>
 
-async function knownIn(project: Project, isPublished: boolean): Promise<Known> {
+async function knownIn(project: Project, isPublished: boolean) {
   const apps = await ownNames(project, isPublished)
-  const { entries = NONE, sources = NONE } = (await namesInMounts(project, silent)) ?? {}
+  const none: ReadonlySet<string> = new Set()
+  const { entries = none, sources = none } = (await namesInMounts(project, silent)) ?? {}
   return { apps, entries, sources, holders: holdersOf(await readAssets(manifestFile(project))) }
 }
 
-const NONE: ReadonlySet<string> = new Set()
 const silent = () => undefined
 
 function faultOf(named: LiteralName, known: Known): Fault | undefined {
@@ -121,11 +114,8 @@ function unlike(what: string, name: string, known: readonly string[]): Fault {
  * @param names are the name, and others that it may stand for
  * @param own the apps whose pages may have the view
  */
-function missing(
-  names: readonly string[],
-  own: readonly OwnNames[],
-  { apps, holders, sources }: Known
-): Fault | undefined {
+function missing(names: string[], own: OwnNames[], known: Known): Fault | undefined {
+  const { apps, holders, sources } = known
   const [name = ''] = names
   const holderOf = ({ urlPrefix }: OwnNames, each: string) =>
     holders.get(encodePath(`${urlPrefix}/${each}`))
@@ -152,7 +142,7 @@ interface OwnNames extends Pick<AppSettings, 'name' | 'dir' | 'urlPrefix'> {
 }
 
 /** Returns the names of each app: of the manifest, or of sources that may not be precompiled yet. */
-async function ownNames(project: Project, isPublished: boolean): Promise<readonly OwnNames[]> {
+async function ownNames(project: Project, isPublished: boolean): Promise<OwnNames[]> {
   const file = manifestFile(project)
   const isBuilt = project.mounts.some(({ manifest }) => manifest !== undefined)
   const isNone = project.apps.length === 0 || (isBuilt && !(await statOf(file)))

@@ -98,9 +98,8 @@ function kindOfName(name: string): string {
   return type.startsWith('image/') ? 'images' : 'others'
 }
 
-function literals(names: Iterable<string>): string[] {
-  return [...names].toSorted().map(name => printable(JSON.stringify(name)))
-}
+const literals = (names: Iterable<string>) =>
+  [...names].toSorted().map(name => printable(JSON.stringify(name)))
 
 function member(name: string, types: readonly string[]): string {
   const union = types.length === 0 ? ' never' : types.map(type => `\n      | ${type}`).join('')

@@ -26,9 +26,8 @@ export async function inViews<T>(
   const isAsset = (file: string) =>
     apps.some(({ dir }) => isInside(join(dir, 'assets'), resolve(root, file)))
   const views = files.flat().filter(file => !/\.d\.[cm]?ts$/.test(file) && !isAsset(file))
-  const nested = apps
-    .filter(({ dir }) => dir !== root)
-    .toSorted((a, b) => b.dir.length - a.dir.length)
+  const deepest = apps.toSorted((a, b) => b.dir.length - a.dir.length)
+  const nested = deepest.filter(({ dir }) => dir !== root)
   return inParallel([...new Set(views)].toSorted(), CONCURRENCY, async file => {
     const text = String((await bytesOf(join(root, file))) ?? '')
     const app = nested.find(({ dir }) => isInside(dir, resolve(root, file)))
@@ -38,7 +37,6 @@ export async function inViews<T>(
 
 export const globsOf = ({ options }: Project) => [options.views ?? []].flat()
 
-/** Returns a message for each glob of the option `views` that matches no file. */
 export async function unmatchedViews(project: Project): Promise<string[]> {
   const globs = globsOf(project)
   const found = await inParallel(globs, 1, glob => filesOf(project.root, glob))
