@@ -51,13 +51,11 @@ export function withFallbacks(css: string): string {
   return result + css.slice(from)
 }
 
-/** The rule by which a stylesheet imports another. */
 export interface ImportRule {
   /** The text between the rule before and this one, without comments. */
   readonly before: string
   /** The offset of the first character of the URL, without quotes. */
   readonly url: number
-  /** The URL as it is written. */
   readonly written: string
   /** The layer, the conditions and the media, as they are written; empty for none. */
   readonly condition: string

@@ -11,9 +11,9 @@ import { CompileError } from '../../runtime/errors.ts'
 import { readContent } from '../../runtime/files/open-file.ts'
 import { linked, nodeOf, pathsOf } from '../modules/joining/bundler.ts'
 import { modeOf } from '../modules/options.ts'
-import { esbuildOrReason, inlineMapOf, withInlineMap } from './esbuild.ts'
 import type { StyleRows } from './options.ts'
 import { planOf, type Nodes, type Plan } from './plan.ts'
+import { esbuildOrReason, inlineMapOf, withInlineMap } from './transform.ts'
 
 const CONCURRENCY = 8
 

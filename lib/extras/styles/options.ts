@@ -43,27 +43,24 @@ export const PRECOMPILE_STYLES = {
   minify: flag
 } satisfies Record<keyof PrecompileStyleOptions, Expectation>
 
-/** Sizes are in bytes, without source maps. */
-export interface MinifyReport {
-  readonly files: number
-  readonly bytes: number
-  readonly insteadOf: number
-  /** Says why nothing was minified: esbuild cannot be loaded. */
-  readonly problem?: string
-}
-
-export interface SheetReport {
-  /** The number of stylesheets into which others were joined. */
-  readonly files: number
-  /** The number of imports that no browser has to follow any more. */
-  readonly imports: number
-  /** Says why nothing was joined: esbuild cannot be loaded. */
-  readonly problem?: string
-}
-
 export interface StyleRows {
-  /** The sizes before and after; undefined if no app is minified. */
-  readonly minified: MinifyReport | undefined
+  /** The sizes before and after in bytes, without source maps; undefined if no app is minified. */
+  readonly minified:
+    | {
+        readonly files: number
+        readonly bytes: number
+        readonly insteadOf: number
+        /** Says why nothing was minified: esbuild cannot be loaded. */
+        readonly problem?: string
+      }
+    | undefined
   /** The joined stylesheets; undefined if there was none to join. */
-  readonly sheets?: SheetReport | undefined
+  readonly sheets?: {
+    /** The number of stylesheets into which others were joined. */
+    readonly files: number
+    /** The number of imports that no browser has to follow any more. */
+    readonly imports: number
+    /** Says why nothing was joined: esbuild cannot be loaded. */
+    readonly problem?: string
+  }
 }

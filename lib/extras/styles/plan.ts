@@ -15,11 +15,9 @@ export type Plan = ReadonlyMap<string, ReadonlySet<string>>
 type Sheets = ReadonlyMap<string, boolean>
 
 interface Joined {
-  /** The paths of the imports that are joined into it. */
   readonly imports: ReadonlySet<string>
   /** True if no other import stays: only such a sheet is joined into others. */
   readonly isWhole: boolean
-  /** All sheets in it. */
   readonly sheets: Sheets
 }
 

@@ -4,25 +4,45 @@
 import { SourceMap } from 'node:module'
 import { basename, dirname, resolve } from 'node:path'
 import type * as Esbuild from 'esbuild'
+import { loadPeer } from '../../publishing/compilers/built-in.ts'
 import { asCompileError } from '../../publishing/compilers/esbuild.ts'
 import { withRelativeSources } from '../../publishing/compilers/compiler.ts'
 import { textType } from '../../publishing/rendering/draft.ts'
 import type { Project, Transform, TransformedText } from '../../runtime/app/extra.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
-import { CompileError } from '../../runtime/errors.ts'
+import { CompileError, reasonOf } from '../../runtime/errors.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import { browsersOf, lackingIn } from './browsers.ts'
 import { hiddenColors, importRules, importsTwice, shownColors, withFallbacks } from './css.ts'
-import { esbuildOrReason, INLINE_MAP, inlineMapOf, loadEsbuild, withInlineMap } from './esbuild.ts'
 import type { PrecompileStyleOptions } from './options.ts'
 
-const set = (names: string) =>
-  Object.fromEntries(
-    names
-      .trim()
-      .split(/\s+/)
-      .map(name => [name, true])
-  )
+/** @throws AssetError with the install command where it is not installed */
+async function loadEsbuild(purpose: string, root: string): Promise<typeof Esbuild> {
+  return (await loadPeer(['esbuild'], purpose, root)) as typeof Esbuild
+}
+
+/** Resolves to the reason where it cannot be loaded. */
+export const esbuildOrReason = (purpose: string, root: string) =>
+  loadEsbuild(purpose, root).catch(reasonOf)
+
+/** The source map at the end of a text. */
+const INLINE_MAP =
+  /\n?\/[/*][#@] sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,(?<data>[\w+/]+={0,2})\s*(?:\*\/)?\s*$/
+
+/** Returns the JSON of that map. */
+export function inlineMapOf(code: string): string | undefined {
+  const data = INLINE_MAP.exec(code)?.groups?.['data']
+  return data === undefined ? undefined : Buffer.from(data, 'base64').toString()
+}
+
+/** Returns a text with this map at its end, in a comment of CSS. */
+export function withInlineMap(css: string, map: object): string {
+  const json = JSON.stringify(map)
+  const url = `data:application/json;base64,${Buffer.from(json).toString('base64')}`
+  return `${css.replace(INLINE_MAP, '')}\n/*# sourceMappingURL=${url} */\n`
+}
+
+const set = (names: string) => Object.fromEntries(names.split(/\s+/).map(name => [name, true]))
 
 /**
  * Syntax that stays as it is written, whatever the target. In its place esbuild would write no module, a wrong request,
@@ -49,7 +69,6 @@ const optionsFor = ({ name, file }: TransformedText, target?: readonly string[])
     ...(target && { target: [...target] })
   }) satisfies Esbuild.TransformOptions
 
-/** @throws AssetError where esbuild is not installed */
 export async function lowering({ root, apps }: Project): Promise<Transform> {
   const esbuild = await loadEsbuild('the option target', root)
   const targets = new Map<string, readonly string[]>()
@@ -140,9 +159,8 @@ function sourcePlace(root: string, text: TransformedText, line = 1, column = 0):
 }
 
 /** Both numbers begin with 1. */
-function placeOf(root: string, file: string, line?: number, column?: number): string {
-  return [pathFrom(root, file), line, line && column].filter(Boolean).join(':')
-}
+const placeOf = (root: string, file: string, line?: number, column?: number) =>
+  [pathFrom(root, file), line, line && column].filter(Boolean).join(':')
 
 /**
  * @param warn receives the warnings of esbuild, each with its place
