@@ -1,5 +1,5 @@
 // Adds tags of images, films and sounds to views, with the sizes of images, and SVG files as elements of pages.
-import type { AppSource, Extra, Project } from '../../runtime/app/extra.ts'
+import type { AppSource, Extra } from '../../runtime/app/extra.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { memoized } from '../../runtime/concurrency.ts'
 import { matcherOf } from '../../runtime/files/paths.ts'
@@ -8,8 +8,13 @@ import { helpersOf, WrittenIcons } from './inline.ts'
 export const media: Extra = {
   name: 'media',
   run({ env, apps }) {
-    requireFingerprints(env, apps)
-    const isSeen = env === 'development' && apps.some(app => app.inline !== undefined)
+    const inlining = apps.filter(app => app.inline !== undefined)
+    // In production the manifest has the elements, so that no page waits for a disk.
+    if (env === 'production' && inlining.some(app => !app.fingerprint))
+      throw new TypeError(
+        "the option inline needs fingerprints in production: remove 'fingerprint: false'"
+      )
+    const isSeen = env === 'development' && inlining.length > 0
     return isSeen ? new WrittenIcons() : { helpers: helpersOf() }
   },
   details: {
@@ -24,15 +29,6 @@ export const media: Extra = {
       }
     }
   }
-}
-
-/** In production the manifest has the elements, so that no page waits for a disk. */
-function requireFingerprints(env: string, apps: Project['apps']): void {
-  const app = apps.find(each => each.inline !== undefined && !each.fingerprint)
-  if (env === 'production' && app)
-    throw new TypeError(
-      "the option inline needs fingerprints in production: remove 'fingerprint: false'"
-    )
 }
 
 /** Tells whether the option `inline` names a source. */

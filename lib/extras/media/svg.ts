@@ -27,8 +27,6 @@ const ELEMENTS = words(`
   feSpotLight feTile feTurbulence filter g image line linearGradient marker mask mpath path pattern polygon polyline
   radialGradient rect set stop style svg switch symbol text textPath title tspan use view
 `)
-/** Editors write these; no browser draws them. */
-const DROPPED = words('metadata')
 /** HTML is parsed within these (HTML, "HTML integration point"), so they may contain text alone. */
 const TEXT_ONLY = words('desc title style')
 
@@ -87,12 +85,11 @@ function written(node: XmlNode, parent: XmlElement, refuse: Refuse): string {
   }
   if (!(node instanceof XmlElement)) return ''
   const { name } = node
-  if (name.includes(':') || DROPPED.has(name)) return ''
+  if (name.includes(':') || name === 'metadata') return ''
   if (!ELEMENTS.has(name)) return refuse(`it contains <${name}>`, node)
   if (TEXT_ONLY.has(parent.name)) return refuse(`<${parent.name}> contains <${name}>`, node)
-  const tag = attributesOf(node, refuse)
-    .map(([key, value]) => writeAttribute(key, value))
-    .join('')
+  const attributes = attributesOf(node, refuse).map(([key, value]) => writeAttribute(key, value))
+  const tag = attributes.join('')
   return `<${name}${tag}>${contentOf(node, refuse)}</${name}>`
 }
 
