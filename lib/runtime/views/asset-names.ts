@@ -54,6 +54,7 @@ type Helper = keyof NamesByHelper
  */
 export type AssetName<Of extends Helper = 'path'> = NamesByHelper[Of]
 
+/** The names of the project's apps. */
 export type AppName = NamesOf<'apps'>
 
 type Given<Name> = readonly [name: Name, ...names: Name[]]
