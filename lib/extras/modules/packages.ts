@@ -21,13 +21,11 @@ export interface Package {
 /** The options import what they name. */
 export const OPTION = 'the option packages'
 const MODULES = `${sep}node_modules${sep}`
-const IS_PATH = /^\.{0,2}\//
 /** Package managers write these files with each installation. */
 const INSTALLED = ['.package-lock.json', '.modules.yaml', '.yarn-state.yml', '.yarn-integrity']
 
-export function unusable(message: string, cause?: unknown): AssetError {
-  return new AssetError('package-unusable', message, { cause })
-}
+export const unusable = (message: string, cause?: unknown) =>
+  new AssetError('package-unusable', message, { cause })
 
 const MAX_TOLD = 20
 
@@ -120,7 +118,7 @@ export class Packages {
     const home = this.homeOf(importer)
     if (home && isInside(home.directory, file)) return
     const isOut =
-      IS_PATH.test(specifier) &&
+      /^\.{0,2}\//.test(specifier) &&
       !(home && isInside(home.directory, resolve(dirname(importer), specifier)))
     if (!isOut && (this.homeOf(file) || (await this.#isLinked(specifier, importer, file)))) return
     const from = pathFrom(this.#root, importer)
@@ -169,13 +167,10 @@ async function jsonOf(file: string): Promise<Readonly<Record<string, unknown>>> 
 /** Finds the installed package that the name of one which is not installed most likely stands for. */
 async function nearestInstalled(name: string, folders: readonly string[]) {
   const scope = /^@[^/]+\//.exec(name)?.[0] ?? ''
-  const read = async (folder: string) =>
-    (await undefinedIfMissing(readdir(join(folder, scope)))) ?? []
-  const installed = (await Promise.all(folders.map(read))).flat()
-  return nearest(
-    name,
-    installed.map(each => scope + each)
-  )
+  const read = folders.map(folder => undefinedIfMissing(readdir(join(folder, scope))))
+  const installed = (await Promise.all(read)).flatMap(names => names ?? [])
+  const names = installed.map(each => scope + each)
+  return nearest(name, names)
 }
 
 /**

@@ -22,7 +22,7 @@ export interface Wanted {
 }
 
 export interface Import {
-  /** Messages name it: the option, or a script of the app. */
+  /** The option, or a script of the app. */
   readonly importer: string
   /** The names that the app imports: a lexer does not find all those of CommonJS. */
   readonly names: readonly string[]
@@ -54,7 +54,7 @@ const ELSEWHERE = /^(?:https?|data|blob):/i
 /** Takes the place of a file of a package in built code. */
 export const PLACEHOLDER = 'npm-file:'
 
-/** The facts that are known once the modules are read. */
+/** What is known once the modules are read. */
 export class Resolved {
   /** The files of the app's specifiers. */
   readonly entries = new Map<string, string>()
@@ -62,16 +62,15 @@ export class Resolved {
   readonly targets = new Map<string, Map<string, string>>()
   /** Files that are no modules, by the name below `npm/` that they are published under. */
   readonly files = new Map<string, string>()
-  /** Modules of workers. */
   readonly workers = new Set<string>()
   /** The specifiers that lead nowhere, each with a file that imports it. */
   readonly lost = new Map<string, string>()
-  readonly packages: Packages
   readonly root: string
+  readonly packages: Packages
 
   constructor(root: string) {
-    this.packages = new Packages(root)
     this.root = root
+    this.packages = new Packages(root)
   }
 
   /** The name of a file of a package, below `npm/`. @throws AssetError for one that no URL can have */
@@ -81,7 +80,6 @@ export class Resolved {
     throw unusable(`${pathFrom(this.root, file)} has a name that no URL can have`)
   }
 
-  /** Returns the files that are no modules. */
   otherFiles(): SourceFile[] {
     return Array.from(this.files, ([name, file]) => {
       const { directory = dirname(file), name: packageName } = this.packages.homeOf(file) ?? {}
@@ -180,10 +178,9 @@ async function fileOf(
   { packages, root }: Resolved
 ): Promise<string | undefined> {
   const [name] = splitSpecifier(specifier)
+  const shown = JSON.stringify(specifier)
   if (!isCanonicalBelow(specifier))
-    throw unusable(
-      `${importer} imports ${JSON.stringify(specifier)}, which is no name of a package`
-    )
+    throw unusable(`${importer} imports ${shown}, which is no name of a package`)
   const { directory } = await packages.installed(name, importer)
   const found = await context.resolve(specifier, join(root, 'index.js'))
   if (!found || found.external || !isAbsolute(found.id)) return undefined
@@ -198,11 +195,8 @@ async function fileOf(
 }
 
 /** A package may be made of subpaths alone, and be named as a whole. */
-export function isOptional(specifier: string, specifiers: Wanted['specifiers']): boolean {
-  return [...specifiers.keys()].some(
-    other => other !== specifier && splitSpecifier(other)[0] === specifier
-  )
-}
+export const isOptional = (specifier: string, specifiers: Wanted['specifiers']) =>
+  [...specifiers.keys()].some(each => each !== specifier && splitSpecifier(each)[0] === specifier)
 
 /** Returns what a build that failed says of packages, and any other error as it is. */
 export function asUnusable(error: unknown, root: string): unknown {

@@ -31,10 +31,10 @@ export const compress: Command = {
   name: 'compress',
   summary: 'write compressed copies beside the files of any directory',
   argument: '<dir>',
-  about: `Writes compressed copies (${COPIES}) beside the files of a build, where they are
-smaller; koaAssets and servers such as nginx send them. Each copy is decompressed
-and compared with its original before it gets its name. What 'precompile' publishes
-is compressed already. No configuration is needed.
+  about: `Writes compressed copies (${COPIES}) beside the files of a build, where
+they are smaller; koaAssets and servers such as nginx send them. Each copy is
+decompressed and compared with its original before it gets its name. No
+configuration is needed. What 'precompile' publishes is compressed already.
 
 Run it after every build. A copy that decompresses to its original is not made
 again; any other is replaced, or removed where compression does not pay.

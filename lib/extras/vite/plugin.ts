@@ -14,8 +14,7 @@ import {
   isReact,
   PLUGIN,
   PREAMBLE,
-  STATUS,
-  type Announcement
+  STATUS
 } from './vite-server.ts'
 import { readIfThere } from '../../runtime/files/at-start.ts'
 import { check, isRecord, isText, listOf, text } from '../../runtime/check-options.ts'
@@ -108,9 +107,8 @@ function announce(server: ViteDevServer): void {
   const root = pathFrom(outDir, config.root)
   const write = () => {
     const { origin = '' } = config.server
-    const announcement: Announcement = { origin, base: config.base, token }
     mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, JSON.stringify(announcement))
+    writeFileSync(file, JSON.stringify({ origin, base: config.base, token }))
   }
   middlewares.use(config.base + STATUS, (_, res) => {
     // A build empties the directory.

@@ -28,16 +28,10 @@ export interface RunningVite {
   readonly root?: string
 }
 
-/** Our plugin writes this beside the build while its dev server runs, which may end without removing it. */
-export interface Announcement {
-  readonly origin: string
-  /** Vite's base is the mount's URL path and a slash. */
-  readonly base: string
-  /** The server responds with its token, which no other one has, below its base. */
-  readonly token: string
-}
-
-/** @param dir is the directory of the build */
+/**
+ * The file beside a build in which our plugin writes the origin, Vite's base and a token while its dev server runs, which
+ * may end without removing it. The server responds with its token, which no other one has.
+ */
 export const announcementIn = (dir: string) => join(dir, '.vite/dev-server.json')
 
 /** The path below the base at which the plugin responds. */

@@ -33,28 +33,20 @@ export async function namedFiles(
     for (const path of [paths].flat()) {
       const file = await fileIn(of, path)
       packages.looked.add(join(of.directory, path))
+      const advice = `look for it in ${of.directory}`
       if (file) found.set(file.name, file)
-      else
-        problems.push(
-          unusable(
-            `${name} has no file ${path}, which ${OPTION} names: look for it in ${of.directory}`
-          )
-        )
+      else problems.push(unusable(`${name} has no file ${path}, which ${OPTION} names: ${advice}`))
     }
   }
   // It grows while it is followed.
   for (const { name, file, directory, packageName = '' } of found.values()) {
-    const references = await referencesIn(file, read)
-    for (const { kind, path } of references) {
+    for (const { kind, path } of await referencesIn(file, read)) {
       const target = pathFrom(directory, join(dirname(file), path))
       const to = await fileIn({ name: packageName, directory }, target)
+      const what = `${name} imports '${path}', which its package does not have`
       if (to) found.set(to.name, found.get(to.name) ?? to)
       else if (kind === 'import')
-        problems.push(
-          unusable(
-            `${name} imports '${path}', which its package does not have: name the package, packages: ['${packageName}']`
-          )
-        )
+        problems.push(unusable(`${what}: name the package, packages: ['${packageName}']`))
     }
   }
   if (problems.length > 0) throw allOf(problems)

@@ -27,10 +27,8 @@ export function urls(resolved: Resolved): Plugin {
           await packages.requireReach(path.replace(/^(?!\.)/, './'), id, file)
           const name = resolved.nameOf(file)
           let url = JSON.stringify(PLACEHOLDER + name + suffix)
-          if (
-            IN_WORKER.test(code.slice(Math.max(0, start - 64), start)) &&
-            (await isModule(file))
-          ) {
+          const isWorker = IN_WORKER.test(code.slice(Math.max(0, start - 64), start))
+          if (isWorker && (await isModule(file))) {
             workers.add(file)
             // Rolldown takes two of the same name for one.
             const chunk = { type: 'chunk', id: file, name: name.replace(/\.\w+$/, '') } as const

@@ -39,12 +39,6 @@ export interface Made {
   readonly from: readonly [string, ...string[]]
 }
 
-interface Joined {
-  readonly made: readonly Made[]
-  /** The paths of modules that are not in the files of their names, but must be. */
-  readonly moved: readonly string[]
-}
-
 /** Stands in front of the file of a CommonJS module that other files import. */
 const FACADE = '\0facade:'
 
@@ -53,26 +47,28 @@ const FOLDER = 'joined/'
 
 type PathOf = (id: string) => string | undefined
 
-/** @throws CompileError for a module that Rolldown cannot read */
-export async function join(rolldown: Rolldown, joining: Joining): Promise<Joined> {
+/**
+ * @returns also the paths of modules that are not in the files of their names, but must be
+ * @throws CompileError for a module that Rolldown cannot read
+ */
+export async function join(
+  rolldown: Rolldown,
+  joining: Joining
+): Promise<{ made: readonly Made[]; moved: readonly string[] }> {
   const { plan } = joining
   const { modules, apart, placed } = plan
   const byFile = new Map(Array.from(modules, ([path, { source }]) => [idOf(source.file), path]))
   const pathOf: PathOf = id => byFile.get(id.replace(FACADE, ''))
   try {
     const chunks = await chunksOf(rolldown, joining, pathOf)
-    const moved = chunks.flatMap(({ fileName, moduleIds }) =>
-      moduleIds
-        .flatMap(id => pathOf(id) ?? [])
-        .filter(path => placed.has(path) && modules.get(path)?.name !== fileName)
-    )
+    const moved = chunks.flatMap(({ fileName, moduleIds }) => {
+      const paths = moduleIds.flatMap(id => pathOf(id) ?? [])
+      return paths.filter(path => placed.has(path) && modules.get(path)?.name !== fileName)
+    })
     const made = chunks.map(chunk => madeOf(chunk, joining, pathOf))
     if (moved.length > 0 || apart.size === 0) return { made, moved }
-    const alone = {
-      ...joining,
-      plan: { ...plan, entries: [...apart], apart: new Set(modules.keys()) }
-    }
-    for (const chunk of await chunksOf(rolldown, alone, pathOf)) {
+    const alone = { ...plan, entries: [...apart], apart: new Set(modules.keys()) }
+    for (const chunk of await chunksOf(rolldown, { ...joining, plan: alone }, pathOf)) {
       const file = madeOf(chunk, joining, pathOf)
       const { code = '' } = modules.get(file.from[0]) ?? {}
       made.push({ ...file, code: inOrder(file.code, importsIn(code), rolldown.parseAst) })
@@ -107,7 +103,6 @@ function inOrder(
 interface Statement {
   readonly start: number
   readonly end: number
-  /** The module that it imports from. */
   readonly source?: { readonly value: string } | null
 }
 
@@ -119,9 +114,9 @@ async function chunksOf(
 ): Promise<OutputChunk[]> {
   const { modules, apart, entries, groups, commonJs, hasCommonJs } = plan
   if (entries.length === 0) return []
-  const inputs = entries.flatMap(path => {
+  const inputs = entries.map(path => {
     const { name, source } = modules.get(path) as Script
-    return [[name, (commonJs.has(path) ? FACADE : '') + idOf(source.file)]] as const
+    return [name, (commonJs.has(path) ? FACADE : '') + idOf(source.file)]
   })
   /** Maps specifiers that lead nowhere to a file of a package that imports them. An unused one may be missing. */
   const lost = new Map<string, string>()
@@ -225,12 +220,12 @@ function resolved({ source: { file, directory, packageName } }: Script) {
 }
 
 const INLINE_MAP =
-  /\n?\/\/# sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,(?<data>[\w+/]+={0,2})\s*$/
+  /\n?\/\/# sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,([\w+/]+={0,2})\s*$/
 
 function withoutMap(code: string): [code: string, map?: string] {
-  const { index, groups } = INLINE_MAP.exec(code) ?? {}
-  if (!groups) return [code]
-  return [code.slice(0, index), Buffer.from(groups['data'] ?? '', 'base64').toString()]
+  const found = INLINE_MAP.exec(code)
+  if (!found) return [code]
+  return [code.slice(0, found.index), Buffer.from(found[1] ?? '', 'base64').toString()]
 }
 
 function madeOf(

@@ -10,10 +10,7 @@ export interface Plan {
   readonly apart: ReadonlySet<string>
   /** The paths of joined modules that keep their names. */
   readonly entries: readonly string[]
-  /**
-   * The paths of the modules that a file gets, by its name, after the files that it imports; the bundler places all
-   * others.
-   */
+  /** The paths of the modules that a file gets, by its name, after the files that it imports. */
   readonly groups: ReadonlyMap<string, ReadonlySet<string>>
   /** The paths of entries whose code must be in the file of their name. */
   readonly placed: ReadonlySet<string>
@@ -22,9 +19,8 @@ export interface Plan {
   readonly hasCommonJs: boolean
 }
 
-interface Known {
+interface Known extends Pick<Plan, 'modules'> {
   readonly scripts: Scripts
-  readonly modules: Scripts
   /** The paths of scripts that are loaded by something else than a module. */
   readonly named: ReadonlySet<string>
   readonly mode: 'packages' | boolean
@@ -72,15 +68,14 @@ export async function planOf(
     if (file !== undefined) groups.get(shared.has(path) ? `${file}/shared` : file)?.add(path)
   }
   const isCommonJs = (script: Script) => !isOwn(script) && !isModule(script.code)
-  const joinedThat = (is: (script: Script) => boolean) =>
+  const joinedThat = (is: (script: Script) => boolean | undefined) =>
     new Set([...joined].flatMap(([path, script]) => (is(script) ? path : [])))
-  const placed = joinedThat(script => isPlaced(script) && isModule(script.code) === true)
   return {
     modules,
     apart,
     entries: entries.toSorted(),
     groups,
-    placed,
+    placed: joinedThat(script => isPlaced(script) && isModule(script.code)),
     commonJs: joinedThat(isCommonJs),
     hasCommonJs: every.some(isCommonJs)
   }
@@ -94,15 +89,14 @@ const SMALL = 160_000
 
 interface Loaded {
   readonly scripts: Scripts
-  /** The paths of scripts that pages and workers begin with. */
   readonly first: readonly string[]
-  /** The paths of scripts that `import()` begins with. */
   readonly later: readonly string[]
 }
 
 /**
  * Small packages share the file of those that the same scripts load, and what a script loads loads no less: no file is
  * imported by one that it imports.
+ * @param loaded has the paths of scripts that pages and workers begin with, and of those that `import()` does
  * @returns the name of each package's file, and all files, each after those that it imports
  */
 export function packageFiles(
