@@ -98,7 +98,7 @@ const RUNTIME =
 // Pages have all helpers. A manifest has to be read before koaAssets() returns, so what reads them is there without
 // mounts as well.
 const READERS =
-  /^extras\/(?:vite\/(?:build|bundles|entry|entry-source|kept-files|manifests\/\w[\w-]*)\.|deltas\/(?:delta-format|serve-deltas)\.|media\/(?:inline|media|image-size)\.|routes\/|warnings\/)/
+  /^extras\/(?:vite\/(?:build|bundles|entry|entry-source|kept-files|manifests\/\w[\w-]*)\.|deltas\/(?:delta-format|serve-deltas)\.|media\/(?:media|image-size)\.|routes\/|warnings\/)/
 
 test('STA-01 EXT-03 a production server loads nothing that compiles, builds, inspects or develops', async t => {
   const { files, packages } = await loaded(t)

@@ -2,7 +2,7 @@
 import { publishingIn } from '../../publishing/building/on-request.ts'
 import type { Sourced } from '../../publishing/sources/snapshot.ts'
 import { withSlashes } from '../../runtime/files/paths.ts'
-import { iconsIn } from '../media/inline.ts'
+import { iconsIn } from '../media/media.ts'
 import type { ListedMount } from '../telling/list.ts'
 import { originOf, weigh } from '../telling/weight.ts'
 import {

@@ -19,7 +19,7 @@ import type { Settings } from '../../runtime/settings/settings.ts'
 import { Tree } from '../../publishing/sources/tree.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
 import { bundlesIn } from '../vite/bundles.ts'
-import { iconsIn } from '../media/inline.ts'
+import { iconsIn } from '../media/media.ts'
 
 /** A page compares the version of each part with the one that it has. */
 export interface Part {
@@ -72,7 +72,6 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
   }
 }
 
-/** @throws any other error than one about an asset */
 async function problemOf(error: unknown, settings: Settings): Promise<LinkedReport> {
   if (!(error instanceof AssetError)) throw error
   return { ...(await errorReport(error, settings)), link: linkTo(error, settings) }

@@ -3,7 +3,7 @@ import type { AppSource, Extra } from '../../runtime/app/extra.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { memoized } from '../../runtime/concurrency.ts'
 import { matcherOf } from '../../runtime/files/paths.ts'
-import { helpersOf, WrittenIcons } from './inline.ts'
+import { helpersOf, WrittenIcons } from './media.ts'
 
 export const media: Extra = {
   name: 'media',

@@ -14,7 +14,7 @@ import { withSources, type Sources } from '../../publishing/sources/sources.ts'
 import { assetName } from '../../runtime/views/asset-url.ts'
 import { namesInMounts } from '../vite/bundles.ts'
 import { isInlined } from '../media/extra.ts'
-import { notInlined } from '../media/inline.ts'
+import { notInlined } from '../media/media.ts'
 import { globsOf, HELPERS, inViews, literalNames, type LiteralName } from './views.ts'
 
 /** The fault of a name; its `path` consists of the view's path below the root and the line: `views/a.ejs:7`. */

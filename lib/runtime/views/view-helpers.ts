@@ -1,7 +1,7 @@
 // Makes the view helpers, which write the URLs of assets. They use neither Koa nor the disk.
 import { unknownName } from '../check-options.ts'
 import type { LiveHelpers } from '../../extras/live/tag.ts'
-import type { MediaHelpers } from '../../extras/media/inline.ts'
+import type { MediaHelpers } from '../../extras/media/media.ts'
 import type { PreloadHelpers } from '../../extras/routes/preload-links.ts'
 import type { EntryHelpers } from '../../extras/vite/entry.ts'
 import type { AppName } from './asset-names.ts'
