@@ -128,24 +128,21 @@ class AppPackages implements SourceList {
     return listBuilt(kept)
   }
 
-  async nameAt(path: string): Promise<string | undefined> {
+  async nameAt(path: string) {
     if (!this.#listed) await this.verify()
     const real = await realpathOf(path)
     return this.files.findLast(({ file }) => file === real)?.name
   }
 
-  async named(specifier: string, importer: string): Promise<string | undefined> {
+  async named(specifier: string, importer: string) {
     if (!this.#listed) await this.verify()
     const { inside, imports } = this.#listed ?? NONE
     return inside.get(importer)?.get(specifier) ?? imports.names.get(specifier)
   }
 }
 
-const NONE: Listed = {
-  files: [],
-  imports: { names: new Map(), links: new Map() },
-  inside: new Map()
-}
+const NO_IMPORTS = { names: new Map<string, string>(), links: new Map<string, string[]>() }
+const NONE: Listed = { files: [], imports: NO_IMPORTS, inside: new Map() }
 
 /** True for a list as precompile makes it, and as every command sees that: modules published on request are not joined. */
 const isPrecompiled = ({ compile }: AppSettings, { isPrecompile }: Project) =>
@@ -159,9 +156,8 @@ function wantedBy(app: AppSettings, project: Project, imports: readonly Imported
   const isProduction = isPrecompiled(app, project) || !['development', 'test'].includes(env)
   const given = namedIn(app)
   const packages = new Set(given.map(each => splitSpecifier(each)[0]))
-  const specifiers = new Map<string, Import>(
-    given.map(each => [each, { importer: OPTION, names: [] }])
-  )
+  const none: Import = { importer: OPTION, names: [] }
+  const specifiers = new Map(given.map(each => [each, none]))
   for (const { specifier, file, names, isImplied } of imports) {
     const isWanted = packages.has(splitSpecifier(specifier)[0]) || (isImplied && given.length > 0)
     if (!isWanted || app.imports.has(specifier)) continue
@@ -195,10 +191,7 @@ function linksOf(
   return links
 }
 
-function isEnough(
-  { modules, withoutMain, commonJs }: builds.KeptBuild,
-  { specifiers }: Wanted
-): boolean {
+function isEnough({ modules, withoutMain, commonJs }: builds.KeptBuild, { specifiers }: Wanted) {
   return [...specifiers].every(([specifier, { names }]) => {
     if (withoutMain.includes(specifier)) return isOptional(specifier, specifiers)
     const known = commonJs.get(specifier)

@@ -67,30 +67,29 @@ export async function buildApart(job: Job): Promise<Outcome> {
 /** @throws any error but that of a package */
 export async function build({ wanted, directory, key }: Job): Promise<Outcome> {
   const rolldown = await loadRolldown(OPTION, wanted.root)
-  const { built, error, inputs } = await buildPackages(rolldown, wanted)
-  const observed = await observeAll(inputs)
-  if (!built) return { failure: { message: reasonOf(error), inputs: observed } }
+  const { built, error, inputs: read } = await buildPackages(rolldown, wanted)
+  const inputs = await observeAll(read)
+  if (!built) return { failure: { message: reasonOf(error), inputs } }
   try {
-    return { kept: await keepBuild(directory, key, built, observed) }
+    return { kept: await keepBuild(directory, key, built, inputs) }
   } catch (error) {
     // A `node_modules` may be read-only, as in a container: the build is kept with temporary files then.
     if (!READ_ONLY.has(errorCode(error) ?? '')) throw error
     const elsewhere = await mkdtemp(join(tmpdir(), 'koa-fresh-assets-'))
-    return { kept: await keepBuild(elsewhere, key, built, observed) }
+    return { kept: await keepBuild(elsewhere, key, built, inputs) }
   }
 }
 
 const READ_ONLY = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'])
-
 const FILE = 'list'
 const HOUR_MS = 3_600_000
 
 /** @param app its name: it has one build for each condition */
 export async function directoryFor(root: string, app: string, condition: string): Promise<string> {
   const name = join('.cache/koa-fresh-assets/npm', digestOf(`${root}\n${app}\n${condition}`))
-  const folders = nodeModulesFrom(root)
-  for (const folder of folders) if (await statOf(folder)) return join(folder, name)
-  return join(folders[0] ?? root, name)
+  const [own = root, ...others] = nodeModulesFrom(root)
+  for (const folder of [own, ...others]) if (await statOf(folder)) return join(folder, name)
+  return join(own, name)
 }
 
 /** @returns undefined where there is none, or it is not whole */

@@ -42,7 +42,7 @@ const FACADE = '\0package:'
  *   for what cannot be built
  */
 export async function buildPackages(
-  { rolldown }: Pick<Rolldown, 'rolldown'>,
+  { rolldown }: Rolldown,
   wanted: Wanted
 ): Promise<{ inputs: readonly string[]; built?: Built; error?: unknown }> {
   const resolved = new Resolved(wanted.root)
@@ -146,10 +146,7 @@ function modulesIn(chunks: readonly OutputChunk[], { entries }: Resolved): Map<s
 }
 
 /** Only reads the modules, and lists them as they were written. @throws AssetError for what cannot be built */
-export async function readPackages(
-  { rolldown }: Pick<Rolldown, 'rolldown'>,
-  wanted: Wanted
-): Promise<Listed> {
+export async function readPackages({ rolldown }: Rolldown, wanted: Wanted): Promise<Listed> {
   const resolved = new Resolved(wanted.root)
   const { entries, workers } = resolved
   const modules = new Map<string, readonly string[]>()

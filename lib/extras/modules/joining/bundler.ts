@@ -52,9 +52,9 @@ export async function makeBundler(
       const errors = new Array<AssetError>()
       const warnings = new Array<string>()
       for (const [path, node] of nodes) {
+        const { missing } = node.app
         const made = linked(node, nodes)
         nodes.set(path, made)
-        const { missing } = node.app
         const lost = missing === 'ignore' ? [] : await leftIn(root, made, written)
         if (missing === 'error') errors.push(...lost)
         else warnings.push(...lost.map(({ message }) => message))
@@ -99,7 +99,7 @@ async function joinedIn(
   }
 }
 
-function taken(path: string): AssetError {
+function taken(path: string) {
   const advice = 'rename it, or set bundle: false'
   return new AssetError('name-taken', `joined modules would be ${path}, which is there: ${advice}`)
 }
@@ -154,7 +154,6 @@ export function linked(node: Draft, all: Nodes): Draft {
 /**
  * Reports references of packages to files that are nowhere, where joined code has kept them. The app's own modules were
  * checked before, and a package may do without a package that it imports lazily.
- * @param written the modules as they were before they were joined
  */
 async function leftIn(root: string, node: Draft, written: Nodes): Promise<readonly AssetError[]> {
   const left = new Set(lostIn(node).map(({ path }) => path))

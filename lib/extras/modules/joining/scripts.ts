@@ -124,7 +124,7 @@ export function apartIn(scripts: Scripts, parse: (code: string) => object): Set<
 }
 
 /** Rolldown tells what is wrong with a text that cannot be parsed. */
-function awaitsIn(code: string, parse: (code: string) => object): boolean {
+function awaitsIn(code: string, parse: (code: string) => object) {
   try {
     return isAwaiting(parse(code))
   } catch (error) {
