@@ -70,7 +70,7 @@ export async function writeKept(
   { path, place }: BuiltDirectory,
   kept: KeptFiles,
   manifest: string
-): Promise<void> {
+) {
   const file = keptListIn(path)
   const existing = (await readSnapshot(file))?.bytes
   if (kept.size === 0) return existing && removeInPlace(place, file)

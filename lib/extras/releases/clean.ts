@@ -212,11 +212,7 @@ export function withCopies(file: string): string[] {
 }
 
 /** Removes files, those of one list one after the other, and returns their total size in bytes. */
-async function removeFiles(
-  place: Boundary,
-  lists: readonly (readonly string[])[],
-  isDry: boolean
-): Promise<number> {
+async function removeFiles(place: Boundary, lists: readonly string[][], isDry: boolean) {
   const sizes = await inParallel(lists, CONCURRENCY, async files => {
     let bytes = 0
     for (const file of files) {

@@ -124,7 +124,7 @@ interface Checked {
   readonly path: string
   /** The fault, to be read after the path: `is missing`. */
   readonly message: string | undefined
-  /** True if it was not checked: this Node lacks the coding. */
+  /** This Node lacks the coding. */
   readonly isUnread?: boolean
 }
 

@@ -25,7 +25,7 @@ export class DevServer {
   readonly refresh: (() => Promise<void>) | undefined
 
   constructor(mount: MountSettings, running?: RunningVite, look?: Look) {
-    const use = (now: RunningVite | undefined) => {
+    const use = (now?: RunningVite) => {
       const { origin = '', inputs = [], changed = [], sockets = [] } = now ?? {}
       this.source = now && sourceOf(now, mount)
       this.origins = origin ? [new URL(origin).origin, ...sockets] : sockets
@@ -124,11 +124,10 @@ function announcedFor(
       const running = status as unknown as RunningVite
       return { ...running, origin, root: resolve(dir, String(running.root)) }
     }
-    if (response === undefined) {
-      const way = `restart Vite, or remove ${file}`
-      warn(`Vite does not respond at ${origin}, so pages no longer wait for it: ${way}`)
-      givenUp = text
-    }
+    if (response !== undefined) return undefined
+    const way = `restart Vite, or remove ${file}`
+    warn(`Vite does not respond at ${origin}, so pages no longer wait for it: ${way}`)
+    givenUp = text
     return undefined
   }
 }

@@ -28,7 +28,7 @@ export interface EntrySource {
 export const KINDS = ['entry', 'lazy', 'possible'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** Dev servers take these for stylesheets. A link to one gets CSS, and an edit replaces it. */
+/** Dev servers take these for stylesheets. */
 export const STYLESHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/
 
 /** Dev servers compile these to modules, by themselves or with the plugins of frameworks. */

@@ -70,8 +70,6 @@ const SCRIPTS = {
   nomodule: { type: 'text/javascript', nomodule: true }
 } as const
 
-type ScriptKind = keyof typeof SCRIPTS
-
 /** @throws AssetError for an unknown entry, TypeError for a mount that is unknown or has to be named */
 export type FindEntry = (name: string, mount: string | undefined) => readonly LoadedUrl[]
 
@@ -128,11 +126,10 @@ function entryHelpers(
     check(withoutKeywords(options), OPTIONS, 'entry.')
     const { mount, type, reactRefresh } = options
     const nonce = writeAttribute('nonce', options.nonce)
-    const tags = names.flatMap(name =>
-      byOptions(JSON.stringify([name, mount, type, reactRefresh]), () =>
-        tagsOf(find(name, mount), options)
-      )
-    )
+    const tags = names.flatMap(name => {
+      const key = JSON.stringify([name, mount, type, reactRefresh])
+      return byOptions(key, () => tagsOf(find(name, mount), options))
+    })
     // No attribute contains a `>` that is not escaped.
     const written = newOn(page, inOrder(tags)).map(html => html.replace('>', () => `${nonce}>`))
     return written.join('\n')
@@ -194,9 +191,8 @@ interface Tag {
   readonly html: string
 }
 
-function inOrder(tags: readonly Tag[]): readonly Tag[] {
-  return tags.toSorted((a, b) => ORDER.indexOf(a.rank) - ORDER.indexOf(b.rank))
-}
+const inOrder = (tags: readonly Tag[]) =>
+  tags.toSorted((a, b) => ORDER.indexOf(a.rank) - ORDER.indexOf(b.rank))
 
 /** Returns the tags that the page does not have, as HTML, and remembers them. */
 function newOn(page: Set<string>, tags: readonly Tag[]): string[] {
@@ -237,7 +233,7 @@ function filesOf(entry: readonly LoadedUrl[]): EntryFiles {
   return {
     scripts: entry.flatMap(({ as, ...asset }) => {
       if (!Object.hasOwn(SCRIPTS, as)) return []
-      const { type } = SCRIPTS[as as ScriptKind]
+      const { type } = SCRIPTS[as as keyof typeof SCRIPTS]
       return [{ ...fileOf(asset), type, nomodule: as === 'nomodule' }]
     }),
     stylesheets: filesAs('stylesheet'),
