@@ -108,11 +108,10 @@ function parsed(bytes: Buffer | undefined, file: string): unknown {
 export function contentOf({ kind }: Config, isTailwind: boolean): string {
   const lines = isTailwind ? ',\n  compilers: [pcss],\n  bundle: true' : ',\n  bundle: true'
   const content = kind === 'typescript' ? typedConfig(lines) : untypedConfig(kind === 'esm', lines)
-  const start = isTailwind ? compilerOf(kind) : kind === 'typescript' ? TYPE_IMPORT : ''
-  return ABOUT_CONFIG + start + content
+  const type = "import type { KoaAssetsOptions } from 'koa-fresh-assets'\n"
+  const start = isTailwind ? compilerOf(kind) : kind === 'typescript' ? type : ''
+  return `// Options for koaAssets() and for the koa-fresh-assets command.\n${start}${content}`
 }
-
-const ABOUT_CONFIG = '// Options for koaAssets() and for the koa-fresh-assets command.\n'
 
 const untypedConfig = (isEsm: boolean, lines: string) => `
 /** @type {import('koa-fresh-assets').KoaAssetsOptions} */
@@ -121,8 +120,6 @@ ${isEsm ? 'export default' : 'module.exports ='} {
   root: ${isEsm ? 'import.meta.dirname' : '__dirname'}${lines}
 }
 `
-
-const TYPE_IMPORT = "import type { KoaAssetsOptions } from 'koa-fresh-assets'\n"
 
 const typedConfig = (lines: string) => `
 export default {

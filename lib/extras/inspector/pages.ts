@@ -1,5 +1,4 @@
-// Responds with the pages of the inspector, below `<prefix>/-/`, and with the same as JSON: lists, one asset, the latest
-// requests.
+// Responds with the pages of the inspector, below `<prefix>/-/`, and with the same as JSON.
 import { subscribe } from 'node:diagnostics_channel'
 import { sep } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
@@ -11,10 +10,10 @@ import { streamOf } from '../../runtime/files/open-file.ts'
 import type { ServedFiles } from '../../runtime/serving/files.ts'
 import { respondWithFile } from '../../runtime/serving/respond.ts'
 import { locate, wantedAt } from '../../runtime/serving/request.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
 import { encodePath, withoutBase } from '../../runtime/urls/spelling.ts'
 import { explain } from '../telling/explain.ts'
-import { listMounts, ownPath } from '../telling/list.ts'
-import { MAX_BYTES } from '../telling/state.ts'
+import { listMounts, MAX_BYTES, ownPath } from '../telling/list.ts'
 import {
   bytes,
   each,
@@ -43,7 +42,7 @@ const IMAGE_POLICY =
 export function inspectorPages(pipeline: Pipeline): Pages {
   const { settings, directories } = pipeline
   const survey = new Survey(pipeline)
-  const requests = logRequests(`${encodePath(settings.prefix)}/-/`, settings.root)
+  const requests = logRequests(settings)
   return {
     async ''(ctx) {
       await lookAround(ctx, survey)
@@ -113,18 +112,15 @@ const queryOf = (ctx: Context) => new URLSearchParams(ctx.querystring)
 
 type Served = DiagnosticMessages['served']
 
-/** The time is in ISO 8601; bytes and coding are unknown where the route decides. */
-export type LoggedRequest = Omit<Served, 'bytes' | 'coding'> &
+/** Bytes and coding are unknown where the route decides. */
+export type LoggedRequest = Pick<Served, 'method' | 'path' | 'status' | 'reason'> &
   Partial<Served> & { readonly at: string }
 
 const MAX_REQUESTS = 100
 
-/**
- * Listens from now on to all instances of this process, and returns the requests, the latest first.
- * @param own is the URL path below which requests are those of the inspector
- * @param root makes the paths in reasons relative
- */
-function logRequests(own: string, root: string): readonly LoggedRequest[] {
+/** Listens from now on to all instances of this process, and returns the requests, the latest first. */
+function logRequests({ prefix, root }: Settings): readonly LoggedRequest[] {
+  const own = `${encodePath(prefix)}/-/`
   const requests: LoggedRequest[] = []
   const log = (given: unknown) => {
     // A request that was missed has neither status nor reason.
@@ -161,7 +157,6 @@ export async function reportOn(survey: Survey, asked: string) {
     asked,
     /** The asset is undefined for a path that is not an asset's. */
     asset,
-    /** The URL that pages ask for is explained. */
     explanation,
     representations: representations.map(({ headers, ...rest }) => {
       const reasoned = Object.entries(headers).map(([name, value]) => {

@@ -1,5 +1,4 @@
-// Surveys all assets: reads each source that has changed, and finds what it refers to, what is wrong,
-// and whether its target is current. Publishes nothing.
+// Surveys all assets: what their sources refer to, what is wrong, whether targets are current. Publishes nothing.
 import { publishingIn } from '../../publishing/building/on-request.ts'
 import { setTimeout } from 'node:timers/promises'
 import { findFailures, listAssets } from '../../publishing/building/assets.ts'
@@ -12,7 +11,7 @@ import { pathFrom } from '../../runtime/files/paths.ts'
 import { mediaTypeOf } from '../../runtime/http/fields.ts'
 import { wantedAt } from '../../runtime/serving/request.ts'
 import { encodePath, splitFingerprint } from '../../runtime/urls/spelling.ts'
-import { readSource, stateOf, type Reading, type Verdict } from '../telling/state.ts'
+import { readSource, stateOf, type Reading, type Verdict } from '../telling/list.ts'
 
 type Seen = Reading & Verdict
 
@@ -98,7 +97,6 @@ export async function recordOf(survey: Survey, place: Listed, seen: Seen | undef
     state: seen?.state,
     problems: seen?.problems ?? [],
     failure: seen?.failure,
-    /** The URL that pages ask for. */
     url: settings.base + url,
     target: identity && shown(identity.file),
     /** The digest; undefined for a file that is too large for memory. */
@@ -107,7 +105,6 @@ export async function recordOf(survey: Survey, place: Listed, seen: Seen | undef
     dependencies: inputs.slice(1).map(input => shown(input.path)),
     refersTo: seen?.refersTo.map(encodePath) ?? [],
     referredBy: referring.map(([by]) => encodePath(by)),
-    /** Sources of the same name that are not used. */
     shadowed: [...rivals, ...shadowed].map(({ file }) => shown(file)),
     /** Shorter names that find this asset, and those that find nothing, as several sources have them. */
     tails: tails?.own ?? [],
@@ -116,7 +113,6 @@ export async function recordOf(survey: Survey, place: Listed, seen: Seen | undef
   }
 }
 
-/** Returns true if the source itself can be shown. */
-export function isImage({ source: { name, compiler } }: Sourced): boolean {
-  return !compiler && (mediaTypeOf(name)?.startsWith('image/') ?? false)
-}
+/** Tells whether the source itself can be shown. */
+export const isImage = ({ source: { name, compiler } }: Sourced) =>
+  !compiler && (mediaTypeOf(name)?.startsWith('image/') ?? false)

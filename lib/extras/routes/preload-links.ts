@@ -87,7 +87,6 @@ const LOADED_AS: Partial<Record<LoadedUrl['as'], PreloadDestination>> = {
   modulepreload: 'module'
 }
 
-/** Returns the links of all that a page loads for a name, as its tags request it. */
 export function linksTo(loaded: readonly LoadedUrl[], options: PreloadOptions = {}): string[] {
   return loaded.flatMap(each => {
     const as = LOADED_AS[each.as]

@@ -26,10 +26,11 @@ import {
   listOwn,
   ownPath,
   pathOf,
+  verdictOn,
   withoutPackages,
-  type ListedMount
+  type ListedMount,
+  type Verdict
 } from './list.ts'
-import { verdictOn, type Verdict } from './state.ts'
 
 export type Explanation = Awaited<ReturnType<typeof explain>>
 

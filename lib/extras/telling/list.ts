@@ -1,30 +1,33 @@
-// Lists what there is: the project's own assets, and the mounts with the files that the manifests of their builds name.
+// Lists what there is: the project's own assets, and the mounts with the files that the manifests of their builds name;
+// and finds the state of an asset: what publishing its source would read and find. Writes nothing.
 import { join } from 'node:path'
 import { listAssets } from '../../publishing/building/assets.ts'
+import { NEVER, type IndexEntry } from '../../publishing/building/index.ts'
+import { errorReport, type ErrorReport } from '../../publishing/error-page.ts'
+import { Renderer } from '../../publishing/rendering/renderer.ts'
+import type { Sourced } from '../../publishing/sources/snapshot.ts'
+import { asPublishError } from '../../publishing/writing/write.ts'
 import type { AppSources, Sources } from '../../publishing/sources/sources.ts'
 import type { Problem } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { publishingIn, sourcedNameIn } from '../../publishing/building/on-request.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
-import { AssetError } from '../../runtime/errors.ts'
+import { AssetError, reasonOf } from '../../runtime/errors.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'
+import { checksumsOf, digestOfFile } from '../../runtime/files/digest.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { excluderOf, pathFrom } from '../../runtime/files/paths.ts'
 import { locate, rawPath, type Wanted } from '../../runtime/serving/request.ts'
 import { assetPath } from '../../runtime/settings/apps.ts'
+import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { MountSettings, Settings } from '../../runtime/settings/settings.ts'
 import { encodePath, withoutBase, splitFingerprint } from '../../runtime/urls/spelling.ts'
 import type { AssetsByPath } from '../../runtime/urls/manifest.ts'
 import { namedBy, withoutQuery } from '../vite/manifests/bundle.ts'
 import { addressAt, readBundle } from '../vite/manifests/read-bundle.ts'
 
-export type OwnAsset = Awaited<ReturnType<typeof listOwn>>[number]
-
-/**
- * Lists all that have a source, and all that only the manifest has, in the order of paths.
- * @param published has entries by plain URL path
- */
+/** Lists all that have a source, and all that only the manifest has, in the order of paths. */
 export async function listOwn(settings: Settings, sources: Sources, published: AssetsByPath) {
   const listed = await withoutPackages(listAssets(settings, sources), error => {
     if (published.size === 0 || settings.apps.some(app => !app.fingerprint)) throw error
@@ -140,7 +143,6 @@ async function filesOf(mount: MountSettings, env: string) {
     path: addressAt(urlPath, file).path,
     /** The name by which pages ask for its source; undefined where the manifest gives none. */
     source: sources.get(file),
-    /** The entries whose tags include the file. */
     entries: namesWhere(({ tags }) => tags.has(file)),
     /** Other entries that use it, such as by a dynamic import, as far as the manifest tells. */
     usedBy: namesWhere(({ tags, all }) => all.has(file) && !tags.has(file)),
@@ -156,4 +158,83 @@ async function sizesOf(file: string): Promise<Readonly<Record<string, number>>> 
   })
   const sizes: Record<string, number> = Object.assign({}, ...(await Promise.all(all)))
   return 'identity' in sizes ? sizes : {}
+}
+
+/**
+ * `published`: the target is current. `outdated`, `unpublished`: the next request publishes it. `broken`: it cannot be
+ * published.
+ */
+type State = 'broken' | 'outdated' | 'unpublished' | 'published'
+
+export type Verdict = Pick<Reading, 'reason'> & { readonly state: State }
+
+/** The bytes of a compiled text that are remembered at most. */
+export const MAX_BYTES = 64 * 1024
+
+export interface Reading extends Pick<IndexEntry, 'source' | 'generation' | 'inputs'> {
+  readonly problems: readonly string[]
+  /** The plain URL paths, decoded, of the assets to which it refers. */
+  readonly refersTo: readonly string[]
+  /** The beginning of the compiled text; undefined for a source without a compiler. */
+  readonly compiled?: Buffer | undefined
+  /** The digest of the bytes under plain names; undefined for an asset that cannot be published. */
+  readonly digest?: string
+  /** Says why it cannot be published: `apps/web/assets/app.css.scss:1:4: expected "}".` */
+  readonly reason?: string | undefined
+  readonly failure?: ErrorReport | undefined
+}
+
+export async function readSource(pipeline: Pipeline, asset: Sourced): Promise<Reading> {
+  const { settings, sources } = publishingIn(pipeline)
+  const { path, source } = asset
+  const { generation } = sources
+  const broken = { source: source.file, generation: NEVER, inputs: [], refersTo: [] }
+  const failed = async (error: AssetError) => {
+    const failure = await errorReport(error, settings)
+    return { failure, reason: [failure.location, failure.reason].filter(Boolean).join(': ') }
+  }
+  try {
+    const renderer = new Renderer(settings, sources)
+    const draft = await renderer.draft(asset)
+    if (!draft) throw new Error(`${source.file} was removed, or is not a regular file`)
+    const { found, errors, warnings } = await renderer.resolveAll(draft)
+    const paths = found.flatMap(to => (to ? assetPath(to.app, to.source.name) : []))
+    const { content, inputs, isSettled } = draft
+    const { digest } = await checksumsOf(renderer.plain(draft, found), [])
+    const isCompiled = source.compiler && content instanceof Buffer
+    return {
+      source: source.file,
+      generation: isSettled ? generation : NEVER,
+      inputs,
+      refersTo: [...new Set(paths)],
+      compiled: isCompiled ? Buffer.from(content.subarray(0, MAX_BYTES + 1)) : undefined,
+      problems: [...warnings, ...errors.map(({ message }) => message)],
+      ...(errors[0] ? await failed(errors[0]) : { digest })
+    }
+  } catch (caught) {
+    const error = asPublishError(settings, path, caught)
+    if (!(error instanceof AssetError)) return { ...broken, problems: [reasonOf(error)] }
+    const { reason, failure } = await failed(error)
+    return { ...broken, problems: [reason], reason, failure }
+  }
+}
+
+export async function stateOf(
+  pipeline: Pipeline,
+  { app, path }: Sourced,
+  { digest }: Reading
+): Promise<State> {
+  if (digest === undefined && (app.compile || !app.fingerprint)) return 'broken'
+  if (app.fingerprint) {
+    const entry = pipeline.namesOf(app)?.assets.get(encodePath(path))
+    return entry ? 'published' : 'unpublished'
+  }
+  const file = publicFile(pipeline.settings, path)
+  if (!(await statOf(file))?.isFile()) return 'unpublished'
+  return (await digestOfFile(file)) === digest ? 'published' : 'outdated'
+}
+
+export async function verdictOn(pipeline: Pipeline, asset: Sourced): Promise<Verdict> {
+  const reading = await readSource(pipeline, asset)
+  return { state: await stateOf(pipeline, asset, reading), reason: reading.reason }
 }

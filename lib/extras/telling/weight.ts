@@ -17,7 +17,7 @@ import { encodePath, withoutBase } from '../../runtime/urls/spelling.ts'
 import type { AssetsByPath, Asset } from '../../runtime/urls/manifest.ts'
 import { readAssets } from '../../runtime/urls/read-manifest.ts'
 import { groupBy, listPublished } from '../deltas/directory.ts'
-import { listOwn, pathOf, type OwnAsset } from './list.ts'
+import { listOwn, pathOf } from './list.ts'
 
 interface Part {
   readonly path: string
@@ -37,6 +37,7 @@ export interface Weighed {
 }
 
 type Weigh = (path: string) => Promise<Weighed>
+type KnownAssets = ReadonlyMap<string, Awaited<ReturnType<typeof listOwn>>[number]>
 type Loaded = Pick<Publishing, 'settings' | 'sources'>
 
 export type Weight = Awaited<ReturnType<typeof weigh>>
@@ -149,7 +150,7 @@ const brotli = promisify(brotliCompress)
 const QUICKLY = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 
 /** Weighs each file as a browser would get it without precompile: compiled, not minified. */
-function asSources({ settings, sources }: Loaded, known: ReadonlyMap<string, OwnAsset>): Weigh {
+function asSources({ settings, sources }: Loaded, known: KnownAssets): Weigh {
   // Production writes no inline source maps.
   const renderer = new Renderer({ ...settings, env: 'production' }, sources)
   return async path => {

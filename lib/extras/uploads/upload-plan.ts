@@ -62,9 +62,8 @@ async function planUploads(given: Project) {
   const inMounts = await inParallel(project.mounts, 1, pathsIn)
   const paths = [...new Set([...(await ownPaths(project)), ...inMounts.flat()])]
   const found = await inParallel(paths, CONCURRENCY, path => uploadsOf(pipeline, path))
-  const files = found
-    .flatMap(({ uploads }) => uploads)
-    .toSorted((a, b) => rank(a) - rank(b) || (a.key < b.key ? -1 : 1))
+  const uploads = found.flatMap(each => each.uploads)
+  const files = uploads.toSorted((a, b) => rank(a) - rank(b) || (a.key < b.key ? -1 : 1))
   const missing = (await listMounts(project)).flatMap(each => faultsOf(each, ': build again'))
   const problems = [...missing, ...found.flatMap(each => each.problems)]
   /** With any problem, a file that pages name and a server would not send, the plan is no release. */
