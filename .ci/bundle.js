@@ -126,7 +126,7 @@ function partOf(id) {
 }
 
 const PARTS = [
-  [/^building\/observation/, 'writing'],
+  [/^sources\/observation/, 'writing'],
   [/^building\/precompile|^styles\/minify/, 'building-precompile'],
   [
     /^building\/publish|^deltas\/directory|^telling\/list\.|^releases\/(?:build|clean|compress)\.|^deltas\/write/,
@@ -152,7 +152,7 @@ const PARTS = [
   [/^cli\/command\.|^telling\/weight/, 'weight'],
   [/^inspector\/html/, 'inspector-html'],
   [/^telling\//, 'inventory'],
-  [/^urls\/(?:read-)?manifest|^app\/(?:details|third-party)/, 'manifest'],
+  [/^urls\/(?:read-)?manifest|^app\/details|^settings\/third-party/, 'manifest'],
   [/^serving\/(?:respond|socket|missing)/, 'serving-koa'],
   [/^serving\/(?:directories|files?|spelling|variant)\./, 'serving-files']
 ]

@@ -38,7 +38,7 @@ import { MALFORMED } from './runtime/urls/spelling.ts'
 import { AssetError, logInFullOnce, reasonOf, warnOnce } from './runtime/errors.ts'
 import { tellRefusals } from './runtime/files/refusals.ts'
 
-export { assetSources } from './runtime/app/third-party.ts'
+export { assetSources } from './runtime/settings/third-party.ts'
 export type { IntegrityAlgorithm } from './runtime/files/digest.ts'
 export type {
   PrecompileOptions,

@@ -5,7 +5,7 @@ import { CompileError, type AssetError } from '../runtime/errors.ts'
 import { realpathOf } from '../runtime/files/disk.ts'
 import { escapeHtml } from '../runtime/views/html.ts'
 import type { Settings } from '../runtime/settings/settings.ts'
-import { thirdParty } from '../runtime/app/third-party.ts'
+import { thirdParty } from '../runtime/settings/third-party.ts'
 import { isInside, pathFrom, withSlashes } from '../runtime/files/paths.ts'
 
 /** @param type the media type of the response */

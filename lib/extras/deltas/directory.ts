@@ -4,8 +4,13 @@ import { join, resolve } from 'node:path'
 import { AssetError } from '../../runtime/errors.ts'
 import { entriesBelow, realpathOf, statOf } from '../../runtime/files/disk.ts'
 import { isText, optionError } from '../../runtime/check-options.ts'
-import { canonicalSegments, encodePath } from '../../runtime/urls/spelling.ts'
-import { splitFingerprint, withoutHash, type Fingerprinted } from '../../runtime/urls/spelling.ts'
+import {
+  canonicalSegments,
+  encodePath,
+  splitFingerprint,
+  withoutHash,
+  type Fingerprinted
+} from '../../runtime/urls/spelling.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'

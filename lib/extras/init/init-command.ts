@@ -129,10 +129,7 @@ function adding(root: string, path: string, wanted: Readonly<Record<string, RegE
 
 type Apps = KoaAssetsOptions['apps']
 
-/**
- * @throws UsageError for an argument that cannot be a name; Error for an app that exists, and where it would hide
- * another
- */
+/** @throws UsageError for what cannot be a name; Error for an app that exists, and where it would hide another */
 function requireNew(app: string, root: string, others: readonly string[], apps: Apps): void {
   if (!/^[\w-][\w.-]*$/.test(app)) {
     throw new UsageError(`an app's name consists of letters, digits, '-', '_', '.', got '${app}'`)
@@ -147,7 +144,6 @@ function requireNew(app: string, root: string, others: readonly string[], apps: 
   )
 }
 
-/** Says what is left to do for an app beside others. */
 function nextOf(
   app: string,
   config: string,

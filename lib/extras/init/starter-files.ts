@@ -6,11 +6,7 @@ import { CONFIG_NAMES } from '../../publishing/cli/config.ts'
 import { reasonOf } from '../../runtime/errors.ts'
 import { readIfThere } from '../../runtime/files/at-start.ts'
 
-/**
- * Returns the assets that an app begins with, by path.
- * @param stem is that of the stylesheet and the script
- * @param taken are names that no file may have
- */
+/** @param stem is that of the stylesheet and the script @param taken are names that no file may have */
 export function assetsOf(
   app: string,
   stem: string,

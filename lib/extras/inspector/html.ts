@@ -85,7 +85,6 @@ export const list = (items: readonly Value[]) =>
 const links = (paths: readonly string[]) => list(paths.map(assetLink))
 const badge = (text: Value, name: string) => element('span', text, { class: `state ${name}` })
 
-/** A value is shown by its name in the JSON. */
 const SHOWN: Readonly<Record<string, (value: never) => Value>> = {
   path: assetLink,
   refersTo: links,

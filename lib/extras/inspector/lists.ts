@@ -28,10 +28,7 @@ const ROWS = 100
 
 export type PageOfAssets = Awaited<ReturnType<typeof pageOfAssets>>
 
-/**
- * Lists all assets, those with problems first.
- * @param query may have `q`, a part of a path or of a source's path, `state`, a state or `problems`, and `page`
- */
+/** @param query may have `q`, a part of a path or of a source's path, `state`, a state or `problems`, and `page` */
 export async function pageOfAssets(survey: Survey, query: URLSearchParams) {
   const { root, env } = survey.pipeline.settings
   const text = query.get('q') ?? ''

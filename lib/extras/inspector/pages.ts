@@ -174,10 +174,7 @@ export async function reportOn(survey: Survey, asked: string) {
   }
 }
 
-/**
- * The reasons why fields of a response have their values, by field, or by field with value; sections are of RFC 9110
- * unless another is named.
- */
+/** Keys are fields, some with their value. Sections are of RFC 9110 unless another is named. */
 const REASONS: Readonly<Record<string, string>> = {
   'Cache-Control: public, max-age=31536000, immutable':
     'the name changes with the bytes: its fingerprint is their digest (RFC 8246)',

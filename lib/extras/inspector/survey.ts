@@ -6,7 +6,7 @@ import type { Listed, Sourced } from '../../publishing/sources/snapshot.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
 import { DIGEST_PATTERN } from '../../runtime/files/digest.ts'
-import { hasSameInputs, isFileObservation } from '../../publishing/building/observation.ts'
+import { hasSameInputs, isFileObservation } from '../../publishing/sources/observation.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import { mediaTypeOf } from '../../runtime/http/fields.ts'
 import { wantedAt } from '../../runtime/serving/request.ts'
@@ -23,7 +23,6 @@ export class Survey {
   readonly pipeline: Pipeline
   /** The assets by plain URL path, decoded and in their order. */
   places: ReadonlyMap<string, Listed> = new Map()
-  /** Looks at every asset again; resolves when all have been looked at. */
   readonly refresh = oneAtATime(async () => {
     await inParallel([...this.places.values()], CONCURRENCY, place => this.look(place))
   })
@@ -73,10 +72,7 @@ export function soon<T>(work: Promise<T>): Promise<T | undefined> {
 
 export type AssetRecord = Awaited<ReturnType<typeof recordOf>>
 
-/**
- * Paths are plain URL paths, encoded; files are relative to the project root.
- * @param seen is undefined until the asset has been looked at
- */
+/** Paths are plain URL paths, encoded; files are relative to the project root. */
 export async function recordOf(survey: Survey, place: Listed, seen: Seen | undefined) {
   const { settings, directories } = survey.pipeline
   const shown = (file: string) => pathFrom(settings.root, file)

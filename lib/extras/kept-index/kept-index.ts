@@ -14,7 +14,7 @@ import { appAt } from '../../runtime/settings/apps.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
-import { assetSources } from '../../runtime/app/third-party.ts'
+import { assetSources } from '../../runtime/settings/third-party.ts'
 import type { IndexEntry } from '../../publishing/building/index.ts'
 import { Publishing } from '../../publishing/building/on-request.ts'
 

@@ -58,7 +58,6 @@ class Channel {
   }
   #stop: (() => void) | undefined
   #nextLook: NodeJS.Timeout | undefined
-  /** True once an event has asked for the next look. */
   #isAsked = false
 
   constructor(pipeline: Pipeline) {
@@ -200,7 +199,6 @@ class Connection {
     this.#write(`data: ${state}\n\n`)
   }
 
-  /** Sends a comment from time to time, and ends when the server no longer accepts connections. */
   keepAlive(): void {
     if (this.#server?.listening === false) this.#events.end()
     else if (performance.now() - this.#writtenAt > HEARTBEAT_MS) this.#write(':\n\n')

@@ -8,7 +8,7 @@ import {
   observe,
   recheck,
   type FileObservation
-} from '../../publishing/building/observation.ts'
+} from '../../publishing/sources/observation.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { withSlashes } from '../../runtime/files/paths.ts'
 import { errorReport, type ErrorReport } from '../../publishing/error-page.ts'
@@ -42,11 +42,7 @@ export interface AssetState {
   readonly problem?: LinkedReport
 }
 
-/**
- * Brings an asset up to date as a request would, and returns its state.
- * @param path as a page has it, with the base
- * @returns undefined for a path that is not served, and for the file of a build
- */
+/** Brings an asset up to date as a request would. A path that is not served, and the file of a build, have no state. */
 export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetState | undefined> {
   const { base } = pipeline.settings
   const wanted = isBelow(path, base) && locate(path.slice(base.length), pipeline.settings)

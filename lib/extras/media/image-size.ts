@@ -18,7 +18,6 @@ const OTHERS = 1000
 /** The steps from one segment of a JPEG to the next, or over one byte between them. */
 const JPEG_STEPS = 1000
 
-/** Returns undefined for a file that is not an image, or does not say how large it is. */
 export function sizeOf(bytes: Uint8Array): ImageSize | undefined {
   const found = read(bytes)
   if (!found) return undefined

@@ -216,7 +216,6 @@ function merged(own: InlineSvg['attributes'], given: Attributes): Attributes {
   return Object.fromEntries(replaced)
 }
 
-/** Returns the message for a name that no page may contain. */
 export function notInlined(name: string): string {
   return (
     `inline() cannot write '${name}': it is no source, or the option inline does not name it, as ` +
@@ -240,12 +239,10 @@ export class WrittenIcons {
   readonly helpers = helpersOf(this)
   readonly #apps: Map<string, WrittenIcon>[] = []
 
-  /** The icons that were written since the server started, in the order in which they first were. */
   get all(): readonly WrittenIcon[] {
     return this.#apps.flatMap(icons => [...icons.values()])
   }
 
-  /** Returns a function that records the icons of one app. */
   recorder(host: string, urlOf: UrlOf) {
     const icons = new Map<string, WrittenIcon>()
     this.#apps.push(icons)

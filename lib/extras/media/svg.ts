@@ -38,11 +38,7 @@ const LOADING =
 /** The values of these are no CSS. */
 const PLAIN = /^(?:aria-.*|class|d|data-.*|id|lang|points|role|viewbox)$/i
 
-/**
- * Returns the element that the file contains.
- * @param file the absolute path, for messages
- * @throws CompileError with the place of what a page may not contain
- */
+/** @throws CompileError with the place of what a page may not contain */
 export function readSvg(bytes: Uint8Array, file: string): InlineSvg {
   const refuse = (reason: string, text = '', at?: number): never => {
     const lines = text.slice(0, at).split('\n')

@@ -1,5 +1,5 @@
 // Finds what the application's own modules import, whether they are JavaScript or sources that are compiled to it.
-import { observe, observeAll, type Observation } from '../../publishing/building/observation.ts'
+import { observe, observeAll, type Observation } from '../../publishing/sources/observation.ts'
 import { tsconfigFor, type Tsconfig } from '../../publishing/compilers/tsconfig.ts'
 import { loadModuleLexer } from '../../publishing/references/modules.ts'
 import type { SourceFile } from '../../runtime/app/extra.ts'

@@ -1,5 +1,11 @@
-import { appended, entriesGiven, isRecord, isText } from '../../runtime/check-options.ts'
-import type { Expectation, Option } from '../../runtime/check-options.ts'
+import {
+  appended,
+  entriesGiven,
+  isRecord,
+  isText,
+  type Expectation,
+  type Option
+} from '../../runtime/check-options.ts'
 import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
 
 /** Paths in packages, by the name of the package. */

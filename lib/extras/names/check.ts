@@ -20,7 +20,6 @@ import { globsOf, HELPERS, inViews, literalNames, type LiteralName } from './vie
 /** The fault of a name; its `path` consists of the view's path below the root and the line: `views/a.ejs:7`. */
 interface ViewProblem extends Problem {
   readonly name: string
-  /** The known name that is most similar. */
   readonly near?: string | undefined
 }
 
@@ -110,10 +109,7 @@ function unlike(what: string, name: string, known: readonly string[]): Fault {
   return { near, message: `'${name}' is not ${what}${hint}` }
 }
 
-/**
- * @param names are the name, and others that it may stand for
- * @param own the apps whose pages may have the view
- */
+/** @param names are the name, and others that it may stand for @param own the apps whose pages may have the view */
 function missing(names: string[], own: OwnNames[], known: Known): Fault | undefined {
   const { apps, holders, sources } = known
   const [name = ''] = names

@@ -30,7 +30,6 @@ export async function namedInProduction(
 
 type Named = Awaited<ReturnType<typeof namedInProduction>>
 
-/** @returns false when the file has the text already */
 export async function writeNameTypes(named: Named): Promise<boolean> {
   const file = typesFile(named.project)
   const text = await nameTypes(named)

@@ -45,10 +45,7 @@ export async function unmatchedViews(project: Project): Promise<string[]> {
     .map(glob => `views: '${glob}' matches no file of the project: correct or remove it`)
 }
 
-/**
- * Returns the files that match a glob, relative to the root; in folders of packages and hidden ones only if it begins
- * there.
- */
+/** Paths are relative to the root. In folders of packages and hidden ones a glob matches only if it begins there. */
 async function filesOf(root: string, given: string): Promise<string[]> {
   const written = withSlashes(given)
   // `/views/**` begins at the root of the project, unless it is the absolute path of something in it.
@@ -79,7 +76,6 @@ export const HELPERS: Readonly<Record<Naming, string>> = {
 export interface LiteralName {
   readonly helper: Naming
   readonly name: string
-  /** The offset of the call in the text. */
   readonly at: number
   /** True for a call of `assets.…`: an application may have its own function `path`. */
   readonly isCertain: boolean
@@ -87,10 +83,7 @@ export interface LiteralName {
   readonly app?: string | undefined
 }
 
-/**
- * `importMap({ entry: ['a', 'b'] })` has the names in its options, `entry(['a', 'b'])` in a list; `favicon()` has
- * a default.
- */
+/** `importMap({ entry: ['a'] })` has the names in its options, `entry(['a'])` in a list; `favicon()` has a default. */
 const CALL =
   /(?<![\w$])(\w+)\s*\((?:(?:(?<=importMap\s*\()\s*\{[^{}]*?\bentry\s*:\s*\[?|(?<=\bentry\s*\()\s*\[)?(?=\s*['"`])|(?<=\bfavicon\s*\()(?=\s*(\))))/g
 const LITERAL =

@@ -3,14 +3,24 @@
 import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'
-import { outsidePlace, removeInPlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
-import type { Boundary } from '../../runtime/files/containment.ts'
+import {
+  outsidePlace,
+  removeInPlace,
+  wouldBeInPlace,
+  type Boundary
+} from '../../runtime/files/containment.ts'
 import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { lock } from '../../publishing/writing/lock.ts'
 import { nowOnDisk } from '../../publishing/writing/write.ts'
-import { check, flag, secondsOf, wholeNumber } from '../../runtime/check-options.ts'
-import type { Duration, Expectation } from '../../runtime/check-options.ts'
+import {
+  check,
+  flag,
+  secondsOf,
+  wholeNumber,
+  type Duration,
+  type Expectation
+} from '../../runtime/check-options.ts'
 import { warnOnce } from '../../runtime/errors.ts'
 import type { Project } from '../../runtime/app/extra.ts'
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'

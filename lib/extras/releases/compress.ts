@@ -7,12 +7,23 @@ import { CODINGS, compareOpen, copyFor, type Coding } from '../../runtime/files/
 import { readInPlace, removeInPlace, type Boundary } from '../../runtime/files/containment.ts'
 import { digestOf } from '../../runtime/files/digest.ts'
 import type { OpenFile } from '../../runtime/files/open-file.ts'
-import { prepareReplacement, sweepTree, withUnsaved } from '../../publishing/writing/write.ts'
-import type { Unsaved } from '../../publishing/writing/write.ts'
+import {
+  prepareReplacement,
+  sweepTree,
+  withUnsaved,
+  type Unsaved
+} from '../../publishing/writing/write.ts'
 import { matcherOf } from '../../runtime/files/paths.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
-import { abortSignal, callback, check, isGlob, listOf, text } from '../../runtime/check-options.ts'
-import type { Expectation } from '../../runtime/check-options.ts'
+import {
+  abortSignal,
+  callback,
+  check,
+  isGlob,
+  listOf,
+  text,
+  type Expectation
+} from '../../runtime/check-options.ts'
 import { sum } from '../../publishing/building/publish.ts'
 import { openDirectory } from '../deltas/directory.ts'
 import type { DeltaReport } from '../deltas/options.ts'

@@ -4,8 +4,12 @@ import { basename, join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
-import { CODINGS, compareFile, withoutCodingExtension } from '../../runtime/files/codings.ts'
-import type { Coding } from '../../runtime/files/codings.ts'
+import {
+  CODINGS,
+  compareFile,
+  withoutCodingExtension,
+  type Coding
+} from '../../runtime/files/codings.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'

@@ -101,6 +101,5 @@ function acceptsHints({ method, headers, httpVersion }: IncomingMessage): boolea
 
 // Node throws for other values in a 103, such as a quoted one with spaces: two integrity hashes, a media query.
 // A parameter's name ends at the first `=`, which keeps matching linear.
-const SENDABLE = /^<[^>]*>(?:\s*;\s*[^=;"\s]+(?:=(?:"[^;"\s]*"|[^;"\s]*))?)*$/
-
-export const isSendable = (link: string): boolean => SENDABLE.test(link)
+export const isSendable = (link: string): boolean =>
+  /^<[^>]*>(?:\s*;\s*[^=;"\s]+(?:=(?:"[^;"\s]*"|[^;"\s]*))?)*$/.test(link)

@@ -101,11 +101,7 @@ export function requireContext(method: string, ctx: { readonly res?: unknown } |
   if (!ctx?.res) throw new TypeError(`${method}() is a method: call it on Koa's context`)
 }
 
-/**
- * Returns a Content-Disposition that lets the browser save a response under a name (RFC 6266; `filename*`: RFC 8187).
- *
- * @param filename any text; of a path, the last segment is used. One that consists of separators is not a name
- */
+/** Returns a Content-Disposition (RFC 6266; `filename*`: RFC 8187) for any text; of a path, the last segment is used. */
 function attachment(filename: string): string {
   // A lone surrogate is not a character: RFC 8187 encodes UTF-8.
   const name = filename.replace(/[\u0000-\u001f\u007f-\u009f\p{Surrogate}]/gu, '_')

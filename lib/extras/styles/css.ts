@@ -2,7 +2,7 @@
 
 const NO_CODE = /\/\*[^]*?\*\/|"(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*'/g
 
-/** Returns a stylesheet with blanks for its comments and strings, as long as before. */
+/** Writes blanks for comments and strings. */
 export function blanked(css: string): string {
   return css.replace(NO_CODE, text => text.replace(/[^\n]/g, ' '))
 }

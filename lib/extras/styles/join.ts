@@ -132,7 +132,6 @@ function sheetsFrom(nodes: Nodes, plan: Plan): Esbuild.Plugin {
   }
 }
 
-/** Returns the text with plain URLs, and its source map. */
 async function textOf({ content, text, map, links = [], path }: Draft): Promise<string> {
   const urls = links.map(to => (to === undefined || to === path + MAP ? undefined : encodePath(to)))
   const code = new TextDecoder().decode(await readContent(finish({ content, text }, urls)))

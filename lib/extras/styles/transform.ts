@@ -25,11 +25,9 @@ async function loadEsbuild(purpose: string, root: string): Promise<typeof Esbuil
 export const esbuildOrReason = (purpose: string, root: string) =>
   loadEsbuild(purpose, root).catch(reasonOf)
 
-/** The source map at the end of a text. */
 const INLINE_MAP =
   /\n?\/[/*][#@] sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,(?<data>[\w+/]+={0,2})\s*(?:\*\/)?\s*$/
 
-/** Returns the JSON of that map. */
 export function inlineMapOf(code: string): string | undefined {
   const data = INLINE_MAP.exec(code)?.groups?.['data']
   return data === undefined ? undefined : Buffer.from(data, 'base64').toString()
@@ -144,10 +142,7 @@ async function lowered(
 
 const isAboutTarget = ({ text }: Esbuild.Message) => text.includes('configured target')
 
-/**
- * Returns the place in the source. Without a map that of compiled text is not known.
- * @param column begins with 0, unlike the line
- */
+/** Without a map the place of compiled text is not known. @param column begins with 0, unlike the line */
 function sourcePlace(root: string, text: TransformedText, line = 1, column = 0): string {
   const { file, code, isCompiled } = text
   if (!isCompiled) return placeOf(root, file, line, column + 1)
@@ -162,10 +157,7 @@ function sourcePlace(root: string, text: TransformedText, line = 1, column = 0):
 const placeOf = (root: string, file: string, line?: number, column?: number) =>
   [pathFrom(root, file), line, line && column].filter(Boolean).join(':')
 
-/**
- * @param warn receives the warnings of esbuild, each with its place
- * @throws AssetError when an app asks for it and esbuild is not installed
- */
+/** @throws AssetError when an app asks for it and esbuild is not installed */
 export async function minifier(
   { root, apps }: Project,
   { minify }: PrecompileStyleOptions,

@@ -133,7 +133,6 @@ function assetsText(assets: Awaited<ReturnType<typeof listAssets>>): string {
   return table([['asset', 'source', 'size', 'target', ...optional], ...rows], [2])
 }
 
-/** Gives the files of mounts the fields of an asset, and their own. */
 function asAssets({ files, ...listed }: ListedMount): object[] {
   const { mount, directory } = listed
   const named = files.map(file => {

@@ -41,7 +41,6 @@ export interface Step {
 }
 
 /**
- * Shows how a path, a URL or a name is resolved.
  * @param asked `/assets/app.css`, `https://example.org/assets/app.css`, or a name as a view writes it
  * @param known the state of its asset, if somebody has looked at it
  */

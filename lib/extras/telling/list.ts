@@ -45,16 +45,14 @@ export async function listOwn(settings: Settings, sources: Sources, published: A
 }
 
 /** A server in production has what a precompile made of packages, but seldom the packages. */
-export async function withoutPackages<T, Other>(
+export function withoutPackages<T, Other>(
   work: Promise<T>,
   otherwise: (error: AssetError) => Other
-): Promise<T | Other> {
-  try {
-    return await work
-  } catch (error) {
+) {
+  return work.catch((error: unknown) => {
     if (!(error instanceof AssetError) || error.code !== 'package-unusable') throw error
     return otherwise(error)
-  }
+  })
 }
 
 /** Returns the path that a path, a URL or a name stands for; a name belongs to the app at `/`, the last one. */
@@ -92,7 +90,6 @@ export async function choiceOf(all: Sources, { app, name: given }: Wanted): Prom
 export type ListedMount = Awaited<ReturnType<typeof listMounts>>[number]
 export type ListedFile = ListedMount['files'][number]
 
-/** Directories and manifests are relative to the project root. */
 export function listMounts({ mounts, root, env }: Settings) {
   return inParallel(mounts, 1, async mount => {
     const { urlPath, dir, manifest } = mount
@@ -104,14 +101,12 @@ export function listMounts({ mounts, root, env }: Settings) {
       mount: urlPath || '/',
       directory: pathFrom(root, dir),
       manifest: manifest === undefined ? undefined : pathFrom(root, manifest),
-      /** Says why the manifest cannot be read. */
       problem: typeof named === 'string' ? named : undefined,
       files: typeof named === 'string' ? [] : named
     }
   })
 }
 
-/** Returns the faults of a build: it is not there, or a file is not that its manifest names. */
 export function faultsOf({ mount, manifest, problem, files }: ListedMount, remedy = ''): Problem[] {
   if (problem !== undefined) return [{ path: mount, message: `has no build: ${problem}` }]
   const missing = files.filter(({ sizes }) => sizes['identity'] === undefined)
@@ -160,10 +155,7 @@ async function sizesOf(file: string): Promise<Readonly<Record<string, number>>> 
   return 'identity' in sizes ? sizes : {}
 }
 
-/**
- * `published`: the target is current. `outdated`, `unpublished`: the next request publishes it. `broken`: it cannot be
- * published.
- */
+/** What is `outdated` or `unpublished`, the next request publishes; what is `broken` cannot be published. */
 type State = 'broken' | 'outdated' | 'unpublished' | 'published'
 
 export type Verdict = Pick<Reading, 'reason'> & { readonly state: State }

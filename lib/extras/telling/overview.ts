@@ -1,7 +1,7 @@
 // Prints an overview when a server starts in development: what a newcomer wants to know first.
 import { setImmediate } from 'node:timers/promises'
 import type { Project, Running } from '../../runtime/app/extra.ts'
-import { assetSources } from '../../runtime/app/third-party.ts'
+import { assetSources } from '../../runtime/settings/third-party.ts'
 import { printable } from '../../runtime/errors.ts'
 import { isDirectory } from '../../runtime/files/at-start.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
@@ -11,10 +11,7 @@ import { namesOf } from '../modules/options.ts'
 
 const printed = new Set<string>()
 
-/**
- * Prints the overview once the application has been set up, so it names what packages added since. Prints nothing in
- * specs, whose output it would flood, nor a second identical overview.
- */
+/** Waits until the application has been set up, for what packages add. Specs, whose output it would flood, get none. */
 export async function printOverview(
   { settings, running = [] }: { readonly settings: Project; readonly running?: readonly Running[] },
   processEnv = process.env,

@@ -135,7 +135,6 @@ async function uploadOf(variant: Variant, key: string, { root }: Project) {
   }
 }
 
-/** Returns the absolute path of a file in the first mount that may have it, or in public. */
 const fileOf = ({ path, mounts: [mount] }: Wanted, settings: Project) =>
   mount ? join(mount.dir, path.slice(mount.urlPath.length)) : publicFile(settings, path)
 

@@ -10,8 +10,14 @@ import type { MountSettings } from '../../runtime/settings/settings.ts'
 import { encodeAsImported } from '../../runtime/urls/spelling.ts'
 import type { LoadedUrl } from '../../runtime/views/asset-url.ts'
 import { LEGACY, MODULE, sourceUrl, type EntrySource } from './entry-source.ts'
-import { announcementIn, describe, PREAMBLE, socketsOf, STATUS } from './vite-server.ts'
-import type { RunningVite } from './vite-server.ts'
+import {
+  announcementIn,
+  describe,
+  PREAMBLE,
+  socketsOf,
+  STATUS,
+  type RunningVite
+} from './vite-server.ts'
 
 type Look = () => RunningVite | undefined | Promise<RunningVite | undefined>
 

@@ -1,8 +1,16 @@
 // `entry` returns the tags of a bundler's entry point.
 import { check, flag, oneOf, text, type Expectation } from '../../runtime/check-options.ts'
 import type { AssetName, NamesThen, OfName } from '../../runtime/views/asset-names.ts'
-import { checkString, MAX_LISTS, MAX_NAMES, splitArguments } from '../../runtime/views/asset-url.ts'
-import type { AssetUrl, Helpers, LoadedUrl, Memory } from '../../runtime/views/asset-url.ts'
+import {
+  checkString,
+  MAX_LISTS,
+  MAX_NAMES,
+  splitArguments,
+  type AssetUrl,
+  type Helpers,
+  type LoadedUrl,
+  type Memory
+} from '../../runtime/views/asset-url.ts'
 import { escapeInScript, withoutKeywords, writeAttribute } from '../../runtime/views/html.ts'
 import { assetTag } from '../../runtime/views/tags.ts'
 import { preambleFrom } from './entry-source.ts'

@@ -17,8 +17,14 @@ import {
   STATUS
 } from './vite-server.ts'
 import { readIfThere } from '../../runtime/files/at-start.ts'
-import { check, isRecord, isText, listOf, text } from '../../runtime/check-options.ts'
-import type { Expectation } from '../../runtime/check-options.ts'
+import {
+  check,
+  isRecord,
+  isText,
+  listOf,
+  text,
+  type Expectation
+} from '../../runtime/check-options.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
 export interface FreshAssetsOptions {

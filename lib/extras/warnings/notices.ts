@@ -7,7 +7,7 @@ import { hasSources } from '../../runtime/settings/apps.ts'
 import { ENVIRONMENTS } from '../../runtime/settings/table.ts'
 import type { KoaAssetsOptions } from '../../runtime/settings/options.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
-import { assetSources } from '../../runtime/app/third-party.ts'
+import { assetSources } from '../../runtime/settings/third-party.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
 export function noticesAtStart(

@@ -3,7 +3,7 @@
 import { inParallel, once } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import { checksumsOf, digestOf } from '../../runtime/files/digest.ts'
-import { hasSameInputs, lookBefore } from './observation.ts'
+import { hasSameInputs, lookBefore } from '../sources/observation.ts'
 import { readContent, type Content } from '../../runtime/files/open-file.ts'
 import { undefinedIfMissing } from '../../runtime/files/disk.ts'
 import { textType, type Draft } from '../rendering/draft.ts'

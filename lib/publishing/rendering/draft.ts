@@ -14,7 +14,7 @@ import {
   observeAll,
   type FileObservation,
   type Observation
-} from '../building/observation.ts'
+} from '../sources/observation.ts'
 import { compilersFor } from '../compilers/built-in.ts'
 import type { ConfiguredOutput } from '../compilers/compiler.ts'
 import type { Compiler, CompilerInput } from '../../runtime/settings/options.ts'

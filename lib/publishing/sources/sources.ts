@@ -22,7 +22,7 @@ import {
   type Snapshot,
   type Source
 } from './snapshot.ts'
-import { thirdParty } from '../../runtime/app/third-party.ts'
+import { thirdParty } from '../../runtime/settings/third-party.ts'
 import { Tree } from './tree.ts'
 
 type Warn = (message: string) => void

@@ -7,7 +7,7 @@ import { bytesOf, errorCode, statOf } from '../files/disk.ts'
 import { isRecord } from '../check-options.ts'
 import { manifestFile, publicFile, readApps } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
-import { assetSources } from '../app/third-party.ts'
+import { assetSources } from '../settings/third-party.ts'
 import { Names, type Asset, type AssetsByPath, type InlineSvg } from './manifest.ts'
 import { pathFrom } from '../files/paths.ts'
 

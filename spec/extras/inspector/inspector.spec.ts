@@ -1,7 +1,6 @@
 import test from 'ava'
-import type { AssetReport } from '../../../lib/extras/inspector/pages.ts'
+import type { AssetReport, LoggedRequest } from '../../../lib/extras/inspector/pages.ts'
 import type { PageOfAssets } from '../../../lib/extras/inspector/lists.ts'
-import type { LoggedRequest } from '../../../lib/extras/inspector/pages.ts'
 import { makeSite } from '../../support/site.ts'
 import { FILES, json, listOf, makeInspected, PNG } from './inspected.ts'
 import { until } from '../../support/until.ts'

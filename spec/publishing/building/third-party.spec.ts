@@ -8,7 +8,7 @@ import { makeProject, writeFiles } from '../../support/site.ts'
 import { FILE_MODE } from '../../support/windows.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { Sources } from '../../../lib/publishing/sources/sources.ts'
-import { assetSources } from '../../../lib/runtime/app/third-party.ts'
+import { assetSources } from '../../../lib/runtime/settings/third-party.ts'
 
 const css = 'a { background: url(../images/third.png) }'
 const thirdParty = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-'))

@@ -280,7 +280,7 @@ test('SET-14 append() of anything but absolute paths is a TypeError, and nothing
 })
 
 test('SET-15 two copies of the library in one process share one list', async t => {
-  const copy = `${pathToFileURL(moduleFile('lib/runtime/app/third-party.ts')).href}?another-copy`
+  const copy = `${pathToFileURL(moduleFile('lib/runtime/settings/third-party.ts')).href}?another-copy`
   const other = (await import(copy)) as { assetSources: typeof assetSources }
   t.not(other.assetSources, assetSources)
   const vendor = makeProject(t, { 'scripts/other-copy.js': 'copy()' })

@@ -7,8 +7,13 @@ import { digestOf } from '../../../runtime/files/digest.ts'
 import { pathFrom } from '../../../runtime/files/paths.ts'
 import type { MakeSourceList, Project, SourceFile, SourceList } from '../../../runtime/app/extra.ts'
 import type { AppSettings } from '../../../runtime/settings/settings.ts'
-import { hasSameInputs, observeAll, Remembered } from '../../../publishing/building/observation.ts'
-import type { Made, Observation } from '../../../publishing/building/observation.ts'
+import {
+  hasSameInputs,
+  observeAll,
+  Remembered,
+  type Made,
+  type Observation
+} from '../../../publishing/sources/observation.ts'
 import { importedBy, type Imported, type OwnScript } from '../imports.ts'
 import { hasModules, isJoined } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'

@@ -4,8 +4,15 @@ import { dirname, join } from 'node:path'
 import type { OutputChunk, Plugin } from 'rolldown'
 import type { KnownImports, SourceFile } from '../../../runtime/app/extra.ts'
 import { facadeOf } from '../common-js.ts'
-import { asUnusable, buildOptions, ENTRY, FOLDER, Resolved, resolving } from '../resolving.ts'
-import type { Wanted } from '../resolving.ts'
+import {
+  asUnusable,
+  buildOptions,
+  ENTRY,
+  FOLDER,
+  Resolved,
+  resolving,
+  type Wanted
+} from '../resolving.ts'
 import type { Rolldown } from '../rolldown.ts'
 import { urls } from './urls.ts'
 

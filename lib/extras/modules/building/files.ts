@@ -2,7 +2,7 @@
 import { dirname, extname, join } from 'node:path'
 import { entriesGiven } from '../../../runtime/check-options.ts'
 import { realpathOf, statOf } from '../../../runtime/files/disk.ts'
-import { observe, type Observation } from '../../../publishing/building/observation.ts'
+import { observe, type Observation } from '../../../publishing/sources/observation.ts'
 import { readSnapshot } from '../../../runtime/files/open-file.ts'
 import { isInside, pathFrom } from '../../../runtime/files/paths.ts'
 import type { AssetError } from '../../../runtime/errors.ts'

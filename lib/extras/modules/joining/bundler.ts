@@ -16,8 +16,15 @@ import { isJoined, modeOf } from '../options.ts'
 import { hasRolldown, loadRolldown } from '../rolldown.ts'
 import { join, type Joining, type Made } from './join.ts'
 import { planOf } from './plan.ts'
-import { apartIn, cycleOf, modulesIn, scriptsOf } from './scripts.ts'
-import type { Nodes, Script, Scripts } from './scripts.ts'
+import {
+  apartIn,
+  cycleOf,
+  modulesIn,
+  scriptsOf,
+  type Nodes,
+  type Script,
+  type Scripts
+} from './scripts.ts'
 
 export async function makeBundler(
   { apps, root }: Project,

@@ -1,7 +1,14 @@
 // Reads esbuild's metafile: the result of a build with `metafile: true`.
 import { isRecord } from '../../../runtime/check-options.ts'
-import { bundleOf, fileBelow, HASHES, stemOf } from './bundle.ts'
-import type { Bundle, Chunk, Json } from './bundle.ts'
+import {
+  bundleOf,
+  fileBelow,
+  HASHES,
+  stemOf,
+  type Bundle,
+  type Chunk,
+  type Json
+} from './bundle.ts'
 
 interface Output extends Chunk {
   readonly entryPoint: string | undefined

@@ -1,8 +1,20 @@
 // Reads Vite's manifest: `build.manifest`, written to `.vite/manifest.json`.
 import { isRecord } from '../../../runtime/check-options.ts'
 import { LEGACY } from '../entry-source.ts'
-import { bundleOf, fileBelow, HASHES, isCss, loadedAs, loadedWith, stemOf } from './bundle.ts'
-import type { Bundle, Chunk, Chunks, Json, LoadedFile } from './bundle.ts'
+import {
+  bundleOf,
+  fileBelow,
+  HASHES,
+  isCss,
+  loadedAs,
+  loadedWith,
+  stemOf,
+  type Bundle,
+  type Chunk,
+  type Chunks,
+  type Json,
+  type LoadedFile
+} from './bundle.ts'
 
 // @vitejs/plugin-legacy writes these keys. Those of polyfills are relative to Vite's root, as if they were
 // files of the directory in which Vite was started: `../../vite/legacy-polyfills`.

@@ -9,9 +9,12 @@ import {
   isBelow,
   loadedAs,
   namedBy,
-  withoutQuery
+  withoutQuery,
+  type Bundle,
+  type Json,
+  type LoadedFile,
+  type Loads
 } from './bundle.ts'
-import type { Bundle, Json, LoadedFile, Loads } from './bundle.ts'
 
 /** @param urlPath is that of the mount, with the base, which plugins may put before the files */
 export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined {
