@@ -15,29 +15,50 @@ type Budgets = Readonly<Record<string, number>>
 
 // The rooms of each house in the order of their imports: a room imports those before it, types included.
 const RUNTIME: Budgets = {
-  ground: 680,
-  http: 680,
-  files: 1420,
-  'http-cache': 1580,
-  settings: 1500,
-  urls: 640,
-  serving: 2250,
-  views: 1080,
-  app: 1450
+  ground: 650,
+  http: 620,
+  files: 1280,
+  'http-cache': 1460,
+  settings: 1420,
+  urls: 580,
+  serving: 2220,
+  views: 960,
+  app: 1370
 }
 const PUBLISHING: Budgets = {
-  writing: 590,
-  compilers: 620,
-  references: 370,
-  sources: 960,
-  rendering: 980,
-  building: 1850,
+  writing: 540,
+  compilers: 570,
+  references: 330,
+  sources: 1040,
+  rendering: 870,
+  building: 1500,
   'error-page': 120,
-  cli: 690
+  cli: 640
 }
-const EXTRA: Budgets = {}
+const EXTRA: Budgets = {
+  deltas: 840,
+  init: 450,
+  inspector: 850,
+  'kept-index': 140,
+  live: 440,
+  media: 520,
+  modules: 2340,
+  names: 600,
+  releases: 1500,
+  routes: 400,
+  styles: 820,
+  telling: 990,
+  uploads: 170,
+  vite: 2030,
+  warnings: 390
+}
 /** The files of lib itself: the two middleware, both together, and the command. */
-const ENTRIES: Budgets = { 'koa-assets': 300, 'koa-http-cache': 180, index: 60, cli: 70 }
+const ENTRIES: Budgets = {
+  'koa-assets': 300,
+  'koa-http-cache': 180,
+  index: 60,
+  cli: 70
+}
 
 /** Rooms beside each other know nothing of one another, nor do the two halves. */
 const APART: Readonly<Record<string, string>> = {

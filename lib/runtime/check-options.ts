@@ -9,7 +9,7 @@ export interface Expectation {
   readonly holds: (value: unknown) => boolean
   /** The checks of its options, if it is an object. */
   readonly fields?: Expectations
-  /** Of options that other packages have, by their names. */
+  /** They are options that other packages have, by their names. */
   readonly elsewhere?: Elsewhere
   /** The check of the value under every key, if it is an object. */
   readonly each?: Expectation

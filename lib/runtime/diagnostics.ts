@@ -1,7 +1,6 @@
 // Tells programs that observe the package of its work, on channels of node:diagnostics_channel. A message is made only
 // if a program listens.
 import { channel } from 'node:diagnostics_channel'
-import type { IncomingMessage } from 'node:http'
 
 /** The message of each channel, by the channel's name without `koa-fresh-assets:`. Durations are in milliseconds. */
 export interface DiagnosticMessages {
@@ -65,7 +64,10 @@ export const served = outlet('served')
 export const missed = outlet('missed')
 export const halted = outlet('halted')
 
-export function requestLine(request: Pick<IncomingMessage, 'method' | 'url'>): RequestLine {
+export function requestLine(request: {
+  method?: string | undefined
+  url?: string | undefined
+}): RequestLine {
   const { method = '', url = '' } = request
   return { method, path: url.replace(/\?.*/s, '') }
 }

@@ -27,7 +27,7 @@ export interface Part {
   readonly key: string
   /** Null while an asset cannot be published. */
   readonly version: string | null
-  /** In milliseconds since 1970. */
+  /** The time is in milliseconds since 1970. */
   readonly changedAt: number
   /** The URL path by which the page requested the asset. */
   readonly path?: string

@@ -54,7 +54,7 @@ const ELSEWHERE = /^(?:https?|data|blob):/i
 /** Takes the place of a file of a package in built code. */
 export const PLACEHOLDER = 'npm-file:'
 
-/** What is known once the modules are read. */
+/** It is known once the modules are read. */
 export class Resolved {
   /** The files of the app's specifiers. */
   readonly entries = new Map<string, string>()

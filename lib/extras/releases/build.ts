@@ -4,12 +4,8 @@ import { AssetError } from '../../runtime/errors.ts'
 import { removeInPlace } from '../../runtime/files/containment.ts'
 import { errorCode, statOf } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
-import {
-  nowOnDisk,
-  prepareReplacement,
-  touch,
-  withUnsaved
-} from '../../publishing/writing/write.ts'
+import { nowOnDisk, prepareReplacement, touch } from '../../publishing/writing/write.ts'
+import { withUnsaved } from '../../publishing/writing/unsaved.ts'
 import { splitDelta } from '../deltas/delta-format.ts'
 import { versionKey, type BuiltDirectory } from '../deltas/directory.ts'
 import { keptListIn, readKept, writtenKept, type KeptFiles } from '../vite/kept-files.ts'
@@ -21,7 +17,7 @@ const USUAL = [
   ...['assets-manifest.json', 'manifest.json']
 ]
 
-/** What the manifest in a build names. */
+/** The manifest in a build names these. */
 export interface BuildFiles extends Pick<Bundle, 'paths' | 'hashed'> {
   /** The absolute path of the manifest. */
   readonly manifest: string

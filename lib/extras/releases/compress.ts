@@ -7,12 +7,8 @@ import { CODINGS, compareOpen, copyFor, type Coding } from '../../runtime/files/
 import { readInPlace, removeInPlace, type Boundary } from '../../runtime/files/containment.ts'
 import { digestOf } from '../../runtime/files/digest.ts'
 import type { OpenFile } from '../../runtime/files/open-file.ts'
-import {
-  prepareReplacement,
-  sweepTree,
-  withUnsaved,
-  type Unsaved
-} from '../../publishing/writing/write.ts'
+import { prepareReplacement, sweepTree } from '../../publishing/writing/write.ts'
+import { withUnsaved, type Unsaved } from '../../publishing/writing/unsaved.ts'
 import { matcherOf } from '../../runtime/files/paths.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
 import {

@@ -6,12 +6,8 @@ import { lstatOf, statOf } from '../../runtime/files/disk.ts'
 import { isInPlace, outsidePlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
 import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
 import { sameBytes } from '../../runtime/files/open-file.ts'
-import {
-  rethrowAsPublishError,
-  withUnsaved,
-  writeAtomically,
-  type Unsaved
-} from '../../publishing/writing/write.ts'
+import { rethrowAsPublishError, writeAtomically } from '../../publishing/writing/write.ts'
+import { withUnsaved, type Unsaved } from '../../publishing/writing/unsaved.ts'
 import { check } from '../../runtime/check-options.ts'
 import { BUILD_LIMITS, outdatedBuilds, withCopies, type BuildLimits } from './clean.ts'
 import { COPY_OPTIONS, type CopyOptions, type CompressReport, compress } from './compress.ts'

@@ -7,7 +7,8 @@ import { errorReport, type ErrorReport } from '../../publishing/error-page.ts'
 import { Renderer } from '../../publishing/rendering/renderer.ts'
 import type { Sourced } from '../../publishing/sources/snapshot.ts'
 import { asPublishError } from '../../publishing/writing/write.ts'
-import type { AppSources, Sources } from '../../publishing/sources/sources.ts'
+import type { AppSources } from '../../publishing/sources/app-sources.ts'
+import type { Sources } from '../../publishing/sources/sources.ts'
 import type { Problem } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { publishingIn, sourcedNameIn } from '../../publishing/building/on-request.ts'
@@ -155,7 +156,7 @@ async function sizesOf(file: string): Promise<Readonly<Record<string, number>>> 
   return 'identity' in sizes ? sizes : {}
 }
 
-/** What is `outdated` or `unpublished`, the next request publishes; what is `broken` cannot be published. */
+/** The next request publishes what is `outdated` or `unpublished`; what is `broken` cannot be published. */
 type State = 'broken' | 'outdated' | 'unpublished' | 'published'
 
 export type Verdict = Pick<Reading, 'reason'> & { readonly state: State }

@@ -126,7 +126,7 @@ async function uploadOf(variant: Variant, key: string, { root }: Project) {
     key: key + extension,
     file: pathFrom(root, file),
     type: fields.get('content-type') ?? '',
-    /** Undefined for a file that is not a compressed copy. */
+    /** It is undefined for a file that is not a compressed copy. */
     encoding: fields.get('content-encoding'),
     cacheControl: fields.get('cache-control') ?? '',
     size,

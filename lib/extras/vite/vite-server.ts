@@ -11,7 +11,7 @@ export const PLUGIN = 'koa-fresh-assets'
 /** This module of the plugin does what React's plugin adds to Vite's own pages. */
 export const PREAMBLE = `virtual:${PLUGIN}/preamble`
 
-/** What pages need to know of a dev server that runs. Our plugin sends it to koaAssets as JSON. */
+/** Pages need to know this of a dev server that runs. Our plugin sends it to koaAssets as JSON. */
 export interface RunningVite {
   /** The origin has no trailing slash; it is empty for that of the page. */
   readonly origin: string

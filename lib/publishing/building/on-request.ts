@@ -12,7 +12,8 @@ import { loadCompilers, loadPeersOf } from '../compilers/built-in.ts'
 import { loadModuleLexer } from '../references/modules.ts'
 import { makeNameCheck, type NameCheck } from '../sources/advice.ts'
 import type { Details } from '../../runtime/urls/manifest.ts'
-import { loadSources, type AppSources, type Sources } from '../sources/sources.ts'
+import type { AppSources } from '../sources/app-sources.ts'
+import { loadSources, type Sources } from '../sources/sources.ts'
 import type { IndexEntry } from './index.ts'
 import { PlainNames } from './plain.ts'
 import { Rebuilt } from './rebuilt.ts'
@@ -64,7 +65,7 @@ export class Publishing implements OnRequest {
     ]
   }
 
-  /** Undefined where a manifest has the names. */
+  /** It is undefined where a manifest has the names. */
   #listed(app: AppSettings): AppSources | undefined {
     return app.compile && !app.fingerprint ? this.sources.of(app) : undefined
   }

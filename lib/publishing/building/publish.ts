@@ -13,9 +13,9 @@ import {
   prepareReplacement,
   rethrowAsPublishError,
   touch,
-  type Replacement,
-  type Unsaved
+  type Replacement
 } from '../writing/write.ts'
+import type { Unsaved } from '../writing/unsaved.ts'
 import { namesOf, publishedPath, type Built } from './assets.ts'
 import type { BuildResult } from './builder.ts'
 import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'

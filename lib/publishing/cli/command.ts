@@ -93,7 +93,7 @@ const REDRAW_MS = 40
 const NOTE_MS = 10_000
 const WIDTH = 24
 
-/** Of a precompile, or of `compress`, which has no other stage. */
+/** A precompile reports it, or `compress`, which has no other stage. */
 type Progress = Omit<Precompiling, 'stage'> & { readonly stage?: keyof typeof STAGES }
 
 /** Shows a bar on a terminal, or a few lines in a log. @param everyAsset writes a line for each asset or file */

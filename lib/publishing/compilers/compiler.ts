@@ -1,4 +1,4 @@
-// What the built-in compilers share.
+// The built-in compilers share this.
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { statOf } from '../../runtime/files/disk.ts'

@@ -4,7 +4,7 @@ import { makeReference, type Reference } from './references.ts'
 import { mediaTypeOf } from '../../runtime/http/fields.ts'
 
 interface FoundInModule {
-  /** Those whose specifier is a literal, in order. */
+  /** The references whose specifier is a literal, in order. */
   readonly references: readonly Reference[]
   /** The offset of a syntax error in text that seems to contain references; `references` is then empty. */
   readonly unparsedAt?: number | undefined
@@ -126,7 +126,7 @@ function urlReference(
 /** No browser takes these for modules, whatever the attributes. */
 const NO_MODULE = /^(?:image|font|audio)\/|^video\/(?!mp2t)|^text\/(?:html|plain)$/
 
-/** What an import leads to needs another attribute, by its extension, or is no module. */
+/** Tells by its extension whether what an import leads to needs another attribute, or is no module. */
 export function isRefused(reference: Reference): boolean {
   return remedyFor(reference) !== undefined
 }

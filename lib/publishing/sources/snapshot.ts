@@ -30,15 +30,15 @@ export interface Sourced {
 
 /** An asset, with the other sources of its name. */
 export interface Listed extends Sourced {
-  /** Those in the same directory. */
+  /** The rivals in the same directory. */
   readonly rivals: readonly Source[]
-  /** Those next to a plain file of the name, and in directories that are searched later. */
+  /** The sources next to a plain file of the name, and in directories that are searched later. */
   readonly shadowed: readonly Source[]
   /** The warning about rivals, or about a plain file that hides a source of the app's own. */
   readonly clash: string | undefined
 }
 
-/** What cannot be published at a plain URL path, decoded. */
+/** An asset that cannot be published, by its plain URL path, decoded. */
 export interface Failure {
   readonly path: string
   readonly error: AssetError

@@ -2,12 +2,11 @@
 // others. A command also saves what it writes before anything leads to it: after a power loss there would be names of
 // files that are empty or cut short.
 import type { NewNames } from '../../runtime/app/extra.ts'
-import { close, fsync, open, write } from 'node:fs'
+import { close, open, write } from 'node:fs'
 import { chmod, lutimes, mkdir, open as openHandle, readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import {
   outsidePlace,
@@ -37,7 +36,6 @@ import {
 } from '../../runtime/files/disk.ts'
 import {
   describe,
-  READ,
   readInto,
   readSnapshot,
   sameBytes,
@@ -49,6 +47,7 @@ import {
 } from '../../runtime/files/open-file.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import { unlessRefused } from '../../runtime/files/refusals.ts'
+import { sync } from './unsaved.ts'
 
 export interface WriteChecks {
   /** A file that is created has to be in this place; undefined allows any. */
@@ -318,42 +317,4 @@ const ADVICE: Readonly<Record<string, string>> = {
   EEXIST: '; a file exists where a directory is needed',
   ENOTDIR: '; a file exists where a directory is needed',
   EISDIR: '; a directory exists where the file belongs'
-}
-
-/** Folders whose names are not saved yet. */
-export class Unsaved {
-  readonly #folders = new Set<string>()
-
-  /** A folder that was created, or a file that got its name. */
-  named(path: string): void {
-    this.#folders.add(dirname(path))
-  }
-
-  async save(): Promise<void> {
-    await inParallel([...this.#folders], 16, saveFolder)
-    this.#folders.clear()
-  }
-}
-
-export async function withUnsaved<T>(write: (unsaved: Unsaved) => Promise<T>): Promise<T> {
-  const unsaved = new Unsaved()
-  const result = await write(unsaved)
-  await unsaved.save()
-  return result
-}
-
-async function saveFolder(path: string): Promise<void> {
-  // Somebody else may have removed it, or put a FIFO in its place.
-  const fd = await undefinedIfMissing(promised<number>(done => open(path, READ, done)))
-  if (fd === undefined) return
-  try {
-    await sync(path, fd)
-  } finally {
-    await promised<void>(done => close(fd, done)).catch(rethrowNamed(path))
-  }
-}
-
-/** Some file systems cannot be asked, for folders above all (fsync(2)), nor can Node 26 with its permission model. */
-export async function sync(path: string, fd: number): Promise<void> {
-  await unlessRefused('fsync', path, () => promised<void>(done => fsync(fd, done)))
 }

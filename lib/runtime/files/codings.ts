@@ -93,7 +93,7 @@ export interface Original {
   readonly digest: string
 }
 
-// What the copy beside a file is written from; undefined for no copy. One that holds the bytes is not made again:
+// Returns what the copy beside a file is written from; undefined for no copy. One that holds the bytes is not made again:
 // decompressing is a hundred times as fast as compressing.
 export async function copyFor(
   file: string,
@@ -157,7 +157,7 @@ export async function compareOpen(original: Original, copy: OpenFile, coding: Co
   return compareCopy(original, bytes, coding)
 }
 
-/** Undefined when the copy is gone. */
+/** It is undefined when the copy is gone. */
 export function compareFile(original: Original, path: string, coding: Coding) {
   return withFile(path, copy => compareOpen(original, copy, coding))
 }

@@ -11,7 +11,7 @@ export interface Boundary {
   readonly root: string
   readonly dir: string
   readonly symlinks: Symlinks
-  /** Whether a directory inside the root may be served instead, once the link was switched; undefined: none may. */
+  /** Tells whether a directory inside the root may be served instead, once the link was switched; undefined: none may. */
   readonly mayLeadTo?: (real: string) => Promise<boolean>
   /** True if it did not exist at start, so it has yet to be checked by `mayLeadTo`. */
   readonly isExpected?: boolean
@@ -20,7 +20,7 @@ export interface Boundary {
 /** The real paths of each directory and of its root, as first seen: a link in their place leads out of it. */
 const seen = new WeakMap<Boundary, { readonly real: string; readonly root: string }>()
 
-// For the first time or after a deploy: links above `root` belong to the directory, as in `/srv/app/current`, and so may
+// Looks for it at first or after a deploy: links above `root` belong to the directory, as in `/srv/app/current`, and so may
 // the one that leads to the directory itself.
 async function lookFor(place: Boundary): Promise<void> {
   const [real, root] = await Promise.all([place.dir, place.root].map(realpathOf))
@@ -93,7 +93,7 @@ export async function wouldBeInPlace(place: Boundary, file: string): Promise<boo
   return true
 }
 
-/** Whether `symlinks` allows an open file. The descriptor is checked, not the path: swapping a link has no effect. */
+/** Tells whether `symlinks` allows an open file. The descriptor is checked, not the path: swapping a link has no effect. */
 export function isInPlace(place: Boundary) {
   return (file: OpenFile): Promise<boolean> | boolean => {
     if (place.symlinks === 'follow') return true
@@ -103,7 +103,7 @@ export function isInPlace(place: Boundary) {
   }
 }
 
-/** Undefined for a file that is not in the place. */
+/** The result is undefined for a file that is not in the place. */
 export function readInPlace(place: Boundary, path: string, maxBytes: number) {
   return withFile(path, async file => {
     if (!(await isInPlace(place)(file))) return undefined

@@ -148,7 +148,7 @@ const TICK_NS = 20_000_000n
 /** FAT stamps even seconds, ext3 and HFS+ whole ones. */
 const COARSE_TICK_NS = 2n * SECOND_NS + TICK_NS
 
-// Whether a file was last changed so long before `moment`, in milliseconds, that any change since shows in its stamp. The
+// Tells whether a file was last changed so long before `moment`, in milliseconds, that any change since shows in its stamp. The
 // change time decides, which nobody can set; an mtime in the future may have been set.
 export function isSettled({ ctimeNs }: Stamp, moment: number): boolean {
   // A file system that stamps whole seconds.

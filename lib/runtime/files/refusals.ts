@@ -69,7 +69,7 @@ function isDenied(error: unknown): boolean {
   return DENIED.has(errorCode(error) ?? '')
 }
 
-/** Undefined where permission to read an absolute path is lacking, with one warning about it. */
+/** Resolves to undefined where permission to read an absolute path is lacking, with one warning about it. */
 export async function ifReadable<T>(path: string, outcome: Promise<T> | T): Promise<T | undefined> {
   try {
     return await outcome

@@ -25,7 +25,7 @@ function lookUp(path: string): string {
   return /\.cjs$/i.test(path) ? 'text/javascript' : mime.lookup(path) || ''
 }
 
-/** For a path: `image/png`; undefined for an unknown extension. */
+/** Returns `image/png` for the path of one; undefined for an unknown extension. */
 export function mediaTypeOf(path: string): string | undefined {
   return (extname(path) && lookUp(path)) || undefined
 }

@@ -12,7 +12,7 @@ export type ConditionalHeaders = Pick<
 
 interface PreconditionOptions {
   readonly ifModifiedSince?: 'exact' | 'before'
-  /** In milliseconds. Default: `Date.now()`. */
+  /** The time is in milliseconds. Default: `Date.now()`. */
   readonly now?: number
 }
 

@@ -47,7 +47,7 @@ export function settle(
     mounts: settleMounts({ ...project, ...apps }, options.mounts),
     headers: headersByPath(options.headers),
     serve,
-    /** Undefined unless the environment is `development` and the assets are served. */
+    /** It is undefined unless the environment is `development` and the assets are served. */
     live: settleLive(env === 'development' && serve && (options.live ?? true), root),
     /** True if the files in `publicDir` are served. */
     servesPublic: plain.public !== false,

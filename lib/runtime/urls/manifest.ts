@@ -17,7 +17,7 @@ export interface Asset {
   readonly source: string
   /** The Subresource Integrity hashes, one per algorithm: `['sha384-…']`; none when that is off. */
   readonly integrity: readonly string[]
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number
   /** The position of its source directory in the search order; undefined for the app's own. */
   readonly from?: number | undefined
@@ -39,7 +39,7 @@ export interface Asset {
   readonly sources?: readonly string[] | undefined
 }
 
-/** What pages contain of a file, besides its URL. */
+/** Pages contain these of a file, besides its URL. */
 export type Details = Pick<Asset, 'imageSize' | 'svg'>
 
 /** The size of an image in CSS pixels. */
@@ -80,12 +80,12 @@ export function partOf(holder: string): string {
 
 export interface GivenNames {
   readonly assets: Iterable<Asset>
-  /** None where only the lines are of interest. */
+  /** It has none where only the lines are of interest. */
   readonly apps?: readonly AppSettings[]
   /** The words by which errors name the file; undefined for names that are in memory only. */
   readonly file?: string | undefined
   readonly inViews?: readonly string[]
-  /** Of earlier manifests. */
+  /** They are those of earlier manifests. */
   readonly kept?: readonly Asset[]
   readonly failures?: ReadonlyMap<string, AssetError>
 }

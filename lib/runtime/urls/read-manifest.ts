@@ -25,7 +25,7 @@ export async function readNames(file: string, apps: Settings['apps'] = []): Prom
   return new Names({ ...parse(bytes, file), apps })
 }
 
-/** None if the file is missing. @param isReplaced an invalid manifest has none either, as it is about to be replaced */
+/** There are none if the file is missing. @param isReplaced an invalid manifest has none either, as it is about to be replaced */
 export async function readAssets(file: string, isReplaced = false): Promise<AssetsByPath> {
   try {
     const bytes = await bytesOf(file)

@@ -6,7 +6,7 @@ import type { Asset, Details } from '../urls/manifest.ts'
 import { encodePath, encodeUrl } from '../urls/spelling.ts'
 import type { OfName } from './asset-names.ts'
 
-/** What tags say of a file: an asset of the manifest, or as much as is known of a file that is in none. */
+/** Tags say this of a file: an asset of the manifest, or as much as is known of a file that is in none. */
 export interface Located extends Omit<Partial<Asset>, 'integrity'> {
   /** As in a manifest; that of any other file is the one that pages contain. */
   readonly path: string
@@ -86,7 +86,7 @@ export interface AppView {
 
 /** Finds files of mounts by the names of their sources. */
 export interface MountAssets {
-  /** Undefined for an unknown source. @throws TypeError when several mounts have it */
+  /** The result is undefined for an unknown source. @throws TypeError when several mounts have it */
   file(name: string, mount: string | undefined): Located | undefined
   hasEntry(name: string, mount: string | undefined): boolean
   /** @throws AssetError for an unknown name; TypeError as `file` */
@@ -130,7 +130,7 @@ export function detailsOf(asset: AssetUrl): Details {
   return asset.readDetails?.() ?? asset
 }
 
-/** Undefined for an absolute URL. @throws {TypeError} for a name that no asset can have */
+/** The result is undefined for an absolute URL. @throws {TypeError} for a name that no asset can have */
 export function assetName(given: string, extension: string): string | undefined {
   const name = withoutQuery(given)
   if (ABSOLUTE_URL.test(given)) return undefined

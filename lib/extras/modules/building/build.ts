@@ -28,7 +28,7 @@ export interface Built {
   readonly withoutMain: readonly string[]
   /** The names that CommonJS modules are known to export, by specifier: another one may be missing. */
   readonly commonJs: ReadonlyMap<string, readonly string[]>
-  /** What a script imports statically. */
+  /** A script imports these statically. */
   readonly links: ReadonlyMap<string, readonly string[]>
 }
 

@@ -1,0 +1,235 @@
+// Finds the source of a name in one app.
+import { join } from 'node:path'
+import { memoized } from '../../runtime/concurrency.ts'
+import { AssetError } from '../../runtime/errors.ts'
+import { isInside, matcherOf } from '../../runtime/files/paths.ts'
+import { compilersFor } from '../compilers/built-in.ts'
+import { nodeModulesFrom } from '../compilers/compiler.ts'
+import type { Compiler } from '../../runtime/settings/options.ts'
+import type { MakeSourceList, Project, SourceList } from '../../runtime/app/extra.ts'
+import { ownerOf, type SourceDirectory } from '../../runtime/settings/apps.ts'
+import type { AppSettings } from '../../runtime/settings/settings.ts'
+import { tailsOf } from '../../runtime/urls/spelling.ts'
+import {
+  chosenIn,
+  oneElsewhere,
+  placeOf,
+  snapshotOf,
+  sourceAt,
+  type Choice,
+  type Failure,
+  type Listed,
+  type Snapshot,
+  type Source
+} from './snapshot.ts'
+import { thirdParty } from '../../runtime/settings/third-party.ts'
+import { Tree } from './tree.ts'
+
+type Warn = (message: string) => void
+
+interface Searched extends SourceDirectory {
+  readonly tree: Tree
+  readonly isIncluded: (path: string) => boolean
+}
+
+export class AppSources {
+  /** The `node_modules` directories in which packages are searched for, the nearest first. */
+  readonly nodeModules: readonly string[]
+  /** The sources that extras add; they are searched last, in order. */
+  readonly lists: readonly SourceList[]
+  readonly #app: AppSettings
+  readonly #settings: Project
+  readonly #warn: Warn
+  readonly #searchedAt: (source: SourceDirectory) => Searched
+  readonly #thirdParty = memoized((dir: string): SourceDirectory => ({ dir }))
+  #last: { readonly snapshot: Snapshot; readonly generation: number } | undefined
+
+  constructor(
+    app: AppSettings,
+    settings: Project,
+    treeOf: (source: SourceDirectory) => Tree,
+    makers: readonly MakeSourceList[],
+    warn: Warn
+  ) {
+    this.#app = app
+    this.#settings = settings
+    this.#warn = warn
+    this.#searchedAt = memoized(source => {
+      const isIncluded = source.include ? matcherOf(source.include) : () => true
+      return { ...source, tree: treeOf(source), isIncluded }
+    })
+    this.nodeModules = nodeModulesFrom(settings.root)
+    const own = () => this.#listOwn()
+    this.lists = makers.map(make => make(app, own)).filter(each => each !== undefined)
+  }
+
+  /** A name that is not found is looked up again after the listing has been verified. */
+  async find(name: string): Promise<Source | undefined> {
+    for (const update of [() => this.refresh(), () => this.#verifyFor(name)]) {
+      await update()
+      const { source, warning } = this.chosen(name)
+      if (warning !== undefined) this.#warn(warning)
+      if (source) return source
+    }
+    return undefined
+  }
+
+  /** Finds the source at a path after compilation: `<directory>/a/app.css` is that of `a/app.css.scss`. */
+  async findAt(path: string): Promise<Source | undefined> {
+    if (this.#searched.some(({ dir }) => isInside(dir, path))) {
+      await this.refresh()
+      return this.#snapshot.compiled.get(placeOf(path))
+    }
+    const names = await Promise.all(this.lists.map(async each => each.nameAt?.(path)))
+    return this.chosen(names.find(name => name !== undefined) ?? '').source
+  }
+
+  /** Finds what the name of a source leads to: `<directory>/a/money.ts` to what is published as `a/money.js`. */
+  async findWritten(path: string): Promise<Source | undefined> {
+    await this.refresh()
+    const source = this.#snapshot.files.get(path)
+    return source?.compiler && this.chosen(source.name).source
+  }
+
+  /** Returns the name that a bare specifier resolves to in the module of a name. */
+  async named(specifier: string, importer: string): Promise<string | undefined> {
+    const names = await Promise.all(this.lists.map(async each => each.named?.(specifier, importer)))
+    return names.find(name => name !== undefined)
+  }
+
+  /** Tells whether a module is published for a bare specifier; also true if an error says why that is not known. */
+  async isMeant(specifier: string, importer: string): Promise<boolean> {
+    try {
+      if ((await this.named(specifier, importer)) !== undefined) return true
+      await Promise.all(this.lists.map(each => each.verify()))
+      return (await this.named(specifier, importer)) !== undefined
+    } catch (error) {
+      if (!(error instanceof AssetError)) throw error
+      return true
+    }
+  }
+
+  /** Explains the choice for a name by the paths that each directory has for it, in search order. */
+  async explain(name: string) {
+    await this.#verifyFor(name)
+    const choice = this.chosen(name)
+    const { rivals = [], shadowed = [] } = this.#snapshot.listed.get(name) ?? {}
+    const named = this.#snapshot.listed.has(name) && choice.source ? [choice.source] : []
+    const tailed = this.#snapshot.tailed.get(name) ?? []
+    const all = [...named, ...rivals, ...shadowed, ...tailed]
+    const directories = [...this.directories, ...this.lists.map(({ place }) => place)]
+    const candidates = directories.map((directory, at) => {
+      const found = all.filter(({ from }) => from === at).map(({ path }) => path)
+      return { directory, found: [...new Set(found)] }
+    })
+    return { ...choice, candidates }
+  }
+
+  /** Neither this nor what follows refreshes the listing. */
+  has(name: string): boolean {
+    return this.chosen(name).source !== undefined
+  }
+
+  chosen(name: string): Choice {
+    return chosenIn(this.#snapshot, name)
+  }
+
+  /** Returns the tails of a source's path, other than its name, that find it, and those that are ambiguous. */
+  tailsOf(source: Source) {
+    const isOther = (tail: string) => ownerOf(this.#settings, this.#app, tail).app !== this.#app
+    const tails = [...tailsOf(source.tail)].filter(tail => tail !== source.name && !isOther(tail))
+    const chosen = tails.map(tail => ({ tail, ...this.chosen(tail) }))
+    const own = chosen.filter(each => each.source?.file === source.file)
+    const ambiguous = chosen.filter(each => each.warning !== undefined)
+    return { own: own.map(({ tail }) => tail), ambiguous: ambiguous.map(({ tail }) => tail) }
+  }
+
+  async list(): Promise<readonly Listed[]> {
+    await Promise.all([this.verify(), ...this.lists.map(each => each.verify())])
+    return [...this.#snapshot.listed.values()]
+  }
+
+  /** Returns what is never published, without refreshing the listing. */
+  unpublished(): readonly Failure[] {
+    return this.#snapshot.unusable
+  }
+
+  async compilers(): Promise<readonly Compiler[]> {
+    return (await this.#listOwn()).flatMap(({ compiler }) => compiler ?? [])
+  }
+
+  get directories(): readonly string[] {
+    return this.#searched.map(({ dir }) => dir)
+  }
+
+  /** The directories in which a compiler may find imports, in order; packages come last. */
+  get loadPaths(): readonly string[] {
+    const directories = this.#searched.flatMap(({ dir, at, tree }) => [
+      dir,
+      ...(at === undefined ? tree.folders.map(folder => join(dir, folder)) : [])
+    ])
+    return [...directories, ...this.nodeModules]
+  }
+
+  /** A number that grows with every change of the set of files. */
+  get generation(): number {
+    const listed = this.lists.reduce((sum, { version }) => sum + version, 0)
+    return this.#searched.reduce((sum, { tree }) => sum + tree.version + 1, listed)
+  }
+
+  /** True if the listing is known to be current without reading the disk. */
+  get isCurrent(): boolean {
+    return this.#searched.every(({ tree }) => tree.isCurrent)
+  }
+
+  /** Brings the listing up to date from file-system events where they are available. */
+  async refresh(): Promise<void> {
+    await Promise.all(this.#searched.map(({ tree }) => tree.refresh()))
+  }
+
+  /** Brings the listing up to date from the stat of every folder: no event reports that a link leads elsewhere now. */
+  async verify(): Promise<void> {
+    await Promise.all(this.#searched.map(({ tree }) => tree.verify()))
+  }
+
+  async #verifyFor(name: string): Promise<void> {
+    const lists = this.lists.filter(each => each.owns(name))
+    await Promise.all([this.verify(), ...lists.map(each => each.verify())])
+  }
+
+  get #searched(): readonly Searched[] {
+    const { sources } = this.#app
+    const others = thirdParty.filter(dir => sources.every(source => source.dir !== dir))
+    return [...sources, ...others.map(this.#thirdParty)].map(this.#searchedAt)
+  }
+
+  get #snapshot(): Snapshot {
+    const { generation } = this
+    if (this.#last?.generation === generation) return this.#last.snapshot
+    const places = this.#searched
+    const own = places.map(({ tree, isIncluded, ...place }, from) => {
+      const paths = [...tree.files()].filter(isIncluded)
+      const twins = oneElsewhere(place.dir, paths.toSorted())
+      if (twins !== undefined) this.#warn(twins)
+      return paths.map(path => sourceAt(place, from, path, compilersFor(this.#app.compilers)))
+    })
+    const added = this.lists.map(({ files }, at) =>
+      files.map(file => ({ ...file, from: places.length + at, path: file.name, tail: file.name }))
+    )
+    const hasTails = ({ from }: Source) =>
+      this.#app.tails && from < places.length && places[from]?.at === undefined
+    const snapshot = snapshotOf(this.#settings, this.#app, [...own, ...added], hasTails)
+    this.#last = { snapshot, generation }
+    // Precompile reports them as errors.
+    if (!this.#settings.isPrecompile)
+      snapshot.unusable.forEach(({ error }) => this.#warn(error.message))
+    return snapshot
+  }
+
+  /** Lists the sources in directories, without those of extras, which may depend on them. */
+  async #listOwn(): Promise<readonly Source[]> {
+    await this.refresh()
+    const all = Array.from(this.#snapshot.listed.values(), ({ source }) => source)
+    return all.filter(({ from }) => from < this.#searched.length)
+  }
+}

@@ -1,0 +1,45 @@
+// Saves what was written: after a power loss no name leads to a file that is empty or cut short.
+import { close, fsync, open } from 'node:fs'
+import { dirname } from 'node:path'
+import { inParallel } from '../../runtime/concurrency.ts'
+import { promised, rethrowNamed, undefinedIfMissing } from '../../runtime/files/disk.ts'
+import { READ } from '../../runtime/files/open-file.ts'
+import { unlessRefused } from '../../runtime/files/refusals.ts'
+
+/** Folders whose names are not saved yet. */
+export class Unsaved {
+  readonly #folders = new Set<string>()
+
+  /** A folder that was created, or a file that got its name. */
+  named(path: string): void {
+    this.#folders.add(dirname(path))
+  }
+
+  async save(): Promise<void> {
+    await inParallel([...this.#folders], 16, saveFolder)
+    this.#folders.clear()
+  }
+}
+
+export async function withUnsaved<T>(write: (unsaved: Unsaved) => Promise<T>): Promise<T> {
+  const unsaved = new Unsaved()
+  const result = await write(unsaved)
+  await unsaved.save()
+  return result
+}
+
+async function saveFolder(path: string): Promise<void> {
+  // Somebody else may have removed it, or put a FIFO in its place.
+  const fd = await undefinedIfMissing(promised<number>(done => open(path, READ, done)))
+  if (fd === undefined) return
+  try {
+    await sync(path, fd)
+  } finally {
+    await promised<void>(done => close(fd, done)).catch(rethrowNamed(path))
+  }
+}
+
+/** Some file systems cannot be asked, for folders above all (fsync(2)), nor can Node 26 with its permission model. */
+export async function sync(path: string, fd: number): Promise<void> {
+  await unlessRefused('fsync', path, () => promised<void>(done => fsync(fd, done)))
+}
