@@ -10,8 +10,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
-  utimesSync,
-  writeFileSync
+  utimesSync
 } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join } from 'node:path'
