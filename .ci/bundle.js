@@ -127,7 +127,7 @@ function partOf(id) {
 
 const PARTS = [
   [/^sources\/observation/, 'writing'],
-  [/^building\/precompile|^styles\/minify/, 'building-precompile'],
+  [/^building\/precompile/, 'building-precompile'],
   [
     /^building\/publish|^deltas\/directory|^telling\/list\.|^releases\/(?:build|clean|compress)\.|^deltas\/write/,
     'building-copies'
@@ -138,7 +138,7 @@ const PARTS = [
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
   [/^building\/(?:on-request|rebuilt|plain)|^kept-index\/kept/, 'building-on-request'],
   [/^[^/]+\/extra\.ts$/, 'extras'],
-  [/^vite\/entry\.|^media\/(?:inline|media)\.|^live\/tag/, 'views'],
+  [/^vite\/entry\.|^media\/media\.|^live\/tag/, 'views'],
   [/^media\/svg\./, 'svg'],
   [/^vite\/manifests/, 'vite-manifests'],
   [/^vite\/entry-source/, 'entry-source'],
