@@ -38,17 +38,19 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
     return app && sources.of(app).generation
   }
   /** The digest that begins the file: no damaged or foreign one has it. */
-  const sealOf = async (kept: Uint8Array): Promise<string> => {
+  const sealer = async () => {
+    const stamps = await code()
+    // The last look: what is kept has to be of this listing.
     const names = await listing(settings, sources)
-    const circumstances = [process.version, await code(), optionsOf(settings), names]
-    return digestOf(JSON.stringify(circumstances) + digestOf(kept))
+    const circumstances = JSON.stringify([process.version, stamps, optionsOf(settings), names])
+    return (kept: Uint8Array) => digestOf(circumstances + digestOf(kept))
   }
   const restore = async () => {
     const file = await fileFor(settings)
     const bytes = file && (await undefinedIfMissing(readFile(file)))
     if (!bytes) return
     const kept = bytes.subarray(SEAL_BYTES)
-    if (bytes.toString('latin1', 0, SEAL_BYTES) !== (await sealOf(kept))) return
+    if (bytes.toString('latin1', 0, SEAL_BYTES) !== (await sealer())(kept)) return
     for (const [path, entry] of deserialize(kept) as readonly Kept[]) {
       const generation = generationAt(path)
       if (generation !== undefined) index.set(path, { ...entry, generation, isReproducible: true })
@@ -57,6 +59,7 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
   const save = async () => {
     const file = await fileFor(settings)
     if (!file) return
+    const seal = await sealer()
     // The most recently used comes last, so that restoring leaves the same order.
     const entries = index.dump().flatMap(([path, { value }]): Kept[] => {
       const { source, inputs, targets, generation, isReproducible } = value
@@ -64,7 +67,7 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
       return isCurrent && isReproducible ? [[path, { source, inputs, targets }]] : []
     })
     const kept = serialize(entries)
-    await writeAtomically(file, Buffer.concat([Buffer.from(await sealOf(kept)), kept]))
+    await writeAtomically(file, Buffer.concat([Buffer.from(seal(kept)), kept]))
   }
   let isDue = false
   return {

@@ -126,6 +126,11 @@ function announcedFor(
     const status = parse(response)
     if (status['token'] === token) {
       last = text
+      // That of an earlier release told the rest in its announcement.
+      if (![status['inputs'], status['changed'], status['sockets']].every(Array.isArray)) {
+        warn(`Vite at ${origin} has the plugin of another release of koa-fresh-assets: restart it`)
+        return undefined
+      }
       // Only our plugin knows the token.
       const running = status as unknown as RunningVite
       return { ...running, origin, root: resolve(dir, String(running.root)) }

@@ -68,6 +68,7 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
   const base = `${cut}/${mount}/`.replace(/\/{2,}/g, '/')
   /** Only these scripts get React's preamble. */
   let entries = new Set<string>()
+  let announced: () => void = () => undefined
   return {
     name: PLUGIN,
     // Other plugins must have compiled the module.
@@ -84,6 +85,7 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
     },
 
     configResolved(config) {
+      if (config.command === 'build') announced = keepingAnnouncement(config)
       const names = config.command === 'serve' && isReact(config) ? inputsOf(config) : []
       const scripts = names.filter(name => !STYLESHEET.test(name))
       entries = new Set(scripts.map(name => resolve(config.root, name).replaceAll('\\', '/')))
@@ -94,6 +96,9 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
       if (cut !== '') restoreBase(server, cut)
     },
 
+    // A build empties the directory, and no application may be running that would ask the dev server.
+    writeBundle: () => announced(),
+
     resolveId: id => (id === PREAMBLE ? `\0${PREAMBLE}` : undefined),
     load: id => (id === `\0${PREAMBLE}` ? preambleFrom("'/@react-refresh'") : undefined),
     // The import is added to the first line, so the lines of the source stay where they are.
@@ -101,6 +106,17 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
       entries.has(id.replace(/\?.*$/s, ''))
         ? { code: `import '${PREAMBLE}';${code}`, map: null }
         : undefined
+  }
+}
+
+/** Returns what writes the announcement again that is there now. */
+function keepingAnnouncement({ root, build }: ResolvedConfig): () => void {
+  const file = announcementIn(resolve(root, build.outDir))
+  const announcement = readIfThere(file)
+  return () => {
+    if (!announcement || readIfThere(file)) return
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, announcement)
   }
 }
 

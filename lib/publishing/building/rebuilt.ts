@@ -3,9 +3,9 @@
 import type { Project } from '../../runtime/app/extra.ts'
 import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
 import { published } from '../../runtime/diagnostics.ts'
-import { AssetError } from '../../runtime/errors.ts'
+import { AssetError, CompileError } from '../../runtime/errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
-import { stampOf, statOf } from '../../runtime/files/disk.ts'
+import { errorCode, stampOf, statOf } from '../../runtime/files/disk.ts'
 import { assetPath } from '../../runtime/settings/apps.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
@@ -16,10 +16,12 @@ import { asPublishError } from '../writing/write.ts'
 import { namesOf, publishedPath, type Assets, type Built } from './assets.ts'
 import { Builder, type BuildResult } from './builder.ts'
 import { hasSameTargets, MtimeIndex, withdraw } from './index.ts'
-import { commitAll, writeAsset } from './write-asset.ts'
+import { commitAll, SourceEdited, writeAsset } from './write-asset.ts'
 
 // Bounds the number of open files.
 const CONCURRENCY = 16
+/** The number of builds of a source that is edited while it is published. */
+const MAX_ATTEMPTS = 3
 
 export class Rebuilt {
   names = new Names({ assets: [] })
@@ -59,9 +61,10 @@ export class Rebuilt {
 
   /** @param sourced the name of its source; undefined for a name that has none, or has none any more */
   async publish(app: AppSettings, name: string, sourced: string | undefined): Promise<undefined> {
-    const path = assetPath(app, sourced ?? splitFingerprint(name)?.name ?? name)
+    const path = assetPath(app, sourced ?? name)
+    const names = [name, splitFingerprint(name)?.name ?? name]
     // Building everything is not worth it for a name that never had a source.
-    if (sourced === undefined && !this.#assets.has(path)) return
+    if (sourced === undefined && !names.some(each => this.#assets.has(assetPath(app, each)))) return
     const entry = this.index.peek(path)
     // Files that were removed or changed meanwhile are written again.
     if (entry && !(await hasSameTargets(entry))) (this.index.peek(path) ?? entry).targets = []
@@ -72,6 +75,15 @@ export class Rebuilt {
 
   readonly refresh = oneAtATime(async () => {
     const { generation } = this.#sources
+    // A source that was edited or removed meanwhile is built again.
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const failures = await this.#build()
+      if (![...failures.values()].some(isOutdated)) break
+    }
+    this.#generation = generation
+  })
+
+  async #build(): Promise<ReadonlyMap<string, AssetError>> {
     const startedAt = performance.now()
     const built = await this.#builder.all()
     const failures = new Map(built.failures.map(({ path, error }) => [path, error]))
@@ -87,8 +99,8 @@ export class Rebuilt {
     })
     if (built !== this.#built || failures.size > 0) await this.#take(built, failures)
     this.#built = failures.size === 0 ? built : undefined
-    this.#generation = generation
-  })
+    return failures
+  }
 
   #isWritten({ path, digest }: Built): boolean {
     const entry = this.index.peek(path)
@@ -101,13 +113,13 @@ export class Rebuilt {
     const last = [...this.#assets].filter(hasFailed)
     const good = [...assets].filter(each => !hasFailed(each))
     const gone = [...this.#assets].filter(each => !hasFailed(each) && !assets.has(each[0]))
-    this.#assets = new Map([...last, ...good])
     await inParallel(gone, CONCURRENCY, async ([path, asset]) => {
       const entry = this.index.peek(path)
       if (entry) await withdraw(entry, this.#settings.place)
       this.#forget(path)
       this.#forget(publishedPath(asset))
     })
+    this.#assets = new Map([...last, ...good])
     for (const path of this.index.keys()) if (!this.#assets.has(path)) this.index.delete(path)
     const { apps } = this.#settings
     this.names = namesOf(this.#assets, { apps, inViews, failures }).prepare()
@@ -133,4 +145,10 @@ export class Rebuilt {
     const entry = this.index.peek(path)
     if (entry) Object.assign(entry, { targets, published: { ...publication, at } })
   }
+}
+
+/** Tells whether an asset could not be written because its source has changed since it was built. */
+function isOutdated(error: AssetError): boolean {
+  if (error instanceof CompileError) return false
+  return error instanceof SourceEdited || errorCode(error.cause) === 'ENOENT'
 }

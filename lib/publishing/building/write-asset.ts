@@ -113,7 +113,7 @@ function unlessEdited(settings: Settings, built: Built) {
   if (!('copyOf' in built.content)) return undefined
   return async (temporary: OpenFile): Promise<void> => {
     if ((await digestOfStream(streamOf(temporary))) !== built.digest)
-      throw sourceEdited(settings, built)
+      throw new SourceEdited(settings, built)
   }
 }
 
@@ -138,11 +138,14 @@ async function inMemory(settings: Settings, built: Built): Promise<Built> {
   const { content, asset, digest } = built
   if (!('copyOf' in content) || asset.size > MAX_BYTES_IN_MEMORY) return built
   const bytes = await readContent(content)
-  if (digestOf(bytes) !== digest) throw sourceEdited(settings, built)
+  if (digestOf(bytes) !== digest) throw new SourceEdited(settings, built)
   return { ...built, content: bytes }
 }
 
-function sourceEdited({ root }: Settings, { source }: Built): AssetError {
-  const file = pathFrom(root, source.file)
-  return new AssetError('publish-failed', `${file} was edited while it was published: run again`)
+/** A source that was edited after its digest was taken. */
+export class SourceEdited extends AssetError {
+  constructor({ root }: Settings, { source }: Built) {
+    const file = pathFrom(root, source.file)
+    super('publish-failed', `${file} was edited while it was published: run again`)
+  }
 }

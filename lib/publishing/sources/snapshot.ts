@@ -119,12 +119,21 @@ export function snapshotOf(
     const shadowed = [...beside, ...later]
     listed.set(name, { app, source, path: assetPath(app, name), rivals, shadowed, clash })
     for (const each of [source, ...others]) {
-      const key = placeOf(join(each.directory, each.path, '..', posix.basename(each.tail)))
-      if (!compiled.has(key)) compiled.set(key, each)
+      setFirst(
+        compiled,
+        placeOf(join(each.directory, each.path, '..', posix.basename(each.tail))),
+        each
+      )
     }
-    for (const each of [source, ...others, ...beside]) files.set(each.file, each)
+    for (const each of [source, ...others, ...beside]) setFirst(files, each.file, each)
   }
   return { listed, tailed: tailedIn(listed, hasTails), compiled, files, unusable }
+}
+
+/** One directory may be in another: the one that is searched first has the file. */
+function setFirst(sources: Map<string, Source>, key: string, source: Source): void {
+  const known = sources.get(key)
+  if (!known || source.from < known.from) sources.set(key, source)
 }
 
 /** A tail that is the name of a folder, or begins with a name, finds nothing in any mode. */

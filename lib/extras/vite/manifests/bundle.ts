@@ -77,7 +77,7 @@ export function bundleOf(
   const files = new Set(all.flatMap(filesOf))
   // A chunk's stylesheet is named after the chunk.
   const stems = all.flatMap(({ file, stem, stylesheets }) =>
-    [file, ...stylesheets].map(each => [each, stem] as const)
+    stem === '' ? [] : [file, ...stylesheets].map(each => [each, stem] as const)
   )
   return {
     entries: loads(entries),
@@ -155,8 +155,8 @@ export const HASHES = {
   webpack: /^(?=.*\d)(?=.*[a-f])[0-9a-f]{8,64}$/
 } as const
 
-// People write such words into names: `DataTable`, `component`, `version2`, `20240101`.
-const WORD = /^[a-z]*(?:[A-Z][a-z]{2,})*\d*$/
+// People write such words into names: `DataTable`, `component`, `VERSION2`, `20240101`.
+const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,})*|[A-Z]+)\d*$/
 
 /**
  * Returns the files whose names contain a hash of their content, after the stem or, if it is undefined, at the end. One that is wrongly taken for hashed is stale in
@@ -177,7 +177,9 @@ export function hashedAmong(
   const own = [...bySuffix].filter(([, { size }]) => size === 1)
   // Nobody gives each file a different word.
   const isPattern = own.length > 1 && own.length === files.size
-  const isWritten = (suffix: string) => suffix.split(/[-_]/).every(part => WORD.test(part))
+  // A quarter of esbuild's hashes look like words.
+  const isWritten = (suffix: string) =>
+    hash !== HASHES.esbuild && suffix.split(/[-_]/).every(part => WORD.test(part))
   const hashed = own.filter(([suffix]) => isPattern || !isWritten(suffix))
   return new Set(hashed.flatMap(([, [file = '']]) => (hasFixedUrl(file) ? [] : file)))
 }
