@@ -136,7 +136,11 @@ export function watchedFiles(
     if (found.length < seen.size) changes++
     seen = new Map(found.map(each => [each.path, each]))
     const times = found.map(({ stamp }) => Number(stamp.mtimeNs / 1_000_000n))
-    return { key: 'live.watch', version: String(changes), changedAt: Math.max(0, ...times) }
+    return {
+      key: 'live.watch',
+      version: String(changes),
+      changedAt: times.reduce((last, time) => Math.max(last, time), 0)
+    }
   }
 }
 

@@ -261,9 +261,17 @@ export function stateOf(ctx: Context): RequestState {
 
 function addContextMethods({ context, request }: Context['app']): void {
   watchNegotiation(request)
-  Object.assign(context, { expires, cacheGroups, invalidateCacheGroups })
+  for (const [name, method] of Object.entries({ expires, cacheGroups, invalidateCacheGroups })) {
+    // In front of koaHttpCache an application may have a member of that name.
+    const other = Reflect.get(context, name) as typeof method | undefined
+    Reflect.set(context, name, function (this: WithState, ...given: readonly never[]): void {
+      Reflect.apply(this[STATE]?.settings ? method : (other ?? method), this, given)
+    })
+  }
+  const inFront = Object.getOwnPropertyDescriptor(context, 'cacheControl')?.value as unknown
   Object.defineProperties(context, {
     [STATE]: { value: undefined, writable: true },
+    [IN_FRONT]: { value: inFront, writable: true },
     fresh: {
       // koa-conditional-get and koa-static-cache, upstream, still read Koa's boolean.
       get(this: WithState): unknown {

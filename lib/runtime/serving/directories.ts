@@ -168,6 +168,7 @@ export function publicDirectory(
   return {
     place: settings.place,
     urlPath: '',
+    top,
     memoryKey: '',
     revalidate: ({ app }) => app.revalidate,
     revalidateMiss: ({ app, path }) =>

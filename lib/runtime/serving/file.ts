@@ -68,6 +68,8 @@ export interface Directory {
   readonly place: Boundary
   /** The decoded path: `/static`; the empty string for `/`. */
   readonly urlPath: string
+  /** The folder that publishing an asset may make: `assets`. */
+  readonly top?: string | undefined
   /** Prefixes a path in the memory that all directories share; no path contains a line break or a NUL. */
   readonly memoryKey: string
   /** Seconds for which a stat result is reused. */

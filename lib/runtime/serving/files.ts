@@ -9,7 +9,6 @@ import { isSameInode, isSettled, sameStamp, stampOf, statOf, type Stamp } from '
 import { withFile, type OpenFile } from '../files/open-file.ts'
 import { composed } from '../files/paths.ts'
 import { ifReadable } from '../files/refusals.ts'
-import { isCompressibleType } from '../http/fields.ts'
 import type { Target } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
 import {
@@ -25,7 +24,7 @@ import {
   type Variants
 } from './file.ts'
 import { hasOneSpelling, type Wanted } from './request.ts'
-import { isSpelled, namesBeside, namesIn, type Names } from './spelling.ts'
+import { isSpelled, namesBeside, namesUpTo, type Names } from './spelling.ts'
 import {
   bytesOf,
   findCopies,
@@ -43,9 +42,7 @@ export class ServedFiles {
   readonly directory: Directory
   readonly #memory: Memory
   /** The names in the directory itself: a path that begins with none of them needs no look at the disk. */
-  #top: { readonly names: ReadonlySet<string>; readonly until: number } | undefined
-  /** Tells of file systems, by their devices, whether they ignore case. */
-  readonly #ignoresCase = new Map<bigint, boolean>()
+  #top: { readonly names: Names | undefined; readonly until: number } | undefined
   readonly #sender: Sender | undefined
   readonly #isInPlace: ReturnType<typeof isInPlace>
   readonly #maxFileBytes: number
@@ -188,9 +185,7 @@ export class ServedFiles {
     const [directory, max] = [this.directory, this.#maxFileBytes]
     const { place } = directory
     const read = await readVariant('identity', opened, max)
-    // Only what is worth compressing has copies and deltas.
-    const isAlone = !isCompressibleType(wanted.path)
-    const names = isAlone ? undefined : await namesBeside(read.file, read.stamp, this.#copiesTrust)
+    const names = await namesBeside(read.file, read.stamp, this.#copiesTrust)
     const codings = this.#mayHaveCopies(wanted) ? await this.#codingsBeside(wanted, names) : []
     const fingerprint = directory.fingerprintOf?.(wanted)
     const identity = fingerprint || codings.length > 0 ? await withDigest(read, opened) : read
@@ -258,14 +253,14 @@ export class ServedFiles {
   async #mayServe(opened: OpenFile): Promise<boolean> {
     const { isHidden, place } = this.directory
     if (!(await this.#isInPlace(opened))) return false
-    if (!(await isSpelled(place.dir, opened, this.#ignoresCase))) return false
+    if (!(await isSpelled(place.dir, opened))) return false
     for (const name of isHidden ? [opened.path, (await realPathOfOpen(opened)) ?? ''] : [])
       if (await isHidden?.(name)) return false
     return true
   }
 
   #mayHaveCopies(wanted: Wanted): boolean {
-    return isCompressibleType(wanted.path) && !this.directory.isPublishedOnRequest?.(wanted)
+    return !this.directory.isPublishedOnRequest?.(wanted)
   }
 
   /** Returns the codings of the copies that are beside a file: by the names there, or else by asking for each. */
@@ -286,13 +281,14 @@ export class ServedFiles {
     const start = this.directory.urlPath.length + 1
     const end = path.indexOf('/', start)
     const first = path.slice(start, end === -1 ? undefined : end)
-    return first !== '' && !first.includes('.') && this.#top?.names.has(first) === false
+    // Publishing an asset may make that folder.
+    const mayAppear = first === '' || first.includes('.') || first === this.directory.top
+    return !mayAppear && this.#top?.names?.has(first) === false
   }
 
   async #readTop(trust: number): Promise<void> {
-    const names = await namesIn(this.directory.place.dir)
-    const until = performance.now() + trust * 1000
-    if (names.length <= MAX_TOP) this.#top = { names: new Set(names.map(composed)), until }
+    const names = await namesUpTo(MAX_TOP, this.directory.place.dir)
+    this.#top = { names, until: performance.now() + trust * 1000 }
   }
 
   #drop(path: string): undefined {

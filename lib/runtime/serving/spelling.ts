@@ -1,6 +1,6 @@
 // The names in folders: whether a file has its path as it is written on disk, as a guard compares the path that was sent,
 // and which copies and deltas are beside it.
-import { readdir } from 'node:fs/promises'
+import { opendir, readdir } from 'node:fs/promises'
 import { basename, dirname, sep } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import {
@@ -17,31 +17,11 @@ import type { OpenFile } from '../files/open-file.ts'
 import { composed } from '../files/paths.ts'
 import { isRefusal } from '../files/refusals.ts'
 
-/**
- * @param directory absolute, above the file
- * @param ignoring remembers of each file system, by its device, whether it ignores case
- */
-export async function isSpelled(
-  directory: string,
-  { path: file, stats: { dev } }: OpenFile,
-  ignoring: Map<bigint, boolean>
-): Promise<boolean> {
-  const isIgnored = ignoring.get(dev) ?? (await ignoresCase(file))
-  if (isIgnored !== undefined) ignoring.set(dev, isIgnored)
-  if (isIgnored === false && isComposed(file)) return true
+/** @param directory absolute, above the file: each name below it is asked for, as a link may lead to another file system */
+export async function isSpelled(directory: string, { path: file }: OpenFile): Promise<boolean> {
   for (let path = file; path.length > directory.length; path = dirname(path))
     if (!(await isNameIn(dirname(path) + sep, basename(path)))) return false
   return true
-}
-
-/** @returns undefined for a file that is gone, and for one whose name has no letters */
-async function ignoresCase(file: string): Promise<boolean | undefined> {
-  const [folder, name] = [dirname(file) + sep, basename(file)]
-  const lower = name.toLowerCase()
-  const other = lower === name ? name.toUpperCase() : lower
-  const [stats, twin] = await Promise.all([file, folder + other].map(statOf))
-  if (!stats || other === name) return undefined
-  return twin !== undefined && isSameInode(stats, twin)
 }
 
 /** Neither a descriptor nor realpath(3) need show how a name is written where case is ignored. */
@@ -49,6 +29,13 @@ async function isNameIn(folder: string, name: string): Promise<boolean> {
   const twin = isComposed(name) ? undefined : await statOf(folder + composed(name))
   // On macOS the composed name leads to the same file, and is its only spelling in a URL.
   if (twin && (await isSameFileAt(folder + name, twin))) return false
+  const lower = name.toLowerCase()
+  const other = lower === name ? name.toUpperCase() : lower
+  const alike = other === name ? undefined : await statOf(folder + other)
+  if (!alike) return true
+  // Two files prove that case is told apart here.
+  const own = await statOf(folder + name)
+  if (own && !isSameInode(own, alike)) return true
   const names = await namesIn(folder)
   return names.some(each => composed(each) === composed(name))
 }
@@ -70,6 +57,21 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
 /** The composed names in a folder. */
 export type Names = ReadonlySet<string>
 
+/** They are undefined for a folder with more of them, and for one that only lets its files be opened. */
+export async function namesUpTo(most: number, folder: string): Promise<Names | undefined> {
+  const names = new Set<string>()
+  try {
+    for await (const { name } of await opendir(folder, { bufferSize: 512 })) {
+      if (names.size === most) return undefined
+      names.add(composed(name))
+    }
+    return names
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error
+    return isMiss(error) ? names : undefined
+  }
+}
+
 interface Listing {
   /** There are too many, if this is undefined. */
   readonly names: Names | undefined
@@ -79,7 +81,7 @@ interface Listing {
   seenAt: number
 }
 
-/** The number of names of all folders together; one of them may have half. */
+/** The number of names of all folders together; one of them may have a twentieth. */
 const MAX_NAMES = 100_000
 /** A folder that changes all the time is not listed more often, in milliseconds. */
 const PAUSE_MS = 1000
@@ -103,7 +105,9 @@ export function namesBeside(
 ): Promise<Names | undefined> | Names | undefined {
   const folder = dirname(file)
   const known = listings.get(folder)
-  const isNew = !known || Number(ctimeNs / 1_000_000n) > known.seenAt - WRITTEN_MS
+  // A list without the file itself is older than it, as after a folder was renamed into place.
+  const isOlder = known?.names?.has(composed(basename(file))) === false
+  const isNew = !known || isOlder || Number(ctimeNs / 1_000_000n) > known.seenAt - WRITTEN_MS
   return isNew || Date.now() >= known.seenAt + trust ? look(folder, known) : known.names
 }
 
@@ -115,8 +119,7 @@ async function look(folder: string, known: Listing | undefined): Promise<Names |
     return known.names
   }
   if (known && seenAt < known.seenAt + PAUSE_MS) return undefined
-  const list = await namesIn(folder)
-  const names = list.length > MAX_NAMES / 2 ? undefined : new Set(list.map(composed))
+  const names = await namesUpTo(MAX_NAMES / 20, folder)
   const isSure = stamp && isSettled(stamp, seenAt)
   listings.set(folder, { names, stamp: isSure ? stamp : undefined, seenAt })
   return names
