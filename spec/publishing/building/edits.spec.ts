@@ -182,3 +182,12 @@ for (const next of ['a page', 'the file']) {
     t.is((await site.ask(await site.path('b.txt'))).text, 'b')
   })
 }
+
+test('a file whose own name ends in 32 hex digits goes with its source, too', async t => {
+  const name = `lib-${'0123456789abcdef'.repeat(2)}.txt`
+  const site = await makeFingerprinted(t, 'live', { [name]: 'a' })
+  t.is((await site.ask(`/assets/${name}`)).status, 200)
+  unlinkSync(join(site.root, 'apps/web/assets', name))
+  t.is((await site.ask(`/assets/${name}`)).status, 404)
+  t.false(isPublic(site.root, `/assets/${name}`))
+})

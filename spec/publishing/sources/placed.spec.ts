@@ -209,3 +209,17 @@ test('names in pages that have a source do not list all sources again', async t 
   t.regex(warned, /links to \/assets\/npm\/none\.js, which has no source/)
   t.true(times < 5, `${times} times`)
 })
+
+test('of a source directory in another one, a reference finds the file that is beside it', async t => {
+  const { ask } = await makeSite(
+    t,
+    {
+      '/lib/css/a.css': 'a { order: 1 }',
+      '/lib/css/theme/a.css': 'a { order: 2 }',
+      '/lib/css/main.css.scss': "@import url('theme/a.css');"
+    },
+    { sources: ['../../lib', '../../lib/css/theme'] }
+  )
+  const [, url = ''] = /url\("?'?([^"')]+)/.exec((await ask('/assets/main.css')).text) ?? []
+  t.is((await ask(new URL(url, 'http://a/assets/main.css').pathname)).text, 'a { order: 2 }')
+})

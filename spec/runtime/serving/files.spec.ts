@@ -1,5 +1,6 @@
 // What is known of files: what is missing, for `revalidate` seconds; and files that change while they are found,
 // opened or sent.
+import { gzipSync } from 'node:zlib'
 import { once } from 'node:events'
 import {
   appendFileSync,
@@ -402,4 +403,33 @@ test('a file on disk has other validators if its bytes, its size or its mtime ch
   }
   const property = fc.asyncProperty(state, fc.array(step, { minLength: 1, maxLength: 5 }), run)
   await fc.assert(property, { numRuns: cases(12, 400) })
+})
+
+test('an app that compiles is published after a page, where public had no folder for it', async t => {
+  const site = await makeSite(
+    t,
+    { '/assets/x/site.css': 'a{}', '/public/robots.txt': '' },
+    {
+      env: 'production',
+      revalidate: 30,
+      apps: { web: { dir: '.', compile: true, fingerprint: false } },
+      routes: ctx => void (ctx.body = 'page')
+    }
+  )
+  t.is((await site.ask('/about')).text, 'page')
+  t.is((await site.ask('/about')).text, 'page')
+  t.is((await site.ask('/assets/site.css')).text, 'a{}')
+})
+
+test('copies beside a file of any type are sent', async t => {
+  const site = await makeSite(
+    t,
+    {
+      '/public/scene.glb': 'x'.repeat(2000),
+      '/public/scene.glb.gz': gzipSync('x'.repeat(2000))
+    },
+    { env: 'production', apps: false }
+  )
+  const { headers } = await site.ask('/scene.glb', { headers: { 'Accept-Encoding': 'gzip' } })
+  t.is(headers['content-encoding'], 'gzip')
 })
