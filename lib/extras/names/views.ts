@@ -64,7 +64,8 @@ async function filesOf(root: string, given: string): Promise<string[]> {
   return views.flat()
 }
 
-type Naming = Exclude<keyof ViewHelpers, 'app' | 'devOrigins' | 'live' | 'version'>
+// The extra that has `preload` may be taken out.
+type Naming = Exclude<keyof ViewHelpers, 'app' | 'devOrigins' | 'live' | 'version'> | 'preload'
 
 /** Each helper that takes names has the extension that it appends to a name without a known one. */
 export const HELPERS: Readonly<Record<Naming, string>> = {
