@@ -129,7 +129,7 @@ const PARTS = [
   [/^sources\/observation/, 'writing'],
   [/^building\/precompile/, 'building-precompile'],
   [
-    /^building\/publish|^deltas\/directory|^telling\/list\.|^releases\/(?:build|clean|compress)\.|^deltas\/write/,
+    /^building\/publish|^deltas\/directory|^releases\/(?:build|clean|compress)\.|^deltas\/write/,
     'building-copies'
   ],
   [/^releases\/(?:verify|copies)\./, 'verify-checks'],
