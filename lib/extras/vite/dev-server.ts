@@ -127,7 +127,8 @@ function announcedFor(
     if (status['token'] === token) {
       last = text
       // That of an earlier release told the rest in its announcement.
-      if (![status['inputs'], status['changed'], status['sockets']].every(Array.isArray)) {
+      const { inputs = [], changed = [], sockets = [] } = status
+      if (![inputs, changed, sockets].every(Array.isArray)) {
         warn(`Vite at ${origin} has the plugin of another release of koa-fresh-assets: restart it`)
         return undefined
       }
