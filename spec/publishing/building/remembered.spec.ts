@@ -29,7 +29,7 @@ test('a failure is thrown until what it came from has changed; one without input
   })
   for (let times = 0; times < 2; times++) t.is(await t.throwsAsync(value.get()), error)
   t.is(tries, 1)
-  writeFiles(root, { 'a.txt': 'mended' })
+  writeFiles(root, { 'a.txt': 'corrected' })
   t.is(await value.get(), 2)
   const lost = new Remembered<number>(async () => {
     if (++tries < 4) throw error
