@@ -38,7 +38,8 @@ const WITHOUT_TIMES = {
 }
 const WITHIN_A_TICK = {
   'a page is told about a build once':
-    'it makes two builds of the same names and sizes within one tick, which is one for the disk'
+    'it makes two builds of the same names and sizes within one tick, which is one for the disk',
+  'keeps what was published today, and the newest two': 'its deploys are within one tick'
 }
 const COUNTED = 'it counts renames, and without hard links there is one more, of the lock'
 const WITHOUT_LINKS = {

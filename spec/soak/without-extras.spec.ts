@@ -7,7 +7,7 @@ const run = promisify(execFile)
 
 test('EXT-01 without each extra lib type-checks, without all of them it builds and the core passes its specs, and without the exit to the socket responses pass theirs', async t => {
   const { stdout } = await run(process.execPath, ['.ci/without.js'], { maxBuffer: 64 * 2 ** 20 })
-  t.regex(stdout, /^✔ without bundles, /m)
+  t.regex(stdout, /^✔ without vite, /m)
   t.regex(stdout, /^✔ without socket$/m)
   t.notRegex(stdout, /^✘/m)
 })

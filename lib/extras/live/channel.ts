@@ -40,8 +40,8 @@ const CONCURRENCY = 256
 const SETTLED_MS = 20
 /** A server that is being closed waits this long for its connections, in milliseconds. */
 const TICK_MS = 500
-/** Events may be lost: pages are checked every so many milliseconds, with at most this share of a core. */
-const LOOK_EVERY_MS = 2000
+/** Events may be lost: pages are checked this often, and less often where it takes more than this share of a core. */
+const [LOOK_EVERY_MS, LOOK_AT_LEAST_EVERY_MS] = [2000, 10_000]
 const MAX_LOAD = 0.02
 
 class Channel {
@@ -109,7 +109,8 @@ class Channel {
     )
     const { user, system } = process.cpuUsage(before)
     const rest = wasAsked ? 0 : (user + system) / 1000 / MAX_LOAD
-    if (!this.#isAsked) this.#lookIn(Math.max(LOOK_EVERY_MS, rest))
+    if (!this.#isAsked)
+      this.#lookIn(Math.min(Math.max(LOOK_EVERY_MS, rest), LOOK_AT_LEAST_EVERY_MS))
   }
 
   async #tell(): Promise<void> {
