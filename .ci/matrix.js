@@ -1,5 +1,5 @@
 // Runs npm test on each release line of Node that is supported, with binaries from the npm registry.
-// Versions may be given: npm run test:matrix -- 22 24
+// Versions may be given: npm run lane matrix -- 22 24
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// npm run test:user: npm test as an ordinary user. Root has a copy of the tree for that, which belongs to `nobody`.
+// npm run lane user [-- all]: npm test as an ordinary user. Root has a copy of the tree for that, which belongs to `nobody`.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,9 +8,9 @@ const NOBODY = '65534'
 /** What it needs not, or writes itself. */
 const LEFT = ['node_modules', 'coverage', 'dist', '.spec', '.types', '.windows']
 
-/** npm test in a folder. */
+/** npm test in a folder, with the words that are given. */
 function test(cwd, command = [], env = {}) {
-  const [name, ...words] = [...command, 'npm', 'test']
+  const [name, ...words] = [...command, 'npm', 'test', '--', ...process.argv.slice(2)]
   const { status } = spawnSync(name, words, {
     cwd,
     stdio: 'inherit',

@@ -1,4 +1,4 @@
-// Loaded by each process of AVA for `npm run coverage`: writes which parts of lib have run, for .ci/report-coverage.js. What
+// Loaded by each process of AVA for `npm run check`: writes which parts of lib have run, for .ci/report-coverage.js. What
 // Node writes itself (NODE_V8_COVERAGE) is two megabytes for each process and child, nearly all of it about packages.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector'
@@ -7,7 +7,6 @@ import { pathToFileURL } from 'node:url'
 
 const directory = resolve('coverage/tmp')
 const lib = `${pathToFileURL('.spec/lib').href}/`
-const specs = `${pathToFileURL('.spec').href}/`
 
 const session = new Session()
 session.connect()
@@ -19,7 +18,9 @@ process.once('exit', () =>
   session.post('Profiler.takePreciseCoverage', (error, taken) => {
     if (error) throw new Error(error.message)
     const result = taken.result.filter(({ url }) => url.startsWith(lib))
-    const spec = taken.result.find(({ url }) => url.endsWith('.spec.js'))?.url.slice(specs.length)
-    writeFileSync(join(directory, `${process.pid}.json`), JSON.stringify({ spec, result }))
+    const room = taken.result
+      .map(({ url }) => /\/rooms\/(.*)\.spec\.js$/.exec(url)?.[1])
+      .find(Boolean)
+    writeFileSync(join(directory, `${process.pid}.json`), JSON.stringify({ room, result }))
   })
 )

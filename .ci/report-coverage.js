@@ -1,6 +1,6 @@
-// npm run coverage: which lines of lib no spec has run, from what .ci/record-coverage.js wrote. V8 counts ranges of
-// the compiled files; a line that is wholly within ranges that no process has run is not covered. Also writes which specs
-// run which files.
+// npm run check: which lines of lib no spec has run, from what .ci/record-coverage.js wrote. V8 counts ranges of
+// the compiled files; a line that is wholly within ranges that no process has run is not covered. Also writes which rooms
+// of specs run which files.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { SourceMap } from 'node:module'
 import { join, resolve } from 'node:path'
@@ -22,11 +22,11 @@ const files = new Map(
     })
 )
 
-/** By file of lib: how many of its functions each spec runs. For `npm run quick`. */
+/** By file of lib: how many of its functions the specs of each room run. For `npm run quick`. */
 const runBy = {}
 
 for (const record of readdirSync(RECORDS)) {
-  const { spec, result } = JSON.parse(readFileSync(join(RECORDS, record), 'utf8'))
+  const { room, result } = JSON.parse(readFileSync(join(RECORDS, record), 'utf8'))
   // A spec that loads a module once more gives it a query.
   for (const { url, functions } of result) {
     const file = files.get(url.replace(/\?.*/, ''))
@@ -35,10 +35,10 @@ for (const record of readdirSync(RECORDS)) {
     // The first is the module itself, which whoever imports it runs.
     const number = functions.slice(1).filter(({ ranges }) => ranges[0].count > 0).length
     const name = `lib/${file.name.replace(/js$/, 'ts')}`
-    if (spec && number > 0) (runBy[name] ??= {})[spec.replace(/js$/, 'ts')] = number
+    if (room && number > 0) (runBy[name] ??= {})[room] = number
   }
 }
-writeFileSync('coverage/specs.json', JSON.stringify(runBy))
+writeFileSync('coverage/rooms.json', JSON.stringify(runBy))
 
 /** Inner ranges come after those around them. */
 function add(file, functions) {

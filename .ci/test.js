@@ -1,46 +1,50 @@
-// npm test: the builds, then the specs with their coverage, and beside them the checks, one after the other,
-// which are told at the end. npm run check: the same without the specs.
+// npm test: the builds, the types, and the quick specs. npm run check: as well lint, format, and the floor of coverage.
+// npm run test:all: as npm run check, with the slow specs. The checks run beside the specs, and are told at the end.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 const BUILDS = ['build', 'build:spec']
-const CHECKS = ['types', 'lint', 'format:check']
+const AVA = 'ava --config spec'
 
+const kind = process.argv[2] ?? 'quick'
 // Run without npm, which takes a quarter of a second each time; it has put the programs in PATH already.
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+const commands = { ...scripts, format: 'oxfmt --check' }
 
-/** Resolves to what the script wrote, and whether it passed. */
-function run(script, stdio = ['ignore', 'pipe', 'pipe']) {
-  const child = spawn(scripts[script], { stdio, shell: true })
+/** Resolves to what the command wrote, and whether it passed. */
+function run(name, line = commands[name], stdio = ['ignore', 'pipe', 'pipe']) {
+  const env = { ...process.env, ...(kind === 'all' && { ALL: '1' }) }
+  const child = spawn(line, { stdio, shell: true, env })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', text => (output += text))
   return new Promise(resolve => {
-    child.once('close', status => resolve({ script, output, isPassed: status === 0 }))
+    child.once('close', status => resolve({ name, output, isPassed: status === 0 }))
   })
 }
 
-async function check() {
+async function inTurn(names) {
   const results = []
-  for (const script of CHECKS) results.push(await run(script))
+  for (const name of names) results.push(await run(name))
   return results
 }
 
 function tell(results) {
-  for (const { script, output, isPassed } of results) {
-    console.log(`${isPassed ? '✔' : '✘'} npm run ${script}`)
+  for (const { name, output, isPassed } of results) {
+    console.log(`${isPassed ? '✔' : '✘'} ${name}`)
     if (!isPassed) console.log(output)
   }
   return results.every(({ isPassed }) => isPassed)
 }
 
 async function main() {
-  if (!tell(await Promise.all(BUILDS.map(script => run(script))))) return false
-  const isWhole = process.argv[2] === undefined
-  const [checks, specs] = await Promise.all([
-    check(),
-    isWhole ? run('coverage', 'inherit') : undefined
-  ])
-  return tell(checks) && specs?.isPassed !== false
+  if (!tell(await Promise.all(BUILDS.map(name => run(name))))) return false
+  const isQuick = kind === 'quick'
+  const specs = isQuick
+    ? `${AVA}/ava.config.js`
+    : `${AVA}/coverage.config.js && node .ci/report-coverage.js`
+  const checks = inTurn(isQuick ? ['types'] : ['types', 'lint', 'format'])
+  const { isPassed } = await run('specs', specs, 'inherit')
+  return tell(await checks) && isPassed
 }
 
 process.exitCode = (await main()) ? 0 : 1

@@ -1,5 +1,5 @@
-// npm run test:windows [-- 20 22] [-- 'publishing/cli/**']: the specs, or those of the globs below spec/, as Windows processes, in node.exe
-// under Wine. What cannot run there, and why, is in windows-left-out.js. Everything is kept in .windows/, below a drive of its own: on Wine's Z: there is Linux's /proc.
+// npm run lane windows [-- 20 22] [-- 'publishing/cli/**']: the specs, or those of the globs below spec/, as Windows
+// processes, in node.exe under Wine. What cannot run there, and why, is in windows-left-out.js. Everything is kept in .windows/, below a drive of its own: on Wine's Z: there is Linux's /proc.
 import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,
@@ -13,6 +13,8 @@ import {
   writeFileSync
 } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import picomatch from 'picomatch'
+import { writeRooms } from './rooms.js'
 import { LEFT_OUT } from './windows-left-out.js'
 import { randomLibrary } from './windows-random.js'
 
@@ -20,8 +22,8 @@ import { randomLibrary } from './windows-random.js'
 const VERSIONS = { 20: '20.20.2', 22: '22.23.3' }
 /** Node 20 runs every spec, the others those of files, sources and the two middleware. */
 const CORE = [
-  '.spec/spec/{runtime/{files,http,http-cache},publishing/{sources,writing}}/**/*.spec.js',
-  '.spec/spec/{windows,koa-*}.spec.js'
+  '{runtime/{files,http,http-cache},publishing/{sources,writing}}/**',
+  '{windows,koa-*}'
 ]
 
 const PREFIX = resolve('.windows/prefix')
@@ -42,12 +44,12 @@ const ENVIRONMENT = {
 }
 
 /** Standard streams must be files: node.exe cannot write to the pipes of another system. */
-function runWindows(words, bin, log) {
+function runWindows(words, bin, log, rooms) {
   const [input, output] = [openSync('/dev/null', 'r'), openSync(log, 'w')]
   try {
     const options = {
       cwd: PROJECT,
-      env: { ...ENVIRONMENT, WINEPATH: bin },
+      env: { ...ENVIRONMENT, WINEPATH: bin, ROOMS: rooms },
       stdio: [input, output, output]
     }
     return spawnSync(wine, words, options).status
@@ -113,14 +115,14 @@ function copyProject() {
   }
 }
 
-function runSpecs(line, files) {
+function runSpecs(line, rooms) {
   const bin = installNode(line)
   const log = join('.windows', `node-${line}.log`)
   rmSync(TEMPORARY, { recursive: true, force: true })
   mkdirSync(TEMPORARY)
   const ava = ['node_modules/ava/entrypoints/cli.mjs', '--config', 'spec/windows.config.js']
   const start = performance.now()
-  const status = runWindows([`${bin}\\node.exe`, ...ava, ...files], bin, log)
+  const status = runWindows([`${bin}\\node.exe`, ...ava], bin, log, rooms)
   console.log(readFileSync(log, 'utf8'))
   const seconds = Math.round((performance.now() - start) / 1000)
   console.log(`node.exe ${VERSIONS[line]}: ${status === 0 ? 'passed' : 'failed'} in ${seconds} s`)
@@ -150,7 +152,7 @@ function strayRows() {
 
 function main() {
   if (!wine) {
-    console.log("npm run test:windows needs Debian's package wine64: apt-get install wine64")
+    console.log("npm run lane windows needs Debian's package wine64: apt-get install wine64")
     return false
   }
   const stray = strayRows()
@@ -160,14 +162,17 @@ function main() {
   }
   makeDrive()
   installPackages()
-  copyProject()
   const given = process.argv.slice(2)
   const lines = given.filter(word => /^\d+$/.test(word))
-  const globs = given.filter(word => !lines.includes(word)).map(glob => `.spec/spec/${glob}`)
+  const globs = given.filter(word => !lines.includes(word))
   if (lines.length === 0) lines.push(...Object.keys(VERSIONS))
-  const results = lines.map((line, at) =>
-    runSpecs(line, at === 0 || globs.length > 0 ? globs : CORE)
-  )
+  const isLeftOut = picomatch(LEFT_OUT.flatMap(({ files = [] }) => files))
+  const rooms = lines.map((line, at) => {
+    const isWanted = picomatch(globs.length > 0 ? globs : at === 0 ? '**' : CORE)
+    return writeRooms(`windows-${line}`, name => isWanted(name) && !isLeftOut(name))
+  })
+  copyProject()
+  const results = lines.map((line, at) => runSpecs(line, rooms[at]))
   tellLeftOut()
   return results.every(Boolean)
 }

@@ -4,7 +4,7 @@ import type { KoaAssetsOptions } from 'koa-fresh-assets'
 // oxlint-disable-next-line import/no-unassigned-import -- importing it adds the package's assets
 import './packages/confetti/index.ts'
 
-/** Set by `npm run demo:vite` and `npm run demo:production`. Without it there is no page /vite. */
+/** Set by `npm run demo vite` and `npm run demo production`. Without it there is no page /vite. */
 export const hasVite = Boolean(process.env['DEMO_VITE'])
 
 /** `npm run docs` has built the documentation. */

@@ -32,7 +32,7 @@ function inProduction(address: string): string {
   ${address}/packages  a React component, whose packages were joined into few files
   ${address}/admin    a second application with a stylesheet of the same name
 
-Nothing is compiled on request: after an edit, run npm run demo:production again.
+Nothing is compiled on request: after an edit, run npm run demo production again.
 
   curl -s ${address}/ | grep assets/               the URLs that the page uses
   curl -i ${address}/assets/app.css                the plain name, revalidated

@@ -15,9 +15,17 @@ function memory() {
   }
 }
 
-// npm test: the specs compiled by `npm run build:spec`.
+/** These take longest, mostly waiting: what is started last keeps a core idle. */
+const FIRST = ['runtime-files', 'extras-vite', 'extras-live', 'security', 'runtime-serving']
+const placeOf = path => {
+  const at = FIRST.findIndex(room => path.endsWith(`/${room}.spec.js`))
+  return at < 0 ? FIRST.length : at
+}
+
+// npm test: a process for each room, by the files that .ci/rooms.js writes.
 export default {
-  files: ['.spec/spec/**/*.spec.js', '!.spec/spec/{soak,system}/**'],
+  files: [process.env.ROOMS ?? '.spec/rooms/*.spec.js'],
+  sortTestFiles: (one, other) => placeOf(one) - placeOf(other) || one.localeCompare(other),
   environmentVariables: memory(),
   workerThreads: false,
   // Most of these processes live for a second: to optimize code, or to collect garbage beside it, does not pay.

@@ -1,4 +1,4 @@
-// npm run coverage: the specs of npm test, and which lines of lib they run.
+// npm run check: the specs, and which lines of lib they run.
 import { rmSync } from 'node:fs'
 import config from './ava.config.js'
 

@@ -2,7 +2,7 @@
 // The length of functions is a lint rule (.oxlintrc.json).
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import test from 'ava'
+import { test } from './support/test.ts'
 import { PEERS } from '../lib/publishing/compilers/built-in.ts'
 import * as extras from '../lib/runtime/app/extras.ts'
 import * as face from '../lib/index.ts'

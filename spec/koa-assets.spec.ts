@@ -1,5 +1,5 @@
 // A site like the demo: two apps, a third party, and pages with helpers.
-import test from 'ava'
+import { test } from './support/test.ts'
 import type { Context } from 'koa'
 import { assetSources } from '../lib/index.ts'
 import Koa2 from 'koa2'

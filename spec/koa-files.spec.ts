@@ -1,8 +1,8 @@
-// One directory in place of koa-static: MOV-02.
+// One directory in place of koa-static.
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
-import test from 'ava'
+import { test } from './support/test.ts'
 import Koa, { type Middleware } from 'koa'
 import mount from 'koa-mount'
 import { koaAssets, koaFiles } from '../lib/index.ts'
@@ -29,42 +29,39 @@ async function site(t: Parameters<typeof open>[0], ...stack: Middleware[]) {
 }
 
 for (const env of ['development', 'production']) {
-  test.serial(
-    `MOV-02 koaFiles(dir) has what koa-static has, and what it lacks, in ${env}`,
-    async t => {
-      const root = makeProject(t, FILES)
-      const { NODE_ENV } = process.env
-      process.env['NODE_ENV'] = env
-      t.teardown(() => (process.env['NODE_ENV'] = NODE_ENV))
-      const ours = await site(t, koaFiles(join(root, 'dist')))
-      const below = await site(t, mount('/static', koaFiles('dist', { root })))
-      // The answers of koa-static, with which spec/system/moving.spec.ts compares.
-      for (const [path, status, text] of [
-        ['/', 200, 'home'],
-        ['/app.js', 200, SCRIPT],
-        ['/docs/', 200, 'docs'],
-        ['/missing.js', 404, 'Not Found'],
-        ['/missing', 404, 'Not Found'],
-        ['/.env', 404, 'Not Found'],
-        ['/robots.txt', 404, 'Not Found']
-      ] as const) {
-        const found = await ours(path)
-        t.deepEqual([path, found.status, found.text], [path, status, text])
-        t.deepEqual([path, (await below(`/static${path}`)).text], [path, text])
-      }
-      for (const path of ['/assets/app.css', '/assets/-/', '/package.json']) {
-        t.is((await ours(path)).status, 404, path)
-      }
-      const { headers } = await ours('/app.js')
-      t.is((await ours('/app.js', { 'if-none-match': headers.etag })).status, 304)
-      t.is((await ours('/app.js', { range: 'bytes=0-3' })).text, 'expo')
-      const br = await ours('/app.js', { 'accept-encoding': 'br' })
-      t.is(br.headers['content-encoding'], 'br')
+  test.serial(`koaFiles(dir) has what koa-static has, and what it lacks, in ${env}`, async t => {
+    const root = makeProject(t, FILES)
+    const { NODE_ENV } = process.env
+    process.env['NODE_ENV'] = env
+    t.teardown(() => (process.env['NODE_ENV'] = NODE_ENV))
+    const ours = await site(t, koaFiles(join(root, 'dist')))
+    const below = await site(t, mount('/static', koaFiles('dist', { root })))
+    // The answers of koa-static, with which spec/system/moving.spec.ts compares.
+    for (const [path, status, text] of [
+      ['/', 200, 'home'],
+      ['/app.js', 200, SCRIPT],
+      ['/docs/', 200, 'docs'],
+      ['/missing.js', 404, 'Not Found'],
+      ['/missing', 404, 'Not Found'],
+      ['/.env', 404, 'Not Found'],
+      ['/robots.txt', 404, 'Not Found']
+    ] as const) {
+      const found = await ours(path)
+      t.deepEqual([path, found.status, found.text], [path, status, text])
+      t.deepEqual([path, (await below(`/static${path}`)).text], [path, text])
     }
-  )
+    for (const path of ['/assets/app.css', '/assets/-/', '/package.json']) {
+      t.is((await ours(path)).status, 404, path)
+    }
+    const { headers } = await ours('/app.js')
+    t.is((await ours('/app.js', { 'if-none-match': headers.etag })).status, 304)
+    t.is((await ours('/app.js', { range: 'bytes=0-3' })).text, 'expo')
+    const br = await ours('/app.js', { 'accept-encoding': 'br' })
+    t.is(br.headers['content-encoding'], 'br')
+  })
 }
 
-test('MOV-02 the options are those of a mount, with `at` for its URL path', async t => {
+test('the options are those of a mount, with `at` for its URL path', async t => {
   const root = makeProject(t, FILES)
   const read = await site(
     t,
@@ -84,7 +81,7 @@ test('MOV-02 the options are those of a mount, with `at` for its URL path', asyn
   t.is((await read('/static/orders/7', { accept: 'text/html' })).text, 'home')
 })
 
-test('MOV-02 beside koaAssets, in front or behind, a page has the names of that', async t => {
+test('beside koaAssets, in front or behind, a page has the names of that', async t => {
   const root = makeProject(t, FILES)
   const assets = koaAssets({ root, env: 'development', serve: true })
   const files = koaFiles('dist', { root })
@@ -102,7 +99,7 @@ test('MOV-02 beside koaAssets, in front or behind, a page has the names of that'
   }
 })
 
-test('MOV-02 a wrong argument is an error at start that names it', t => {
+test('a wrong argument is an error at start that names it', t => {
   const root = makeProject(t, FILES)
   const start = (dir: unknown, options?: object) => () => koaFiles(dir as string, options)
   for (const [call, message] of [

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from './support/test.ts'
 import Koa, { type Context, type Middleware } from 'koa'
 import { DIGEST_PATTERN } from '../lib/runtime/files/digest.ts'
 import { koaHttpCache, versionOf } from '../lib/index.ts'
@@ -28,7 +28,7 @@ const page: Koa.Middleware = async ctx => {
   ctx.body = 'page'
 }
 
-test('HLT-12 another version is another ETag, and an empty one like none', async t => {
+test('another version is another ETag, and an empty one like none', async t => {
   let version: string | undefined = '1'
   const site = await openRoute(
     t,
@@ -55,7 +55,7 @@ test('HLT-12 another version is another ETag, and an empty one like none', async
   t.deepEqual(site.errors, [])
 })
 
-test('FRS-04 a new version is not a reason to refuse an edit of an unchanged book', async t => {
+test('a new version is not a reason to refuse an edit of an unchanged book', async t => {
   let [version, state] = ['1', 'x-7'] as [string, string | Date | null]
   const site = await openRoute(
     t,
@@ -93,7 +93,7 @@ test('FRS-04 a new version is not a reason to refuse an edit of an unchanged boo
   t.is((await site.ask('PUT', { 'if-match': '*' })).status, 412)
 })
 
-test('FRS-10 S83 with a version and dates alone, of two edits within one second the second is a 412', async t => {
+test('with a version and dates alone, of two edits within one second the second is a 412', async t => {
   const book = { text: 'first', updatedAt: new Date('2024-05-01T10:00:00.100Z') }
   const site = await openRoute(
     t,
@@ -116,7 +116,7 @@ test('FRS-10 S83 with a version and dates alone, of two edits within one second 
   t.is((await site.get(reading)).body, 'second')
 })
 
-test('HLT-12 a version that is not a string is an error of the route', async t => {
+test('a version that is not a string is an error of the route', async t => {
   for (const wrong of [7, null, Promise.resolve('1')]) {
     const site = await openRoute(t, ctx => ctx.fresh('x'), { version: () => wrong as never })
     t.is((await site.get()).status, 500)
@@ -128,7 +128,7 @@ test('HLT-12 a version that is not a string is an error of the route', async t =
 const openContent = (t: ExecutionContext, route: (ctx: Koa.Context) => unknown) =>
   openRoute(t, ctx => route(ctx), { autoEtag: true })
 
-test('HLT-13 PRE-04b autoEtag gives text, bytes and JSON an ETag and evaluates preconditions', async t => {
+test('autoEtag gives text, bytes and JSON an ETag and evaluates preconditions', async t => {
   for (const body of ['page', Buffer.from('page'), { page: true }]) {
     const site = await openContent(t, ctx => void (ctx.body = body))
     for (const method of ['GET', 'QUERY']) {
@@ -143,7 +143,7 @@ test('HLT-13 PRE-04b autoEtag gives text, bytes and JSON an ETag and evaluates p
   }
 })
 
-test('HLT-13 autoEtag compares a date set by the route, and leaves one set by ctx.fresh alone, as its 304 has no ETag', async t => {
+test('autoEtag compares a date set by the route, and leaves one set by ctx.fresh alone, as its 304 has no ETag', async t => {
   const site = await openContent(t, async ctx => {
     if (ctx.path === '/own') ctx.lastModified = DATE
     else await ctx.fresh(ctx.path === '/null' ? null : DATE)
@@ -163,7 +163,7 @@ test('HLT-13 autoEtag compares a date set by the route, and leaves one set by ct
   t.is((await site.get({ 'if-none-match': etag }, '/null')).status, 304)
 })
 
-test('HLT-13 autoEtag gives no ETag to streams and other statuses, and keeps that of the route', async t => {
+test('autoEtag gives no ETag to streams and other statuses, and keeps that of the route', async t => {
   const bodies: Record<string, () => unknown> = {
     '/stream': () => Readable.from(['page']),
     '/blob': () => new Blob(['page']),
@@ -199,7 +199,7 @@ async function versions(t: ExecutionContext, root: string, env = 'development') 
 }
 
 for (const env of ['development', '', undefined]) {
-  test(`HLT-12a an edited template is a 200 where NODE_ENV is ${env}`, async t => {
+  test(`an edited template is a 200 where NODE_ENV is ${env}`, async t => {
     const root = makeProject(t, VIEWS)
     const version = within(env, () => versionOf('views', { root }))
     const site = await openRoute(t, page, { version })
@@ -215,7 +215,7 @@ for (const env of ['development', '', undefined]) {
   })
 }
 
-test('HLT-12a in production it is read once', async t => {
+test('in production it is read once', async t => {
   const root = makeProject(t, VIEWS)
   const version = within('production', () => versionOf('views', { root }))
   const app = new Koa()
@@ -231,7 +231,7 @@ test('HLT-12a in production it is read once', async t => {
   t.deepEqual(site.errors, [])
 })
 
-test('HLT-12a every change of the bytes and names is seen by the next request', async t => {
+test('every change of the bytes and names is seen by the next request', async t => {
   const root = makeProject(t, VIEWS)
   const version = await versions(t, root)
   const seen = new Set([await version()])
@@ -258,7 +258,7 @@ test('HLT-12a every change of the bytes and names is seen by the next request', 
   }
 })
 
-test('HLT-12a the same files have the same version, wherever and whenever they were written', async t => {
+test('the same files have the same version, wherever and whenever they were written', async t => {
   let seconds = 0
   const write = async (files: Files, env = 'development') => {
     const root = makeProject(t, files)
@@ -274,7 +274,7 @@ test('HLT-12a the same files have the same version, wherever and whenever they w
   t.not(await write({ ...VIEWS, 'views/another.ejs': '' }), version)
 })
 
-test('HLT-12a links are followed, also in a cycle', async t => {
+test('links are followed, also in a cycle', async t => {
   const root = makeProject(t, { ...VIEWS, 'shared/part.ejs': 'part' })
   symlinkSync('..', join(root, 'views/books/up'))
   symlinkSync(join(root, 'shared'), join(root, 'views/shared'))
@@ -348,7 +348,7 @@ const WAYS: Readonly<Record<string, Route>> = {
 }
 
 for (const [way, route] of Object.entries(WAYS)) {
-  test(`FRS-08 with autoEtag a route’s own validators are compared: ${way}`, async t => {
+  test(`with autoEtag a route’s own validators are compared: ${way}`, async t => {
     const site = await siteOf(t, { autoEtag: true }, route)
     const { status: ok, headers } = await site.get()
     t.deepEqual([headers.etag, headers['last-modified']], ['"v1"', COMPARED_DATE])
@@ -380,7 +380,7 @@ for (const [way, route] of Object.entries(WAYS)) {
   })
 }
 
-test('FRS-08 a weak tag is compared weakly for a 304, and names nothing in If-Match; what is no success is not compared, nor anything without autoEtag', async t => {
+test('a weak tag is compared weakly for a 304, and names nothing in If-Match; what is no success is not compared, nor anything without autoEtag', async t => {
   const route: Middleware = ctx => {
     ctx.etag = 'W/"v1"'
     ctx.body = 'page'
@@ -398,7 +398,7 @@ test('FRS-08 a weak tag is compared weakly for a 304, and names nothing in If-Ma
 })
 
 for (const [name, AnyKoa] of KOAS) {
-  test(`FRS-08 the file of a stream is closed where the response is a 304, ${name}`, async t => {
+  test(`the file of a stream is closed where the response is a 304, ${name}`, async t => {
     const root = makeProject(t, { 'film.mp4': 'a film' })
     const closed: Promise<unknown>[] = []
     const app = new AnyKoa().use(koaHttpCache({ autoEtag: true })).use(ctx => {
@@ -415,7 +415,7 @@ for (const [name, AnyKoa] of KOAS) {
   })
 }
 
-test('FRS-08 what ctx.fresh has compared is not compared again', async t => {
+test('what ctx.fresh has compared is not compared again', async t => {
   const site = await siteOf(t, { autoEtag: true }, async ctx => {
     await ctx.fresh('v1', { halt: false })
     if (ctx.path === '/changed') ctx.etag = 'v2'
@@ -433,7 +433,7 @@ test('FRS-08 what ctx.fresh has compared is not compared again', async t => {
   t.is((await nested.get(later)).status, 200, 'by the options of the inner one')
 })
 
-test('FRS-09 with autoEtag a route’s own date in the future, or before 1990, is not sent, and not compared', async t => {
+test('with autoEtag a route’s own date in the future, or before 1990, is not sent, and not compared', async t => {
   let date = ''
   const site = await siteOf(t, { autoEtag: true, ifModifiedSince: 'before' }, ctx => {
     ctx.set('Last-Modified', date)

@@ -1,7 +1,7 @@
 // A failure is not remembered: each open of a file fails once, when a server starts and when its parts are used for the first time.
 import { fork } from 'node:child_process'
 import { once as event } from 'node:events'
-import ava, { type ExecutionContext } from 'ava'
+import { serial as test, type ExecutionContext } from './support/test.ts'
 import { EXTRAS } from '../lib/runtime/app/extras.ts'
 import type { KoaAssetsOptions } from '../lib/runtime/settings/options.ts'
 import { inParallel, once } from '../lib/runtime/concurrency.ts'
@@ -12,8 +12,6 @@ import type { Outcome, Trial } from './support/failing-open.ts'
 import { makeProject, makeSite } from './support/site.ts'
 import { cases } from './support/soak.ts'
 import { LOADER, moduleFile } from './support/typescript.ts'
-
-const test = ava.serial
 
 test('a work runs once, unless it failed, and a failure nobody waits for ends no process', async t => {
   let runs = 0

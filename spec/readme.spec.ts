@@ -5,18 +5,16 @@ import { join, posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import Router from '@koa/router'
-import test from 'ava'
+import { test } from './support/test.ts'
 import Koa from 'koa'
 import supertest from 'supertest'
-import { allCommands } from '../lib/publishing/cli/arguments.ts'
 import { koaAssets, type KoaAssetsOptions } from '../lib/koa-assets.ts'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { asBody, blocksLeft, evaluate, makeExample, readPage } from './support/examples.ts'
 import { makeProject } from './support/site.ts'
 import { withDigest } from './support/digest.ts'
 import { soakTest } from './support/soak.ts'
-
-const COMMANDS = await allCommands()
+import { COMMANDS } from './support/ready.ts'
 
 const page = readPage('README.md')
 const readme = page.text

@@ -1,7 +1,7 @@
 // Test runners such as Jest load a library in a realm of its own: Node's errors are not its errors.
 import { createRequire } from 'node:module'
 import { createContext, runInContext } from 'node:vm'
-import test from 'ava'
+import { test } from './support/test.ts'
 import { build } from 'esbuild'
 import Koa from 'koa'
 import { listen } from './support/front.ts'

@@ -1,4 +1,4 @@
-// npm run test:refused: specs of npm test, by .ci/refused.js, which says where temporary files are.
+// npm run lane refused: specs of npm test, by .ci/refused.js, which says where temporary files are.
 import config from './ava.config.js'
 
 const { environmentVariables: _, ...rest } = config

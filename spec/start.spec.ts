@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from './support/test.ts'
 import { type KoaAssetsOptions, precompile } from '../lib/koa-assets.ts'
 import { checkBuild } from './support/examples.ts'
 import { makeProject } from './support/site.ts'
@@ -100,7 +100,7 @@ const RUNTIME =
 const READERS =
   /^extras\/(?:vite\/(?:build|bundles|entry|entry-source|kept-files|manifests\/\w[\w-]*)\.|deltas\/(?:delta-format|serve-deltas)\.|media\/(?:media|image-size)\.|routes\/|warnings\/)/
 
-test('STA-01 EXT-03 a production server loads nothing that compiles, builds, inspects or develops', async t => {
+test('a production server loads nothing that compiles, builds, inspects or develops', async t => {
   const { files, packages } = await loaded(t)
   t.deepEqual(packages, SERVER_PACKAGES)
   t.deepEqual(

@@ -45,7 +45,7 @@ declare module 'koa-range' {
   export default range
 }
 
-// Installed by `npm run test:system` alone (spec/system/package.json); npm test checks the types of the rest.
+// Installed by `npm run lane system` alone (spec/system/package.json); npm test checks the types of the rest.
 declare module '@20minutes/s3rver'
 declare module '@koa/cors'
 declare module '@rspack/core'

@@ -9,7 +9,7 @@ import {
   writeFileSync
 } from 'node:fs'
 import { join, normalize } from 'node:path'
-import test from 'ava'
+import { test } from './support/test.ts'
 import { koaAssets, precompile } from '../lib/koa-assets.ts'
 import { makeProject, makeSite } from './support/site.ts'
 import { words } from './support/texts.ts'
@@ -29,7 +29,7 @@ for (const [what, prefix] of [
   ['a file of public', ''],
   ['a file of a mount', '/build']
 ] as const) {
-  test(`WIN-06 S70 no other name opens ${what}, or a device`, async t => {
+  test(`no other name opens ${what}, or a device`, async t => {
     const files = { 'app.css': 'a{}', 'longname-of-a-file.css': 'b{}', 'sub/app.css': 'c{}' }
     const placed = (folder: string) =>
       Object.fromEntries(Object.entries(files).map(([name, text]) => [`/${folder}/${name}`, text]))
@@ -50,7 +50,7 @@ for (const [what, prefix] of [
   })
 }
 
-test('WIN-04 a target that somebody has open for a moment is replaced after that', async t => {
+test('a target that somebody has open for a moment is replaced after that', async t => {
   const site = await makeSite(t, { 'css/app.css': 'old{}' })
   await site.ask('/assets/app.css')
   const open = openSync(site.at('/public/assets/app.css'), 'r')
@@ -61,7 +61,7 @@ test('WIN-04 a target that somebody has open for a moment is replaced after that
   t.is(site.read('/public/assets/app.css'), 'new{}')
 })
 
-test('WIN-04 one that stays open is named, and keeps its bytes until it is closed', async t => {
+test('one that stays open is named, and keeps its bytes until it is closed', async t => {
   const site = await makeSite(t, { 'css/app.css': 'old{}' }, { live: false })
   await site.ask('/assets/app.css')
   const open = openSync(site.at('/public/assets/app.css'), 'r')
@@ -77,7 +77,7 @@ test('WIN-04 one that stays open is named, and keeps its bytes until it is close
   t.is((await site.ask('/assets/app.css')).text, 'new{}')
 })
 
-test('WIN-07 sources with CRLF and a byte order mark are copied as they are, and compiled', async t => {
+test('sources with CRLF and a byte order mark are copied as they are, and compiled', async t => {
   const copied = '\uFEFFa {\r\n  color: red;\r\n}\r\n'
   const site = await makeSite(t, {
     'css/copied.css': copied,
@@ -87,7 +87,7 @@ test('WIN-07 sources with CRLF and a byte order mark are copied as they are, and
   t.regex((await site.ask('/assets/compiled.css')).text, /a \{\s+color: red;\s+\}/)
 })
 
-test('WIN-08 a path of more than 260 characters is published and served', async t => {
+test('a path of more than 260 characters is published and served', async t => {
   const folder = Array(20).fill('a-long-folder-name').join('/')
   const site = await makeSite(t, { [`css/${folder}/app.css`]: 'a{}' })
   t.true(site.at(`css/${folder}/app.css`).length > 260)
@@ -95,7 +95,7 @@ test('WIN-08 a path of more than 260 characters is published and served', async 
   t.is(site.read(`/public/assets/${folder}/app.css`), 'a{}')
 })
 
-test('WIN-09 while a server watches them, folders of sources are renamed, removed and made again', async t => {
+test('while a server watches them, folders of sources are renamed, removed and made again', async t => {
   const site = await makeSite(t, { 'css/a/b/one.css': 'one{}' })
   t.is((await site.ask('/assets/a/b/one.css')).text, 'one{}')
   renameSync(site.at('css/a'), site.at('css/c'))
@@ -109,7 +109,7 @@ test('WIN-09 while a server watches them, folders of sources are renamed, remove
   await until(async () => (await status('/assets/c/two.css')) === 200, 'the next one is found')
 })
 
-test('WIN-02 WIN-03 options may have the separators of the system, and the drive in lower case', async t => {
+test('options may have the separators of the system, and the drive in lower case', async t => {
   const root = makeProject(t, {
     'front/src/css/app.css': 'a { background: url(../images/logo.svg) }',
     'front/src/images/logo.svg': '<svg/>',
@@ -138,7 +138,7 @@ test('WIN-02 WIN-03 options may have the separators of the system, and the drive
   t.notThrows(() => koaAssets({ ...options, env: 'production' }))
 })
 
-test('WIN-05 two sources that differ only in case are named, since Windows has one of them', async t => {
+test('two sources that differ only in case are named, since Windows has one of them', async t => {
   const warned: string[] = []
   const root = makeProject(t, {
     'apps/web/assets/css/app.css': 'a{}',

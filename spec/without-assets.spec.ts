@@ -1,6 +1,6 @@
-// A project without assets of its own: `apps: false`, and `public: false` where only mounts are served. PRV-02.
+// A project without assets of its own: `apps: false`, and `public: false` where only mounts are served.
 import { existsSync } from 'node:fs'
-import test from 'ava'
+import { test } from './support/test.ts'
 import type { KoaAssetsOptions } from '../lib/runtime/settings/options.ts'
 import { koaAssets } from '../lib/index.ts'
 import { withDigest } from './support/digest.ts'
@@ -38,7 +38,7 @@ for (const env of ['development', 'production']) {
 }
 
 for (const [where, options] of SERVING) {
-  test(`PRV-02 with public: false nothing but the mounts is served, ${where}`, async t => {
+  test(`with public: false nothing but the mounts is served, ${where}`, async t => {
     const only = { apps: false, public: false, mounts: MOUNTS } as const
     const site = await makeSite(t, BARE_FILES, { ...options, ...only })
     for (let times = 0; times < 2; times++) {
@@ -54,7 +54,7 @@ for (const [where, options] of SERVING) {
   })
 }
 
-test('PRV-02 public: false needs apps: false, as assets are published in public', t => {
+test('public: false needs apps: false, as assets are published in public', t => {
   const root = makeProject(t, BARE_FILES)
   for (const apps of [undefined, { web: {} }]) {
     t.throws(() => koaAssets({ root, apps, public: false }), {

@@ -1,4 +1,4 @@
-/** `npm run demo:scaled`: nginx in front of Varnish in front of three processes of the demo. */
+/** `npm run demo scaled`: nginx in front of Varnish in front of three processes of the demo. */
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

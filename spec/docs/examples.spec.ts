@@ -4,9 +4,9 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import type { Context } from 'koa'
-import { allCommands, SHARED_OPTIONS } from '../../lib/publishing/cli/arguments.ts'
+import { SHARED_OPTIONS } from '../../lib/publishing/cli/arguments.ts'
 import type { KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { AssetError, type AssetErrorCode } from '../../lib/runtime/errors.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
@@ -18,8 +18,7 @@ import { makeSite } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { withDigest } from '../support/digest.ts'
 import { soakTest } from '../support/soak.ts'
-
-const COMMANDS = await allCommands()
+import { COMMANDS } from '../support/ready.ts'
 
 const gettingStartedPage = readPage('docs/getting-started.md')
 const one = gettingStartedPage.take('One app')
@@ -398,7 +397,7 @@ const SOURCES = {
   'apps/web/assets/images/dial.svg': '<svg/>'
 }
 
-soakTest('JSM-05 the page names the same modules in development and in production', async t => {
+soakTest('the page names the same modules in development and in production', async t => {
   const site = makeExample(t, SOURCES)
   await site.follow(example)
   await site.run('SERVE_STATIC_ASSETS=true node server.js')
@@ -464,7 +463,7 @@ soakTest('the sprite is compiled, follows its icons, and names the line of a mis
 const errorsPage = readPage('docs/errors.md')
 const reporting = errorsPage.take('')
 
-test('ERR-01 every code has its section, no section is of another, and `help` of an error leads there', t => {
+test('every code has its section, no section is of another, and `help` of an error leads there', t => {
   const source = readFileSync('lib/runtime/errors.ts', 'utf8')
   const [, table = ''] = /const LOGGED = \{([^]*?)\n\}/.exec(source) ?? []
   const codes = Array.from(table.matchAll(/'([\w-]+)':/g), ([, code = '']) => code)
@@ -478,7 +477,7 @@ test('ERR-01 every code has its section, no section is of another, and `help` of
   }
 })
 
-soakTest('ERR-02 commands lead to the page that helps', async t => {
+soakTest('commands lead to the page that helps', async t => {
   const site = makeExample(t, { 'assets/app.css.scss': 'p {' })
   const help = (place: string) => ({
     message: new RegExp(`See node_modules/koa-fresh-assets/docs/${place}\n`)
@@ -528,6 +527,6 @@ soakTest('an error that is reported has its place, or its code', async t => {
   t.is((await site.ask('/reported')).text, 'RangeError too far /throws')
 })
 
-test('every block of these pages is run here', t => {
+test('every block of the pages for a new application is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })

@@ -1,6 +1,6 @@
 // The figures of README and docs/bench.md are those of the last whole run of the bench, bench/results.md.
 import { readFileSync } from 'node:fs'
-import test from 'ava'
+import { test } from '../support/test.ts'
 
 const readme = readFileSync('README.md', 'utf8')
 const results = readFileSync('bench/results.md', 'utf8')

@@ -1,7 +1,7 @@
 // The pages about serving and caching; docs/http-caching.md first.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import ejs from 'ejs'
 import Koa, { type Middleware } from 'koa'
 import supertest from 'supertest'
@@ -172,7 +172,7 @@ const [example = ''] = mountsPage.take('').map(asBody)
 const [oneDirectory = ''] = mountsPage.take('One directory').map(asBody)
 const only = mountsPage.take('Without assets of your own')
 
-test('MNT-06 the page lists every extension that gets no fallback, and no other', t => {
+test('the page lists every extension that gets no fallback, and no other', t => {
   const [, list = ''] =
     /## Fallbacks\n[^]*?\n\|[^]*?\n\|[ -|]*\n([^]*?)\n\n/.exec(mountsPage.text) ?? []
   const named = Array.from(list.matchAll(/`\.(\w+)`/g), ([, extension]) => extension)
@@ -206,7 +206,7 @@ test('the example serves four directories, each under its path', async t => {
   t.is((await agent.get('/docs')).status, 301)
 })
 
-test('PRV-02 the example without assets serves a folder of that name, and nothing else', async t => {
+test('the example without assets serves a folder of that name, and nothing else', async t => {
   const site = makeExample(t, { 'assets/a.txt': 'a', 'public/robots.txt': 'robots' })
   await site.follow(only)
   const agent = agentOf(await optionsIn(site.root, 'only-mounts.js'))
@@ -214,7 +214,7 @@ test('PRV-02 the example without assets serves a folder of that name, and nothin
   t.is((await agent.get('/robots.txt')).status, 404)
 })
 
-test('MOV-02 the example of koaFiles serves one directory without its notes', async t => {
+test('the example of koaFiles serves one directory without its notes', async t => {
   const root = makeProject(t, { 'dist/index.html': 'home', 'dist/notes/a.md': 'a' })
   const app = new Koa()
   const here = (dir: string, options: object) => koaFiles(dir, { ...options, root })
@@ -225,6 +225,6 @@ test('MOV-02 the example of koaFiles serves one directory without its notes', as
   t.is((await agent.get('/notes/a.md')).status, 404)
 })
 
-test('every block of these pages is run here', t => {
+test('every block of the pages about serving and caching is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })

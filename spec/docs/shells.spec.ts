@@ -2,7 +2,7 @@
 // only a POSIX shell runs has the language `bash`.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { allCommands, generalHelp, helpFor } from '../../lib/publishing/cli/arguments.ts'
 
 const PROGRAMS =
@@ -16,7 +16,7 @@ const CONSTRUCTS: ReadonlyArray<readonly [name: string, pattern: RegExp]> = [
   ['a variable or a substitution', /\$[\w({?]/],
   ['a line that goes on in the next one', /\\$/],
   ['a comment', /(?:^|\s)#/],
-  // PowerShell 5.1 writes UTF-16.
+  // PowerShell 5.1 writes
   ['a redirect or a heredoc', /(?:^|\s)[\d&]?>>?\s*\S|<<|\s<\s/],
   ['a device of POSIX', /\/dev\/\w/],
   ['options of mkdir', /\bmkdir -/],

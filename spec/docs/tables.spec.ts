@@ -3,13 +3,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import Router from '@koa/router'
 import ejs from 'ejs'
 import Koa from 'koa'
 import supertest from 'supertest'
 import { MOUNT, APP, LAYERED, LIVE, TOP } from '../../lib/runtime/settings/table.ts'
-import { allCommands, SHARED_OPTIONS } from '../../lib/publishing/cli/arguments.ts'
+import { SHARED_OPTIONS } from '../../lib/publishing/cli/arguments.ts'
 import * as assets from '../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import type { Expectation } from '../../lib/runtime/check-options.ts'
@@ -26,8 +26,7 @@ import { png } from '../support/images.ts'
 import { makeProject } from '../support/site.ts'
 import { soakTest } from '../support/soak.ts'
 import { withDigest } from '../support/digest.ts'
-
-const COMMANDS = await allCommands()
+import { COMMANDS } from '../support/ready.ts'
 
 const optionsPage = readPage('docs/options.md')
 const helpersPage = readPage('docs/helpers.md')
@@ -318,7 +317,7 @@ soakTest('the command and the application share a configuration', async t => {
   t.regex((await site.ask(path)).text, /^p ?\{ ?color: ?red;? ?\}/)
 })
 
-test('every block of these pages is run here', t => {
+test('every block of the pages with tables is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })
 

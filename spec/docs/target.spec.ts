@@ -1,11 +1,11 @@
 // docs/target.md: its configuration is used.
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
 
 const page = readPage('docs/target.md')
 const blocks = page.take('')
 
-test('TGT-10 with the configuration of the page, stylesheets have prefixes', async t => {
+test('with the configuration of the page, stylesheets have prefixes', async t => {
   const site = makeExample(t, {
     'assets/app.css': 'a { user-select: none; color: oklch(60% 0.1 200) }'
   })

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { withDigest } from '../support/digest.ts'
 import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
 import { soakTest } from '../support/soak.ts'
@@ -77,7 +77,7 @@ const precache = recipes.take('A list for a service worker')
 // spec/system/fonts.spec.ts shows it in a browser.
 recipes.take('A font without a jump')
 
-test('S86 a signed link is for one path, GET and HEAD, until it expires; no cache stores what it leads to', async t => {
+test('a signed link is for one path, GET and HEAD, until it expires; no cache stores what it leads to', async t => {
   const site = makeExample(t, {
     'data/reports/2024.pdf': 'report',
     'data/reports/2025.pdf': 'other',
@@ -229,7 +229,7 @@ soakTest(
   }
 )
 
-test('every block of these pages is run here', t => {
+test('every block of the pages about tasks is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })
 
@@ -242,7 +242,7 @@ const sheets = page.take('Stylesheets of components')
 const stripTypes = page.take('Without esbuild')
 const shared = page.take('Shared with the server')
 
-test('TSC-05 one module runs in the server and in the page, in development and precompiled', async t => {
+test('one module runs in the server and in the page, in development and precompiled', async t => {
   const site = makeExample(t)
   await site.follow([...install, ...shared])
   const { text } = await site.ask('/')
@@ -272,7 +272,7 @@ const WITH_ASSETS = `import Koa from 'koa'
   import { koaAssets } from 'koa-fresh-assets'
   new Koa().use(koaAssets({ serve: true })).listen(3000)`
 
-test('TSC-06 with the tsconfig.json of the page, JSX is that of Preact', async t => {
+test('with the tsconfig.json of the page, JSX is that of Preact', async t => {
   const site = makeExample(t, {
     'assets/javascripts/app.tsx': 'export const cart = <b />',
     'server.js': WITH_ASSETS
@@ -301,7 +301,7 @@ test('the stylesheet beside a component is in that of the page, and a module tha
   t.regex(site.read('public/assets/components/card.js'), card)
 })
 
-test('TSC-13 Node from 22.13 on publishes TypeScript without esbuild; an older one says which is needed', async t => {
+test('Node from 22.13 on publishes TypeScript without esbuild; an older one says which is needed', async t => {
   const site = makeExample(t, {
     'assets/app.ts':
       "import type { Book } from './book.ts'\nexport const net = (book: Book) => book.net",

@@ -2,7 +2,7 @@
 // what the row says to write works.
 import { Readable } from 'node:stream'
 import { readFileSync } from 'node:fs'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import type { Context } from 'koa'
 import { AssetError, PrecompileError } from '../../lib/runtime/errors.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
@@ -372,12 +372,12 @@ const CASES: Readonly<Record<string, Case>> = {
   )
 }
 
-test('UPG-01 every row of docs/upgrading.md is a case here', t => {
+test('every row of docs/upgrading.md is a case here', t => {
   t.deepEqual([...ROWS.keys()], Object.keys(CASES))
 })
 
 for (const row of ROWS.values()) {
-  test(`UPG-01 of 1.1: ${row.had}`, async t => {
+  test(`of 1.1: ${row.had}`, async t => {
     const observed = await CASES[row.had]?.(t, row)
     for (const quoted of codes(row.told))
       t.true(observed?.includes(quoted), `${quoted}: ${observed}`)

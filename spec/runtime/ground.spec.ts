@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { oneAtATime } from '../../lib/runtime/concurrency.ts'
 import { nearest, nearestPath } from '../../lib/runtime/check-options.ts'
 import { printable, printableLines } from '../../lib/runtime/errors.ts'
 import { costsAtMost } from '../support/cost.ts'
 import { cases } from '../support/soak.ts'
 
-test('S60 control characters and marks that turn the direction of text are escaped, text in any language stays', t => {
+test('control characters and marks that turn the direction of text are escaped, text in any language stays', t => {
   t.is(printable('\u001b[31mred\u001b[0m'), '\\u001b[31mred\\u001b[0m')
   t.is(printable('a\r\n\tb\u007f\u009b2J\u0000'), 'a\\u000d\\u000a\\u0009b\\u007f\\u009b2J\\u0000')
   t.is(printableLines('a\n\tb\u001b\r'), 'a\n\tb\\u001b\\u000d', 'but for lines and tabs')
@@ -58,7 +58,7 @@ for (const [what, nameOf] of Object.entries({
   'alike to their ends': (at: number) => `vendor/components/dist/file-${1e7 + at}.css`,
   'of random letters': (at: number) => `${digestOf(at).repeat(2).slice(0, 40)}.css`
 })) {
-  test(`S61 ${NAMES_IN_A_TREE} names ${what}, none of them near: a few times what it takes to digest them`, t => {
+  test(`${NAMES_IN_A_TREE} names ${what}, none of them near: a few times what it takes to digest them`, t => {
     const names = Array.from({ length: NAMES_IN_A_TREE }, (_, at) => nameOf(at))
     const digesting = () => names.map(name => digestOf(name))
     for (const word of ['vendor/components/dist/file-abcdefgh.css', 'widgets/nothing/of-all.css']) {

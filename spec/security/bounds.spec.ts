@@ -1,8 +1,8 @@
-// What a visitor can make a server remember or write: S30, S40.
+// What a visitor can make a server remember or write.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import { withSlashes } from '../../lib/runtime/files/paths.ts'
 import { MtimeIndex } from '../../lib/publishing/building/index.ts'
 import { wantedAt } from '../../lib/runtime/serving/request.ts'
@@ -52,7 +52,7 @@ const environments = PLACES.filter(({ at }) => at === '').flatMap(({ where, opti
 )
 
 for (const [name, environment] of environments) {
-  test.serial(`S30 thousands of different names leave nothing behind, in ${name}`, async t => {
+  test.serial(`thousands of different names leave nothing behind, in ${name}`, async t => {
     const root = makeStronghold(t)
     const { app, port, errors } = await makeFront(t, { root, ...environment, alone: true })
     await ask(port, 'GET', '/assets/app.css')
@@ -70,7 +70,7 @@ for (const [name, environment] of environments) {
   })
 }
 
-test.serial('S30 long names cost no more memory than short ones', async t => {
+test.serial('long names cost no more memory than short ones', async t => {
   const root = makeStronghold(t)
   const production = { root, env: 'production', fingerprint: false, alone: true }
   const { app } = await makeFront(t, production)
@@ -84,7 +84,7 @@ test.serial('S30 long names cost no more memory than short ones', async t => {
   await until(async () => (await heldBytes()) - before < MIB, 'less than 1 MiB more is held')
 })
 
-test.serial('S30 the index and the memory hold what they may, and no more', async t => {
+test.serial('the index and the memory hold what they may, and no more', async t => {
   const files = Object.fromEntries(
     Array.from({ length: 120 }, (_, at) => [
       `apps/web/assets/images/${at}.bin`,
@@ -105,7 +105,7 @@ test.serial('S30 the index and the memory hold what they may, and no more', asyn
   t.is(index.size, 20)
 })
 
-test('S30 a small file counts twice, since it may also be kept behind a head', async t => {
+test('a small file counts twice, since it may also be kept behind a head', async t => {
   const names = Array.from({ length: 40 }, (_, at) => `/assets/${at}.js`)
   const root = makeProject(t, Object.fromEntries(names.map(path => [`public${path}`, EIGHT_KIB])))
   const memory = { maxBytes: 10 * (12 + 2 * 8) * 1024 }
@@ -116,7 +116,7 @@ test('S30 a small file counts twice, since it may also be kept behind a head', a
   t.is(names.filter(path => files.recall(path)).length, 10)
 })
 
-test('S40 only names that have a source are written, and only below the prefix', async t => {
+test('only names that have a source are written, and only below the prefix', async t => {
   const root = makeProject(t, {
     'apps/web/assets/stylesheets/app.css.scss': '@use "part"; a { b: c }',
     'apps/web/assets/stylesheets/_part.scss': '.part { a: b }',
@@ -154,7 +154,7 @@ test('S40 only names that have a source are written, and only below the prefix',
   t.deepEqual(errors, [])
 })
 
-// Everybody asks at once for what takes long to make: S41.
+// Everybody asks at once for what takes long to make.
 
 const SOURCE = 'apps/web/assets/stylesheets/slow.css.slow'
 const CROWD = 200
@@ -201,7 +201,7 @@ function askAndLeave(port: number): Socket {
 }
 
 for (const whoLeaves of ['the first', 'one in the middle', 'the last']) {
-  test(`S41 PUB-21 of ${CROWD} requests at once ${whoLeaves} leaves: one compile, and good responses for all others`, async t => {
+  test(`of ${CROWD} requests at once ${whoLeaves} leaves: one compile, and good responses for all others`, async t => {
     const { port, state, close, errors } = await makeSlowSite(t, 'development')
     close()
     const before =
@@ -230,7 +230,7 @@ for (const whoLeaves of ['the first', 'one in the middle', 'the last']) {
   })
 }
 
-test('S41 PUB-03 requests after an edit during a compilation get the later bytes, after one more compilation', async t => {
+test('requests after an edit during a compilation get the later bytes, after one more compilation', async t => {
   const { root, port, state, close } = await makeSlowSite(t, 'development')
   close()
   const early = Array.from({ length: 20 }, () => exchange(port, request('GET', '/assets/slow.css')))
@@ -245,7 +245,7 @@ test('S41 PUB-03 requests after an edit during a compilation get the later bytes
   t.is(state.compiles, 2)
 })
 
-test('S41 a storm of requests for a broken source: all get the error, and it is not compiled for each', async t => {
+test('a storm of requests for a broken source: all get the error, and it is not compiled for each', async t => {
   const { root, port, state, close, errors } = await makeSlowSite(t, 'production')
   writeFiles(root, { [SOURCE]: 'broken' })
   close()
@@ -266,7 +266,7 @@ test('S41 a storm of requests for a broken source: all get the error, and it is 
   t.is(readAnswer(fixed).text, 'fixed compiled')
 })
 
-test(`S41 a stream of requests over each of ${EDITS} edits: one compile for each edit`, async t => {
+test(`a stream of requests over each of ${EDITS} edits: one compile for each edit`, async t => {
   const { root, app, state } = await makeSlowSite(t, 'development')
   for (let edit = 1; edit <= EDITS; edit++) {
     writeFiles(root, { [SOURCE]: `edit ${edit}` })

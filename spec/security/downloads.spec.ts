@@ -1,10 +1,10 @@
-// Ranges of every size, and clients that go away: S27, S48.
+// Ranges of every size, and clients that go away.
 import { once } from 'node:events'
 import { connect as connectHttp2, constants, createServer as createHttp2 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
-import ava, { type ExecutionContext } from 'ava'
+import { serial as test, type ExecutionContext } from '../support/test.ts'
 import type Koa from 'koa'
 import type { Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
@@ -18,8 +18,6 @@ import { makeProject, open } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 import { PLACES, SENDERS_AND_MOUNT } from './places.ts'
-
-const test = ava.serial
 
 const MIB = 1024 * 1024
 const DROPS = cases(20, 1000)
@@ -50,7 +48,7 @@ const ranges = {
 }
 
 for (const [place, { where, at, options }] of PLACES.entries()) {
-  test(`S27 no Range gets more bytes than the file has, whatever its size${where}`, async t => {
+  test(`no Range gets more bytes than the file has, whatever its size${where}`, async t => {
     const sizes = { 'empty.bin': 0, 'one.bin': 1, 'small.bin': 1000, 'big.bin': MIB + 1000 }
     const root = makeProject(
       t,
@@ -80,7 +78,7 @@ for (const [place, { where, at, options }] of PLACES.entries()) {
   })
 }
 
-test('S27 reading a Range takes time in proportion to its length', t => {
+test('reading a Range takes time in proportion to its length', t => {
   for (const [piece, end] of [
     ['0-0,', '0-0'],
     ['0-,', '0-'],
@@ -124,7 +122,7 @@ function drop(port: number, at: number, path: string): Promise<void> {
 for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
   const senders = SENDERS_AND_MOUNT.slice(0, name === 'production' ? undefined : cases(1, 4))
   for (const [sender, options] of senders) {
-    test(`S48 ${DROPS} dropped downloads leave no descriptor and no error, in ${name}, ${sender}`, async t => {
+    test(`${DROPS} dropped downloads leave no descriptor and no error, in ${name}, ${sender}`, async t => {
       const root = makeProject(t, {
         'public/big.bin': Buffer.alloc(8 * MIB, 1),
         'apps/web/assets/films/film.mp4': Buffer.alloc(8 * MIB, 2),
@@ -154,7 +152,7 @@ async function warmUp({ port }: Front): Promise<void> {
 }
 
 for (const [sender, options] of SENDERS_AND_MOUNT) {
-  test(`S48 a client that stops reading and then leaves holds nothing open, ${sender}`, async t => {
+  test(`a client that stops reading and then leaves holds nothing open, ${sender}`, async t => {
     const root = makeProject(t, { 'public/big.bin': Buffer.alloc(16 * MIB, 1) })
     const front = await makeFront(t, { root, env: 'production', fingerprint: false, ...options })
     const file = join(root, 'public/big.bin')
@@ -172,7 +170,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
   })
 }
 
-// Responses that have no connection yet, or nobody who waits for them any more: S48, S51, S67.
+// Responses that have no connection yet, or nobody who waits for them any more.
 
 const BIG = Buffer.alloc(4 * 1024 * 1024, 1)
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
@@ -240,7 +238,7 @@ async function pipeline(port: number, requests: number): Promise<Socket> {
 }
 
 for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
-  test(`S51 64 KiB of pipelined requests open one file at a time, and none forever, ${sender}`, async t => {
+  test(`64 KiB of pipelined requests open one file at a time, and none forever, ${sender}`, async t => {
     const warnings: string[] = []
     const note = (warning: Error) => warnings.push(warning.name)
     process.on('warning', note)
@@ -256,7 +254,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
     t.deepEqual(warnings, [])
   })
 
-  test(`S67 ${UNREAD} pipelined requests of a client that reads nothing stay on its side, ${sender}`, async t => {
+  test(`${UNREAD} pipelined requests of a client that reads nothing stay on its side, ${sender}`, async t => {
     const { port, file, seen, errors } = await makeCounted(t, options)
     const before = await heldBytes()
     const socket = await pipeline(port, UNREAD)
@@ -276,7 +274,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
     t.deepEqual(errors, [])
   })
 
-  test(`S51 pipelined downloads that are read arrive whole, one after the other, ${sender}`, async t => {
+  test(`pipelined downloads that are read arrive whole, one after the other, ${sender}`, async t => {
     const { port, file } = await makeCounted(t, options)
     const socket = connect(port, '127.0.0.1')
     const requests = 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(4)
@@ -293,7 +291,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
     await until(() => openDescriptors(file) === 0, 'the file is closed')
   })
 
-  test(`S48 S51 HTTP/2 streams that are cancelled at any moment leave no descriptor, ${sender}`, async t => {
+  test(`HTTP/2 streams that are cancelled at any moment leave no descriptor, ${sender}`, async t => {
     const counted = await makeCounted(t, options)
     const { http2Port, seen } = counted
     const before = openDescriptors()
@@ -324,7 +322,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
 }
 
 for (const [sender, options] of SENDERS_AND_MOUNT) {
-  test(`S51 HTTP/2 streams that are reset without an error code leave no descriptor, ${sender}`, async t => {
+  test(`HTTP/2 streams that are reset without an error code leave no descriptor, ${sender}`, async t => {
     const counted = await makeCounted(t, options)
     const { http2Port, file } = counted
     const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
@@ -341,7 +339,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
     ['from memory', 8192],
     ['streamed', 0]
   ] as const) {
-    test(`S67 ${READ_LATE} pipelined requests of a client that reads late all get their response, ${way}, ${sender}`, async t => {
+    test(`${READ_LATE} pipelined requests of a client that reads late all get their response, ${way}, ${sender}`, async t => {
       const root = makeProject(t, { 'public/a.txt': LATE_TEXT })
       const memory = { maxFileBytes }
       const production = { env: 'production', compile: false, fingerprint: false, revalidate: 0 }
@@ -376,7 +374,7 @@ const endedInFront: Middleware = (ctx, next) => {
 }
 
 for (const [what, front] of Object.entries({ timeLimit, endedInFront })) {
-  test(`S51 downloads that come after ${what} has answered leave no descriptor`, async t => {
+  test(`downloads that come after ${what} has answered leave no descriptor`, async t => {
     const counted = await makeCounted(t, { front })
     const { port, http2Port } = counted
     const before = openDescriptors()

@@ -1,8 +1,8 @@
-// What an answer tells when something is broken, missing or of another digest: S4, S42, S43, S44.
+// What an answer tells when something is broken, missing or of another digest.
 import { chmodSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { assetSources } from '../../lib/runtime/settings/third-party.ts'
 import { CompileError } from '../../lib/runtime/errors.ts'
@@ -27,7 +27,7 @@ const broken = {
 }
 const names = ['sass.css', 'missing.css', 'sheet.css', 'script.js', 'own.css']
 
-test('S4 S42 no error shows a path of the machine; in development each shows that of its source, elsewhere nothing', async t => {
+test('no error shows a path of the machine; in development each shows that of its source, elsewhere nothing', async t => {
   const root = makeProject(t, broken)
   const own = {
     extensions: '.own',
@@ -61,7 +61,7 @@ test('S4 S42 no error shows a path of the machine; in development each shows tha
 })
 
 test.serial(
-  'S4 a broken source of a third party or of a hoisted package shows no path of the machine',
+  'a broken source of a third party or of a hoisted package shows no path of the machine',
   async t => {
     const outside = makeProject(t, {
       'third/stylesheets/third.css.scss': 'a { color: $none }',
@@ -89,7 +89,7 @@ test.serial(
   }
 )
 
-test('S4 where root, its app or a source is a link, neither path of it is shown', async t => {
+test('where root, its app or a source is a link, neither path of it is shown', async t => {
   const outside = makeProject(t, {
     'the project/package.json': '{}',
     'the project/node_modules/inner/_index.scss': 'a { color: $none }',
@@ -137,7 +137,7 @@ test('S4 where root, its app or a source is a link, neither path of it is shown'
   }
 })
 
-test('S4 a disk error shows no path of the machine', async t => {
+test('a disk error shows no path of the machine', async t => {
   const root = makeProject(t, {
     'apps/web/assets/stylesheets/app.css': 'a{}',
     'public/assets/app.css/in-the-way': ''
@@ -152,15 +152,15 @@ test('S4 a disk error shows no path of the machine', async t => {
   }
 })
 
-const S43 = PLACES.flatMap(({ where, at, options }) =>
+const CASES = PLACES.flatMap(({ where, at, options }) =>
   Object.entries(ENVIRONMENTS).map(
     ([name, environment]) =>
       [`in ${name}${where}`, at || '/assets', { ...environment, ...options }] as const
   )
 )
 
-for (const [name, under, environment] of S43) {
-  test(`SRV-04 S43 an unknown asset is a 404 that nobody keeps, ${name}`, async t => {
+for (const [name, under, environment] of CASES) {
+  test(`an unknown asset is a 404 that nobody keeps, ${name}`, async t => {
     const root = makeStronghold(t)
     const silent = await makeFront(t, { root, ...environment, alone: true })
     const eager = await makeFront(t, {
@@ -216,7 +216,7 @@ async function makePublished(t: ExecutionContext, mode: string, files: Files = {
 }
 
 for (const [mode, options] of Object.entries(modes)) {
-  test(`S44 a name with a wrong digest is a 404 that nobody stores: ${mode}`, async t => {
+  test(`a name with a wrong digest is a 404 that nobody stores: ${mode}`, async t => {
     const body = 'body { color: red }'
     const root = await makePublished(t, mode, {
       [`public/assets/app-${OTHER}.css`]: body,
@@ -243,7 +243,7 @@ for (const [mode, options] of Object.entries(modes)) {
     t.deepEqual(errors, [])
   })
 
-  test(`S44 only the bytes of its digest are immutable under a name: ${mode}`, async t => {
+  test(`only the bytes of its digest are immutable under a name: ${mode}`, async t => {
     const root = await makePublished(t, mode)
     const bodies = [Buffer.from('small'), Buffer.alloc(1_500_000, 2), Buffer.alloc(0)]
     const { port } = await makeFront(t, { root, ...options })
@@ -269,10 +269,10 @@ for (const [mode, options] of Object.entries(modes)) {
   })
 }
 
-// Settings under which koaAssets would serve the project itself: S53; the other cases are those of mounts, in
+// Settings under which koaAssets would serve the project itself; the other cases are those of mounts, in
 // spec/assets/settings/settings.spec.ts.
 
-test('S53 a separate public directory is fine, whether it exists or not, beside sources with a similar name', t => {
+test('a separate public directory is fine, whether it exists or not, beside sources with a similar name', t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}', 'public/robots.txt': 'x' })
   const links = isWindows ? [] : ['public', 'apps']
   for (const name of links) symlinkSync(name, join(root, `link-to-${name}`))

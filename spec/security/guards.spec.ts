@@ -1,9 +1,9 @@
-// A guard in front that compares ctx.path is never talked past: S16 to S19, and what is beyond them.
+// A guard in front that compares ctx.path is never talked past.
 import { readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'node:url'
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import type { Context, Middleware, Next } from 'koa'
 import mount from 'koa-mount'
 import { digestOf } from '../../lib/runtime/files/digest.ts'
@@ -29,19 +29,19 @@ function refused(status: number, target: string): boolean {
 }
 
 const guarded: Readonly<Record<string, readonly string[]>> = {
-  'S16 a guard on /admin cannot be talked past with %2F': words(`
+  'a guard on /admin cannot be talked past with %2F': words(`
     /admin%2Fsecret.html /admin%2fsecret.html /admin%2F%2Fsecret.html /%2Fadmin/secret.html
     /%2fadmin%2fsecret.html /css%2F..%2Fadmin%2Fsecret.html
   `),
-  'S17 a guard on /admin cannot be talked past with //': words(`
+  'a guard on /admin cannot be talked past with //': words(`
     //admin/secret.html ///admin/secret.html /admin//secret.html //localhost/admin/secret.html
     //localhost//admin/secret.html //@/admin/secret.html
   `),
-  'S18 a guard on /admin cannot be talked past with a backslash': words(`
+  'a guard on /admin cannot be talked past with a backslash': words(`
     /admin%5Csecret.html /admin%5csecret.html /admin\\secret.html \\admin\\secret.html
     /\\admin/secret.html /%5Cadmin/secret.html
   `),
-  'S19 a guard on /admin cannot be talked past with another spelling': words(`
+  'a guard on /admin cannot be talked past with another spelling': words(`
     /x/../admin/secret.html /css/../admin/secret.html /x/%2e%2e/admin/secret.html
     /./admin/secret.html /%2e/admin/secret.html /%61dmin/secret.html /%61%64%6d%69%6e/secret.html
     /admi%6E/secret.html /%2561dmin/secret.html /ADMIN/secret.html /Admin/secret.html
@@ -53,7 +53,7 @@ const guarded: Readonly<Record<string, readonly string[]>> = {
     /?/../admin/secret.html /no-such-file?/../admin/secret.html ?/admin/secret.html
     #/admin/secret.html /#/../admin/secret.html admin/secret.html * ./admin/secret.html
   `),
-  'S19 a guard on /admin cannot be talked past with an absolute target': words(`
+  'a guard on /admin cannot be talked past with an absolute target': words(`
     http://localhost/admin%2Fsecret.html http://localhost//admin/secret.html
     http://localhost\\admin/secret.html http://localhost\\admin\\secret.html
     http://localhost/%61dmin/secret.html http://localhost/x/../admin/secret.html
@@ -111,7 +111,7 @@ test('a guard on a folder of assets holds with tails: false; with tails they lea
   }
 })
 
-test('S19 a target that Koa cannot read is not ours, and not an error', async t => {
+test('a target that Koa cannot read is not ours, and not an error', async t => {
   const root = makeStronghold(t)
   for (const environment of Object.values(ENVIRONMENTS)) {
     const front = await makeFront(t, { root, ...environment })
@@ -137,7 +137,7 @@ function isRead(target: string): boolean {
   }
 }
 
-test('S19 the guard itself sees an absolute target that is in order', async t => {
+test('the guard itself sees an absolute target that is in order', async t => {
   const root = makeStronghold(t)
   const front = await makeFront(t, { root, env: 'development', inFront: [guard('/admin')] })
   const statusOf = async (target: string) => (await ask(front.port, 'GET', target)).status
@@ -150,7 +150,7 @@ test('S19 the guard itself sees an absolute target that is in order', async t =>
 })
 
 for (const { where, options } of PLACES.filter(({ at }) => at === '')) {
-  test(`S19 a guard within koa-mount is not bypassed either${where}`, async t => {
+  test(`a guard within koa-mount is not bypassed either${where}`, async t => {
     const root = makeStronghold(t)
     for (const environment of Object.values(ENVIRONMENTS)) {
       const front = await makeFront(t, {
@@ -174,7 +174,7 @@ for (const { where, options } of PLACES.filter(({ at }) => at === '')) {
   })
 }
 
-test('S19 an app’s own prefix is as strict as its guard', async t => {
+test('an app’s own prefix is as strict as its guard', async t => {
   const root = makeStronghold(t, { 'apps/admin/assets/javascripts/panel.js': SECRET })
   const front = await makeFront(t, { root, env: 'development', inFront: [guard('/assets/admin')] })
   t.is((await ask(front.port, 'GET', '/assets/admin/panel.js')).status, 403)
@@ -191,7 +191,7 @@ test('S19 an app’s own prefix is as strict as its guard', async t => {
   }
 })
 
-// What must not be mixed up: sites, codings, names, hosts: S31, S32, S35, S36, S37.
+// What must not be mixed up: sites, codings, names, hosts.
 
 function siteOf(text: string) {
   return {
@@ -202,7 +202,7 @@ function siteOf(text: string) {
   }
 }
 
-test('S31 two sites in one process never give out each other’s bytes', async t => {
+test('two sites in one process never give out each other’s bytes', async t => {
   const roots = { one: makeProject(t, siteOf('one')), two: makeProject(t, siteOf('two')) }
   // The same size and the same times: only the place tells one from the other.
   for (const root of Object.values(roots)) {
@@ -229,7 +229,7 @@ test('S31 two sites in one process never give out each other’s bytes', async t
   }
 })
 
-test('S31 one site behind another serves what the first does not have', async t => {
+test('one site behind another serves what the first does not have', async t => {
   const first = makeProject(t, { 'public/a.txt': 'first', 'apps/web/assets/x/only.css': '1' })
   const second = makeProject(t, { 'public/a.txt': 'second', 'apps/web/assets/x/other.css': '2' })
   const { koaAssets } = await import('../../lib/index.ts')
@@ -253,7 +253,7 @@ function decoded({ headers, body }: Answer): string {
   return coding === undefined ? body.toString() : `unknown coding ${coding}`
 }
 
-test('S32 a cold server never sends a coding other than the one that it names, or one that was not asked for', async t => {
+test('a cold server never sends a coding other than the one that it names, or one that was not asked for', async t => {
   const body = 'body { color: red } '.repeat(200)
   const root = makeProject(t, {
     'apps/web/assets/stylesheets/app.css': body,
@@ -294,7 +294,7 @@ test('S32 a cold server never sends a coding other than the one that it names, o
   }
 })
 
-test('S35 a root, a prefix and an app’s path are taken literally', async t => {
+test('a root, a prefix and an app’s path are taken literally', async t => {
   const odd = isWindows ? 'a+b(c)[d]{e}^$' : 'a+b(c)[d]{e}^$.*?'
   const outer = makeProject(t, {
     [`${odd}/apps/web/assets/stylesheets/app.css`]: 'web',
@@ -322,7 +322,7 @@ test('S35 a root, a prefix and an app’s path are taken literally', async t => 
 })
 
 for (const { where, at, options } of PLACES) {
-  test(`S36 a client cannot have a front server send a file${where}`, async t => {
+  test(`a client cannot have a front server send a file${where}`, async t => {
     for (const { front } of await makeFronts(t, makeStronghold(t), options)) {
       // In development the first one has the time that publishing took.
       await ask(front.port, 'GET', `${at}/assets/app.css`)
@@ -345,7 +345,7 @@ for (const { where, at, options } of PLACES) {
   })
 }
 
-test('S35 the URL path of a mount is taken literally, and its directory too', async t => {
+test('the URL path of a mount is taken literally, and its directory too', async t => {
   const root = makeProject(t, { 'd+(i)[r]/a.css': 'odd', 'ddir/a.css': 'pattern' })
   const mounts = { '/a+b(c)[d]': 'd+(i)[r]', '/x*': 'ddir' }
   for (const environment of Object.values(ENVIRONMENTS)) {
@@ -362,7 +362,7 @@ test('S35 the URL path of a mount is taken literally, and its directory too', as
   }
 })
 
-test('S37 no emitted URL takes its host from the request', async t => {
+test('no emitted URL takes its host from the request', async t => {
   const root = makeStronghold(t)
   for (const host of [undefined, 'https://cdn.example']) {
     const front = await makeFront(t, {

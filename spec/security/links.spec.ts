@@ -1,9 +1,9 @@
-// Links that lead out, and what is no regular file: S24, S47.
+// Links that lead out, and what is no regular file.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import { readSnapshot, withFile } from '../../lib/runtime/files/open-file.ts'
 import { filesBelow, makeFingerprinted, placed, run } from '../support/fingerprinted.ts'
 import { isNotOurs, makeFront, makeFronts } from '../support/front.ts'
@@ -13,7 +13,7 @@ import { PLACES } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
 
 for (const { where, at, options } of PLACES) {
-  test(`S24 a link in the folder that leads out is not ours${where}`, async t => {
+  test(`a link in the folder that leads out is not ours${where}`, async t => {
     const root = makeStronghold(t)
     const outside = makeProject(t, { secret: SECRET })
     const link = (to: string, at: string) => symlinkSync(to, join(root, 'public', at))
@@ -44,7 +44,7 @@ for (const { where, at, options, folder } of [
   ...PLACES.map(place => ({ ...place, folder: 'public' })),
   SOURCES
 ]) {
-  test(`S47 what is not a regular file is not ours, and nothing hangs${where}`, async t => {
+  test(`what is not a regular file is not ours, and nothing hangs${where}`, async t => {
     const root = makeStronghold(t)
     const names = await makeStrangers(t, join(root, folder))
     for (const symlinks of ['inside', 'follow', 'deny'] as const) {
@@ -58,7 +58,7 @@ for (const { where, at, options, folder } of [
     }
   })
 
-  test(`S24 links that lead in a circle are not ours, and hide nothing else${where}`, async t => {
+  test(`links that lead in a circle are not ours, and hide nothing else${where}`, async t => {
     const root = makeProject(t, { [`${folder}/app.css`]: 'a{}' })
     symlinkSync('loop.css', join(root, folder, 'loop.css'))
     symlinkSync('.', join(root, folder, 'self'))
@@ -82,7 +82,7 @@ async function isServed(
   t.is((await ask(development?.front.port ?? 0, 'GET', target)).text, text)
 }
 
-test('S24 a link in a source that leads out is not ours, and nothing is published', async t => {
+test('a link in a source that leads out is not ours, and nothing is published', async t => {
   const root = makeProject(t, { 'apps/web/assets/stylesheets/app.css': 'a{}' })
   const outside = makeProject(t, { 'secret.css': SECRET, 'sheet.css.scss': `/*! ${SECRET} */` })
   const assets = join(root, 'apps/web/assets')
@@ -102,7 +102,7 @@ test('S24 a link in a source that leads out is not ours, and nothing is publishe
   }
 })
 
-test('S24 a folder of a source that becomes a link out is left at once', async t => {
+test('a folder of a source that becomes a link out is left at once', async t => {
   const root = makeProject(t, { 'apps/web/assets/stylesheets/a/x.css': 'good' })
   const outside = makeProject(t, { 'x.css': SECRET })
   const folder = join(root, 'apps/web/assets/stylesheets/a')
@@ -114,7 +114,7 @@ test('S24 a folder of a source that becomes a link out is left at once', async t
   t.is(answer.status, 404)
 })
 
-test('S24 nothing is written through a link in public that leads out', async t => {
+test('nothing is written through a link in public that leads out', async t => {
   const root = makeProject(t, {
     'apps/web/assets/stylesheets/app.css': 'a{}',
     'apps/web/assets/stylesheets/sub/x.css': 'x{}',
@@ -153,7 +153,7 @@ async function makeStrangers(t: ExecutionContext, directory: string): Promise<st
   return [...names, 'link-to-device.css']
 }
 
-test('S47 a stranger that takes a file’s place between a look and the opening is a miss, at once', async t => {
+test('a stranger that takes a file’s place between a look and the opening is a miss, at once', async t => {
   const directory = join(makeProject(t), 'strangers')
   for (const name of await makeStrangers(t, directory)) {
     if (name === 'socket.css') continue
@@ -162,7 +162,7 @@ test('S47 a stranger that takes a file’s place between a look and the opening 
   }
 })
 
-test('S47 a file that becomes a FIFO, and a FIFO in the place of a target, hold nobody up', async t => {
+test('a file that becomes a FIFO, and a FIFO in the place of a target, hold nobody up', async t => {
   const root = makeProject(t, { 'apps/web/assets/stylesheets/app.css': 'a{}', 'public/a.txt': 'a' })
   const front = await makeFront(t, { root, env: 'development' })
   execFileSync('mkfifo', [join(root, 'fifo'), join(root, 'fifo2'), join(root, 'fifo3')])
@@ -180,7 +180,7 @@ test('S47 a file that becomes a FIFO, and a FIFO in the place of a target, hold 
 })
 
 for (const folder of ['assets', 'assets/sub', 'assets/sub/deeper']) {
-  test(`S24 nothing is written through ${folder} of public when that is a link that leads out`, async t => {
+  test(`nothing is written through ${folder} of public when that is a link that leads out`, async t => {
     const outside = makeProject(t, { precious: 'precious' })
     const source = { 'x/sub/deeper/x.css': 'x{}' }
     const root = makeProject(t, { ...placed({ 'x/app.css': 'a{}', ...source }), 'public/y': '' })
@@ -201,9 +201,9 @@ for (const folder of ['assets', 'assets/sub', 'assets/sub/deeper']) {
   })
 }
 
-// What tells paths of sources to everybody: S54.
+// What tells paths of sources to everybody.
 
-test('S54 a manifest is not ours', async t => {
+test('a manifest is not ours', async t => {
   const root = makeProject(t, {
     'public/assets.json': SECRET,
     'public/assets.json.br': SECRET,
@@ -224,7 +224,7 @@ test('S54 a manifest is not ours', async t => {
   }
 })
 
-test('S54 the manifest of another prefix is not ours, and other files of such a name are', async t => {
+test('the manifest of another prefix is not ours, and other files of such a name are', async t => {
   const root = makeProject(t, {
     'public/static/a.json': SECRET,
     'public/assets.json': 'mine',
@@ -239,7 +239,7 @@ test('S54 the manifest of another prefix is not ours, and other files of such a 
   }
 })
 
-test('S54 our own manifest is not served through a mount of public either', async t => {
+test('our own manifest is not served through a mount of public either', async t => {
   const root = makeProject(t, { 'public/assets.json': SECRET, 'public/assets.json.gz': SECRET })
   symlinkSync('public', join(root, 'link'))
   const mounts = { '/files': 'public', '/link': 'link' }

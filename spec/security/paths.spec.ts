@@ -1,7 +1,7 @@
-// Ways out of public, and other spellings of a path: S1 to S26, S33, S34, S39.
+// Ways out of public, and other spellings of a path.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import * as fc from 'fast-check'
 import type { Middleware } from 'koa'
 import { ENVIRONMENTS, isNotOurs, makeFront, makeFronts, METHODS } from '../support/front.ts'
@@ -42,18 +42,15 @@ for (const place of PLACES) {
     })
   }
 
-  test.serial(
-    `S50 names of object properties are not found unless they are files${where}`,
-    async t => {
-      for (const key of keys) {
-        for (const target of [`${at}/assets/${key}`, `${at}/${key}`]) {
-          await isNotOurs(t, await shared, target)
-        }
+  test.serial(`names of object properties are not found unless they are files${where}`, async t => {
+    for (const key of keys) {
+      for (const target of [`${at}/assets/${key}`, `${at}/${key}`]) {
+        await isNotOurs(t, await shared, target)
       }
     }
-  )
+  })
 
-  test(`S5 no response is a redirect, not even for a directory without its slash${where}`, async t => {
+  test(`no response is a redirect, not even for a directory without its slash${where}`, async t => {
     for (const { alone } of await shared) {
       for (const target of ['/css', '/admin', '/assets', '/', '/assets/', '//css', '/css?x=/..']) {
         const answer = await ask(alone.port, 'GET', at + target)
@@ -64,7 +61,7 @@ for (const place of PLACES) {
     }
   })
 
-  test(`S26 the well-known folder is served at the root of the URLs only${where}`, async t => {
+  test(`the well-known folder is served at the root of the URLs only${where}`, async t => {
     for (const { front } of await shared) {
       const answer = await ask(front.port, 'GET', `${at}/.well-known/x`)
       // RFC 8615: it is at the root of a host alone.
@@ -72,7 +69,7 @@ for (const place of PLACES) {
     }
   })
 
-  test(`S34 names that are not ASCII are counted in bytes, and served when they exist${where}`, async t => {
+  test(`names that are not ASCII are counted in bytes, and served when they exist${where}`, async t => {
     const name = 'größe 😀.css'
     const body = 'content: "äöü€😀"'
     const root = makeStronghold(t, {
@@ -92,7 +89,7 @@ for (const place of PLACES) {
   })
 }
 
-test('S14 the prefix ends at a segment', async t => {
+test('the prefix ends at a segment', async t => {
   const root = makeStronghold(t, { 'apps/web/assets/other/secret': SECRET })
   const fronts = await makeFronts(t, root)
   for (const target of [
@@ -110,7 +107,7 @@ test('S14 the prefix ends at a segment', async t => {
   }
 })
 
-test('S22 S23 in a mount what cannot be decoded is refused, at / where it can only be a file', async t => {
+test('in a mount what cannot be decoded is refused, at / where it can only be a file', async t => {
   const root = makeStronghold(t)
   const mounts = { '/static': 'public', '/': 'public' }
   const fronts = await makeFronts(t, root, { public: 'public-unused', mounts })
@@ -134,14 +131,14 @@ test('S22 S23 in a mount what cannot be decoded is refused, at / where it can on
   }
 })
 
-test('S22 a bare NUL never arrives', async t => {
+test('a bare NUL never arrives', async t => {
   for (const { front } of await makeFronts(t, makeStronghold(t))) {
     t.is((await ask(front.port, 'GET', '/assets/app.js\0.png')).status, 400)
     t.deepEqual(front.passed, [])
   }
 })
 
-test('S22 S23 a NUL, and what cannot be decoded, is refused under the prefix, and passed on elsewhere', async t => {
+test('a NUL, and what cannot be decoded, is refused under the prefix, and passed on elsewhere', async t => {
   const fronts = await makeFronts(t, makeStronghold(t))
   const broken = words(`
     % %zz %2 x% %c0%ae%c0%ae/x %C0%AF %E0%80%AE%E0%80%AE/x %E0%A4%A %ED%A0%80 %ED%BF%BF.css
@@ -163,7 +160,7 @@ test('S22 S23 a NUL, and what cannot be decoded, is refused under the prefix, an
   }
 })
 
-test('S23 a path of 64 KiB is too long for a file, and no more than that', async t => {
+test('a path of 64 KiB is too long for a file, and no more than that', async t => {
   const root = makeStronghold(t)
   for (const env of ['development', 'production']) {
     const options = { root, env, compile: env === 'development', fingerprint: false }
@@ -180,9 +177,9 @@ test('S23 a path of 64 KiB is too long for a file, and no more than that', async
   }
 })
 
-// Names that are properties of every object: S50.
+// Names that are properties of every object.
 
-test('S50 names of object properties are ordinary names', async t => {
+test('names of object properties are ordinary names', async t => {
   // An app of the project has that name.
   const names = keys.filter(key => !key.includes('/') && key !== '__proto__')
   const root = makeProject(
@@ -277,7 +274,7 @@ const placed = PLACES.flatMap(place =>
 )
 
 for (const { place, name, environment } of placed) {
-  test(`S19 ${REQUESTS} spellings: what is served is the request’s own path, in ${name}${place.where}`, async t => {
+  test(`${REQUESTS} spellings: what is served is the request’s own path, in ${name}${place.where}`, async t => {
     const root = makeStronghold(t)
     let path: string | undefined
     const guard: Middleware = (ctx, next) => {

@@ -1,5 +1,5 @@
 // What somebody who may write to the directory puts in the place of a temporary file, or of a folder in which a
-// command removes files: S76, S77.
+// command removes files.
 import fs from 'node:fs/promises'
 import {
   chmodSync,
@@ -15,7 +15,7 @@ import {
 import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import { precompile } from '../../lib/koa-assets.ts'
 import * as face from '../../lib/index.ts'
 import { withFingerprint } from '../../lib/runtime/urls/spelling.ts'
@@ -79,7 +79,7 @@ function temporaryIn(directory: string): string {
   return join(directory, readdirSync(directory).find(name => TEMPORARY.test(name)) ?? '')
 }
 
-test('S76 a temporary file that was moved out is not removed by another name', async t => {
+test('a temporary file that was moved out is not removed by another name', async t => {
   const root = makeProject(t, { 'public/app.css': 'old', 'away/other': '' })
   const dir = join(root, 'public')
   const checkContent = async (file: OpenFile) => {
@@ -186,7 +186,7 @@ const RACES: Readonly<Record<string, (t: ExecutionContext) => Promise<Race>>> = 
 
 for (const [what, prepare] of Object.entries(RACES)) {
   test.serial(
-    `S76 ${what} changes nothing outside while links take the place of its temporary files`,
+    `${what} changes nothing outside while links take the place of its temporary files`,
     async t => {
       const secret = makePrivate(t)
       const { directories, run } = await prepare(t)
@@ -284,7 +284,7 @@ const REMOVALS: Readonly<Record<string, (t: ExecutionContext, root: string) => P
 
 for (const [what, prepare] of Object.entries(REMOVALS)) {
   test.serial(
-    `S77 ${what} looks again before each removal: of a folder that becomes a link meanwhile, nothing is removed`,
+    `${what} looks again before each removal: of a folder that becomes a link meanwhile, nothing is removed`,
     async t => {
       const root = makeProject(t)
       const { folder, call = 'unlink', run } = await prepare(t, root)

@@ -1,5 +1,5 @@
 // The project that is attacked: what may be served, and beside it what may not.
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from '../support/test.ts'
 import { makeProject, type Files } from '../support/site.ts'
 import { isWindows } from '../support/windows.ts'
 

@@ -1,4 +1,4 @@
-// S52: links that are swapped between inside and outside all the time, while sources are published.
+// Links that are swapped between inside and outside all the time, while sources are published.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import * as zlib from 'node:zlib'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import { precompile } from '../../lib/koa-assets.ts'
 import { withFingerprint } from '../../lib/runtime/urls/spelling.ts'
 import { CODINGS, compareCopy, type Coding } from '../../lib/runtime/files/codings.ts'
@@ -68,7 +68,7 @@ function tellsSecret(root: string): string[] {
 
 for (const what of ['a file', 'a big file', 'a folder'] as const) {
   test.serial(
-    `S52 ${what} of a source that is a swapped link never publishes what lies outside`,
+    `${what} of a source that is a swapped link never publishes what lies outside`,
     async t => {
       const size = what === 'a big file' ? BIG : 100
       const inside = Buffer.alloc(size, 'inside ')
@@ -94,7 +94,7 @@ for (const what of ['a file', 'a big file', 'a folder'] as const) {
   )
 }
 
-test.serial('S52 a precompile publishes nothing from outside while links are swapped', async t => {
+test.serial('a precompile publishes nothing from outside while links are swapped', async t => {
   const files = (folder: string, text: string) =>
     Object.fromEntries([
       [`${folder}x.bin`, Buffer.alloc(BIG, text)],
@@ -114,26 +114,23 @@ test.serial('S52 a precompile publishes nothing from outside while links are swa
   }
 })
 
-test.serial(
-  'S52 nothing is written outside while a folder of public is a swapped link',
-  async t => {
-    const outside = makeProject(t)
-    const source = 'apps/web/assets/x/sub/app.txt'
-    const root = makeProject(t, { [source]: 'a', 'public/assets/real/y': '' })
-    const rest = await swap(t, join(root, 'public/assets/sub'), ['real', outside])
-    const { ask: request, errors } = await makeSite(t, {}, { root, env: 'test' })
-    for (let round = 0; round < cases(8, 1000); round++) {
-      writeFiles(root, { [source]: `round ${round}` })
-      await request('/assets/sub/app.txt')
-      t.deepEqual(filesBelow(outside), [], `round ${round}`)
-    }
-    await rest()
-    t.is((await request('/assets/sub/app.txt')).status, 200, 'into the folder inside')
-    for (const error of errors) t.like(error, { code: 'publish-failed' })
+test.serial('nothing is written outside while a folder of public is a swapped link', async t => {
+  const outside = makeProject(t)
+  const source = 'apps/web/assets/x/sub/app.txt'
+  const root = makeProject(t, { [source]: 'a', 'public/assets/real/y': '' })
+  const rest = await swap(t, join(root, 'public/assets/sub'), ['real', outside])
+  const { ask: request, errors } = await makeSite(t, {}, { root, env: 'test' })
+  for (let round = 0; round < cases(8, 1000); round++) {
+    writeFiles(root, { [source]: `round ${round}` })
+    await request('/assets/sub/app.txt')
+    t.deepEqual(filesBelow(outside), [], `round ${round}`)
   }
-)
+  await rest()
+  t.is((await request('/assets/sub/app.txt')).status, 200, 'into the folder inside')
+  for (const error of errors) t.like(error, { code: 'publish-failed' })
+})
 
-// Links that are swapped between inside and outside while they are read: S52.
+// Links that are swapped between inside and outside while they are read.
 
 const SMALL = 1000
 const BIG_TEXT = 200_000
@@ -233,7 +230,7 @@ for (const { where, at: mounted, env, options: placed } of runs) {
   const compile = env === 'development'
   const options = { ...ALWAYS_LOOK, env, compile, fingerprint: false, ...placed }
   for (const [what, [files, swapsOf]] of Object.entries(SWAPPED)) {
-    test(`S52 ${what} that is swapped while it is read serves nothing from outside${where}, in ${env}`, async t => {
+    test(`${what} that is swapped while it is read serves nothing from outside${where}, in ${env}`, async t => {
       const outside = makeProject(t, { ...smallAndBig('', BAD), 'assets/.keep': '' })
       const root = makeProject(t, files)
       const swaps = swapsOf(outside)
@@ -249,7 +246,7 @@ for (const { where, at: mounted, env, options: placed } of runs) {
   }
 }
 
-// Compressed files that are not what lies beside them: S55.
+// Compressed files that are not what lies beside them.
 
 const TEXT = Buffer.from('body { color: red }\n'.repeat(200))
 const OTHER = Buffer.from('body { color: tan }\n'.repeat(200))
@@ -310,7 +307,7 @@ for (const [way, options] of WAYS.slice(0, cases(2, 3))) {
       const name = `${path === FINGERPRINTED ? 'an immutable file' : 'a plain file'}, ${way}`
       if (!compress) continue
 
-      test(`S55 ANS-11a ${extension} of ${name}, is sent when it is one, and never when it is not`, async t => {
+      test(`${extension} of ${name}, is sent when it is one, and never when it is not`, async t => {
         const site = await place(t, { ...options, ...APPS, revalidate: 0 }, path)
         const good = compress(TEXT)
         site.write(`/public${path}${extension}`, good, THEN)
@@ -333,7 +330,7 @@ for (const [way, options] of WAYS.slice(0, cases(2, 3))) {
     }
   }
 
-  test(`S55 a compressed file that is a link out, or no file, is never sent, ${way}`, async t => {
+  test(`a compressed file that is a link out, or no file, is never sent, ${way}`, async t => {
     const site = await place(t, { ...options, ...APPS, revalidate: 0 }, '/plain.css')
     const outside = makeProject(t, { 'plain.css.gz': gzipSync(TEXT) })
     const at = site.at('/public/plain.css.gz')
@@ -349,7 +346,7 @@ for (const [way, options] of WAYS.slice(0, cases(2, 3))) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`S55 a compressed file that is fixed or damaged while the server runs is checked again, ${way}`, async t => {
+  test(`a compressed file that is fixed or damaged while the server runs is checked again, ${way}`, async t => {
     const site = await place(t, { ...options, ...APPS, revalidate: 0 }, '/plain.css')
     for (const [content, expected] of [
       [gzipSync(OTHER), undefined],
@@ -362,7 +359,7 @@ for (const [way, options] of WAYS.slice(0, cases(2, 3))) {
   })
 }
 
-test('S55 a bomb is expanded no further than the file is long', async t => {
+test('a bomb is expanded no further than the file is long', async t => {
   const member = gzipSync(Buffer.alloc(1024 * 1024))
   const read = { members: 0 }
   const bomb = function* () {
@@ -374,7 +371,7 @@ test('S55 a bomb is expanded no further than the file is long', async t => {
   t.true(read.members < 100, `${read.members} of 1000 were read`)
 })
 
-test('S55 what this version of Node cannot read is not sent', async t => {
+test('what this version of Node cannot read is not sent', async t => {
   const site = await place(t, { ...APPS, revalidate: 0 }, '/plain.css')
   site.write('/public/plain.css.zst', Buffer.concat([ZSTD_MAGIC, TEXT.subarray(0, 100)]), THEN)
   t.is(await sentAs(site, '/plain.css', 'zstd'), undefined)

@@ -1,4 +1,4 @@
-// npm run test:soak: specs that take long, and all cases of those that `npm test` runs with a few.
+// npm run lane soak: specs that take long, and all cases of those that `npm test` runs with a few.
 import { readdirSync, readFileSync } from 'node:fs'
 
 // Those that take `cases` or `soakTest`, by way of spec/security/places.ts as well.

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { splitFingerprint } from '../../lib/runtime/urls/spelling.ts'
 import { clean } from '../../lib/koa-assets.ts'
 import { ask } from '../support/ask.ts'
@@ -43,7 +43,7 @@ const found = (text: string, pattern: RegExp) =>
   Array.from(text.matchAll(pattern), ({ groups }) => groups?.['url'] ?? '')
 
 for (const bundle of [true, undefined]) {
-  test(`FPR-19 every page finds its modules, each once and of one release, while joined modules are deployed (bundle: ${bundle})`, async t => {
+  test(`every page finds its modules, each once and of one release, while joined modules are deployed (bundle: ${bundle})`, async t => {
     t.timeout(180_000)
     const options = { packages: ['big', 'tiny', 'wee'], bundle }
     const root = makeProject(t, placed(SHOP))

@@ -1,6 +1,6 @@
 // The live channel over a long day: many tabs and edits, and a process that ends all the same.
 import { once } from 'node:events'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { openDescriptors } from '../support/descriptors.ts'
 import { heldBytes } from '../support/in-process.ts'
 import { openTab, type Tab } from '../extras/live/tab.ts'
@@ -16,7 +16,7 @@ const FILES = {
   '/views/page.ejs': ''
 }
 
-test('LIV-04 after 50 tabs and 1,000 edits, descriptors and memory are what they were', async t => {
+test('after 50 tabs and 1,000 edits, descriptors and memory are what they were', async t => {
   const site = await makeSite(t, FILES, { live: { watch: ['views'] } })
   const connections = () =>
     new Promise<number>(resolve => site.server.getConnections((_, count) => resolve(count)))
@@ -47,7 +47,7 @@ test('LIV-04 after 50 tabs and 1,000 edits, descriptors and memory are what they
   t.deepEqual(site.errors, [])
 })
 
-test('LIV-04 a process whose server is closed ends, although tabs are open', async t => {
+test('a process whose server is closed ends, although tabs are open', async t => {
   const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
   const { child, first } = await startProcess(t, '../extras/live/live-site.ts', root)
   const port = Number(first)

@@ -1,8 +1,8 @@
-// npm run soak, for half a minute.
+// npm run lane traffic, for half a minute.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { LOADER, moduleFile } from '../support/typescript.ts'
 
 test('no body is wrong, and nothing is reported, while files change, disks fill up and replicas end', async t => {

@@ -1,6 +1,6 @@
 // A Koa application on a port of its own, asked as a client on the wire would.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from './test.ts'
 import Koa3 from 'koa'
 import Koa2 from 'koa2'
 import { type HttpCacheOptions, koaHttpCache } from '../../lib/koa-http-cache.ts'

@@ -1,7 +1,7 @@
 // Changes of every kind of file that a replica serves, each of which the next requests must show.
 import { closeSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from './test.ts'
 import { errorCode } from '../../lib/runtime/files/disk.ts'
 import type { StartedReplica } from './replica.ts'
 import { writeFiles, type Files } from './site.ts'

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import { dirname, join, resolve } from 'node:path'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from './test.ts'
 import { ask, type Answer, type Question } from './ask.ts'
 import { makeProject, writeFiles, type Files } from './site.ts'
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from './test.ts'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { precompile, type PrecompileReport } from '../../lib/koa-assets.ts'
 import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'

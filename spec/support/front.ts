@@ -1,6 +1,6 @@
 // A whole application on a loopback port, with room in front of koaAssets and behind it.
 import { createServer } from 'node:http'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from './test.ts'
 import Koa, { type Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'

@@ -2,7 +2,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from './test.ts'
 import { LOADER, moduleFile } from './typescript.ts'
 
 /** Runs a script of this folder, or of another below spec; what it sends first is handed back. */

@@ -1,7 +1,7 @@
 // Servers with everything in them, each a process of its own.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from './test.ts'
 import { ask, type Answer, type Question } from './ask.ts'
 import type { Measured, Setup } from './replica-process.ts'
 import { LOADER, moduleFile } from './typescript.ts'

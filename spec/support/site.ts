@@ -18,7 +18,7 @@ import type { Http2Server } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { AddressInfo } from 'node:net'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from './test.ts'
 import Koa, { type Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
@@ -37,7 +37,7 @@ export function makeProject(t: ExecutionContext, files: Files = {}): string {
   return root
 }
 
-/** On Windows what a watcher has open stays until its process ends: `npm run test:windows` has a folder for these. */
+/** On Windows what a watcher has open stays until its process ends: `npm run lane windows` has a folder for these. */
 export async function removeProject(root: string): Promise<void> {
   const remove = () => rm(root, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 })
   await remove().catch(async (error: NodeJS.ErrnoException) => {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from './test.ts'
 import { splitFingerprint } from '../../lib/runtime/urls/spelling.ts'
 import { contentType } from '../../lib/runtime/http/fields.ts'
 import { ask, type Answer } from './ask.ts'

@@ -1,6 +1,6 @@
 // Vite's dev server of a project, silent, on a port of its own or in this process.
 import { join } from 'node:path'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from './test.ts'
 import { createServer, type InlineConfig } from 'vite'
 
 /** Without a configuration file; nothing is bundled ahead, since specs ask for single files. */

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import { freePort } from '../../demo/deploy/stack.ts'
 import { ask } from '../support/ask.ts'
 import { makeSite, type Files } from '../support/site.ts'
@@ -57,7 +57,7 @@ async function checkAll(
   }
 }
 
-test('AXE-01 axe finds nothing on the pages of the demo', async t => {
+test('axe finds nothing on the pages of the demo', async t => {
   const port = await freePort()
   const demoEnv = { SERVE_STATIC_ASSETS: 'true', DEMO_VITE: 'true', PORT: String(port) }
   const env = { ...process.env, NODE_ENV: 'development', ...demoEnv }
@@ -97,7 +97,7 @@ const FILES: Files = {
   'img/logo.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"/>'
 }
 
-test('AXE-02 axe finds nothing on the pages of the inspector, nor on that about an error, narrow and wide, in light and dark', async t => {
+test('axe finds nothing on the pages of the inspector, nor on that about an error, narrow and wide, in light and dark', async t => {
   const mounts = { '/static': { dir: 'dist', manifest: 'dist/list.json' } }
   const site = await makeSite(t, FILES, { mounts })
   await site.ask('/assets/-/')

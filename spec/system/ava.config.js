@@ -1,4 +1,4 @@
-// npm run test:system: specs that need other programs.
+// npm run lane system: specs that need other programs.
 export default {
   // The lane's packages are linked into it.
   files: ['.spec/spec/system/**/*.spec.js', '!.spec/spec/system/node_modules/**'],

@@ -1,5 +1,5 @@
 // An application below a path that nginx cuts off, as docs/deploy.md says, in a browser.
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { join } from 'node:path'
@@ -103,7 +103,7 @@ function optionsOf(root: string): KoaAssetsOptions {
   }
 }
 
-test('BAS-06 behind a proxy that cuts off base, a page finds all that it loads in production', async t => {
+test('behind a proxy that cuts off base, a page finds all that it loads in production', async t => {
   const root = makeProject(t, FILES)
   await build(configOf(root))
   const options = { ...optionsOf(root), env: 'production' }
@@ -123,7 +123,7 @@ test('BAS-06 behind a proxy that cuts off base, a page finds all that it loads i
   t.is((await ask(port, '/shop/docs/guide/')).status, 200)
 })
 
-test('BAS-06 nginx over `public` finds below base what it has, and the application the rest', async t => {
+test('nginx over `public` finds below base what it has, and the application the rest', async t => {
   const root = makeProject(t, FILES)
   chmodSync(root, 0o755)
   const options = { root, base: '/shop', env: 'production', serve: false }
@@ -167,7 +167,7 @@ test('BAS-06 nginx over `public` finds below base what it has, and the applicati
   t.deepEqual(arrived, ['/?a=1'])
 })
 
-test('BAS-07 in development the live channel, the inspector and the modules of Vite are found behind base', async t => {
+test('in development the live channel, the inspector and the modules of Vite are found behind base', async t => {
   const root = makeProject(t, FILES)
   const server = createHttpServer()
   const dev = await createServer({

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import type { UploadPlan } from '../../lib/extras/uploads/upload-plan.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { Rollout } from '../support/rollout.ts'
@@ -52,7 +52,7 @@ for (const [where, isThere] of [
   ['at what may change at its URL', (key: string) => key.includes('robots')],
   ['before the release is listed', (key: string) => key.startsWith('releases/')]
 ] as const) {
-  test(`UPL-04 an upload that was killed ${where} and runs again sends what is missing, once and whole`, async t => {
+  test(`an upload that was killed ${where} and runs again sends what is missing, once and whole`, async t => {
     const [bucket, root] = [await makeBucket(t), await precompiled(t, 1)]
     const { child } = await bucket.begin(root)
     const killed = once(child, 'close')
@@ -78,7 +78,7 @@ for (const [where, isThere] of [
   })
 }
 
-test('UPL-05 what is in the bucket with other bytes or fields is replaced, and nothing else', async t => {
+test('what is in the bucket with other bytes or fields is replaced, and nothing else', async t => {
   const [bucket, root] = [await makeBucket(t), await precompiled(t, 1)]
   const plan = await bucket.fill(root)
   bucket.received.length = 0
@@ -103,7 +103,7 @@ async function put(bucket: Bucket, key: string, body: string, fields = {}): Prom
   await bucket.ask(key, { method: 'PUT', body, headers })
 }
 
-test('UPL-06 what no release that is kept needs is removed from the bucket, after a rollback as well', async t => {
+test('what no release that is kept needs is removed from the bucket, after a rollback as well', async t => {
   const bucket = await makeBucket(t)
   const roots = [await precompiled(t, 1), await precompiled(t, 2), await precompiled(t, 3)] as const
   const limits = { KEEP: '2', DAYS: '0.01' }
@@ -140,7 +140,7 @@ test('UPL-06 what no release that is kept needs is removed from the bucket, afte
 /** Between two steps of a deploy. */
 const VISITS = 40
 
-test('UPL-07 every page finds its files in the bucket while replicas are replaced, and rolled back', async t => {
+test('every page finds its files in the bucket while replicas are replaced, and rolled back', async t => {
   const bucket = await makeBucket(t)
   const rollout = await Rollout.make(t, { isShared: false, host: bucket.host })
   const build = async (release: number) => {

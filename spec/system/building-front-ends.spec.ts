@@ -1,5 +1,5 @@
 // docs/bundlers.md: each of its programs is run, over an application that it fits.
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join, resolve } from 'node:path'
@@ -137,7 +137,7 @@ test('every block of the page is run here', t => {
 })
 
 test.serial(
-  "BND-01 BND-11 BND-12 BND-14 LZY-01 Vite's build: the tags of an entry and of a lazy module, the same as data, as links and on a page for navigations, and files that are cached for a year",
+  "Vite's build: the tags of an entry and of a lazy module, the same as data, as links and on a page for navigations, and files that are cached for a year",
   async t => {
     const root = makeApp(t)
     await buildWithVite(root)
@@ -186,7 +186,7 @@ test.serial(
 )
 
 test.serial(
-  "BND-06 BND-09 LZY-03 Vite's own server: the tags lead to it, no build is needed, and the policy allows it",
+  "Vite's own server: the tags lead to it, no build is needed, and the policy allows it",
   async t => {
     const root = makeApp(t)
     const { createServer: createVite } = await import('vite')
@@ -215,7 +215,7 @@ async function policyOf(t: ExecutionContext, root: string, env: string): Promise
 }
 
 test.serial(
-  'BND-06 BND-09 Vite in the process: it serves its modules, and the application the rest, under the path of the request',
+  'Vite in the process: it serves its modules, and the application the rest, under the path of the request',
   async t => {
     const root = makeApp(t)
     const program = String(readFileSync(join(root, 'server-with-vite.js')))
@@ -248,7 +248,7 @@ test.serial('the same server in production does without Vite', async t => {
   t.regex((await ask(port, '/')).text, /<script src="\/static\/assets\/main-.* nonce="/)
 })
 
-test.serial('BND-07 esbuild: the tags of an entry, with shared chunks preloaded', async t => {
+test.serial('esbuild: the tags of an entry, with shared chunks preloaded', async t => {
   const root = makeApp(t)
   const build = (programs.get('build.js') ?? '').replace(
     "['src/main.jsx']",
@@ -274,7 +274,7 @@ for (const [bundler, load] of Object.entries({
   webpack: "import bundle from 'webpack'",
   Rspack: "import { rspack as bundle } from '@rspack/core'"
 })) {
-  test.serial(`BND-07 ${bundler}: the tags of an entrypoint`, async t => {
+  test.serial(`${bundler}: the tags of an entrypoint`, async t => {
     const root = makeApp(t)
     writeFiles(root, {
       'run.js': `${load}
@@ -294,7 +294,7 @@ for (const [bundler, load] of Object.entries({
   })
 }
 
-test.serial('BND-03 several entries: what both import is written once', async t => {
+test.serial('several entries: what both import is written once', async t => {
   const root = makeApp(t)
   configure(
     root,
@@ -309,7 +309,7 @@ test.serial('BND-03 several entries: what both import is written once', async t 
 })
 
 test.serial(
-  'BND-07 a legacy build: a module for new browsers, polyfills and a script for old ones',
+  'a legacy build: a module for new browsers, polyfills and a script for old ones',
   async t => {
     const root = makeApp(t)
     configure(root, '[react()', '[react(), legacy()')
@@ -335,31 +335,28 @@ test.serial(
   }
 )
 
-test.serial(
-  'MNT-06 a single-page application: its page for navigations, 404 for files',
-  async t => {
-    const root = makeApp(t)
-    const manifest = { 'index.html': { file: 'assets/index.js', isEntry: true } }
-    writeFiles(root, {
-      'dist/index.html': '<div id="root"></div>',
-      'dist/assets/index.js': '',
-      'dist/.vite/manifest.json': JSON.stringify(manifest)
-    })
-    const { options } = (await importProgram(root, 'single-page.js')) as { options: SiteOptions }
-    const site = await siteOf(t, root, options)
-    const headers = { accept: 'text/html' }
-    for (const path of ['/', '/orders/7']) {
-      const answer = await site.ask(path, { headers })
-      t.is(answer.status, 200, path)
-      t.true(answer.text.includes('<div id="root">'))
-      t.is(answer.headers['cache-control'], 'no-cache')
-    }
-    t.is((await site.ask('/missing.js', { headers })).status, 404)
-    t.is((await site.ask('/missing')).status, 404)
+test.serial('a single-page application: its page for navigations, 404 for files', async t => {
+  const root = makeApp(t)
+  const manifest = { 'index.html': { file: 'assets/index.js', isEntry: true } }
+  writeFiles(root, {
+    'dist/index.html': '<div id="root"></div>',
+    'dist/assets/index.js': '',
+    'dist/.vite/manifest.json': JSON.stringify(manifest)
+  })
+  const { options } = (await importProgram(root, 'single-page.js')) as { options: SiteOptions }
+  const site = await siteOf(t, root, options)
+  const headers = { accept: 'text/html' }
+  for (const path of ['/', '/orders/7']) {
+    const answer = await site.ask(path, { headers })
+    t.is(answer.status, 200, path)
+    t.true(answer.text.includes('<div id="root">'))
+    t.is(answer.headers['cache-control'], 'no-cache')
   }
-)
+  t.is((await site.ask('/missing.js', { headers })).status, 404)
+  t.is((await site.ask('/missing')).status, 404)
+})
 
-test.serial('BND-16 the script deploys builds, each with the files of those before it', async t => {
+test.serial('the script deploys builds, each with the files of those before it', async t => {
   const site = makeExample(t, SOURCES)
   const plugin = pathToFileURL(resolve('dist/vite.js')).href
   const config = programs.get('vite.config.js')?.replace("'koa-fresh-assets/vite'", `'${plugin}'`)
@@ -417,7 +414,7 @@ test('a script that is missing is a 404', async () => {
 })
 `
 
-test.serial('BND-15 tests of an application pass without a build, and with one', async t => {
+test.serial('tests of an application pass without a build, and with one', async t => {
   const site = makeExample(t, SOURCES)
   site.write({ 'shop.test.js': SHOP_TEST })
   const passes = async () =>

@@ -1,5 +1,5 @@
 // Front ends of every kind in a browser: while they are edited, and as they are built.
-import ava, { type ExecutionContext } from 'ava'
+import { serial as test, type ExecutionContext } from '../support/test.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,8 +15,6 @@ import { launch, type Browser, type Page } from './chromium.ts'
 import { FRONT_ENDS, STATE, type FrontEnd, type Render } from './front-ends.ts'
 import { buildWithVite, linkPackages, runInProject, VITE } from './installed.ts'
 import { navigating, shows as showsValue, styleOf } from './page.ts'
-
-const test = ava.serial
 
 const MANIFEST = 'dist/.vite/manifest.json'
 
@@ -157,7 +155,7 @@ async function shows(page: Page, expected: string, reload?: string): Promise<voi
   }
 }
 for (const [name, given] of Object.entries<FrontEnd>(FRONT_ENDS)) {
-  test(`BND-01 BND-06 BND-09 ${name}: edited and built, without an error in the console`, async t => {
+  test(`${name}: edited and built, without an error in the console`, async t => {
     const project = new Project(t, given)
     const browser = launch(t)
     await edit(t, project, browser)
@@ -219,7 +217,7 @@ async function visit(t: ExecutionContext, project: Project, browser: Browser) {
 }
 
 for (const name of ['esbuild', 'webpack'] as const) {
-  test(`BND-18 each build of ${name} in watch mode reloads the page once`, async t => {
+  test(`each build of ${name} in watch mode reloads the page once`, async t => {
     const { page: view, ...given } = FRONT_ENDS[name]
     const style = (tone: number) => `p { color: rgb(${tone}, 1, 1) }`
     const project = new Project(t, {
@@ -268,7 +266,7 @@ const ALSO: Readonly<Record<string, Also>> = {
 
 for (const isOnCdn of [false, true]) {
   const where = isOnCdn ? 'on a CDN' : 'of the same origin'
-  test(`BND-12 what ctx.preload fetches ahead, ${where}, is used, and fetched once`, async t => {
+  test(`what ctx.preload fetches ahead, ${where}, is used, and fetched once`, async t => {
     const project = new Project(t, FRONT_ENDS['pages of EJS with several entries'])
     await project.build('')
     const cdn = createHttpServer()

@@ -2,7 +2,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createServer } from 'node:http'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, open, writeFiles } from '../support/site.ts'
 import { linkSdk, makeBucket } from './bucket.ts'

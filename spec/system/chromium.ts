@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from '../support/test.ts'
 import { program } from '../../demo/deploy/program.ts'
 
 const FLAGS = [

@@ -1,9 +1,9 @@
 // What real packages hold: every reference of theirs leads somewhere, and a browser loads all of it.
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isBare, loadModuleLexer } from '../../lib/publishing/references/modules.ts'
+import { isBare } from '../../lib/publishing/references/modules.ts'
 import { findReferences } from '../../lib/publishing/references/references.ts'
 import type { Compiler, AppOptions } from '../../lib/runtime/settings/options.ts'
 import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
@@ -19,6 +19,7 @@ import { makeProject } from '../support/site.ts'
 import { folderOf } from './installed.ts'
 import { visit, type View } from './page.ts'
 import { withDigest } from '../support/digest.ts'
+import { lexer } from '../support/ready.ts'
 
 /** The folders of each package that a site would use. */
 const CORPUS = {
@@ -53,7 +54,6 @@ test.before(async () => {
 test.after.always(() => rmSync(root, { recursive: true }))
 
 test('every reference of every stylesheet and script of the corpus leads to a published file', async t => {
-  const lexer = await loadModuleLexer()
   t.deepEqual(report?.warnings, [])
   t.true((report?.assets ?? 0) > 500, String(report?.assets))
   let references = 0

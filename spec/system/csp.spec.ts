@@ -1,5 +1,5 @@
 // docs/csp.md, in a browser: a public page without a nonce, under a policy that refuses everything else.
-import test from 'ava'
+import { test } from '../support/test.ts'
 import Koa, { type Middleware } from 'koa'
 import { koaAssets, precompile, type ViewHelpers } from '../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
@@ -30,7 +30,7 @@ const FILES = {
 }
 
 for (const env of ['production', 'development']) {
-  test(`CSP-01 in ${env}, a public page runs its scripts without a nonce, and no other script`, async t => {
+  test(`in ${env}, a public page runs its scripts without a nonce, and no other script`, async t => {
     const root = makeProject(t, { ...FILES })
     if (env === 'production') await precompile({ root })
     const isProduction = env === 'production'

@@ -1,7 +1,7 @@
 // Deltas in a browser, through nginx and Varnish. On a Node that cannot make them they are made by hand.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import ava, { type ExecutionContext } from 'ava'
+import { serial as test, type ExecutionContext } from '../support/test.ts'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { encodeAsImported, encodePath, withFingerprint } from '../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../lib/runtime/files/digest.ts'
@@ -14,8 +14,6 @@ import { launch, type Page } from './chromium.ts'
 import { folderOf } from './installed.ts'
 import { health, isHit, nginxInFront, varnishInFront } from './in-front.ts'
 import { atRoot } from './page.ts'
-
-const test = ava.serial
 
 const LIBRARY = readFileSync(join(folderOf('katex'), 'dist/katex.min.js'), 'utf8')
 const half = LIBRARY.indexOf(';', LIBRARY.length / 2) + 1
@@ -81,7 +79,7 @@ const FRONTS = {
 } satisfies Record<string, (t: ExecutionContext, port: number) => Promise<number>>
 
 for (const [where, placeInFront] of Object.entries(FRONTS)) {
-  test(`DLT-02 Chromium downloads the line that a deploy changed, with integrity, ${where}`, async t => {
+  test(`Chromium downloads the line that a deploy changed, with integrity, ${where}`, async t => {
     const { site, deploy } = await makeDeployed(t)
     const origin = `http://127.0.0.1:${await placeInFront(t, site.port)}`
     const browser = launch(t)
@@ -109,7 +107,7 @@ for (const [where, placeInFront] of Object.entries(FRONTS)) {
   })
 }
 
-test('DLT-01 Chromium finds the dictionary for a name full of pattern characters, and for a mount', async t => {
+test('Chromium finds the dictionary for a name full of pattern characters, and for a mount', async t => {
   const builds = [scriptOf(1), scriptOf(2)].map((content, at) => ({
     content,
     name: `a b+(c){d}*[e]^-${['BcXr2f3k', 'DxQkLmNp'][at]}.js`,
@@ -148,7 +146,7 @@ test('DLT-01 Chromium finds the dictionary for a name full of pattern characters
   t.deepEqual(visit.complaints, [])
 })
 
-test('DLT-04 Varnish keeps the variants apart: 1,000 mixed requests, each with the right bytes', async t => {
+test('Varnish keeps the variants apart: 1,000 mixed requests, each with the right bytes', async t => {
   const { root, site, deploy } = await makeDeployed(t)
   await deploy(1)
   const target = await deploy(2)

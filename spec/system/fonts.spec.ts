@@ -1,7 +1,7 @@
 // docs/recipes.md, "A font without a jump": text stays in its place when the font comes.
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { blocksOf } from '../support/examples.ts'
 import { placed } from '../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
@@ -35,7 +35,7 @@ const WIDTHS = `(async () => {
   })
 })()`
 
-test('RCP-01 with the metrics of the font its fallback takes the same room, and without them the page jumps', async t => {
+test('with the metrics of the font its fallback takes the same room, and without them the page jumps', async t => {
   const root = makeProject(t)
   mkdirSync(join(root, 'node_modules/@fontsource'), { recursive: true })
   symlinkSync(folderOf('@fontsource/inter'), join(root, 'node_modules/@fontsource/inter'))

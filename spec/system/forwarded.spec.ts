@@ -1,6 +1,6 @@
 // Which host, protocol and address an application with `app.proxy = true` believes behind nginx and Varnish.
 import { resolve } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import Koa from 'koa'
 import { freePort, startVarnish } from '../../demo/deploy/stack.ts'
 import { ask } from '../support/ask.ts'
@@ -36,7 +36,7 @@ const SERVERS: Readonly<Record<string, InFront>> = {
 }
 
 for (const [name, inFront] of Object.entries(SERVERS)) {
-  test(`S64 ${name} overwrites the host, protocol and address that a client claims`, async t => {
+  test(`${name} overwrites the host, protocol and address that a client claims`, async t => {
     const port = await inFront(t, await believer(t))
     const expected = '127.0.0.1 http://shop.example:8080/page'
     for (const headers of [EVIL, {}]) {
@@ -48,7 +48,7 @@ for (const [name, inFront] of Object.entries(SERVERS)) {
   })
 }
 
-test('S64 what a proxy in front of Varnish says is trusted only at the listener for that proxy', async t => {
+test('what a proxy in front of Varnish says is trusted only at the listener for that proxy', async t => {
   const app = await believer(t)
   const [port, proxiedPort] = [await freePort(), await freePort()]
   const placement = { home: makeProject(t), port, proxiedPort }

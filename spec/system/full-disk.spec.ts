@@ -1,6 +1,6 @@
 // Disks that are really full, or really read-only: mounted in a namespace that ends with its shell.
 // What needs no mount is in spec/cli/faults.spec.ts, a call of the disk that fails among it.
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ async function inNamespace(t: ExecutionContext, root: string, script: string): P
   t.is(status, 0, String(stderr))
 }
 
-test('REC-02 clean frees a disk that is full, and the next deploy succeeds', async t => {
+test('clean frees a disk that is full, and the next deploy succeeds', async t => {
   const film = (letter: string) => Buffer.alloc(200_000, letter)
   const root = makeProject(t, {
     ...placed({ 'app.js': 'go()', 'film.bin': film('a') }),

@@ -1,5 +1,5 @@
 // Files behind a guard, through Varnish with the VCL of demo/deploy.
-import test from 'ava'
+import { test } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { withFingerprint } from '../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../lib/runtime/files/digest.ts'
@@ -10,7 +10,7 @@ import { health, varnishInFront } from './in-front.ts'
 const TEXT = 'a { color: red }'
 const PRINTED = withFingerprint('/assets/a.css', digestOf(TEXT))
 
-test('PRV-01 S66 a file that a guard let through is not given by Varnish to somebody without a password', async t => {
+test('a file that a guard let through is not given by Varnish to somebody without a password', async t => {
   const front: Middleware = (ctx, next) => {
     if (ctx.path !== '/health' && ctx.get('Authorization') === '') ctx.throw(401)
     return health(ctx, next)

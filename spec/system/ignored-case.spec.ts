@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { program } from '../../demo/deploy/program.ts'
 import { makeFront } from '../support/front.ts'
@@ -39,7 +39,7 @@ const guard: Middleware = (ctx, next) =>
   ctx.path.startsWith('/files/admin/') || ctx.path.startsWith('/admin/') ? undefined : next()
 
 for (const revalidate of [0, 3600]) {
-  test(`S70 a name in different case is not found where the file system ignores case, with revalidate ${revalidate}`, async t => {
+  test(`a name in different case is not found where the file system ignores case, with revalidate ${revalidate}`, async t => {
     const root = makeProject(t, {
       'files/admin/x.txt': 'secret',
       'files/open/größe.txt': 'open',
@@ -75,7 +75,7 @@ for (const revalidate of [0, 3600]) {
 const LOOKER = `const { statSync } = require('node:fs'), { workerData } = require('node:worker_threads')
   for (;;) statSync(workerData)`
 
-test('S70 a folder above the project may be looked up in another case at any time where the file system ignores it', async t => {
+test('a folder above the project may be looked up in another case at any time where the file system ignores it', async t => {
   const files = { 'files/admin/x.txt': 'secret', 'Site/files/y.txt': 'open' }
   const top = makeProject(t, { ...files, 'Site/apps/web/assets/css/app.css': 'a { color: red }' })
   const root = join(top, 'Site')

@@ -1,5 +1,5 @@
 // The sizes of images in tags, beside those that Chromium knows.
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { placed, run } from '../support/fingerprinted.ts'
 import { jpeg } from '../support/images.ts'
@@ -30,7 +30,7 @@ async function drawn(t: ExecutionContext): Promise<Files> {
   }
 }
 
-test('REN-25 the size in the tag is the one that Chromium shows, and nothing moves when an image arrives late', async t => {
+test('the size in the tag is the one that Chromium shows, and nothing moves when an image arrives late', async t => {
   const files = await drawn(t)
   const root = makeProject(t, placed(files))
   await run({ root })

@@ -1,7 +1,7 @@
 // nginx and Varnish with the configurations of demo/deploy, in front of applications of a spec.
 import { chmodSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import {
   freePort,

@@ -1,5 +1,5 @@
 // The inspector in a browser: narrow and wide, and with the keyboard; what is readable is in accessibility.spec.ts.
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { makeSite, type Files } from '../support/site.ts'
 import { launch, type Page } from './chromium.ts'
 

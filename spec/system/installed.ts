@@ -9,7 +9,7 @@ const FOLDERS = ['spec/system/node_modules', 'node_modules'].map(path => resolve
 export function folderOf(name: string): string {
   const found = FOLDERS.map(folder => join(folder, name)).find(folder => existsSync(folder))
   if (found === undefined)
-    throw new Error(`${name} is not installed: npm run test:system installs it`)
+    throw new Error(`${name} is not installed: npm run lane system installs it`)
   return found
 }
 

@@ -1,14 +1,12 @@
 // Deploys of three replicas while processes are killed and the machine has too much to do.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import ava, { type ExecutionContext } from 'ava'
+import { serial as test, type ExecutionContext } from '../support/test.ts'
 import { clean } from '../../lib/koa-assets.ts'
 import { Rollout } from '../support/rollout.ts'
 import { cases } from '../support/soak.ts'
 import { Visitors } from '../support/visitors.ts'
 import { nginxInFront, varnishInFront } from './in-front.ts'
-
-const test = ava.serial
 
 const DEPLOYS = cases(2, 10)
 const BUSY = cases(2, 8)
@@ -52,7 +50,7 @@ async function killDuring(
 }
 
 for (const [name, front] of Object.entries(FRONTS)) {
-  test(`FPR-19 no request fails while busy replicas are deployed and killed behind ${name}`, async t => {
+  test(`no request fails while busy replicas are deployed and killed behind ${name}`, async t => {
     // An old process that starts after the precompile would not find a name that the new release has dropped.
     const rollout = await Rollout.make(t, { isShared: true, hasOwnNames: false })
     await rollout.build(1)

@@ -1,7 +1,7 @@
 // Builds by Vite of one page after the other: a main script, and a lazy chunk with its stylesheet.
 import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from '../support/test.ts'
 import { build } from 'vite'
 import { makeBundlerProject } from '../support/bundler-project.ts'
 import { writeFiles, type Files } from '../support/site.ts'

@@ -3,7 +3,7 @@ import { readFileSync, symlinkSync, utimesSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { pathToFileURL } from 'node:url'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { makeProject } from '../support/site.ts'
 import { until } from '../support/until.ts'
@@ -44,7 +44,7 @@ async function buildProject(t: ExecutionContext): Promise<string> {
   return root
 }
 
-test('LZY-01 a lazy component of a streamed page has its styles with the first response, and everything is fetched once', async t => {
+test('a lazy component of a streamed page has its styles with the first response, and everything is fetched once', async t => {
   const root = await buildProject(t)
   const server: unknown = await import(pathToFileURL(join(root, 'server/server.js')).href)
   const { render } = server as { render: Render }
@@ -86,7 +86,7 @@ test('LZY-01 a lazy component of a streamed page has its styles with the first r
   t.deepEqual(page.remarks, [])
 })
 
-test('LZY-02 without Vite, a corner of the page says of when its build is, until that is closed', async t => {
+test('without Vite, a corner of the page says of when its build is, until that is closed', async t => {
   const root = makeProject(t, {
     'dist/main-B1a2C3d4.js': 'document.title = "built"',
     'dist/.vite/manifest.json': JSON.stringify({

@@ -1,7 +1,7 @@
 // Tags for what @vitejs/plugin-legacy built.
 import { join } from 'node:path'
 import legacy from '@vitejs/plugin-legacy'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { build } from 'vite'
 import {
   attribute,
@@ -40,7 +40,7 @@ test.before(() =>
 
 const legacyPages = () => pagesOf({ root: legacyRoot, mounts: { '/static': MOUNT } })
 
-test('BND-07 a legacy entry is SystemJS, then the entry, with nomodule, neither of them deferred', async t => {
+test('a legacy entry is SystemJS, then the entry, with nomodule, neither of them deferred', async t => {
   const page = await legacyPages()()
   const tags = page.entry('src/admin-legacy.ts', { nonce: 'r4nd0m' })
   t.deepEqual(unhashed(summary(tags)), [
@@ -55,7 +55,7 @@ test('BND-07 a legacy entry is SystemJS, then the entry, with nomodule, neither 
   }
 })
 
-test('BND-07 plain tags are enough: SystemJS imports the script that the parser has reached', async t => {
+test('plain tags are enough: SystemJS imports the script that the parser has reached', async t => {
   // As a browser does that knows neither modules nor this attribute.
   const view: View = ({ assets }) =>
     assets.entry('src/admin-legacy.ts').replaceAll(' nomodule="nomodule"', '')

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { startProcess } from '../support/processes.ts'
 import {
@@ -143,7 +143,7 @@ for (const [mode, options] of [
   ['with fingerprints', { fingerprint: true, compile: true }]
 ] as const) {
   testInEach(
-    `LIV-01 an edited partial or import is shown without a reload, ${mode}`,
+    `an edited partial or import is shown without a reload, ${mode}`,
     async (t, launch) => {
       const { site, page } = await open(t, launch, options)
       await shows(page, styleOf('h1'), 'rgb(1, 1, 1)')
@@ -183,7 +183,7 @@ function pixelOf(url: string): string {
   })()`
 }
 
-testInEach('LIV-01 the old stylesheet stays until the new one has loaded', async (t, launch) => {
+testInEach('the old stylesheet stays until the new one has loaded', async (t, launch) => {
   const { site, page } = await open(t, launch)
   await page.evaluate(`
     globalThis.colors = new Set();
@@ -207,7 +207,7 @@ testInEach('LIV-01 the old stylesheet stays until the new one has loaded', async
 })
 
 // Firefox has the import of an import in memory.
-test.serial('LIV-01 it stays until the imports of an edited import have loaded, too', async t => {
+test.serial('it stays until the imports of an edited import have loaded, too', async t => {
   let release = () => {}
   let asked = 0
   let isEdited = false
@@ -232,40 +232,37 @@ test.serial('LIV-01 it stays until the imports of an edited import have loaded, 
   await isSamePage(t, page)
 })
 
-testInEach(
-  'LIV-02 an edited module, image or watched view reloads the page once',
-  async (t, launch) => {
-    const { site, page, requested } = await open(t, launch)
-    const pages = () => requested.filter(url => url === '/').length
-    const recolor = (tone: number) => async () => {
-      site.write('stylesheets/_tokens.scss', `$ink: rgb(${tone}, 1, 1);`)
-      await shows(page, styleOf('h1'), `rgb(${tone}, 1, 1)`)
-    }
-    t.is(pages(), 1)
-    site.write('javascripts/lib.js', 'export const answer = 2\n')
-    await shows(page, 'globalThis.answer', 2)
-    await isReloadedOnce(t, page, requested, recolor(2))
-    t.is(pages(), 2)
-    site.write('/views/page.html', '<h1>second</h1>')
-    await shows(page, "document.querySelector('h1')?.textContent", 'second')
-    await isReloadedOnce(t, page, requested, recolor(3))
-    t.is(pages(), 3)
-    const ground = '/url\\("(.*)"\\)/.exec(getComputedStyle(document.body).backgroundImage)[1]'
-    for (const [at, [image, url]] of [
-      ['logo', "document.querySelector('img').src"],
-      ['ground', ground]
-    ].entries()) {
-      site.write(`images/${image}.svg`, PIXEL('lime'))
-      await shows(page, 'globalThis.isSamePage', undefined)
-      await isReloadedOnce(t, page, requested, recolor(4 + at))
-      t.is(await page.evaluate(pixelOf(String(url))), '0,255,0')
-      t.is(pages(), 4 + at)
-    }
+testInEach('an edited module, image or watched view reloads the page once', async (t, launch) => {
+  const { site, page, requested } = await open(t, launch)
+  const pages = () => requested.filter(url => url === '/').length
+  const recolor = (tone: number) => async () => {
+    site.write('stylesheets/_tokens.scss', `$ink: rgb(${tone}, 1, 1);`)
+    await shows(page, styleOf('h1'), `rgb(${tone}, 1, 1)`)
   }
-)
+  t.is(pages(), 1)
+  site.write('javascripts/lib.js', 'export const answer = 2\n')
+  await shows(page, 'globalThis.answer', 2)
+  await isReloadedOnce(t, page, requested, recolor(2))
+  t.is(pages(), 2)
+  site.write('/views/page.html', '<h1>second</h1>')
+  await shows(page, "document.querySelector('h1')?.textContent", 'second')
+  await isReloadedOnce(t, page, requested, recolor(3))
+  t.is(pages(), 3)
+  const ground = '/url\\("(.*)"\\)/.exec(getComputedStyle(document.body).backgroundImage)[1]'
+  for (const [at, [image, url]] of [
+    ['logo', "document.querySelector('img').src"],
+    ['ground', ground]
+  ].entries()) {
+    site.write(`images/${image}.svg`, PIXEL('lime'))
+    await shows(page, 'globalThis.isSamePage', undefined)
+    await isReloadedOnce(t, page, requested, recolor(4 + at))
+    t.is(await page.evaluate(pixelOf(String(url))), '0,255,0')
+    t.is(pages(), 4 + at)
+  }
+})
 
 testInEach(
-  'LIV-03 an error is shown over the page, with its place, and goes away when it is fixed',
+  'an error is shown over the page, with its place, and goes away when it is fixed',
   async (t, launch) => {
     const { site, page } = await open(t, launch)
     site.write('stylesheets/_tokens.scss', '$ink: rgb(1, 1, 1);\n$other: }\n')
@@ -292,33 +289,30 @@ testInEach(
   }
 )
 
-testInEach(
-  'LIV-04 a server that is killed and started again reloads the page once',
-  async (t, launch) => {
-    const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
-    const one = await startProcess(t, '../extras/live/live-site.ts', root)
-    const port = Number(one.first)
-    const page = await launch(t).open(`http://127.0.0.1:${port}/`)
-    await mark(page)
-    writeFiles(root, { 'apps/web/assets/css/app.css': 'body { color: rgb(1, 2, 3) }' })
-    await shows(page, styleOf('body'), 'rgb(1, 2, 3)')
-    t.true(await page.evaluate('globalThis.isSamePage'))
-    one.child.kill('SIGKILL')
-    await once(one.child, 'exit')
-    const other = await startProcess(t, '../extras/live/live-site.ts', root, port)
-    let pages = 0
-    other.child.on('message', () => pages++)
-    await shows(page, 'globalThis.isSamePage', undefined)
-    await mark(page)
-    writeFiles(root, { 'apps/web/assets/css/app.css': 'body { color: rgb(4, 5, 6) }' })
-    await shows(page, styleOf('body'), 'rgb(4, 5, 6)')
-    t.true(await page.evaluate('globalThis.isSamePage'), 'no other reload')
-    t.is(pages, 1)
-  }
-)
+testInEach('a server that is killed and started again reloads the page once', async (t, launch) => {
+  const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
+  const one = await startProcess(t, '../extras/live/live-site.ts', root)
+  const port = Number(one.first)
+  const page = await launch(t).open(`http://127.0.0.1:${port}/`)
+  await mark(page)
+  writeFiles(root, { 'apps/web/assets/css/app.css': 'body { color: rgb(1, 2, 3) }' })
+  await shows(page, styleOf('body'), 'rgb(1, 2, 3)')
+  t.true(await page.evaluate('globalThis.isSamePage'))
+  one.child.kill('SIGKILL')
+  await once(one.child, 'exit')
+  const other = await startProcess(t, '../extras/live/live-site.ts', root, port)
+  let pages = 0
+  other.child.on('message', () => pages++)
+  await shows(page, 'globalThis.isSamePage', undefined)
+  await mark(page)
+  writeFiles(root, { 'apps/web/assets/css/app.css': 'body { color: rgb(4, 5, 6) }' })
+  await shows(page, styleOf('body'), 'rgb(4, 5, 6)')
+  t.true(await page.evaluate('globalThis.isSamePage'), 'no other reload')
+  t.is(pages, 1)
+})
 
 test.serial(
-  'S69 no frame in a page of another site gets a channel, and one in a page of the same site does',
+  'no frame in a page of another site gets a channel, and one in a page of the same site does',
   async t => {
     const channels = new Set<object>()
     let refused = 0
@@ -351,7 +345,7 @@ test.serial(
 )
 
 testInEach(
-  'LIV-04 a tab in the background has no connection, and catches up when it is shown',
+  'a tab in the background has no connection, and catches up when it is shown',
   async (t, launch) => {
     const { site, page, channels } = await open(t, launch)
     await until(() => channels() === 1, 'a channel is open')

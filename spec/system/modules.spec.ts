@@ -1,6 +1,6 @@
 // Modules in a browser: each is loaded and evaluated once.
 import { randomBytes } from 'node:crypto'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
 import { placed, run } from '../support/fingerprinted.ts'
@@ -96,7 +96,7 @@ for (const [what, options] of Object.entries({
   'precompiled and minified': { env: 'production', minify: true },
   'with fingerprints on request': { env: 'production', compile: true, fingerprint: true }
 })) {
-  test(`JSM-02 an application of ${COUNT} modules evaluates each of them once: ${what}`, async t => {
+  test(`an application of ${COUNT} modules evaluates each of them once: ${what}`, async t => {
     const { page, paths, warnings } = await makePage(t, { ...makeModules(), ...APP }, view, {
       ...options,
       imports: { confetti: 'vendor/confetti' }
@@ -137,7 +137,7 @@ for (const [what, map, expected] of [
   ['once with importMap({ entry })', { entry: 'app' }, 'a app b c'],
   ['without it, once more by their plain names', undefined, 'a a app b b c']
 ] as const) {
-  test(`JSM-04 modules that import each other are evaluated ${what}`, async t => {
+  test(`modules that import each other are evaluated ${what}`, async t => {
     const { page, warnings } = await makePage(
       t,
       CYCLE,

@@ -3,7 +3,7 @@ import { readFileSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import Router from '@koa/router'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import Koa2 from 'koa2'
 import Koa, { type Context, type Middleware } from 'koa'
 import compose from 'koa-compose'
@@ -126,7 +126,7 @@ test('every block of the page is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })
 
-test('MOV-02 one directory of koa-static is one call', async t => {
+test('one directory of koa-static is one call', async t => {
   const root = makeProject(t, { 'public/index.html': TEXT, 'public/robots.txt': 'robots' })
   const ask = await siteOf(t, root, filesExample)
   t.is((await ask('/')).text, TEXT)
@@ -134,7 +134,7 @@ test('MOV-02 one directory of koa-static is one call', async t => {
   t.is((await ask('/hello')).text, 'hello')
 })
 
-test('MNT-02 an asset of the app beside the moved directories is kept for a year, and the page names it', async t => {
+test('an asset of the app beside the moved directories is kept for a year, and the page names it', async t => {
   const root = makeProject(t, { 'assets/css/site.css': TEXT, 'public/robots.txt': 'robots' })
   await precompile({ root })
   const ask = await siteOf(t, root, `${after}\n${ownExample}`)

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import Koa from 'koa'
 import { blocksLeft, readPage } from '../support/examples.ts'
 import { open } from '../support/cached-site.ts'
@@ -14,7 +14,7 @@ import { linkPackages } from './installed.ts'
 
 const [program] = readPage('docs/next-page.md').take('')
 
-test('NXT-01 a link under the pointer is fetched ahead, log-out is not, and the click uses what was fetched', async t => {
+test('a link under the pointer is fetched ahead, log-out is not, and the click uses what was fetched', async t => {
   const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
   linkPackages(root)
   const library = pathToFileURL(moduleFile('lib/index.ts')).href

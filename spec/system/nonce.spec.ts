@@ -1,13 +1,13 @@
 // A page with a Content-Security-Policy that has a nonce, visited again: its scripts still run.
 import { randomBytes } from 'node:crypto'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import Koa from 'koa'
 import helmet from 'koa-helmet'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { open } from '../support/cached-site.ts'
 import { launch } from './chromium.ts'
 
-test('FRS-01 a page with a nonce of koa-helmet runs its scripts at the second visit, a 304', async t => {
+test('a page with a nonce of koa-helmet runs its scripts at the second visit, a 304', async t => {
   const statuses: number[] = []
   const app = new Koa()
   app.use(async (ctx, next) => {

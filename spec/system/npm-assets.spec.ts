@@ -1,7 +1,7 @@
 // docs/modules.md, where it is about npm packages: its programs are run, with the packages that they name.
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { run } from '../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../support/site.ts'
 import { makeExample, readPage, urlsIn } from '../support/examples.ts'
@@ -74,7 +74,7 @@ test('Bootstrap is compiled, and fonts, icons and scripts of packages are served
   )
 })
 
-test('PKG-01 modules and files of packages are published without a bundler, in every environment', async t => {
+test('modules and files of packages are published without a bundler, in every environment', async t => {
   const site = makeExample(t, {}, linkPackages)
   await site.follow([...servers, ...modules])
   const tags = `\${assets.stylesheet(${STYLESHEETS.join()})}`
@@ -91,7 +91,7 @@ test('PKG-01 modules and files of packages are published without a bundler, in e
   for (const url of urlsIn(production)) t.is((await site.ask(url)).status, 200, url)
 })
 
-test('PKG-01 a UMD file is a classic script, whose global modules find', async t => {
+test('a UMD file is a classic script, whose global modules find', async t => {
   const root = makeProject(t, {
     'apps/web/assets/app.js': 'globalThis.found = typeof L.map'
   })

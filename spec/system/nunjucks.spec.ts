@@ -1,5 +1,5 @@
 // View helpers in a template engine that escapes what it writes.
-import test from 'ava'
+import { test } from '../support/test.ts'
 import nunjucks from 'nunjucks'
 import { makeHelpers } from '../runtime/views/view-helpers-site.ts'
 
@@ -10,7 +10,7 @@ const PAGE =
   '<script src="/assets/b.js" type="text/javascript" defer="defer"></script>\n' +
   '<a href="/assets/admin/a.pdf">v7</a>'
 
-test('REN-16 nunjucks, with an object or with keyword arguments', t => {
+test('nunjucks, with an object or with keyword arguments', t => {
   const environment = new nunjucks.Environment(null, { autoescape: true })
   for (const attributes of ['{ defer: true }', 'defer=true']) {
     const view =

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { withDigest } from '../support/digest.ts'
 import { blocksOf } from '../support/examples.ts'
@@ -66,7 +66,7 @@ for (const [what, options] of Object.entries({
   precompiled: { env: 'production' },
   'precompiled and minified': { env: 'production', minify: true }
 })) {
-  test(`PKG-01 Bootstrap, preact, lit, three and d3 run from npm, each module once: ${what}`, async t => {
+  test(`Bootstrap, preact, lit, three and d3 run from npm, each module once: ${what}`, async t => {
     const root = makeProject(t)
     writeFiles(root, FILES)
     mkdirSync(join(root, 'node_modules'))

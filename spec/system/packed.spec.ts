@@ -1,7 +1,7 @@
 // What is published, as Node and TypeScript read it.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { makeProject } from '../support/site.ts'
 import { folderOf } from './installed.ts'
 

@@ -1,5 +1,5 @@
 // A page in Chromium over a site, and what it shows.
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from '../support/test.ts'
 import type { Context, Middleware } from 'koa'
 import { makeSite, type Site, type SiteOptions } from '../support/site.ts'
 import { until } from '../support/until.ts'

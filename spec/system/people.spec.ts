@@ -1,5 +1,5 @@
 // The model "people" (spec/support/people/) with Varnish in place of the model of a shared cache.
-import test from 'ava'
+import { test } from '../support/test.ts'
 import * as fc from 'fast-check'
 import Koa from 'koa'
 import { ask } from '../support/ask.ts'
@@ -10,7 +10,7 @@ import { health, varnishInFront } from './in-front.ts'
 
 const healthy = new Koa().use(health).callback()
 
-test('FRS-11 FRS-12 FRS-13 FRS-16 S63 S82 behind Varnish people are shown their own pages, and current ones', async t => {
+test('behind Varnish people are shown their own pages, and current ones', async t => {
   // Each trace has an application of its own under a host of its own.
   const applications = new Map<string, ReturnType<Koa['callback']>>()
   const server = await listen(t, (req, res) => {

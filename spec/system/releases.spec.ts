@@ -1,5 +1,5 @@
 // A page that is open while its application is deployed, in a browser.
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { cleanKept, keep } from '../../lib/index.ts'
 import { isAble } from '../support/deltas.ts'
 import { blocksLeft, readPage } from '../support/examples.ts'
@@ -19,7 +19,7 @@ interface Transfer {
   readonly decodedBodySize: number
 }
 
-test('BND-16 an open page loads its lazy chunk after a deploy, reloads once where that is gone, and the next main script costs a delta', async t => {
+test('an open page loads its lazy chunk after a deploy, reloads once where that is gone, and the next main script costs a delta', async t => {
   const files = { 'src/reload-once.js': reloadOnce?.text ?? '' }
   const { release, switchTo, options, view } = makeReleases(t, MAIN, files)
   const [one, two, three] = [await release(1), await release(2), await release(3)]

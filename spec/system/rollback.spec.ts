@@ -1,7 +1,7 @@
 // A deploy of the older release, while pages of both are open.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import { keep } from '../../lib/index.ts'
 import { ask } from '../support/ask.ts'
 import { readPage } from '../support/examples.ts'
@@ -47,7 +47,7 @@ const WAYS = {
 for (const [name, front] of Object.entries(FRONTS)) {
   for (const [what, { isShared, prepare }] of Object.entries(WAYS)) {
     test.serial(
-      `REC-06 no open page lacks a file after a rollback behind ${name}, with ${what}`,
+      `no open page lacks a file after a rollback behind ${name}, with ${what}`,
       async t => {
         const rollout = await Rollout.make(t, { isShared })
         const targets = new Set<string>()
@@ -77,7 +77,7 @@ for (const [name, front] of Object.entries(FRONTS)) {
   }
 }
 
-test('REC-06 pages of both builds load their lazy chunks after keep <newer> <older>', async t => {
+test('pages of both builds load their lazy chunks after keep <newer> <older>', async t => {
   const { release, switchTo, options, view } = makeReleases(t)
   const [older, newer] = [await release(1), await release(2)]
   switchTo(1)

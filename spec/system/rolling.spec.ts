@@ -1,7 +1,7 @@
 // Deploys of three replicas, one after another, while visitors open pages and fetch their assets.
 import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import ava, { type ExecutionContext } from 'ava'
+import { serial as test, type ExecutionContext } from '../support/test.ts'
 import { clean } from '../../lib/koa-assets.ts'
 import { ask } from '../support/ask.ts'
 import { start } from '../publishing/cli/run.ts'
@@ -18,8 +18,6 @@ import { makeProject } from '../support/site.ts'
 import { isAble } from '../support/deltas.ts'
 import { Visitors } from '../support/visitors.ts'
 import { nginxInFront, varnishInFront } from './in-front.ts'
-
-const test = ava.serial
 
 type Front = (t: ExecutionContext, rollout: Rollout) => Promise<number>
 
@@ -58,7 +56,7 @@ function report(t: ExecutionContext, visitors: Visitors, rollout: Rollout): void
 }
 
 for (const { which, where, isShared, front } of KINDS) {
-  test(`FPR-19 every page finds its assets while replicas ${which} are replaced, ${where}`, async t => {
+  test(`every page finds its assets while replicas ${which} are replaced, ${where}`, async t => {
     const rollout = await Rollout.make(t, { isShared })
     await rollout.build(1)
     await rollout.replaceAll(1)
@@ -106,7 +104,7 @@ function mustBeSeen(
   const pages = [
     `pages of release ${before} with assets of release ${before}`,
     `pages of release ${release} with assets of release ${release}`,
-    // FPR-18: a replica takes over the manifest of the next release.
+    // A replica takes over the manifest of the next release.
     ...(isShared ? [`pages of release ${before} with assets of release ${release}`] : [])
   ]
   if (front === files) return pages
@@ -117,7 +115,7 @@ function mustBeSeen(
   ]
 }
 
-test('FPR-19 without a front server that asks another replica, only files that were kept are found', async t => {
+test('without a front server that asks another replica, only files that were kept are found', async t => {
   const rollout = await Rollout.make(t, { isShared: false })
   const [old, bare, kept] = rollout.ports
   await rollout.build(1)
@@ -145,7 +143,7 @@ test('FPR-19 without a front server that asks another replica, only files that w
   t.deepEqual(await seen(3, kept), { 200: 7, 404: 0 })
 })
 
-test('FPR-09 a container image has the files of its release and of the last one', async t => {
+test('a container image has the files of its release and of the last one', async t => {
   const dockerfile = readFileSync('demo/deploy/Dockerfile', 'utf8')
   const commands = Array.from(
     dockerfile.matchAll(/npx koa-fresh-assets ([^\\\n]+)/g),

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { writeFiles } from '../support/site.ts'
 
 const TYPESCRIPTS = ['5.6', '5.7', '5.8', '5.9', '6.0', '7.0']

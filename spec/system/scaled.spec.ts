@@ -1,13 +1,11 @@
-// npm run demo:scaled: what it starts, it stops.
+// npm run demo scaled: what it starts, it stops.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import ava, { type ExecutionContext } from 'ava'
+import { serial as test, type ExecutionContext } from '../support/test.ts'
 import { ask } from '../support/ask.ts'
 import { isHit } from './in-front.ts'
-
-const test = ava.serial
 
 const NODE = process.execPath
 

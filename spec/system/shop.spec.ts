@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { cpSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { PACKAGES, pageOf } from '../../bench/visit/pages.ts'
 import { precompile, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
@@ -156,7 +156,7 @@ for (const [what, mode] of Object.entries(MODES)) {
   for (const hasHost of [false, true]) {
     const from = hasHost ? 'another host' : 'the same host'
     test.serial(
-      `PKG-01 every widget of a shop with seven packages works under a policy, from ${from}: ${what}`,
+      `every widget of a shop with seven packages works under a policy, from ${from}: ${what}`,
       async t => {
         t.timeout(180_000)
         const { site, browser, origin } = await open(t, mode, hasHost)

@@ -1,5 +1,5 @@
 // A single-page application in a browser: every page of its router can be reloaded, shared and framed.
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { makeSite } from '../support/site.ts'
 import { launch } from './chromium.ts'
 
@@ -17,7 +17,7 @@ const PAGES = [
 ]
 const FILES = ['missing.js', 'missing.css', 'missing.png', 'app.js.map', 'missing.woff2', 'a.json']
 
-test('MNT-06 S57 every page of an application in a browser can be reloaded, and no file that is missing', async t => {
+test('every page of an application in a browser can be reloaded, and no file that is missing', async t => {
   const site = await makeSite(
     t,
     { '/dist/index.html': SHELL, '/dist/app.js': ROUTER },

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import Koa from 'koa'
 import { koaFiles } from '../../lib/index.ts'
 import { listen } from '../support/front.ts'
@@ -19,7 +19,7 @@ const findings = (
   violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html.slice(0, 120))].join(' ')))`
 const COLOURS = `document.documentElement.classList.contains('dark') ? 'dark' : 'light'`
 
-test('DOC-01 the site has every page whole at 390 and 1,280 px, a search and a dark mode, and axe finds nothing', async t => {
+test('the site has every page whole at 390 and 1,280 px, a search and a dark mode, and axe finds nothing', async t => {
   execFileSync('npm', ['run', 'docs'], { stdio: 'pipe' })
   const app = new Koa()
   app.use(koaFiles('site/dist', { at: '/docs', extensions: ['html'] }))

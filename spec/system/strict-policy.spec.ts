@@ -1,6 +1,6 @@
 // Pages for everybody under the strictest policy: no nonce, and no script without integrity.
 import { createHash } from 'node:crypto'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, type Files } from '../support/site.ts'
@@ -58,7 +58,7 @@ const lazily =
     importMap({ entry: 'lazy', ...map }) + javascript('lazy', { type: 'module' })
 
 for (const bundle of [false, 'packages'] as const) {
-  test(`JSM-09 a public page without a nonce runs its modules under script-src 'self' and an Integrity-Policy (bundle: ${bundle})`, async t => {
+  test(`a public page without a nonce runs its modules under script-src 'self' and an Integrity-Policy (bundle: ${bundle})`, async t => {
     const { page, html } = await makePage(
       t,
       ({ importMap, javascript }) =>
@@ -72,7 +72,7 @@ for (const bundle of [false, 'packages'] as const) {
   })
 }
 
-test('JSM-09 what is imported later has its integrity in the import map, which the policy allows by its hash', async t => {
+test('what is imported later has its integrity in the import map, which the policy allows by its hash', async t => {
   const { page, html } = await makePage(t, lazily({}), { scriptSrc: "'self' <hash>" })
   t.is(await page.evaluate('all'), 'star,deep')
   t.deepEqual(page.complaints, [])
@@ -82,7 +82,7 @@ test('JSM-09 what is imported later has its integrity in the import map, which t
   t.is(new Set(hashes).size, 4, 'each once')
 })
 
-test('JSM-09 without its integrity Chromium refuses what is imported later', async t => {
+test('without its integrity Chromium refuses what is imported later', async t => {
   const { page } = await makePage(t, lazily({ integrity: false }))
   const failed = await page.evaluate('all.catch(({ message }) => message)')
   t.regex(String(failed), /Failed to fetch dynamically imported module/)

@@ -1,5 +1,5 @@
 // Joined stylesheets in Chromium: a model of the cascade.
-import test from 'ava'
+import { test } from '../support/test.ts'
 import * as fc from 'fast-check'
 import { placed, readManifest, run } from '../support/fingerprinted.ts'
 import { makeProject, writeFiles, type Files } from '../support/site.ts'
@@ -71,7 +71,7 @@ const SEEN = (urls: readonly string[]) => `(async () => {
   return seen
 })()`
 
-test('STY-01 random stylesheets give the same computed styles joined as in development', async t => {
+test('random stylesheets give the same computed styles joined as in development', async t => {
   const projects = fc.sample(project, PROJECTS).map(filesOf)
   const files = projects.flatMap((sheets, number) =>
     Object.entries(sheets).map(([name, text]) => [`css/p${number}/${name}`, text] as const)

@@ -1,7 +1,7 @@
 // docs/tailwind.md: what `init --tailwind` writes, followed in development and in production.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
 import { withDigest } from '../support/digest.ts'
 import { linkPackages } from './installed.ts'
@@ -46,7 +46,7 @@ test('the types that the page shows are those of an assets.config.ts that init w
   for (const text of shown) t.true(config.includes(text), text)
 })
 
-test('TWD-01 a class of an edited view, of a new one and of one in a new folder is in the next response', async t => {
+test('a class of an edited view, of a new one and of one in a new folder is in the next response', async t => {
   const site = await begin(t)
   await site.run('SERVE_STATIC_ASSETS=true node server.js')
   const has = async (name: string) =>
@@ -75,7 +75,7 @@ test('TWD-01 a class of an edited view, of a new one and of one in a new folder 
   t.false(text.includes('.flex{'), 'no view has it any more')
 })
 
-test('TWD-02 a mistake in the stylesheet is a page with its place', async t => {
+test('a mistake in the stylesheet is a page with its place', async t => {
   const site = await begin(t)
   await site.run('SERVE_STATIC_ASSETS=true node server.js')
   site.write({ [SHEET]: 'p {}\np { color' })
@@ -84,7 +84,7 @@ test('TWD-02 a mistake in the stylesheet is a page with its place', async t => {
   t.regex(text, /app\.pcss:2:\d/)
 })
 
-test('TWD-03 in a project of CommonJS modules, `require` loads the configuration', async t => {
+test('in a project of CommonJS modules, `require` loads the configuration', async t => {
   const site = makeExample(t, { 'package.json': '{}' }, linkPackages)
   await site.follow(start ? [start] : [])
   site.write({ 'views/home.ejs': '<p class="flex">' })

@@ -1,5 +1,5 @@
 // What the option target makes of stylesheets and scripts, in a Chromium that knows all that was lowered.
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
@@ -40,7 +40,7 @@ async function seen(t: ExecutionContext, options: KoaAssetsOptions) {
   return page.evaluate<object>(SEEN)
 }
 
-test('TGT-11 a browser that knows everything shows the same with any target, in development and precompiled', async t => {
+test('a browser that knows everything shows the same with any target, in development and precompiled', async t => {
   const plain = await seen(t, { env: 'development' })
   t.regex(
     JSON.stringify(plain),

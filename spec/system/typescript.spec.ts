@@ -1,5 +1,5 @@
 // Preact, React and Lit in TypeScript, as their own documentation sets them up, in Chromium.
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, type Files } from '../support/site.ts'
@@ -119,7 +119,7 @@ async function counted(t: ExecutionContext, files: Files, options: KoaAssetsOpti
 
 for (const [name, { packages, files }] of Object.entries(FRONT_ENDS))
   for (const [way, options] of Object.entries(WAYS))
-    test.serial(`TSC-12 ${name} counts, ${way}`, async t => {
+    test.serial(`${name} counts, ${way}`, async t => {
       const result = await counted(t, files, { packages, ...options })
       t.deepEqual(result, { seen: ['0', '1', '2'], complaints: [] })
     })

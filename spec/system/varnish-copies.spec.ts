@@ -1,14 +1,12 @@
 // How many copies of one page Varnish stores or marks, for fields that anybody can make up, and who decides it.
 import { Agent, request } from 'node:http'
-import ava, { type ExecutionContext } from 'ava'
+import { serial as test, type ExecutionContext } from '../support/test.ts'
 import Koa, { type Context, type Middleware } from 'koa'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { ask } from '../support/ask.ts'
 import { available, offering } from '../support/deltas.ts'
 import { listen } from '../support/front.ts'
 import { health, isHit, varnishInFront } from './in-front.ts'
-
-const test = ava.serial
 
 const COUNT = 10_000
 const LIFETIME = 'public, max-age=3600'

@@ -1,7 +1,7 @@
 // Varnish as the shared cache, with the VCL of demo/deploy.
 import { EventEmitter, once } from 'node:events'
 import { resolve } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../support/test.ts'
 import Koa, { type Context, type Middleware } from 'koa'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { freePort, startVarnish } from '../../demo/deploy/stack.ts'
@@ -64,7 +64,7 @@ const note = (
   { host = 'a.example', path = '/' } = {}
 ) => ask(port, `${path}?group=${encodeURIComponent(group)}`, { method, headers: { host } })
 
-test('GRP-02 an edit removes the pages of its group from Varnish with its own response', async t => {
+test('an edit removes the pages of its group from Varnish with its own response', async t => {
   const port = await cached(t, notes())
   const groups = ['book-7', 'book-77', 'a.b', 'aXb', 'my books', 'x", "y', 'c\\', '(', '[^|]', '!*']
   for (const group of groups) {
@@ -86,7 +86,7 @@ test('GRP-02 an edit removes the pages of its group from Varnish with its own re
   for (const group of groups) t.false(isHit(await note(port, group)), `${group} after all`)
 })
 
-test('GRP-02 a page that was being rendered during an edit of another group is kept', async t => {
+test('a page that was being rendered during an edit of another group is kept', async t => {
   const gate = makeGate()
   const port = await cached(t, async ctx => {
     if (ctx.method === 'POST') {
@@ -107,7 +107,7 @@ test('GRP-02 a page that was being rendered during an edit of another group is k
   t.true(isHit(await ask(port, '/')))
 })
 
-test('GRP-02 default.vcl starts without parameters and modules, and an edit removes the pages of its group', async t => {
+test('default.vcl starts without parameters and modules, and an edit removes the pages of its group', async t => {
   const app = new Koa().use(health).use(koaHttpCache()).use(notes())
   const replica = await listen(t, app.callback())
   const { port, stop } = await startVarnish(
@@ -169,7 +169,7 @@ test('an edit that succeeded removes its own URL, and that of its Location, from
   )
 })
 
-test('GRP-05 an edit that failed removes nothing from Varnish', async t => {
+test('an edit that failed removes nothing from Varnish', async t => {
   const port = await cached(t, notes())
   await note(port, 'book-7')
   for (const path of ['/denied', '/failed']) {
@@ -186,7 +186,7 @@ for (const [what, isStored] of [
   ['rendered', false],
   ['revalidated', true]
 ] as const) {
-  test(`GRP-02 a page that was being ${what} during an edit of its group is not kept`, async t => {
+  test(`a page that was being ${what} during an edit of its group is not kept`, async t => {
     const gate = makeGate()
     let text = 'old'
     let isSlow = !isStored
@@ -226,7 +226,7 @@ for (const [what, isStored] of [
   })
 }
 
-test('ETG-02 behind Varnish a route does no work for a page that the browser or Varnish has', async t => {
+test('behind Varnish a route does no work for a page that the browser or Varnish has', async t => {
   const renders = new Map<string, number>()
   let isPrivate = false
   const port = await cached(t, async ctx => {
@@ -294,7 +294,7 @@ const STORED: Record<string, readonly [string | string[], boolean, Record<string
   'CDN-Cache-Control: max-age=0': [LIFETIME, false, { 'CDN-Cache-Control': 'max-age=0' }]
 }
 
-test('S63 Varnish stores only what says that everybody may have it', async t => {
+test('Varnish stores only what says that everybody may have it', async t => {
   const cases = Object.entries(STORED)
   const port = await cached(t, ctx => {
     const [, [cacheControl, , fields = {}] = ['']] = cases[Number(ctx.path.slice(1))] ?? []

@@ -1,6 +1,6 @@
 // What the visitors of a shop with seven packages load, in Chromium: the bench's shop, held loosely.
 import { execFileSync } from 'node:child_process'
-import test from 'ava'
+import { test } from '../support/test.ts'
 import { canMakeDeltas } from '../../lib/extras/deltas/delta-format.ts'
 
 const CELLS = /^\|[^|]*\| koa-fresh-assets, bundle: true \| (\d+) requests?, ([\d.]+) (k?B),/gm

@@ -1,6 +1,6 @@
 // Runs what docs/deltas.md shows.
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { isAble } from '../../support/deltas.ts'
 import { blocksLeft, makeExample, readPage } from '../../support/examples.ts'
 import { filesBelow } from '../../support/fingerprinted.ts'

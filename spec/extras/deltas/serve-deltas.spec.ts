@@ -1,7 +1,7 @@
 // Deltas: what a browser is sent that has an earlier version (RFC 9842).
 import { symlinkSync } from 'node:fs'
 import { inspect } from 'node:util'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { sealDelta } from '../../../lib/extras/deltas/delta-format.ts'
@@ -43,7 +43,7 @@ const files: Files = {
 const make = (t: ExecutionContext, more: SiteOptions = {}, placed = files) =>
   makeSite(t, placed, { ...options, ...more })
 
-test('BAS-08 a dictionary is for the URLs with base', async t => {
+test('a dictionary is for the URLs with base', async t => {
   const site = await make(t, { base: '/shop' })
   const { headers } = await site.ask(APP, { headers: offering(OLD) })
   t.is(headers['content-encoding'], 'dcz')
@@ -51,7 +51,7 @@ test('BAS-08 a dictionary is for the URLs with base', async t => {
 })
 
 for (const [way, more] of WAYS.slice(0, 2)) {
-  test(`DLT-02 a browser that has an earlier version is sent the difference, ${way}`, async t => {
+  test(`a browser that has an earlier version is sent the difference, ${way}`, async t => {
     const site = await make(t, more)
     for (let asked = 0; asked < 3; asked++) {
       const { status, headers, bytes } = await site.ask(APP, { headers: offering(OLD) })
@@ -70,7 +70,7 @@ for (const [way, more] of WAYS.slice(0, 2)) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`DLT-04 a delta has a tag, ranges, HEAD and 304 of its own, ${way}`, async t => {
+  test(`a delta has a tag, ranges, HEAD and 304 of its own, ${way}`, async t => {
     const site = await make(t, more)
     const sent = deltaSent(OLD, NEW)
     const ask = (headers = {}, method = 'GET') =>
@@ -131,7 +131,7 @@ const NO_OFFERS: readonly Readonly<Record<string, string>>[] = [
   ...['cross-site', 'same-site'].map(site => page('no-cors', site))
 ]
 
-test('DLT-02 DLT-03 S62 a delta is for a client that accepts dcz by name, offers exactly this dictionary, and may read the response', async t => {
+test('a delta is for a client that accepts dcz by name, offers exactly this dictionary, and may read the response', async t => {
   const { port } = await make(t)
   const without = await askRaw(port, 'GET', APP)
   for (const headers of OFFERS) {
@@ -147,7 +147,7 @@ test('DLT-02 DLT-03 S62 a delta is for a client that accepts dcz by name, offers
   }
 })
 
-test('S62 an Available-Dictionary of 16 KiB is too much for Node, and harmless', async t => {
+test('an Available-Dictionary of 16 KiB is too much for Node, and harmless', async t => {
   const site = await make(t)
   const headers = { ...offering(OLD), 'available-dictionary': `:${'A'.repeat(16 * 1024)}:` }
   t.is((await askRaw(site.port, 'GET', APP, headers)).status, 431)
@@ -155,7 +155,7 @@ test('S62 an Available-Dictionary of 16 KiB is too much for Node, and harmless',
   t.deepEqual(site.errors, [])
 })
 
-test('S62 a guarded file is sent to nobody else, not even as a delta', async t => {
+test('a guarded file is sent to nobody else, not even as a delta', async t => {
   const site = await make(t, {
     front(ctx, next) {
       if (ctx.path.startsWith('/assets/') && ctx.get('authorization') === '') ctx.throw(401)
@@ -169,7 +169,7 @@ test('S62 a guarded file is sent to nobody else, not even as a delta', async t =
   t.deepEqual((await site.ask(APP, { headers: allowed })).bytes, deltaSent(OLD, NEW))
 })
 
-test('DLT-01 an immutable file whose type compresses may be a dictionary, and no other may', async t => {
+test('an immutable file whose type compresses may be a dictionary, and no other may', async t => {
   const content = 'x'.repeat(300)
   const name = (path: string) => withFingerprint(path, digestOf(content))
   const types = ['js', 'css', 'json', 'svg', 'mjs', 'wasm', 'ttf']
@@ -202,7 +202,7 @@ test('DLT-01 an immutable file whose type compresses may be a dictionary, and no
   t.is(await dictionary(spelled), 'match="/assets/a%20b%2B%28c%29-*.js"')
 })
 
-test('DLT-01 deltas: false leaves the fields out, and sends no delta', async t => {
+test('deltas: false leaves the fields out, and sends no delta', async t => {
   const site = await make(t, { deltas: false })
   const { headers, text } = await site.ask(APP, { headers: offering(OLD) })
   t.is(text, NEW)
@@ -212,7 +212,7 @@ test('DLT-01 deltas: false leaves the fields out, and sends no delta', async t =
 
 const BUNDLED: SiteOptions = { mounts: { '/static': { dir: 'dist', immutable: /-[\w-]{8}\.js$/ } } }
 
-test('DLT-02 a mount sends deltas of its immutable files, where Node can decode them', async t => {
+test('a mount sends deltas of its immutable files, where Node can decode them', async t => {
   const [path, file] = ['/static/(a)+b-BcXr2f3k.js', '/dist/(a)+b-BcXr2f3k.js']
   const site = await make(t, BUNDLED, {
     [file]: NEW,
@@ -233,7 +233,7 @@ test('DLT-02 a mount sends deltas of its immutable files, where Node can decode 
 })
 
 for (const [way, more] of WAYS.slice(0, 2)) {
-  test(`DLT-04 a file without a delta varies only by Accept-Encoding, one with a delta by both, ${way}`, async t => {
+  test(`a file without a delta varies only by Accept-Encoding, one with a delta by both, ${way}`, async t => {
     const bare = withFingerprint('/assets/bare.js', digestOf(NEW))
     const site = await make(
       t,
@@ -279,7 +279,7 @@ const FORGED: Record<string, (evil: string) => Buffer> = {
   'from a dictionary that is not there': evil => forgedFile('none', 'none', NEW, evil)
 }
 
-test('S71 a delta that does not lead to its file is never sent, even if its seal is right', async t => {
+test('a delta that does not lead to its file is never sent, even if its seal is right', async t => {
   const evil = NEW.replace('six by nine', 'forged')
   for (const [what, forge] of Object.entries(FORGED)) {
     const forged = forge(evil)
@@ -303,7 +303,7 @@ test('S71 a delta that does not lead to its file is never sent, even if its seal
   }
 })
 
-test('S55 a delta that is damaged, for other bytes or not a file of ours is never sent', async t => {
+test('a delta that is damaged, for other bytes or not a file of ours is never sent', async t => {
   const good = deltaFile(OLD, NEW)
   const flipped = (at: number) => Buffer.from(good).fill((good[at] ?? 0) ^ 1, at, at + 1)
   const positions = [0, 7, 8, 39, 40, 60, ...[41, 33, 1].map(fromEnd => good.length - fromEnd)]

@@ -1,17 +1,16 @@
 import { join } from 'node:path'
-import test from 'ava'
-import { canMakeDeltas, splitDelta } from '../../../lib/extras/deltas/delta-format.ts'
+import { test } from '../../support/test.ts'
+import { splitDelta } from '../../../lib/extras/deltas/delta-format.ts'
 import { cleanKept, keep, verifyCopies } from '../../../lib/index.ts'
 import { deltaName } from '../../support/deltas.ts'
 import { filesBelow } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
-
-const isAble = await canMakeDeltas()
+import { isAble } from './ready.ts'
 
 const TEXT = Array.from({ length: 400 }, (_, at) => `export const v${at} = ${(at * 7919) % 9973}\n`)
 const release = (number: number) => `export const version = ${number}\n${TEXT.join('')}`
 
-test('BND-16 a build has deltas from all kept files, until clean removes these', async t => {
+test('a build has deltas from all kept files, until clean removes these', async t => {
   const root = makeProject(t)
   const names = ['main-AaXr2f3k.js', 'main-BcXr2f3k.js', 'main-DxQkLmNp.js']
   const builds = names.map((file, at) => {

@@ -2,10 +2,10 @@
 // Zstandard, precompile says so once, and everything else is as before.
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import type { DeltaSavings } from '../../../lib/extras/deltas/options.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
-import { sealDelta, splitDelta, canMakeDeltas } from '../../../lib/extras/deltas/delta-format.ts'
+import { sealDelta, splitDelta } from '../../../lib/extras/deltas/delta-format.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { type KoaAssetsOptions, clean, compress, verify, verifyCopies } from '../../../lib/index.ts'
 import { run as runCommand } from '../../publishing/cli/run.ts'
@@ -14,8 +14,7 @@ import { deltaSent } from './forged.ts'
 import { filesBelow, run, snapshot } from '../../support/fingerprinted.ts'
 import { type Files, makeProject, writeFiles } from '../../support/site.ts'
 import { FILE_MODE } from '../../support/windows.ts'
-
-const isAble = await canMakeDeltas()
+import { isAble } from './ready.ts'
 
 /** Text that compresses to about a third. */
 const text = (seed: number, lines = 400) =>
@@ -55,7 +54,7 @@ async function makeReleases(
 
 const nameOf = (old: string, next: string) => deltaName(target(next).slice(1), old)
 
-test('DLT-05 DLT-06 precompile writes a delta from each of the last three versions, and says what they save', async t => {
+test('precompile writes a delta from each of the last three versions, and says what they save', async t => {
   const releases = [0, 1, 2, 3, 4].map(release)
   const last = releases.at(-1) ?? ''
   const { folder, deltas, problems, report } = await makeReleases(t, releases)
@@ -85,7 +84,7 @@ test('DLT-05 DLT-06 precompile writes a delta from each of the last three versio
   t.deepEqual(await problems(), [])
 })
 
-test('DLT-05 a first deploy, and one that changes nothing, writes no delta', async t => {
+test('a first deploy, and one that changes nothing, writes no delta', async t => {
   const { root, deploy, folder, report } = await makeReleases(t, [release(1)])
   t.is(report?.deltas, undefined)
   t.not((await deploy(release(2))).deltas, undefined)
@@ -97,19 +96,19 @@ test('DLT-05 a first deploy, and one that changes nothing, writes no delta', asy
   t.is((await deploy(release(2))).deltas, undefined, 'the asset itself has not changed')
 })
 
-test('DLT-05 a delta of more than half the smallest representation is not kept', async t => {
+test('a delta of more than half the smallest representation is not kept', async t => {
   const { deltas, report } = await makeReleases(t, [text(7919), text(6577)])
   t.deepEqual(deltas(), [])
   t.is(report?.deltas?.files, 0)
 })
 
-test('DLT-05 a rollback has a delta from the release that it replaces', async t => {
+test('a rollback has a delta from the release that it replaces', async t => {
   const [old, next] = [release(1), release(2)]
   const { deltas } = await makeReleases(t, [old, next, old])
   t.is(deltas().includes(nameOf(next, old)), isAble)
 })
 
-test('DLT-05 a file that is not a version of ours, or was edited, is not used as a dictionary', async t => {
+test('a file that is not a version of ours, or was edited, is not used as a dictionary', async t => {
   const [old, next] = [release(1), release(2)]
   const { folder, deltas, deploy } = await makeReleases(t, [old])
   writeFileSync(join(folder, target(old)), `${old}edited`)
@@ -118,7 +117,7 @@ test('DLT-05 a file that is not a version of ours, or was edited, is not used as
   t.deepEqual(deltas(), [])
 })
 
-test('REC-04 DLT-05 verify finds a damaged delta, and precompile removes it or writes it again, although nothing changed', async t => {
+test('verify finds a damaged delta, and precompile removes it or writes it again, although nothing changed', async t => {
   const [old, next] = [release(1), release(2)]
   const { root, folder, deploy, deltas, problems } = await makeReleases(t, [old, next])
   const path = nameOf(old, next)
@@ -153,13 +152,13 @@ test('REC-04 DLT-05 verify finds a damaged delta, and precompile removes it or w
   t.deepEqual(await problems(), [], 'its earlier version is gone')
 })
 
-test('DLT-01 deltas: false writes none', async t => {
+test('deltas: false writes none', async t => {
   const { deltas, report } = await makeReleases(t, [release(1), release(2)], { deltas: false })
   t.deepEqual(deltas(), [])
   t.is(report?.deltas, undefined)
 })
 
-test('DLT-05 clean removes a delta together with either of its files', async t => {
+test('clean removes a delta together with either of its files', async t => {
   const releases = [1, 2, 3].map(release)
   const [first = '', second = '', third = ''] = releases
   const { root, folder, deltas } = await makeReleases(t, releases)
@@ -184,7 +183,7 @@ test('DLT-05 clean removes a delta together with either of its files', async t =
 })
 
 test.serial(
-  'DLT-06 the command says once what the deltas save, or that this Node cannot write them',
+  'the command says once what the deltas save, or that this Node cannot write them',
   async t => {
     const files = { 'apps/web/assets/a.txt': 'a', 'apps/web/assets/app.js': release(1) }
     const root = makeProject(t, files)
@@ -221,7 +220,7 @@ function makeBuilds(t: ExecutionContext, next: Files, old: Files = {}) {
   }
 }
 
-test('DLT-05 compress against an earlier build writes deltas from the files that differ in their hash', async t => {
+test('compress against an earlier build writes deltas from the files that differ in their hash', async t => {
   const old = {
     'assets/index-BcXr2f3k.js': BEFORE,
     'assets/main.3f9a1c2b.chunk.js': `// webpack\n${BEFORE}`
@@ -254,7 +253,7 @@ test('DLT-05 compress against an earlier build writes deltas from the files that
   t.is(deltas().filter(path => expected.includes(path)).length, isAble ? 2 : 0, 'it stays')
 })
 
-test('S55 a delta beside a file that was rebuilt under the same name is removed, and until then verify reports it', async t => {
+test('a delta beside a file that was rebuilt under the same name is removed, and until then verify reports it', async t => {
   const path = deltaName('index-DxQkLmNp.js', BEFORE)
   const orphan = deltaName('gone-DxQkLmNp.js', BEFORE)
   const next = {

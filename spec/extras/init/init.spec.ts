@@ -4,7 +4,7 @@ import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import Koa from 'koa'
 import supertest from 'supertest'
 import { koaAssets, type PrecompileReport } from '../../../lib/index.ts'
@@ -94,7 +94,7 @@ test('init gives a TypeScript project a typed configuration, which an ES module 
   }
 })
 
-test('S74 init writes nothing through a link that leads out of the project', async t => {
+test('init writes nothing through a link that leads out of the project', async t => {
   const outside = makeProject(t, { '.env': 'PORT=1\n', 'apps/.keep': '' })
   const root = makeProject(t, { real: 'x\n' })
   symlinkSync(join(outside, '.env'), join(root, '.env.development'))
@@ -192,7 +192,7 @@ test('init <app> says what keeps the only app at /, and that does', async t => {
   )
 })
 
-test('NAM-01 init <app> writes no file whose name another app has', async t => {
+test('init <app> writes no file whose name another app has', async t => {
   const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
   await run(root, 'init')
   await run(root, 'init admin')
@@ -227,7 +227,7 @@ for (const [title, files, line] of [
   ['with the name of another app', { ...HERE, 'apps/web/assets/own.css': '' }, 'init admin']
 ] as const) {
   test.serial(
-    `REC-03 init ${title}, interrupted anywhere and run again, gives the tree of an uninterrupted run`,
+    `init ${title}, interrupted anywhere and run again, gives the tree of an uninterrupted run`,
     async t => {
       const whole = makeProject(t, files)
       const { calls } = await onFailingDisk(whole, {}, () => run(whole, line))

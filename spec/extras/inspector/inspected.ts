@@ -1,5 +1,5 @@
 // A project whose pages below -/ are looked at.
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from '../../support/test.ts'
 import type { PageOfAssets } from '../../../lib/extras/inspector/lists.ts'
 import { makeSite, type Files, type Site, type SiteOptions } from '../../support/site.ts'
 import { until } from '../../support/until.ts'

@@ -1,11 +1,11 @@
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { AssetReport, LoggedRequest } from '../../../lib/extras/inspector/pages.ts'
 import type { PageOfAssets } from '../../../lib/extras/inspector/lists.ts'
 import { makeSite } from '../../support/site.ts'
 import { FILES, json, listOf, makeInspected, PNG } from './inspected.ts'
 import { until } from '../../support/until.ts'
 
-test('INS-01 every asset is listed with its state, sizes, digest and references, problems first', async t => {
+test('every asset is listed with its state, sizes, digest and references, problems first', async t => {
   const site = await makeInspected(t)
   await site.ask('/assets/app.css')
   await site.ask('/assets/admin/menu.css')
@@ -39,7 +39,7 @@ test('INS-01 every asset is listed with its state, sizes, digest and references,
   t.deepEqual([menu?.tails, menu?.ambiguous], [['css/admin/menu.css'], ['menu.css']])
 })
 
-test('INS-01 a slow compiler delays no page: meanwhile its asset is listed as not looked at yet, or as it was', async t => {
+test('a slow compiler delays no page: meanwhile its asset is listed as not looked at yet, or as it was', async t => {
   const compiled: ((output: { code: string }) => void)[] = []
   const compile = () => new Promise<{ code: string }>(resolve => compiled.push(resolve))
   const files = { 'css/slow.css.x': '', 'css/quick.css': '' }
@@ -61,7 +61,7 @@ test('INS-01 a slow compiler delays no page: meanwhile its asset is listed as no
   t.is(slow?.state, 'unpublished')
 })
 
-test('INS-01 the list is filtered by text and state, and paged', async t => {
+test('the list is filtered by text and state, and paged', async t => {
   const many = Array.from({ length: 110 }, (_, at) => [`css/many/${at}.css`, 'a{}'])
   const site = await makeInspected(t, { ...FILES, ...Object.fromEntries(many) })
   const first = await listOf(site)
@@ -89,7 +89,7 @@ test('INS-01 the list is filtered by text and state, and paged', async t => {
   t.notRegex((await site.ask('/assets/-/?q=nothing')).text, /<table|page 1 of/)
 })
 
-test('INS-01 a source that does not compile is shown with the place and its text', async t => {
+test('a source that does not compile is shown with the place and its text', async t => {
   const site = await makeInspected(t)
   const { asset, texts, explanation } = await json<AssetReport>(site, 'asset?path=broken.css&json')
   const { location = '', reason = '', excerpt = '' } = asset?.failure ?? {}
@@ -102,7 +102,7 @@ test('INS-01 a source that does not compile is shown with the place and its text
   t.is(page.text.split(escaped(reason)).length, 2, 'once')
 })
 
-test('INS-01 the last 100 requests have status, reason and bytes, the latest first', async t => {
+test('the last 100 requests have status, reason and bytes, the latest first', async t => {
   const site = await makeInspected(t)
   await site.ask('/assets/-/')
   const { headers, bytes } = await site.ask('/assets/a.png?x')
@@ -126,7 +126,7 @@ test('INS-01 the last 100 requests have status, reason and bytes, the latest fir
 
 const PAGES = ['', 'asset?path=/assets/app.css', 'asset?path=broken.css', 'weight', 'requests']
 
-test('INS-01 the page says what its JSON says', async t => {
+test('the page says what its JSON says', async t => {
   const site = await makeInspected(t)
   await site.ask('/assets/app.css')
   const { assets } = await listOf(site)
@@ -151,7 +151,7 @@ const ENTITIES: Record<string, string> = { '<': 'lt', '>': 'gt', '"': 'quot', "'
 const escaped = (text: string) =>
   text.replace(/[<>"'&]/g, character => `&${ENTITIES[character] ?? 'amp'};`)
 
-test('INS-02 names that contain markup are shown literally', async t => {
+test('names that contain markup are shown literally', async t => {
   const name = `<script>alert(1)<!-- "' \u202e.css`
   const site = await makeInspected(t, { [`css/${name}`]: '</code><script>alert(2)</script>' })
   const path = encodeURIComponent(`/assets/${encodeURIComponent(name)}`)
@@ -169,7 +169,7 @@ test('INS-02 names that contain markup are shown literally', async t => {
   t.true(text.includes('&lt;/code&gt;&lt;script&gt;alert(2)'))
 })
 
-test('INS-02 every page reads without scripts, allows none, and is not stored', async t => {
+test('every page reads without scripts, allows none, and is not stored', async t => {
   const site = await makeInspected(t)
   for (const page of [...PAGES, '?json', 'inspector.css']) {
     const { headers, text, status } = await site.ask(`/assets/-/${page}`)

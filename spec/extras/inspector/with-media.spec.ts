@@ -1,4 +1,4 @@
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { WeightReport } from '../../../lib/extras/inspector/lists.ts'
 import { makeSite } from '../../support/site.ts'
 import { json } from './inspected.ts'
@@ -6,7 +6,7 @@ import { json } from './inspected.ts'
 const icon = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h2"/></svg>'
 const WRITTEN = '<svg><path d="M0 0h2"></path></svg>'
 
-test('INL-01 the page about a weight has the icons in the HTML, with their bytes, and how often the page has each that has the most', async t => {
+test('the page about a weight has the icons in the HTML, with their bytes, and how often the page has each that has the most', async t => {
   const files = { 'css/app.css': 'a{}', 'images/icons/a.svg': icon, 'images/icons/b.svg': icon }
   const site = await makeSite(t, files, {
     inline: 'icons/**',

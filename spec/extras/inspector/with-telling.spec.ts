@@ -1,12 +1,12 @@
 // The page about an asset, or about any path, as explain tells it.
 import { randomBytes } from 'node:crypto'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { AssetReport } from '../../../lib/extras/inspector/pages.ts'
 import type { WeightReport } from '../../../lib/extras/inspector/lists.ts'
 import { makeSite } from '../../support/site.ts'
 import { json, listOf, makeInspected } from './inspected.ts'
 
-test('INS-01 the page of an asset has the steps of explain, its texts, and a reason for each header', async t => {
+test('the page of an asset has the steps of explain, its texts, and a reason for each header', async t => {
   const site = await makeInspected(t)
   await site.ask('/assets/app.css')
   const report = await json<AssetReport>(site, 'asset?path=/assets/app.css&json')
@@ -40,7 +40,7 @@ test('INS-01 the page of an asset has the steps of explain, its texts, and a rea
   }
 })
 
-test('INS-01 a path that is not an asset is explained; a tail and a name find their asset', async t => {
+test('a path that is not an asset is explained; a tail and a name find their asset', async t => {
   const site = await makeInspected(t)
   const nothing = await site.ask('/assets/-/asset?path=/assets/ap.css')
   t.is(nothing.status, 404)
@@ -55,7 +55,7 @@ test('INS-01 a path that is not an asset is explained; a tail and a name find th
   }
 })
 
-test('INS-01 the reason that a fingerprinted file may be stored is its name', async t => {
+test('the reason that a fingerprinted file may be stored is its name', async t => {
   const site = await makeSite(t, { 'css/app.css': 'a{}' }, { fingerprint: true })
   const { assets } = await listOf(site)
   const byUrl = await json<AssetReport>(site, `asset?json&path=${assets[0]?.url}`)

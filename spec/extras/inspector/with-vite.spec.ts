@@ -1,11 +1,11 @@
 // The files of bundles, on the page about mounts.
 import { gzipSync } from 'node:zlib'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { ListedMount } from '../../../lib/extras/telling/list.ts'
 import { makeSite } from '../../support/site.ts'
 import { json } from './inspected.ts'
 
-test('BND-17 the mounts are shown with the files of their bundles, those that are missing first', async t => {
+test('the mounts are shown with the files of their bundles, those that are missing first', async t => {
   const manifest = {
     'src/<b>.js': { file: 'main-a1.js', isEntry: true },
     'src/lazy.js': { file: 'lazy-b2.js' }

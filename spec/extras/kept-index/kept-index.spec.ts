@@ -3,15 +3,13 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { existsSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import ava, { type ExecutionContext } from 'ava'
+import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import type { DiagnosticMessages } from '../../../lib/runtime/diagnostics.ts'
 import { makeCounter } from '../../support/counting-compiler.ts'
 import { filesBelow } from '../../support/fingerprinted.ts'
 import { type Files, makeProject, makeSite, type SiteOptions } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
-
-const test = ava.serial
 
 const FILES = {
   'css/app.css.scss': '@use "part"; a { color: part.$color }',

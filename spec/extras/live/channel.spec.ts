@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { renameSync, rmSync, utimesSync } from 'node:fs'
 import { connect, createServer } from 'node:http2'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { makeHelpers } from '../../runtime/views/view-helpers-site.ts'
 import { encodePath } from '../../../lib/runtime/urls/spelling.ts'
@@ -22,7 +22,7 @@ const FILES = {
 }
 const APP = '/assets/app.css'
 
-test('LIV-01 a page is told the versions of what it uses, and the new one after an edit', async t => {
+test('a page is told the versions of what it uses, and the new one after an edit', async t => {
   const site = await makeSite(t, FILES)
   const tab = await openTold(t, site.port, 'use=app.css,/assets/app.js,/elsewhere.css')
   const { headers } = tab.answer
@@ -45,7 +45,7 @@ test('LIV-01 a page is told the versions of what it uses, and the new one after 
   t.deepEqual([now[0], now[1], now[3]], [parts[0], parts[1], parts[3]])
 })
 
-test('LIV-01 with fingerprints a page is told the URL that replaces its own', async t => {
+test('with fingerprints a page is told the URL that replaces its own', async t => {
   const routes: Middleware = ctx => void (ctx.body = ctx.assets.path('app.css'))
   const site = await makeSite(t, FILES, { fingerprint: true, routes })
   const before = (await site.ask('/')).text
@@ -58,7 +58,7 @@ test('LIV-01 with fingerprints a page is told the URL that replaces its own', as
   t.is(part?.url, (await site.ask('/')).text)
 })
 
-test('LIV-03 a page is told what is broken, and that it is fixed', async t => {
+test('a page is told what is broken, and that it is fixed', async t => {
   const site = await makeSite(t, FILES, { live: { editor: 'cursor' } })
   const tab = await openTold(t, site.port, `use=${APP}`)
   const other = await openTold(t, site.port, 'use=/assets/other.css')
@@ -82,7 +82,7 @@ test('LIV-03 a page is told what is broken, and that it is fixed', async t => {
   t.is(other.told().length, 1, 'it uses nothing of this')
 })
 
-test('LIV-02 files of live.watch have one version, whichever way an editor saves', async t => {
+test('files of live.watch have one version, whichever way an editor saves', async t => {
   const views = { '/views/page.ejs': '1', '/views/parts/_head.ejs': '1', '/views/.hidden': '1' }
   const site = await makeSite(t, views, { live: { watch: ['views'] } })
   const tab = await openTold(t, site.port)
@@ -107,7 +107,7 @@ test('LIV-02 files of live.watch have one version, whichever way an editor saves
   t.is(tab.told().length, length + 1)
 })
 
-test('LIV-01 what was changed after the page was opened is reported as late', async t => {
+test('what was changed after the page was opened is reported as late', async t => {
   const site = await makeSite(t, FILES)
   const minutesAgo = (minutes: number) => Date.now() / 1000 - minutes * 60
   for (const [file, minutes] of [
@@ -144,7 +144,7 @@ test('names with any characters are reported, of the first 1,000 lines, and what
   t.deepEqual(paths, [path, '/assets/n992.css'])
 })
 
-test('LIV-01 LIV-02 on a file system without events every edit is reported within seconds', async t => {
+test('on a file system without events every edit is reported within seconds', async t => {
   const files = { 'apps/web/assets/css/app.css': 'a{}', 'views/_page.ejs': '1' }
   const root = makeProject(t, files)
   const options = { root, env: 'development', live: { watch: ['views'] } }
@@ -164,7 +164,7 @@ test('LIV-01 LIV-02 on a file system without events every edit is reported withi
 const connectionsOf = ({ server }: Site) =>
   new Promise<number>(resolve => server.getConnections((_, count) => resolve(count)))
 
-test('LIV-04 a server that is closed ends its channels, and a closed tab leaves nothing', async t => {
+test('a server that is closed ends its channels, and a closed tab leaves nothing', async t => {
   const site = await makeSite(t, FILES)
   const [one, other] = [await openTab(t, site.port, `use=${APP}`), await openTab(t, site.port)]
   await until(() => one.told().length === 1, 'the first message')
@@ -176,7 +176,7 @@ test('LIV-04 a server that is closed ends its channels, and a closed tab leaves 
   t.pass()
 })
 
-test('LIV-04 over HTTP/2 a page is told as well, and a closed tab is not an error', async t => {
+test('over HTTP/2 a page is told as well, and a closed tab is not an error', async t => {
   const site = await makeSite(t, FILES)
   const port = await open(t, createServer(site.app.callback()))
   const session = connect(`http://127.0.0.1:${port}`)

@@ -3,13 +3,11 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { request } from 'node:http'
-import ava from 'ava'
+import { serial as test } from '../../support/test.ts'
 import { openTab } from './tab.ts'
 import { loadedScripts } from '../../support/loaded.ts'
 import { ask, exchange, readAnswer } from '../../support/raw.ts'
 import { makeSite, type SiteOptions } from '../../support/site.ts'
-
-const test = ava.serial
 
 const FILES = { 'css/app.css': 'a{}', 'img/a.svg': '<svg/>' }
 const NAMES = [
@@ -52,7 +50,7 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Whose pages are of this server all the same, or no pages. */
 const MAY_HAVE_TAG = /^a link|^a script|^no Host/
 
-test('S58 S69 LIV-05 a foreign request, a link or a frame on another site gets 404 and no tag, and nothing is loaded for it', async t => {
+test('a foreign request, a link or a frame on another site gets 404 and no tag, and nothing is loaded for it', async t => {
   const { port } = await makeSite(t, FILES, { routes: page })
   const plain = await ask(port, 'GET', '/assets/missing.css')
   for (const [what, headers] of Object.entries(REFUSED)) {
@@ -72,7 +70,7 @@ test('S58 S69 LIV-05 a foreign request, a link or a frame on another site gets 4
   t.deepEqual(loaded(), [])
 })
 
-test('S58 LIV-05 another address of this machine is refused', async t => {
+test('another address of this machine is refused', async t => {
   const address = Object.values(networkInterfaces())
     .flat()
     .find(each => each && !each.internal && each.family === 'IPv4')?.address
@@ -103,7 +101,7 @@ for (const [what, options] of [
   ['with live: false', { live: false }],
   ['without serve', { serve: false }]
 ] as const) {
-  test(`LIV-05 ${what} there is no tag and no endpoint, and nothing is loaded`, async t => {
+  test(`${what} there is no tag and no endpoint, and nothing is loaded`, async t => {
     const { port } = await makeSite(t, FILES, { routes: page, ...options })
     for (const name of NAMES) {
       t.is((await ask(port, 'GET', `/assets/-/${name}`)).status, 404, name)
@@ -114,7 +112,7 @@ for (const [what, options] of [
   })
 }
 
-test('S58 other spellings of its paths, and other methods, are passed on', async t => {
+test('other spellings of its paths, and other methods, are passed on', async t => {
   const { port } = await makeSite(t, { ...FILES, 'js/-/live.js': 'own()' })
   t.not((await ask(port, 'GET', '/assets/-/live.js')).text, 'own()', 'no asset has such a name')
   t.is((await ask(port, 'GET', '/assets/-/')).status, 200)
@@ -141,7 +139,7 @@ test('a listed host is served, under the prefix that the option gives', async t 
   }
 })
 
-test('S69 in a browser that does not say where a request comes from, no frame shows it', async t => {
+test('in a browser that does not say where a request comes from, no frame shows it', async t => {
   const { port } = await makeSite(t, { ...FILES, 'img/a.svg': '<svg/>' })
   for (const name of ['', 'asset?path=app.css', 'image?path=/assets/a.svg', 'requests']) {
     const { headers } = await ask(port, 'GET', `/assets/-/${name}`)
@@ -152,7 +150,7 @@ test('S69 in a browser that does not say where a request comes from, no frame sh
   close()
 })
 
-test('S68 S85 LIV-05 a bare proxy_pass of nginx gets 404 and no tag; with HTTP/1.1 and nothing else it cannot be told apart: the page about it says how to turn all of it off', async t => {
+test('a bare proxy_pass of nginx gets 404 and no tag; with HTTP/1.1 and nothing else it cannot be told apart: the page about it says how to turn all of it off', async t => {
   const passedTo = async (options: SiteOptions, version = '1.1', ...fields: readonly string[]) => {
     const { port } = await makeSite(t, FILES, { ...options, routes: page })
     const passed = async (path: string) => {

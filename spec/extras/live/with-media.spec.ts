@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { assetSources } from '../../../lib/koa-assets.ts'
 import { makeSite, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
@@ -15,7 +15,7 @@ assetSources.append(drawn)
 test.after.always(() => rmSync(drawn, { recursive: true }))
 
 for (const fingerprint of [false, true])
-  test(`LIV-01 INL-01 an open page is told of an edited icon that it contains, whichever directory has it (${fingerprint ? 'with' : 'without'} fingerprints)`, async t => {
+  test(`an open page is told of an edited icon that it contains, whichever directory has it (${fingerprint ? 'with' : 'without'} fingerprints)`, async t => {
     const vendor = `vendor/${fingerprint}.svg`
     const names = ['icons/cart.svg', 'theme/moon.svg', vendor]
     writeFiles(drawn, { [`img/${vendor}`]: icon('<g/>') })

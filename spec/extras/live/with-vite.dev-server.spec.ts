@@ -1,7 +1,7 @@
 // What open pages are told about Vite.
 import { utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import { ESBUILD, TWO_BUILDS, viteMount } from '../../support/bundler-project.ts'
@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts'
 import { startVite } from '../../support/vite-server.ts'
 import { openTab } from './tab.ts'
 
-test('LZY-02 a page that uses a build of Vite is told so, and no other', async t => {
+test('a page that uses a build of Vite is told so, and no other', async t => {
   const root = makeProject(t, TWO_BUILDS)
   const at = new Date().setHours(17, 17, 0) / 1000
   utimesSync(join(root, viteMount().manifest), at, at)

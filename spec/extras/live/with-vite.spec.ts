@@ -1,5 +1,5 @@
 // What open pages are told about the builds of bundlers.
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { makeSite } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { openTold } from './tab.ts'
@@ -9,7 +9,7 @@ const FILES = { 'css/other.css': 'o{}', 'js/app.js': 'app()' }
 const manifest = (entry: string) =>
   JSON.stringify({ 'src/main.js': { file: entry, isEntry: true, css: ['main.css'] } })
 
-test('BND-18 a page is told about a build once, when all of it is written, and about no other', async t => {
+test('a page is told about a build once, when all of it is written, and about no other', async t => {
   const built = { '/dist/main.js': '1', '/dist/main.css': '1', '/dist/alone.svg': '<svg/>' }
   const files = { ...FILES, ...built, '/dist/list.json': manifest('main.js') }
   const mounts = { '/static': { dir: 'dist', manifest: 'dist/list.json' } }

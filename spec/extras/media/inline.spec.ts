@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import * as fc from 'fast-check'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { readSvg } from '../../../lib/extras/media/svg.ts'
@@ -54,7 +54,7 @@ async function makePages(
 }
 
 for (const mode of MODES) {
-  test(`INL-01 inline() writes the element, with attributes that replace the file's, and a class that is added (${mode})`, async t => {
+  test(`inline() writes the element, with attributes that replace the file's, and a class that is added (${mode})`, async t => {
     const files = { 'images/icons/cart.svg': CART }
     const site = await makePages(t, mode, files, { inline: 'icons/**' })
     t.is(await site.render(assets => assets.inline('icons/cart.svg')), WRITTEN)
@@ -68,7 +68,7 @@ for (const mode of MODES) {
     t.is(await site.render(assets => assets.inline('icons/cart.svg')), '<svg><g></g></svg>')
   })
 
-  test(`INL-02 what the option does not name, or a third party's file that it names by a pattern alone, is an error (${mode})`, async t => {
+  test(`what the option does not name, or a third party's file that it names by a pattern alone, is an error (${mode})`, async t => {
     const files = { 'images/logo.svg': CART, 'images/icons/a.png': 'png' }
     const site = await makePages(t, mode, files, { inline: ['icons/**', 'icons/sun.svg'] })
     for (const name of ['logo.svg', 'icons/a.png', 'icons/moon.svg', 'https://cdn.example/a.svg']) {
@@ -125,7 +125,7 @@ const REFUSED: readonly (readonly [inside: string, reason: RegExp])[] = [
   ['<g>', /end tag|expected/i]
 ]
 
-test('INL-03 a file that could run a script or load another is refused, with the line', t => {
+test('a file that could run a script or load another is refused, with the line', t => {
   for (const [inside, reason] of REFUSED) {
     const error = refusalOf(inside)
     if (typeof error === 'string') throw new Error(`${inside} became ${error}`)
@@ -141,7 +141,7 @@ test('INL-03 a file that could run a script or load another is refused, with the
   })
 })
 
-test('INL-03 what editors write for themselves is left out, and pictures that the file contains stay', t => {
+test('what editors write for themselves is left out, and pictures that the file contains stay', t => {
   const inside =
     '<!-- a --><metadata><rdf:RDF/></metadata><sodipodi:namedview/><?x y?>' +
     '<g inkscape:label="1" xml:space="preserve"><image href="data:image/png;base64,AA=="/></g>'
@@ -150,7 +150,7 @@ test('INL-03 what editors write for themselves is left out, and pictures that th
   t.is(refusalOf(inside, root), `\n ${ours}`)
 })
 
-test('INL-03 whatever text and attributes a file has, they leave no tag', t => {
+test('whatever text and attributes a file has, they leave no tag', t => {
   const text = fc.string({ unit: fc.constantFrom(...Array.from('<>&"\'/!-]a \n')) })
   const escaped = (given: string) =>
     given.replace(/[<>&"']/g, character => `&#${character.charCodeAt(0)};`)
@@ -163,7 +163,7 @@ test('INL-03 whatever text and attributes a file has, they leave no tag', t => {
 })
 
 for (const mode of MODES) {
-  test(`INL-03 a refused file is an error with its place, of precompile already (${mode})`, async t => {
+  test(`a refused file is an error with its place, of precompile already (${mode})`, async t => {
     const files = { 'images/icons/cart.svg': `<svg ${SVG}>\n <script/></svg>` }
     const make = makePages(t, mode, files, { inline: 'icons/**' })
     const error = await t.throwsAsync(
@@ -174,7 +174,7 @@ for (const mode of MODES) {
   })
 }
 
-test('INL-04 without fingerprints a production server does not start', async t => {
+test('without fingerprints a production server does not start', async t => {
   const options = { env: 'production', fingerprint: false, inline: 'icons/**' } as const
   await t.throwsAsync(makeSite(t, {}, options), { message: /inline needs fingerprints/ })
 })

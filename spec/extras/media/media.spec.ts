@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import * as fc from 'fast-check'
 import type { Middleware } from 'koa'
 import { fingerprinted, makeHelpers } from '../../runtime/views/view-helpers-site.ts'
@@ -16,7 +16,7 @@ import { anyText } from '../../support/texts.ts'
 const HELPERS = helpersOf()
 const assets = makeHelpers({}, undefined, [HELPERS])('web')
 
-test('REN-07 image() has an alt from the file name without its fingerprint; a given one wins, even an empty one', t => {
+test('image() has an alt from the file name without its fingerprint; a given one wins, even an empty one', t => {
   t.is(assets.image('my-cool_logo.png'), '<img src="/assets/my-cool_logo.png" alt="My Cool Logo">')
   const summer = '<img src="/assets/photos/summer%20house.jpg?v=1" alt="Summer House">'
   t.is(assets.image('photos/summer house.jpg?v=1'), summer)
@@ -29,7 +29,7 @@ test('REN-07 image() has an alt from the file name without its fingerprint; a gi
   t.is(image(url), `<img src="${url}" alt="My Logo">`)
 })
 
-test('REN-07 image() resolves the names in srcset', t => {
+test('image() resolves the names in srcset', t => {
   const { image } = fingerprinted({ host: 'https://cdn.example' }, [HELPERS])('web')
   t.is(
     image('logo.png', { srcset: { 'logo@2x.png': '2x' }, width: 10 }),
@@ -50,14 +50,14 @@ test('REN-07 image() resolves the names in srcset', t => {
   t.throws(wrong, { instanceOf: TypeError, message })
 })
 
-test('REN-08 video() and audio() write the tag of one file', t => {
+test('video() and audio() write the tag of one file', t => {
   const video = '<video autoplay="autoplay" controls="controls" src="/assets/m.mp4"></video>'
   t.is(assets.video('m.mp4', { autoplay: true, controls: true }), video)
   const audio = '<audio controls="controls" src="/assets/m.mp3"></audio>'
   t.is(assets.audio('m.mp3', { controls: true }), audio)
 })
 
-test('REN-08 sources are tags with their types', t => {
+test('sources are tags with their types', t => {
   t.is(
     assets.video({
       controls: true,
@@ -78,7 +78,7 @@ test('REN-08 sources are tags with their types', t => {
   t.is(assets.audio({ sources: ['m.ogg'] }), `<audio>\n${source}\n</audio>`)
 })
 
-test('REN-08 giving neither a name nor sources, or both, is a TypeError', t => {
+test('giving neither a name nor sources, or both, is a TypeError', t => {
   for (const args of [[], [{}], [{ sources: [] }], ['m.mp4', { sources: ['m.webm'] }], [null]]) {
     t.throws(() => Reflect.apply(assets.video, null, args), {
       instanceOf: TypeError,
@@ -92,7 +92,7 @@ test('REN-08 giving neither a name nor sources, or both, is a TypeError', t => {
   })
 })
 
-test('REN-03 src and poster are the helpers’ own, REN-10 absolute URLs stay, and REN-11 all have the host', t => {
+test('src and poster are the helpers’ own, absolute URLs stay, and all have the host', t => {
   t.is(assets.image('a.png', { src: '/evil.png' }), '<img src="/assets/a.png" alt="A">')
   t.is(assets.video('a.mp4', { src: '/evil.mp4' }), '<video src="/assets/a.mp4"></video>')
   t.is(assets.video('//a.example/x y'), '<video src="//a.example/x y"></video>')
@@ -156,7 +156,7 @@ const EXPECTED = {
 }
 
 for (const mode of MODES) {
-  test(`REN-25 PIC-01 S88 image() has the size that the file says, as a browser shows it, and none for what says none (${mode})`, async t => {
+  test(`image() has the size that the file says, as a browser shows it, and none for what says none (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, FILES)
     const sizes = await site.render(assets => JSON.stringify(sizesBy(assets)))
     t.is(sizes, JSON.stringify(EXPECTED))
@@ -166,7 +166,7 @@ for (const mode of MODES) {
 }
 
 for (const env of ['development', 'test']) {
-  test(`REN-25 in ${env}, the first page has it, and the page after an edit the new one`, async t => {
+  test(`in ${env}, the first page has it, and the page after an edit the new one`, async t => {
     let view = (assets: ViewHelpers) => JSON.stringify(sizesBy(assets))
     const routes: Middleware = ctx => void (ctx.body = view(ctx.assets))
     const site = await makeSite(t, FILES, { env, routes })
@@ -180,7 +180,7 @@ for (const env of ['development', 'test']) {
   })
 }
 
-test('REN-25 an image that cannot be read has none, and its page is rendered', async t => {
+test('an image that cannot be read has none, and its page is rendered', async t => {
   const routes: Middleware = ctx => {
     // As if it were unreadable: no event has told of it yet.
     rmSync(site.at('img/a.png'))
@@ -192,7 +192,7 @@ test('REN-25 an image that cannot be read has none, and its page is rendered', a
   t.is((await ask(site.port, '/')).text, '<img src="/assets/a.png" alt="A">')
 })
 
-test('REN-25 the manifest has the sizes; one of an earlier release has none, and pages do without', async t => {
+test('the manifest has the sizes; one of an earlier release has none, and pages do without', async t => {
   const files = { 'img/a.png': IMAGES['a.png'], 'js/a.js': '' }
   const site = await makeFingerprinted(t, 'precompiled', files)
   const { assets } = readManifest(site.root)
@@ -203,7 +203,7 @@ test('REN-25 the manifest has the sizes; one of an earlier release has none, and
   t.notRegex(await site.render(({ image }) => image('a.png')), SIZE)
 })
 
-test('S88 a file that was crafted to take long has no size, or takes as long as any other', t => {
+test('a file that was crafted to take long has no size, or takes as long as any other', t => {
   const most = 256 * 1024
   const root = `<svg width='40' height='30'>`
   // Each of these elements might end beyond the string, which does.
@@ -224,7 +224,7 @@ test('S88 a file that was crafted to take long has no size, or takes as long as 
   }
 })
 
-test('REN-26 given attributes win; with one side, the other is in proportion', t => {
+test('given attributes win; with one side, the other is in proportion', t => {
   const imageSize = { width: 40, height: 30 }
   const { image } = makeHelpers(
     {},

@@ -1,12 +1,12 @@
 // Images of a bundle.
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { pagesOf, viteBuild, viteMount } from '../../support/bundler-project.ts'
 import { makeProject } from '../../support/site.ts'
 import { IMAGES } from '../../support/images.ts'
 
 const FILE = 'assets/hero-B1a2C3d4.png'
 
-test('BND-13 image() finds a file by its source, and has its size', async t => {
+test('image() finds a file by its source, and has its size', async t => {
   const files = { 'src/hero.png': FILE, 'src/main.js': 'assets/main-C1b2A3d4.js' }
   const root = makeProject(t, { ...viteBuild('dist', files), [`dist/${FILE}`]: IMAGES['a.png'] })
   const mounts = { '/static': viteMount() }

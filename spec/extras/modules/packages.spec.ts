@@ -1,7 +1,7 @@
 // The option `packages`: modules and files of npm packages, in development and precompiled.
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { MODULES } from '../../../lib/extras/modules/options.ts'
@@ -25,7 +25,7 @@ const isNoRuntime = (name: string) => !name.includes('/rolldown-runtime-')
 
 const PRELOADED = /href="\/assets\/(\S+)" rel="modulepreload"/g
 
-test('PKG-01 in development a specifier is one module, which the import map names; what modules share is in a chunk, and each has its source map', async t => {
+test('in development a specifier is one module, which the import map names; what modules share is in a chunk, and each has its source map', async t => {
   const view = (assets: ViewHelpers) =>
     assets.importMap() + assets.javascript('app', { type: 'module', modulepreload: true })
   const files = {
@@ -68,7 +68,7 @@ test('PKG-01 in development a specifier is one module, which the import map name
 })
 
 for (const way of ['live', 'precompiled'] as const) {
-  test(`PKG-01 with fingerprints these modules refer to each other by them where they are not joined (${way})`, async t => {
+  test(`with fingerprints these modules refer to each other by them where they are not joined (${way})`, async t => {
     const options = { packages: 'tip', ...ONE_BY_ONE }
     const site = await makeFingerprinted(t, way, { ...TIP, ...APP }, options)
     const html = await site.render(
@@ -105,7 +105,7 @@ for (const way of ['live', 'precompiled'] as const) {
   })
 }
 
-test('PKG-01 a new import, an edit and an update are in the next page; a server that starts again takes the build from the disk, and one is kept', async t => {
+test('a new import, an edit and an update are in the next page; a server that starts again takes the build from the disk, and one is kept', async t => {
   const all = { 'index.js': "for (const name of ['three', 'four']) exports[name] = name" }
   const source = (name: string) =>
     `import { ${name}, type Other } from 'all'\nexport const App = () => <b>{${name}}</b>`
@@ -184,7 +184,7 @@ import { where } from 'swaps'
 export const told = [mode, of, build, short, where]`
 }
 
-test('PKG-04 packages work that no browser can import: CommonJS, paths without extensions, the field browser, and builds for production', async t => {
+test('packages work that no browser can import: CommonJS, paths without extensions, the field browser, and builds for production', async t => {
   const root = makeProject(t, placed(AWKWARD))
   for (const bundle of [true, 'packages', false] as const) {
     await run({ root, packages: ['common', 'modes', 'short', 'swaps'], bundle })
@@ -210,7 +210,7 @@ const FONTS = pkg(
   }
 )
 
-test('PKG-02 files of a package bring along what they refer to, and nothing else', async t => {
+test('files of a package bring along what they refer to, and nothing else', async t => {
   const packages = { '@fonts/inter': ['400.css'] }
   const files = { ...FONTS, 'stylesheets/app.css': '@import "@fonts/inter/400.css"' }
   const site = await makeFingerprinted(t, 'precompiled', files, { packages })
@@ -237,7 +237,7 @@ const BROKEN = {
   ...pkg('types-only', { exports: { '.': { types: './a.d.ts' } } })
 }
 
-test('PKG-03 a failure names the script that imports, is found out once, and again when something has changed', async t => {
+test('a failure names the script that imports, is found out once, and again when something has changed', async t => {
   const files = { ...BROKEN, 'javascripts/app.js': "import 'tip/mor'" }
   const packages = ['lacks', 'tip', { tip: 'dist/x.js' }]
   const page = await makePage(t, files, { packages })
@@ -265,7 +265,7 @@ test('PKG-03 a failure names the script that imports, is found out once, and aga
   t.is((await page.ask('/')).status, 200)
 })
 
-test('PKG-01 one of two apps may have packages; REN-14 a mistyped entry of the import map is logged with them as well', async t => {
+test('one of two apps may have packages; a mistyped entry of the import map is logged with them as well', async t => {
   const apps = { web: { packages: [{ tip: 'more.js' }] }, admin: {} }
   const view = (assets: ViewHelpers) => assets.importMap({ entry: 'shpo' })
   const files = { ...TIP, ...modulePkg('tip', ''), 'shop.js': '', '/apps/admin/x': '' }
@@ -288,7 +288,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   path: "'path', a module of Node, which browsers do not have: name"
 }
 
-test('PKG-03 an import of a package that the option does not name says how to publish it, and what else may be meant', async t => {
+test('an import of a package that the option does not name says how to publish it, and what else may be meant', async t => {
   const code = Object.keys(ADVICE).map(specifier => `import '${specifier}'`)
   const lit = modulePkg('lit', 'export const html = 1')
   const files = { ...TIP, ...lit, ...pkg('tap', {}), 'app.js': code.join('\n') }
@@ -303,7 +303,7 @@ test('PKG-03 an import of a package that the option does not name says how to pu
   }
 })
 
-test('PKG-03 a value that names no packages is an error at start, with what the option must be', t => {
+test('a value that names no packages is an error at start, with what the option must be', t => {
   const names = ['', './a', '../tip', '@pop', 'tip/../x', 42, ['a', 1], [['tip']]]
   for (const packages of [...names, { a: '../b' }, { 'a/b': 'c.js' }, { tip: [], x: 1 }]) {
     const { message } = t.throws(() => settle({ packages } as object), { instanceOf: TypeError })
@@ -313,7 +313,7 @@ test('PKG-03 a value that names no packages is an error at start, with what the 
 
 const NAVIGATION = { headers: { accept: 'text/html,*/*;q=0.8' } }
 
-test('NAM-03 a browser gets one page with all unusable packages, each with a way out; the rest of the site goes on', async t => {
+test('a browser gets one page with all unusable packages, each with a way out; the rest of the site goes on', async t => {
   const page = await makeSite(
     t,
     { ...BROKEN, 'stylesheets/app.css': 'a {}' },

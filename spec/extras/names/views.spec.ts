@@ -1,7 +1,7 @@
 // Names in views that no asset has, found without rendering them.
 import { rmSync, symlinkSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { checkViews } from './check.ts'
 import { run as runCommand } from '../../publishing/cli/run.ts'
 import { settleForPrecompile, settleProject } from '../../../lib/runtime/app/extras.ts'
@@ -45,13 +45,13 @@ for (const [language, text, expected] of [
   ['CSS', "a { background: url('a.png'), url('b.png') } @import url('c.css');", []],
   ['comments of templates', "<%# assets.path('old.js') %>{# assets.path('older.js') #}", []]
 ] as const) {
-  test(`VEW-01 literal names are found: ${language}`, t => {
+  test(`literal names are found: ${language}`, t => {
     const names = literalNames(text).map(({ name }) => name)
     t.deepEqual(names, [...expected])
   })
 }
 
-test('VEW-01 a name that no app has is reported with its line and the nearest name; tails and queries count as names', async t => {
+test('a name that no app has is reported with its line and the nearest name; tails and queries count as names', async t => {
   const root = makeProject(t, placed(ASSETS))
   writeFiles(root, {
     'apps/web/views/a.ejs':
@@ -89,7 +89,7 @@ test('VEW-01 a name that no app has is reported with its line and the nearest na
   t.deepEqual(await checkViews({ root }, ['apps/web/views/**/*.{ejs,njk,ts}']), report)
 })
 
-test('NAM-01 a view names what each app has whose pages may have it; otherwise it is reported, with the app that has it', async t => {
+test('a view names what each app has whose pages may have it; otherwise it is reported, with the app that has it', async t => {
   const root = makeProject(t, placed(ASSETS))
   const views =
     "{{ assets.stylesheet('app') }}{{ assets.stylesheet('menu') }}{{ preload('menu.css') }}"
@@ -137,7 +137,7 @@ test('NAM-01 a view names what each app has whose pages may have it; otherwise i
   t.deepEqual(await problemsIn({}), [...expected, ...shared])
 })
 
-test('SET-11 views that are no globs are an error at start', t => {
+test('views that are no globs are an error at start', t => {
   for (const views of [42, ['a', '']]) {
     const expected = { instanceOf: TypeError, message: /^views must be a glob/ }
     t.throws(() => settleProject({ views } as KoaAssetsOptions, {}), expected)
@@ -153,7 +153,7 @@ test('in development a glob of the option views that matches no file is reported
   t.deepEqual(warningsAbout('matches no file'), [`koa-fresh-assets: ${message}`])
 })
 
-test('INL-02 a name that inline() cannot write is reported, before and after precompile, and a function of the application is not', async t => {
+test('a name that inline() cannot write is reported, before and after precompile, and a function of the application is not', async t => {
   const root = makeProject(t, placed({ 'images/icons/a.svg': '<svg/>', 'images/b.svg': '<svg/>' }))
   const view =
     "<%- assets.inline('icons/a.svg') + assets.inline('b.svg') + inline('c.css') %>\n<%- assets.inline('d.svg') %>"
@@ -175,40 +175,37 @@ test('INL-02 a name that inline() cannot write is reported, before and after pre
 
 // Names as types: a mistyped one does not compile, and the file follows the sources.
 
-test.serial(
-  'TYP-01 a mistyped name does not compile, and the error suggests the nearest one',
-  async t => {
-    const root = makeTyped(t)
-    const mistyped = [
-      "assets.stylesheet('ap.css')",
-      "assets.javascript('pages/hom', { defer: true })",
-      "assets.image('loga.svg', { alt: '' })",
-      "assets.path('intr.woff2')",
-      "assets.stylesheet('app', 'menus')",
-      "assets.app('admn')"
-    ]
-    const { status, stdout } = await runCommand(root, 'types')
-    t.deepEqual([status, stdout], [0, `${join(root, 'assets.d.ts')} was written\n`])
-    const fine = [
-      "assets.stylesheet('app', 'menu.css', { media: 'print' })",
-      "assets.javascript('home', { type: 'module' })",
-      "assets.image('logo.svg#leaf', { alt: '' }) + assets.image('https://cdn.example/a.png')",
-      "assets.path('images/logo.svg') + assets.path('app.css?v=2', { mount: '/' })",
-      "assets.favicon() + assets.favicon('logo.svg') + assets.app('admin').stylesheet('menu')",
-      "assets.preload('app', { as: 'style' }) + assets.entry('src/any.tsx')",
-      "assets.path(name as AssetName) + assets.stylesheet(name as AssetName<'stylesheet'>)"
-    ]
-    const said = complaints(root, ...mistyped, ...fine)
-    for (const near of ['app.css', 'pages/home', 'logo.svg', 'inter.woff2', 'menu', 'admin']) {
-      t.true(said.includes(`"${near}"`), `${near}: ${said}`)
-    }
-    t.is(said.match(/^server\.ts\(\d+,\d+\): error/gm)?.length, mistyped.length)
-    t.regex((await runCommand(root, 'types')).stdout, / is current\n$/)
+test.serial('a mistyped name does not compile, and the error suggests the nearest one', async t => {
+  const root = makeTyped(t)
+  const mistyped = [
+    "assets.stylesheet('ap.css')",
+    "assets.javascript('pages/hom', { defer: true })",
+    "assets.image('loga.svg', { alt: '' })",
+    "assets.path('intr.woff2')",
+    "assets.stylesheet('app', 'menus')",
+    "assets.app('admn')"
+  ]
+  const { status, stdout } = await runCommand(root, 'types')
+  t.deepEqual([status, stdout], [0, `${join(root, 'assets.d.ts')} was written\n`])
+  const fine = [
+    "assets.stylesheet('app', 'menu.css', { media: 'print' })",
+    "assets.javascript('home', { type: 'module' })",
+    "assets.image('logo.svg#leaf', { alt: '' }) + assets.image('https://cdn.example/a.png')",
+    "assets.path('images/logo.svg') + assets.path('app.css?v=2', { mount: '/' })",
+    "assets.favicon() + assets.favicon('logo.svg') + assets.app('admin').stylesheet('menu')",
+    "assets.preload('app', { as: 'style' }) + assets.entry('src/any.tsx')",
+    "assets.path(name as AssetName) + assets.stylesheet(name as AssetName<'stylesheet'>)"
+  ]
+  const said = complaints(root, ...mistyped, ...fine)
+  for (const near of ['app.css', 'pages/home', 'logo.svg', 'inter.woff2', 'menu', 'admin']) {
+    t.true(said.includes(`"${near}"`), `${near}: ${said}`)
   }
-)
+  t.is(said.match(/^server\.ts\(\d+,\d+\): error/gm)?.length, mistyped.length)
+  t.regex((await runCommand(root, 'types')).stdout, / is current\n$/)
+})
 
 test.serial(
-  'NAM-02 the file is the same in every environment, by the command and by the server',
+  'the file is the same in every environment, by the command and by the server',
   async t => {
     const config = { configure: { production: { sources: ['../../more'] } } }
     const root = makeTyped(t, {
@@ -232,7 +229,7 @@ test.serial(
 )
 
 test.serial(
-  'TYP-01 in development the file follows the sources, if it exists, and is written only then',
+  'in development the file follows the sources, if it exists, and is written only then',
   async t => {
     const root = makeProject(t, placed(TYPED))
     const file = join(root, 'assets.d.ts')
@@ -282,7 +279,7 @@ for (const mode of MODES) {
       `<script type="module" dangerouslySetInnerHTML={{ __html: \`${SCRIPT}\` }} />`
     ]
   ] as const) {
-    test(`JSM-08 importMap({ entry }) has what a script in a view imports: ${path} (${mode})`, async t => {
+    test(`importMap({ entry }) has what a script in a view imports: ${path} (${mode})`, async t => {
       const base = path.endsWith('.ejs') ? '/shop' : ''
       const files = { ...FILES, [`/${path}`]: text.replace('/assets/', `${base}/assets/`) }
       const site = await makeFingerprinted(t, mode, files, { ...OPTIONS, base })
@@ -303,7 +300,7 @@ for (const mode of MODES) {
     })
   }
 
-  test(`JSM-08 importMap({ entry }) is no tag where scripts in views import nothing by such names (${mode})`, async t => {
+  test(`importMap({ entry }) is no tag where scripts in views import nothing by such names (${mode})`, async t => {
     const page = `<% const { x } = await import('confetti') %>
 <script type="module" src="<%= assets.path('app.js') %>"></script>
 <script type="module">import x from '<%= assets.path('count.js') %>'</script>`
@@ -313,7 +310,7 @@ for (const mode of MODES) {
 }
 
 for (const mode of MODES) {
-  test(`JSM-08 views are read only where a script may be a module, or imports are mapped (${mode})`, async t => {
+  test(`views are read only where a script may be a module, or imports are mapped (${mode})`, async t => {
     const view = `<script type="module">import '/assets/old.js'</script>`
     const files = { 'old.js': 'count = 1', '/views/page.html': view }
     const site = await makeFingerprinted(t, mode, files, {})
@@ -324,7 +321,7 @@ for (const mode of MODES) {
   })
 }
 
-test('JSM-08 a manifest has what scripts in views import, once one of them does', async t => {
+test('a manifest has what scripts in views import, once one of them does', async t => {
   const site = await makeFingerprinted(t, 'precompiled', FILES, OPTIONS)
   const inViews = () => (readManifest(site.root) as { inViews?: readonly string[] }).inViews
   t.is(inViews(), undefined)
@@ -332,7 +329,7 @@ test('JSM-08 a manifest has what scripts in views import, once one of them does'
   t.deepEqual(inViews(), ['/assets/count.js', 'cdn', 'confetti'])
 })
 
-test('JSM-08 assets and declarations of types are no views, though a glob matches them', async t => {
+test('assets and declarations of types are no views, though a glob matches them', async t => {
   const files = { ...FILES, 'shop.ts': "import 'confetti'", '/assets.d.ts': "import('cdn')" }
   const given = { ...OPTIONS, views: '**/*.ts', bundle: true }
   const site = await makeFingerprinted(t, 'precompiled', files, given)

@@ -1,6 +1,6 @@
 // The flag --views of `verify`, the option `views`, and the command `types`.
 
-import ava from 'ava'
+import { serial as test } from '../../support/test.ts'
 import * as fc from 'fast-check'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 import { precompile } from '../../../lib/publishing/building/precompile.ts'
@@ -13,9 +13,7 @@ import { Rule } from '../../support/names/rule.ts'
 import { writeFiles } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 
-const test = ava.serial
-
-test('NAM-01 verify --views and precompile tell of a view that names what another app has', async t => {
+test('verify --views and precompile tell of a view that names what another app has', async t => {
   const root = makeShop(t, {
     'print.css': 'a{}',
     '/apps/admin/assets/menu.css': 'a{}',
@@ -30,7 +28,7 @@ test('NAM-01 verify --views and precompile tell of a view that names what anothe
   t.deepEqual([status, stderr.endsWith(`warning: ${message}`)], [0, true], stderr)
 })
 
-test('VEW-01 an option views that no file matches is told of, not taken for correct', async t => {
+test('an option views that no file matches is told of, not taken for correct', async t => {
   const root = makeShop(t, {
     'app.css': 'a{}',
     '/views/a.ejs': "<%- assets.stylesheet('apq') %>",
@@ -68,7 +66,7 @@ const VIEW: readonly (readonly [line: string, problem?: string])[] = [
   ["shop.stylesheeet('app')"]
 ]
 
-test('VEW-01 verify --views names file, line and the nearest name, with exit status 1', async t => {
+test('verify --views names file, line and the nearest name, with exit status 1', async t => {
   const views = 'views/**/*.ejs'
   const root = makeShop(t, {
     'app.css': 'a{}',
@@ -116,7 +114,7 @@ test('VEW-01 verify --views names file, line and the nearest name, with exit sta
 // The model "names", in views: `verify` with the option `views`, and --views before a precompile, accept exactly what
 // helpers find in production.
 
-test('NAM-01 VEW-01 the check of views accepts what helpers find in production, in every app whose pages may have the view', async t => {
+test('the check of views accepts what helpers find in production, in every app whose pages may have the view', async t => {
   const isPublishable = (plan: Plan) => {
     const rule = new Rule(plan)
     return rule.refused.length === 0 && !rule.isEmpty

@@ -1,15 +1,13 @@
 // What bundlers' manifests name, in views and as types.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import ava from 'ava'
+import { serial as test } from '../../support/test.ts'
 import { run as runCommand } from '../../publishing/cli/run.ts'
 import { viteBuild, viteMount } from '../../support/bundler-project.ts'
 import { placed } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 import { checkViews } from './check.ts'
 import { complaints, makeTyped } from './typed.ts'
-
-const test = ava.serial
 
 const ASSETS = {
   'css/app.css': 'a{}',
@@ -24,7 +22,7 @@ const BUILD = viteBuild('dist', {
 })
 const mounts = { '/static': viteMount() }
 
-test('VEW-01 entries and sources of bundles are names; without a build there is an error that says so', async t => {
+test('entries and sources of bundles are names; without a build there is an error that says so', async t => {
   const root = makeProject(t, {
     ...placed(ASSETS),
     ...BUILD,
@@ -53,7 +51,7 @@ test('VEW-01 entries and sources of bundles are names; without a build there is 
   })
 })
 
-test('VEW-01 a precompile beside a build that is missing succeeds, and says that names are not checked', async t => {
+test('a precompile beside a build that is missing succeeds, and says that names are not checked', async t => {
   const root = makeProject(t, {
     ...placed(ASSETS),
     'views/a.ejs': "<%- assets.entry('src/main.tsx') %>",
@@ -64,7 +62,7 @@ test('VEW-01 a precompile beside a build that is missing succeeds, and says that
   t.regex(stderr, /names are not checked: .*manifest\.json/)
 })
 
-test('TYP-01 entries and sources of a build are names; before the first build, no name is refused', async t => {
+test('entries and sources of a build are names; before the first build, no name is refused', async t => {
   const root = makeTyped(t, { '/assets.config.json': JSON.stringify({ mounts }) })
   await runCommand(root, 'types')
   const lines = [

@@ -9,7 +9,7 @@ import {
   writeFileSync
 } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import { outdatedAmong } from '../../../lib/extras/releases/clean.ts'
 import { clean, precompile } from '../../../lib/index.ts'
 import { lock } from '../../../lib/publishing/writing/lock.ts'
@@ -42,7 +42,7 @@ async function makeDeploys(t: ExecutionContext, days: readonly number[]) {
 const withCopies = (names: readonly string[]) =>
   names.flatMap(name => ['', ...COPIES].map(extension => name + extension)).toSorted()
 
-test('FPR-15 clean keeps what was published today, and the newest two by when that was, and says the same in a dry run', async t => {
+test('clean keeps what was published today, and the newest two by when that was, and says the same in a dry run', async t => {
   const { root, deploy, left } = await makeDeploys(t, [1, 2, 3])
   for (const day of [300, 200]) await deploy(day)
   const before = left()
@@ -57,7 +57,7 @@ test('FPR-15 clean keeps what was published today, and the newest two by when th
   t.deepEqual(left(), withCopies(['app.css', nameOf(200), nameOf(300)]))
 })
 
-test('FPR-15 versions that are not among the newest, not young and not current are removed', t => {
+test('versions that are not among the newest, not young and not current are removed', t => {
   const ago = (days: number) => 1e12 - days * DAY * 1000
   const removedOf = (...days: readonly number[]) => {
     const dated = new Map(days.map((age, at) => [at, ago(age)]))
@@ -86,7 +86,7 @@ test('clean never touches what precompile did not make', async t => {
   t.true(existsSync(elsewhere))
 })
 
-test('S74 clean follows no link, and refuses a public/assets that is a link out of public', async t => {
+test('clean follows no link, and refuses a public/assets that is a link out of public', async t => {
   const { root, folder } = await makeDeploys(t, [1, 10, 20])
   const outside = makeProject(t)
   const names = () => readdirSync(outside).toSorted()

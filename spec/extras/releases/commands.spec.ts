@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import ava from 'ava'
+import { serial as test } from '../../support/test.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { allCommands, parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
@@ -15,13 +15,11 @@ import { WRITABLE_CODINGS } from '../../support/copies.ts'
 import { placed, run as build } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles, makeSite } from '../../support/site.ts'
 
-const test = ava.serial
-
 const withoutTime = (text: string) => text.replace(/\d+\.\d+ s/, '0.12 s')
 const fingerprinted = (name: string, text: string) =>
   withFingerprint(`/assets/${name}`, digestOf(Buffer.from(text)))
 
-test('FPR-16 verify exits with 0, and with 1 after an edit, a deletion, a truncation', async t => {
+test('verify exits with 0, and with 1 after an edit, a deletion, a truncation', async t => {
   const contents = { 'a.txt': 'aaaaaaaaa', 'b.txt': 'b', 'c.txt': 'ccccccccc' }
   const root = makeShop(t, contents)
   writeFiles(root, { 'assets.config.mjs': 'export default {}' })
@@ -44,7 +42,7 @@ ${c} has size 1, not 9
   t.is((JSON.parse(stdout) as VerifyReport).problems.length, 3)
 })
 
-test('FPR-15 clean names what it removes, by --keep and --age', async t => {
+test('clean names what it removes, by --keep and --age', async t => {
   const root = makeShop(t, { 'a.txt': 'now' })
   await run(root, 'precompile --quiet')
   const old = fingerprinted('a.txt', 'old')
@@ -124,7 +122,7 @@ const OLD = 'old { color: red }'
 const SHA256 = createHash('sha256').update(OLD).digest('hex')
 
 for (const length of DIGEST_LENGTHS) {
-  test(`FPR-02 what a build published under names with ${length} digits is verified, immutable after the next build, and removed by clean`, async t => {
+  test(`what a build published under names with ${length} digits is verified, immutable after the next build, and removed by clean`, async t => {
     const [name, damaged] = [SHA256, 'f'.repeat(64)].map(hex => `app-${hex.slice(0, length)}.css`)
     const target = `/assets/${name}`
     const entry = { target, source: 'css/app.css', integrity: [], size: OLD.length }
@@ -147,7 +145,7 @@ for (const length of DIGEST_LENGTHS) {
   })
 }
 
-test('FPR-02 digests of two lengths are the same when one begins with the other', t => {
+test('digests of two lengths are the same when one begins with the other', t => {
   const digest = digestOf(OLD)
   for (const other of [SHA256, digest]) t.true(isSameDigest(digest, other))
   t.true(isSameDigest(SHA256, digest))

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import { CODINGS } from '../../../lib/runtime/files/codings.ts'
 import { WRITABLE_CODINGS } from '../../support/copies.ts'
 import {
@@ -64,7 +64,7 @@ const changesOf = ({ codings }: CompressReport) =>
     .map(({ written, removed }) => ({ written, removed }))
 const each = (written: number, removed = 0) => WRITTEN.map(() => ({ written, removed }))
 
-test('MNT-07 compress writes copies that koaAssets sends, whatever the times of the originals', async t => {
+test('compress writes copies that koaAssets sends, whatever the times of the originals', async t => {
   const paths = ['app.css', 'a/b/app.css', 'old.css', 'new.css', '.well-known/app.css']
   const root = makeProject(t, Object.fromEntries(paths.map(path => [`dist/${path}`, TEXT])))
   utimesSync(join(root, 'dist/old.css'), 1e9, 1e9)
@@ -170,7 +170,7 @@ test('a copy of the same bytes is not made again, and only gets another mtime wh
   t.deepEqual((await verifyCopies(root)).problems, [])
 })
 
-test('S55 a copy that is cut short, empty, of other bytes, or larger than its original is replaced', async t => {
+test('a copy that is cut short, empty, of other bytes, or larger than its original is replaced', async t => {
   const faults = [
     (bytes: Buffer) => bytes.subarray(0, -1),
     () => Buffer.alloc(0),
@@ -192,7 +192,7 @@ test('S55 a copy that is cut short, empty, of other bytes, or larger than its or
   for (const [name, extension] of copies) t.is(copy(name, extension), TEXT)
 })
 
-test('ANS-11a where compression no longer pays, the copies of previous bytes are removed', async t => {
+test('where compression no longer pays, the copies of previous bytes are removed', async t => {
   const { root, names } = makeDirectory(t, { 'app.css': TEXT, 'data.json': TEXT })
   await compress(root)
   writeFiles(root, { 'app.css': 'a{}', 'data.json': randomBytes(5000) })
@@ -200,7 +200,7 @@ test('ANS-11a where compression no longer pays, the copies of previous bytes are
   t.deepEqual(names(), ['app.css', 'data.json'])
 })
 
-test('S24 S74 no link is followed: neither to an original, nor to a folder, nor to a copy', async t => {
+test('no link is followed: neither to an original, nor to a folder, nor to a copy', async t => {
   const files = { 'secret.css': TEXT, 'folder/secret.css': TEXT, copy: 'kept' }
   const outside = makeDirectory(t, files)
   const { root, names, at } = makeDirectory(t, { 'app.css': TEXT })
@@ -218,7 +218,7 @@ test('S24 S74 no link is followed: neither to an original, nor to a folder, nor 
   for (const extension of WRITTEN) t.true(lstatSync(at(`app.css${extension}`)).isFile())
 })
 
-test('S73 verify does not look into a folder that cannot be requested, which it may not be able to read', async t => {
+test('verify does not look into a folder that cannot be requested, which it may not be able to read', async t => {
   const { root, at } = makeDirectory(t, { 'app.css': TEXT, '.git/app.css': TEXT })
   chmodSync(root, 0o755)
   chmodSync(at('.git'), 0)
@@ -266,7 +266,7 @@ test('a file that is edited while it is compressed is an error, and gets no copy
   t.deepEqual((await verifyCopies(root)).problems, [])
 })
 
-test('S53 a directory that is missing, a file, a project or empty is an error in compress and in verify', async t => {
+test('a directory that is missing, a file, a project or empty is an error in compress and in verify', async t => {
   for (const [files, path, message] of [
     [{}, 'dist', /[\\/]dist does not exist: build it first$/],
     [{ dist: '' }, 'dist', /[\\/]dist is not a directory: name the one that is served$/],

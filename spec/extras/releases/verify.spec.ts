@@ -2,7 +2,7 @@
 import { readFileSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { Asset } from '../../../lib/runtime/urls/manifest.ts'
 import { COPIES, WRITABLE_CODINGS } from '../../support/copies.ts'
 import { compress, precompile, verify, verifyCopies } from '../../../lib/index.ts'
@@ -36,7 +36,7 @@ async function makePublished(t: Parameters<typeof makeProject>[0]) {
 
 const MISSING = 'is missing: copy it again, or run npx koa-fresh-assets precompile'
 
-test('FPR-16 verify reports each copy that is not served, and what was edited, truncated or deleted', async t => {
+test('verify reports each copy that is not served, and what was edited, truncated or deleted', async t => {
   const { root, manifest, target, file, problems } = await makePublished(t)
   t.deepEqual(await verify({ root }), { manifest, assets: 2, problems: [] })
   // It is compared by its bytes alone.
@@ -52,7 +52,7 @@ test('FPR-16 verify reports each copy that is not served, and what was edited, t
   }
 })
 
-test('FPR-16 verify says what may have written a file under a plain name that differs from its target, and what to do', async t => {
+test('verify says what may have written a file under a plain name that differs from its target, and what to do', async t => {
   const { target, file, problems } = await makePublished(t)
   writeFileSync(file('/assets/app.css'), 'edited')
   rmSync(file('/assets/logo.png'))
@@ -73,7 +73,7 @@ const LATER = Date.now() / 1000 + 1000
 const copiesOf = (path: string, message: string) =>
   COPIES.map(extension => ({ path: path + extension, message }))
 
-test('S55 verifyCopies reports a copy that is damaged, or of other bytes', async t => {
+test('verifyCopies reports a copy that is damaged, or of other bytes', async t => {
   const root = makeProject(t, { 'a.css': TEXT, 'b.css': TEXT, 'c.css': TEXT, 'd.css': TEXT })
   await compress(root)
   const all = 4 * WRITABLE_CODINGS.length
@@ -110,7 +110,7 @@ test('verifyCopies reports copies without an original, but neither archives nor 
   t.deepEqual(problems, copiesOf('sub/gone.css', message))
 })
 
-test('S24 nothing outside is read through a link, and nothing is written', async t => {
+test('nothing outside is read through a link, and nothing is written', async t => {
   const root = makeProject(t, { 'dist/a.css': TEXT, 'secret.css': TEXT, 'secret.css.br': 'broken' })
   symlinkSync('../secret.css', join(root, 'dist/b.css'))
   symlinkSync('../secret.css.br', join(root, 'dist/b.css.br'))
@@ -119,7 +119,7 @@ test('S24 nothing outside is read through a link, and nothing is written', async
   t.is(readFileSync(join(root, 'secret.css.br'), 'utf8'), 'broken')
 })
 
-test('MNT-02 verify checks what is published into a mount of public only once', async t => {
+test('verify checks what is published into a mount of public only once', async t => {
   const root = makeProject(t, {
     'assets/site.css': 'p { color: red }\n'.repeat(200),
     'public/a.txt': ''
@@ -131,7 +131,7 @@ test('MNT-02 verify checks what is published into a mount of public only once', 
   t.deepEqual(problems, [{ path: `${target}.br`, message: 'cannot be decompressed' }])
 })
 
-test('FPR-05 a source whose path is that of something else is refused by precompile and verify, and logged in development, with both places', async t => {
+test('a source whose path is that of something else is refused by precompile and verify, and logged in development, with both places', async t => {
   const site = await makeSite(t, { 'app.css': 'a{}', '/apps/admin/assets/menu.css': 'b{}' })
   const { root } = site
   await run({ root })
@@ -174,14 +174,14 @@ test('FPR-05 a source whose path is that of something else is refused by precomp
   }
 })
 
-test('MNT-03 verify runs before the directory of a mount is made', async t => {
+test('verify runs before the directory of a mount is made', async t => {
   const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
   const options = { root, mounts: { '/x': { dir: 'later', manifest: 'later/m.json' } } }
   await precompile(options)
   t.deepEqual((await verify(options)).problems, [])
 })
 
-test('BAS-01 verify finds what was built for another base than that of the site, once for each file', async t => {
+test('verify finds what was built for another base than that of the site, once for each file', async t => {
   const files = ['main-CZTearZk.js', 'lazy-DgfC_S5W.css', 'hero-Cwg7rssR.png', 'more-BVFPTd8P.js']
   const root = makeProject(t, {
     'dist/m.json': JSON.stringify(

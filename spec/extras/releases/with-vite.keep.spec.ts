@@ -12,7 +12,7 @@ import {
   truncateSync
 } from 'node:fs'
 import { basename, join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import { build as buildWithEsbuild } from 'esbuild'
 import type { Middleware } from 'koa'
 import { build as buildWithVite } from 'vite'
@@ -74,7 +74,7 @@ function switchTo(dir: string): void {
 }
 
 test.serial(
-  'BND-16 a page that was open before two deploys finds its lazy chunk after them, until clean removes it',
+  'a page that was open before two deploys finds its lazy chunk after them, until clean removes it',
   async t => {
     const [one, two, three] = [await release(1), await release(2), await release(3)]
     const [lazy, style] = [fileOf(one, /lazy-.*js$/), fileOf(one, /lazy-.*css$/)]
@@ -174,7 +174,7 @@ const list = (...builds: readonly (readonly [daysAgo: number, ...files: string[]
     }))
   })
 
-test('BND-16 a second keep changes nothing, and one that was interrupted is completed by the next', async t => {
+test('a second keep changes nothing, and one that was interrupted is completed by the next', async t => {
   const { at, run, state } = makeBuilds(t, { old: chunks(OLD, LAZY), new: chunks(NEW) })
   const signal = AbortSignal.abort('stopped')
   t.is(await run('old', 'new', { signal }).catch((error: unknown) => error), 'stopped')
@@ -189,7 +189,7 @@ test('BND-16 a second keep changes nothing, and one that was interrupted is comp
   t.deepEqual(state(), before)
 })
 
-test('BND-16 no file of the new build is overwritten, and none that it has is listed', async t => {
+test('no file of the new build is overwritten, and none that it has is listed', async t => {
   const other = 'other-QrSt7890.js'
   const link = 'link-UvWx1234.js'
   const { at, run } = makeBuilds(t, {
@@ -204,7 +204,7 @@ test('BND-16 no file of the new build is overwritten, and none that it has is li
   t.false(existsSync(at('new/plain.js')), 'its name has no hash')
 })
 
-test('S24 keep follows no link: neither to a file of the old build, nor out of the new one', async t => {
+test('keep follows no link: neither to a file of the old build, nor out of the new one', async t => {
   const chunk = 'sub/chunk-QrSt7890.js'
   const { at, run } = makeBuilds(t, {
     old: chunks(OLD, LAZY, chunk),
@@ -220,7 +220,7 @@ test('S24 keep follows no link: neither to a file of the old build, nor out of t
   t.deepEqual((await run()).kept, [OLD, chunk])
 })
 
-test('BND-16 files of builds beyond both limits are not kept, and clean removes them', async t => {
+test('files of builds beyond both limits are not kept, and clean removes them', async t => {
   const [a, b, c] = ['a-AbCd1234.js', 'b-AbCd1234.js', 'c-AbCd1234.js'] as const
   const kept = { [a]: 'a()', [b]: 'b()', [c]: 'c()', [LIST]: list([2, a], [8, b], [9, c]) }
   const { at, run, listed } = makeBuilds(t, { old: { ...chunks(OLD), ...kept }, new: chunks(NEW) })
@@ -238,7 +238,7 @@ test('BND-16 files of builds beyond both limits are not kept, and clean removes 
   t.deepEqual(await cleanKept(at('new')), { removed: [], bytes: 0, kept: 0, dryRun: false })
 })
 
-test('BND-16 a file that the next build has again belongs to that build, and clean leaves it', async t => {
+test('a file that the next build has again belongs to that build, and clean leaves it', async t => {
   const { at, run } = makeBuilds(t, { old: chunks(OLD), new: chunks(NEW), next: chunks(OLD) })
   await run()
   t.deepEqual((await run('new', 'next')).kept, [NEW])
@@ -247,7 +247,7 @@ test('BND-16 a file that the next build has again belongs to that build, and cle
   t.true(existsSync(at(`next/${OLD}`)))
 })
 
-test('BND-16 builds of esbuild are known by their metafile, even after they were moved', async t => {
+test('builds of esbuild are known by their metafile, even after they were moved', async t => {
   const project = makeProject(t, { 'main.js': 'console.log(1)', 'other.js': '' })
   const bundle = async (moved: string) => {
     const { metafile } = await buildWithEsbuild({
@@ -271,7 +271,7 @@ test('BND-16 builds of esbuild are known by their metafile, even after they were
 
 const PICTURE = 'logo-QrSt7890.png'
 
-test('REC-04 verify reports kept files that are damaged or missing, and the next keep repairs them', async t => {
+test('verify reports kept files that are damaged or missing, and the next keep repairs them', async t => {
   const { at, run, state } = makeBuilds(t, {
     old: chunks(OLD, LAZY, PICTURE),
     new: chunks(NEW),
@@ -308,7 +308,7 @@ test('REC-04 verify reports kept files that are damaged or missing, and the next
   t.deepEqual(await problems('later'), [])
 })
 
-test('REC-04 a list of kept files that is damaged, empty or lost is an error of keep, clean and verify that says what to do', async t => {
+test('a list of kept files that is damaged, empty or lost is an error of keep, clean and verify that says what to do', async t => {
   const { at, run } = makeBuilds(t, {
     older: chunks(OLD, LAZY),
     old: chunks(NEW),
@@ -342,7 +342,7 @@ const HAS_ZSTD = WRITABLE_CODINGS.some(({ name }) => name === 'zstd')
 const TEXT = 'body { color: red }\n'.repeat(200)
 
 test.serial(
-  'BND-16 keep and clean <dir> print what they kept and removed, without a configuration',
+  'keep and clean <dir> print what they kept and removed, without a configuration',
   async t => {
     const build = (file: string) => ({ 'src/main.js': { file, name: 'main', isEntry: true } })
     const root = makeProject(t, {
@@ -389,7 +389,7 @@ test.serial(
 )
 
 test.serial(
-  'BND-17 verify <dir> names each copy that is not one, and each file of the bundle that is missing',
+  'verify <dir> names each copy that is not one, and each file of the bundle that is missing',
   async t => {
     const manifest = { 'src/main.js': { file: 'main-AbCd1234.js', isEntry: true, css: ['a.css'] } }
     const root = makeProject(t, {

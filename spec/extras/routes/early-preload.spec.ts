@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import * as fc from 'fast-check'
 import Koa, { type Context } from 'koa'
 import { fingerprinted, makeHelpers } from '../../runtime/views/view-helpers-site.ts'
@@ -95,7 +95,7 @@ test('a link that Node cannot send ahead is in the Link of the page', async t =>
   t.true(response.includes(print))
 })
 
-test('S61 whether a link can be sent ahead takes time in proportion to its parameters', t => {
+test('whether a link can be sent ahead takes time in proportion to its parameters', t => {
   const linkOf = (count: number) => `</app.css>${'; as=style'.repeat(count)}; media="print`
   t.false(isSendable(linkOf(30)))
   t.true(growsInProportion(1000, count => isSendable(linkOf(count))))
@@ -222,7 +222,7 @@ test('preload() throws when neither `as` nor the extension shows the use, and fo
   }
 })
 
-test('REN-11 BAS-02 preload() emits the host, and base behind it', t => {
+test('preload() emits the host, and base behind it', t => {
   const given = { host: 'https://cdn.example/', base: '/shop' }
   const { preload } = makeHelpers(given, undefined, [HELPERS])('web')
   t.is(preload('a.css'), '<https://cdn.example/shop/assets/a.css>; rel=preload; as=style')

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import Koa, { type Middleware } from 'koa'
 import Koa2 from 'koa2'
 import { koaHttpCache, type SendFileOptions } from '../../../lib/index.ts'
@@ -41,7 +41,7 @@ for (const [name, koa] of [
   ['Koa 3', Koa],
   ['Koa 2', Koa2]
 ] as const) {
-  test(`SND-01 a file has validators, conditional responses and ranges (${name})`, async t => {
+  test(`a file has validators, conditional responses and ranges (${name})`, async t => {
     const site = await makeSender(t, { 'small.pdf': PDF, 'large.pdf': LARGE }, { koa })
     for (const [file, bytes] of [
       ['small.pdf', Buffer.from(PDF)],
@@ -70,7 +70,7 @@ for (const [name, koa] of [
   })
 }
 
-test('SND-01 a status that the route has set stays, and the whole file is sent with it', async t => {
+test('a status that the route has set stays, and the whole file is sent with it', async t => {
   const routes: Middleware = ctx => {
     ctx.status = 410
     return ctx.sendFile('gone.html', { root: 'data' })
@@ -88,7 +88,7 @@ test('SND-01 a status that the route has set stays, and the whole file is sent w
   }
 })
 
-test('SND-01 it works where koaAssets does not serve, and for files of a mount or of public', async t => {
+test('it works where koaAssets does not serve, and for files of a mount or of public', async t => {
   const site = await makeSender(t, { 'a.txt': PDF }, { serve: false })
   t.is((await site.ask(asked('a.txt'))).text, PDF)
   const mounted = await makeSender(t, { 'a.txt': PDF }, { public: 'data' })
@@ -106,7 +106,7 @@ const REFUSED = [
   ...['none.txt', 'none/none.txt', 'a.txt/b', 'x'.repeat(64 * 1024), `${'x/'.repeat(8 * 1024)}x`]
 ]
 
-test('SND-02 S59 a path that leads out, is hidden or is not a file is a 404 like any missing file', async t => {
+test('a path that leads out, is hidden or is not a file is a 404 like any missing file', async t => {
   const hidden = { '.env': 'secret', 'sub/.env': 'secret', '.well-known/x': 'x' }
   // A path of 64 KiB is longer than a header may be.
   const asking: string[] = []
@@ -136,7 +136,7 @@ test('SND-02 S59 a path that leads out, is hidden or is not a file is a 404 like
   t.true(site.errors.every(isNotFound))
 })
 
-test('SND-03 a missing file is an error with status 404 that the route can catch', async t => {
+test('a missing file is an error with status 404 that the route can catch', async t => {
   const routes: Middleware = async ctx => {
     try {
       await ctx.sendFile('none.pdf', { root: 'data', download: true, cacheControl: 'public' })
@@ -170,7 +170,7 @@ const DISPOSITIONS: [download: boolean | string, expected: string | undefined][]
   ['a/', 'attachment; filename="a"']
 ]
 
-test('SND-04 download says under which name the browser saves the file', async t => {
+test('download says under which name the browser saves the file', async t => {
   const routes: Middleware = ctx => {
     const download = DISPOSITIONS[Number(ctx.path.slice(1))]?.[0]
     return ctx.sendFile('sub/a.txt', { root: 'data', download })
@@ -183,7 +183,7 @@ test('SND-04 download says under which name the browser saves the file', async t
   }
 })
 
-test('WAY-02 a path with a leading slash means the same file in root, not the one at that absolute path', async t => {
+test('a path with a leading slash means the same file in root, not the one at that absolute path', async t => {
   const files = { 'a.pdf': PDF, 'sub/a.pdf': 'below' }
   const site = await makeSender(t, files, { send: { download: true } })
   const { status, text, headers } = await site.ask(asked('/a.pdf'))
@@ -197,7 +197,7 @@ test('WAY-02 a path with a leading slash means the same file in root, not the on
   }
 })
 
-test('PRV-03 S75 a type that the route has set stays, unless the option gives another', async t => {
+test('a type that the route has set stays, unless the option gives another', async t => {
   const page = '<script>alert(1)</script>'
   const files = { 'evil.html': page, 'large.html': Buffer.alloc(2 * 1024 * 1024, page) }
   const routes: Middleware = ctx => {
@@ -221,7 +221,7 @@ test('PRV-03 S75 a type that the route has set stays, unless the option gives an
   t.deepEqual(site.errors, [])
 })
 
-test('SND-05 what the route says with ctx.cacheControl stays, and a 304 of ctx.fresh needs no file', async t => {
+test('what the route says with ctx.cacheControl stays, and a 304 of ctx.fresh needs no file', async t => {
   let version = 'a'
   const cache = koaHttpCache({ cacheControl: 'public', autoEtag: true })
   const routes: Middleware = ctx =>
@@ -268,9 +268,9 @@ test('the options say type, caching and date', async t => {
   t.is(headers['cache-control'], 'private, max-age=31536000, immutable')
 })
 
-// Fields that an option, a middleware in front or a route sets: their values stay, beyond ASCII too (WAY-04).
+// Fields that an option, a middleware in front or a route sets: their values stay, beyond ASCII too.
 
-test('PRV-01 what a route sets for its file stays, beside an Authorization too', async t => {
+test('what a route sets for its file stays, beside an Authorization too', async t => {
   const routes: Middleware = ctx =>
     ctx.sendFile('a.css', { root: 'dist', cacheControl: 'public, max-age=6' })
   const options = { env: 'production', apps: false, mounts: { '/m': 'dist' }, routes } as const
@@ -337,7 +337,7 @@ const PDFS = Object.fromEntries(SIZES.map(size => [`/dist/${size}.pdf`, Buffer.a
 const PRODUCTION: SiteOptions = { env: 'production', fingerprint: false }
 
 for (const [way, options] of WAYS.filter((_, at) => at % cases(3, 1) === 0)) {
-  test(`WAY-04 what an option, a middleware in front or a route sets is sent as Node sends it, ${way}`, async t => {
+  test(`what an option, a middleware in front or a route sets is sent as Node sends it, ${way}`, async t => {
     const mounts = { '/said': { dir: 'dist', headers: BEYOND_ASCII }, '/m': 'dist' }
     const site = await makeSite(t, PDFS, {
       ...PRODUCTION,
@@ -356,7 +356,7 @@ for (const [way, options] of WAYS.filter((_, at) => at % cases(3, 1) === 0)) {
   })
 }
 
-test('WAY-04 ctx.attachment with an umlaut gives the name of the file', async t => {
+test('ctx.attachment with an umlaut gives the name of the file', async t => {
   const site = await makeSite(t, PDFS, {
     ...PRODUCTION,
     async routes(ctx) {

@@ -1,7 +1,7 @@
 // Stylesheets that are precompiled with their imports in them.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { placed, readManifest, run } from '../../support/fingerprinted.ts'
 import { installWithout } from '../../publishing/cli/run.ts'
@@ -31,7 +31,7 @@ async function sheetsOf(t: ExecutionContext, files: Files, options: KoaAssetsOpt
   }
 }
 
-test('STY-01 what a stylesheet imports is in its file, with its media, layer and conditions, in the order of the cascade', async t => {
+test('what a stylesheet imports is in its file, with its media, layer and conditions, in the order of the cascade', async t => {
   const { sheets, report, assets } = await sheetsOf(
     t,
     {
@@ -58,7 +58,7 @@ test('STY-01 what a stylesheet imports is in its file, with its media, layer and
   )
 })
 
-test('STY-02 a stylesheet that a view, a script or another site’s import needs keeps its file, and is in the others as well', async t => {
+test('a stylesheet that a view, a script or another site’s import needs keeps its file, and is in the others as well', async t => {
   const { sheets } = await sheetsOf(t, {
     '/views/page.ejs': "<%- assets.stylesheet('app', 'theme') %>",
     'css/app.css': '@import "theme.css"; @import "shared.css"; @import "last.css"; a {}',
@@ -72,7 +72,7 @@ test('STY-02 a stylesheet that a view, a script or another site’s import needs
   t.deepEqual(sheets, { 'app.css': all.join(''), 'theme.css': all[0], 'shared.css': all[1] })
 })
 
-test('STY-03 imports of other sites stay in front, and keep those before them; so do queries and cycles', async t => {
+test('imports of other sites stay in front, and keep those before them; so do queries and cycles', async t => {
   const { sheets } = await sheetsOf(t, {
     'css/app.css': `@import "a.css"; /* @import "x" */ @import "https://cdn.example/x.css"; @import "b.css";`,
     'css/query.css': '@import "a.css?v=1"; @import "b.css"; .query { color: red }',
@@ -91,7 +91,7 @@ test('STY-03 imports of other sites stay in front, and keep those before them; s
   t.regex(sheets['one.css'] ?? '', /^@import"\/assets\/two\.css\?\w+";\.one\{color:red\}$/)
 })
 
-test('STY-04 by default the files of a package are joined with each other, and those of the app stay', async t => {
+test('by default the files of a package are joined with each other, and those of the app stay', async t => {
   const pkg = {
     '/node_modules/kit/package.json': '{ "name": "kit", "version": "1.0.0" }',
     '/node_modules/kit/all.css': '@import "./part.css"; .all { color: red }',
@@ -112,7 +112,7 @@ test('STY-04 by default the files of a package are joined with each other, and t
   t.regex(apart['npm/kit/all.css'] ?? '', /^@import"\/assets\/npm\/kit\/part\.css"/)
 })
 
-test('STY-05 the source map leads to each source, through that of a compiler', async t => {
+test('the source map leads to each source, through that of a compiler', async t => {
   const { assets, root } = await sheetsOf(t, {
     'css/app.css': '@import "part.css";\n.app { color: red }',
     'css/part.css.scss': '.part {\n  b { color: red }\n}'
@@ -123,7 +123,7 @@ test('STY-05 the source map leads to each source, through that of a compiler', a
   t.deepEqual(map.sources, ['part.css.scss', 'app.css'])
 })
 
-test('STY-06 without esbuild the imports stay, and precompile says why', async t => {
+test('without esbuild the imports stay, and precompile says why', async t => {
   const files = { 'css/app.css': '@import "part.css";', 'css/part.css': '.part { color: red }' }
   const config = { '/assets.config.mjs': 'export default { bundle: true }' }
   const root = makeProject(t, placed({ ...files, ...config }))

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { runInThisContext } from 'node:vm'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { type CompileError, PrecompileError } from '../../../lib/runtime/errors.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
@@ -313,7 +313,7 @@ test('a missing reference of a minified stylesheet is reported with its line in 
   t.regex(error?.message ?? '', /apps\/web\/assets\/app\.css:3:19 refers to gone\.png/)
 })
 
-test('JSM-07 the source map of a minified module leads to its source', async t => {
+test('the source map of a minified module leads to its source', async t => {
   const root = makeProject(t, {
     'assets/js/lib/a.js': 'export const a = () => 1',
     'assets/js/app.js.ts':
@@ -327,7 +327,7 @@ test('JSM-07 the source map of a minified module leads to its source', async t =
   t.true(origin('"last"').code.startsWith("'last'"))
 })
 
-test('JSM-03 a minified module that cannot be parsed is reported without a line, which would be that of the minified text', async t => {
+test('a minified module that cannot be parsed is reported without a line, which would be that of the minified text', async t => {
   const files = {
     'javascripts/app.js': `let a\nimport d, { "a-b" as c } from './dep.js'; console.log(d, c)`,
     'javascripts/dep.js': 'export default 1; const x = 1; export { x as "a-b" }'

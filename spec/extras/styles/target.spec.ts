@@ -1,6 +1,6 @@
 // The option target: what browsers get, in every environment.
 import { SourceMap, type SourceMapPayload } from 'node:module'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import { transform } from 'esbuild'
 import { KEPT, LEFT } from '../../../lib/extras/styles/transform.ts'
 import { browsersOf, lackingIn } from '../../../lib/extras/styles/browsers.ts'
@@ -78,7 +78,7 @@ const SHEETS: ReadonlyArray<readonly [target: string | string[], css: string, ma
   [OLD, 'a { content: "oklch(1)" }', 'a{content:"oklch(1)"}']
 ]
 
-test('TGT-01 stylesheets get the syntax and the prefixes that the target needs, in every environment', async t => {
+test('stylesheets get the syntax and the prefixes that the target needs, in every environment', async t => {
   for (const [target, css, made] of SHEETS) {
     const all = await published(t, { 'app.css': css }, 'app.css', { target })
     for (const [way, text] of all) t.is(text, squeezed(made, way), `${way}: ${css}`)
@@ -89,7 +89,7 @@ test('TGT-01 stylesheets get the syntax and the prefixes that the target needs, 
 const squeezed = (text: string, way: string) =>
   way === 'minified' || way === 'joined' ? text.replaceAll('0.1200', '.1200') : text
 
-test('TGT-02 scripts get the syntax of the target, compiled, plain and joined', async t => {
+test('scripts get the syntax of the target, compiled, plain and joined', async t => {
   const files = {
     'javascripts/part.js': 'export const or = (a, b) => a ?? b',
     'javascripts/plain.js':
@@ -105,7 +105,7 @@ test('TGT-02 scripts get the syntax of the target, compiled, plain and joined', 
   }
 })
 
-test('TGT-01 the source map of development shows the stylesheet as it was written', async t => {
+test('the source map of development shows the stylesheet as it was written', async t => {
   const css = 'a {\n  color: oklch(60% 0.1 200);\n  top: 0 }'
   const site = await makeSite(t, { 'app.css': css }, { target: OLD })
   const { text } = await site.ask('/assets/app.css')
@@ -116,7 +116,7 @@ test('TGT-01 the source map of development shows the stylesheet as it was writte
   t.like(new SourceMap(map).findEntry(line, 2), { originalLine: 2 })
 })
 
-test('TGT-03 without the option nothing is lowered, and a source that is copied is copied', async t => {
+test('without the option nothing is lowered, and a source that is copied is copied', async t => {
   const css = 'a { user-select: none; & b { color: oklch(60% 0.1 200) } }\n'
   const js = 'globalThis.told = globalThis.a?.b ?? 1\n'
   const site = await makeSite(t, { 'app.css': css, 'app.js': js })
@@ -124,7 +124,7 @@ test('TGT-03 without the option nothing is lowered, and a source that is copied 
   t.is((await site.ask('/assets/app.js')).text, js)
 })
 
-test('TGT-04 an app has its own target, and each level overrides the one before', async t => {
+test('an app has its own target, and each level overrides the one before', async t => {
   const css = 'a { inset: 0 }'
   const files = {
     'apps/web/assets/app.css': css,
@@ -196,7 +196,7 @@ const WARNED: ReadonlyArray<readonly [name: string, text: string, target: string
     ]
   ]
 
-test('TGT-05 what esbuild cannot lower is a warning with its name and place, in development and in a precompile', async t => {
+test('what esbuild cannot lower is a warning with its name and place, in development and in a precompile', async t => {
   for (const [name, text, target, told] of WARNED) {
     const files = { [name]: text, 'a.css': '' }
     const site = await makeSite(t, files, { target })
@@ -251,7 +251,7 @@ const UNKNOWN: readonly (readonly [feature: string, text: string])[] = [
   ['a modifier in a regular expression', 'go(/(?i:a)/)']
 ]
 
-test('TGT-05 esbuild lowers nothing that is warned of, and current browsers are warned of nothing', async t => {
+test('esbuild lowers nothing that is warned of, and current browsers are warned of nothing', async t => {
   const target = ['chrome61', 'firefox67', 'safari13.1']
   const never: Record<string, string> = { 'a stylesheet as a module': 'safari26.2' }
   for (const [feature, text] of UNKNOWN) {
@@ -284,14 +284,14 @@ const REFUSED = [
   ]
 ]
 
-test('TGT-06 esbuild takes every script once it leaves what it refuses to lower', async t => {
+test('esbuild takes every script once it leaves what it refuses to lower', async t => {
   for (const text of REFUSED) {
     await t.throwsAsync(transform(text, { target: 'ie11', supported: KEPT }), undefined, text)
     await t.notThrowsAsync(transform(text, { target: 'ie11', supported: LEFT }), text)
   }
 })
 
-test('TGT-06 what cannot be lowered keeps nothing else from it, and is a warning once for a file', async t => {
+test('what cannot be lowered keeps nothing else from it, and is a warning once for a file', async t => {
   const files = { 'app.js': 'const [one] = globalThis.all ?? []\nconst [two] = [one?.two]' }
   const root = makeProject(t, placed(files))
   const { warnings } = await run({ root, target: 'safari13', minify: true })
@@ -301,7 +301,7 @@ test('TGT-06 what cannot be lowered keeps nothing else from it, and is a warning
   t.notRegex(readPublic(root, targetOf(root, '/assets/app.js')).toString(), /\?\?|\?\./)
 })
 
-test('TGT-06 text that does not parse is published as it is, with a warning; an edit is lowered again', async t => {
+test('text that does not parse is published as it is, with a warning; an edit is lowered again', async t => {
   const site = await makeSite(t, { 'app.js': 'var class' }, { target: 'chrome67', revalidate: 0 })
   t.is((await site.ask('/assets/app.js')).text, 'var class')
   t.regex(
@@ -312,14 +312,14 @@ test('TGT-06 text that does not parse is published as it is, with a warning; an 
   t.notRegex((await site.ask('/assets/app.js')).text, /\?\?/)
 })
 
-test('TGT-07 a missing import is told at its place in the source, though the text was lowered', async t => {
+test('a missing import is told at its place in the source, though the text was lowered', async t => {
   const files = { 'app.css': '/* a */ b { & c { top: 0 } }\n\n  d { background: url(none.png) }' }
   const root = makeProject(t, placed(files))
   const error = await t.throwsAsync(run({ root, target: OLD }))
   t.regex(error?.message ?? '', /app\.css:3:\d+ refers to none\.png, which was not found/)
 })
 
-test('TGT-08 texts of browserslist mean the oldest version of each browser; names of esbuild mean themselves', async t => {
+test('texts of browserslist mean the oldest version of each browser; names of esbuild mean themselves', async t => {
   const of = (target: string | readonly string[]) => browsersOf(target, process.cwd())
   t.deepEqual(await of('Chrome109, safari15.4'), ['chrome109', 'safari15.4'])
   t.deepEqual(await of(['es2020', 'ios14']), ['es2020', 'ios14'])
@@ -342,7 +342,7 @@ test('TGT-08 texts of browserslist mean the oldest version of each browser; name
     })
 })
 
-test('TGT-09 without browserslist or esbuild the error says what to install', async t => {
+test('without browserslist or esbuild the error says what to install', async t => {
   for (const [peer, target] of [
     ['browserslist', 'defaults'],
     ['esbuild', 'chrome100']

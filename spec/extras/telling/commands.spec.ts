@@ -1,14 +1,12 @@
 // The commands `explain` and `list`.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import ava from 'ava'
+import { serial as test } from '../../support/test.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { makeShop, run, start } from '../../publishing/cli/run.ts'
 import { writeFiles } from '../../support/site.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
-
-const test = ava.serial
 
 const fingerprinted = (name: string, text: string) =>
   withFingerprint(`/assets/${name}`, digestOf(Buffer.from(text)))

@@ -1,7 +1,7 @@
 // What `explain` says of a path is what a request for it gets.
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import type { Explanation, Step } from '../../../lib/extras/telling/explain.ts'
 import { overview, printOverview } from '../../../lib/extras/telling/overview.ts'
@@ -58,7 +58,7 @@ const finding = (explanation: Explanation, subject: Step['subject']): string =>
 
 const BROWSED = '200, after publishing its source'
 
-test('BAS-10 explain takes a URL with base as the request without it', async t => {
+test('explain takes a URL with base as the request without it', async t => {
   const { ask } = makeExplainer(t)
   const options = { base: '/shop' }
   const explained = await ask('https://example.org/shop/assets/app.css', options)
@@ -221,7 +221,7 @@ test('in production explain reports a missing manifest, wrong bytes, and a link 
 
 // Where explain and list find what is not in the folders of apps.
 
-test('MNT-02 explain says that a mount of public leaves what is below the prefix to the apps', async t => {
+test('explain says that a mount of public leaves what is below the prefix to the apps', async t => {
   const root = makeProject(t, { 'public/index.html': '', 'assets/stylesheets/site.css': 'p{}' })
   const { steps } = await explain('/assets/site.css', { root, mounts: { '/': 'public' } })
   const mounts = steps.find(({ subject }) => subject === 'mounts')
@@ -229,7 +229,7 @@ test('MNT-02 explain says that a mount of public leaves what is below the prefix
   t.deepEqual(mounts?.details, ['/…: public, except /assets/…, which the apps publish'])
 })
 
-test('PKG-04 list names the source of the first place that has the name', async t => {
+test('list names the source of the first place that has the name', async t => {
   const root = makeProject(t, { 'a/star.svg': '', 'b/star.svg': '' })
   const sources = ['../../a', '../../b'].map(dir => ({ dir, at: 'icons' }))
   const listed = await listAssets({ root, sources, apps: { web: {} } })
@@ -241,7 +241,7 @@ test('PKG-04 list names the source of the first place that has the name', async 
 
 const ONLY_MOUNTS = { serve: true, apps: false, mounts: { '/static': 'dist' } } as const
 
-test('PRV-02 explain says so when no mount has a path that is in public', async t => {
+test('explain says so when no mount has a path that is in public', async t => {
   const root = makeProject(t, { 'public/robots.txt': '', 'dist/app.js': '' })
   const options = { root, ...ONLY_MOUNTS, public: false } as const
   const { steps, outcome } = await explain('/robots.txt', options)
@@ -268,7 +268,7 @@ const PROJECT = {
   'dist/index.html': ''
 }
 
-test('UPL-02 the block names apps, their directories, and mounts, unless nothing is served', t => {
+test('the block names apps, their directories, and mounts, unless nothing is served', t => {
   const root = makeProject(t, PROJECT)
   const apps = { web: {}, admin: { sources: '../../lib/assets' } }
   const options = { root, apps, mounts: { '/docs': 'dist' }, serve: true, live: false }
@@ -329,7 +329,7 @@ test.serial('koaAssets() prints the block as a warning', async t => {
   t.pass()
 })
 
-test('PRV-02 the overview says what is served, and what is not', t => {
+test('the overview says what is served, and what is not', t => {
   const root = makeProject(t, { 'dist/app.js': '' })
   const common = { root, env: 'development', live: false, apps: false } as const
   const mounts = { '/static': 'dist' }
@@ -348,7 +348,7 @@ test('PRV-02 the overview says what is served, and what is not', t => {
   }
 })
 
-test('PRV-02 the overview speaks of no apps where there are none', t => {
+test('the overview speaks of no apps where there are none', t => {
   const root = makeProject(t, { 'dist/app.js': '' })
   for (const env of ['development', 'test', 'staging', 'production']) {
     for (const more of [{}, { public: false }] as const) {

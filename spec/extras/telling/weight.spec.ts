@@ -1,11 +1,9 @@
 // What a page loads for its scripts and stylesheets: `list --entry`.
-import ava, { type ExecutionContext } from 'ava'
+import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import type { Weight } from '../../../lib/extras/telling/weight.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 import { writeFiles } from '../../support/site.ts'
-
-const test = ava.serial
 
 const long = (name: string) => `export const ${name} = '${`${name} `.repeat(200)}'\n`
 

@@ -1,7 +1,7 @@
 // What there is has one verdict, whoever is asked.
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { precompile, verify } from '../../../lib/index.ts'
 import { namedInProduction, writeNameTypes } from '../../../lib/extras/names/name-types.ts'
 import { settleForPrecompile } from '../../../lib/runtime/app/extras.ts'
@@ -42,7 +42,7 @@ const ASSETS = [
   { name: 'broken.css', state: 'broken', status: 500, outcome: new RegExp(`^${BROKEN}`) }
 ] as const
 
-test('INV-01 list, types, explain, the inspector and a request say the same of a name', async t => {
+test('list, types, explain, the inspector and a request say the same of a name', async t => {
   const site = await makeSite(t, FILES)
   const { root } = site
   for (const name of ['current.css', 'edited.css']) await site.ask(`/assets/${name}`)
@@ -69,7 +69,7 @@ test('INV-01 list, types, explain, the inspector and a request say the same of a
   t.false(types.includes('"none.css"'))
 })
 
-test('INV-01 of a broken source explain, the inspector and the error page name the same place', async t => {
+test('of a broken source explain, the inspector and the error page name the same place', async t => {
   const site = await makeSite(t, FILES)
   const explained = await explain('broken.css', { root: site.root, env: 'development' })
   const place = 'apps/web/assets/css/broken.css.scss:1:4: expected end of rule.'
@@ -82,7 +82,7 @@ test('INV-01 of a broken source explain, the inspector and the error page name t
   t.true(text.includes('apps/web/assets/css/broken.css.scss:1:4'))
 })
 
-test('INV-01 of a published file that is gone, verify, explain and a request say so', async t => {
+test('of a published file that is gone, verify, explain and a request say so', async t => {
   const files = { 'css/app.css': 'a{}' }
   const site = await makeSite(t, files)
   const options = { root: site.root, env: 'production', serve: true }

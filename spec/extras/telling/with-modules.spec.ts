@@ -1,7 +1,7 @@
 // Packages in the overview at start, and in the weight of a page.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { overview } from '../../../lib/extras/telling/overview.ts'
 import type { Weight } from '../../../lib/extras/telling/weight.ts'
@@ -9,7 +9,7 @@ import { makeShop, run } from '../../publishing/cli/run.ts'
 import { makeProject } from '../../support/site.ts'
 import { modulePkg } from '../modules/package-files.ts'
 
-test('PKG-01 the block at start names the packages of an app once', t => {
+test('the block at start names the packages of an app once', t => {
   const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
   const packages = ['tip', { '@fonts/inter': ['400.css'] }, { tip: ['more.js'] }]
   const block = overview(settleProject({ root, env: 'development', packages }, {}), '')
@@ -47,7 +47,7 @@ test.serial('what a CommonJS module of a package requires weighs for the package
 })
 
 test.serial(
-  'PKG-01 where a server lacks the packages, list and explain tell of what a precompile made of them',
+  'where a server lacks the packages, list and explain tell of what a precompile made of them',
   async t => {
     const root = makeShop(t, {
       'css/app.css': 'a{}',

@@ -1,7 +1,7 @@
 // What `explain` says of mounts with a manifest, or with a dev server in their place.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import type { Step } from '../../../lib/extras/telling/explain.ts'
 import type { KoaAssetsOptions } from '../../../lib/index.ts'
 import { viteBuild, viteMount } from '../../support/bundler-project.ts'
@@ -80,7 +80,7 @@ test('explain shows which mounts are searched, and that a hashed file of a bundl
     `the tags of src/main.ts: ${path}`
   ]
   t.deepEqual(mountsOf(steps), { subject: 'mounts', finding, details: [...details, ...named] })
-  t.is((await explainPath('src/main.ts')).path, path, 'BND-17 by the name of its source as well')
+  t.is((await explainPath('src/main.ts')).path, path, 'by the name of its source as well')
   rmSync(join(site.root, 'admin/assets/main-BX3f_9aZ.js'))
   const missing = await explainPath('src/main.ts')
   t.false(missing.isFound)

@@ -2,15 +2,13 @@
 import { hash } from 'node:crypto'
 import { chmodSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import ava from 'ava'
+import { serial as test } from '../../support/test.ts'
 import type { UploadPlan } from '../../../lib/extras/uploads/upload-plan.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 import { viteBuild, viteMount } from '../../support/bundler-project.ts'
 import { makeSite, writeFiles } from '../../support/site.ts'
 import { isWindows } from '../../support/windows.ts'
-
-const test = ava.serial
 
 async function planOf(root: string): Promise<UploadPlan> {
   await run(root, 'precompile --quiet')
@@ -37,7 +35,7 @@ const FILES = {
   '/other/page.html': 'other'
 }
 
-test('UPL-01 upload-plan lists the files of URLs of the host as a server sends them, those that never change first', async t => {
+test('upload-plan lists the files of URLs of the host as a server sends them, those that never change first', async t => {
   const root = makeShop(t, FILES)
   await run(root, 'compress dist --quiet')
   const { files } = await planOf(root)
@@ -71,7 +69,7 @@ test('UPL-01 upload-plan lists the files of URLs of the host as a server sends t
   for (const { cacheControl } of files.slice(changing)) t.notRegex(cacheControl, /immutable/)
 })
 
-test('UPL-02 the release of an upload-plan changes with any file, and only then', async t => {
+test('the release of an upload-plan changes with any file, and only then', async t => {
   const root = makeShop(t, { 'app.css': 'a{}' })
   const { release } = await planOf(root)
   t.is((await planOf(root)).release, release)
@@ -83,21 +81,21 @@ const configured = (options: object) => ({
   '/assets.config.mjs': `export default ${JSON.stringify({ ...AS_WRITTEN, ...options })}`
 })
 
-test('UPL-01 without fingerprints upload-plan lists plain names, which are revalidated', async t => {
+test('without fingerprints upload-plan lists plain names, which are revalidated', async t => {
   const options = { configure: { production: { fingerprint: false } } }
   const { files } = await planOf(makeShop(t, { 'app.txt': 'a', ...configured(options) }))
   t.is(files.length, 1)
   t.like(files[0], { key: 'assets/app.txt', cacheControl: 'public, max-age=0, must-revalidate' })
 })
 
-test('BAS-09 the keys of upload-plan begin with base, as the URLs of the host do', async t => {
+test('the keys of upload-plan begin with base, as the URLs of the host do', async t => {
   const options = { base: '/shop', host: 'https://cdn.example.com' }
   const { files } = await planOf(makeShop(t, { 'app.txt': 'a', ...configured(options) }))
   t.true(files.length > 0)
   for (const { key } of files) t.regex(key, /^shop\/assets\/app-[0-9a-f]{32}\.txt$/)
 })
 
-test('UPL-03 upload-plan shows a table, and fails without a manifest', async t => {
+test('upload-plan shows a table, and fails without a manifest', async t => {
   const root = makeShop(t, { 'app.css': 'a{}', ...configured({}) })
   await run(root, 'precompile --quiet')
   const { stdout } = await run(root, 'upload-plan')
@@ -112,7 +110,7 @@ test('UPL-03 upload-plan shows a table, and fails without a manifest', async t =
   t.regex(stderr, /precompile/)
 })
 
-test('UPL-08 upload-plan fails, and names each file that pages need and a server would not send', async t => {
+test('upload-plan fails, and names each file that pages need and a server would not send', async t => {
   const root = makeShop(t, {
     ...FILES,
     '/dist/lazy-B1d8aKqw.js': 'later',

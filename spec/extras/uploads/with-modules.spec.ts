@@ -1,10 +1,10 @@
 // Commands judge packages as the precompile did that joined them.
-import ava from 'ava'
+import { test as ava } from '../../support/test.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 import { pkg } from '../modules/package-files.ts'
 
-ava.serial('PKG-04 UPL-01 a package that precompile joined is refused by no command', async t => {
+ava.serial('a package that precompile joined is refused by no command', async t => {
   const options = { packages: ['common'], ...AS_WRITTEN }
   const root = makeShop(t, {
     ...pkg('common', { main: 'index.js' }, { 'index.js': 'module.exports = { one: 1 }' }),
@@ -23,7 +23,7 @@ ava.serial('PKG-04 UPL-01 a package that precompile joined is refused by no comm
 })
 
 ava.serial(
-  'PKG-03 explain tells of an asset, and of a lost name, where a package is unusable',
+  'explain tells of an asset, and of a lost name, where a package is unusable',
   async t => {
     const root = makeShop(t, {
       'javascripts/plain.js': 'go()',

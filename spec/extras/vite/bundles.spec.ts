@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import fc from 'fast-check'
 import type { Middleware } from 'koa'
 import { makeHelpers } from '../../runtime/views/view-helpers-site.ts'
@@ -71,7 +71,7 @@ test('an entry is that of the only mount that has it; one that two have needs { 
   }
 })
 
-test('BND-02 a project with only mounts needs no app and no precompile; its tags have integrity in staging as in production', async t => {
+test('a project with only mounts needs no app and no precompile; its tags have integrity in staging as in production', async t => {
   const root = makeProject(t, TWO)
   for (const env of ['production', 'staging', 'development', 'test']) {
     const page = await pagesOf({ root, env, mounts: { '/': mount('app') } })()
@@ -81,7 +81,7 @@ test('BND-02 a project with only mounts needs no app and no precompile; its tags
   t.deepEqual(warningsAbout(root), [])
 })
 
-test('BND-04 an unknown entry is an error with the nearest name, or with the list of entries', async t => {
+test('an unknown entry is an error with the nearest name, or with the list of entries', async t => {
   const root = makeProject(t, TWO)
   const page = await pagesOf({ root, mounts: { '/': mount('app') } })()
   const file = join(root, 'app/meta.json')
@@ -97,7 +97,7 @@ test('BND-04 an unknown entry is an error with the nearest name, or with the lis
   }
 })
 
-test('BND-04 a missing manifest is an error at start, with the commands that make one', t => {
+test('a missing manifest is an error at start, with the commands that make one', t => {
   const options = given(t)
   const manifest = join(options.root, 'manifest.json')
   const missing = {
@@ -114,7 +114,7 @@ test('BND-04 a missing manifest is an error at start, with the commands that mak
   t.throws(() => pagesOf(options), missing, 'a FIFO in its place')
 })
 
-test('BND-04 a manifest that is broken is an error at start that gives the reason', t => {
+test('a manifest that is broken is an error at start that gives the reason', t => {
   const shape = /no known bundler writes this shape/
   const below = /is not a path below/
   for (const [manifest, reason] of [
@@ -144,7 +144,7 @@ test('BND-04 a manifest that is broken is an error at start that gives the reaso
   })
 })
 
-test('BND-01 imports in a cycle, and a file that imports itself, are followed only once', async t => {
+test('imports in a cycle, and a file that imports itself, are followed only once', async t => {
   const chunk = (file: string, imports: string[], more = {}) => ({ file, imports, ...more })
   const manifest = {
     a: chunk('a.js', ['b', 'a'], { isEntry: true, css: ['a.css'] }),
@@ -163,7 +163,7 @@ test('BND-01 imports in a cycle, and a file that imports itself, are followed on
   ])
 })
 
-test("BND-08 the hash of a stylesheet follows its source's name without `.css.scss`", async t => {
+test("the hash of a stylesheet follows its source's name without `.css.scss`", async t => {
   const file = 'assets/app-CW6zNwpo.css'
   const manifest = { 'src/app.css.scss': { ...entryAt(file), name: 'app.css' } }
   const { ask } = await makeSite(t, {}, given(t, manifest, [file]))
@@ -171,7 +171,7 @@ test("BND-08 the hash of a stylesheet follows its source's name without `.css.sc
   t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
 })
 
-test('BND-07 without modern chunks the legacy entry is for every browser', async t => {
+test('without modern chunks the legacy entry is for every browser', async t => {
   const manifest = {
     '../../vite/legacy-polyfills-legacy': entryAt('polyfills-legacy-CZTearZk.js'),
     'a-legacy.ts': { ...entryAt('a-legacy-BveffPw_.js'), name: 'a', src: 'a-legacy.ts' }
@@ -184,7 +184,7 @@ test('BND-07 without modern chunks the legacy entry is for every browser', async
   )
 })
 
-test('S50 entries named like object properties are ordinary entries', async t => {
+test('entries named like object properties are ordinary entries', async t => {
   const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
   const chunks = names.map(name => `${JSON.stringify(name)}: { "file": "a.js", "isEntry": true }`)
   const pages = pagesOf(given(t, `{ ${chunks.join(', ')} }`))
@@ -196,7 +196,7 @@ test('S50 entries named like object properties are ordinary entries', async t =>
   t.deepEqual(summary(entry('__proto__')), ['text/javascript defer /static/a.js'])
 })
 
-test('S61 a chain of imports costs in proportion to its length, as one of entries too, and may be longer than the stack', t => {
+test('a chain of imports costs in proportion to its length, as one of entries too, and may be longer than the stack', t => {
   const chain = (length: number) =>
     Object.fromEntries(
       Array.from({ length }, (_, at) => [
@@ -252,12 +252,12 @@ const PLAIN = [
   ['main.0fc1a5.js', undefined, 'webpack']
 ] as const
 
-test('BND-08 a hash follows the name that the manifest gives, and no word, date or release is one', t => {
+test('a hash follows the name that the manifest gives, and no word, date or release is one', t => {
   for (const [file, stem, tool] of HASHED) t.true(isHashed(file, stem, HASHES[tool]), file)
   for (const [file, stem, tool] of PLAIN) t.false(isHashed(file, stem, HASHES[tool]), file)
 })
 
-test('BND-08 a suffix of several files is that of a release, but where each file has its own, even a word is a hash', t => {
+test('a suffix of several files is that of a release, but where each file has its own, even a word is a hash', t => {
   const release = ['main', 'admin'].map(stem => [`${stem}-CZTearZk.js`, stem] as const)
   t.is(hashedAmong(release, HASHES.vite).size, 0)
   const files = [
@@ -270,7 +270,7 @@ test('BND-08 a suffix of several files is that of a release, but where each file
 
 const name = fc.stringMatching(/^[A-Za-z0-9_]+(?:[-.][A-Za-z0-9_]+){0,3}$/)
 
-test('BND-08 a file whose name is the one in its manifest is never taken as hashed', t => {
+test('a file whose name is the one in its manifest is never taken as hashed', t => {
   fc.assert(
     fc.property(name, fc.constantFrom('vite', 'esbuild'), (stem, tool) => {
       t.false(isHashed(`assets/${stem}.js`, stem, HASHES[tool]))
@@ -334,7 +334,7 @@ test('a script is a module, deferred, blocking or for browsers without modules; 
   t.notRegex(pageOf({}).entry('a', { type: 'classic' }), /modulepreload/)
 })
 
-test('BND-02 the nonce is on every tag, the preamble included, and cannot end it', t => {
+test('the nonce is on every tag, the preamble included, and cannot end it', t => {
   const page = pageOf({ a: [{ url: '/@react-refresh</script>"', as: 'preamble' }, ...ENTRY] })
   const tags = page.entry('a', { nonce: '$&"><script>', reactRefresh: true }).split('\n')
   t.is(tags.length, 4)
@@ -344,7 +344,7 @@ test('BND-02 the nonce is on every tag, the preamble included, and cannot end it
   t.regex(preamble, /from "\/@react-refresh\\u003c\/script\\u003e\\"";/)
 })
 
-test('BND-03 what the page already has is not written again, whichever helper is called', t => {
+test('what the page already has is not written again, whichever helper is called', t => {
   const page = pageOf({})
   t.not(page.entry('a'), '')
   t.is(page.entry('a', { nonce: 'other', type: 'classic' }), '')

@@ -2,7 +2,7 @@
 import { renameSync, rmSync, statSync, utimesSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
@@ -68,7 +68,7 @@ const environments: Record<string, KoaAssetsOptions> = {
 }
 
 for (const [env, more] of Object.entries(environments)) {
-  test(`BLD-01 BLD-02 the first page after a build that emptied dist has its tags, in ${env}`, async t => {
+  test(`the first page after a build that emptied dist has its tags, in ${env}`, async t => {
     const root = makeBuild(t)
     const pages = pagesOf(optionsOf(root, more))
     const before = (await pages()).entry('src/main.ts')
@@ -81,7 +81,7 @@ for (const [env, more] of Object.entries(environments)) {
   })
 }
 
-test('BLD-02 a visitor whose page names files that are gone gets no 304', async t => {
+test('a visitor whose page names files that are gone gets no 304', async t => {
   const root = makeBuild(t)
   // An ETag that only changes with the tags.
   const cache = koaHttpCache({ version: ctx => ctx.assets.version })
@@ -100,7 +100,7 @@ test('BLD-02 a visitor whose page names files that are gone gets no 304', async 
   t.true(areOf(root, text), text)
 })
 
-test('BND-05 with names without hashes, the integrity follows the bytes, and so does version', async t => {
+test('with names without hashes, the integrity follows the bytes, and so does version', async t => {
   const root = makeBuild(t, { text: 'first', hash: '' })
   const pages = pagesOf(optionsOf(root))
   const first = await pages()
@@ -114,7 +114,7 @@ test('BND-05 with names without hashes, the integrity follows the bytes, and so 
   t.not(last.version, version)
 })
 
-test('BND-05 while a build lacks files, or its manifest is broken or gone, the last good one stays in use, and the log says so once', async t => {
+test('while a build lacks files, or its manifest is broken or gone, the last good one stays in use, and the log says so once', async t => {
   const root = makeBuild(t)
   const pages = pagesOf(optionsOf(root))
   const before = (await pages()).entry('src/main.ts')
@@ -138,7 +138,7 @@ test('BND-05 while a build lacks files, or its manifest is broken or gone, the l
   t.is(warningsAbout(root).length, 2)
 })
 
-test('BND-05 a file that is still being written is waited for', async t => {
+test('a file that is still being written is waited for', async t => {
   const root = makeBuild(t, { text: 'first', hash: '' })
   const pages = pagesOf(optionsOf(root))
   // The manifest is new, and a chunk grows for a while: pages never get the hash of a part of it.
@@ -178,7 +178,7 @@ const FILES: Files = {
   '/dist/manifest.json': JSON.stringify({ 'a.js': { file: 'b.bin', isEntry: true } })
 }
 
-test('WAY-01 the manifest of a bundle is not served under any name', async t => {
+test('the manifest of a bundle is not served under any name', async t => {
   const manifest = JSON.stringify({ 'a.js': { file: 'a.js', isEntry: true } })
   const files = { '/dist/manifest.json': manifest, '/dist/a.js': '', '/public/assets.json': '{}' }
   const site = await makeSite(t, files, {
@@ -192,7 +192,7 @@ test('WAY-01 the manifest of a bundle is not served under any name', async t => 
   }
 })
 
-test('WAY-05 headers and CORS are on 412 and 416 as well, but no lifetime or type', async t => {
+test('headers and CORS are on 412 and 416 as well, but no lifetime or type', async t => {
   const site = await makeSite(t, FILES, {
     headers: { 'X-Top': 'top', Vary: 'Origin' },
     env: 'test',
@@ -236,7 +236,7 @@ const SERVED_MANIFEST = JSON.stringify({
 })
 const NEIGHBOURS = ['', '.br', '.gz', '.zst']
 
-test('S54 a bundler’s manifest is not ours under any name, in the mount, in another, or in public', async t => {
+test('a bundler’s manifest is not ours under any name, in the mount, in another, or in public', async t => {
   const names = ['me\u0301ta', 'Manifest.JSON', 'manifest.json', 'build-info.txt', 'x.js']
   for (const name of names.slice(0, cases(1, 5))) {
     const decoy = name.normalize('NFC').toUpperCase()

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { Context } from 'koa'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
@@ -9,7 +9,7 @@ import { makeProject, makeSite } from '../../support/site.ts'
 
 const starting = (options: KoaAssetsOptions) => () => settle(options, {})
 
-test('MNT-03 while `dev` is in force the manifest is not read; `dev: condition && url` may mean none', t => {
+test('while `dev` is in force the manifest is not read; `dev: condition && url` may mean none', t => {
   const root = makeProject(t, { 'dist/m.json': '{}' })
   for (const [dev, settled, isRead = false] of [
     [true, true],
@@ -29,7 +29,7 @@ test('MNT-03 while `dev` is in force the manifest is not read; `dev: condition &
 
 // The option dev: a mount whose files a dev server has.
 
-test('SET-11 a wrong dev is an error at start, with what it must be', t => {
+test('a wrong dev is an error at start, with what it must be', t => {
   for (const dev of ['localhost:5173', 'http://localhost:5173/base']) {
     const options = { mounts: { '/a': { dir: '.', dev } } }
     const message = `dev must be ${BUILD.dev.expected}, got '${dev}' (mounts./a.dev)`

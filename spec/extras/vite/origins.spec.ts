@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import type { ServerOptions } from 'vite'
 import { freePort } from '../../../demo/deploy/stack.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
@@ -19,7 +19,7 @@ const serve = (t: ExecutionContext, root: string, server: ServerOptions = {}) =>
 const inDevelopment = (root: string, mounts: KoaAssetsOptions['mounts'] = { '/static': VITE }) =>
   pagesOf({ root, env: 'development', mounts })
 
-test('LZY-03 devOrigins has the http and ws origins of Vite, on the first page after it took another port, and none in production', async t => {
+test('devOrigins has the http and ws origins of Vite, on the first page after it took another port, and none in production', async t => {
   const root = makeProject(t, TWO_BUILDS)
   const pages = inDevelopment(root)
   const devOrigins = async () => (await pages()).devOrigins
@@ -41,7 +41,7 @@ for (const [what, config, expected] of [
   ['hmr.clientPort, as before Vite 8', { hmr: { clientPort: 8443 } }, ['ws://127.0.0.1:8443']],
   ['ws: false', { ws: false as const }, []]
 ] as const) {
-  test(`LZY-03 devOrigins follows Vite's own options: ${what}`, async t => {
+  test(`devOrigins follows Vite's own options: ${what}`, async t => {
     const root = makeProject(t, TWO_BUILDS)
     const { origin } = await serve(t, root, config)
     const { devOrigins } = await inDevelopment(root)()
@@ -55,7 +55,7 @@ for (const [what, ws, expected] of [
   ["the application's server", () => ({ server: createHttpServer() }), []],
   ['none', () => false as const, []]
 ] as const) {
-  test(`LZY-03 devOrigins of Vite in the process has what 'self' does not allow: its WebSocket is at ${what}`, async t => {
+  test(`devOrigins of Vite in the process has what 'self' does not allow: its WebSocket is at ${what}`, async t => {
     const root = makeProject(t, TWO_BUILDS)
     const port = await freePort()
     const { server: dev } = await serve(t, root, { middlewareMode: true, ws: ws(port) })
@@ -67,7 +67,7 @@ for (const [what, ws, expected] of [
   })
 }
 
-test('LZY-03 what somebody writes into an announcement adds nothing to a policy but the origin', async t => {
+test('what somebody writes into an announcement adds nothing to a policy but the origin', async t => {
   const root = makeProject(t, TWO_BUILDS)
   const { origin } = await serve(t, root)
   const file = join(root, 'dist/.vite/dev-server.json')
@@ -77,7 +77,7 @@ test('LZY-03 what somebody writes into an announcement adds nothing to a policy 
   t.deepEqual((await inDevelopment(root)()).devOrigins, [origin, origin.replace('http', 'ws')])
 })
 
-test('LZY-03 with dev as an origin, devOrigins has it, and a page with dev: true needs none', async t => {
+test('with dev as an origin, devOrigins has it, and a page with dev: true needs none', async t => {
   const root = makeProject(t, TWO_BUILDS)
   for (const [dev, expected] of [
     ['http://localhost:5173/', ['http://localhost:5173', 'ws://localhost:5173']],

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import react from '@vitejs/plugin-react'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { build } from 'vite'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
@@ -65,7 +65,7 @@ test.before(() =>
   })
 )
 
-test('BND-01 an entry is the stylesheets of its whole static graph, its module, and a preload for each import', async t => {
+test('an entry is the stylesheets of its whole static graph, its module, and a preload for each import', async t => {
   const tagsOf = async (name: string) =>
     unhashed(summary((await pagesOf(optionsOf())()).entry(name)))
   t.deepEqual(await tagsOf('src/main.ts'), [
@@ -82,7 +82,7 @@ test('BND-01 an entry is the stylesheets of its whole static graph, its module, 
   t.deepEqual(await tagsOf('/src/other.ts'), await tagsOf('./src/other.ts'))
 })
 
-test('BND-01 stylesheets and preloads are those of the page that Vite writes, in its order', async t => {
+test('stylesheets and preloads are those of the page that Vite writes, in its order', async t => {
   const html = readFileSync(join(root, 'dist/index.html'), 'utf8')
   const page = await pagesOf(optionsOf())()
   const ours = page.entry('index.html')
@@ -97,7 +97,7 @@ test('BND-01 stylesheets and preloads are those of the page that Vite writes, in
   }
 })
 
-test('BND-02 each tag has the integrity of the bytes on disk, crossorigin once, and the nonce', async t => {
+test('each tag has the integrity of the bytes on disk, crossorigin once, and the nonce', async t => {
   const page = await pagesOf(optionsOf())()
   const tags = page.entry('src/main.ts', 'src/print.css', { nonce: 'a"b' }).split('\n')
   t.is(tags.length, 7)
@@ -118,7 +118,7 @@ test('BND-02 each tag has the integrity of the bytes on disk, crossorigin once, 
   )
 })
 
-test('BND-03 entries with common chunks, and entries that import each other, write no tag twice', async t => {
+test('entries with common chunks, and entries that import each other, write no tag twice', async t => {
   const pages = pagesOf(optionsOf())
   const [one, several] = [await pages(), await pages()]
   const names = ['src/main.ts', 'src/admin.ts', 'src/print.css', 'index.html'] as const
@@ -134,7 +134,7 @@ test('BND-03 entries with common chunks, and entries that import each other, wri
   t.deepEqual(own, ['module /static/assets/main.js'], 'a preload is no script yet')
 })
 
-test('MNT-04 what the manifest names is immutable, lazy chunks and images too; nothing else is', async t => {
+test('what the manifest names is immutable, lazy chunks and images too; nothing else is', async t => {
   const { ask } = await makeSite(t, {}, optionsOf({ env: 'production' }))
   type Chunks = Record<string, { file: string; css?: string[] }>
   const manifest = JSON.parse(readFileSync(join(root, MANIFEST), 'utf8')) as Chunks
@@ -155,7 +155,7 @@ test('MNT-04 what the manifest names is immutable, lazy chunks and images too; n
   t.is((await ask(url)).status, 200)
 })
 
-test('BND-11 entryFiles lists what the tags load, with their attributes', async t => {
+test('entryFiles lists what the tags load, with their attributes', async t => {
   const { entry, entryFiles } = await pagesOf(optionsOf())()
   const tags = entry('src/main.ts').split('\n')
   const { scripts, stylesheets, preloads } = entryFiles('src/main.ts')
@@ -184,7 +184,7 @@ test('BND-11 entryFiles lists what the tags load, with their attributes', async 
   })
 })
 
-test('BND-12 ctx.preload of an entry names each of its files once, as its tags request them', async t => {
+test('ctx.preload of an entry names each of its files once, as its tags request them', async t => {
   const routes: Middleware = ctx => {
     ctx.preload('src/main.ts')
     ctx.preload('src/main.ts', 'src/hero.png')
@@ -203,7 +203,7 @@ test('BND-12 ctx.preload of an entry names each of its files once, as its tags r
   t.regex(links.at(-1) ?? '', /^<\/static\/assets\/hero-[^>]+>; rel=preload; as=image$/)
 })
 
-test('BND-13 helpers find a file by its source, unless an own asset has the name; an unknown name is an error that names the manifest', async t => {
+test('helpers find a file by its source, unless an own asset has the name; an unknown name is an error that names the manifest', async t => {
   const page = await pagesOf(optionsOf({ env: 'development', host: 'https://cdn.example' }))()
   const hero = page.path('src/hero.png')
   t.regex(hero, /^\/static\/assets\/hero-[\w-]+\.png$/)
@@ -223,7 +223,7 @@ test('BND-13 helpers find a file by its source, unless an own asset has the name
   t.true(error?.message.endsWith(`; nor is it a source in ${join(root, MANIFEST)}`))
 })
 
-test("BND-13 while Vite's dev server runs, what is below a folder of its root leads to it", async t => {
+test("while Vite's dev server runs, what is below a folder of its root leads to it", async t => {
   const inProcess = { base: '/static/', server: { middlewareMode: true, ws: false as const } }
   const { server: dev } = await startVite(t, root, inProcess)
   const mounts = { '/static': { ...MOUNT, dev } }
@@ -234,7 +234,7 @@ test("BND-13 while Vite's dev server runs, what is below a folder of its root le
   t.is(page.path('mistyped.png', { mount: '/static' }), '/static/mistyped.png')
 })
 
-test('BND-17 each file of a build is listed with the entries that load it, at once or later', async t => {
+test('each file of a build is listed with the entries that load it, at once or later', async t => {
   const [listed] = await listMounts(settleProject(optionsOf()))
   const loaded = (part: RegExp) => {
     const { entries, usedBy } = listed?.files.find(({ path }) => part.test(path)) ?? {}

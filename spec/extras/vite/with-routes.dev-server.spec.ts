@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
 import react from '@vitejs/plugin-react'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { build, type InlineConfig } from 'vite'
 import type { MountOptions } from '../../../lib/runtime/settings/options.ts'
@@ -41,7 +41,7 @@ const inDevelopment = (root: string, more: Partial<MountOptions> = {}) =>
   pagesOf({ root, env: 'development', mounts: { '/admin': { ...MANIFEST, ...more } } })
 
 test.serial(
-  'BND-09 BND-10 tags lead to the dev server of the plugin while it runs, then to the build, else one sentence says what to do',
+  'tags lead to the dev server of the plugin while it runs, then to the build, else one sentence says what to do',
   async t => {
     const { root, config, serve } = project(t, {
       'index.html': '',
@@ -97,7 +97,7 @@ test.serial(
 
 const STALE = { base: '/admin/', token: 'mine' }
 
-test('BND-09 an announcement that was left behind is not trusted', async t => {
+test('an announcement that was left behind is not trusted', async t => {
   const root = makeProject(t, { 'dist/a.js': '' })
   const port = await listen(
     t,
@@ -119,7 +119,7 @@ test('BND-09 an announcement that was left behind is not trusted', async t => {
   ])
 })
 
-test('S81 an announcement of anything but a file with the right texts is none', async t => {
+test('an announcement of anything but a file with the right texts is none', async t => {
   const port = await listen(t, async (_, res) => void res.end('{"token":"mine"}'))
   const live = { ...STALE, origin: `http://127.0.0.1:${port}` }
   const texts = [{ origin: 5 }, { origin: [live.origin] }, { base: 5 }, { token: {} }].map(each =>
@@ -140,7 +140,7 @@ test('S81 an announcement of anything but a file with the right texts is none', 
   t.regex((await inDevelopment(root)()).entry('src/main.ts'), /@vite\/client/, 'as it should be')
 })
 
-test('S81 pages wait 5 s and read 128 kB, all together, of what an old announcement leads to', async t => {
+test('pages wait 5 s and read 128 kB, all together, of what an old announcement leads to', async t => {
   const programs: Record<string, (res: Writable) => unknown> = {
     'never responds': () => undefined,
     'never ends its response'(res) {
@@ -171,7 +171,7 @@ function* gigabyte() {
   for (let at = 0; at < 1024; at++) yield piece
 }
 
-test.serial("BND-09 React's refresh needs no option: the entry has the preamble", async t => {
+test.serial("React's refresh needs no option: the entry has the preamble", async t => {
   const app = 'export const App = () => <p>Hello</p>'
   const main =
     "import { createRoot } from 'react-dom/client'\nimport { App } from './app.tsx'\ncreateRoot(document.body).render(<App />)"
@@ -208,7 +208,7 @@ test.serial("BND-09 React's refresh needs no option: the entry has the preamble"
   t.deepEqual(Object.keys(window), ['$RefreshReg$', '$RefreshSig$'])
 })
 
-test('BND-06 with an origin no manifest is needed: the client, then the entry, and the preamble where it is asked for', async t => {
+test('with an origin no manifest is needed: the client, then the entry, and the preamble where it is asked for', async t => {
   const root = makeProject(t)
   const origin = 'http://localhost:5173'
   const pages = inDevelopment(root, { dir: 'not/built', dev: `${origin}/` })
@@ -251,7 +251,7 @@ async function inProcess(t: ExecutionContext, more: Partial<MountOptions> = {}, 
   return { ...(await makeSite(t, {}, { root, mounts, routes })), dev, mounts }
 }
 
-test('BND-09 a dev server in this process gets what is below the mount and no route answers', async t => {
+test('a dev server in this process gets what is below the mount and no route answers', async t => {
   const { ask, app, errors, root, dev } = await inProcess(t, {}, { 'index.html': '<p>page</p>' })
   const tags = ['/admin/src/print.css', '/admin/@vite/client', '/admin/src/main.ts']
   const page = await ask('/page')
@@ -283,7 +283,7 @@ test('BND-09 a dev server in this process gets what is below the mount and no ro
   t.true((await ask('/page')).text.includes(edited), 'the URL by which modules import it again')
 })
 
-test("BND-09 the file of fallback is Vite's own page in development, and the base has to be the mount's", async t => {
+test("the file of fallback is Vite's own page in development, and the base has to be the mount's", async t => {
   const html = '<title>Shop</title><script type="module" src="/src/main.ts"></script>'
   const page = { 'index.html': `<!doctype html>${html}` }
   const { ask, root, mounts } = await inProcess(t, { fallback: 'index.html' }, page)
@@ -310,7 +310,7 @@ for (const [what, env, dev, origin] of [
   ['in a test without a build', 'test', undefined, ''],
   ["with the dev server's origin", 'development', 'http://localhost:5173', 'http://localhost:5173']
 ] as const) {
-  test(`BND-12 BND-15 ctx.preload takes an entry ${what} too, and tags have the source names`, async t => {
+  test(`ctx.preload takes an entry ${what} too, and tags have the source names`, async t => {
     const mounts = { '/admin': { ...MANIFEST, dev } }
     const routes: Middleware = ctx => {
       ctx.preload('src/main.ts')

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import react from '@vitejs/plugin-react'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { build as bundle } from 'esbuild'
 import type { Middleware } from 'koa'
 import { build } from 'vite'
@@ -101,7 +101,7 @@ for (const [tool, name, expected] of [
     ]
   ]
 ] as const) {
-  test(`LZY-01 ${tool}: entry, entryFiles and ctx.preload take a module that is imported dynamically, with all its stylesheets`, async t => {
+  test(`${tool}: entry, entryFiles and ctx.preload take a module that is imported dynamically, with all its stylesheets`, async t => {
     const page = await pagesOf(optionsOf(tool))()
     const tags = page.entry(name)
     t.deepEqual(kinds(tags), [...expected])
@@ -125,7 +125,7 @@ for (const [tool, name, expected] of [
   })
 }
 
-test('LZY-01 beside its entry a lazy module adds what the entry does not load, and path() has its file', async t => {
+test('beside its entry a lazy module adds what the entry does not load, and path() has its file', async t => {
   const page = await pagesOf(optionsOf('vite'))()
   const entry = kinds(page.entry('src/main.ts'))
   t.false(entry.join().includes('lazy'))
@@ -140,13 +140,13 @@ for (const [tool, name, hint] of [
   ['vite', 'src/lzy.ts', /did you mean 'src\/lazy\.ts'\?$/],
   ['webpack', 'src/shared.ts', /its entries: main, admin, print, later$/]
 ] as const) {
-  test(`LZY-01 ${tool}: entry('${name}') is an error that says which entries it belongs to, as far as the manifest tells`, async t => {
+  test(`${tool}: entry('${name}') is an error that says which entries it belongs to, as far as the manifest tells`, async t => {
     const page = await pagesOf(optionsOf(tool))()
     t.throws(() => page.entry(name), { code: 'asset-unknown', message: hint })
   })
 }
 
-test('LZY-01 a lazy chunk that is missing on disk keeps nobody from starting', async t => {
+test('a lazy chunk that is missing on disk keeps nobody from starting', async t => {
   const manifest = {
     'src/main.ts': { file: 'main.js', isEntry: true, dynamicImports: ['src/lazy.ts'] },
     'src/lazy.ts': { file: 'lazy.js', isDynamicEntry: true, src: 'src/lazy.ts' }
@@ -165,7 +165,7 @@ test('LZY-01 a lazy chunk that is missing on disk keeps nobody from starting', a
 const APP = 'export default () => <i>lazy</i>'
 
 for (const way of ['beside', 'in the process of'] as const) {
-  test(`LZY-01 with Vite ${way} the application, a page names the same modules`, async t => {
+  test(`with Vite ${way} the application, a page names the same modules`, async t => {
     const project = makeBundlerProject({
       'src/main.tsx': "globalThis.later = () => import('./lazy.tsx')",
       'src/lazy.tsx': APP,

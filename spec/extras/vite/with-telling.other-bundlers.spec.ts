@@ -2,7 +2,7 @@
 import { existsSync, rmSync, writeFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import ava, { type ExecutionContext } from 'ava'
+import { test as ava, serial as test, type ExecutionContext } from '../../support/test.ts'
 import { build, type BuildOptions, type Metafile } from 'esbuild'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
@@ -22,8 +22,6 @@ import {
 } from '../../support/bundler-project.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { writeStats } from '../../support/webpack-stats.ts'
-
-const test = ava.serial
 
 const BUNDLE = {
   'src/main.js': {
@@ -50,7 +48,7 @@ const MOUNTED = {
   '/dist/lazy-d4.js': 'lazy()'
 }
 
-test('BND-17 a project with only mounts lists and verifies its bundles, and has nothing to compile', async t => {
+test('a project with only mounts lists and verifies its bundles, and has nothing to compile', async t => {
   const root = makeShop(t, MOUNTED)
   t.deepEqual(await run(root, 'precompile'), {
     status: 0,
@@ -121,7 +119,7 @@ file                  source           size  br  zstd  gzip  entries
 
 const startMounts = (options: KoaAssetsOptions) => () => settle(options, {})
 
-test('MNT-03 UPL-02 BND-15 the directory of a mount may be made after precompile and the start, in production only without a manifest', async t => {
+test('the directory of a mount may be made after precompile and the start, in production only without a manifest', async t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}' })
   const mounts = { '/x': { dir: 'none', manifest: 'none/manifest.json' } }
   for (const env of ['production', 'development', 'test']) {
@@ -135,7 +133,7 @@ test('MNT-03 UPL-02 BND-15 the directory of a mount may be made after precompile
   })
 })
 
-test('MOV-03 list leaves out what exclude names', async t => {
+test('list leaves out what exclude names', async t => {
   const manifest = { 'a.ts': { file: 'a.js', isEntry: true }, 'b.ts': { file: 'vendor/b.js' } }
   const root = makeProject(t, { 'dist/manifest.json': JSON.stringify(manifest) })
   const mount = { dir: 'dist', manifest: 'dist/manifest.json', exclude: ['vendor'] }
@@ -174,7 +172,7 @@ function areOf(t: ExecutionContext, dir: string, tags: readonly string[]): void 
 
 const stats = writeStats(root, 'webpack')
 
-test('BND-07 MNT-04 an entrypoint is its stylesheets, then its scripts in their order, with defer; every file with a hash is immutable', async t => {
+test('an entrypoint is its stylesheets, then its scripts in their order, with defer; every file with a hash is immutable', async t => {
   const page = await pagesOf(optionsOf('webpack'))()
   const tags = page.entry('admin').split('\n')
   t.deepEqual(unhashed(summary(tags.join('\n'))), [
@@ -192,7 +190,7 @@ test('BND-07 MNT-04 an entrypoint is its stylesheets, then its scripts in their 
     t.is((await ask(`/static/${name}`)).headers['cache-control'], IMMUTABLE, name)
 })
 
-test('BND-08 a hash in the query does not make the path immutable, and is in the tag; scripts of output.module are modules', async t => {
+test('a hash in the query does not make the path immutable, and is in the tag; scripts of output.module are modules', async t => {
   const hash = '0fc1a5ed7a847a4bcb69'
   const name = `main-c0ffee12.js?${hash}`
   const info = { contenthash: hash, immutable: true, javascriptModule: true }
@@ -225,7 +223,7 @@ test('manifests of plugins that list entrypoints are read as well', async t => {
   }
 })
 
-test('BND-04 stats that leave assets out are an error at start that says what to set', async t => {
+test('stats that leave assets out are an error at start that says what to set', async t => {
   const filtered = { ...stats, assets: [{ type: 'assets by status', filteredChildren: 8 }] }
   for (const [shape, message] of [
     [filtered, /cachedAssets: true/],
@@ -272,7 +270,7 @@ const ADMIN = [
   'modulepreload /static/chunk-HASH.js'
 ]
 
-test('BND-07 an entry of the metafile is its stylesheet, its module, and a preload for each import', async t => {
+test('an entry of the metafile is its stylesheet, its module, and a preload for each import', async t => {
   await hashed
   const pages = pagesOf(optionsOf('site/dist'))
   const [page, other] = [await pages(), await pages()]
@@ -310,7 +308,7 @@ test('type: classic loads an IIFE with defer; without it, it is a module', async
   t.is(summary((await pages()).entry('src/other.ts'))[1], 'module /static/other.js')
 })
 
-test('BND-08 only names with a hash are immutable, those of lazy chunks and images too', async t => {
+test('only names with a hash are immutable, those of lazy chunks and images too', async t => {
   const { outputs } = await hashed
   await runEsbuild('plain', {
     entryNames: '[name]',

@@ -4,7 +4,7 @@ import { utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
@@ -32,7 +32,7 @@ async function printed(options: KoaAssetsOptions): Promise<string> {
   return (await promisify(execFile)(process.execPath, words, { env })).stderr
 }
 
-test('LZY-02 without Vite the line at start says of when the build is, and with it where it runs', async t => {
+test('without Vite the line at start says of when the build is, and with it where it runs', async t => {
   const root = builtAt1717(t)
   const mounts = { '/static': VITE, '/other': ESBUILD, '/none': { ...VITE, manifest: 'none.json' } }
   const options = { root, serve: true, apps: false as const, mounts }
@@ -45,7 +45,7 @@ test('LZY-02 without Vite the line at start says of when the build is, and with 
   t.true((await printed(options)).includes(`dist; Vite at ${origin}\n`))
 })
 
-test('LZY-02 a build of another day is named with its date', async t => {
+test('a build of another day is named with its date', async t => {
   const root = builtAt1717(t, new Date(2020, 1, 29))
   const stderr = await printed({ root, serve: true, mounts: { '/static': VITE } })
   t.true(stderr.includes('Vite is not running: tags of the build of 2020-02-29 17:17\n'))

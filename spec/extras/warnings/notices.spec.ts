@@ -1,7 +1,7 @@
 // What is said at the start of a server: settings under which nothing is served.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { noticesAtStart } from '../../../lib/extras/warnings/notices.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
@@ -46,7 +46,7 @@ testNotices('a project that only serves its public is not reported', PUBLIC, [[s
 const neither = (env: string, key = env) =>
   `neither compile nor fingerprint is on in the environment '${env}', so no source is published (apps: web). Set configure: { ${key}: { compile: true } }, or precompile and set configure: { ${key}: { fingerprint: true } }`
 
-testNotices('SET-02 neither compile nor fingerprint is reported, with the remedy', FILES, [
+testNotices('neither compile nor fingerprint is reported, with the remedy', FILES, [
   [{ env: 'staging', ...served }, neither('staging')],
   [{ env: 'Production', ...served }, neither('Production')],
   [{ env: 'pre-prod\u001b', ...served }, neither('pre-prod\\x1B', "'pre-prod\\x1B'")],
@@ -63,7 +63,7 @@ const notServed = (what: string, reason = 'is not set', env = 'development') =>
 const inProduction = (what: string, reason: string) => notServed(what, reason, 'production')
 const MOUNT = { apps: false, mounts: { '/x': 'dist' } } as const
 
-testNotices('SET-03 what is not served is reported, with what the variable is', FILES, [
+testNotices('what is not served is reported, with what the variable is', FILES, [
   [{}, notServed('assets are')],
   [{}, notServed('assets are'), ''],
   [{}, notServed('assets are', "is '1', not 'true'"), '1'],
@@ -100,7 +100,7 @@ const FALLBACK =
 const APP = { dir: 'dist', fallback: 'app.html' }
 
 testNotices(
-  'MNT-06 UPL-02 a directory or a fallback that is not there is reported, where it would be served',
+  'a directory or a fallback that is not there is reported, where it would be served',
   FILES,
   [
     [{ ...served, mounts: { '/up/': 'data/uploads' } }, UPLOADS],

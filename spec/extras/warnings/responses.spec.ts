@@ -1,7 +1,7 @@
 // What koaHttpCache reports in development, once for each route: mistakes that no response shows.
 import etag from '@koa/etag'
 import Router from '@koa/router'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import Koa, { type Context, type Middleware } from 'koa'
 import conditional from 'koa-conditional-get'
 import { type HttpCacheOptions, koaHttpCache } from '../../../lib/koa-http-cache.ts'

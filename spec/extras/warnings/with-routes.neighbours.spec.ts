@@ -1,5 +1,5 @@
 // What is reported in development of other middleware that does harm where it stands, each kind once.
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import newEtag from '@koa/etag'
 import type { Middleware } from 'koa'
 import Koa from 'koa'
@@ -72,7 +72,7 @@ const GUARDS: Readonly<Record<string, readonly [SiteOptions, count: number]>> = 
 }
 
 for (const [kind, [options, count]] of Object.entries(GUARDS)) {
-  test(`NBR-06 a guard by cookie ${kind} is reported ${count === 1 ? 'once' : 'never'}`, async t => {
+  test(`a guard by cookie ${kind} is reported ${count === 1 ? 'once' : 'never'}`, async t => {
     const name = `guard-${kind.replaceAll(' ', '-')}`
     const site = await siteOf(t, name, options)
     for (const path of [`/f/${name}.txt`, `/f/${name}-2.txt`]) {
@@ -94,7 +94,7 @@ const RANGES: Readonly<Record<string, readonly [SiteOptions, asked: string, coun
 }
 
 for (const [place, [options, path, count]] of Object.entries(RANGES)) {
-  test(`NBR-04 a koa-range ${place} is reported ${count === 1 ? 'once' : 'never'}`, async t => {
+  test(`a koa-range ${place} is reported ${count === 1 ? 'once' : 'never'}`, async t => {
     const name = `range-${place.replaceAll(' ', '-')}`
     const site = await siteOf(t, name, options)
     const ask = (range: string) => site.ask(`${path}${name}.txt`, { headers: { range } })
@@ -108,7 +108,7 @@ for (const [place, [options, path, count]] of Object.entries(RANGES)) {
   })
 }
 
-test('NBR-04 a koa-range in front of a file that changed since is reported', async t => {
+test('a koa-range in front of a file that changed since is reported', async t => {
   const site = await siteOf(t, 'range-changed', { front: range })
   const headers = { range: 'bytes=4-7', 'if-range': '"other"' }
   t.is((await site.ask('/f/range-changed.txt', { headers })).text, '4567', 'of another file')

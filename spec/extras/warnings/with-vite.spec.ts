@@ -1,9 +1,9 @@
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { noticesAtStart } from '../../../lib/extras/warnings/notices.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { makeProject } from '../../support/site.ts'
 
-test('MNT-06 nothing is said of a mount whose files its dev server has', t => {
+test('nothing is said of a mount whose files its dev server has', t => {
   const root = makeProject(t, { 'dist/index.html': '' })
   for (const more of [{}, { serve: true }]) {
     const mounts = { '/x': { dir: 'dist', fallback: 'app.html', dev: true } }
@@ -12,7 +12,7 @@ test('MNT-06 nothing is said of a mount whose files its dev server has', t => {
   }
 })
 
-test('MNT-06 in development nothing is said of a mount that has yet to be built', t => {
+test('in development nothing is said of a mount that has yet to be built', t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}' })
   const mounts = { '/admin': { dir: 'build', manifest: 'build/.vite/manifest.json' } }
   const options = { root, env: 'development', serve: true, mounts }

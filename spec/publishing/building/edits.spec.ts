@@ -1,6 +1,6 @@
 import { renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { Compiler } from '../../../lib/runtime/settings/options.ts'
 import { isSettled } from '../../../lib/runtime/files/disk.ts'
 import { isPublic, makeFingerprinted } from '../../support/fingerprinted.ts'
@@ -25,34 +25,30 @@ const kinds = {
 }
 
 for (const [what, { file, name, text }] of Object.entries(kinds)) {
-  test.serial(
-    `PUB-03 PUB-04 ${what}, edited before every request: always the newest bytes`,
-    async t => {
-      t.timeout(60_000)
-      const root = makeProject(t, { 'apps/web/assets/x/with.css.scss': '@use "part";' })
-      const path = join(root, 'apps/web/assets', file)
-      writeFileSync(path, text(0))
-      const { port, errors } = await makeFront(t, { root, env: 'test' })
-      const rounds = /Sass|partial|big/.test(what) ? cases(10, 120) : cases(35, 500)
-      for (let n = 10_000; n < 10_000 + rounds; n++) {
-        // In place, by rename, with an old date, with a date to come, twice in a row: of one size always.
-        if (n % 5 === 1) {
-          writeFileSync(`${root}/new`, text(n))
-          renameSync(`${root}/new`, path)
-        } else {
-          if (n % 5 === 4) writeFileSync(path, text(n - 5000))
-          writeFileSync(path, text(n))
-        }
-        if (n % 5 === 2) utimesSync(path, 1e9, 1e9)
-        if (n % 5 === 3) utimesSync(path, 4e9, 4e9)
-        const answer = await ask(port, n % 7 === 0 ? 'HEAD' : 'GET', `/assets/${name}`)
-        t.is(answer.status, 200)
-        if (n % 7 !== 0)
-          t.true(answer.text.includes(String(n)), `${n}: ${answer.text.slice(0, 60)}`)
+  test.serial(`${what}, edited before every request: always the newest bytes`, async t => {
+    t.timeout(60_000)
+    const root = makeProject(t, { 'apps/web/assets/x/with.css.scss': '@use "part";' })
+    const path = join(root, 'apps/web/assets', file)
+    writeFileSync(path, text(0))
+    const { port, errors } = await makeFront(t, { root, env: 'test' })
+    const rounds = /Sass|partial|big/.test(what) ? cases(10, 120) : cases(35, 500)
+    for (let n = 10_000; n < 10_000 + rounds; n++) {
+      // In place, by rename, with an old date, with a date to come, twice in a row: of one size always.
+      if (n % 5 === 1) {
+        writeFileSync(`${root}/new`, text(n))
+        renameSync(`${root}/new`, path)
+      } else {
+        if (n % 5 === 4) writeFileSync(path, text(n - 5000))
+        writeFileSync(path, text(n))
       }
-      t.deepEqual(errors, [])
+      if (n % 5 === 2) utimesSync(path, 1e9, 1e9)
+      if (n % 5 === 3) utimesSync(path, 4e9, 4e9)
+      const answer = await ask(port, n % 7 === 0 ? 'HEAD' : 'GET', `/assets/${name}`)
+      t.is(answer.status, 200)
+      if (n % 7 !== 0) t.true(answer.text.includes(String(n)), `${n}: ${answer.text.slice(0, 60)}`)
     }
-  )
+    t.deepEqual(errors, [])
+  })
 }
 
 for (const way of ['moved away', 'removed', 'swapped by a link']) {
@@ -98,7 +94,7 @@ test('sources and public that are removed while the server runs are a miss, and 
   t.deepEqual(errors, [])
 })
 
-test('PUB-05a on a file system that stamps whole seconds, a stamp is conclusive after two', t => {
+test('on a file system that stamps whole seconds, a stamp is conclusive after two', t => {
   const second = 1_700_000_000_000
   const rested = (mtime: number, ctime: number, later: number) =>
     isSettled(
@@ -117,7 +113,7 @@ test('PUB-05a on a file system that stamps whole seconds, a stamp is conclusive 
 
 // A site that is built while it runs: what is broken keeps its last good copy, and the rest goes on.
 
-test('S42 a live site serves the last good version of a broken asset, a process that starts meanwhile too, and recovers when it is fixed', async t => {
+test('a live site serves the last good version of a broken asset, a process that starts meanwhile too, and recovers when it is fixed', async t => {
   const site = await makeFingerprinted(t, 'live', { 'app.css.scss': 'a { b: c }', 'ok.js': 'ok()' })
   const path = await site.path('app.css')
   await site.edit({ 'app.css.scss': 'a { b: ', 'ok.js': 'better()' })

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import { type PrecompileOptions, precompile } from '../../../lib/koa-assets.ts'
 import {
   digestIn,
@@ -49,7 +49,7 @@ test('a big source that is edited while it is published does not get the digest 
   t.is(readPublic(root, '/assets/film.bin').toString('latin1', 0, 1), 'c')
 })
 
-test('REC-01 a folder that is not there while sources are listed fails the precompile, and nothing is published', async t => {
+test('a folder that is not there while sources are listed fails the precompile, and nothing is published', async t => {
   const root = makeProject(t, placed({ 'a.css': 'a {}' }))
   const folder = join(root, 'apps/web/assets/late')
   const returning = precompile(
@@ -120,7 +120,7 @@ test('an aborted precompile rejects with the reason and leaves the old deploy', 
   t.deepEqual((await run({ root })).changes.changed, ['/assets/a.js', '/assets/b.js'])
 })
 
-test('PUB-19 under umask 077 a web server can read everything that precompile writes', async t => {
+test('under umask 077 a web server can read everything that precompile writes', async t => {
   const program = await bundle()
   const root = makeProject(t, placed({ 'app.js': 'go()', 'images/icons/logo.png': 'logo' }))
   t.is((await runInChild(program, root, 'umask 077')).status, 0)
@@ -129,7 +129,7 @@ test('PUB-19 under umask 077 a web server can read everything that precompile wr
   for (const file of filesBelow(join(root, 'public'))) t.is(modeOf(file), 0o644, file)
 })
 
-// FPR-17: whatever moment a deploy is killed at, what was published before stays usable.
+// Whatever moment a deploy is killed at, what was published before stays usable.
 
 /** Sources of one deploy: every text and every other image differs from the deploy before. */
 function deploy(number: number): Files {
@@ -153,7 +153,7 @@ for (const [signal, moments] of [
 ] as const) {
   const declare = signal === 'SIGINT' ? soakTest : test
   declare(
-    `FPR-17 until everything is written, ${signal} leaves manifest, files and plain names as they were, and the next run repairs the rest`,
+    `until everything is written, ${signal} leaves manifest, files and plain names as they were, and the next run repairs the rest`,
     async (t: ExecutionContext) => {
       t.timeout(300_000)
       const program = await bundle()
@@ -187,7 +187,7 @@ for (const [signal, moments] of [
   )
 }
 
-test('FPR-17 a signal that comes while plain names are replaced waits until all of them are', async t => {
+test('a signal that comes while plain names are replaced waits until all of them are', async t => {
   t.timeout(300_000)
   const program = await bundle()
   const root = makeProject(t, deploy(0))

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join, normalize } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { finishAll } from '../../../lib/publishing/building/links.ts'
 import type { Draft } from '../../../lib/publishing/rendering/draft.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
@@ -31,7 +31,7 @@ const makeSources = (t: Parameters<typeof makeProject>[0], files: Files) =>
 
 const long = (text: string) => text.repeat(100)
 
-test('FPR-06 precompiling twice writes the same files, and writes none of them again', async t => {
+test('precompiling twice writes the same files, and writes none of them again', async t => {
   const root = makeSources(t, {
     'app.css.scss': long('a { color: red }'),
     'app.js': long('go();'),
@@ -56,7 +56,7 @@ test('FPR-06 precompiling twice writes the same files, and writes none of them a
   t.deepEqual(report.changes, { added: [], changed: [], removed: [] })
 })
 
-test('FPR-07 FPR-08 files that a person put into public, among the published ones or not, are kept as they are', async t => {
+test('files that a person put into public, among the published ones or not, are kept as they are', async t => {
   const own = {
     'public/assets/own.css': long('own'),
     'public/assets/own.css.gz': 'own gz',
@@ -79,7 +79,7 @@ test('FPR-07 FPR-08 files that a person put into public, among the published one
   t.false(existsSync(join(root, 'public/robots.txt.gz')))
 })
 
-test('FPR-09 what earlier deploys published under fingerprints stays', async t => {
+test('what earlier deploys published under fingerprints stays', async t => {
   const root = makeSources(t, { 'app.js': long('one'), 'gone.js': 'gone' })
   await run({ root })
   const before = filesBelow(join(root, 'public/assets')).filter(name =>
@@ -99,7 +99,7 @@ test('FPR-09 what earlier deploys published under fingerprints stays', async t =
   t.is((await run({ root })).kept, 1, 'a file that somebody removed is not kept')
 })
 
-test('FPR-10 every broken source is listed, and nothing is changed', async t => {
+test('every broken source is listed, and nothing is changed', async t => {
   const root = makeSources(t, { 'app.css.scss': 'a { color: red }', 'app.js': 'one()' })
   await run({ root })
   const before = snapshot(join(root, 'public'))
@@ -124,7 +124,7 @@ test('FPR-10 every broken source is listed, and nothing is changed', async t => 
   t.deepEqual(snapshot(join(root, 'public')), before)
 })
 
-test('FPR-14 text is compressed where that makes it smaller, images never are', async t => {
+test('text is compressed where that makes it smaller, images never are', async t => {
   const text = { 'app.js': long('go();'), 'icon.svg': `<svg>${long('<path/>')}</svg>` }
   const others = { 'photo.png': long('pixel'), 'tiny.js': 'go()', 'noise.txt': randomBytes(4000) }
   const root = makeSources(t, { ...text, ...others })
@@ -143,7 +143,7 @@ test('FPR-14 text is compressed where that makes it smaller, images never are', 
   t.true(report.compressedBytes < report.bytes)
 })
 
-test('FPR-05 a name that cannot be requested is an error that states the reason, and nothing is published', async t => {
+test('a name that cannot be requested is an error that states the reason, and nothing is published', async t => {
   const names = ['scripts/aux.js', 'images/a:b.png', 'x/ends.', 'x/docs./a.txt', 'a\nb.txt']
   const root = makeProject(t, placed({ 'fine.js': 'fine()' }))
   await run({ root })
@@ -166,7 +166,7 @@ test('FPR-05 a name that cannot be requested is an error that states the reason,
   t.deepEqual(snapshot(join(root, 'public')), before)
 })
 
-test('FPR-10 a project without any asset is an error, and nothing is created', async t => {
+test('a project without any asset is an error, and nothing is created', async t => {
   for (const files of [{}, { 'apps/web/assets/_part.scss': 'a{}' }]) {
     const root = makeProject(t, { 'package.json': '{}', ...files })
     const before = filesBelow(root)
@@ -215,7 +215,7 @@ const STYLES = {
 }
 
 for (const mode of MODES) {
-  test(`FPR-17a a stylesheet whose image changed gets another mtime, however indirect the reference (${mode})`, async t => {
+  test(`a stylesheet whose image changed gets another mtime, however indirect the reference (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, STYLES)
     await site.edit({})
     const fingerprinted = (name: string) =>
@@ -243,7 +243,7 @@ for (const mode of MODES) {
 }
 
 for (const mode of MODES) {
-  test(`FPR-17a changed bytes never keep the second of the previous mtime, whatever the sources' mtimes (${mode})`, async t => {
+  test(`changed bytes never keep the second of the previous mtime, whatever the sources' mtimes (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, STYLES)
     const secondOf = (path: string) =>
       statSync(join(site.root, 'public', path), { bigint: true }).mtimeNs / 1_000_000_000n
@@ -273,7 +273,7 @@ const chain = (length: number, extension: string, line: string) =>
     ])
   )
 
-test('S80 a chain of references that is longer than the call stack has its order', t => {
+test('a chain of references that is longer than the call stack has its order', t => {
   const [app] = settle({ root: makeProject(t), env: 'production' }).apps
   if (!app) return t.fail()
   const depth = 30_000
@@ -297,7 +297,7 @@ for (const [what, files] of [
   ['9,000 modules', chain(9000, 'js', "import '%'")],
   ['12,000 stylesheets', chain(12_000, 'css', "@import '%';")]
 ] as const) {
-  soakTest(`S80 ${what} that each import the next are published`, async t => {
+  soakTest(`${what} that each import the next are published`, async t => {
     t.timeout(300_000)
     const root = makeProject(t)
     writeFiles(root, placed(files))

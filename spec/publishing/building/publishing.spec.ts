@@ -8,7 +8,7 @@ import fs, {
   writeFileSync
 } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import { type Site, makeSite } from '../../support/site.ts'
 import { untilSettled } from '../../support/until.ts'
 
@@ -29,14 +29,14 @@ const sent = async (site: Site, path = URL) => {
 
 const made = (t: ExecutionContext, content = 'a{}') => makeSite(t, { [SOURCE]: content })
 
-test('PUB-01 an asset without a target is copied and served', async t => {
+test('an asset without a target is copied and served', async t => {
   const site = await made(t)
   t.deepEqual(await sent(site), [200, 'a{}'])
   t.is(site.read(TARGET), 'a{}')
   t.deepEqual(readdirSync(site.at('/public/assets')), ['app.css'])
 })
 
-test('PUB-02 a second request does not write it again', async t => {
+test('a second request does not write it again', async t => {
   const site = await made(t)
   await site.ask(URL)
   const before = stateOf(site)
@@ -49,17 +49,13 @@ test('PUB-02 a second request does not write it again', async t => {
 const DAY = 86_400
 
 for (const [title, change, expected] of [
+  ['a source replaced by an older one', site => site.write(SOURCE, 'b{}', THEN - DAY), 'b{}'],
+  ['a source that shrank', site => site.write(SOURCE, 'b'), 'b'],
+  ['a source that was emptied', site => site.write(SOURCE, ''), ''],
+  ['a target edited by hand', site => site.write(TARGET, 'by hand'), 'a{}'],
+  ['a target of the same size and mtime', site => site.write(TARGET, 'b{}', THEN), 'a{}'],
   [
-    'PUB-05 a source replaced by an older one',
-    site => site.write(SOURCE, 'b{}', THEN - DAY),
-    'b{}'
-  ],
-  ['PUB-06 a source that shrank', site => site.write(SOURCE, 'b'), 'b'],
-  ['PUB-06 a source that was emptied', site => site.write(SOURCE, ''), ''],
-  ['PUB-08 a target edited by hand', site => site.write(TARGET, 'by hand'), 'a{}'],
-  ['PUB-08 a target of the same size and mtime', site => site.write(TARGET, 'b{}', THEN), 'a{}'],
-  [
-    'PUB-08 a target that became a link out of public',
+    'a target that became a link out of public',
     site => {
       site.write('/outside.css', 'a{}')
       unlinkSync(site.at(TARGET))
@@ -67,7 +63,7 @@ for (const [title, change, expected] of [
     },
     'a{}'
   ],
-  ['PUB-09 a deleted target', site => unlinkSync(site.at(TARGET)), 'a{}']
+  ['a deleted target', site => unlinkSync(site.at(TARGET)), 'a{}']
 ] as const satisfies readonly (readonly [string, (site: Site) => void, string])[]) {
   test(`${title} is published again`, async t => {
     const site = await makeSite(t, {})
@@ -80,7 +76,7 @@ for (const [title, change, expected] of [
   })
 }
 
-test('PUB-07 another process does not write a current target', async t => {
+test('another process does not write a current target', async t => {
   const site = await made(t)
   const mtimes = [THEN, THEN + 0.123456, 1.7e9 + 0.999999, 1.6e9 + 0.000001, 1697198486.328126]
   for (const mtime of mtimes) {
@@ -93,7 +89,7 @@ test('PUB-07 another process does not write a current target', async t => {
   }
 })
 
-test('PUB-10 a target without a source is served and never touched', async t => {
+test('a target without a source is served and never touched', async t => {
   const site = await makeSite(t, { [TARGET]: 'by hand', 'a.css': '' })
   const before = stateOf(site)
   t.deepEqual(await sent(site), [200, 'by hand'])
@@ -104,7 +100,7 @@ test('PUB-10 a target without a source is served and never touched', async t => 
   t.is(site.read(TARGET), 'a{}')
 })
 
-test('PUB-11 a source created after start is served; one that is removed is gone, with the target that was made from it', async t => {
+test('a source created after start is served; one that is removed is gone, with the target that was made from it', async t => {
   const site = await makeSite(t, {})
   for (const text of ['a{}', 'again{}']) {
     t.is((await site.ask(URL)).status, 404)

@@ -1,6 +1,6 @@
 // What was made from files is made again once one of them has changed, and so is a failure.
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { observeAll, Remembered } from '../../../lib/publishing/sources/observation.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 

@@ -1,5 +1,5 @@
 // What packages bring along: their list is the process's, and so is this file.
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ test.before(() => {
 
 test.after.always(() => rmSync(thirdParty, { recursive: true }))
 
-test('FPR-05 precompile publishes every asset of every app and third party under both names', async t => {
+test('precompile publishes every asset of every app and third party under both names', async t => {
   const root = makeProject(
     t,
     placed({
@@ -59,7 +59,7 @@ test('FPR-05 precompile publishes every asset of every app and third party under
   }
 })
 
-test('SET-14 a directory of a third party that an app names as well is searched once', t => {
+test('a directory of a third party that an app names as well is searched once', t => {
   const site = settleProject({ root: makeProject(t, { 'apps/web/x': '' }), sources: thirdParty })
   const [app] = site.apps
   const sources = new Sources(site, message => t.fail(message), [])

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import ava from 'ava'
+import { serial as test } from '../../support/test.ts'
 import { type PrecompileReport } from '../../../lib/index.ts'
 import { makeFingerprinted } from '../../support/fingerprinted.ts'
 import { makeSite, writeFiles } from '../../support/site.ts'
@@ -8,8 +8,6 @@ import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 import { isKnown, makeShop, run, start } from './run.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
-
-const test = ava.serial
 
 const withoutTime = (text: string) => text.replace(/\d+\.\d+ s/, '0.12 s')
 
@@ -19,7 +17,7 @@ const TURNED = 'a\u202egnp.exe'
 const UNSAFE =
   /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 
-test('S60 commands print names with escapes', async t => {
+test('commands print names with escapes', async t => {
   const named = { [`images/${TURNED}`]: 'x', [`images/${ESCAPES}.png`]: 'x' }
   const root = makeShop(t, { 'fine.txt': 'fine', ...named })
   for (const [line, expected] of [
@@ -35,7 +33,7 @@ test('S60 commands print names with escapes', async t => {
   }
 })
 
-test('S84 commands and the types escape names, as JSON too, which means the same', async t => {
+test('commands and the types escape names, as JSON too, which means the same', async t => {
   const name = `a\u009b\u2028\u200f\u202e.css`
   const root = makeShop(t, { [name]: 'a{}' })
   const lines = ['precompile', 'verify', 'clean', 'list', `explain ${name}`, 'types']
@@ -55,7 +53,7 @@ test('S84 commands and the types escape names, as JSON too, which means the same
   if (existsSync(types)) t.notRegex(readFileSync(types, 'utf8'), UNSAFE)
 })
 
-test('S60 a warning and an error of the running site name files with escapes', async t => {
+test('a warning and an error of the running site name files with escapes', async t => {
   const name = `twice\u001b[2J`
   const site = await makeSite(t, { [`a/${name}.txt`]: 'x', [`b/${name}.txt`]: 'y' })
   await site.ask(`/assets/${encodeURIComponent(name)}.txt`)
@@ -140,7 +138,7 @@ test('precompile --json prints only the report, --quiet nothing, --verbose a lin
   ])
 })
 
-test('FPR-10 precompile lists every broken source with its place and lines, and changes nothing', async t => {
+test('precompile lists every broken source with its place and lines, and changes nothing', async t => {
   const root = makeShop(t, { 'good.txt': 'good' })
   await run(root, 'precompile')
   const before = readFileSync(join(root, 'public/assets.json'), 'utf8')

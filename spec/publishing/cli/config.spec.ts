@@ -1,12 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import ava, { type ExecutionContext } from 'ava'
-import {
-  allCommands,
-  generalHelp,
-  helpFor,
-  parseCommandLine
-} from '../../../lib/publishing/cli/arguments.ts'
+import { serial as test, type ExecutionContext } from '../../support/test.ts'
+import { generalHelp, helpFor, parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
 import {
   makeOutput,
   progressOn,
@@ -18,10 +13,7 @@ import {
 import type { PrecompileReport, Progress } from '../../../lib/index.ts'
 import { type Files, makeProject } from '../../support/site.ts'
 import { makeShop, run, runBuilt, start } from './run.ts'
-
-const test = ava.serial
-
-const COMMANDS = await allCommands()
+import { COMMANDS } from '../../support/ready.ts'
 
 /** What `precompile` publishes, which shows the options that it was given. */
 async function published(root: string, options = '', runs = run): Promise<readonly string[]> {

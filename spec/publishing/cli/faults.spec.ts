@@ -1,7 +1,7 @@
 // Each command on a disk on which one call fails: what is left, what is said, and that the next run does the rest. `npm test` tries some of the calls, the soak each of them with each error.
 import { readdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import ava, { type ExecutionContext } from 'ava'
+import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import { pathFrom, withSlashes } from '../../../lib/runtime/files/paths.ts'
 import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
 
@@ -13,8 +13,6 @@ import { cases } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
 import { isKnown, run } from './run.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
-
-const test = ava.serial
 
 /** Every file below a directory, with its content. */
 function tree(root: string): Readonly<Record<string, string>> {
@@ -88,7 +86,7 @@ const isPossible = ({ line, before = [] }: Scene) =>
 
 for (const scene of SCENES.filter(each => isPossible(each) && (canKeep || !needsKeep(each)))) {
   const { line } = scene
-  test(`REC-05 ${line}: each call of the disk that fails leaves old or new files, is named, and the next run succeeds`, async t => {
+  test(`${line}: each call of the disk that fails leaves old or new files, is named, and the next run succeeds`, async t => {
     const whole = await stage(t, scene)
     const old = tree(whole)
     const { calls, result } = await onFailingDisk(whole, {}, () => run(whole, line))

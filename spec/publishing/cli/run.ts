@@ -3,14 +3,15 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { cpSync, readdirSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from '../../support/test.ts'
 // oxlint-disable-next-line import/no-unassigned-import -- its process starts where it was loaded: not in a directory of a spec
 import 'esbuild'
-import { allCommands, parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
+import { parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
 import { UsageError } from '../../../lib/publishing/cli/command.ts'
 import { placed } from '../../support/fingerprinted.ts'
 import { makeProject, type Files } from '../../support/site.ts'
 import { LOADER, moduleFile } from '../../support/typescript.ts'
+import { COMMANDS } from '../../support/ready.ts'
 
 const CLI = moduleFile('lib/cli.ts')
 const BUILT = resolve('dist/cli.js')
@@ -57,7 +58,7 @@ export function startNode(cwd: string, words: readonly string[], env: NodeJS.Pro
   return { child, heard: () => stderr, outcome }
 }
 
-/** Without what is told where a system refuses calls, as `npm run test:refused` lets it. */
+/** Without what is told where a system refuses calls, as `npm run lane refused` lets it. */
 const asElsewhere = <T extends Pick<Outcome, 'stderr'>>(outcome: T): T => ({
   ...outcome,
   stderr: outcome.stderr.replace(
@@ -133,8 +134,6 @@ export function installWithout(root: string, missing: string): (line: string) =>
 
 /** A project of one app, `web`. Paths are relative to `apps/web/assets`, or with a leading `/` to the root. */
 export const makeShop = (t: ExecutionContext, files: Files): string => makeProject(t, placed(files))
-
-const COMMANDS = await allCommands()
 
 /** Whether there is the command, with its arguments and options. */
 export function isKnown(line: string): boolean {

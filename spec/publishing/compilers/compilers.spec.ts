@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve as resolvePath, sep } from 'node:path'
 import { inspect } from 'node:util'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { findPeer, loadPeer, TABLE, withPeer } from '../../../lib/publishing/compilers/built-in.ts'
 import type { Compiler } from '../../../lib/runtime/settings/options.ts'
 import { compileLess, type LessModule } from '../../../lib/publishing/compilers/less.ts'
@@ -16,7 +16,7 @@ import { withDigest } from '../../support/digest.ts'
 
 const CSS = 'text/css; charset=utf-8'
 
-test('CMP-06a what Less has read is followed, but not what it has fetched', async t => {
+test('what Less has read is followed, but not what it has fetched', async t => {
   const theme = resolvePath('/theme.less')
   const imports = [theme, 'https://example.org/theme.less']
   const less = { FileManager: Object, render: async () => ({ css: '', imports }) }
@@ -31,7 +31,7 @@ test('CMP-06a what Less has read is followed, but not what it has fetched', asyn
   t.deepEqual(dependencies, [theme])
 })
 
-test('CMP-09 what Less throws without a line is not an error of the source: it stays as it is', async t => {
+test('what Less throws without a line is not an error of the source: it stays as it is', async t => {
   const failure = new TypeError('a plugin is broken')
   const less = { FileManager: Object, render: () => Promise.reject(failure) }
   const input = {
@@ -49,7 +49,7 @@ test('CMP-09 what Less throws without a line is not an error of the source: it s
   t.deepEqual({ file, line, column }, { file: input.path, line: 3, column: 5 })
 })
 
-test("CMP-11 a compiler of the user's own works like a built-in one, whatever it makes", async t => {
+test("a compiler of the user's own works like a built-in one, whatever it makes", async t => {
   for (const [target, type] of [
     ['.css', CSS],
     ['txt', 'text/plain; charset=utf-8'],
@@ -70,7 +70,7 @@ test("CMP-11 a compiler of the user's own works like a built-in one, whatever it
   }
 })
 
-test('CMP-11 a custom compiler overrides the built-in one, and is given its location', async t => {
+test('a custom compiler overrides the built-in one, and is given its location', async t => {
   const told: unknown[] = []
   const compilers: Compiler[] = [
     {
@@ -163,7 +163,7 @@ for (const [extension, peer, code] of [
   ['css.less', 'less', 'a { b: c }'],
   ['js.ts', 'esbuild', 'go(1 as number)']
 ] as const) {
-  test(`CMP-08 ${extension} without ${peer} is a 500 with the install command, until it is installed`, async t => {
+  test(`${extension} without ${peer} is a 500 with the install command, until it is installed`, async t => {
     // Loaded as ever, from a name under which nothing is installed.
     const late = `${peer}-late`
     const compilers = TABLE.map(row =>
@@ -243,7 +243,7 @@ const WORKSPACE: Files = {
 const sources = '../../../../node_modules/kit/images'
 const NAMES = ['sass.css', 'pkg.css', 'less.css', 'plain.css']
 
-test('WAY-03 CMP-06a Sass, Less and references find packages in the node_modules of every folder above the root, the nearest first, also once that appears', async t => {
+test('Sass, Less and references find packages in the node_modules of every folder above the root, the nearest first, also once that appears', async t => {
   const root = join(makeProject(t, WORKSPACE), 'packages/web')
   const site = await makeSite(t, {}, { root, sources })
   for (const name of NAMES) {
@@ -269,7 +269,7 @@ test('WAY-03 CMP-06a Sass, Less and references find packages in the node_modules
   for (const name of compiled) t.regex(readPublic(root, `/assets/${name}`).toString(), /\.nearer/)
 })
 
-test('WAY-03 a package of the workspace itself, which npm links, is found', async t => {
+test('a package of the workspace itself, which npm links, is found', async t => {
   const top = makeProject(t, {
     'node_modules/.keep': '',
     'packages/kit/package.json': '{ "name": "kit", "version": "1.0.0" }',
@@ -313,7 +313,7 @@ for (const [extension, code, at, reason, excerpt] of [
   ],
   ['js.ts', ['let a = 1', 'let b = ;'], '2:9', 'Unexpected ";"', ['2 | let b = ;', '            ^']]
 ] as const) {
-  test(`CMP-09 a broken ${extension}, whatever ends its lines, is a page with file, line, column and excerpt; once fixed it is a 200`, async t => {
+  test(`a broken ${extension}, whatever ends its lines, is a page with file, line, column and excerpt; once fixed it is a 200`, async t => {
     const source = `code/app.${extension}`
     const url = `/assets/app.${extension.replace(/\.[a-z]+$/, '')}`
     const site = await makeSite(t, {})
@@ -356,7 +356,7 @@ for (const [extension, code, at, reason, excerpt] of [
   })
 }
 
-test('CMP-09 an error in an import, or a missing one, names the import, and is fixed there', async t => {
+test('an error in an import, or a missing one, names the import, and is fixed there', async t => {
   const site = await makeSite(t, { 'stylesheets/app.css.scss': "@use 'part';" })
   const said = async () => (await site.ask('/assets/app.css')).text
   t.true((await said()).includes("Can't find stylesheet to import."))
@@ -368,7 +368,7 @@ test('CMP-09 an error in an import, or a missing one, names the import, and is f
 
 // The list is that of the process, and the directory is removed when the test ends.
 test.serial(
-  "CMP-09 what a source says is escaped on the page, and a third party's is named without the machine's path",
+  "what a source says is escaped on the page, and a third party's is named without the machine's path",
   async t => {
     const source = 'a { b: $x; /*<script>alert(1)</script>*/ }'
     const vendor = makeProject(t, { 'assets/styles/broken-theirs.css.scss': source })
@@ -393,7 +393,7 @@ const OUTSIDE = ['production', 'staging', 'test'] as const
 for (const env of OUTSIDE) {
   const options = { env, compile: true, fingerprint: false }
 
-  test(`CMP-10 S42 in ${env} a broken source is a 500 that reveals nothing, or leaves the last good target, in the next process too, and the error is emitted`, async t => {
+  test(`in ${env} a broken source is a 500 that reveals nothing, or leaves the last good target, in the next process too, and the error is emitted`, async t => {
     const site = await makeSite(t, { 'css/app.css.scss': 'a { b: $x }' }, options)
     const { status, text } = await site.ask('/assets/app.css', BROWSER)
     t.deepEqual([status, text], [500, 'Internal Server Error'])
@@ -447,7 +447,7 @@ test('whatever a compiler throws, or returns by mistake, is reported with its so
   }
 })
 
-test('CMP-11 a compiler may read bytes and return bytes; in a stylesheet of bytes references are found', async t => {
+test('a compiler may read bytes and return bytes; in a stylesheet of bytes references are found', async t => {
   const compile: Compiler['compile'] = ({ bytes }) => ({ code: bytes.map(byte => byte - 1) })
   const compilers = ['.png', '.css'].map(target => ({ extensions: `${target}1`, target, compile }))
   const image = Buffer.from('00ff80c3', 'hex')
@@ -504,7 +504,7 @@ test('an error for a name that a helper cannot find still tells which view asked
   t.regex(error.stack ?? '', /compilers\.spec\.ts/)
 })
 
-test('S60 the name of a file cannot start a new line in a message', t => {
+test('the name of a file cannot start a new line in a message', t => {
   const name = 'a\nPublished 3 assets'
   t.is(new AssetError('name-taken', name).message, 'a\\u000aPublished 3 assets')
   t.is(

@@ -3,7 +3,7 @@ import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { Compiler } from '../../../lib/runtime/settings/options.ts'
 import { assetSources } from '../../../lib/index.ts'
 import { makeCounter } from '../../support/counting-compiler.ts'
@@ -15,15 +15,15 @@ const JS = 'text/javascript; charset=utf-8'
 
 const JSX = '/* @__PURE__ */ React.createElement("i", null, "c")'
 
-for (const [mark, name, extension, code, expected] of [
-  ['CMP-01', 'app.css', 'scss', '$c: red; a { b { color: $c } }', 'a b { color: red; }'],
-  ['CMP-01', 'app.css', 'sass', '$c: red\na\n  b\n    color: $c\n', 'a b { color: red; }'],
-  ['CMP-01', 'app.css', 'less', '@c: red; a { b { color: @c } }', 'a b { color: red; }'],
-  ['CMP-02', 'app.js', 'ts', 'export const a: number = 1', 'export const a = 1;'],
-  ['CMP-02', 'app.js', 'tsx', 'const b = (x: 1) => <i>c</i>', `const b = (x) => ${JSX};`],
-  ['CMP-02', 'app.js', 'jsx', 'export const c = <i>c</i>', `export const c = ${JSX};`]
+for (const [name, extension, code, expected] of [
+  ['app.css', 'scss', '$c: red; a { b { color: $c } }', 'a b { color: red; }'],
+  ['app.css', 'sass', '$c: red\na\n  b\n    color: $c\n', 'a b { color: red; }'],
+  ['app.css', 'less', '@c: red; a { b { color: @c } }', 'a b { color: red; }'],
+  ['app.js', 'ts', 'export const a: number = 1', 'export const a = 1;'],
+  ['app.js', 'tsx', 'const b = (x: 1) => <i>c</i>', `const b = (x) => ${JSX};`],
+  ['app.js', 'jsx', 'export const c = <i>c</i>', `export const c = ${JSX};`]
 ] as const) {
-  test(`${mark} ${name}.${extension} is served as ${name}`, async t => {
+  test(`${name}.${extension} is served as ${name}`, async t => {
     const site = await makeSite(t, { [`any/${name}.${extension}`]: code }, { env: 'test' })
     const { status, text, headers } = await site.ask(`/assets/${name}`)
     t.is(status, 200)
@@ -42,7 +42,7 @@ for (const [extension, importLine] of [
     importLine(extension === 'less' ? `parts/_${name}.less` : `parts/${name}`)
   const beside = (name: string) => importLine(extension === 'less' ? `_${name}.less` : `./${name}`)
 
-  test(`CMP-04 CMP-06 an edited .${extension} partial is in the next GET, through another partial, too, and so is an import that is added or taken out`, async t => {
+  test(`an edited .${extension} partial is in the next GET, through another partial, too, and so is an import that is added or taken out`, async t => {
     const source = `stylesheets/app.css.${extension}`
     const site = await makeSite(t, {
       [source]: 'a { top: 1px }',
@@ -68,7 +68,7 @@ for (const [extension, importLine] of [
   })
 }
 
-test('CMP-05 what was not edited is not compiled again, even with imports', async t => {
+test('what was not edited is not compiled again, even with imports', async t => {
   const { calls, compiler } = makeCounter()
   const site = await makeSite(
     t,
@@ -123,7 +123,7 @@ for (const fingerprint of [false, true]) {
 }
 
 // First, as the sources of third parties are those of the process.
-test.serial('CMP-12 Sass files of the app and of a third party find each other', async t => {
+test.serial('Sass files of the app and of a third party find each other', async t => {
   assetSources.append(
     makeProject(t, {
       'styles/widget.css.scss': "@use 'theme'; a { color: theme.$color }",
@@ -225,7 +225,7 @@ const CASES: Readonly<Record<string, readonly [sheet: Files, before: Files, then
 }
 
 for (const [what, [sheet, before, then]] of Object.entries(CASES)) {
-  test(`CMP-06a ${what} is followed`, async t => {
+  test(`${what} is followed`, async t => {
     const site = await makeSite(t, { ...sheet, ...before }, { env: 'test', missing: 'warn' })
     const get = async () => (await site.ask('/assets/app.css')).text
     t.regex(await get(), /first/)
@@ -237,7 +237,7 @@ for (const [what, [sheet, before, then]] of Object.entries(CASES)) {
   })
 }
 
-test("CMP-06a a file that a compiler of the user's own looked for is followed once it is there", async t => {
+test("a file that a compiler of the user's own looked for is followed once it is there", async t => {
   const root = makeProject(t)
   const optional = join(root, 'config/late.txt')
   const calls: string[] = []
@@ -263,7 +263,7 @@ test("CMP-06a a file that a compiler of the user's own looked for is followed on
   t.is(await get(), 'a3')
   unlinkSync(optional)
   t.is(await get(), 'a4')
-  t.is(await get(), 'a4', 'CMP-05')
+  t.is(await get(), 'a4')
 })
 
 test('a Less import over HTTP is fetched, and so is what it imports in turn', async t => {

@@ -1,7 +1,7 @@
 // What tsconfig.json says to the compiler of TypeScript and JSX.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import fc from 'fast-check'
 import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
 import { makeFingerprinted, MODES, placed, run } from '../../support/fingerprinted.ts'
@@ -38,7 +38,7 @@ const rows: ReadonlyArray<readonly [options: object | undefined, source: string,
   [{ verbatimModuleSyntax: true }, "import { a } from './b.js'", /import \{ a \} from "\.\/b\.js"/]
 ]
 
-test('TSC-06 each setting that changes the output counts, in development and in a precompile', async t => {
+test('each setting that changes the output counts, in development and in a precompile', async t => {
   for (const [compilerOptions, source, made] of rows) {
     const config = { '/tsconfig.json': JSON.stringify({ compilerOptions }) }
     const files = {
@@ -64,7 +64,7 @@ test('TSC-06 each setting that changes the output counts, in development and in 
   }
 })
 
-test('TSC-06 JSX that calls a React which the module lacks is a warning, in development and in a precompile', async t => {
+test('JSX that calls a React which the module lacks is a warning, in development and in a precompile', async t => {
   const files = {
     'javascripts/lost.tsx': 'export const cart = <b />',
     'javascripts/bound.tsx': "import React from 'react'\nexport const cart = <b />",
@@ -88,7 +88,7 @@ const config = (factory: string | undefined, rest: object = {}) =>
     ...(factory !== undefined && { compilerOptions: { jsx: 'react', jsxFactory: factory } })
   })
 
-test('TSC-07 extends names a file, a package, or several, and the file itself comes first; JSON may have comments', async t => {
+test('extends names a file, a package, or several, and the file itself comes first; JSON may have comments', async t => {
   const files = {
     '/node_modules/@shop/base/package.json': '{ "name": "@shop/base" }',
     '/node_modules/@shop/base/tsconfig.json': config('ofPackage'),
@@ -114,7 +114,7 @@ test('TSC-07 extends names a file, a package, or several, and the file itself co
 
 const PLACES = ['tsconfig.json', 'apps/tsconfig.json', 'apps/web/assets/javascripts/tsconfig.json']
 
-test('TSC-08 model: after each edit the nearest tsconfig.json counts, with what it extends', async t => {
+test('model: after each edit the nearest tsconfig.json counts, with what it extends', async t => {
   const edit = fc.record({
     place: fc.constantFrom(...PLACES),
     content: fc.constantFrom('own', 'extends', 'nothing', 'gone')
@@ -146,7 +146,7 @@ test('TSC-08 model: after each edit the nearest tsconfig.json counts, with what 
   )
 })
 
-test('TSC-09 a tsconfig.json that cannot be read is an error with its place, until it is right', async t => {
+test('a tsconfig.json that cannot be read is an error with its place, until it is right', async t => {
   const site = await makeSite(t, { 'javascripts/app.ts': FIELDS })
   for (const [text, told] of [
     ['{\n  "compilerOptions": { "jsx": ', /tsconfig\.json:2:31: Unexpected end of file in JSON/],
@@ -205,7 +205,7 @@ async function reached(t: ExecutionContext, files: Files): Promise<(readonly str
   return all
 }
 
-test('TSC-10 paths lead to assets of the app, in development, on request and precompiled', async t => {
+test('paths lead to assets of the app, in development, on request and precompiled', async t => {
   const forms = LEADING.map(([path]) => `import '${path}'`)
   const app = [...forms, "void import('@/late')", mark(0)].join('\n')
   const all = await reached(t, { ...LED, 'javascripts/app.ts': app })
@@ -217,7 +217,7 @@ test('TSC-10 paths lead to assets of the app, in development, on request and pre
   }
 })
 
-test('TSC-11 paths that lead out of the assets are an error that says so; those to packages, and what imports maps, are left', async t => {
+test('paths that lead out of the assets are an error that says so; those to packages, and what imports maps, are left', async t => {
   const files = { ...LED, '/lib/outside.ts': '', '/node_modules/packaged/index.js': '' }
   const options = { missing: 'error', imports: { mapped: 'near.js' } } as const
   for (const [path, told] of [

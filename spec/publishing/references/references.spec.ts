@@ -1,6 +1,5 @@
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { array, assert, constantFrom, integer, property, tuple } from 'fast-check'
-import { loadModuleLexer } from '../../../lib/publishing/references/modules.ts'
 import {
   findReferences,
   type Reference,
@@ -13,6 +12,7 @@ import { makeProject, makeSite } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { anyText } from '../../support/texts.ts'
 import { warningsAbout } from '../../support/warnings.ts'
+import { lexer } from '../../support/ready.ts'
 
 /** The text with every reference replaced by `/<its path>`. */
 function replaced(text: string, type: 'css' | 'js' = 'css'): string {
@@ -276,7 +276,6 @@ const modulePieces = constantFrom(
 )
 
 test('replaced references of a module are found again, and nothing else has changed', async t => {
-  const lexer = await loadModuleLexer()
   const find = (code: string) => lexer.find(code).references
   t.is(find("import './a.js'\nexport * from \"/b.mjs\"\nimport('./c.js?x')").length, 3)
   assert(

@@ -2,8 +2,7 @@
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { encode } from '@jridgewell/sourcemap-codec'
-import test, { type ExecutionContext } from 'ava'
-import { loadModuleLexer } from '../../../lib/publishing/references/modules.ts'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import { findReferences, replaceReferences } from '../../../lib/publishing/references/references.ts'
 import { referenceErrors } from '../../../lib/publishing/rendering/errors.ts'
 import { shiftInlineMap, shiftMap } from '../../../lib/publishing/rendering/source-map.ts'
@@ -21,8 +20,8 @@ import {
 import { makeProject } from '../../support/site.ts'
 import { words } from '../../support/texts.ts'
 import { until } from '../../support/until.ts'
+import { lexer } from '../../support/ready.ts'
 
-const lexer = await loadModuleLexer()
 const findModuleReferences = (code: string) => lexer.find(code).references
 
 /** The text of an asset as a page gets it. */
@@ -41,7 +40,7 @@ d { src: url(https://cdn.example/sprite.svg), url(//cdn.example/x.svg), url(#mas
 e::after { content: "url(sprite.svg)" }`
 
 for (const mode of MODES) {
-  test(`FPR-11 JSM-01 JSM-04 an edit renames what shows or imports the file, nothing else (${mode})`, async t => {
+  test(`an edit renames what shows or imports the file, nothing else (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'images/logo.png': 'logo',
       'images/other.png': 'other',
@@ -82,7 +81,7 @@ for (const mode of MODES) {
     t.is(await textOf(site, 'app.js'), `import("${await site.path('inc.js')}")`)
   })
 
-  test(`FPR-12 stylesheets that import each other are digested as one, and so is one that imports itself (${mode})`, async t => {
+  test(`stylesheets that import each other are digested as one, and so is one that imports itself (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'logo.png': 'logo',
       'a.css': '@import "b.css"; a{}',
@@ -105,7 +104,7 @@ for (const mode of MODES) {
     await t.notThrowsAsync(() => until(isRenamed, 'all of them have new names'))
   })
 
-  test(`FPR-13 quotes, queries, fragments, data: URLs and comments survive intact (${mode})`, async t => {
+  test(`quotes, queries, fragments, data: URLs and comments survive intact (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'x.eot': 'eot',
       'sprite.svg': 'sprite',
@@ -185,7 +184,7 @@ for (const [what, compiler, placed] of [
   ['as it was written', undefined, COUNT],
   ['that was compiled', { extensions: '.x', target: '.css', compile: () => ({ code: '' }) }, 100]
 ] as const) {
-  test(`S61 in a stylesheet ${what} ${placed} of ${COUNT} missing references are located`, async t => {
+  test(`in a stylesheet ${what} ${placed} of ${COUNT} missing references are located`, async t => {
     const code = Array.from({ length: COUNT }, (_, at) => `a { b: url(${at}.png) }\n`).join('')
     const root = makeProject(t, { 'apps/web/assets/app.css': code })
     const directory = join(root, 'apps/web/assets')
@@ -239,7 +238,7 @@ for (const [code, kind, written] of [
   ["new Worker(new URL('./w.js', import.meta.url))", 'new-url', "'./w.js'"],
   ["new URL('./it\\'s.png', import.meta.url)", 'new-url', "'./it\\'s.png'"]
 ] as const) {
-  test(`JSM-01 a reference: ${code}`, t => {
+  test(`a reference: ${code}`, t => {
     t.deepEqual(found(t, code), [[kind, written]])
   })
 }
@@ -267,12 +266,12 @@ for (const code of [
   '<!-- a classic script that imports nothing, and it\'s not closed: "',
   ''
 ]) {
-  test(`JSM-01 not a reference: ${code}`, t => {
+  test(`not a reference: ${code}`, t => {
     t.deepEqual(found(t, code), [])
   })
 }
 
-test('JSM-01 a replaced specifier is a valid string, whatever it contains', t => {
+test('a replaced specifier is a valid string, whatever it contains', t => {
   const code = "import './a.js?q=\\'\"#\\r\\n'; export {}"
   const references = findModuleReferences(code)
   t.is(
@@ -287,7 +286,7 @@ for (const [what, piece] of [
   ['beginnings of URLs', "new URL('./a.png', import.meta.url, "],
   ['uses of import.meta', 'import.meta.url;']
 ] as const) {
-  test(`S61 ${what} take time in proportion to their number`, t => {
+  test(`${what} take time in proportion to their number`, t => {
     const code = (count: number) => piece.repeat(count)
     t.true(growsInProportion(2000, count => findModuleReferences(code(count))))
   })
@@ -355,7 +354,7 @@ test('what is not a map of the text stays: elsewhere in the text, linked, cut of
   }
 })
 
-test('S61 references in one line take time in proportion to their number', t => {
+test('references in one line take time in proportion to their number', t => {
   const rule = `.icon{background:url(a.png);color:red}`
   const [few, many] = [2000, 8000].map(count => makeText(Array.from({ length: count }, () => rule)))
   const shift = ({ text, map, references, urls }: ReturnType<typeof makeText>) =>

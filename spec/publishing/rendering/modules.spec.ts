@@ -1,7 +1,7 @@
 // What modules refer to, under fingerprints.
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { encode } from '@jridgewell/sourcemap-codec'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { PrecompileError } from '../../../lib/runtime/errors.ts'
 import {
   digestIn,
@@ -29,7 +29,7 @@ const textOf = async (site: FingerprintedSite, name: string) =>
   (await site.ask(await site.path(name))).text
 
 for (const mode of MODES) {
-  test(`JSM-01 what a module refers to gets its fingerprint; strings, comments and templates stay (${mode})`, async t => {
+  test(`what a module refers to gets its fingerprint; strings, comments and templates stay (${mode})`, async t => {
     const lines = [
       "import { a } from '^lib/a.js' // './lib/a.js'",
       "export * from '/assets/^lib/b.mjs'",
@@ -68,7 +68,7 @@ for (const mode of MODES) {
     t.is(digestIn(a), digestOf('export const a = 1'))
   })
 
-  test(`JSM-04 modules that import each other keep plain names, which importMap() resolves (${mode})`, async t => {
+  test(`modules that import each other keep plain names, which importMap() resolves (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       '(a).js': "import './b.js'; import './leaf.js'",
       'b.js': "import('./(a).js')",
@@ -96,7 +96,7 @@ for (const mode of MODES) {
     }
   })
 
-  test(`JSM-05 a bare specifier of the option imports gets the URL of its asset, another one stays (${mode})`, async t => {
+  test(`a bare specifier of the option imports gets the URL of its asset, another one stays (${mode})`, async t => {
     const files = {
       'vendor/lib/confetti.js': 'export default 1',
       'app.js': "import 'confetti'; import('confetti/x'); import 'cdn'; import 'other'"
@@ -119,7 +119,7 @@ for (const mode of MODES) {
     t.true(map.includes(`"cdn":"https://cdn.example/x","confetti":"${confetti}"`))
   })
 
-  test(`JSM-06 modulepreload links what a module imports statically, importMap({ entry }) has the integrity of what it may import later (${mode})`, async t => {
+  test(`modulepreload links what a module imports statically, importMap({ entry }) has the integrity of what it may import later (${mode})`, async t => {
     const files = {
       'app.js': "import './a.js'; import './b.js'; import('./later.js')",
       'a.js': "import './b.js'",
@@ -164,7 +164,7 @@ for (const mode of MODES) {
 }
 
 for (const mode of MODES) {
-  test(`JSM-08 TAG-01 importMap() has only what no published URL replaces, and is no tag at all where that is nothing (${mode})`, async t => {
+  test(`importMap() has only what no published URL replaces, and is no tag at all where that is nothing (${mode})`, async t => {
     const files = {
       'app.js': "import './a.js'; import 'confetti'",
       'a.js': 'export {}',
@@ -226,7 +226,7 @@ const UNMAPPED = {
   ]
 }
 
-test('JSM-03 an import that nothing maps is logged in development, once, with its place and what to do', async t => {
+test('an import that nothing maps is logged in development, once, with its place and what to do', async t => {
   const site = await makeSite(t, { 'javascripts/other.js': '' })
   for (const [at, [source, [place, told]]] of Object.entries(UNMAPPED).entries()) {
     const name = `unmapped${at}.js`
@@ -240,7 +240,7 @@ test('JSM-03 an import that nothing maps is logged in development, once, with it
   }
 })
 
-test('JSM-03 nothing is said of what an option maps, of URLs and types, nor of the files of packages', async t => {
+test('nothing is said of what an option maps, of URLs and types, nor of the files of packages', async t => {
   const imports = { lit: 'https://cdn.example/lit.js', dial: 'dial.js' }
   const app =
     "import 'lit'; import('dial'); import 'https://cdn.example/x.js'; import 'data:text/javascript,'"
@@ -258,14 +258,14 @@ test('JSM-03 nothing is said of what an option maps, of URLs and types, nor of t
   t.deepEqual(warningsAbout('web/assets/app.js:1:8'), [])
 })
 
-test('JSM-03 a module may do without what it imports dynamically: that is a warning of precompile', async t => {
+test('a module may do without what it imports dynamically: that is a warning of precompile', async t => {
   const root = makeProject(t, placed({ 'app.js': "import('lit').catch(() => {})" }))
   const { warnings } = await run({ root })
   t.is(warnings.length, 1)
   t.regex(warnings[0] ?? '', /^apps\/web\/assets\/app\.js:1:8 imports 'lit', which/)
 })
 
-test('JSM-03 what the option imports names, and no app has, is an error of precompile though no module imports it', async t => {
+test('what the option imports names, and no app has, is an error of precompile though no module imports it', async t => {
   const root = makeProject(t, {
     'apps/web/assets/javascripts/app.js': '',
     'apps/web/assets/javascripts/vendor/dial.js': '',
@@ -284,7 +284,7 @@ test('JSM-03 what the option imports names, and no app has, is an error of preco
     t.deepEqual((await run({ root, imports, ...quiet })).warnings, [])
 })
 
-test('JSM-03 a missing import is an error of precompile, with its file, line and column', async t => {
+test('a missing import is an error of precompile, with its file, line and column', async t => {
   const root = makeProject(t, {
     'assets/javascripts/lib/app.js':
       "import './there.js'\n  import { a } from './lost.js'\nimport('/assets/x.js')",
@@ -312,7 +312,7 @@ test('JSM-03 a missing import is an error of precompile, with its file, line and
   t.is(readPublic(root, '/assets/lib/typed.js').toString(), typed, 'without fingerprints')
 })
 
-test('JSM-03 an import that browsers refuse for its type is reported with its place and what to write', async t => {
+test('an import that browsers refuse for its type is reported with its place and what to write', async t => {
   const files = {
     'app.js': `import './look.css'
 import logo from './logo.svg'
@@ -420,7 +420,7 @@ test('the report of a reference to a file that is there, but not published, name
   t.is((await run({ root, sources })).assets, 2)
 })
 
-test('JSM-04 precompile names the modules of a cycle, each cycle once', async t => {
+test('precompile names the modules of a cycle, each cycle once', async t => {
   const root = makeProject(t, {
     'assets/a.js': "import './b.js'; import './c.js'",
     'assets/b.js': "import './c.js'",
@@ -438,7 +438,7 @@ test('JSM-04 precompile names the modules of a cycle, each cycle once', async t 
   )
 })
 
-test('JSM-06 the manifest holds what a script imports; identical sources give an identical manifest', async t => {
+test('the manifest holds what a script imports; identical sources give an identical manifest', async t => {
   const files = {
     'assets/app.js': "import './b.js'; import('./a.js'); import './c.json' with { type: 'json' }",
     'assets/a.js': "import './b.js'; import './b.js'",
@@ -473,7 +473,7 @@ function makeMapped(comment: string) {
 }
 
 for (const mode of MODES) {
-  test(`JSM-07 the source map that a module comes with leads to its source (${mode})`, async t => {
+  test(`the source map that a module comes with leads to its source (${mode})`, async t => {
     const linked = makeMapped('//# sourceMappingURL=linked.js.map\n')
     const { map } = linked
     const data = `data:application/json;charset=utf-8;base64,${Buffer.from(map).toString('base64')}`
@@ -516,7 +516,7 @@ const REPORTED = ['app.js:2:24', 'typed.js.ts'].map(
   place => `apps/web/assets/javascripts/${place} ${REMEDY}`
 )
 
-test('JSM-03 a module that cannot be parsed fails a precompile, with its place, unless the option missing says otherwise; on request it is sent as it is, with a warning', async t => {
+test('a module that cannot be parsed fails a precompile, with its place, unless the option missing says otherwise; on request it is sent as it is, with a warning', async t => {
   const root = makeProject(t, placed(UNPARSED))
   const error = await t.throwsAsync(run({ root }), { instanceOf: PrecompileError })
   t.deepEqual(

@@ -1,5 +1,5 @@
 // Modules that import others by the names of their sources, such as ./money.ts, as Node wants them.
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import fc from 'fast-check'
 import { makeFingerprinted, placed, run } from '../../support/fingerprinted.ts'
 import { filesOf, followed, graphs, reachedIn } from '../../support/module-graph.ts'
@@ -10,7 +10,7 @@ import { warningsAbout } from '../../support/warnings.ts'
 const OPTIONS = { missing: 'error', integrity: false } as const
 const RUNS = cases(6, 60)
 
-test('TSC-01 model: whatever a module imports by the name of its source is reached, in development', async t => {
+test('model: whatever a module imports by the name of its source is reached, in development', async t => {
   await fc.assert(
     fc.asyncProperty(graphs, async graph => {
       const site = await makeSite(t, filesOf(graph), OPTIONS)
@@ -21,7 +21,7 @@ test('TSC-01 model: whatever a module imports by the name of its source is reach
 })
 
 for (const mode of ['precompiled', 'live'] as const)
-  test(`TSC-01 model: whatever a module imports by the name of its source is reached, with fingerprints (${mode})`, async t => {
+  test(`model: whatever a module imports by the name of its source is reached, with fingerprints (${mode})`, async t => {
     await fc.assert(
       fc.asyncProperty(graphs, async graph => {
         const site = await makeFingerprinted(t, mode, filesOf(graph), OPTIONS)
@@ -34,7 +34,7 @@ for (const mode of ['precompiled', 'live'] as const)
     )
   })
 
-test('TSC-02 a source that is not there is an error in development as in precompile, with what is near', async t => {
+test('a source that is not there is an error in development as in precompile, with what is near', async t => {
   const files = {
     'javascripts/money.ts': 'export const price = 1',
     'javascripts/near.ts': "import './mony.ts'",
@@ -61,7 +61,7 @@ test('TSC-02 a source that is not there is an error in development as in precomp
   }
 })
 
-test('TSC-03 a plain file of the name has it, whether money.ts or money.js is imported', async t => {
+test('a plain file of the name has it, whether money.ts or money.js is imported', async t => {
   const files = {
     'javascripts/money.ts': 'export const price = 1',
     'javascripts/money.js': 'export const price = 2',
@@ -73,7 +73,7 @@ test('TSC-03 a plain file of the name has it, whether money.ts or money.js is im
   t.regex(warningsAbout(site.root).join('\n'), /money\.js is used, .*money\.ts ignored/)
 })
 
-test('TSC-03 modules import what any compiler makes a script by the name of its source, whichever kind they are', async t => {
+test('modules import what any compiler makes a script by the name of its source, whichever kind they are', async t => {
   const civet = {
     extensions: 'civet',
     target: '.js',
@@ -96,7 +96,7 @@ test('TSC-03 modules import what any compiler makes a script by the name of its 
   )
 })
 
-test('TSC-04 a source that appears is found with the next request, and one that goes is missed', async t => {
+test('a source that appears is found with the next request, and one that goes is missed', async t => {
   const files = { 'javascripts/app.ts': "import './late.ts'" }
   const site = await makeSite(t, files, { missing: 'error', revalidate: 0 })
   t.is((await site.ask('/assets/app.js')).status, 500)

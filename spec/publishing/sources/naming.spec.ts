@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { assetSources } from '../../../lib/index.ts'
 import { run } from '../../support/fingerprinted.ts'
 import { makeFront } from '../../support/front.ts'
@@ -29,7 +29,7 @@ const found = async (site: Site, paths: readonly string[]) => {
 
 // Before the specs below append directories to the list of the process, and remove them at their end.
 test.serial(
-  'PUB-14 if two sources have one name, the first in byte order is served, with a warning, and precompile refuses them',
+  'if two sources have one name, the first in byte order is served, with a warning, and precompile refuses them',
   async t => {
     const files = { 'images/logo.txt': 'images', 'docs/logo.txt': 'docs' }
     const site = await makeSite(t, { ...files, 'css/a.css': 'a { src: url(logo.txt) }' })
@@ -50,7 +50,7 @@ test.serial(
 )
 
 test.serial(
-  'CMP-07 PUB-14 a plain file beside a source of the same name is served, and the log says what it hides, except in a package',
+  'a plain file beside a source of the same name is served, and the log says what it hides, except in a package',
   async t => {
     const files = {
       'stylesheets/two.css': 'plain{}',
@@ -74,7 +74,7 @@ test.serial(
   }
 )
 
-test('PUB-17 a file without a preprocessor is copied byte for byte, whatever its encoding', async t => {
+test('a file without a preprocessor is copied byte for byte, whatever its encoding', async t => {
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at))
   const names = words(`x.min.js.map logo.2x.png style.foobar no-extension jquery.min.js
     spa~ce.css v1.2/data.bin scss a.scss.css`)
@@ -91,7 +91,7 @@ test('PUB-17 a file without a preprocessor is copied byte for byte, whatever its
   }
 })
 
-test('PUB-18 dotfiles, partials, leftovers and the text of preprocessor sources are not found', async t => {
+test('dotfiles, partials, leftovers and the text of preprocessor sources are not found', async t => {
   const hidden = ['.hidden.css', '.folder/in.css', 'deep/.folder/in.css']
   const partials = ['_partial.css.scss', '_partial.sass', '_mixins.less']
   const leftovers = ['app.css~', 'app.css.scss~', '.app.css.swp', 'app.css.swp', '#app.css#']
@@ -127,7 +127,7 @@ test('no name begins with -/: no theme, no folder and no file by hand replaces a
   }
 })
 
-test('PUB-18 any other name may begin with an underscore, as in lodash-es and date-fns', async t => {
+test('any other name may begin with an underscore, as in lodash-es and date-fns', async t => {
   const site = await makeSite(t, {
     'javascripts/_base.js': 'base',
     'javascripts/_lib/a.js': 'a',
@@ -140,7 +140,7 @@ test('PUB-18 any other name may begin with an underscore, as in lodash-es and da
   t.regex((await site.ask('/assets/_typed.js')).text, /say\("typed"\)/)
 })
 
-test('PUB-22 a source directory that is a link works', async t => {
+test('a source directory that is a link works', async t => {
   const site = await makeSite(t, { '/elsewhere/stylesheets/a.css': 'a{}' }, {})
   mkdirSync(site.at('/apps/web'), { recursive: true })
   symlinkSync(site.at('/elsewhere'), site.at('/apps/web/assets'))
@@ -156,7 +156,7 @@ for (const [symlinks, expected] of [
   ['follow', ['inside', 'inside', 'outside', 'outside']],
   ['deny', [404, 404, 404, 404]]
 ] as const) {
-  test(`PUB-22 with symlinks: '${symlinks}' links in a source lead to ${expected.join(', ')}`, async t => {
+  test(`with symlinks: '${symlinks}' links in a source lead to ${expected.join(', ')}`, async t => {
     const outside = makeProject(t, { 'secret/s.txt': 'outside' })
     const site = await makeSite(t, { 'files/real/r.txt': 'inside' }, { symlinks })
     symlinkSync('real/r.txt', site.at('files/link.txt'))
@@ -186,7 +186,7 @@ const ODD_NAMES = [
   `${'x'.repeat(200)}.txt`
 ].filter(isWritable)
 
-test('SRV-11 a name with any characters is served under its encoded form, and written below public', async t => {
+test('a name with any characters is served under its encoded form, and written below public', async t => {
   const sources = Object.fromEntries(ODD_NAMES.map(name => [`${ASSETS}/x/${name}`, `in ${name}`]))
   const root = makeProject(t, { ...sources, 'public/ünter wegs.txt': 'plain' })
   const { port, errors } = await makeFront(t, { root, env: 'development' })
@@ -238,7 +238,7 @@ test('names that differ only in case are two names, each with its own bytes', as
 // The source directories of third-party packages.
 // The list is the process's, so each spec asks for names of its own.
 
-test('SET-14 a directory appended before koaAssets() or after it is searched by every app, also once it goes away and comes back', async t => {
+test('a directory appended before koaAssets() or after it is searched by every app, also once it goes away and comes back', async t => {
   assetSources.append(makeProject(t, { 'scripts/before.js': 'before()' }))
   const site = await makeSite(t, { 'a.css': '', '/apps/admin/assets/b.css': '' })
   t.deepEqual(await found(site, ['/assets/before.js', '/assets/admin/before.js']), [
@@ -256,7 +256,7 @@ test('SET-14 a directory appended before koaAssets() or after it is searched by 
   }
 })
 
-test('SET-14 a directory appended twice is in the list once, where it was first; the list that is given out is a copy', t => {
+test('a directory appended twice is in the list once, where it was first; the list that is given out is a copy', t => {
   const [one, two] = [makeProject(t), makeProject(t)]
   const before = assetSources.list()
   assetSources.append([one, two, one])
@@ -268,7 +268,7 @@ test('SET-14 a directory appended twice is in the list once, where it was first;
   t.true(Object.isFrozen(assetSources))
 })
 
-test('SET-14 append() of anything but absolute paths is a TypeError, and nothing is appended', t => {
+test('append() of anything but absolute paths is a TypeError, and nothing is appended', t => {
   const before = assetSources.list()
   for (const given of ['vendor/assets', '', 42, undefined, [['/nested']]]) {
     t.throws(() => assetSources.append(['/fine', given] as string[]), {
@@ -279,7 +279,7 @@ test('SET-14 append() of anything but absolute paths is a TypeError, and nothing
   t.deepEqual(assetSources.list(), before)
 })
 
-test('SET-15 two copies of the library in one process share one list', async t => {
+test('two copies of the library in one process share one list', async t => {
   const copy = `${pathToFileURL(moduleFile('lib/runtime/settings/third-party.ts')).href}?another-copy`
   const other = (await import(copy)) as { assetSources: typeof assetSources }
   t.not(other.assetSources, assetSources)
@@ -290,7 +290,7 @@ test('SET-15 two copies of the library in one process share one list', async t =
   t.is((await site.ask('/assets/other-copy.js')).text, 'copy()')
 })
 
-test('PUB-15 PUB-16 an extra source comes between the app and the third parties, of which the first wins; an exact name comes before a tail', async t => {
+test('an extra source comes between the app and the third parties, of which the first wins; an exact name comes before a tail', async t => {
   assetSources.append(makeProject(t, { 's/e1.css': '3{}', 's/e2.css': '3{}', 's/e3.css': '3{}' }))
   assetSources.append(makeProject(t, { 's/e3.css': '4{}', 's/exact.css': '4{}' }))
   const files = {

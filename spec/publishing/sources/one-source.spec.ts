@@ -1,6 +1,6 @@
 // The model "names": a name, and what a reference writes, has one source in development, with fingerprints on request
 // and precompiled, or is refused in all of them.
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import * as fc from 'fast-check'
 import { check } from '../../support/names/check.ts'
 import { aPlan } from '../../support/names/project.ts'
@@ -9,7 +9,7 @@ import { cases } from '../../support/soak.ts'
 /** While one waits for the disk, others go on. */
 const AT_ONCE = 4
 
-test('JSM-02 PUB-12 PUB-13 PUB-14 PUB-15 PUB-20 PKG-04 a name has one source in development, on request and precompiled, or none in all of them', async t => {
+test('a name has one source in development, on request and precompiled, or none in all of them', async t => {
   let names = 0
   const property = fc.asyncProperty(aPlan, async plan => {
     const found = await check(plan)

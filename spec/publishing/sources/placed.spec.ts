@@ -1,7 +1,7 @@
 // Source directories that are published as they are, or in part.
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import type { SourceList } from '../../../lib/runtime/app/extra.ts'
 import { makeNameCheck } from '../../../lib/publishing/sources/advice.ts'
@@ -33,7 +33,7 @@ const FILES = {
 const ICONS = { dir: '../../lib', at: 'icons', include: ['*.svg', 'outline/**'], exclude: 'test' }
 
 for (const mode of MODES) {
-  test(`PKG-04 Sass finds what is in it, and its references what is beside them (${mode})`, async t => {
+  test(`Sass finds what is in it, and its references what is beside them (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, FILES, { sources: [ICONS] })
     const set = (await site.ask(await site.path('icons/outline/set.css'))).text
     t.true(set.includes(`url("${await site.path('icons/outline/star.svg')}")`), set)
@@ -41,7 +41,7 @@ for (const mode of MODES) {
   })
 }
 
-test('PKG-04 what is left out is not even read: a folder of packages costs nothing', async t => {
+test('what is left out is not even read: a folder of packages costs nothing', async t => {
   const root = makeProject(t, { 'lib/a.js': 'a', 'lib/node_modules/x/b.js': 'b' })
   const sources = [{ dir: '../../lib', at: 'lib', exclude: ['node_modules'] }]
   const site = await makeSite(t, {}, { root, sources })
@@ -65,7 +65,7 @@ const routes: Middleware = ctx => {
 const makePages = (t: Parameters<typeof makeSite>[0], files: Files, options: SiteOptions = {}) =>
   makeSite(t, files, { routes, ...options })
 
-test('REN-14 what no page names is logged when a browser asks for it in vain: a module, a file that is gone', async t => {
+test('what no page names is logged when a browser asks for it in vain: a module, a file that is gone', async t => {
   const files = { 'js/deep/hello.js': '', 'images/Logo.svg': '', '/public/assets/by-hand.js': '' }
   const site = await makePages(t, files)
   const logged = async (name: string, advice: string) => {
@@ -89,7 +89,7 @@ test('REN-14 what no page names is logged when a browser asks for it in vain: a 
   t.deepEqual(warningsAbout(long), [], 'nobody writes such a name')
 })
 
-test('REN-14 a page that lives on what a precompile has left of a source is told of, before production fails', async t => {
+test('a page that lives on what a precompile has left of a source is told of, before production fails', async t => {
   const root = makeProject(t, {
     'apps/web/assets/images/old.svg': '',
     'apps/web/assets/images/half-moon.svg': '',
@@ -114,7 +114,7 @@ test('REN-14 a page that lives on what a precompile has left of a source is told
   ])
 })
 
-test('REN-14 a name without a source is logged once, with the nearest name; one that leads somewhere is not', async t => {
+test('a name without a source is logged once, with the nearest name; one that leads somewhere is not', async t => {
   const files = {
     'css/dashboard.css': 'a{}',
     'javascripts/shop.js': '',
@@ -155,7 +155,7 @@ test('REN-14 a name without a source is logged once, with the nearest name; one 
   t.regex(warningsAbout('/shopp.js')[0] ?? '', /no source in .*; did you mean 'shop\.js'\?$/)
 })
 
-test('REN-14 where no folder of assets was there at start, the log says that one called assets needs a restart', async t => {
+test('where no folder of assets was there at start, the log says that one called assets needs a restart', async t => {
   const root = makeProject(t, { 'public/robots.txt': '' })
   const [found, named] = [
     await makePages(t, {}, { root }),
@@ -173,7 +173,7 @@ test('REN-14 where no folder of assets was there at start, the log says that one
   t.is((await named.ask('/assets/site.css')).status, 200)
 })
 
-test('REN-14 a helper looks nothing up before its page is written, and never outside development', async t => {
+test('a helper looks nothing up before its page is written, and never outside development', async t => {
   for (const env of ['test', 'staging', 'development']) {
     let warned = -1
     const name = `unseen-in-${env}.css`

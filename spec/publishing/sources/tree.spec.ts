@@ -1,7 +1,7 @@
 import fs, { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join, posix } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { builtInCompilers } from '../../../lib/publishing/compilers/built-in.ts'
 import type { Compiler } from '../../../lib/runtime/settings/options.ts'
@@ -131,7 +131,7 @@ test.serial('a folder is watched once, however often it changes', async t => {
   t.deepEqual(watched, [at('')])
 })
 
-test('PUB-22 a link that leads out of its source is not listed, so no precompile looks for it', async t => {
+test('a link that leads out of its source is not listed, so no precompile looks for it', async t => {
   const outside = makeProject(t, { 's.txt': '' })
   const { list, at } = await makeTree(t, { 'a.css': '' })
   symlinkSync(outside, at('leak'))
@@ -169,7 +169,7 @@ for (const [path, name, compiled] of [
   ['files.scss/no-extension', 'no-extension', false],
   ['css/APP.CSS.SCSS', 'APP.CSS', true]
 ] as const) {
-  test(`CMP-03 ${path} is ${name}, ${compiled ? 'compiled' : 'copied'}`, t => {
+  test(`${path} is ${name}, ${compiled ? 'compiled' : 'copied'}`, t => {
     const source = sourceAt({ dir: '/src' }, 0, path, compilers)
     t.like(source, { name, path, file: join('/src', path), directory: '/src' })
     t.is(source.compiler !== undefined, compiled)
@@ -183,7 +183,7 @@ const encoded = encodeURIComponent
 const DECOMPOSED = 'E\u0301t\u00e9.svg'
 const COMPOSED = '\u00c9t\u00e9.svg'
 
-test('SRV-14 a source whose name macOS kept decomposed is the one that a view writes composed, in development and precompiled', async t => {
+test('a source whose name macOS kept decomposed is the one that a view writes composed, in development and precompiled', async t => {
   const root = makeProject(t, { [`${ASSETS}/images/${DECOMPOSED}`]: '<svg/>' })
   const path = `/assets/${encoded(COMPOSED)}`
   const routes: Middleware = ctx => {
@@ -201,7 +201,7 @@ test('SRV-14 a source whose name macOS kept decomposed is the one that a view wr
   t.is((await production.ask(named)).text, '<svg/>')
 })
 
-test('SRV-14 two sources whose names differ only in how accents are written have one name', async t => {
+test('two sources whose names differ only in how accents are written have one name', async t => {
   const root = makeProject(t, {
     [`${ASSETS}/images/${DECOMPOSED}`]: '1',
     [`${ASSETS}/images/${COMPOSED}`]: '2'
@@ -211,7 +211,7 @@ test('SRV-14 two sources whose names differ only in how accents are written have
   })
 })
 
-test('SRV-14 a file that has both spellings, as on macOS, is found under the composed one; a guard compares one', async t => {
+test('a file that has both spellings, as on macOS, is found under the composed one; a guard compares one', async t => {
   const root = makeProject(t, { [`public/${COMPOSED}`]: 'composed', 'public/e\u0301.txt': 'other' })
   linkSync(join(root, 'public', COMPOSED), join(root, 'public', DECOMPOSED))
   for (const revalidate of [0, 3600]) {

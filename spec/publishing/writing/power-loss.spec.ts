@@ -2,15 +2,13 @@
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
-import ava, { type ExecutionContext } from 'ava'
+import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import * as face from '../../../lib/index.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
-
-const test = ava.serial
 
 type Event =
   | { readonly call: 'sync'; readonly path: string }

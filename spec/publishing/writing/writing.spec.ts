@@ -1,5 +1,5 @@
 // Files are written completely or not at all, with the mtime that they are to have.
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { assert, asyncProperty, bigInt } from 'fast-check'
 import {
   chmodSync,
@@ -110,7 +110,7 @@ test('temporary files go once they are older than they may be, whatever their mt
   }
 })
 
-test('S74 folders below are swept, but not through a link', async t => {
+test('folders below are swept, but not through a link', async t => {
   const outside = makeProject(t, { [LEFT]: '', [`deep/${LEFT}`]: '' })
   const root = makeProject(t, { [`a/b/${LEFT}`]: '', [`a/${LEFT}`]: '' })
   symlinkSync(outside, join(root, 'link'))

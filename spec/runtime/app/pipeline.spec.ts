@@ -1,13 +1,13 @@
 // What the log of a server in production says of a 404 for a file that its own pages name.
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { makeFingerprinted } from '../../support/fingerprinted.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
 const FILES = { 'app.css': 'a {}', 'menu.css': 'b {}', 'page.css': 'c {}' }
 
-test('FPR-20 a file of the manifest that public lacks is reported, once for a manifest', async t => {
+test('a file of the manifest that public lacks is reported, once for a manifest', async t => {
   const site = await makeFingerprinted(t, 'precompiled', FILES)
   const paths = await Promise.all(Object.keys(FILES).map(name => site.path(name)))
   const [app = '', menu = '', page = ''] = paths
@@ -28,7 +28,7 @@ test('FPR-20 a file of the manifest that public lacks is reported, once for a ma
   t.is(warningsAbout(next).length, 1)
 })
 
-test('FPR-21 a request for a file of the manifest is reported once while serving is off', async t => {
+test('a request for a file of the manifest is reported once while serving is off', async t => {
   const site = await makeFingerprinted(t, 'precompiled', { 'off.css': 'e {}' }, { serve: false })
   const path = await site.path('off.css')
   await site.ask(path, { method: 'POST' })

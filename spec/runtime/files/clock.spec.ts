@@ -2,7 +2,7 @@
 // changed in time to come, and what was trusted for a second is not trusted for an hour.
 import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import ava, { type ExecutionContext } from 'ava'
+import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { makeFront } from '../../support/front.ts'
@@ -10,8 +10,6 @@ import { ask } from '../../support/raw.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { withDigest } from '../../support/digest.ts'
-
-const test = ava.serial
 
 const clock = Date.now
 const HOUR = 3_600_000

@@ -1,7 +1,7 @@
 // A model of globs: what a person means by a folder or a file is excluded however it is spelled, and nothing else.
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import fc from 'fast-check'
 import { isInUse, onceFree } from '../../../lib/runtime/files/disk.ts'
 import {
@@ -118,7 +118,7 @@ test('what is excluded has no other name: a link, also below a link, a copy, a d
 
 // Paths as Windows has them, by its rules on any system; and what somebody else has open.
 
-test('WIN-01 what is told of a file has slashes, whatever separates folders', t => {
+test('what is told of a file has slashes, whatever separates folders', t => {
   t.is(pathFrom('C:\\site', 'C:\\site\\apps\\web\\app.css', win32), 'apps/web/app.css')
   t.is(pathFrom('C:\\site', 'c:\\Site\\app.css', win32), 'app.css')
   t.is(pathFrom('C:\\site', 'D:\\other\\app.css', win32), 'D:/other/app.css')
@@ -131,7 +131,7 @@ test('WIN-01 what is told of a file has slashes, whatever separates folders', t 
   )
 })
 
-test('WIN-02 a directory is known by either case of its drive, on a share, and beside one whose name is longer', t => {
+test('a directory is known by either case of its drive, on a share, and beside one whose name is longer', t => {
   const rows: readonly (readonly [string, string, boolean])[] = [
     ['C:\\site\\public', 'C:\\site\\public', true],
     ['C:\\site\\public', 'c:\\site\\public\\a.css', true],
@@ -146,7 +146,7 @@ test('WIN-02 a directory is known by either case of its drive, on a share, and b
   for (const [directory, path, expected] of rows) t.is(isInside(directory, path, win32), expected)
 })
 
-test('WIN-02 a directory in an option may have either separator and either case of the drive', t => {
+test('a directory in an option may have either separator and either case of the drive', t => {
   t.is(absolutePath('C:\\site', 'front/dist', win32), 'C:\\site\\front\\dist')
   t.is(absolutePath('C:\\site', 'front\\dist', win32), 'C:\\site\\front\\dist')
   t.is(absolutePath('c:\\site', 'd:/dist', win32), 'D:\\dist')
@@ -154,7 +154,7 @@ test('WIN-02 a directory in an option may have either separator and either case 
   t.is(absolutePath('C:\\site', '\\\\server\\share\\dist', win32), '\\\\server\\share\\dist')
 })
 
-test('WIN-03 where `\\` separates folders, a glob may have it', t => {
+test('where `\\` separates folders, a glob may have it', t => {
   const rows: readonly (readonly [string, string, boolean])[] = [
     ['vendor\\**', 'vendor/a/b.css', true],
     ['vendor\\*.css', 'vendor/a.css', true],
@@ -181,13 +181,13 @@ function failing(code: string, times: number) {
 }
 
 for (const code of ['EPERM', 'EACCES', 'EBUSY']) {
-  test(`WIN-04 on Windows ${code} of a file that is let go of soon is no failure, and elsewhere it is`, async t => {
+  test(`on Windows ${code} of a file that is let go of soon is no failure, and elsewhere it is`, async t => {
     t.is(await onceFree(failing(code, 3), 'win32'), 4)
     await t.throwsAsync(onceFree(failing(code, 1), 'linux'), { code })
   })
 }
 
-test('WIN-04 a file that stays open is a failure after two seconds, and another failure at once', async t => {
+test('a file that stays open is a failure after two seconds, and another failure at once', async t => {
   const start = performance.now()
   await t.throwsAsync(onceFree(failing('ENOSPC', 1), 'win32'), { code: 'ENOSPC' })
   t.true(performance.now() - start < 1000)

@@ -4,7 +4,7 @@ import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import ava, { type ExecutionContext } from 'ava'
+import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import { tellRefusals } from '../../../lib/runtime/files/refusals.ts'
 import { writeAtomically, prepareReplacement } from '../../../lib/publishing/writing/write.ts'
 import { lock } from '../../../lib/publishing/writing/lock.ts'
@@ -12,8 +12,6 @@ import { precompile } from '../../../lib/koa-assets.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { isWindows } from '../../support/windows.ts'
-
-const test = ava.serial
 
 type Call = (...words: unknown[]) => unknown
 
@@ -70,7 +68,7 @@ function targetIn(manifest: string): string {
   return assets['/assets/app.css']?.target ?? ''
 }
 
-test('FILE-01 what a system refuses is passed over by precompile and on request, and told once for each kind of call', async t => {
+test('what a system refuses is passed over by precompile and on request, and told once for each kind of call', async t => {
   const told: string[] = []
   tellRefusals(message => told.push(message))
   for (const code of CODES) {
@@ -106,7 +104,7 @@ test('FILE-01 what a system refuses is passed over by precompile and on request,
   t.deepEqual(again, told, 'a log that comes later is told as well')
 })
 
-test('FILE-02 nothing else is passed over: opening, reading and renaming, and what a disk fails to save', async t => {
+test('nothing else is passed over: opening, reading and renaming, and what a disk fails to save', async t => {
   for (const [names, code] of [
     [['rename'], 'EPERM'],
     [['open', 'promises.open'], 'EPERM'],
@@ -128,7 +126,7 @@ test('FILE-02 nothing else is passed over: opening, reading and renaming, and wh
 const NAME = '.koa-fresh-assets.lock'
 const OWNER = `process ${process.pid} on ${hostname()}`
 
-test('FILE-03 without hard links a lock has one holder, which is named, and is free once it is released', async t => {
+test('without hard links a lock has one holder, which is named, and is free once it is released', async t => {
   replaceCalls(t, refusing(KINDS.link, 'EPERM'))
   const directory = makeProject(t)
   const runs = await Promise.allSettled([1, 2, 3].map(() => lock(directory, () => undefined)))
@@ -141,7 +139,7 @@ test('FILE-03 without hard links a lock has one holder, which is named, and is f
   t.deepEqual(fs.readdirSync(directory), [])
 })
 
-test('FILE-04 a lock without an owner, as a process leaves it that was killed between two calls, is waited for, and then taken', async t => {
+test('a lock without an owner, as a process leaves it that was killed between two calls, is waited for, and then taken', async t => {
   replaceCalls(t, refusing(KINDS.link, 'EPERM'))
   const directory = makeProject(t, { [NAME]: '' })
   const ago = Date.now() / 1000 - 9
@@ -156,7 +154,7 @@ test('FILE-04 a lock without an owner, as a process leaves it that was killed be
   t.deepEqual(fs.readdirSync(directory), [])
 })
 
-test('FILE-05 a lock that cannot get its owner is free again', async t => {
+test('a lock that cannot get its owner is free again', async t => {
   const restore = replaceCalls(t, refusing([...KINDS.link, 'rename'], 'EPERM'))
   const directory = makeProject(t)
   await t.throwsAsync(lock(directory, t.fail), { code: 'EPERM' })
@@ -176,7 +174,7 @@ for (const [what, makeCalls] of [
   ['cannot be set', () => refusing(KINDS.utimes, 'EPERM')],
   ['are even seconds', () => ({ futimesSync: evenSeconds(fs.futimesSync as Call) })]
 ] as const) {
-  test(`FILE-06 where times ${what}, different bytes of a name have mtimes in different seconds as well`, async t => {
+  test(`where times ${what}, different bytes of a name have mtimes in different seconds as well`, async t => {
     const dir = makeProject(t)
     const place = { root: dir, dir, symlinks: 'inside' } as const
     const target = join(dir, 'app.css')

@@ -4,7 +4,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import type { Answer } from '../../support/ask.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
@@ -43,7 +43,7 @@ test('a file that is replaced as soon as it is open is still sent', async t => {
   t.deepEqual(errors, [])
 })
 
-test('S52 what a link leads to is checked as well', async t => {
+test('what a link leads to is checked as well', async t => {
   const outside = makeProject(t, { 'secret.txt': 'secret' })
   const root = makeProject(t, { 'public/a.txt': 'a' })
   symlinkSync(join(outside, 'secret.txt'), join(root, 'public/out.txt'))
@@ -70,7 +70,7 @@ const LOADING =
         `--allow-fs-read=${PROJECT.toUpperCase()}`
       ]
 
-test('S72 files are served without /proc under the permission model, and links are still checked', async t => {
+test('files are served without /proc under the permission model, and links are still checked', async t => {
   const outside = makeProject(t, { 'secret.txt': 'secret' })
   const readable = makeProject(t, { 'secret.txt': 'secret' })
   const root = makeProject(t, {

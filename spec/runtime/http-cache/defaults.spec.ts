@@ -1,5 +1,5 @@
 // What shared caches are told of a response whose route said nothing.
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import Koa, { type Context, type Middleware } from 'koa'
 import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
 import { open } from '../../support/cached-site.ts'
@@ -20,7 +20,7 @@ const page: Middleware = async ctx => {
 
 // A nonce
 
-test('FRS-11 a default stays public beside a policy without a nonce', async t => {
+test('a default stays public beside a policy without a nonce', async t => {
   for (const policy of [
     "script-src 'self'",
     "script-src 'sha256-nonce'",
@@ -34,7 +34,7 @@ test('FRS-11 a default stays public beside a policy without a nonce', async t =>
 
 // Credentials
 
-test('FRS-15 a default varies by credentials, and is private for a request with one', async t => {
+test('a default varies by credentials, and is private for a request with one', async t => {
   for (const [options, vary, personal] of [
     [{}, 'Authorization', ['authorization']],
     [
@@ -83,7 +83,7 @@ const NEGOTIATED: Readonly<
 }
 
 for (const place of ['behind', 'in front']) {
-  test(`FRS-12 what a page with a default was negotiated by is in its Vary, asked for ${place}`, async t => {
+  test(`what a page with a default was negotiated by is in its Vary, asked for ${place}`, async t => {
     const negotiate: Middleware = (ctx, next) => {
       NEGOTIATED[ctx.path]?.[0](ctx)
       return next()
@@ -105,7 +105,7 @@ for (const place of ['behind', 'in front']) {
   })
 }
 
-test('FRS-12 what middleware in front asked in the first request of a process is in its Vary', async t => {
+test('what middleware in front asked in the first request of a process is in its Vary', async t => {
   const app = new Koa()
   app.use((ctx, next) => {
     ctx.state['language'] = ctx.acceptsLanguages('en', 'de')

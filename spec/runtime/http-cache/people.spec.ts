@@ -1,10 +1,10 @@
 // The model "people": nobody is shown what was made for somebody else, through any cache that follows RFC 9111.
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import * as fc from 'fast-check'
 import { aTrace, run } from '../../support/people/trace.ts'
 import { cases } from '../../support/soak.ts'
 
-test('FRS-13 FRS-14 FRS-16 people who share a browser and a cache are shown their own pages, and current ones', async t => {
+test('people who share a browser and a cache are shown their own pages, and current ones', async t => {
   let responses = 0
   const property = fc.asyncProperty(aTrace, async trace => {
     responses += await run(trace)

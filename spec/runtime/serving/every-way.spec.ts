@@ -5,7 +5,7 @@ import { Agent, STATUS_CODES, type RequestListener } from 'node:http'
 import { connect, createServer } from 'node:http2'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import fc from 'fast-check'
 import Koa2 from 'koa2'
 import { inParallel } from '../../../lib/runtime/concurrency.ts'
@@ -251,7 +251,7 @@ const EDITS: Edits = {
 }
 
 for (const [where, environment] of ENVIRONMENTS) {
-  test(`NBR-05 MNT-01 every way of sending gives the same responses, also after edits, ${where}`, async t => {
+  test(`every way of sending gives the same responses, also after edits, ${where}`, async t => {
     const root = makeProject(t, FILES)
     if (!isWindows) leadLink(join(root, 'current'), 'builds/1')
     for (const path of Object.keys(FILES)) utimesSync(join(root, path), THEN, THEN)

@@ -1,4 +1,4 @@
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
 import { makeSite, type Files } from '../../support/site.ts'
@@ -23,7 +23,7 @@ const OLDER_BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 const FETCH = { ...OLDER_BROWSER, 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
 
 for (const [where, options] of ENVIRONMENTS) {
-  test(`MNT-06 a navigation that would be a 404 gets the shell, ${where}`, async t => {
+  test(`a navigation that would be a 404 gets the shell, ${where}`, async t => {
     const site = await makeSite(t, FILES, { ...options, ...ADMIN })
     const paths = ['/admin', '/admin/', '/admin/users/23', '/admin/users/', '/admin/page.html']
     paths.push('/admin/users?q=1', '/admin/a%20b', '/admin/v1.2/users', '/admin/missing.html')
@@ -48,7 +48,7 @@ for (const [where, options] of ENVIRONMENTS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`MNT-06 S57 nothing but a navigation gets the shell, ${where}`, async t => {
+  test(`nothing but a navigation gets the shell, ${where}`, async t => {
     for (const [at, mounts] of [
       ['/admin', ADMIN],
       ['', ROOT]
@@ -84,7 +84,7 @@ for (const [where, options] of ENVIRONMENTS) {
   })
 }
 
-test("MNT-06 MOV-04 curl and Node's fetch are judged by their Accept, and a dot in the last segment; a browser's fetch() by what it is for", async t => {
+test("curl and Node's fetch are judged by their Accept, and a dot in the last segment; a browser's fetch() by what it is for", async t => {
   const site = await makeSite(t, FILES, ROOT)
   // Node sends `Sec-Fetch-Mode: cors` alone; what it sends of its own accord is part of the claim.
   const read = async (path: string, accept?: string) =>
@@ -106,7 +106,7 @@ for (const [what, except] of [
   ['a RegExp', /^\/(?:api|größe)\//g],
   ['a function of the decoded path', (path: string) => /^\/(?:api|größe)\//.test(path)]
 ] as const) {
-  test(`MNT-06 what the fallback excepts by ${what} remains a 404`, async t => {
+  test(`what the fallback excepts by ${what} remains a 404`, async t => {
     const mounts = { '/': { dir: 'dist', fallback: { file: 'index.html', except } } }
     const site = await makeSite(t, FILES, { mounts })
     const ask = (path: string) => site.ask(path, { headers: NAVIGATION })
@@ -120,7 +120,7 @@ for (const [what, except] of [
   })
 }
 
-test('MNT-06 S65 MOV-03 the shell has no lifetime but one by a function of the path, and keeps no-store', async t => {
+test('the shell has no lifetime but one by a function of the path, and keeps no-store', async t => {
   for (const [more, expected, project] of [
     [{ immutable: true }, 'no-cache'],
     [{ immutable: /./ }, 'no-cache'],
@@ -147,7 +147,7 @@ test('MNT-06 S65 MOV-03 the shell has no lifetime but one by a function of the p
   }
 })
 
-test('MNT-06 S65 neither a CDN nor another mount of the same directory gives the shell a lifetime', async t => {
+test('neither a CDN nor another mount of the same directory gives the shell a lifetime', async t => {
   const headers = {
     'CDN-Cache-Control': 'max-age=600',
     'Surrogate-Control': 'max-age=600',
@@ -172,7 +172,7 @@ test('MNT-06 S65 neither a CDN nor another mount of the same directory gives the
   t.is((await site.ask('/app.js')).headers['cache-control'], 'max-age=604800')
 })
 
-test('MNT-06 a 404 with a body of its own stays, and nothing that was said of another 404 is on the shell', async t => {
+test('a 404 with a body of its own stays, and nothing that was said of another 404 is on the shell', async t => {
   const cache = koaHttpCache({ trace: true })
   const routes: Middleware = (ctx, next) =>
     cache(ctx, async () => {
@@ -192,7 +192,7 @@ test('MNT-06 a 404 with a body of its own stays, and nothing that was said of an
   t.is(headers['x-trace'], 'kept')
 })
 
-test('MNT-06 the index file of a folder comes before the shell, at `/` too', async t => {
+test('the index file of a folder comes before the shell, at `/` too', async t => {
   const mounts = { '/': { dir: 'dist', index: 'index.html', fallback: 'about.html' } }
   const site = await makeSite(t, { ...FILES, '/dist/docs/index.html': 'docs' }, { mounts })
   const ask = (path: string) => site.ask(path, { headers: NAVIGATION })
@@ -206,7 +206,7 @@ for (const [what, path, method] of [
   ['no shell and no field is added', '/admin/x', 'GET'],
   ['no 405 is added', '/admin/app.js', 'POST']
 ] as const) {
-  test(`MNT-06 a handler that responds by itself, and later: ${what}`, async t => {
+  test(`a handler that responds by itself, and later: ${what}`, async t => {
     const routes: Middleware = ctx => void (ctx.respond = false)
     const front: Middleware = async (ctx, next) => {
       await next()
@@ -221,7 +221,7 @@ for (const [what, path, method] of [
   })
 }
 
-test('BND-14 a fallback may be a function: it makes the page for navigations, and for nothing else', async t => {
+test('a fallback may be a function: it makes the page for navigations, and for nothing else', async t => {
   let calls = 0
   const site = await makeSite(
     t,

@@ -21,7 +21,7 @@ import {
 import type { RequestListener } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
 import { connect } from 'node:net'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import fc from 'fast-check'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
@@ -177,7 +177,7 @@ for (const [what, headers, length] of [
       ['overwritten in place', overwrite],
       ['truncated', (path: string) => truncateSync(path, 1000)]
     ] as const) {
-      test(`ANS-11 a file that is ${how} while it is sent ${what} ends in an aborted connection, ${sender}`, async t => {
+      test(`a file that is ${how} while it is sent ${what} ends in an aborted connection, ${sender}`, async t => {
         const site = await makeSite(t, { '/public/big.bin': OLD }, { ...PRODUCTION, ...options })
         const path = site.at('/public/big.bin')
         const { head, body } = await download(site.port, headers, () => change(path))
@@ -188,7 +188,7 @@ for (const [what, headers, length] of [
       })
     }
 
-    test(`ANS-11 FPR-19 a file that is replaced while it is sent ${what}, or its mtime set as a precompile does it, arrives with the old bytes, ${sender}`, async t => {
+    test(`a file that is replaced while it is sent ${what}, or its mtime set as a precompile does it, arrives with the old bytes, ${sender}`, async t => {
       const site = await makeSite(t, { '/public/big.bin': OLD }, { ...PRODUCTION, ...options })
       const path = site.at('/public/big.bin')
       const next = Buffer.alloc(OLD.length, 'next')
@@ -209,7 +209,7 @@ for (const [what, headers, length] of [
 }
 
 for (const [sender, options] of SENDERS.slice(0, cases(2, 3))) {
-  test(`ANS-11 over HTTP/2 a file that is overwritten in place ends in a stream that is reset, ${sender}`, async t => {
+  test(`over HTTP/2 a file that is overwritten in place ends in a stream that is reset, ${sender}`, async t => {
     const site = await makeSite(t, { '/public/big.bin': OLD }, { ...PRODUCTION, ...options })
     const server = createHttp2((req, res) => void site.app.callback()(req, res))
     const session = connectHttp2(`http://127.0.0.1:${await open(t, server)}`)
@@ -230,7 +230,7 @@ for (const [what, change] of [
   ['is replaced', replace]
 ] as const) {
   for (const [sender, options] of SENDERS.slice(0, cases(2, 3))) {
-    test(`ANS-11 a file that ${what} whenever it is looked at is a 200, with the size that it has when it is opened, ${sender}`, async t => {
+    test(`a file that ${what} whenever it is looked at is a 200, with the size that it has when it is opened, ${sender}`, async t => {
       const unkept = { revalidate: 0, memory: { maxFileBytes: 100 } }
       const files = { '/public/big.bin': 'x'.repeat(5000) }
       const site = await makeSite(t, files, { ...PRODUCTION, ...unkept, ...options })
@@ -265,7 +265,7 @@ function changing(path: string, change: (path: string) => void): RequestListener
   }
 }
 
-test('ANS-01 a fingerprinted file too large for memory has its digest as ETag, the same on two replicas', async t => {
+test('a fingerprinted file too large for memory has its digest as ETag, the same on two replicas', async t => {
   const bytes = Buffer.alloc(2 * MIB, 'film')
   const name = withFingerprint('/assets/film.mp4', digestOf(bytes))
   for (const mtime of [1e9, 1.5e9]) {
@@ -277,7 +277,7 @@ test('ANS-01 a fingerprinted file too large for memory has its digest as ETag, t
   }
 })
 
-test('S30 a file whose folders have more names than are remembered is served, however they are read', async t => {
+test('a file whose folders have more names than are remembered is served, however they are read', async t => {
   const site = await makeRemembering(t)
   for (let at = 0; at < 4900; at++) site.write(`/public/images/${at}.png`, 'image')
   symlinkSync('.', site.at('/public/images/again'))
@@ -305,7 +305,7 @@ test('a name that exists in two cases costs no reading of its folder, however ma
   t.true(twin < 3 * lone, `${twin} ms, where a name without a twin takes ${lone}`)
 })
 
-test('S30 a path of thousands of folders takes time in proportion to its length', t => {
+test('a path of thousands of folders takes time in proportion to its length', t => {
   const files = publicFilesOf(
     settleProject({ root: makeProject(t), env: 'production', apps: false }, {})
   )

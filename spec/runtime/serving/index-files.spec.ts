@@ -1,7 +1,7 @@
 // URLs of mounts that differ from their files: folders, pages without extension, and everything at `/`.
 import { rmSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { Context } from 'koa'
 import mount from 'koa-mount'
 import { precompile } from '../../../lib/koa-assets.ts'
@@ -31,7 +31,7 @@ for (const [environment, options] of ENVIRONMENTS) {
     if ((at === '') !== (environment === 'in development') && cases(0, 1) === 0) continue
     const where = `in a mount at ${at || '/'}, ${environment}`
 
-    test(`MNT-05 a folder’s URL gets its index file, ${where}`, async t => {
+    test(`a folder’s URL gets its index file, ${where}`, async t => {
       const site = await makeSite(t, FILES, { ...options, mounts })
       for (const [path, text] of [
         ['/', 'home'],
@@ -53,7 +53,7 @@ for (const [environment, options] of ENVIRONMENTS) {
       t.deepEqual(site.errors, [])
     })
 
-    test(`MNT-05 a folder’s URL without its slash is redirected there, with its query, ${where}`, async t => {
+    test(`a folder’s URL without its slash is redirected there, with its query, ${where}`, async t => {
       const site = await makeSite(t, FILES, { ...options, mounts })
       for (const [path, to] of [
         ['/docs', '/docs/'],
@@ -71,7 +71,7 @@ for (const [environment, options] of ENVIRONMENTS) {
       if (at !== '') t.is((await site.ask(at)).headers.location, `${at}/`)
     })
 
-    test(`MNT-05 a folder without an index file, and a file with a slash, are passed on, ${where}`, async t => {
+    test(`a folder without an index file, and a file with a slash, are passed on, ${where}`, async t => {
       const site = await makeSite(t, FILES, { ...options, mounts })
       for (const path of ['/empty', '/empty/', '/none/', '/none', '/blog/', '/docs/page.html/']) {
         for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
@@ -94,7 +94,7 @@ for (const [environment, options] of ENVIRONMENTS) {
   }
 }
 
-test('MNT-05 WAY-01 if two mounts match, the longer one that has the index file, or the file with an extension, responds', async t => {
+test('if two mounts match, the longer one that has the index file, or the file with an extension, responds', async t => {
   const files = {
     '/short/x/a/index.html': 'short',
     '/short/x/b/index.html': 'short',
@@ -113,7 +113,7 @@ test('MNT-05 WAY-01 if two mounts match, the longer one that has the index file,
   t.is((await site.ask('/x/b')).headers.location, '/x/b/')
 })
 
-test('S5 no spelling of a folder is redirected to another host, or anywhere but to itself', async t => {
+test('no spelling of a folder is redirected to another host, or anywhere but to itself', async t => {
   const root = makeProject(t, {
     'html/docs/index.html': 'docs',
     'html/evil.example/index.html': 'evil',
@@ -149,7 +149,7 @@ test('S5 no spelling of a folder is redirected to another host, or anywhere but 
   }
 })
 
-test('S5 the redirect of a rewritten URL leads to the URL that the browser shows', async t => {
+test('the redirect of a rewritten URL leads to the URL that the browser shows', async t => {
   const files = { '/html/docs/index.html': 'docs' }
   const mounts = { '/': { dir: 'html', index: 'index.html' } }
   const rewrite = (from: RegExp, to: string) => (ctx: Context, next: () => Promise<unknown>) => {
@@ -179,7 +179,7 @@ const PAGES: Files = {
 const SITE = { mounts: { '/': { dir: 'site', extensions: ['html', '.xml'], index: 'index.html' } } }
 
 for (const [where, options] of ENVIRONMENTS) {
-  test(`WAY-01 /about is about.html, and /about.html stays, ${where}`, async t => {
+  test(`/about is about.html, and /about.html stays, ${where}`, async t => {
     const site = await makeSite(t, PAGES, { ...options, ...SITE })
     for (const [path, text] of [
       ['/about', 'about'],
@@ -264,7 +264,7 @@ const IN_PUBLIC: Files = {
 }
 
 for (const env of ['development', 'production']) {
-  test(`MNT-02 where public is mounted at /, own assets are kept as fresh and cached as long as without it, in ${env}`, async t => {
+  test(`where public is mounted at /, own assets are kept as fresh and cached as long as without it, in ${env}`, async t => {
     const root = makeProject(t, { ...IN_PUBLIC, 'assets/stylesheets/site.css': 'p{color:red}' })
     const options = { root, env, mounts: PUBLIC, revalidate: 0 }
     if (env === 'production') await precompile(options)
@@ -297,7 +297,7 @@ for (const env of ['development', 'production']) {
   })
 }
 
-test('MNT-02 without assets of its own, a mount of public also serves the folder with the name of the prefix', async t => {
+test('without assets of its own, a mount of public also serves the folder with the name of the prefix', async t => {
   const files = { ...IN_PUBLIC, '/public/assets/docs/index.html': 'built' }
   for (const env of ['development', 'production']) {
     const site = await makeSite(t, files, { env, mounts: PUBLIC })
@@ -306,7 +306,7 @@ test('MNT-02 without assets of its own, a mount of public also serves the folder
   }
 })
 
-// A mount is served as public is, on every way of serving: MNT-01, MNT-02, MNT-07, MNT-08, UPL-02; MOV-03.
+// A mount is served as public is, on every way of serving.
 const THEN = 1_700_000_000
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255, 254, 13, 10])
 const MOUNT_FILES: Files = {
@@ -326,7 +326,7 @@ const read = async (site: Site, path: string) => {
 }
 
 for (const [where, options] of ENVIRONMENTS) {
-  test(`MNT-02 what a mount lacks is looked for in the shorter one, in public, in the stack, ${where}`, async t => {
+  test(`what a mount lacks is looked for in the shorter one, in public, in the stack, ${where}`, async t => {
     const files = {
       '/long/a.txt': 'long a',
       '/short/x/a.txt': 'short a',
@@ -356,7 +356,7 @@ for (const [where, options] of ENVIRONMENTS) {
     }
   })
 
-  test(`MNT-01 MNT-08 a file that is added, replaced or deleted is seen by the next request, ${where}`, async t => {
+  test(`a file that is added, replaced or deleted is seen by the next request, ${where}`, async t => {
     const site = await makeSite(t, MOUNT_FILES, { ...options, ...MOUNT_MOUNTS })
     const expect = async (path: string, expected: string | number) =>
       t.is(await read(site, `/static/${path}`), expected)
@@ -376,7 +376,7 @@ for (const [where, options] of ENVIRONMENTS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`MNT-08 a mount whose link is switched is served from where it leads, if that may be mounted, ${where}`, async t => {
+  test(`a mount whose link is switched is served from where it leads, if that may be mounted, ${where}`, async t => {
     const elsewhere = makeProject(t, { 'app.js': 'outside' })
     const root = makeProject(t, {
       'builds/1/app.js': 'build 1',
@@ -405,7 +405,7 @@ for (const [where, options] of ENVIRONMENTS) {
 
 const PRODUCTION = { env: 'production', fingerprint: false } as const
 
-test('MNT-08 a new file is seen at once, and a changed one after `revalidate`', async t => {
+test('a new file is seen at once, and a changed one after `revalidate`', async t => {
   for (const revalidate of [3600, 0.05]) {
     const mounts = { '/static': { dir: 'build/app', revalidate } }
     const site = await makeSite(t, MOUNT_FILES, { ...PRODUCTION, mounts })
@@ -419,7 +419,7 @@ test('MNT-08 a new file is seen at once, and a changed one after `revalidate`', 
   }
 })
 
-test('UPL-01 by default a file of a mount that was overwritten is served with its new bytes at once', async t => {
+test('by default a file of a mount that was overwritten is served with its new bytes at once', async t => {
   const files = { '/data/uploads/avatar.png': '0', '/data/uploads/avatar.png.gz': 'not of it' }
   const site = await makeSite(t, files, {
     ...PRODUCTION,
@@ -462,7 +462,7 @@ test('links in a mount follow its own `symlinks`, else that of the top level', a
 })
 
 for (const [where, options] of ENVIRONMENTS) {
-  test(`UPL-02 a directory that does not exist yet is a 404, and then served, ${where}`, async t => {
+  test(`a directory that does not exist yet is a 404, and then served, ${where}`, async t => {
     const site = await makeSite(t, {}, { ...options, mounts: { '/up': 'data/uploads' } })
     const ask = (path: string) => read(site, path)
     t.deepEqual([await ask('/up/a.txt'), await ask('/up/b/c.txt')], [404, 404])
@@ -474,7 +474,7 @@ for (const [where, options] of ENVIRONMENTS) {
   })
 }
 
-test('UPL-02 S53 what a mount may not be at start, it cannot become later', async t => {
+test('what a mount may not be at start, it cannot become later', async t => {
   const files: Files = { '/package.json': '{}', '/other/package.json': '{}', '/other/a.txt': 'a' }
   for (const to of ['.', 'other', 'apps/web/assets']) {
     const site = await makeSite(

@@ -1,7 +1,7 @@
 // Which requests get a file, and unusual but valid requests over the wire.
 import { existsSync, mkdirSync, readdirSync, rmSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { Context } from 'koa'
 import { ENVIRONMENTS, makeFront, makeFronts } from '../../support/front.ts'
 import { ask, exchange, readAnswer, readAnswers } from '../../support/raw.ts'
@@ -16,7 +16,7 @@ const view = (ctx: Context) => {
 }
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255, 254, 13, 10])
 
-test('SRV-01 SRV-02 SRV-09 a file in public is served with its bytes, length and type, one that is added after start too', async t => {
+test('a file in public is served with its bytes, length and type, one that is added after start too', async t => {
   const site = await makeSite(t, {
     '/public/logo.png': PNG,
     '/public/a.html': '<p>é'
@@ -39,7 +39,7 @@ test('SRV-01 SRV-02 SRV-09 a file in public is served with its bytes, length and
   t.deepEqual(site.errors, [])
 })
 
-test('SRV-03 SRV-05 SRV-10 a directory, a trailing slash, / and a file of the same name elsewhere in public do not hide a route', async t => {
+test('a directory, a trailing slash, / and a file of the same name elsewhere in public do not hide a route', async t => {
   const files = {
     '/public/assets/dashboard.js': 'x',
     '/public/books/23': 'x',
@@ -55,7 +55,7 @@ test('SRV-03 SRV-05 SRV-10 a directory, a trailing slash, / and a file of the sa
   }
 })
 
-test('SRV-06 methods other than GET reach the route, even where there is a file', async t => {
+test('methods other than GET reach the route, even where there is a file', async t => {
   const files = { 'a.css': 'a{}', '/public/form': 'a file' }
   const site = await makeSite(t, files, { routes })
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
@@ -66,7 +66,7 @@ test('SRV-06 methods other than GET reach the route, even where there is a file'
   }
 })
 
-test('SRV-12 with compile off a source without a target is a 404, and nothing is written', async t => {
+test('with compile off a source without a target is a 404, and nothing is written', async t => {
   const site = await makeSite(t, { 'stylesheets/a.css': 'a{}' }, { compile: false, revalidate: 0 })
   for (const method of ['GET', 'HEAD', 'POST']) {
     t.is((await site.ask('/assets/a.css', { method })).status, 404)
@@ -80,7 +80,7 @@ test('SRV-12 with compile off a source without a target is a 404, and nothing is
   t.deepEqual(readdirSync(site.at('/public/assets')), ['a.css'])
 })
 
-test('SRV-13 with serving off nothing is served and nothing is written, and helpers work', async t => {
+test('with serving off nothing is served and nothing is written, and helpers work', async t => {
   const files = { 'stylesheets/a.css': 'a{}', '/public/robots.txt': 'x' }
   const site = await makeSite(t, files, { serve: false, routes: view })
   for (const path of ['/assets/a.css', '/robots.txt', '/assets/%zz']) {
@@ -93,7 +93,7 @@ test('SRV-13 with serving off nothing is served and nothing is written, and help
   )
 })
 
-test('PRV-04 with serving off a 404 under the prefix or in a mount is no-store, and nothing else changes', async t => {
+test('with serving off a 404 under the prefix or in a mount is no-store, and nothing else changes', async t => {
   const files = { 'a.css': 'a{}', '/dist/b.js': 'b' }
   const site = await makeSite(t, files, {
     serve: false,
@@ -136,7 +136,7 @@ const paths = Object.keys(files)
   .filter(path => path.startsWith('public/'))
   .map(path => path.slice('public'.length))
 
-test('SRV-08 HEAD has the fields of GET and not one byte of a body on the wire', async t => {
+test('HEAD has the fields of GET and not one byte of a body on the wire', async t => {
   for (const { front } of await makeFronts(t, makeProject(t, files))) {
     const unfound = ['/assets/none.css', '/none', '/assets/%00']
     for (const path of [...paths, ...unfound]) {
@@ -201,7 +201,7 @@ test('HTTP/1.0 gets the same bytes, and the connection closed', async t => {
   }
 })
 
-test('SRV-07 any other method that no route takes is a 405 on an asset, and writes nothing', async t => {
+test('any other method that no route takes is a 405 on an asset, and writes nothing', async t => {
   const root = makeProject(t, files)
   const front = await makeFront(t, { root, ...ENVIRONMENTS.development })
   const missing = await ask(front.port, 'POST', '/assets/none.css')

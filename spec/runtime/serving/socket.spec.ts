@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import { MAX_ONE_WRITE_BYTES } from '../../../lib/runtime/serving/stream.ts'
 import {
   prepareResponse,
@@ -205,7 +205,7 @@ for (const [title, one] of Object.entries(WRITTEN)) {
   })
 }
 
-test('S45 a value with a line break is rejected, after responses without', async t => {
+test('a value with a line break is rejected, after responses without', async t => {
   const failures: unknown[] = []
   const tryToWrite: Write = (res, response, body) => {
     const split = prepareResponse(200, [

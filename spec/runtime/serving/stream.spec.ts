@@ -10,7 +10,7 @@ import {
 } from 'node:http2'
 import { connect, Socket } from 'node:net'
 import { Writable } from 'node:stream'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import Koa, { type Context, type Middleware } from 'koa'
 import compose from 'koa-compose'
 import mount from 'koa-mount'
@@ -26,7 +26,7 @@ import { passOn, WAYS, GIVEN } from '../../support/ways.ts'
 
 const BIG = Buffer.alloc(8 * 1024 * 1024, 'x')
 
-// Those that are streamed: S48 in spec/security/downloads.spec.ts.
+// Those that are streamed: in spec/security/downloads.spec.ts.
 const ABORTED_WAYS = {
   'from memory': { memory: { maxFileBytes: 64 * 1024 * 1024 } },
   'from memory, given to Koa': { memory: { maxFileBytes: 64 * 1024 * 1024 }, front: passOn }
@@ -34,7 +34,7 @@ const ABORTED_WAYS = {
 
 for (const [way, options] of Object.entries(ABORTED_WAYS)) {
   for (const leave of ['destroy', 'resetAndDestroy'] as const) {
-    test(`ANS-12 a client that disconnects (${leave}) leaves no descriptor and no error, ${way}`, async t => {
+    test(`a client that disconnects (${leave}) leaves no descriptor and no error, ${way}`, async t => {
       const site = await makeSite(t, { '/public/big.bin': BIG }, options)
       for (let download = 0; download < 5; download++) {
         const socket = connect(site.port, '127.0.0.1')
@@ -288,7 +288,7 @@ for (const [way, options] of GIVEN) {
     ])
   })
 
-  test(`NBR-01 NBR-03 what was set in front stays unless it describes the content, ${way}`, async t => {
+  test(`what was set in front stays unless it describes the content, ${way}`, async t => {
     /** A page for every other path. */
     const front: Middleware = (ctx, next) => {
       ctx.status = 404

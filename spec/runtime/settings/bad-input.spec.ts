@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import { chmodSync, chownSync, readdirSync, utimesSync } from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import type { Answer } from '../../support/ask.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
@@ -79,7 +79,7 @@ test('what cannot be read or written is a 500 that names it, until it can be; ot
   t.deepEqual(published, ['a.css', 'b.css', 'd.svg', 'put.txt'])
 })
 
-test('S73 what the process may not read in a mount or public is a 404, with one warning for each', async t => {
+test('what the process may not read in a mount or public is a 404, with one warning for each', async t => {
   const root = makeProject(t, {
     'build/lost+found/a.txt': 'a',
     'build/secret.txt': 'secret',

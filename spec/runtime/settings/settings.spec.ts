@@ -1,9 +1,9 @@
-// Options in, frozen settings out: SET-01 to SET-13.
+// Options in, frozen settings out.
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { MOUNT, LAYERED, TOP } from '../../../lib/runtime/settings/table.ts'
 import type { MountOptions, KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
@@ -21,7 +21,7 @@ function webOf(options: KoaAssetsOptions, env: NodeJS.ProcessEnv = {}) {
   return web
 }
 
-test('SET-01 without options and NODE_ENV the environment is development: compile, no fingerprints', t => {
+test('without options and NODE_ENV the environment is development: compile, no fingerprints', t => {
   for (const env of [{}, { NODE_ENV: '' }, { NODE_ENV: 'development' }]) {
     const settings = settle(undefined, env)
     t.like(settings, {
@@ -36,7 +36,7 @@ test('SET-01 without options and NODE_ENV the environment is development: compil
   }
 })
 
-test('SET-02 SET-05 compile and fingerprint depend on the exact name of the environment, and on its configure', t => {
+test('compile and fingerprint depend on the exact name of the environment, and on its configure', t => {
   const root = makeProject(t)
   const configure = { staging: { compile: true } }
   for (const [env, compile, fingerprint, options = {}] of [
@@ -61,7 +61,7 @@ test('SET-02 SET-05 compile and fingerprint depend on the exact name of the envi
   }
 })
 
-test('SET-03 SET-04 serve is on only with SERVE_STATIC_ASSETS=true, and the option overrides it both ways', t => {
+test('serve is on only with SERVE_STATIC_ASSETS=true, and the option overrides it both ways', t => {
   const root = makeProject(t)
   for (const given of ['true', '1', 'True', 'true ', '', undefined]) {
     const env = given === undefined ? {} : { SERVE_STATIC_ASSETS: given }
@@ -70,7 +70,7 @@ test('SET-03 SET-04 serve is on only with SERVE_STATIC_ASSETS=true, and the opti
   }
 })
 
-test("SET-06 an app's configure overrides the app, which overrides the top level's configure, which overrides the top level", t => {
+test("an app's configure overrides the app, which overrides the top level's configure, which overrides the top level", t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '' })
   const layers: KoaAssetsOptions[] = [
     { integrity: 'sha256' },
@@ -87,7 +87,7 @@ test("SET-06 an app's configure overrides the app, which overrides the top level
 
 const directoriesOf = ({ sources }: AppSettings) => sources.map(({ dir }) => dir)
 
-test("SET-07 SET-08 sources of the top level, configure and app are appended in that order, each once, relative to the app's directory", t => {
+test("sources of the top level, configure and app are appended in that order, each once, relative to the app's directory", t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '', 'apps/web/more/a.css': '' })
   for (const name of ['top', 'topConfigure', 'app', 'appConfigure']) mkdirSync(join(root, name))
   const at = (name: string) => join(root, name)
@@ -108,7 +108,7 @@ test("SET-07 SET-08 sources of the top level, configure and app are appended in 
   t.deepEqual(topSources, [at('top')])
 })
 
-test('SET-09 a directory that is needed and cannot be used is an error at start, where it is read', t => {
+test('a directory that is needed and cannot be used is an error at start, where it is read', t => {
   const root = makeProject(t, { 'apps/web/app.js': '', 'apps/web/file': '', 'views.ejs': '' })
   const gone = (path: string) => `${join(root, path)}, which is not a directory: create it`
   const missing = (option: string, given: string, path: string) =>
@@ -136,7 +136,7 @@ test('SET-09 a directory that is needed and cannot be used is an error at start,
   t.deepEqual(directoriesOf(webOf({ root, apps: { web: {} } })), [join(root, 'apps/web/assets')])
 })
 
-test('SET-12 settings are frozen; options, those of mounts too, are neither written to nor read again', t => {
+test('settings are frozen; options, those of mounts too, are neither written to nor read again', t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '', 'apps/web/more/a.css': '' })
   const headers = { 'X-A': 'a' }
   const options = {
@@ -164,7 +164,7 @@ test('SET-12 settings are frozen; options, those of mounts too, are neither writ
   for (const part of [...parts, web, web?.sources, web?.integrity]) t.true(Object.isFrozen(part))
 })
 
-test('SET-13 every apps/<name> that has an assets folder is an app at its name, the longest prefix first', t => {
+test('every apps/<name> that has an assets folder is an app at its name, the longest prefix first', t => {
   const root = makeProject(t, {
     'apps/web/assets/a.css': '',
     'apps/admin/assets/a.css': '',
@@ -196,7 +196,7 @@ test('without apps/<name>/assets there is an app web, of a plain assets folder; 
   t.like(webOf({ root: makeProject(t) }), { name: 'web', path: '/' })
 })
 
-test('LIV-05 there is a live channel only in development, and with serve; its options are settled once: absolute directories, hosts in lower case', t => {
+test('there is a live channel only in development, and with serve; its options are settled once: absolute directories, hosts in lower case', t => {
   const root = makeProject(t, { 'views/a.ejs': '' })
   for (const [isLive, options] of [
     [true, { serve: true }],
@@ -296,7 +296,7 @@ function requireError(t: ExecutionContext, path: string, expected: string, given
   t.throws(start(optionsWith(path, given)), { instanceOf: TypeError, message })
 }
 
-test('SET-11 a wrong value is an error at start, with what the option must be, what it is and where', t => {
+test('a wrong value is an error at start, with what the option must be, what it is and where', t => {
   for (const [path, ...all] of WRONG) {
     for (const given of all) requireError(t, path, expectedOf(path), given)
   }
@@ -324,7 +324,7 @@ test('SET-11 a wrong value is an error at start, with what the option must be, w
 
 const listed = (table: object) => Object.keys(table).join(', ')
 
-test('SET-10 an unknown option, at any depth, is rejected with the nearest known name, else with all', t => {
+test('an unknown option, at any depth, is rejected with the nearest known name, else with all', t => {
   for (const [options, message] of [
     [{ fingerprints: true }, "'fingerprints': did you mean 'fingerprint'?"],
     [{ memory: { MAXBITS: 1 } }, "'memory.MAXBITS': did you mean 'maxBytes'?"],
@@ -347,7 +347,7 @@ test('SET-10 an unknown option, at any depth, is rejected with the nearest known
   }
 })
 
-test('SET-10 configure for a misspelled environment is rejected with the one that is meant, and other names are not', t => {
+test('configure for a misspelled environment is rejected with the one that is meant, and other names are not', t => {
   for (const [name, near] of [
     ['prodction', 'production'],
     ['Production', 'production'],
@@ -369,7 +369,7 @@ test('SET-10 configure for a misspelled environment is rejected with the one tha
   t.notThrows(start({ configure: Object.fromEntries(others.map(name => [name, {}])) }))
 })
 
-test('SET-11 two apps with the same path are rejected, with the name of the other', t => {
+test('two apps with the same path are rejected, with the name of the other', t => {
   const root = makeProject(t, { 'apps/a/x': '', 'apps/b/x': '', 'apps/c/x': '' })
   for (const [apps, other] of [
     [{ a: { path: '/x' }, b: { path: '/x/' } }, 'b'],
@@ -382,7 +382,7 @@ test('SET-11 two apps with the same path are rejected, with the name of the othe
   }
 })
 
-// The options of mounts: MNT-03, MNT-04, MNT-07, NBR-02.
+// The options of mounts.
 
 const startMounts = (options: unknown) => () => settle(options as KoaAssetsOptions, {})
 
@@ -404,7 +404,7 @@ function settleIn(t: ExecutionContext, mounts: unknown, options: KoaAssetsOption
   return startMounts({ root, env: 'production', ...options, mounts })
 }
 
-test('MNT-03 a path that is not canonical cannot be that of a mount, and each may be given once', t => {
+test('a path that is not canonical cannot be that of a mount, and each may be given once', t => {
   const paths = ['static', '', '/a//b', '/a/../b', '/.hidden', '/a\\b', '/a\0b', '/aux', '//a']
   for (const path of paths) {
     t.throws(settleIn(t, { [path]: 'dist' }), {
@@ -464,13 +464,13 @@ async function isRefused(t: ExecutionContext, root: string, exposed: readonly Ex
   }
 }
 
-test('MNT-03 S53 a mount or a public that would expose the project is an error at start, as is a mount that is no directory', async t => {
+test('a mount or a public that would expose the project is an error at start, as is a mount that is no directory', async t => {
   const root = makeProject(t, { ...PROJECT, ...PACKAGES })
   await isRefused(t, root, EXPOSED)
   t.throws(startMounts({ root, mounts: { '/': '.' } }), { message: /^the mount \/ is / })
 })
 
-test('MNT-03 S53 a link that would expose the project is an error at start', async t => {
+test('a link that would expose the project is an error at start', async t => {
   const root = makeProject(t, { ...PROJECT, ...PACKAGES })
   for (const [to, link] of [
     ['.', 'root-link'],
@@ -484,7 +484,7 @@ test('MNT-03 S53 a link that would expose the project is an error at start', asy
   await isRefused(t, root, EXPOSED_BY_LINKS)
 })
 
-test('MNT-03 an installed package, or a directory in one, may be mounted, but not by a site that is itself installed', t => {
+test('an installed package, or a directory in one, may be mounted, but not by a site that is itself installed', t => {
   const root = makeProject(t, { ...PACKAGES, 'node_modules/site/other/package.json': '{}' })
   const mounting = (dir: string, root: string) =>
     startMounts({ root, env: 'production', mounts: { '/x': dir } })
@@ -500,7 +500,7 @@ function immutableOf(t: ExecutionContext, immutable: MountOptions['immutable']) 
   return (path: string) => mounts[0]?.isImmutable?.(path)
 }
 
-test('MNT-04 immutable: true applies to all but pages, service workers and web app manifests; else it decides alone', t => {
+test('immutable: true applies to all but pages, service workers and web app manifests; else it decides alone', t => {
   const isImmutable = immutableOf(t, true)
   for (const name of ['a.js', 'a/b.css', 'logo.png', 'answer.js', 'swap.js', 'manifest.js', 'a']) {
     t.true(isImmutable(`/x/${name}`), name)
@@ -515,7 +515,7 @@ test('MNT-04 immutable: true applies to all but pages, service workers and web a
   t.is(immutableOf(t, () => undefined)('/x/a.js'), undefined)
 })
 
-test('MNT-04 a RegExp matches each path from its beginning, even with the flags g and y or from another realm', t => {
+test('a RegExp matches each path from its beginning, even with the flags g and y or from another realm', t => {
   const foreign = runInNewContext('/-[0-9a-f]{8}\\./g') as RegExp
   for (const pattern of [/-[0-9a-f]{8}\./, /-[0-9a-f]{8}\./g, /\/x\/.*-[0-9a-f]{8}\./y, foreign]) {
     const isImmutable = immutableOf(t, pattern)
@@ -528,7 +528,7 @@ test('MNT-04 a RegExp matches each path from its beginning, even with the flags 
   }
 })
 
-test('MNT-04 MNT-07 what a function returns is checked when it is called', t => {
+test('what a function returns is checked when it is called', t => {
   const wrong = (options: object) => {
     const { mounts } = settleIn(t, { '/x': { dir: 'dist', ...options } })()
     const [mount] = mounts
@@ -568,7 +568,7 @@ const FILES = {
 }
 
 for (const mode of MODES) {
-  test(`BAS-01 every URL that is emitted has base, no path that is matched does: ${mode}`, async t => {
+  test(`every URL that is emitted has base, no path that is matched does: ${mode}`, async t => {
     const site = await makeFingerprinted(t, mode, FILES, { base: '/shop' })
     const page = await site.render(({ path, url, stylesheet, javascript, importMap }) =>
       JSON.stringify([
@@ -594,7 +594,7 @@ for (const mode of MODES) {
   })
 }
 
-test('BAS-02 base stands behind the host, and path() has it without', async t => {
+test('base stands behind the host, and path() has it without', async t => {
   const site = await makeFingerprinted(t, 'precompiled', FILES, {
     base: '/shop',
     host: 'https://cdn.example/'
@@ -609,7 +609,7 @@ test('BAS-02 base stands behind the host, and path() has it without', async t =>
   t.regex(tag, /href="https:\/\/cdn\.example\/shop\/assets\/app-/)
 })
 
-test('BAS-03 plain names have base in stylesheets that are compiled on request', async t => {
+test('plain names have base in stylesheets that are compiled on request', async t => {
   const site = await makeSite(t, FILES, { base: '/shop', routes: pageOf })
   t.is((await site.ask('/')).text, '/shop/assets/app.css')
   const { text } = await site.ask('/assets/app.css')
@@ -623,7 +623,7 @@ const pageOf: Middleware = (ctx, next) => {
   return undefined
 }
 
-test('BAS-04 a request for a folder is sent on to its URL with base', async t => {
+test('a request for a folder is sent on to its URL with base', async t => {
   const files = { '/docs/guide/index.html': 'guide' }
   const mounts = { '/docs': { dir: 'docs', index: 'index.html' } }
   const site = await makeSite(t, files, { base: '/shop', mounts })
@@ -632,7 +632,7 @@ test('BAS-04 a request for a folder is sent on to its URL with base', async t =>
   t.is(headers['location'], '/shop/docs/guide/?page=2')
 })
 
-test('BAS-05 a base that is not the beginning of a path is an error at start', t => {
+test('a base that is not the beginning of a path is an error at start', t => {
   const root = makeProject(t)
   const start = (base: unknown) => () => koaAssets({ root, base } as KoaAssetsOptions)
   for (const base of ['shop', '/shop/', '/', '/a/../b', '/..', '//shop', "/a'b", '/a b', '/ü', 7]) {

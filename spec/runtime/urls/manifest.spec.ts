@@ -1,7 +1,7 @@
 // The manifest as pages and servers see it: its version, its faults, strange keys.
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { Names, type Asset } from '../../../lib/runtime/urls/manifest.ts'
 import { ReloadedNames } from '../../../lib/runtime/urls/read-manifest.ts'
@@ -15,7 +15,7 @@ import { withDigest } from '../../support/digest.ts'
 import { digestOf, makeFingerprinted, MODES, placed, run } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
 
-test('FPR-04 fingerprint mode without a manifest is an error at start', t => {
+test('fingerprint mode without a manifest is an error at start', t => {
   const root = makeProject(t, { 'apps/web/assets/app.js': 'go()' })
   t.throws(() => koaAssets({ root, env: 'production' }), {
     instanceOf: AssetError,
@@ -24,7 +24,7 @@ test('FPR-04 fingerprint mode without a manifest is an error at start', t => {
   })
 })
 
-test('FPR-04 a page of a site with nothing but mounts learns that there is no manifest', t => {
+test('a page of a site with nothing but mounts learns that there is no manifest', t => {
   const root = makeProject(t)
   const settings = settle({ root, env: 'production', mounts: { '/x': 'dist' } })
   const { current } = new ReloadedNames(settings, t.log)
@@ -53,7 +53,7 @@ for (const [what, text] of Object.entries({
   'a key that is not a path': withEntry(ENTRY, '/assets/%'),
   null: 'null'
 })) {
-  test(`FPR-04 ${what} is an error at start`, t => {
+  test(`${what} is an error at start`, t => {
     const root = makeProject(t, { 'public/assets.json': text })
     t.throws(() => koaAssets({ root, env: 'production' }), {
       instanceOf: AssetError,
@@ -64,7 +64,7 @@ for (const [what, text] of Object.entries({
   })
 }
 
-test('FPR-17c public without any sources keeps the helpers of every app', async t => {
+test('public without any sources keeps the helpers of every app', async t => {
   const files = placed({
     'app.css': 'web',
     'only-web.js': 'go()',
@@ -98,7 +98,7 @@ test('FPR-17c public without any sources keeps the helpers of every app', async 
   }
 })
 
-test('FPR-17c a manifest without apps belongs to the app web', async t => {
+test('a manifest without apps belongs to the app web', async t => {
   const root = makeProject(t, placed({ 'app.css': 'web' }))
   const { manifest } = await run({ root })
   const { apps, ...rest } = JSON.parse(readFileSync(manifest, 'utf8')) as { apps: unknown }
@@ -110,7 +110,7 @@ test('FPR-17c a manifest without apps belongs to the app web', async t => {
   t.regex((await site.ask('/')).text, withDigest(/^\/assets\/app-DIGEST\.css$/))
 })
 
-test('S50 a manifest with the names of object properties touches no prototype', async t => {
+test('a manifest with the names of object properties touches no prototype', async t => {
   const entry = JSON.stringify({ target: '/assets/a.js', source: 'a', integrity: [], size: 1 })
   const keys = ['__proto__', 'constructor', 'toString', '/assets/__proto__']
   const assets = keys.map(key => `${JSON.stringify(key)}: ${entry}`).join(', ')
@@ -134,7 +134,7 @@ test('S50 a manifest with the names of object properties touches no prototype', 
 })
 
 for (const mode of MODES) {
-  test(`S50 assets named like object properties are ordinary assets (${mode})`, async t => {
+  test(`assets named like object properties are ordinary assets (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'images/constructor': 'built',
       'images/toString': 'said',
@@ -151,7 +151,7 @@ for (const mode of MODES) {
 }
 
 for (const mode of MODES) {
-  test(`BLD-02 a page's ETag changes with what is published, through koaHttpCache (${mode})`, async t => {
+  test(`a page's ETag changes with what is published, through koaHttpCache (${mode})`, async t => {
     const root = makeProject(t, placed({ 'app.css': 'a{}' }))
     const options = { root, env: 'production', revalidate: 0 }
     await run(options)
@@ -190,7 +190,7 @@ function linesOf(count: number, version = 0): Asset[] {
   })
 }
 
-test('S61 with 5,000 entries neither an unknown name nor a tail that all of them share takes long', t => {
+test('with 5,000 entries neither an unknown name nor a tail that all of them share takes long', t => {
   const all = linesOf(5000)
   const root = makeProject(t, { 'public/assets.json': JSON.stringify(new Names({ assets: all })) })
   const settings = settle({ root, env: 'production', apps: { web: {} } })
@@ -208,7 +208,7 @@ test('S61 with 5,000 entries neither an unknown name nor a tail that all of them
 const OLD = { 'app.js': 'old()', 'app.css': 'a { background: url(logo.png) }', 'logo.png': 'old' }
 const NEW = { ...OLD, 'app.js': 'new()', 'logo.png': 'new', 'more.js': 'more()' }
 
-test('FPR-18 BLD-01 the first page after a precompile has the new tags, and asset and page change together', async t => {
+test('the first page after a precompile has the new tags, and asset and page change together', async t => {
   const site = await makeFingerprinted(t, 'precompiled', OLD, { revalidate: 0 })
   const before = await site.path('app.js')
   await site.edit(NEW)
@@ -219,7 +219,7 @@ test('FPR-18 BLD-01 the first page after a precompile has the new tags, and asse
   t.is((await site.ask(await site.path('more.js'))).text, 'more()')
 })
 
-test('FPR-17b pages of the running release still find what a new manifest has dropped', async t => {
+test('pages of the running release still find what a new manifest has dropped', async t => {
   const files = { 'old/app.css': 'a{}', 'old/gone.js': 'gone()', 'stays.js': 'stays()' }
   const site = await makeFingerprinted(t, 'precompiled', files, { revalidate: 0 })
   const version = () => site.render(assets => assets.version)
@@ -243,7 +243,7 @@ test('FPR-17b pages of the running release still find what a new manifest has dr
   await t.throwsAsync(() => site.path('gone.js'), { code: 'asset-unknown' })
 })
 
-test('FPR-18 when the manifest becomes invalid or is removed, the last good one stays in use', async t => {
+test('when the manifest becomes invalid or is removed, the last good one stays in use', async t => {
   const site = await makeFingerprinted(t, 'precompiled', OLD, { revalidate: 0 })
   const before = await site.path('app.js')
   const manifest = join(site.root, 'public/assets.json')

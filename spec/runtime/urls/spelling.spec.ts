@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { array, assert, constantFrom, property, string, uint8Array } from 'fast-check'
 import {
   splitFingerprint,
@@ -12,7 +12,7 @@ import { growsInProportion } from '../../support/cost.ts'
 
 const DIGEST = '0123456789abcdef0123456789abcdef'
 
-test('FPR-02 a digest is the SHA-256 of the bytes, its first 32 hex characters', t => {
+test('a digest is the SHA-256 of the bytes, its first 32 hex characters', t => {
   t.is(digestOf(Buffer.from('abc')), 'ba7816bf8f01cfea414140de5dae2223')
   assert(
     property(uint8Array(), bytes => {
@@ -22,7 +22,7 @@ test('FPR-02 a digest is the SHA-256 of the bytes, its first 32 hex characters',
   )
 })
 
-test('FPR-02 a fingerprint is put in front of the last extension, once, and found again', t => {
+test('a fingerprint is put in front of the last extension, once, and found again', t => {
   for (const [name, printed] of [
     ['app.css', `app-${DIGEST}.css`],
     ['admin/app.min.js', `admin/app.min-${DIGEST}.js`],
@@ -63,7 +63,7 @@ const star = (path: string) => {
   return split && `${split.before}*${split.after}`
 }
 
-test('DLT-01 a fingerprint is what precedes the last extension', t => {
+test('a fingerprint is what precedes the last extension', t => {
   t.deepEqual(withoutFingerprint(`/assets/a/app-${DIGEST}.css`), {
     before: '/assets/a/app-',
     after: '.css'
@@ -77,7 +77,7 @@ test('DLT-01 a fingerprint is what precedes the last extension', t => {
   }
 })
 
-test('DLT-01 the hash in a name of Vite, Rollup, esbuild, webpack, Rspack, Parcel and Next is found', t => {
+test('the hash in a name of Vite, Rollup, esbuild, webpack, Rspack, Parcel and Next is found', t => {
   for (const [path, pattern] of Object.entries({
     '/assets/index-BcXr2f3k.js': '/assets/index-*.js',
     '/assets/index-B-xr_f3k.js': '/assets/index-*.js',
@@ -97,7 +97,7 @@ test('DLT-01 the hash in a name of Vite, Rollup, esbuild, webpack, Rspack, Parce
   }
 })
 
-test('DLT-01 a name without a hash, or with nothing but a hash, has no pattern', t => {
+test('a name without a hash, or with nothing but a hash, has no pattern', t => {
   for (const path of [
     ...['/app.js', '/jquery.min.js', '/3f9a1c2b.js', `/${DIGEST}.js`, '/a-3f9a1c2b/app.js'],
     ...['/component.module.css', '/LICENSE-3f9a1c2b', '/']
@@ -106,7 +106,7 @@ test('DLT-01 a name without a hash, or with nothing but a hash, has no pattern',
   }
 })
 
-test('DLT-01 a path of any length is read in linear time', t => {
+test('a path of any length is read in linear time', t => {
   for (const part of ['a-', '-', 'a.', '.', 'a1', '-a.b']) {
     t.true(
       growsInProportion(8192, count => star(`/${part.repeat(count)}!`)),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import ejs from 'ejs'
 import * as fc from 'fast-check'
 import { makeMemory, MAX_LISTS } from '../../../lib/runtime/views/asset-url.ts'
@@ -16,7 +16,7 @@ const SHEET = `app-${'b'.repeat(32)}.css`
 const DIAL = `lib/dial-${'f'.repeat(32)}.mjs`
 const CLASSIC = ' type="text/javascript"'
 
-test('REN-01 REN-02 javascript() is a script tag; several names give several lines that share the attributes, and false is skipped', t => {
+test('javascript() is a script tag; several names give several lines that share the attributes, and false is skipped', t => {
   const shared = `${CLASSIC} async="async" defer="defer"`
   t.is(assets.javascript('application'), script('application.js'))
   t.is(
@@ -26,7 +26,7 @@ test('REN-01 REN-02 javascript() is a script tag; several names give several lin
   t.is(assets.stylesheet('a', 'b'), `${sheet('a.css')}\n${sheet('b.css')}`)
 })
 
-test('REN-03 an attribute of the tag is replaced in place in any case, and removed by null and false; src and href are not', t => {
+test('an attribute of the tag is replaced in place in any case, and removed by null and false; src and href are not', t => {
   const { javascript, stylesheet, favicon } = assets
   const module = ' type="module"'
   t.is(
@@ -46,7 +46,7 @@ test('REN-03 an attribute of the tag is replaced in place in any case, and remov
   )
 })
 
-test('REN-05 REN-06 stylesheet() is a link, and favicon() one to favicon.ico by default', t => {
+test('stylesheet() is a link, and favicon() one to favicon.ico by default', t => {
   t.is(assets.stylesheet('main'), sheet('main.css'))
   t.is(assets.favicon(), icon('favicon.ico'))
   t.is(
@@ -62,7 +62,7 @@ test('REN-05 REN-06 stylesheet() is a link, and favicon() one to favicon.ico by 
   }
 })
 
-test('REN-12 integrity is followed by crossorigin; a given one of either wins, and false omits it', t => {
+test('integrity is followed by crossorigin; a given one of either wins, and false omits it', t => {
   const { javascript, stylesheet } = fingerprinted()('web')
   const [integrity, anonymous] = [' integrity="sha384-aaaa"', ' crossorigin="anonymous"']
   for (const [attributes, expected] of [
@@ -80,7 +80,7 @@ test('REN-12 integrity is followed by crossorigin; a given one of either wins, a
   t.true(javascript('https://a.example/x.js', own).includes(` integrity="sha384-mine"${anonymous}`))
 })
 
-test('REN-15 values are escaped, and names and values that HTML does not allow are TypeErrors', t => {
+test('values are escaped, and names and values that HTML does not allow are TypeErrors', t => {
   const { favicon, javascript, stylesheet } = assets
   t.is(
     favicon('a.ico', { title: `"><script>alert('&')</script>` }),
@@ -127,7 +127,7 @@ const modulesOf = (integrity: string[]) =>
     }
   }))('web')
 
-test('JSM-06 modulepreload links share the CORS mode and the nonce of the script, not its own integrity', t => {
+test('modulepreload links share the CORS mode and the nonce of the script, not its own integrity', t => {
   const link = '<link href="https://cdn.example/assets/1-b.js" rel="modulepreload"'
   const links = (attributes: object, integrity = ['sha384-b']) =>
     modulesOf(integrity)
@@ -143,7 +143,7 @@ test('JSM-06 modulepreload links share the CORS mode and the nonce of the script
   t.deepEqual(links({}, []), [`${link}>`])
 })
 
-test('JSM-06 modulepreload links no entry and no module twice, not even in a cycle', t => {
+test('modulepreload links no entry and no module twice, not even in a cycle', t => {
   const helpers = modulesOf([])
   const options = { type: 'module' } as const
   const tags = (...names: [string, ...string[]]) =>
@@ -158,7 +158,7 @@ test('JSM-06 modulepreload links no entry and no module twice, not even in a cyc
   t.false(helpers.javascript('a', { modulepreload: false }).includes('link'))
 })
 
-test('JSM-06 modulepreload adds nothing without fingerprints; for a classic script it is an error, and so is another value', t => {
+test('modulepreload adds nothing without fingerprints; for a classic script it is an error, and so is another value', t => {
   const tag = script('a.js', ' type="module"')
   for (const modulepreload of [true, false, undefined]) {
     t.is(assets.javascript('a', { type: 'module', modulepreload }), tag)
@@ -202,7 +202,7 @@ test('importMap() maps each module to its published URL, sorted, with its integr
   )
 })
 
-test('JSM-05 importMap() holds the option imports without fingerprints as well, whatever the entry', t => {
+test('importMap() holds the option imports without fingerprints as well, whatever the entry', t => {
   const imports = new Map([
     ['confetti', 'vendor/confetti.js'],
     ['cdn', 'https://cdn.example/x.js']
@@ -218,7 +218,7 @@ test('JSM-05 importMap() holds the option imports without fingerprints as well, 
   }
 })
 
-test('JSM-10 tags of modules that are heavier than 20 KiB are told once, with what to do', t => {
+test('tags of modules that are heavier than 20 KiB are told once, with what to do', t => {
   const told: string[] = []
   const imports = Array.from({ length: 150 }, (_, at) => `/assets/${'x'.repeat(60)}${at}.js`)
   const { javascript, importMap } = makeHelpers({ warn: message => told.push(message) }, () => ({
@@ -273,14 +273,14 @@ test('a page gets the tag of a name as of the last release, with attributes and 
   }
 })
 
-test('REN-13 each app has its own addresses, and app() picks another', t => {
+test('each app has its own addresses, and app() picks another', t => {
   const admin = makeHelpers()('admin')
   t.is(admin.stylesheet('app'), sheet('admin/app.css'))
   t.is(admin.app('web').path('app.css'), '/assets/app.css')
   t.is(admin.app('web'), admin.app('admin').app('web'))
 })
 
-test('REN-13 an unknown app is a TypeError that suggests the nearest one', t => {
+test('an unknown app is a TypeError that suggests the nearest one', t => {
   const failures: ReadonlyArray<readonly [lookUp: () => unknown, message: string]> = [
     [() => assets.app('admn'), "unknown app 'admn': did you mean 'admin'?"],
     [() => assets.app('constructor'), "unknown app 'constructor': the apps are: web, admin"],
@@ -293,11 +293,11 @@ test('REN-13 an unknown app is a TypeError that suggests the nearest one', t => 
   for (const [lookUp, message] of failures) t.throws(lookUp, { instanceOf: TypeError, message })
 })
 
-test('REN-14 without fingerprints an asset that does not exist still gets a tag', t => {
+test('without fingerprints an asset that does not exist still gets a tag', t => {
   t.is(assets.javascript('nowhere/to/be-found'), script('nowhere/to/be-found.js'))
 })
 
-test('REN-16 ejs', t => {
+test('ejs', t => {
   const view =
     "<%- assets.stylesheet('main', { media: 'print' }) %>" +
     `<a href="<%= assets.app('admin').path('a.pdf') %>"><%= assets.version %></a>`
@@ -307,7 +307,7 @@ test('REN-16 ejs', t => {
 
 const cdn = makeHelpers({ host: 'https://cdn.example' })('web')
 
-test('REN-04 a name without a known extension gets one, before its query or fragment', t => {
+test('a name without a known extension gets one, before its query or fragment', t => {
   for (const [name, file] of [
     ['application.js', 'application.js'],
     ['application.mjs', 'application.mjs'],
@@ -327,14 +327,14 @@ test('REN-04 a name without a known extension gets one, before its query or frag
   }
 })
 
-test('REN-09 path() has no host, url() has one', t => {
+test('path() has no host, url() has one', t => {
   t.is(assets.path('application.js'), '/assets/application.js')
   t.is(cdn.path('application.js'), '/assets/application.js')
   t.is(cdn.url('application.js'), 'https://cdn.example/assets/application.js')
   t.is(assets.url('application.js'), '/assets/application.js', 'without a host')
 })
 
-test('REN-10 absolute and protocol-relative URLs are emitted unchanged', t => {
+test('absolute and protocol-relative URLs are emitted unchanged', t => {
   const { javascript, stylesheet, favicon, path, url } = fingerprinted({
     host: 'https://cdn.example'
   })('web')
@@ -347,7 +347,7 @@ test('REN-10 absolute and protocol-relative URLs are emitted unchanged', t => {
   t.is(favicon('data:,'), '<link href="data:," rel="shortcut icon" type="image/x-icon">')
 })
 
-test('REN-11 every helper emits the host, with or without a slash at its end', t => {
+test('every helper emits the host, with or without a slash at its end', t => {
   const at = 'https://cdn.example/assets'
   for (const host of ['https://cdn.example', 'https://cdn.example/']) {
     const web = makeHelpers({ host })('web')
@@ -459,7 +459,7 @@ const sum = (name: string, bytes: string) =>
   `${name}-${createHash(name).update(bytes).digest('base64')}`
 
 for (const mode of MODES) {
-  test(`FPR-01 FPR-02 REN-13 a helper writes the name with the beginning of the SHA-256 of the bytes that are sent, and their integrity (${mode})`, async t => {
+  test(`a helper writes the name with the beginning of the SHA-256 of the bytes that are sent, and their integrity (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'javascripts/application.js': 'go()',
       'stylesheets/app.css.scss': 'a { b { color: red } }',
@@ -483,7 +483,7 @@ for (const mode of MODES) {
     t.is((await site.ask(admin)).text, 'admin')
   })
 
-  test(`FPR-03 NAM-01 a name that is not in the manifest is an error that suggests the nearest name, or the app that has it (${mode})`, async t => {
+  test(`a name that is not in the manifest is an error that suggests the nearest name, or the app that has it (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'stylesheets/dashboard.css': 'a{}',
       'stylesheets/other.css': 'b{}',
@@ -525,7 +525,7 @@ for (const mode of MODES) {
     t.notRegex(headers['cache-control'] ?? '', /immutable/)
   })
 
-  test(`REN-11 where a module imports by an expression, importMap() maps every module of every app to its fingerprinted URL, with the host (${mode})`, async t => {
+  test(`where a module imports by an expression, importMap() maps every module of every app to its fingerprinted URL, with the host (${mode})`, async t => {
     const files = {
       'javascripts/app.js': "import('./lib/' + name)",
       'javascripts/lib/dial.js': 'export {}',

@@ -1,4 +1,4 @@
-// npm run soak [-- --minutes 10] [--seed 1] [--no-disk]: mixed traffic over sites that change all the time. Exits
+// npm run lane traffic [-- --minutes 10] [--seed 1] [--no-disk]: mixed traffic over sites that change all the time. Exits
 // with 1 when a body was wrong, something was reported that nothing explains, or memory or descriptors grew.
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'

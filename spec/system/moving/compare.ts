@@ -1,6 +1,6 @@
 // Two applications, asked the same: what differs, by request.
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from '../../support/test.ts'
 import Koa from 'koa'
 import { ask, type Answer } from '../../support/ask.ts'
 import { listen } from '../../support/front.ts'

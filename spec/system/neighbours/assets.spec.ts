@@ -6,7 +6,7 @@ import { brotliCompressSync, gunzipSync } from 'node:zlib'
 import cors from '@koa/cors'
 import newEtag from '@koa/etag'
 import Router from '@koa/router'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import compose from 'koa-compose'
 import compress from 'koa-compress'
@@ -106,7 +106,7 @@ const ADDING: Readonly<
 
 for (const [way, options] of GIVEN) {
   for (const [name, [front, added]] of Object.entries(ADDING)) {
-    test(`NBR-04 ${name} adds its fields to every response and changes nothing else, ${way}`, async t => {
+    test(`${name} adds its fields to every response and changes nothing else, ${way}`, async t => {
       const bare = await makeWith(t, options)
       const site = await makeWith(t, { ...options, root: bare.root, front: front() })
       const [expected, answers] = [await everyKind(bare), await everyKind(site)]
@@ -123,7 +123,7 @@ for (const [way, options] of GIVEN) {
     })
   }
 
-  test(`NBR-04 koa-session, changed on each request, sets its cookie with every response, ${way}`, async t => {
+  test(`koa-session, changed on each request, sets its cookie with every response, ${way}`, async t => {
     const stack: Middleware[] = []
     const site = await makeWith(t, { ...options, front: (ctx, next) => compose(stack)(ctx, next) })
     let visits = 0
@@ -139,7 +139,7 @@ for (const [way, options] of GIVEN) {
     await settle(t, site)
   })
 
-  test(`NBR-04 koa-compress compresses what has no copy, and leaves a copy as it is, ${way}`, async t => {
+  test(`koa-compress compresses what has no copy, and leaves a copy as it is, ${way}`, async t => {
     const site = await makeWith(t, { ...options, front: compress() })
     const { headers, bytes } = await site.get('/a.css', { 'accept-encoding': 'gzip' })
     t.deepEqual([headers['content-encoding'], headers.vary], ['gzip', 'Accept-Encoding'])
@@ -153,7 +153,7 @@ for (const [way, options] of GIVEN) {
     await settle(t, site)
   })
 
-  test(`NBR-04 @koa/cors decides who may read a file, whatever host is, ${way}`, async t => {
+  test(`@koa/cors decides who may read a file, whatever host is, ${way}`, async t => {
     const front = cors({ credentials: true, keepHeadersOnError: true })
     const site = await makeWith(t, { ...options, host: 'https://cdn.example', front })
     const origin = 'https://other.example'
@@ -164,7 +164,7 @@ for (const [way, options] of GIVEN) {
     await settle(t, site)
   })
 
-  test(`NBR-04 koa-logger logs status and length, ${way}`, async t => {
+  test(`koa-logger logs status and length, ${way}`, async t => {
     const lines: string[] = []
     // oxlint-disable-next-line no-control-regex -- the colours
     const transporter = (line: string) =>
@@ -179,7 +179,7 @@ for (const [way, options] of GIVEN) {
     await settle(t, site)
   })
 
-  test(`NBR-04 @koa/router in front passes on what it has no route for, and may guard a file, ${way}`, async t => {
+  test(`@koa/router in front passes on what it has no route for, and may guard a file, ${way}`, async t => {
     const router = new Router()
     router.get('/page', ctx => void (ctx.body = 'page'))
     router.get('/assets/b.css', (ctx, next) =>
@@ -195,7 +195,7 @@ for (const [way, options] of GIVEN) {
   })
 }
 
-test('NBR-04 a client that disconnects while koa-compress compresses is not an error and leaves no descriptor', async t => {
+test('a client that disconnects while koa-compress compresses is not an error and leaves no descriptor', async t => {
   const site = await makeWith(t, { memory: { maxFileBytes: 0 }, front: compress({ threshold: 1 }) })
   site.write('/public/big.css', randomBytes(2 ** 20).toString('hex'))
   for (const end of ['destroy', 'resetAndDestroy'] as const) {
@@ -219,7 +219,7 @@ const other = '0123456789abcdef'.repeat(2)
 for (const mode of MODES) {
   const revalidated = mode === 'live' ? 'no-cache' : 'public, max-age=0, must-revalidate'
 
-  test(`ANS-09 a file with a verified fingerprint is cached for a year, and nothing else is (${mode})`, async t => {
+  test(`a file with a verified fingerprint is cached for a year, and nothing else is (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'app.js': 'go()',
       'film.bin': Buffer.alloc(1024 * 1024 + 1, 'film'),
@@ -239,7 +239,7 @@ for (const mode of MODES) {
     }
   })
 
-  test(`S11 a name that becomes another path without its fingerprint is passed on (${mode})`, async t => {
+  test(`a name that becomes another path without its fingerprint is passed on (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, { 'app.css': 'a{}', '.x/passwd': 'secret' })
     const prints = [digestOf('a{}'), other]
     const paths = prints.flatMap(print => [

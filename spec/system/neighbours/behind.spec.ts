@@ -1,4 +1,4 @@
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import Koa from 'koa'
 import compose from 'koa-compose'
 import compress from 'koa-compress'
@@ -40,7 +40,7 @@ test('a koa-session in front that is read is reported beside a file, as it may g
   }
 })
 
-test('LIV-04 what is in front may set fields and cookies, and compress, and a closed tab is not an error', async t => {
+test('what is in front may set fields and cookies, and compress, and a closed tab is not an error', async t => {
   const site = await makeSite(
     t,
     { 'css/app.css': 'a{}' },

@@ -1,5 +1,5 @@
 // docs/middleware-order.md: its programs are run, with the middleware that they name.
-import test from 'ava'
+import { test } from '../../support/test.ts'
 import { blocksLeft, makeExample, readPage } from '../../support/examples.ts'
 import { linkPackages } from '../installed.ts'
 
@@ -10,7 +10,7 @@ const blocks = ['', 'An error handler', 'A guard in front of files'].flatMap(sec
 
 const membersExample = middlewareOrderPage.take('A guard by session')
 
-test('MNT-02 NBR-01 behind a session and its guard, members’ files are only for them, and public ones need no session', async t => {
+test('behind a session and its guard, members’ files are only for them, and public ones need no session', async t => {
   const site = makeExample(
     t,
     { 'assets/app.css': 'p {}', 'data/members/plan.txt': 'plan' },

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../../support/test.ts'
 import { namedFiles } from '../../../../lib/extras/modules/building/files.ts'
 import {
   buildApart,
@@ -117,32 +117,32 @@ test.before(async () => {
 })
 test.after.always(() => removeProject(top))
 
-test('PKG-01 development and production get the builds that a package has for each', async t => {
+test('development and production get the builds that a package has for each', async t => {
   t.is(built.message, '')
   t.is((await built.load('modes'))['mode'], 'dev development')
   const production = await buildIn(wantedOf(root, ['modes'], { condition: 'production' }))
   t.is((await production.load('modes'))['mode'], 'min production')
 })
 
-test('PKG-01 a package that is installed in two versions is published in both, each importer has its own, and what others share is loaded once', async t => {
+test('a package that is installed in two versions is published in both, each importer has its own, and what others share is loaded once', async t => {
   t.is((await built.load('a'))['default'], 'one')
   t.deepEqual((await built.load('b'))['default'], ['two', 'two'])
   t.deepEqual((await built.load('one'))['seen'], ['two', 'one'])
 })
 
-test('PKG-01 packages are found behind links and above the root, as in a workspace', async t => {
+test('packages are found behind links and above the root, as in a workspace', async t => {
   t.is((await built.load('tip/more'))['more'], 1)
   t.is((await built.load('linked'))['linked'], 1)
 })
 
-test('PKG-01 CommonJS has the names that it exports, those that the app imports, and its default', async t => {
+test('CommonJS has the names that it exports, those that the app imports, and its default', async t => {
   t.like(await built.load('named'), { one: 1, two: 2, default: { one: 1, two: 2 } })
   const all = { given: 'given', other: 'other' }
   t.deepEqual({ ...(await built.load('all')) }, { given: 'given', default: all })
   t.is((await built.load('compiled'))['default'], 'five')
 })
 
-test('PKG-01 what a module refers to by its own URL is published, a worker with what it imports', async t => {
+test('what a module refers to by its own URL is published, a worker with what it imports', async t => {
   t.regex(String((await built.load('urls'))['url']), /\/npm\/urls\/data\/a\.wasm\?v=1$/)
   t.true(built.kept?.files.some(({ name }) => name === 'npm/urls/data/a.wasm'))
   const [worker = ''] = built.kept?.names.filter(name => /worker-[\da-f]+\.js$/.test(name)) ?? []
@@ -150,14 +150,14 @@ test('PKG-01 what a module refers to by its own URL is published, a worker with 
   t.regex(readFileSync(join(built.kept?.directory ?? '', worker), 'utf8'), /"told"/)
 })
 
-test('PKG-01 a package whose name would be a folder of another stands aside; what imports maps is left to the map', async t => {
+test('a package whose name would be a folder of another stands aside; what imports maps is left to the map', async t => {
   for (const name of ['chart', 'chart.js']) t.is((await built.load(name))['a'], name)
   t.is((await built.load('chart.js/auto'))['a'], 'auto')
   t.is(built.kept?.modules.get('chart'), 'npm/-/chart.js')
   t.regex(readFileSync(built.fileOf('mapping'), 'utf8'), /import ["']mapped["']/)
 })
 
-test('PKG-01 a build that cannot be kept beside the packages is kept elsewhere', async t => {
+test('a build that cannot be kept beside the packages is kept elsewhere', async t => {
   const project = makeProject(t, placed(TIP))
   // No folder can be made in the place of a file.
   writeFileSync(join(project, 'built-development'), '')
@@ -167,7 +167,7 @@ test('PKG-01 a build that cannot be kept beside the packages is kept elsewhere',
   await removeProject(kept?.directory ?? '')
 })
 
-test('PKG-05 two processes that build at once have each a whole build, and one of them is kept', async t => {
+test('two processes that build at once have each a whole build, and one of them is kept', async t => {
   const project = makeProject(t, placed({ ...TIP, ...PACKAGES }))
   const directory = join(project, 'kept')
   const jobs = [['tip'], ['tip/more', 'chart']].map(each => wantedOf(project, each))
@@ -186,13 +186,13 @@ test('PKG-05 two processes that build at once have each a whole build, and one o
   t.false(existsSync(join(directory, old)))
 })
 
-test('PKG-03 what only some environments load may be missing', async t => {
+test('what only some environments load may be missing', async t => {
   t.is((await built.load('optional'))['default'], undefined)
   const { message } = await buildIn(wantedOf(root, ['optional', 'lost']))
   t.regex(message, /^the option packages names the package lost, which is not installed/)
 })
 
-test('S78 a package that claims the name and the version of another never takes its place', async t => {
+test('a package that claims the name and the version of another never takes its place', async t => {
   t.is((await built.load('preact'))['default'], 'preact')
   t.is((await built.load('user'))['default'], 'copy')
   const files = await namedFiles([{ evil: ['a.css'] }], new Packages(root), [])
@@ -210,7 +210,7 @@ const BROKEN = {
   ...pkg('unreadable', {}, { 'package.json': '{' })
 }
 
-test('PKG-03 the error says of every package what is wrong, and what to write', async t => {
+test('the error says of every package what is wrong, and what to write', async t => {
   const project = makeProject(t, placed(BROKEN))
   for (const told of [
     {
@@ -256,7 +256,7 @@ const NOT_FOUND = {
   'imports-path': ['@a/../b', '"version":"1.0.0"']
 } as const
 
-test('S79 a hostile package.json, or import, is an error that names it, and takes linear time', async t => {
+test('a hostile package.json, or import, is an error that names it, and takes linear time', async t => {
   const hostile = (name: string, json: string, code = '') =>
     pkg(name, {}, { 'package.json': `{"name":"${name}","version":"1.0.0",${json}}`, 'i.js': code })
   const project = makeProject(t)
@@ -306,7 +306,7 @@ const OUT: [what: string, code: string, json?: Readonly<Record<string, unknown>>
     ['another package by a path', "export * from '../tip/unused.js'"]
   ]
 
-test('S91 what is outside of a package is not published, whatever leads there', async t => {
+test('what is outside of a package is not published, whatever leads there', async t => {
   const project = makeProject(
     t,
     placed({

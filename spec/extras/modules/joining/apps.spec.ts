@@ -1,13 +1,13 @@
 // Joined modules of several apps, with any names, in cycles, on any machine.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
-import test from 'ava'
+import { test } from '../../../support/test.ts'
 import { withSlashes } from '../../../../lib/runtime/files/paths.ts'
 import { readManifest, run } from '../../../support/fingerprinted.ts'
 import { makeProject } from '../../../support/site.ts'
 import { ALL, makeShop, pkg } from './shop.ts'
 
-test('JOI-09 each app is joined by its own option; what another app or a classic script loads is a file', async t => {
+test('each app is joined by its own option; what another app or a classic script loads is a file', async t => {
   const root = makeProject(t, {
     'apps/web/assets/js/app.js':
       "import { one } from './one.js'\nimport { two } from './two.js'\nimport './own.js'\none(two)",
@@ -42,7 +42,7 @@ test('JOI-09 each app is joined by its own option; what another app or a classic
   t.deepEqual(assets['/assets/old.js']?.dynamicImports, ['/assets/two.js'])
 })
 
-test('JOI-09 modules that import each other become one file; names may have spaces and other letters', async t => {
+test('modules that import each other become one file; names may have spaces and other letters', async t => {
   const shop = await makeShop(t, ALL, {
     'javascripts/main.js': "import { ping } from './ping.js'\nping(3)",
     'javascripts/ping.js':
@@ -69,7 +69,7 @@ test('JOI-09 modules that import each other become one file; names may have spac
   t.deepEqual(dynamicImports, [`/assets/${encodeURIComponent('Später.js')}`])
 })
 
-test('JOI-09 what would be lost is an error', async t => {
+test('what would be lost is an error', async t => {
   const twins = {
     'javascripts/Same.js': 'export const a = 1',
     'javascripts/same.js': 'export const b = 2'
@@ -94,7 +94,7 @@ const FINDER = {
 }
 
 for (const bundle of [true, 'packages'] as const) {
-  test(`S87 a package that asks where it is, or for the environment, gets what a browser has, and no path is published: ${bundle}`, async t => {
+  test(`a package that asks where it is, or for the environment, gets what a browser has, and no path is published: ${bundle}`, async t => {
     const packages = [...ALL.packages, 'machine', 'finder']
     const { root, text, scripts } = await makeShop(
       t,

@@ -1,7 +1,7 @@
 // A machine without Rolldown, or with packages in archives.
 
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../../support/test.ts'
 import { installWithout, startNode } from '../../../publishing/cli/run.ts'
 import { placed, readManifest, run } from '../../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../../support/site.ts'
@@ -14,7 +14,7 @@ const EMPTY = {
 }
 const WANTED = 'rolldown, which is not installed: npm install --save-dev rolldown'
 
-test('JOI-02 without Rolldown packages may name files; for modules it is an error that says how to install it, and which is needed', async t => {
+test('without Rolldown packages may name files; for modules it is an error that says how to install it, and which is needed', async t => {
   const { bundle, packages } = ALL
   const root = makeProject(t, placed({ ...SHOP, ...EMPTY }))
   const runWithout = installWithout(root, 'rolldown')
@@ -43,7 +43,7 @@ test('JOI-02 without Rolldown packages may name files; for modules it is an erro
   t.true(outdated.stderr.includes('needs rolldown 1.2.19 or newer, and 1.2.18 is installed'))
 })
 
-test('JOI-02 a development server without Rolldown says so once when it starts', async t => {
+test('a development server without Rolldown says so once when it starts', async t => {
   const root = makeProject(t, placed({ ...SHOP, ...EMPTY }))
   installWithout(root, 'rolldown')
   const server =
@@ -57,7 +57,7 @@ test('JOI-02 a development server without Rolldown says so once when it starts',
   )
 })
 
-test.serial("JOI-02 with Yarn's Plug'n'Play it is an error that says what to write", async t => {
+test.serial("with Yarn's Plug'n'Play it is an error that says what to write", async t => {
   const root = makeProject(t, placed({ ...SHOP, ...EMPTY }))
   Object.assign(process.versions, { pnp: '3' })
   t.teardown(() => Reflect.deleteProperty(process.versions, 'pnp'))

@@ -1,5 +1,5 @@
 // Joined modules that import others by the names of their sources, such as ./money.ts.
-import test from 'ava'
+import { test } from '../../../support/test.ts'
 import fc from 'fast-check'
 import { makeFingerprinted } from '../../../support/fingerprinted.ts'
 import { filesOf, followed, graphs, reachedIn } from '../../../support/module-graph.ts'
@@ -8,7 +8,7 @@ import { pkg } from '../package-files.ts'
 const PACKAGE = pkg('tip', { type: 'module', main: 'tip.js' }, { 'tip.js': 'export const tip = 1' })
 
 for (const bundle of [true, 'packages', false] as const)
-  test(`TSC-01 model: whatever a module imports by the name of its source is reached, with bundle: ${bundle}`, async t => {
+  test(`model: whatever a module imports by the name of its source is reached, with bundle: ${bundle}`, async t => {
     await fc.assert(
       fc.asyncProperty(graphs, async graph => {
         const files = { ...PACKAGE, ...filesOf(graph) }

@@ -1,5 +1,5 @@
 // Which packages share a file.
-import test from 'ava'
+import { test } from '../../../support/test.ts'
 import type { Script } from '../../../../lib/extras/modules/joining/scripts.ts'
 import { packageFiles } from '../../../../lib/extras/modules/joining/plan.ts'
 
@@ -40,7 +40,7 @@ function filesOf(
   return { of: Object.fromEntries(packages.map(([name]) => [name, fileOf(name)])), files }
 }
 
-test('JOI-01 packages that the same scripts load share a file, by the name of the largest; a large one has its own', t => {
+test('packages that the same scripts load share a file, by the name of the largest; a large one has its own', t => {
   const { of } = filesOf(
     { alpine: [MIDDLE], htmx: [MIDDLE + 1], chart: [LARGE], sortable: [MIDDLE], lit: [TINY] },
     { '/app.js': ['alpine', 'htmx'], '/product.js': ['chart', 'lit', 'sortable'] }
@@ -54,7 +54,7 @@ test('JOI-01 packages that the same scripts load share a file, by the name of th
   })
 })
 
-test('JOI-01 a page loads no package that it does not need, and none of what import() loads', t => {
+test('a page loads no package that it does not need, and none of what import() loads', t => {
   const { of } = filesOf(
     { a: [MIDDLE], b: [MIDDLE], both: [MIDDLE], wee: [TINY], soon: [TINY], often: [TINY] },
     { '/app.js': ['a', 'both', 'wee'], '/admin.js': ['b', 'both', 'wee'] },
@@ -64,7 +64,7 @@ test('JOI-01 a page loads no package that it does not need, and none of what imp
   t.deepEqual(of, { a: 'a', b: 'b', both: 'both', wee: 'both', ...others })
 })
 
-test('JOI-01 no file imports one that imports it', t => {
+test('no file imports one that imports it', t => {
   const { of, files } = filesOf(
     {
       bootstrap: [LARGE, 'popper', 'shared'],
@@ -79,7 +79,7 @@ test('JOI-01 no file imports one that imports it', t => {
   t.deepEqual([...files], ['popper', 'bootstrap', 'plugin'])
 })
 
-test('JOI-01 a CommonJS package, which may require any amount of code, has a file of its own', t => {
+test('a CommonJS package, which may require any amount of code, has a file of its own', t => {
   const { of } = filesOf(
     { 'react-dom': [COMMONJS], wee: [TINY], other: [TINY] },
     { '/app.js': ['react-dom', 'wee', 'other'] }

@@ -1,7 +1,7 @@
 // A shop with packages and modules of its own, precompiled.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ExecutionContext } from 'ava'
+import type { ExecutionContext } from '../../../support/test.ts'
 import type { KoaAssetsOptions } from '../../../../lib/runtime/settings/options.ts'
 import { placed, readManifest, run, targetOf } from '../../../support/fingerprinted.ts'
 import { makeProject, type Files } from '../../../support/site.ts'

@@ -1,11 +1,11 @@
 // What a new project says of joining.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../../support/test.ts'
 import { run } from '../../../publishing/cli/run.ts'
 import { makeProject, writeFiles } from '../../../support/site.ts'
 
-test('JOI-02 a new project has its modules joined, and init says what that needs and lacks', async t => {
+test('a new project has its modules joined, and init says what that needs and lacks', async t => {
   const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
   const { stdout } = await run(root, 'init')
   t.true(stdout.endsWith('\n\nFor production: npm install --save-dev rolldown esbuild\n'), stdout)

@@ -1,6 +1,6 @@
 // What joined modules are called, in views and on the command line.
 import { join } from 'node:path'
-import test from 'ava'
+import { test } from '../../../support/test.ts'
 import type { Middleware } from 'koa'
 import { run } from '../../../publishing/cli/run.ts'
 import { placed, readManifest } from '../../../support/fingerprinted.ts'
@@ -10,7 +10,7 @@ import { ALL, makeShop, SHOP } from './shop.ts'
 const COUNT = "<%- assets.javascript('count', { type: 'module' }) %>"
 const BIG = `<script type="module">import { used } from 'big'; used()</script>`
 
-test('JOI-08 what a view loads is a file of its own, with all exports', async t => {
+test('what a view loads is a file of its own, with all exports', async t => {
   for (const [views, files] of [
     [undefined, { '/views/page.ejs': COUNT, '/apps/web/views/page.ejs': BIG }],
     ['pages/**', { '/pages/page.html': COUNT + BIG }]
@@ -28,7 +28,7 @@ test('JOI-08 what a view loads is a file of its own, with all exports', async t 
 const ADVICE =
   'it is part of /assets/app.js; what a view names that the option views finds is a file of its own after precompile'
 
-test('JOI-07 precompile, list and explain say what was joined; JOI-08 the name of what became a part of another is an error that says so, on a page and before', async t => {
+test('precompile, list and explain say what was joined; the name of what became a part of another is an error that says so, on a page and before', async t => {
   const root = makeProject(
     t,
     placed({

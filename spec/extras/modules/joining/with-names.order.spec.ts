@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import test from 'ava'
+import { test } from '../../../support/test.ts'
 import { placed, readManifest, run } from '../../../support/fingerprinted.ts'
 import { makeProject, writeFiles, type Files } from '../../../support/site.ts'
 import { cases } from '../../../support/soak.ts'
@@ -202,7 +202,7 @@ const URLS = /(["'`])(\/assets\/[^"'`?#]+\.js)(?=[^"'`]*\1)/g
 const TOGETHER = 15
 
 test.serial(
-  'JOI-10 JOI-11 modules run in the order of ECMAScript modules, built and joined in every way, and so does what is referred to by a URL: random graphs',
+  'modules run in the order of ECMAScript modules, built and joined in every way, and so does what is referred to by a URL: random graphs',
   async t => {
     t.timeout(3_600_000)
     const first = Number(process.env['SEED'] ?? 1)

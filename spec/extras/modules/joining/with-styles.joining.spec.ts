@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import test, { type ExecutionContext } from 'ava'
+import { test, type ExecutionContext } from '../../../support/test.ts'
 import { withSlashes } from '../../../../lib/runtime/files/paths.ts'
 import { PrecompileError } from '../../../../lib/koa-assets.ts'
 import { placed, readManifest, run, targetOf } from '../../../support/fingerprinted.ts'
@@ -33,7 +33,7 @@ async function runModule(shop: Shop, name: string): Promise<Record<string, unkno
   return (await import(base + targetOf(shop.root, `/assets/${name}`))) as Record<string, unknown>
 }
 
-test('JOI-01 modules become the ones that nothing imports, and files of the packages that the same ones load, without what nothing uses; what is imported lazily, and a worker, are files of their own; JOI-07 the manifest says which sources a file was made of, the report what was saved', async t => {
+test('modules become the ones that nothing imports, and files of the packages that the same ones load, without what nothing uses; what is imported lazily, and a worker, are files of their own; the manifest says which sources a file was made of, the report what was saved', async t => {
   const shop = await makeShop(t)
   const { root, text } = shop
   const { imports, dynamicImports } = readManifest(root).assets['/assets/app.js'] ?? {}
@@ -77,7 +77,7 @@ test('JOI-01 modules become the ones that nothing imports, and files of the pack
   t.deepEqual((await runModule(shop, 'admin.js'))['admin'], 3)
 })
 
-test('JOI-01 what a worker needs is not in the file of a large package that needs it too', async t => {
+test('what a worker needs is not in the file of a large package that needs it too', async t => {
   const { root, text } = await makeShop(t, ALL, {
     '/node_modules/big/index.js': `/* ${'x'.repeat(160_000)} */\nimport { tiny } from 'tiny'\nexport const used = () => tiny`
   })
@@ -88,7 +88,7 @@ test('JOI-01 what a worker needs is not in the file of a large package that need
   ])
 })
 
-test("JOI-02 by default, 'packages', modules of the app stay files, and name those of packages", async t => {
+test("by default, 'packages', modules of the app stay files, and name those of packages", async t => {
   const shop = await makeShop(t, { packages: ALL.packages })
   const own = shop.scripts().filter(name => !/^(?:joined|npm)\//.test(name))
   t.deepEqual(own, [
@@ -112,7 +112,7 @@ test("JOI-02 by default, 'packages', modules of the app stay files, and name tho
   t.false(shop.text('joined/big.js').includes('not called'))
 })
 
-test('JOI-02 a package that no module imports has all its exports at its own name, for scripts in pages; CommonJS has the names of its exports there as well, and for modules that stay files', async t => {
+test('a package that no module imports has all its exports at its own name, for scripts in pages; CommonJS has the names of its exports there as well, and for modules that stay files', async t => {
   const old = { 'index.js': "exports.one = 1\nexports.two = 'two'" }
   const shop = await makeShop(
     t,
@@ -132,7 +132,7 @@ test('JOI-02 a package that no module imports has all its exports at its own nam
 })
 
 for (const bundle of [true, 'packages'] as const) {
-  test(`JOI-03 unchanged sources give the same bytes wherever they are, and an edit of the application leaves those of packages alone: ${bundle}`, async t => {
+  test(`unchanged sources give the same bytes wherever they are, and an edit of the application leaves those of packages alone: ${bundle}`, async t => {
     const options = { ...ALL, bundle, minify: true }
     const shop = await makeShop(t, options)
     const before = (await makeShop(t, options)).targets()
@@ -147,7 +147,7 @@ for (const bundle of [true, 'packages'] as const) {
   })
 }
 
-test('JOI-04 source maps lead to the sources, those of TypeScript as well', async t => {
+test('source maps lead to the sources, those of TypeScript as well', async t => {
   const files = {
     'javascripts/typed.ts':
       "interface A { b: string }\nexport const typed = (a: A): string => a.b + ' typed'",
@@ -166,7 +166,7 @@ test('JOI-04 source maps lead to the sources, those of TypeScript as well', asyn
   )
 })
 
-test('JOI-05 JOI-11 what a module does by its own URL keeps it a file of its own, and what it refers to by a URL; JSON and what is no module stay what they were', async t => {
+test('what a module does by its own URL keeps it a file of its own, and what it refers to by a URL; JSON and what is no module stay what they were', async t => {
   const finder = {
     'index.js':
       "import { base } from './base.js'\nconsole.log(base)\nexport const at = name => new URL(name, base)",
@@ -241,13 +241,13 @@ async function makeFinder(t: ExecutionContext, base: string) {
   return { shop, below: [...below].toSorted() }
 }
 
-test('JOI-05 what it imports is not in a file that imports it, and so runs before it', async t => {
+test('what it imports is not in a file that imports it, and so runs before it', async t => {
   const { shop, below } = await makeFinder(t, "import { root } from './root.js'")
   t.deepEqual(below, ['/assets/joined/finder/shared.js', '/assets/npm/finder/root.js'])
   t.is((await runModule(shop, 'main.js'))['found'], 'file:')
 })
 
-test('JOI-05 modules that it imports, and that import it, stay files as well; the file of others imports none of them', async t => {
+test('modules that it imports, and that import it, stay files as well; the file of others imports none of them', async t => {
   const { shop, below } = await makeFinder(t, "import { root } from './index.js'")
   const names = ['base', 'more', 'root'].map(name => `/assets/npm/finder/${name}.js`)
   t.deepEqual(below, ['/assets/joined/finder/shared.js', '/assets/npm/finder.js', ...names])
@@ -255,7 +255,7 @@ test('JOI-05 modules that it imports, and that import it, stay files as well; th
   t.true(shop.text('npm/finder.js').includes('function at'))
 })
 
-test('JOI-06 an import that a package does not have is an error at its place, and nothing is published', async t => {
+test('an import that a package does not have is an error at its place, and nothing is published', async t => {
   const wrong = { 'javascripts/wrong.js': "import { used, nothing } from 'big'\nused(nothing)" }
   const error = await t.throwsAsync(makeShop(t, ALL, wrong), { instanceOf: PrecompileError })
   t.regex(
@@ -271,7 +271,7 @@ const LOST = {
   './a.css': "imports './a.css', which is a stylesheet"
 }
 
-test('JOI-06 a package that needs in a browser what none has is an error with its file, if that is used', async t => {
+test('a package that needs in a browser what none has is an error with its file, if that is used', async t => {
   const make = (name: string, code: string, other = '') =>
     makeWith(
       t,
@@ -295,7 +295,7 @@ test('JOI-06 a package that needs in a browser what none has is an error with it
   t.regex(text('joined/server.js'), sheet)
 })
 
-test('JOI-12 a file that a joined package refers to, and that is nowhere, is reported at its place by the option missing; import defer keeps a file', async t => {
+test('a file that a joined package refers to, and that is nowhere, is reported at its place by the option missing; import defer keeps a file', async t => {
   const files = pkg(
     'lazy',
     {

@@ -1,0 +1,98 @@
+// A process for each room: a file that imports the specs of a folder. AVA starts a process for each file that it is given,
+// and half a second of processor time goes into Node, AVA and lib. `npm run build:spec` writes .spec/rooms/, those of
+// `npm test`; with ALL=1 the slow ones are among them, and with globs (`runtime/files/**`) it writes those alone.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import picomatch from 'picomatch'
+
+const SPECS = '.spec/spec'
+
+/** Each of these has a process of its own, for the reason. */
+const ALONE = {
+  'koa-assets': 'it appends to assetSources, which every app of a process searches',
+  'publishing/building/third-party': 'it appends to assetSources',
+  'publishing/sources/naming': 'it appends to assetSources',
+  'runtime/http-cache/people': 'it moves the clock',
+  'runtime/files/disk': 'it replaces the platform',
+  'runtime/files/without-proc': 'it replaces the platform',
+  package: 'it loads what is built twice, and waits for that at its top',
+  start: 'it counts what a process loads'
+}
+
+/** Run by `npm run test:all`, as .ci/run does: they start processes, race, or take many random cases. */
+const SLOW = new Set([
+  ...['once', 'readme', 'docs/tasks', 'docs/examples', 'docs/upgrading', 'docs/serving'],
+  ...['security/downloads', 'security/bounds', 'security/swapped', 'security/replaced'],
+  ...['runtime/serving/every-way', 'runtime/serving/files', 'runtime/settings/bad-input'],
+  ...['runtime/files/disk', 'runtime/files/without-proc', 'runtime/http-cache/people'],
+  ...['publishing/building/failures', 'publishing/compilers/tsconfig', 'publishing/cli/faults'],
+  ...['extras/kept-index/kept-index', 'extras/styles/target', 'extras/telling/commands'],
+  ...['extras/modules/packages', 'extras/modules/joining/missing', 'extras/uploads/with-modules'],
+  ...['extras/modules/joining/with-names.order', 'extras/modules/joining/names-of-sources'],
+  'extras/vite/with-telling.other-bundlers'
+])
+
+/** Tells whether `npm test` leaves a spec to `npm run test:all`. */
+export const isSlow = name => SLOW.has(name)
+
+/** @returns the names of all specs but those of the lanes soak and system: `runtime/files/disk` */
+function allSpecs() {
+  return readdirSync(SPECS, { recursive: true })
+    .map(name => name.replaceAll('\\', '/'))
+    .filter(name => name.endsWith('.spec.js') && !/^(?:soak|system)\//.test(name))
+    .map(name => name.slice(0, -'.spec.js'.length))
+    .toSorted()
+}
+
+/** @returns `runtime-files`, `extras-vite`, `docs`, or `top` for a spec that is in no folder */
+export function roomOf(name) {
+  if (Object.hasOwn(ALONE, name)) return name.replaceAll('/', '-')
+  return name.split('/').slice(0, -1).slice(0, 2).join('-') || 'top'
+}
+
+/** @returns the modules that wait at their top, which a spec imports by itself or through others */
+function readyIn(path, seen) {
+  if (seen.has(path)) return []
+  seen.add(path)
+  if (path.endsWith('/ready.js')) return [posix.join('../spec', path)]
+  if (!existsSync(join(SPECS, path))) return []
+  const text = readFileSync(join(SPECS, path), 'utf8')
+  const imports = text.matchAll(/^import .*?'(\.[^']*)'/gm)
+  const paths = Array.from(imports, ([, to]) => posix.join(posix.dirname(path), to))
+  return paths.filter(to => !to.startsWith('..')).flatMap(to => readyIn(to, seen))
+}
+
+/**
+ * Writes a file for each room that has some of the specs.
+ * @param folder below .spec/
+ * @param isWanted is asked for the name of each spec, `runtime/files/disk`
+ * @returns a glob of these files, which spec/ava.config.js takes from the environment variable ROOMS
+ */
+export function writeRooms(folder, isWanted) {
+  const directory = join('.spec', folder)
+  rmSync(directory, { recursive: true, force: true })
+  mkdirSync(directory, { recursive: true })
+  const rooms = new Map()
+  for (const name of allSpecs().filter(name => isWanted(name)))
+    rooms.set(roomOf(name), [...(rooms.get(roomOf(name)) ?? []), `${name}.spec.js`])
+  const write = (file, lines) => writeFileSync(join(directory, file), `${lines.join('\n')}\n`)
+  for (const [room, specs] of rooms) {
+    const imported = specs.map(path => `import '../spec/${path}'`)
+    write(`${room}.js`, imported)
+    // AVA runs what is declared within one tick, so what waits at its top is loaded before the specs.
+    const ready = new Set(specs.flatMap(path => readyIn(path, new Set())))
+    const inTurn = [...ready, `./${room}.js`].map(path => `await import('${path}')`)
+    write(`${room}.spec.js`, inTurn)
+  }
+  return `.spec/${folder}/*.spec.js`
+}
+
+function main(globs) {
+  if (globs.length > 0) return writeRooms('rooms', picomatch(globs))
+  const names = allSpecs()
+  const unknown = [...Object.keys(ALONE), ...SLOW].filter(name => !names.includes(name))
+  if (unknown.length > 0) throw new Error(`.ci/rooms.js names what is no spec: ${unknown}`)
+  return writeRooms('rooms', name => process.env.ALL === '1' || !isSlow(name))
+}
+
+if (process.argv[1] === import.meta.filename) main(process.argv.slice(2))

@@ -1,0 +1,3 @@
+import { canMakeDeltas } from '../../../lib/extras/deltas/delta-format.ts'
+
+export const isAble = await canMakeDeltas()
