@@ -15,6 +15,7 @@ const ALONE = {
   'runtime/http-cache/people': 'it moves the clock',
   'runtime/files/disk': 'it replaces the platform',
   'runtime/files/without-proc': 'it replaces the platform',
+  'runtime/files/refusals': 'a process is told once of each call that a system refuses',
   package: 'it loads what is built twice, and waits for that at its top',
   start: 'it counts what a process loads'
 }
