@@ -46,7 +46,7 @@ export const LEFT_OUT = [
       'entries and sources of a build*',
       'in production explain reports a missing manifest*',
       'verifyCopies reports copies without an original*',
-      'with Vite in the process of the application*',
+      'with Vite * the application, a page names the same modules',
       'without esbuild precompile says*',
       'a package of the workspace itself, which npm links*',
 
