@@ -80,7 +80,7 @@ const EXTRAS = readdirSync('lib/extras')
 
 // Each package with the files that import it.
 const DOORS: Readonly<Record<string, readonly string[]>> = {
-  '@csstools/css-tokenizer': ['publishing/references/references.ts'],
+  '@csstools/css-tokenizer': ['extras/media/svg.ts', 'publishing/references/references.ts'],
   '@rgrove/parse-xml': ['extras/media/svg.ts'],
   '@jridgewell/sourcemap-codec': ['publishing/rendering/source-map.ts'],
   'content-disposition': ['extras/routes/send-file.ts'],

@@ -1,6 +1,7 @@
 // Reads an SVG file and writes it as an element of an HTML page, where it could run scripts and load files that an
 // <img> cannot. What is not known to be harmless is refused.
 import { isUtf8 } from 'node:buffer'
+import { tokenize, TokenType } from '@csstools/css-tokenizer'
 import {
   parseXml,
   XmlCdata,
@@ -30,13 +31,53 @@ const ELEMENTS = words(`
 /** HTML is parsed within these (HTML, "HTML integration point"), so they may contain text alone. */
 const TEXT_ONLY = words('desc title style')
 
+/** Their names in lower case, as HTML reads them: none of them loads a file or runs a script. */
+const ATTRIBUTES = words(`
+  accumulate additive alignment-baseline amplitude attributename attributetype azimuth basefrequency baseline-shift
+  baseprofile begin bias by calcmode class clip clip-path clip-rule clippathunits color color-interpolation
+  color-interpolation-filters color-rendering cursor cx cy d diffuseconstant direction display divisor
+  dominant-baseline dur dx dy edgemode elevation enable-background end exponent fill fill-opacity fill-rule filter
+  filterunits flood-color flood-opacity focusable font font-family font-feature-settings font-kerning font-size
+  font-size-adjust font-stretch font-style font-variant font-variant-ligatures font-variation-settings font-weight fr
+  from fx fy glyph-orientation-horizontal glyph-orientation-vertical gradienttransform gradientunits height id
+  image-rendering in in2 inline-size intercept isolation k1 k2 k3 k4 kernelmatrix kernelunitlength kerning keypoints
+  keysplines keytimes lang lengthadjust letter-spacing lighting-color limitingconeangle line-height marker marker-end
+  marker-mid marker-start markerheight markerunits markerwidth mask mask-type maskcontentunits maskunits max method min
+  mix-blend-mode mode numoctaves offset opacity operator order orient origin overflow p-id paint-order path pathlength
+  patterncontentunits patterntransform patternunits pointer-events points pointsatx pointsaty pointsatz preservealpha
+  preserveaspectratio primitiveunits r radius refx refy repeatcount repeatdur requiredextensions requiredfeatures
+  restart result role rotate rx ry scale seed shape-inside shape-margin shape-padding shape-rendering shape-subtract
+  side slope spacing specularconstant specularexponent spreadmethod startoffset stddeviation stitchtiles stop-color
+  stop-opacity stroke stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit
+  stroke-opacity stroke-width style surfacescale systemlanguage t tabindex tablevalues targetx targety text-align
+  text-anchor text-decoration text-overflow text-rendering textlength title to transform transform-box
+  transform-origin type unicode-bidi values vector-effect version viewbox visibility white-space width word-spacing
+  writing-mode x x1 x2 xchannelselector xml:lang xml:space y y1 y2 ychannelselector z zoomandpan
+`)
+/** The values of these are no CSS. */
+const PLAIN = /^(?:aria-.*|begin|class|data-.*|end|id|lang|role|title|xml:lang)$/
+
 const PICTURES = words('image feImage')
 const RASTER = /^data:image\/(?:avif|gif|jpeg|jpg|png|webp);base64,/i
-/** CSS that loads a file, or may hide by an escape that it does. */
-const LOADING =
-  /\\|@import|\b(?:-webkit-)?(?:cross-fade|element|image|image-set|src)\s*\(|\burl\(\s*(?!\s*["']?#)/i
-/** The values of these are no CSS. */
-const PLAIN = /^(?:aria-.*|class|d|data-.*|id|lang|points|role|viewbox)$/i
+
+/** The functions of CSS that load nothing: of values, of selectors and of conditions. `url()` is looked at apart. */
+const FUNCTIONS = words(`
+  abs acos asin atan atan2 calc clamp cos exp hypot log max min mod pow rem round sign sin sqrt tan
+  color color-mix device-cmyk hsl hsla hwb lab lch light-dark oklab oklch rgb rgba
+  conic-gradient linear-gradient radial-gradient repeating-conic-gradient repeating-linear-gradient
+  repeating-radial-gradient
+  blur brightness contrast drop-shadow grayscale hue-rotate invert opacity saturate sepia
+  matrix matrix3d perspective rotate rotate3d rotatex rotatey rotatez scale scale3d scalex scaley scalez skew skewx skewy
+  translate translate3d translatex translatey translatez
+  circle ellipse inset path polygon ray rect shape xywh
+  cubic-bezier env linear steps var
+  dir has is lang not nth-child nth-last-child nth-last-of-type nth-of-type where
+  selector
+`)
+const AT_RULES = words('container keyframes layer media starting-style supports -webkit-keyframes')
+
+/** Deeper, browsers do not nest elements either. */
+const MAX_DEPTH = 100
 
 /** @throws CompileError with the place of what a page may not contain */
 export function readSvg(bytes: Uint8Array, file: string): InlineSvg {
@@ -61,6 +102,7 @@ function parse(text: string, refuse: (reason: string, at: number) => never): Xml
   try {
     return parseXml(text, { includeOffsets: true })
   } catch (error) {
+    if (error instanceof RangeError) return refuse('its elements are nested too deeply', 0)
     if (!(error instanceof XmlError)) throw error
     return refuse(error.message.split(' (line')[0] ?? '', error.pos)
   }
@@ -68,40 +110,71 @@ function parse(text: string, refuse: (reason: string, at: number) => never): Xml
 
 type Refuse = (reason: string, node: XmlNode) => never
 
-function contentOf(element: XmlElement, refuse: Refuse): string {
-  return element.children.map(child => written(child, element, refuse)).join('')
+function contentOf(element: XmlElement, refuse: Refuse, depth = 0): string {
+  if (depth > MAX_DEPTH) return refuse('its elements are nested too deeply', element)
+  const children = element.children.map(child => written(child, element, refuse, depth))
+  const text = children.join('')
+  if (element.name !== 'style') return text
+  // Judged as it is written: what stood between two texts is left out.
+  const reason = cssFault(element.text)
+  return reason === undefined ? escapeHtml(element.text) : refuse(`a style ${reason}`, element)
 }
 
 /** Comments, instructions and what editors keep for themselves are left out. */
-function written(node: XmlNode, parent: XmlElement, refuse: Refuse): string {
-  if (node instanceof XmlText || node instanceof XmlCdata) {
-    if (parent.name === 'style' && LOADING.test(node.text))
-      return refuse('a style loads a file, or contains a backslash', node)
-    return escapeHtml(node.text)
-  }
+function written(node: XmlNode, parent: XmlElement, refuse: Refuse, depth: number): string {
+  if (node instanceof XmlText || node instanceof XmlCdata) return escapeHtml(node.text)
   if (!(node instanceof XmlElement)) return ''
   const { name } = node
+  if (TEXT_ONLY.has(parent.name)) return refuse(`<${parent.name}> contains <${name}>`, node)
   if (name.includes(':') || name === 'metadata') return ''
   if (!ELEMENTS.has(name)) return refuse(`it contains <${name}>`, node)
-  if (TEXT_ONLY.has(parent.name)) return refuse(`<${parent.name}> contains <${name}>`, node)
   const attributes = attributesOf(node, refuse).map(([key, value]) => writeAttribute(key, value))
   const tag = attributes.join('')
-  return `<${name}${tag}>${contentOf(node, refuse)}</${name}>`
+  return `<${name}${tag}>${contentOf(node, refuse, depth + 1)}</${name}>`
 }
 
 function attributesOf(node: XmlElement, refuse: Refuse): [name: string, value: string][] {
-  return Object.entries(node.attributes).filter(([name, value]) => {
+  return Object.entries(node.attributes).filter(([written, value]) => {
+    // HTML compares names without regard to case.
+    const name = written.toLowerCase()
     const isLink = name === 'href' || name === 'xlink:href'
-    // HTML needs no namespaces, and knows no others.
-    if (name.includes(':') && !isLink && !name.startsWith('xml:')) return false
-    if (name === 'xmlns') return false
-    if (/^on/i.test(name)) return refuse(`it has the event attribute ${name}`, node)
-    if (isLink && !value.trim().startsWith('#') && !(PICTURES.has(node.name) && RASTER.test(value)))
-      return refuse(`${name} leads out of the file`, node)
-    if (!isLink && !PLAIN.test(name) && LOADING.test(value))
-      return refuse(`${name} loads a file, or contains a backslash`, node)
-    if (name === 'attributeName' && /href|^on/i.test(value))
+    if (isLink) {
+      const isInside = value.trim().startsWith('#')
+      if (isInside || (PICTURES.has(node.name) && RASTER.test(value))) return true
+      return refuse(`${written} leads out of the file`, node)
+    }
+    const isPlain = PLAIN.test(name)
+    if (!isPlain && !ATTRIBUTES.has(name)) {
+      // HTML needs no namespaces, and knows no others.
+      if (name === 'xmlns' || name.includes(':')) return false
+      return refuse(`it has the attribute ${written}, which is not among those of SVG`, node)
+    }
+    const animated = value.trim().toLowerCase()
+    if (name === 'attributename' && !ATTRIBUTES.has(animated))
       return refuse(`<${node.name}> changes ${value}`, node)
-    return true
+    const reason = !isPlain && value.includes('(') ? cssFault(value) : undefined
+    return reason === undefined || refuse(`${written} ${reason}`, node)
   })
+}
+
+/** What a text of CSS has that is not known to be harmless (CSS Syntax 3), with escapes resolved. */
+function cssFault(css: string): string | undefined {
+  let isInUrl = false
+  for (const token of tokenize({ css })) {
+    const [type] = token
+    if (type === TokenType.Function) {
+      const name = token[4].value.toLowerCase()
+      isInUrl = name === 'url'
+      if (!isInUrl && !FUNCTIONS.has(name)) return `uses ${name}()`
+    } else if (type === TokenType.AtKeyword) {
+      const rule = token[4].value.toLowerCase()
+      if (!AT_RULES.has(rule)) return `uses @${rule}`
+    } else if (type === TokenType.URL || (isInUrl && type === TokenType.String)) {
+      isInUrl = false
+      if (!token[4].value.startsWith('#')) return 'loads a file'
+    } else if (type === TokenType.BadURL || type === TokenType.BadString) return 'is no CSS'
+    else if (isInUrl && type !== TokenType.Whitespace && type !== TokenType.Comment)
+      return 'loads a file'
+  }
+  return undefined
 }
