@@ -157,7 +157,7 @@ function attributesOf(node: XmlElement, refuse: Refuse): [name: string, value: s
   })
 }
 
-/** What a text of CSS has that is not known to be harmless (CSS Syntax 3), with escapes resolved. */
+/** Returns what a text of CSS has that is not known to be harmless (CSS Syntax 3), with escapes resolved. */
 function cssFault(css: string): string | undefined {
   let isInUrl = false
   for (const token of tokenize({ css })) {

@@ -4,11 +4,16 @@ import type { IncomingMessage } from 'node:http'
 
 type Requester = Pick<IncomingMessage, 'headers' | 'url'> & {
   readonly httpVersion?: string
+  readonly rawHeaders?: readonly string[]
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
-/** Proxies add these fields (RFC 7239 and its predecessors); the address is then that of the proxy. */
-const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const
+/**
+ * The fields that browsers, curl and scripts of a page send. Any other may be that of a proxy or tunnel, whose address is
+ * then taken for that of who asks; each service has its own (`CF-Connecting-IP`, `True-Client-IP`).
+ */
+const DIRECT =
+  /^(?::\w+|accept(?:-\w+)?|access-control-request-[\w-]+|(?:hx|if|sec|turbo)-[\w-]+|(?:available-dictionary|dictionary-id)|authorization|cache-control|connection|content-(?:length|type)|cookie|dnt|host|keep-alive|last-event-id|origin|pragma|priority|purpose|range|referer|save-data|te|transfer-encoding|upgrade-insecure-requests|user-agent|x-csrf-token|x-requested-with)$/
 
 // RFC 9110 section 7.2: uri-host and port. Without escapes and sub-delims, which no such name needs.
 const AUTHORITY = /^([\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
@@ -29,11 +34,18 @@ export function isLocal(request: Requester, hosts: ReadonlySet<string>): boolean
   // No browser speaks HTTP/1.0, but nginx with a bare `proxy_pass` does, and gives no other sign of itself.
   if (httpVersion === '1.0') return false
   // In absolute form the target has a host of its own, which would win (RFC 9112 section 3.2.2).
-  if (!url?.startsWith('/') || FORWARDED.some(name => headers[name] !== undefined)) return false
+  if (!url?.startsWith('/') || !Object.keys(headers).every(name => DIRECT.test(name))) return false
+  if (hasTwoHosts(request)) return false
   const authority = String(headers[':authority'] ?? headers.host).toLowerCase()
   const host = AUTHORITY.exec(authority)?.[1] ?? ''
   const isLoopback = LOOPBACK_HOST.test(host) && LOOPBACK_ADDRESS.test(socket.remoteAddress ?? '')
   return (isLoopback || hosts.has(host)) && isOwnOrigin(headers, authority)
+}
+
+/** Node takes the first, and what is in front may have looked at the other. */
+function hasTwoHosts({ rawHeaders = [] }: Requester): boolean {
+  const isHost = (name: string, at: number) => at % 2 === 0 && /^(?:host|:authority)$/i.test(name)
+  return rawHeaders.filter(isHost).length > 1
 }
 
 /** Tells whether an Origin is that of this machine, whatever the port, or of one of the names, in lower case. */

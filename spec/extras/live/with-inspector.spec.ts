@@ -40,6 +40,7 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'no Host that can be read': { Host: 'localhost:x' },
   'X-Forwarded-For': { 'X-Forwarded-For': '127.0.0.1' },
   Forwarded: { Forwarded: 'for=127.0.0.1' },
+  'CF-Connecting-IP': { 'CF-Connecting-IP': '203.0.113.9' },
   'a foreign Origin': { Origin: 'http://evil.example' },
   'an opaque Origin': { Origin: 'null' },
   'a script of another site': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' },

@@ -342,7 +342,9 @@ test('neither another address is this machine, whatever it says, nor another nam
 
 test('what a proxy forwards may come from anywhere, and HTTP/1.0 is taken for that', t => {
   const hosts = new Set(['box'])
-  for (const name of words('forwarded via x-forwarded-for x-forwarded-host x-real-ip')) {
+  for (const name of words(`forwarded via x-forwarded-for x-forwarded-host x-forwarded-proto x-forwarded-port x-real-ip
+    x-original-host x-original-url cf-connecting-ip cf-ray cdn-loop true-client-ip fly-client-ip x-envoy-external-address
+    x-anything proxy-connection`)) {
     t.false(from('127.0.0.1', { host: 'localhost', [name]: '' }), name)
     t.false(from('127.0.0.1', { host: 'box', [name]: '127.0.0.1' }, { hosts }), name)
   }
