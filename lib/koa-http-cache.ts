@@ -18,6 +18,7 @@ import {
   settle
 } from './runtime/http-cache/settings.ts'
 import {
+  forbidStoring,
   forbidStoringError,
   mayHaveDefaults,
   replaceWritten,
@@ -110,7 +111,11 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
     throw takenForBoolean()
   const { statusCode } = ctx.res
   if (statusCode >= 400) state.withdrawInvalidation()
-  if (statusCode >= 400 && state.decision === undefined) replaceWritten(ctx, state)
+  if (statusCode >= 400 && state.decision === undefined) {
+    replaceWritten(ctx, state)
+    // A request that no route took may still be answered with a file.
+    if (state.mayHaveDefaults && !isUntouched(ctx)) forbidStoring(ctx)
+  }
   // A middleware between two koaHttpCache, such as a session, may still set or read a cookie.
   const isOutermost = state.settings === undefined
   if ((settings.defaults ?? state.defaults) && mayHaveDefaults(ctx)) {

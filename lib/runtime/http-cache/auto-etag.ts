@@ -44,7 +44,7 @@ function etagOfContent({ status, body }: Context): string | undefined {
 }
 
 // Koa sends this content, if it is known in advance.
-function contentOf(body: unknown): string | Buffer | undefined {
+export function contentOf(body: unknown): string | Buffer | undefined {
   if (body == null || typeof body === 'string' || Buffer.isBuffer(body)) return body ?? undefined
   return isA('Blob', body) || isStream(body) ? undefined : JSON.stringify(body)
 }

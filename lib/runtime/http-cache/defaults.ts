@@ -4,7 +4,7 @@ import type { Context } from 'koa'
 import { policiesWithNonce } from '../http/fields.ts'
 import { isRecord } from '../check-options.ts'
 import type { CachingFields } from './directives.ts'
-import { isStream } from './auto-etag.ts'
+import { contentOf, isStream } from './auto-etag.ts'
 import { cookieUse, type Dependencies, dependenciesOf, negotiatedFields } from './dependencies.ts'
 import type { RequestState } from './methods.ts'
 import type { Defaults } from './settings.ts'
@@ -84,11 +84,19 @@ function reasonToBePersonal(
   const { headers } = ctx.req
   const sent = defaults.credentials.find(name => headers[name.toLowerCase()] !== undefined)
   if (sent !== undefined) return `the request has ${sent}`
-  const use = defaults.personal.sharesCookies ? undefined : cookieUse(ctx)
+  const use = defaults.personal.sharesCookies ? undefined : cookieUseOfBody(ctx)
   if (use !== undefined) return `the route ${use}`
   if (hasStream(ctx, state)) return 'a stream may read the session while it is sent'
   const hasNonce = policiesWithNonce(ctx.res).length > 0
   return hasNonce ? 'the Content-Security-Policy has a nonce' : undefined
+}
+
+/** Koa writes an object as JSON after all middleware: a getter or `toJSON` that reads the session is called before. */
+function cookieUseOfBody(ctx: Context): string | undefined {
+  const use = cookieUse(ctx)
+  if (use !== undefined) return use
+  contentOf(ctx.body)
+  return cookieUse(ctx)
 }
 
 /** Makes an error that leaves koaHttpCache `no-store`, whether Koa or an upstream middleware responds to it. */
@@ -97,7 +105,9 @@ export function forbidStoringError(ctx: Context, state: RequestState, error: unk
   // Koa reads the status of an error in this way.
   const given = status ?? statusCode
   if (typeof given === 'number' && given < 400) return
-  if (!replaceWritten(ctx, state) || !isRecord(error)) return
+  const isWritten = replaceWritten(ctx, state)
+  if (state.mayHaveDefaults) forbidStoring(ctx)
+  if (!(isWritten || state.mayHaveDefaults) || !isRecord(error)) return
   // Koa drops every field that is not in the error's own headers, which win. A frozen error is left alone.
   Reflect.set(error, 'headers', { 'Cache-Control': 'no-store', ...(headers as object) })
 }
@@ -106,7 +116,12 @@ export function forbidStoringError(ctx: Context, state: RequestState, error: unk
 export function replaceWritten(ctx: Context, state: RequestState): boolean {
   if (!ctx.res.headersSent) state.removeValidators()
   if (!state.removeWritten()) return false
-  if (!ctx.res.headersSent && !ctx.res.hasHeader('Cache-Control'))
-    ctx.set('Cache-Control', 'no-store')
+  forbidStoring(ctx)
   return true
+}
+
+/** Caches may keep a 404, 410 or 501 that says nothing about it (RFC 9110 section 15.1). */
+export function forbidStoring({ res }: Context): void {
+  if (res.headersSent || res.hasHeader('Cache-Control') || res.hasHeader('Expires')) return
+  res.setHeader('Cache-Control', 'no-store')
 }

@@ -128,3 +128,49 @@ test('what middleware in front asked in the first request of a process is in its
     t.is(headers.vary, ['Authorization', ...fields].join(', '))
   }
 })
+
+test('behind a default a failure is no-store, however a route fails, and what it says itself stays', async t => {
+  const failures: Readonly<Record<string, Middleware>> = {
+    thrown: ctx => ctx.throw(Number(ctx.query['status'])),
+    'a status with a body': ctx => {
+      ctx.body = 'failed'
+      ctx.status = Number(ctx.query['status'])
+    }
+  }
+  for (const [how, route] of Object.entries(failures)) {
+    const app = new Koa({ env: 'test' }).use(koaHttpCache({ cacheControl: 'public' })).use(route)
+    const site = await open(t, app)
+    for (const status of [400, 404, 405, 410, 414, 500, 501]) {
+      const { headers } = await site.get({}, `/?status=${status}`)
+      t.is(headers['cache-control'], 'no-store', `${how} ${status}`)
+    }
+  }
+  const own: Middleware = ctx => {
+    ctx.set('Cache-Control', 'max-age=5')
+    ctx.body = 'gone'
+    ctx.status = 410
+  }
+  const site = await open(t, new Koa().use(koaHttpCache(PUBLIC)).use(own))
+  t.is((await site.get()).headers['cache-control'], 'max-age=5')
+})
+
+test('a default is private for an object that reads a cookie while it is written as JSON', async t => {
+  const bodies: readonly ((ctx: Context) => object)[] = [
+    ctx => ({
+      user: {
+        get name() {
+          return ctx.cookies.get('name')
+        }
+      }
+    }),
+    ctx => [{ toJSON: () => ctx.cookies.get('name') }]
+  ]
+  for (const bodyOf of bodies) {
+    const app = new Koa().use(koaHttpCache(PUBLIC)).use(ctx => void (ctx.body = bodyOf(ctx)))
+    const { headers, body } = await (await open(t, app)).get({ cookie: 'name=Ann' })
+    t.regex(body, /Ann/)
+    t.is(headers['cache-control'], 'private, no-cache')
+  }
+  const app = new Koa().use(koaHttpCache(PUBLIC)).use(ctx => void (ctx.body = { all: [1, 'two'] }))
+  t.is((await (await open(t, app)).get()).headers['cache-control'], 'public, max-age=60')
+})
