@@ -20,6 +20,7 @@ export interface Package {
 
 /** The options import what they name. */
 export const OPTION = 'the option packages'
+export const DOTTED = /(?:^|\/)\./
 const MODULES = `${sep}node_modules${sep}`
 /** Package managers write these files with each installation. */
 const INSTALLED = ['.package-lock.json', '.modules.yaml', '.yarn-state.yml', '.yarn-integrity']
@@ -51,6 +52,7 @@ export class Packages {
   readonly #root: string
   /** The names of packages outside of any `node_modules`, by directory: those of a workspace. */
   readonly #linked = new Map<string, string>()
+  readonly #real: Record<string, Promise<string | undefined>> = {}
 
   constructor(root: string) {
     this.#root = root
@@ -110,34 +112,47 @@ export class Packages {
   }
 
   /**
-   * Whatever the modules and the fields of a package say, nothing is published but its own files, and other packages.
+   * Whatever the modules and the fields of a package say, nothing is published but its own files, and packages that are
+   * installed where it would look for them; and no file whose name begins with a dot.
    * @param file is the real path of what the specifier means
    * @throws AssetError for any other file
    */
   async requireReach(specifier: string, importer: string, file: string): Promise<void> {
-    const home = this.homeOf(importer)
-    if (home && isInside(home.directory, file)) return
-    const isOut =
-      /^\.{0,2}\//.test(specifier) &&
-      !(home && isInside(home.directory, resolve(dirname(importer), specifier)))
-    if (!isOut && (this.homeOf(file) || (await this.#isLinked(specifier, importer, file)))) return
-    const from = pathFrom(this.#root, importer)
-    throw unusable(
-      `${from} imports '${specifier}', which is ${pathFrom(this.#root, file)}, outside of its package: a package may use its own files and other packages`
-    )
+    const directory = await this.#reach(specifier, importer, file)
+    if (directory !== undefined && !DOTTED.test(withSlashes(file.slice(directory.length)))) return
+    const [from, shown] = [importer, file].map(path => pathFrom(this.#root, path))
+    const why =
+      directory === undefined
+        ? 'outside of its package: a package may use its own files and other packages'
+        : 'and what has a name that begins with a dot is not published'
+    throw unusable(`${from} imports '${specifier}', which is ${shown}, ${why}`)
   }
 
-  async #isLinked(specifier: string, importer: string, file: string): Promise<boolean> {
-    const [name] = splitSpecifier(specifier)
-    if (!isPackage(name)) return false
-    const folders = [dirname(importer), this.#root].flatMap(nodeModulesFrom)
-    for (const folder of new Set(folders)) {
-      const directory = await realpathOf(join(folder, name))
-      if (directory === undefined || !isInside(directory, file)) continue
-      this.#linked.set(directory, name)
-      return true
+  /** Returns the directory of the package, its own or another, in which an importer may use a file. */
+  async #reach(specifier: string, importer: string, file: string): Promise<string | undefined> {
+    const home = this.homeOf(importer)
+    if (home && isInside(home.directory, file)) return home.directory
+    const isPath = /^\.{0,2}\//.test(specifier)
+    if (isPath && !(home && isInside(home.directory, resolve(dirname(importer), specifier))))
+      return undefined
+    const [named] = splitSpecifier(specifier)
+    for (const name of [this.homeOf(file)?.name ?? named, named]) {
+      const directory = isPackage(name) && (await this.#installedFor(name, importer, file))
+      if (directory) return directory
     }
-    return false
+    return undefined
+  }
+
+  /** Returns the directory of a package if it has the file, and is where an importer, or the project, looks for it. */
+  async #installedFor(name: string, importer: string, file: string): Promise<string | undefined> {
+    const folders = [dirname(importer), this.#root].flatMap(nodeModulesFrom)
+    for (const path of new Set(folders.map(folder => join(folder, name)))) {
+      const directory = await (this.#real[path] ??= realpathOf(path))
+      if (directory === undefined || !isInside(directory, file)) continue
+      if (!this.homeOf(directory + sep)) this.#linked.set(directory, name)
+      return directory
+    }
+    return undefined
   }
 
   /** @returns the error for a specifier that means nothing in a package which is installed */

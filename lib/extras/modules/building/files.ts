@@ -4,14 +4,14 @@ import { entriesGiven } from '../../../runtime/check-options.ts'
 import { realpathOf, statOf } from '../../../runtime/files/disk.ts'
 import { observe, type Observation } from '../../../publishing/sources/observation.ts'
 import { readSnapshot } from '../../../runtime/files/open-file.ts'
-import { isInside, pathFrom } from '../../../runtime/files/paths.ts'
+import { isInside, pathFrom, withSlashes } from '../../../runtime/files/paths.ts'
 import type { AssetError } from '../../../runtime/errors.ts'
 import { isBare, loadModuleLexer } from '../../../publishing/references/modules.ts'
 import { findReferences, type Reference } from '../../../publishing/references/references.ts'
 import type { SourceFile } from '../../../runtime/app/extra.ts'
 import { decodeIfValid, isCanonicalBelow } from '../../../runtime/urls/spelling.ts'
 import type { PackageFiles } from '../options.ts'
-import { allOf, OPTION, unusable, type Package, type Packages } from '../packages.ts'
+import { allOf, DOTTED, OPTION, unusable, type Package, type Packages } from '../packages.ts'
 import { FOLDER } from '../resolving.ts'
 
 const TYPES: Readonly<Record<string, 'css' | 'js'>> = { '.css': 'css', '.js': 'js', '.mjs': 'js' }
@@ -56,6 +56,7 @@ export async function namedFiles(
 async function fileIn({ name, directory }: Package, path: string): Promise<SourceFile | undefined> {
   const file = isCanonicalBelow(path) ? await realpathOf(join(directory, path)) : undefined
   if (file === undefined || !isInside(directory, file)) return undefined
+  if (DOTTED.test(withSlashes(file.slice(directory.length)))) return undefined
   if (!(await statOf(file))?.isFile()) return undefined
   return { name: `${FOLDER}${name}/${path}`, file, directory, packageName: name }
 }

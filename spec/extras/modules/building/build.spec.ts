@@ -303,7 +303,21 @@ const OUT: [what: string, code: string, json?: Readonly<Record<string, unknown>>
       'a worker',
       "export const work = () => new Worker(new URL('../../secret.js', import.meta.url), { type: 'module' })"
     ],
-    ['another package by a path', "export * from '../tip/unused.js'"]
+    ['another package by a path', "export * from '../tip/unused.js'"],
+    [
+      'a package of another project',
+      "export * from './own.js'",
+      { browser: { './own.js': '../../other/node_modules/tip/secret.js' } },
+      { 'own.js': '' }
+    ],
+    ['a hidden file of its own', "export * from './.secret.js'", {}, { '.secret.js': key }],
+    ['a hidden file of another package', "export * from 'bare/.secret.js'"],
+    [
+      'a hidden file by exports',
+      '',
+      { exports: './.hidden/secret.js' },
+      { '.hidden/secret.js': key }
+    ]
   ]
 
 test('what is outside of a package is not published, whatever leads there', async t => {
@@ -312,7 +326,9 @@ test('what is outside of a package is not published, whatever leads there', asyn
     placed({
       ...TIP,
       ...{ '/secret.js': key, '/secret.cjs': "exports.key = ''" },
-      '/node_modules/tip/unused.js': key
+      '/node_modules/tip/unused.js': key,
+      ...modulePkg('bare', '', { '.secret.js': key }),
+      '/other/node_modules/tip/secret.js': key
     })
   )
   const secret = withSlashes(join(project, 'secret.js'))
@@ -321,9 +337,16 @@ test('what is outside of a package is not published, whatever leads there', asyn
     const written = code.replace('/SECRET', secret)
     writeFiles(project, placed(modulePkg(name, written, files, json)))
     const { message } = await buildIn(wantedOf(project, [name]))
-    t.regex(message, /outside of its package|which is not there|has no module/, what)
+    t.regex(
+      message,
+      /outside of its package|which is not there|has no module|begins with a dot/,
+      what
+    )
     const reason = await t.throwsAsync(run({ root: project, packages: name, missing: 'ignore' }))
-    t.true(reason.message.includes(what === 'imports' ? 'which is not there' : message))
+    t.true(
+      reason.message.includes(what === 'imports' ? 'which is not there' : message),
+      `${what}: ${reason.message} ${message}`
+    )
     t.false(existsSync(join(project, 'public/assets/npm')), what)
   }
 })
