@@ -118,7 +118,6 @@ const creating = (root: string, path: string, content: string | Buffer): FileSte
 
 function adding(root: string, path: string, wanted: Readonly<Record<string, RegExp>>): FileStep {
   const there = statIfThere(join(root, path))
-  // Opening a FIFO would wait for a writer.
   if (there && !there.isFile() && !there.isDirectory()) return { path, action: 'keep' }
   const text = readIfThere(join(root, path))?.toString()
   const lines = Object.keys(wanted).filter(line => !wanted[line]?.test(text ?? ''))

@@ -3,6 +3,7 @@ import {
   type Dirent,
   type Stats,
   closeSync,
+  fstatSync,
   openSync,
   readFileSync,
   readSync,
@@ -33,16 +34,26 @@ export function stampIfThere(path: string): Stamp | undefined {
   return stats && stampOf(stats)
 }
 
+/** Returns undefined for a FIFO or a device as well: reading one could wait for ever. @throws for a directory */
 export function readIfThere(path: string): Buffer | undefined {
-  return undefinedIfMissing(() => readFileSync(path), path)
+  return readOpen(path, fd => {
+    const stats = fstatSync(fd)
+    return stats.isFile() || stats.isDirectory() ? readFileSync(fd) : undefined
+  })
 }
 
 export function headIfThere(path: string, length: number): Buffer | undefined {
+  return readOpen(path, fd => {
+    const bytes = Buffer.allocUnsafe(length)
+    return bytes.subarray(0, readSync(fd, bytes, 0, length, 0))
+  })
+}
+
+function readOpen<T>(path: string, read: (fd: number) => T): T | undefined {
   const fd = undefinedIfMissing(() => openSync(path, READ), path)
   if (fd === undefined) return undefined
   try {
-    const bytes = Buffer.allocUnsafe(length)
-    return bytes.subarray(0, readSync(fd, bytes, 0, length, 0))
+    return undefinedIfMissing(() => read(fd), path)
   } finally {
     closeSync(fd)
   }

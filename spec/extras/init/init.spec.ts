@@ -144,7 +144,7 @@ test('init overwrites nothing, adds only the lines that are missing, and a secon
 
 test('init opens nothing that is no file: a FIFO would wait for a writer', async t => {
   const root = makeProject(t)
-  for (const name of ['.gitignore', '.env.test']) execFileSync('mkfifo', [join(root, name)])
+  for (const name of ['package.json', '.gitignore', '.env.test']) execFileSync('mkfifo', [join(root, name)])
   const steps = await stepsOf(root)
   for (const path of ['.gitignore', '.env.test'])
     t.true(steps.some(step => isDeepStrictEqual(step, { path, action: 'keep' })))
