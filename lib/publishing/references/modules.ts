@@ -124,7 +124,8 @@ function urlReference(
 }
 
 /** No browser takes these for modules, whatever the attributes. */
-const NO_MODULE = /^(?:image|font|audio)\/|^video\/(?!mp2t)|^text\/(?:html|plain)$/
+const NO_MODULE =
+  /^(?:image|font|audio)\/|^video\/(?!mp2t)|^(?:text\/(?:html|plain)|application\/(?:wasm|pdf|zip))$/
 
 /** Tells by its extension whether what an import leads to needs another attribute, or is no module. */
 export function isRefused(reference: Reference): boolean {

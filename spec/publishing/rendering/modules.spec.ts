@@ -325,7 +325,9 @@ import './other.js'
 import wrong from './data.json' with { type: 'css' }
 import('./look.css')
 import('./data.json', { with: { type: 'json' } })
-import 'https://cdn.test/x.css'`,
+import 'https://cdn.test/x.css'
+import start from './a.wasm'`,
+    'a.wasm': '',
     'look.css': '',
     'logo.svg': '<svg/>',
     'data.json': '{}',
@@ -345,6 +347,7 @@ import 'https://cdn.test/x.css'`,
     refused('app.js:3:15', './data.json', `${whole} ${json}`),
     refused('app.js:4:8', 'look.css', `${whole} import … from './look.css' ${asCss}`),
     refused('app.js:9:19', './data.json', `${whole} ${json}`),
+    refused('app.js:13:19', './a.wasm', `${whole} new URL('./a.wasm', import.meta.url)`),
     refused('typed.js.ts:2:9', './data.json', `${whole} ${json}`)
   ]
   const later = "write import('./look.css', { with: { type: 'css' } }), or stylesheet() in the page"
