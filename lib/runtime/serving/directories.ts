@@ -241,6 +241,7 @@ export function mountDirectory(
       const lasting = isFixed ? IMMUTABLE : mount.cacheControl?.(path)
       return {
         type: contentType(path),
+        keepsType: !isPage,
         cacheControl: isPage
           ? pageCacheControl(mount, path)
           : (lasting ?? revalidated(publicApp.compile)),

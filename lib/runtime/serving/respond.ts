@@ -121,7 +121,8 @@ const PRECONDITIONS = { ifModifiedSince: 'before' } as const
 function decide(ctx: Context, offers: Variants, fixedStatus?: number): Answer {
   const { headers, method = 'GET' } = ctx.req
   const found = (offers.length > 1 && chooseCoding(headers['accept-encoding'], offers)) || offers[0]
-  const readable = headers.origin === undefined ? found : found.forOrigin(headers.origin)
+  const typed = found.shared.keepsType ? withTypeInFront(ctx, found) : found
+  const readable = headers.origin === undefined ? typed : typed.forOrigin(headers.origin)
   const chosen = isForOneVisitor(ctx, readable) ? readable.privately() : readable
   const body = method === 'HEAD' ? undefined : (chosen.body ?? 'on disk')
   if (fixedStatus !== undefined) {
@@ -144,6 +145,12 @@ function decide(ctx: Context, offers: Variants, fixedStatus?: number): Answer {
   const part = chosen.body?.subarray(range.start, range.end + 1) ?? 'on disk'
   const response = partial(chosen, range)
   return { chosen, response, reason: 'Range asks for a part', range, body: part }
+}
+
+/** Koa gives an earlier body a type by itself, which is not that of the file. */
+function withTypeInFront({ res, response }: Context, variant: Variant): Variant {
+  const type = response.body == null ? res.getHeader('Content-Type') : undefined
+  return type === undefined ? variant : variant.with({ type: String(type) })
 }
 
 /** A guard may have decided by it; and a shared cache would give a cookie, or the nonce of a page, to others. */

@@ -37,6 +37,8 @@ import {
 /** The variants of one file share these values. */
 export interface SharedFields {
   readonly type: string
+  /** A type that middleware in front has set is kept, as koa-static keeps it. */
+  readonly keepsType?: boolean
   readonly cacheControl: string
   readonly crossOrigin: CrossOrigin | undefined
   /** The URL path, with the base, around the hash in it; undefined for a file that may change at its URL. */

@@ -506,3 +506,23 @@ test('an HTML file is private beside a nonce that was set in front, and no other
     t.is((await site.ask(path)).headers['cache-control'], cacheControl)
   }
 })
+
+test('a mount keeps the Content-Type that middleware in front has set, but not that of an earlier body', async t => {
+  const front: Middleware = (ctx, next) => {
+    if (ctx.query['body']) ctx.body = 'earlier'
+    else ctx.type = 'text/csv'
+    return next()
+  }
+  const mounts = {
+    '/m': 'dist',
+    '/own': { dir: 'dist', headers: { 'Content-Type': 'text/x-own' } }
+  }
+  const site = await makeSite(t, FILES, { front, mounts })
+  for (const [path, type] of [
+    ['/m/b.bin', 'text/csv; charset=utf-8'],
+    ['/m/a.txt?body=1', 'text/plain; charset=utf-8'],
+    ['/own/b.bin', 'text/x-own'],
+    ['/c.txt', 'text/plain; charset=utf-8']
+  ] as const)
+    t.is((await site.ask(path)).headers['content-type'], type, path)
+})
