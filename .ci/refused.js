@@ -24,7 +24,7 @@ const COMMANDS = ['publishing/building/*', 'publishing/cli/*', 'extras/releases/
 const WRITING = ['runtime/files/*', 'publishing/writing/*', ...COMMANDS]
 const READING = [
   ...['runtime/files/*', 'runtime/serving/**/*', 'extras/routes/*'],
-  ...['security/links', 'security/paths', 'security/replaced', 'security/swapped']
+  ...['security/links', 'security/paths', 'security/replaced', 'security/copies']
 ]
 const LIVE = ['extras/live/*']
 const WATCHING = ['publishing/sources/*', 'publishing/building/*', ...LIVE]
@@ -87,8 +87,6 @@ const ROWS = {
       'looks again before each removal':
         'of compress it expects an error, which ends without one as it finds no file in a folder that became a link',
       'since it was opened is still placed where it was': 'only a descriptor tells that',
-      'nothing is written outside while a folder of public':
-        'only a descriptor tells where an empty temporary file is, which is removed elsewhere',
       'whenever it is looked at is a 200':
         'a file is judged by its name, which the spec gives to another one at each look'
     }

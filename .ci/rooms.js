@@ -23,7 +23,7 @@ const ALONE = {
 /** Run by `npm run test:all`, as .ci/run does: they start processes, race, or take many random cases. */
 const SLOW = new Set([
   ...['once', 'readme', 'docs/tasks', 'docs/examples', 'docs/upgrading', 'docs/serving'],
-  ...['security/downloads', 'security/bounds', 'security/swapped', 'security/replaced'],
+  ...['security/downloads', 'security/bounds'],
   ...['runtime/serving/every-way', 'runtime/serving/files', 'runtime/settings/bad-input'],
   ...['runtime/files/disk', 'runtime/files/without-proc', 'runtime/http-cache/people'],
   ...['publishing/building/failures', 'publishing/compilers/tsconfig', 'publishing/cli/faults'],

@@ -5,7 +5,7 @@ export const LEFT_OUT = [
     why: 'it makes symbolic links: Wine 8 does not, and Windows asks for a privilege',
     files: [
       'security/links',
-      'security/swapped',
+      'security/copies',
       'extras/vite/with-routes-and-telling.build',
       'extras/modules/joining/missing'
     ],
@@ -26,7 +26,6 @@ export const LEFT_OUT = [
 
       'where root, its app or a source is a link*',
 
-      '* while links take the place of its temporary files*',
       '* looks again before each removal*',
 
       'a file that is *behind a link to its folder* is served after*',
